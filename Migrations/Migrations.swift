@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The schema's history. A shipped migration is never edited: `SHIPPED` holds its checksum.
+// A new one gets the next number, a line here, one in Package.swift and one in `SHIPPED`.
+
+/// One step of the schema, applied once to every file.
+package struct Migration: Sendable {
+  /// `V001_initial`; also its name in the file's own list of applied migrations.
+  package let identifier: String
+  package let sql: String
+}
+
+package enum Migrations {
+  /// Every step, in order.
+  package static let all = [
+    Migration(identifier: "V001_initial", sql: text(PackageResources.V001_initial_sql))
+  ]
+
+  /// The schema version that this code writes; `replica.min_writer` is compared with it.
+  package static var version: Int { all.count }
+
+  /// `PRAGMA application_id` of every file of ours: "KEEP" in ASCII.
+  package static let applicationID: Int32 = 0x4B45_4550
+
+  private static func text(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes, as: UTF8.self)
+  }
+}

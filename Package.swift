@@ -1,0 +1,71 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+let package = Package(
+  name: "Keepsake",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "Keepsake", targets: ["Keepsake"]),
+    .library(name: "KeepsakeInjection", targets: ["KeepsakeInjection"]),
+    .executable(name: "kvsync", targets: ["kvsync"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+  ],
+  targets: [
+    .target(
+      name: "KeepsakeMigrations", path: "Migrations", exclude: ["SHIPPED"],
+      resources: [.embedInCode("V001_initial.sql")]),
+    .target(name: "KeepsakeInjection", path: "Sources/Injection"),
+    .target(name: "KeepsakeValues", path: "Sources/Values"),
+    .target(
+      name: "KeepsakeSettingsBundle", dependencies: ["KeepsakeValues"],
+      path: "Sources/SettingsBundle"),
+    .target(
+      name: "KeepsakeDevice",
+      dependencies: [
+        "KeepsakeValues", "KeepsakeMigrations",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      path: "Sources/Device"),
+    .target(
+      name: "KeepsakeSync", dependencies: ["KeepsakeDevice", "KeepsakeValues"],
+      path: "Sources/Sync"),
+    .target(
+      name: "Keepsake",
+      dependencies: [
+        "KeepsakeInjection", "KeepsakeValues", "KeepsakeSettingsBundle", "KeepsakeDevice",
+        "KeepsakeSync", .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Sources/Keepsake"),
+    .executableTarget(
+      name: "kvsync",
+      dependencies: [
+        "KeepsakeValues", "KeepsakeSettingsBundle", "KeepsakeDevice", "KeepsakeSync",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/kvsync"),
+    .target(name: "TestSupport", dependencies: ["KeepsakeValues"], path: "Tests/Support"),
+    .testTarget(
+      name: "ValuesTests", dependencies: ["KeepsakeValues", "TestSupport"],
+      path: "Tests/ValuesTests"),
+    .testTarget(
+      name: "SyncTests",
+      dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "TestSupport"],
+      path: "Tests/SyncTests"),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// Each flag is a Swift Evolution proposal that a later language mode will turn on.
+for target in package.targets where target.type != .system {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+    .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+  ]
+}

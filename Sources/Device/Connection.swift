@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Statements with exact values. GRDB opens, queues, migrates, caches statements and runs the
+// transactions; binding and reading of values is ours, because GRDB hands text to SQLite as a C
+// string, so that a value with a NUL in it would be cut there without a word.
+//
+// Threading: a `Connection` is valid only inside the closure that received it.
+
+import GRDB
+import GRDBSQLite
+package import KeepsakeValues
+
+/// The database inside one access.
+package struct Connection {
+  let database: Database
+  /// The file's path, for messages.
+  package let path: String
+
+  /// Runs one statement to its end.
+  ///
+  /// - Parameters:
+  ///   - sql: one statement; it is prepared once per connection.
+  ///   - arguments: bound in order from `?1`.
+  ///   - row: called for each row until it returns false; must not run the same statement again.
+  package func run(
+    _ sql: String, _ arguments: [Cell] = [], row: (Row) throws -> Bool = { _ in true }
+  ) throws {
+    let statement = try database.cachedStatement(sql: sql).sqliteStatement
+    defer {
+      // Their codes would only repeat what `sqlite3_step` reported.
+      sqlite3_reset(statement)
+      sqlite3_clear_bindings(statement)
+    }
+    for (index, cell) in arguments.enumerated() {
+      try check(bind(cell, to: statement, at: Int32(index + 1)), sql)
+    }
+    while true {
+      switch sqlite3_step(statement) {
+      case SQLITE_ROW:
+        guard try row(Row(statement: statement)) else { return }
+      case SQLITE_DONE: return
+      case let code: try check(code, sql)
+      }
+    }
+  }
+
+  /// What `read` makes of each row.
+  package func all<Value>(
+    _ sql: String, _ arguments: [Cell] = [], _ read: (Row) throws -> Value
+  ) throws -> [Value] {
+    var values: [Value] = []
+    try run(sql, arguments) {
+      values.append(try read($0))
+      return true
+    }
+    return values
+  }
+
+  /// What `read` makes of the first row; nil when there is none.
+  package func first<Value>(
+    _ sql: String, _ arguments: [Cell] = [], _ read: (Row) throws -> Value
+  ) throws -> Value? {
+    var value: Value?
+    try run(sql, arguments) {
+      value = try read($0)
+      return false
+    }
+    return value
+  }
+
+  /// How many rows the last INSERT, UPDATE or DELETE touched.
+  package var changes: Int { database.changesCount }
+
+  private func check(_ code: Int32, _ sql: String) throws {
+    guard code != SQLITE_OK else { return }
+    let message = String(cString: sqlite3_errmsg(database.sqliteConnection))
+    throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message, sql: sql)
+  }
+}
+
+/// Tells SQLite to copy what it is given (SQLITE_TRANSIENT, a macro that Swift cannot import).
+private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+private func bind(_ cell: Cell, to statement: OpaquePointer, at index: Int32) -> Int32 {
+  switch cell {
+  case .null: return sqlite3_bind_null(statement, index)
+  case .integer(let number): return sqlite3_bind_int64(statement, index, number)
+  case .real(let number): return sqlite3_bind_double(statement, index, number)
+  case .text(var text):
+    return text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        // Without an address, which an empty buffer may lack, SQLite would bind NULL.
+        guard let start = $0.baseAddress, !$0.isEmpty else {
+          return sqlite3_bind_text(statement, index, "", 0, copied)
+        }
+        return sqlite3_bind_text64(
+          statement, index, start, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+      }
+    }
+  case .blob(let bytes):
+    guard !bytes.isEmpty else { return sqlite3_bind_zeroblob(statement, index, 0) }
+    return bytes.withUnsafeBytes {
+      sqlite3_bind_blob64(statement, index, $0.baseAddress, UInt64($0.count), copied)
+    }
+  }
+}
+
+/// One row of a result. Columns count from 0.
+package struct Row {
+  let statement: OpaquePointer
+
+  package func cell(_ column: Int32) -> Cell {
+    switch sqlite3_column_type(statement, column) {
+    case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))
+    case SQLITE_FLOAT: .real(sqlite3_column_double(statement, column))
+    case SQLITE_TEXT: .text(text(column))
+    case SQLITE_BLOB: .blob(bytes(column))
+    default: .null
+    }
+  }
+
+  /// The integer in a column; 0 for NULL.
+  package func integer(_ column: Int32) -> Int64 {
+    sqlite3_column_int64(statement, column)
+  }
+
+  package func text(_ column: Int32) -> String {
+    guard let start = sqlite3_column_text(statement, column) else { return "" }
+    let count = Int(sqlite3_column_bytes(statement, column))
+    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  private func bytes(_ column: Int32) -> Data {
+    guard let start = sqlite3_column_blob(statement, column) else { return Data() }
+    return Data(bytes: start, count: Int(sqlite3_column_bytes(statement, column)))
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all handles on one file share within a process: the connection and the observers.
+//
+// Threading: GRDB's queue lets one access at a time use the connection. Observers run after it, on
+// the thread that committed, with no lock held.
+
+import GRDB
+package import KeepsakeValues
+import Synchronization
+
+package final class Core: Sendable {
+  package let location: Location
+  package let isReadOnly: Bool
+  package let mode: Location.Mode
+  let observers = Observers()
+  private let queue: DatabaseQueue
+
+  init(_ opened: Opened) {
+    location = opened.location
+    mode = opened.mode
+    isReadOnly = opened.mode != .readWrite
+    queue = opened.queue
+  }
+
+  deinit {
+    // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
+    // elsewhere), and the next open does it.
+    Result { try queue.close() }.discardFailure()
+  }
+
+  /// Uses the connection outside of a transaction; each statement sees its own snapshot.
+  package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
+    do {
+      return try queue.writeWithoutTransaction { try body(Connection($0, location)) }
+    } catch {
+      throw KeepsakeError(error, path: location.path)
+    }
+  }
+
+  func backUp(to path: String) throws(KeepsakeError) {
+    do {
+      let copy = try DatabaseQueue(path: Location.file(path: path).uri(.create))
+      try queue.backup(to: copy)
+      try copy.close()
+    } catch {
+      throw KeepsakeError(error, path: location.path)
+    }
+  }
+
+  /// Reads from one snapshot.
+  package func read<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
+    try access { try $0.transaction(.deferred) { try body($0) } }
+  }
+
+  /// Writes everything that `body` does, or nothing; then tells the observers.
+  ///
+  /// - Parameter body: also returns what changed; runs while the file is locked for writing.
+  package func write<Value>(
+    _ body: (Connection) throws -> (Value, [Change])
+  ) throws(KeepsakeError) -> Value {
+    guard !isReadOnly else {
+      throw KeepsakeError(
+        .readOnly, path: location.path, "the device was opened read-only",
+        cure: "open it for writing")
+    }
+    let value = try access { connection in
+      let (value, changes) = try connection.transaction(.immediate) { try body($0) }
+      observers.enqueue(changes)
+      return value
+    }
+    observers.deliver()
+    return value
+  }
+}
+
+extension Connection {
+  init(_ database: Database, _ location: Location) {
+    self.init(database: database, path: location.path)
+  }
+
+  /// Commits what `body` did, or rolls it back and throws.
+  func transaction<Value>(
+    _ kind: Database.TransactionKind, _ body: (Connection) throws -> Value
+  ) throws -> Value {
+    var value: Value?
+    try database.inTransaction(kind) {
+      value = try body(self)
+      return .commit
+    }
+    guard let value else { throw CancellationError() }
+    return value
+  }
+}
+
+extension Device {
+  /// Whether this device can only be read.
+  public var isReadOnly: Bool { core.isReadOnly }
+
+  /// Reads every page of the file.
+  ///
+  /// - Throws: `KeepsakeError` that tells what is damaged. O(size of the file).
+  package func checkIntegrity() throws(KeepsakeError) {
+    let problem = try core.access { connection in
+      try connection.first("PRAGMA quick_check(1)") { $0.text(0) }
+    }
+    guard problem == "ok" else {
+      throw KeepsakeError(
+        .corrupt, path: path, "the file is damaged (\(problem ?? "no answer"))",
+        cure: "restore a backup of it")
+    }
+  }
+
+  /// Copies the file, through SQLite, so that nobody's locks suffer and the copy is consistent.
+  package func backUp(to path: String) throws(KeepsakeError) {
+    try core.backUp(to: path)
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import KeepsakeValues
+import Synchronization
+
+/// Which files this process has open, so that two opens of one file share a core.
+enum CoreRegistry {
+  private struct Slot: Hashable {
+    let file: FileID
+    let isReadOnly: Bool
+    let busyTimeout: Duration
+  }
+
+  private struct WeakCore {
+    weak var core: Core?
+  }
+
+  private static let open = Mutex<[Slot: WeakCore]>([:])
+
+  /// The core of a file, made or opened if nobody has it open for the same use. The lock is held
+  /// throughout, so two threads cannot open one file twice.
+  static func core(
+    _ path: String, _ access: Access, busyTimeout: Duration, identity: ReplicaID
+  ) throws(KeepsakeError) -> Core {
+    try open.withLock { (open) throws(KeepsakeError) in
+      open = open.filter { $0.value.core != nil }
+      if access == .create, try FileStatus(of: path) == nil {
+        try Creation.create(path: path, identity: identity)
+      }
+      guard let status = try FileStatus(of: path) else { throw Opening.missing(path) }
+      let slot = Slot(
+        file: status.id, isReadOnly: access == .readOnly, busyTimeout: busyTimeout)
+      if let core = open[slot]?.core { return core }
+      let core = Core(
+        try Opening.open(.file(path: path), for: access, busyTimeout: busyTimeout))
+      open[slot] = WeakCore(core: core)
+      return core
+    }
+  }
+
+  /// A core in memory. Its name is unique, so nobody else can have it open.
+  static func memoryCore(identity: ReplicaID) throws(KeepsakeError) -> Core {
+    var generator = SystemRandomNumberGenerator()
+    let location = Location.memory(
+      name: "keepsake-\(ReplicaID.random(using: &generator))")
+    do {
+      let queue = try Opening.connect(location, .readWrite, Device.defaultBusyTimeout)
+      try Creation.populate(queue, identity: identity, path: location.path)
+      try queue.writeWithoutTransaction {
+        try Connection($0, location).run(Door.incomingTable)
+      }
+      return Core(Opened(queue: queue, location: location, mode: .readWrite))
+    } catch {
+      throw KeepsakeError(error, path: location.path)
+    }
+  }
+}

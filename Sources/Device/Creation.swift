@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A new file is made complete under another name in the same folder, then linked to its own. So a
+// file of ours either is not there or is whole: no crash and no race between two processes can leave
+// one that is half made, or give it two identities. link(2) fails when the name is taken.
+
+import GRDB
+import KeepsakeMigrations
+import KeepsakeValues
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+enum Creation {
+  /// Makes the file unless somebody else has made it meanwhile.
+  static func create(path: String, identity: ReplicaID) throws(KeepsakeError) {
+    guard !FileStatus.isSymbolicLink(path) else { throw Opening.missing(path) }
+    let draft = path + ".new-" + identity.description
+    try makeEmpty(draft, for: path)
+    defer { unlink(draft) }
+    do {
+      let queue = try Opening.connect(.file(path: draft), .readWrite, .seconds(5))
+      try queue.writeWithoutTransaction { database in
+        // 1024: a set rewrites a few pages whole, and small ones are cheaper to log.
+        try database.execute(sql: "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;")
+      }
+      try populate(queue, identity: identity, path: path)
+      try queue.close()
+    } catch {
+      throw KeepsakeError(error, path: path)
+    }
+    guard link(draft, path) == 0 || errno == EEXIST else { throw cannotCreate(path, errno) }
+  }
+
+  /// The schema and one identity, in an empty database.
+  static func populate(_ queue: DatabaseQueue, identity: ReplicaID, path: String) throws {
+    try Schema.migrate(queue)
+    try queue.writeWithoutTransaction { database in
+      try Connection(database: database, path: path).run(
+        """
+        INSERT INTO replica (only, id, epoch, hlc, lseq, min_writer) VALUES (1, ?1, 0, 0, 0, ?2)
+        """,
+        [.integer(identity.rawValue), .integer(1)])
+    }
+  }
+
+  /// Settings may be secrets, so a file is its owner's alone; SQLite gives its log the same mode.
+  private static func makeEmpty(_ draft: String, for path: String) throws(KeepsakeError) {
+    let descriptor = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw cannotCreate(path, errno) }
+    close(descriptor)
+  }
+
+  private static func cannotCreate(_ path: String, _ code: Int32) -> KeepsakeError {
+    if code == ENOSPC || code == EDQUOT { return KeepsakeError(system: code, path: path) }
+    let why =
+      code == ENOENT
+      ? "its folder does not exist" : "it cannot be made (\(String(cString: strerror(code))))"
+    return KeepsakeError(
+      .cannotCreate, path: path, why, cure: "make the folder, or name one that you can write to")
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeepsakeValues
+import Synchronization
+
+/// One device: a SQLite file that holds the entries of all its stores.
+///
+/// Several devices, handles and processes may have the same file open. Handles on one file in one
+/// process share a connection, and hear each other's changes.
+public final class Device: Sendable {
+  package let core: Core
+  package let clock: WallClock
+  private let folder: TemporaryFolder?
+
+  /// How long to wait for another process's lock, unless told otherwise.
+  public static let defaultBusyTimeout: Duration = .seconds(5)
+
+  /// Opens the device's file.
+  ///
+  /// - Parameters:
+  ///   - url: a file URL; the folder has to exist.
+  ///   - access: whether to write, and whether a missing file is made.
+  ///   - busyTimeout: how long to wait for another process's lock.
+  ///   - clock: where stamps get the time from.
+  /// - Throws: `KeepsakeError`; the file is as it was.
+  public convenience init(
+    at url: URL, access: Access = .create, busyTimeout: Duration = Device.defaultBusyTimeout,
+    clock: WallClock = .system
+  ) throws(KeepsakeError) {
+    try self.init(path: url.path, access: access, busyTimeout: busyTimeout, clock: clock)
+  }
+
+  /// Opens the device's file by its path, absolute or relative to the current folder.
+  public convenience init(
+    path: String, access: Access = .create, busyTimeout: Duration = Device.defaultBusyTimeout,
+    clock: WallClock = .system
+  ) throws(KeepsakeError) {
+    var generator = SystemRandomNumberGenerator()
+    try self.init(
+      path: path, access: access, busyTimeout: busyTimeout, clock: clock, folder: nil,
+      identity: .random(using: &generator))
+  }
+
+  /// - Parameter identity: what the device is called if its file has to be made.
+  package init(
+    path: String, access: Access, busyTimeout: Duration, clock: WallClock,
+    folder: TemporaryFolder?, identity: ReplicaID
+  ) throws(KeepsakeError) {
+    core = try CoreRegistry.core(path, access, busyTimeout: busyTimeout, identity: identity)
+    self.clock = clock
+    self.folder = folder
+    try promoteDueEntries()
+  }
+
+  private init(core: Core, clock: WallClock) {
+    self.core = core
+    self.clock = clock
+    folder = nil
+  }
+
+  /// A device in memory, gone with its last handle. It can meet other devices of this process.
+  public static func inMemory(clock: WallClock = .system) throws(KeepsakeError) -> Device {
+    var generator = SystemRandomNumberGenerator()
+    return try inMemory(identity: .random(using: &generator), clock: clock)
+  }
+
+  package static func inMemory(
+    identity: ReplicaID, clock: WallClock
+  ) throws(KeepsakeError) -> Device {
+    Device(core: try CoreRegistry.memoryCore(identity: identity), clock: clock)
+  }
+
+  /// A device in a new temporary folder, which is deleted with the last handle on it.
+  public static func temporary(clock: WallClock = .system) throws(KeepsakeError) -> Device {
+    let folder = try TemporaryFolder()
+    var generator = SystemRandomNumberGenerator()
+    return try Device(
+      path: folder.path + "/device.keepsake", access: .create, busyTimeout: defaultBusyTimeout,
+      clock: clock, folder: folder, identity: .random(using: &generator))
+  }
+
+  /// The file's path; `(memory)` for a device in memory.
+  public var path: String { core.location.path }
+
+  /// Calls `handler` after every commit that changed something, until the result is released.
+  ///
+  /// - Parameters:
+  ///   - store: only changes of this store; nil for all.
+  ///   - handler: gets whole change sets in the order of their commits, usually on the thread that
+  ///     committed. It may write.
+  public func observe(
+    store: String? = nil, _ handler: @escaping @Sendable ([Change]) -> Void
+  ) -> Observation {
+    let id = core.observers.add(store: store, handler)
+    return Observation { [core] in core.observers.remove(id) }
+  }
+
+  /// Whether anybody wants to hear of changes.
+  package var hasObservers: Bool { !core.observers.isEmpty }
+
+  /// Lets entries in whose time has come.
+  private func promoteDueEntries() throws(KeepsakeError) {
+    guard !core.isReadOnly else { return }
+    let now = clock.milliseconds
+    guard try core.access({ try Held.isAnyDue($0, now: now, skew: Held.defaultSkew) }) else {
+      return
+    }
+    try core.write { connection in
+      ((), try Held.promote(connection, now: now, skew: Held.defaultSkew))
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Entries from the future. A device with a fast clock would otherwise win every key until time
+// catches up, and its stamps would drag every other clock along. So an entry stamped further ahead
+// than the allowed skew waits in `held`, keeps its stamp, and comes through the door when due.
+
+package import KeepsakeValues
+
+package enum Held {
+  /// Milliseconds that a stamp may be ahead of this device's clock, unless told otherwise.
+  package static let defaultSkew: Int64 = 5 * 60 * 1000
+
+  /// The last stamp that is not from the future.
+  package static func horizon(now: Int64, skew: Int64) -> HybridTimestamp {
+    let (sum, overflow) = now.addingReportingOverflow(skew)
+    let limit = HybridTimestamp(milliseconds: overflow ? .max : sum)
+    return HybridTimestamp(rawValue: limit.rawValue | 0xFFFF)
+  }
+
+  /// The entry that wins each key among the due ones; the others would lose to it at the door.
+  private static let dueWinners = """
+    SELECT store, key, tag, value, hlc, origin FROM (
+      SELECT *, row_number() OVER (
+        PARTITION BY store, key ORDER BY hlc DESC, origin DESC, tag DESC, value DESC) AS place
+      FROM held WHERE hlc <= ?1)
+    WHERE place = 1 ORDER BY hlc
+    """
+
+  package static func count(_ connection: Connection) throws -> Int {
+    Int(try connection.first("SELECT count(*) FROM held") { $0.integer(0) } ?? 0)
+  }
+
+  package static func isAnyDue(_ connection: Connection, now: Int64, skew: Int64) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM held WHERE hlc <= ?1 LIMIT 1",
+      [.integer(horizon(now: now, skew: skew).rawValue)]
+    ) { _ in true } ?? false
+  }
+
+  /// Takes what is stamped beyond `horizon` out of `incoming`, to wait.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  /// - Returns: how many.
+  package static func hold(
+    _ connection: Connection, beyond horizon: HybridTimestamp, at now: Int64
+  ) throws -> Int {
+    // Two copies of a file may have minted one stamp for two values: the larger one would win.
+    try connection.run(
+      """
+      INSERT INTO main.held (store, key, tag, value, hlc, origin, held_at)
+      SELECT store, key, tag, value, hlc, origin, ?2 FROM incoming WHERE hlc > ?1
+      ON CONFLICT (store, key, hlc, origin) DO UPDATE SET tag = excluded.tag, value = excluded.value
+      WHERE (excluded.tag, excluded.value) > (held.tag, held.value)
+      """, [.integer(horizon.rawValue), .integer(now)])
+    try connection.run("DELETE FROM incoming WHERE hlc > ?1", [.integer(horizon.rawValue)])
+    return connection.changes
+  }
+
+  /// Moves every due entry through the door, in this transaction.
+  package static func promote(
+    _ connection: Connection, now: Int64, skew: Int64
+  ) throws -> [Change] {
+    let horizon = Cell.integer(horizon(now: now, skew: skew).rawValue)
+    var replica = try ReplicaState(connection)
+    let count = try Door.fill(
+      connection,
+      from: dueWinners, [horizon])
+    guard count > 0 else { return [] }
+    let changes = try Door.changes(connection, reason: .merge)
+    let newest = try connection.first("SELECT max(hlc) FROM incoming") { $0.integer(0) } ?? 0
+    _ = try Door.admit(connection, after: replica.lseq)
+    try connection.run("DELETE FROM held WHERE hlc <= ?1", [horizon])
+    replica.last = max(replica.last, HybridTimestamp(rawValue: newest))
+    replica.lseq += Int64(count)
+    try replica.save(connection)
+    return changes
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something about a device's file, or about what was asked of it, that stops an operation.
+///
+/// The file holds what it held before, whenever one of these is thrown.
+public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
+  /// What is wrong, for programs.
+  public enum Code: Sendable, Equatable, CaseIterable {
+    /// There is no such file.
+    case missing
+    /// Not a file of ours: another format, another application, a folder, an empty file.
+    case notKeepsake
+    /// A file of ours that is damaged.
+    case corrupt
+    /// Written by a version that this one must not touch.
+    case newerSchema
+    /// The file is not there and cannot be made.
+    case cannotCreate
+    /// Reading or writing failed below us.
+    case inputOutput
+    /// No space left on the disk.
+    case diskFull
+    /// Another connection kept the file locked for longer than the busy timeout.
+    case locked
+    /// The operating system does not let us.
+    case permissionDenied
+    /// The same file was named twice.
+    case sameFile
+    /// A key or a store name that no store can hold.
+    case invalidKey
+    /// A value that no store can hold, or that is not of the type asked for.
+    case invalidValue
+    /// The device was opened read-only.
+    case readOnly
+  }
+
+  public let code: Code
+  /// The file, or what stands for it; `(memory)` for a device in memory.
+  public let path: String
+  /// What is wrong, in a few words. Never contains a value.
+  public let problem: String
+  /// What to do about it.
+  public let cure: String
+  /// The error below this one, if there is one.
+  public let cause: (any Error)?
+
+  package init(
+    _ code: Code, path: String, _ problem: String, cure: String, cause: (any Error)? = nil
+  ) {
+    self.code = code
+    self.path = path
+    self.problem = problem
+    self.cure = cure
+    self.cause = cause
+  }
+
+  /// One line: where, what, what to do.
+  public var description: String { "\(path): \(problem); \(cure)" }
+}

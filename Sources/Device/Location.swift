@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeValues
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Where a device keeps its data.
+package enum Location: Sendable, Hashable {
+  case file(path: String)
+  /// A database in memory that every connection of this process can reach by its name.
+  case memory(name: String)
+
+  /// What messages call it.
+  package var path: String {
+    switch self {
+    case .file(let path): path
+    case .memory: "(memory)"
+    }
+  }
+
+  /// How a connection is to treat the file.
+  package enum Mode: String, Sendable {
+    case readWrite = "rw"
+    case readOnly = "ro"
+    /// As `readWrite`, and the file is made when it is missing.
+    case create = "rwc"
+    /// Nobody can write it while we look: needs no `-shm`, so it works in a read-only folder.
+    case immutable
+  }
+
+  /// The address that SQLite opens or attaches. https://www.sqlite.org/uri.html
+  package func uri(_ mode: Mode) -> String {
+    switch self {
+    case .memory(let name): "file:/\(name)?vfs=memdb"
+    case .file(let path):
+      "file:" + Self.percentEncoded(Self.absolute(path))
+        + (mode == .immutable ? "?mode=ro&immutable=1" : "?mode=\(mode.rawValue)")
+    }
+  }
+
+  private static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    return String(cString: folder) + "/" + path
+  }
+
+  private static func percentEncoded(_ path: String) -> String {
+    var out = ""
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+        UInt8(ascii: "-"), UInt8(ascii: "_"):
+        out.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        out += byte < 16 ? "%0" : "%"
+        out += String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return out
+  }
+}

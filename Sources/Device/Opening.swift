@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a path to a connection that may be trusted.
+
+import GRDB
+import KeepsakeValues
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What a device is opened for.
+public enum Access: Sendable, Hashable {
+  /// Reading and writing; a missing file is made.
+  case create
+  /// Reading and writing; a missing file is an error.
+  case existing
+  /// Reading only: the file and its folder may be read-only too.
+  case readOnly
+}
+
+struct Opened {
+  let queue: DatabaseQueue
+  let location: Location
+  let mode: Location.Mode
+}
+
+enum Opening {
+  /// Opens an existing file after checking it.
+  static func open(
+    _ location: Location, for access: Access, busyTimeout: Duration
+  ) throws(KeepsakeError) -> Opened {
+    do {
+      let mode = try mode(location, access)
+      let queue = try connect(location, mode, busyTimeout)
+      try queue.writeWithoutTransaction { database in
+        let connection = Connection(database, location)
+        try Schema.check(connection, path: location.path)
+        guard mode == .readWrite else { return }
+        try prepareForWriting(connection, location)
+      }
+      if mode == .readWrite { try Schema.migrate(queue) }
+      return Opened(queue: queue, location: location, mode: mode)
+    } catch {
+      throw KeepsakeError(error, path: location.path)
+    }
+  }
+
+  /// A bare connection; nothing of the file has been believed yet.
+  static func connect(
+    _ location: Location, _ mode: Location.Mode, _ busyTimeout: Duration
+  ) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.readonly = mode != .readWrite
+    configuration.foreignKeysEnabled = false
+    configuration.busyMode = .timeout(busyTimeout / .seconds(1))
+    configuration.prepareDatabase { database in
+      try database.execute(
+        sql: """
+          PRAGMA trusted_schema = OFF;
+          PRAGMA cell_size_check = ON;
+          PRAGMA temp_store = MEMORY;
+          PRAGMA synchronous = NORMAL;
+          """)
+    }
+    return try DatabaseQueue(path: location.uri(mode), configuration: configuration)
+  }
+
+  private static func prepareForWriting(_ connection: Connection, _ location: Location) throws {
+    if case .file = location {
+      // A copy made by VACUUM INTO or by the shell's .backup has lost the mode.
+      let journal = try connection.first("PRAGMA journal_mode = WAL") { $0.text(0) }
+      guard journal == "wal" else {
+        throw KeepsakeError(
+          .inputOutput, path: location.path, "the file cannot have a write-ahead log",
+          cure: "move it to a local disk")
+      }
+    }
+    try connection.run(Door.incomingTable)
+  }
+
+  private static func mode(
+    _ location: Location, _ access: Access
+  ) throws(KeepsakeError) -> Location.Mode {
+    guard case .file(let path) = location else { return .readWrite }
+    guard let status = try FileStatus(of: path) else { throw missing(path) }
+    try refuseOtherKinds(status, path)
+    guard FileStatus.isReadable(path) else {
+      throw KeepsakeError(system: EACCES, path: path)  // as open(2) would say
+    }
+    let folder = FileStatus.folder(of: path)
+    let canWrite = FileStatus.isWritable(path) && FileStatus.isWritable(folder)
+    guard access == .readOnly else {
+      guard canWrite else {
+        throw KeepsakeError(
+          .permissionDenied, path: path, "the file or its folder is read-only",
+          cure: "make both writable: SQLite keeps its log beside the file")
+      }
+      return .readWrite
+    }
+    return try readOnlyMode(path, canWrite: canWrite)
+  }
+
+  /// Reading needs the shared-memory file too. In a folder where it cannot be made, a file without a
+  /// log can be read as it lies.
+  private static func readOnlyMode(
+    _ path: String, canWrite: Bool
+  ) throws(KeepsakeError) -> Location.Mode {
+    if canWrite { return .readOnly }
+    let log = try FileStatus(of: path + "-wal")
+    if try FileStatus(of: path + "-shm") != nil { return .readOnly }
+    guard (log?.size ?? 0) == 0 else {
+      throw KeepsakeError(
+        .permissionDenied, path: path, "its folder is read-only and holds an unfinished -wal log",
+        cure: "copy the file and its -wal to a folder of yours and read them there")
+    }
+    return .immutable
+  }
+
+  private static func refuseOtherKinds(
+    _ status: FileStatus, _ path: String
+  ) throws(KeepsakeError) {
+    let problem: String? =
+      switch status.kind {
+      case .folder: "this is a folder"
+      case .other: "this is not a regular file"
+      case .regular: status.size == 0 ? "the file is empty" : nil
+      }
+    if let problem {
+      throw KeepsakeError(
+        .notKeepsake, path: path, problem, cure: "name a file that kvsync or an app made")
+    }
+  }
+
+  static func missing(_ path: String) -> KeepsakeError {
+    FileStatus.isSymbolicLink(path)
+      ? KeepsakeError(
+        .missing, path: path, "the symbolic link leads nowhere", cure: "mend or remove the link")
+      : KeepsakeError(.missing, path: path, "there is no such file", cure: "check the path")
+  }
+}

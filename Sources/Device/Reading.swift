@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeepsakeValues
+
+extension Connection {
+  /// The entry of a key, a tombstone included.
+  package func entry(at address: Address) throws -> Entry? {
+    try first(
+      "SELECT tag, value, hlc, origin FROM entry WHERE store = ?1 AND key = ?2",
+      [.text(address.store.string), .text(address.key.string)]
+    ) { $0.entry(address, from: 0) }
+  }
+}
+
+extension Row {
+  /// The columns tag, value, hlc, origin from `column` on.
+  package func entry(_ address: Address, from column: Int32) -> Entry {
+    Entry(
+      address, content(column), stamp: HybridTimestamp(rawValue: integer(column + 2)),
+      origin: ReplicaID(rawValue: integer(column + 3)))
+  }
+}
+
+extension Device {
+  /// The entry of a key, a tombstone included; nil when the key was never set.
+  package func entry(store: String, key: String) throws(KeepsakeError) -> Entry? {
+    try core.access { try $0.entry(at: Address(store: store, key: key)) }
+  }
+
+  /// Calls `body` for entries in the order of store and key, from one snapshot.
+  ///
+  /// - Parameters:
+  ///   - store: only this store; nil for all.
+  ///   - prefix: only keys that start with these bytes.
+  package func forEachEntry(
+    store: String? = nil, prefix: String = "", _ body: (Entry) throws -> Void
+  ) throws(KeepsakeError) {
+    try core.access { connection in
+      try connection.run(
+        """
+        SELECT store, key, tag, value, hlc, origin FROM entry
+        WHERE (?1 IS NULL OR store = ?1) AND key >= ?2 ORDER BY store, key
+        """,
+        [store.map(Cell.text) ?? .null, .text(prefix)]
+      ) { row in
+        let key = row.text(1)
+        if key.utf8.starts(with: prefix.utf8) {
+          try body(row.entry(Address(store: row.text(0), key: key), from: 2))
+        }
+        return true
+      }
+    }
+  }
+
+  /// The stores that have entries, in order. One index seek for each.
+  package func stores() throws(KeepsakeError) -> [String] {
+    try core.access { try $0.stores() }
+  }
+
+  /// The device's identity. It changes when the file turns out to be a copy of another device's.
+  public func replica() throws(KeepsakeError) -> ReplicaID {
+    try core.access { try ReplicaState($0).id }
+  }
+}
+
+extension Connection {
+  package func stores() throws -> [String] {
+    try all(
+      """
+      WITH RECURSIVE name (store) AS (
+        SELECT min(store) FROM entry
+        UNION ALL
+        SELECT (SELECT min(store) FROM entry WHERE store > name.store) FROM name
+        WHERE name.store IS NOT NULL
+      )
+      SELECT store FROM name WHERE store IS NOT NULL
+      """
+    ) { $0.text(0) }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeValues
+
+/// A device's identity and its two counters, as one transaction sees them.
+package struct ReplicaState: Sendable, Equatable {
+  package var id: ReplicaID
+  package var epoch: Int64
+  /// The largest stamp accepted here.
+  package var last: HybridTimestamp
+  /// The last arrival number given here.
+  package var lseq: Int64
+
+  /// The row of `replica` is a high-water mark that plain local sets leave alone, because the newest
+  /// entry already says as much and a set that writes one page less is a faster set.
+  package init(_ connection: Connection) throws {
+    let state = try connection.first(
+      """
+      SELECT id, epoch,
+        max(hlc, ifnull((SELECT hlc FROM entry ORDER BY lseq DESC LIMIT 1), 0)),
+        max(lseq, ifnull((SELECT max(lseq) FROM entry), 0))
+      FROM replica
+      """
+    ) { row in
+      ReplicaState(
+        id: ReplicaID(rawValue: row.integer(0)), epoch: row.integer(1),
+        last: HybridTimestamp(rawValue: row.integer(2)), lseq: row.integer(3))
+    }
+    guard let state else {
+      throw KeepsakeError(
+        .corrupt, path: connection.path, "it has no identity", cure: "restore a backup of it")
+    }
+    self = state
+  }
+
+  private init(id: ReplicaID, epoch: Int64, last: HybridTimestamp, lseq: Int64) {
+    self.id = id
+    self.epoch = epoch
+    self.last = last
+    self.lseq = lseq
+  }
+
+  /// Writes the high-water marks down.
+  package func save(_ connection: Connection) throws {
+    try connection.run(
+      "UPDATE replica SET id = ?1, epoch = ?2, hlc = max(hlc, ?3), lseq = max(lseq, ?4)",
+      [
+        .integer(id.rawValue), .integer(epoch), .integer(last.rawValue), .integer(lseq),
+      ])
+  }
+}

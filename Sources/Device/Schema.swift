@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a file must look like before a row of it is believed. A file may come from anywhere: the
+// checks read only SQLite's header and `sqlite_schema`, run nothing the file brought along
+// (`trusted_schema` is off), and refuse views and triggers outright.
+// https://www.sqlite.org/security.html
+
+import GRDB
+import KeepsakeMigrations
+import KeepsakeValues
+
+enum Schema {
+  /// Applies every migration that the file lacks.
+  static func migrate(_ queue: DatabaseQueue) throws {
+    try migrator.migrate(queue)
+  }
+
+  private static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    for migration in Migrations.all {
+      migrator.registerMigration(migration.identifier) { try $0.execute(sql: migration.sql) }
+    }
+    return migrator
+  }
+
+  /// Throws unless this is a complete file of ours that this version may use.
+  static func check(_ connection: Connection, path: String) throws {
+    let id = try connection.first("PRAGMA application_id") { $0.integer(0) }
+    guard id == Int64(Migrations.applicationID) else {
+      throw KeepsakeError(
+        .notKeepsake, path: path, "this SQLite file belongs to another application",
+        cure: "name a file that kvsync or an app of ours made")
+    }
+    try refuseCode(connection, path)
+    let objects = try Self.objects(connection)
+    let expected = try expected.get()
+    guard objects["grdb_migrations"] != nil, objects["replica"] == expected["replica"] else {
+      throw damaged(path, "its schema is not one of ours")
+    }
+    let applied = try connection.all("SELECT identifier FROM grdb_migrations") { $0.text(0) }
+    let known = Set(Migrations.all.map(\.identifier))
+    try refuseNewer(connection, path)
+    // A newer version may have added to the tables; whether we may write is `min_writer`'s to say.
+    guard known.isSuperset(of: applied) else { return }
+    guard expected.allSatisfy({ objects[$0.key] == $0.value }) else {
+      throw damaged(path, "its schema is not one of ours")
+    }
+  }
+
+  private static func refuseCode(_ connection: Connection, _ path: String) throws {
+    let code = try connection.first(
+      "SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index') LIMIT 1"
+    ) { "\($0.text(0)) \"\($0.text(1))\"" }
+    if let code {
+      throw KeepsakeError(
+        .notKeepsake, path: path, "it contains a \(code), which no file of ours has",
+        cure: "do not trust this file; if it is yours, drop the \(code)")
+    }
+  }
+
+  private static func refuseNewer(_ connection: Connection, _ path: String) throws {
+    let oldest = try connection.first("SELECT min_writer FROM replica") { $0.integer(0) }
+    guard let oldest else { throw damaged(path, "it has no identity") }
+    guard oldest <= Int64(Migrations.version) else {
+      throw KeepsakeError(
+        .newerSchema, path: path,
+        "it needs schema version \(oldest), this program knows version \(Migrations.version)",
+        cure: "update this program")
+    }
+  }
+
+  private static func damaged(_ path: String, _ problem: String) -> KeepsakeError {
+    KeepsakeError(.corrupt, path: path, problem, cure: "restore a backup of it")
+  }
+
+  private static func objects(_ connection: Connection) throws -> [String: String] {
+    let rows = try connection.all(
+      "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+    ) { ($0.text(0), $0.text(1)) }
+    return Dictionary(rows, uniquingKeysWith: { $1 })
+  }
+
+  /// The text of every object as the migrations make it; computed once in a process.
+  private static let expected = Result {
+    let queue = try DatabaseQueue()
+    return try queue.writeWithoutTransaction { database in
+      for migration in Migrations.all { try database.execute(sql: migration.sql) }
+      return try objects(Connection(database: database, path: "(memory)"))
+    }
+  }
+}

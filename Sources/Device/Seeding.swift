@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Defaults from Settings bundles. They are never entries: an upgrade can change them, and a fresh
+// install has nothing of its own that could overwrite another device's settings.
+
+package import KeepsakeValues
+
+/// A default, and where it is declared.
+package struct DefaultValue: Sendable, Hashable {
+  package var key: String
+  package var value: StoredValue
+  /// File and line: `Root.plist:214`.
+  package var source: String
+
+  package init(key: String, value: StoredValue, source: String) {
+    self.key = key
+    self.value = value
+    self.source = source
+  }
+}
+
+extension Device {
+  /// Replaces all defaults that a bundle declares for a store; touches nothing that was set.
+  ///
+  /// - Returns: whether anything differed; the same content writes nothing.
+  @discardableResult
+  package func seed(
+    store: String, bundle: String, _ defaults: [DefaultValue]
+  ) throws(KeepsakeError) -> Bool {
+    let wanted = defaults.sorted { ByteText($0.key) < ByteText($1.key) }
+    let current = try core.access { try $0.defaults(store: store, bundle: bundle) }
+    guard current != wanted else { return false }
+    return try core.write { connection in
+      try connection.run(
+        "DELETE FROM default_value WHERE store = ?1 AND bundle = ?2", [.text(store), .text(bundle)])
+      for item in wanted {
+        let content = try TaggedCell(item.value)
+        try connection.run(
+          "INSERT INTO default_value VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+          [
+            .text(store), .text(bundle), .text(item.key), .integer(content.tag), content.cell,
+            .text(item.source),
+          ])
+      }
+      return (true, [])
+    }
+  }
+
+  /// The seeded defaults of a store by key. Where several bundles declare one key, the bundle whose
+  /// name comes first counts.
+  package func defaults(store: String) throws(KeepsakeError) -> [DefaultValue] {
+    try core.access { connection in
+      var seen: Set<ByteText> = []
+      return try connection.defaults(store: store, bundle: nil)
+        .filter { seen.insert(ByteText($0.key)).inserted }
+        .sorted { ByteText($0.key) < ByteText($1.key) }
+    }
+  }
+
+  /// The stores that have seeded defaults, in order.
+  package func seededStores() throws(KeepsakeError) -> [String] {
+    try core.access {
+      try $0.all("SELECT DISTINCT store FROM default_value ORDER BY store") { $0.text(0) }
+    }
+  }
+}
+
+extension Connection {
+  fileprivate func defaults(store: String, bundle: String?) throws -> [DefaultValue] {
+    try all(
+      """
+      SELECT key, tag, value, source FROM default_value
+      WHERE store = ?1 AND (?2 IS NULL OR bundle = ?2) ORDER BY bundle, key
+      """,
+      [.text(store), bundle.map(Cell.text) ?? .null]
+    ) { row in
+      let content = row.content(1)
+      return DefaultValue(
+        key: row.text(0), value: content.value ?? .opaque(OpaqueValue(content)),
+        source: row.text(3))
+    }
+  }
+}

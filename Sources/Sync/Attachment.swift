@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeValues
+
+extension Core {
+  /// Attaches another device's file to this connection, read-only, as `sender`, while `body` runs.
+  func withSender<Value>(
+    _ sender: Core, _ body: () throws(KeepsakeError) -> Value
+  ) throws(KeepsakeError) -> Value {
+    let address = sender.location.uri(sender.mode == .immutable ? .immutable : .readOnly)
+    try access { try $0.run("ATTACH DATABASE ?1 AS sender", [.text(address)]) }
+    defer {
+      // Fails only when the connection is broken, and then its next use says so.
+      Result { () throws(KeepsakeError) in try access { try $0.run("DETACH DATABASE sender") } }
+        .discardFailure()
+    }
+    return try body()
+  }
+}
+
+extension Connection {
+  /// Names the stores that a statement is about, and where each is to be read on.
+  func want(_ cursors: [String: Int64]) throws {
+    try run(
+      "CREATE TEMP TABLE IF NOT EXISTS wanted (store TEXT PRIMARY KEY, cursor INTEGER NOT NULL)"
+        + " STRICT, WITHOUT ROWID")
+    try run("DELETE FROM wanted")
+    for (store, cursor) in cursors {
+      try run(
+        "INSERT INTO wanted (store, cursor) VALUES (?1, ?2)", [.text(store), .integer(cursor)])
+    }
+  }
+}

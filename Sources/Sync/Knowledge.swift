@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who had seen what, and so which lost writes are conflicts.
+//
+// A write that lost is journalled iff the side that holds the winner had not seen it: then nobody
+// decided against it, the clocks did. "Seen" is a version vector per store: `seen`, and for the device
+// itself everything under its own identities. Two writes of the same content are no conflict.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+enum Knowledge {
+  /// Rows that the journal keeps; the oldest go first.
+  static let capacity: Int64 = 10_000
+
+  private static let tables = ["sender_knows", "receiver_knows"]
+
+  /// Makes the tables that `load` fills.
+  static func prepare(_ connection: Connection) throws {
+    for table in tables {
+      try connection.run(
+        """
+        CREATE TEMP TABLE IF NOT EXISTS \(table) (
+          store TEXT NOT NULL, origin INTEGER NOT NULL, hlc INTEGER NOT NULL,
+          PRIMARY KEY (store, origin)) STRICT, WITHOUT ROWID
+        """)
+    }
+  }
+
+  /// Reads both version vectors as they are before the meeting.
+  static func load(_ connection: Connection) throws {
+    for (table, schema) in zip(tables, ["sender", "main"]) {
+      try connection.run("DELETE FROM \(table)")
+      try connection.run(
+        """
+        INSERT INTO \(table) SELECT store, origin, max(hlc) FROM (
+          SELECT store, origin, hlc FROM \(schema).seen WHERE store IN (SELECT store FROM wanted)
+          UNION ALL
+          SELECT w.store, s.id, s.hlc FROM \(schema).superseded AS s, wanted AS w
+          UNION ALL
+          SELECT w.store, r.id, max(r.hlc, ifnull(
+            (SELECT hlc FROM \(schema).entry ORDER BY lseq DESC LIMIT 1), 0))
+          FROM \(schema).replica AS r, wanted AS w)
+        GROUP BY store, origin
+        """)
+    }
+  }
+
+  /// Writes the losers among `incoming` and what it meets into the journal.
+  ///
+  /// - Returns: how many there were.
+  static func journal(_ connection: Connection, at now: Int64) throws -> Int {
+    try connection.run(insertLosers, [.integer(now)])
+    let count = connection.changes
+    if count > 0 {
+      try connection.run(
+        "DELETE FROM conflict WHERE id <= (SELECT max(id) FROM conflict) - ?1",
+        [.integer(capacity)])
+    }
+    return count
+  }
+
+  private static let insertLosers = """
+    INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+      winner_tag, winner_hlc, winner_origin, at)
+    SELECT i.store, i.key, i.old_tag, i.old_value, i.old_hlc, i.old_origin,
+      i.tag, i.hlc, i.origin, ?1
+    FROM incoming AS i
+    LEFT JOIN sender_knows AS k ON k.store = i.store AND k.origin = i.old_origin
+    WHERE i.old_hlc IS NOT NULL
+      AND (i.hlc, i.origin, i.tag, i.value) > (i.old_hlc, i.old_origin, i.old_tag, i.old_value)
+      AND (i.tag IS NOT i.old_tag OR i.value IS NOT i.old_value)
+      AND i.old_hlc > ifnull(k.hlc, 0)
+    UNION ALL
+    SELECT i.store, i.key, i.tag, i.value, i.hlc, i.origin,
+      i.old_tag, i.old_hlc, i.old_origin, ?1
+    FROM incoming AS i
+    LEFT JOIN receiver_knows AS k ON k.store = i.store AND k.origin = i.origin
+    WHERE i.old_hlc IS NOT NULL
+      AND (i.hlc, i.origin, i.tag, i.value) < (i.old_hlc, i.old_origin, i.old_tag, i.old_value)
+      AND (i.tag IS NOT i.old_tag OR i.value IS NOT i.old_value)
+      AND i.hlc > ifnull(k.hlc, 0)
+    """
+
+  /// After a complete pull: the receiver has now seen what the sender had, but for what waits.
+  ///
+  /// Former identities are left out: another copy of the file may have written under them since.
+  static func advance(_ connection: Connection) throws {
+    try connection.run(
+      """
+      INSERT INTO main.seen (store, origin, hlc)
+      SELECT k.store, k.origin, min(k.hlc, ifnull((SELECT min(h.hlc) - 1 FROM main.held AS h
+        WHERE h.store = k.store AND h.origin = k.origin), k.hlc))
+      FROM (
+        SELECT store, origin, hlc FROM sender.seen WHERE store IN (SELECT store FROM wanted)
+        UNION ALL
+        SELECT w.store, r.id, max(r.hlc, ifnull(
+          (SELECT hlc FROM sender.entry ORDER BY lseq DESC LIMIT 1), 0))
+        FROM sender.replica AS r, wanted AS w
+      ) AS k
+      WHERE k.origin <> (SELECT id FROM main.replica)
+      ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
+      """)
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How devices are to be merged.
+public struct MergeOptions: Sendable {
+  /// Exactly these stores; nil for all that are synced: `cloud` and `cloud:<name>`.
+  public var stores: [String]?
+  /// Milliseconds that a stamp may be ahead of the receiver's clock before its entry is held.
+  public var maximumClockSkew: Int64
+  /// Only into the last device; the others are only read.
+  public var isOneWay: Bool
+  /// Changes that the report lists at most; all are made, counted and announced.
+  public var changeLimit: Int
+  /// Entries that one transaction takes at most.
+  public var chunkSize: Int
+  /// Whether to read every page of both files before anything is written, even when they have met
+  /// before. A first meeting always does.
+  public var checksIntegrity: Bool
+
+  public init(
+    stores: [String]? = nil, maximumClockSkew: Int64 = 5 * 60 * 1000, isOneWay: Bool = false,
+    changeLimit: Int = 1000, chunkSize: Int = 50_000, checksIntegrity: Bool = false
+  ) {
+    self.stores = stores
+    self.maximumClockSkew = maximumClockSkew
+    self.isOneWay = isOneWay
+    self.changeLimit = changeLimit
+    self.chunkSize = chunkSize
+    self.checksIntegrity = checksIntegrity
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeepsakeValues
+
+/// What a merge did.
+public struct MergeReport: Sendable {
+  /// One direction of a meeting. Devices are named by their place in the list that was merged.
+  public struct Transfer: Sendable, Equatable {
+    public let from: Int
+    public let into: Int
+    /// Entries that were read from the sender.
+    public var received = 0
+    /// Entries of the receiver that were written.
+    public var changed = 0
+    /// Entries from the future, which now wait.
+    public var held = 0
+    /// Writes that lost without their loss having been seen; each is in the receiver's journal.
+    public var conflicts = 0
+  }
+
+  /// A change of a device, in the order it happened.
+  public struct DeviceChange: Sendable, Equatable {
+    public let into: Int
+    public let change: Change
+  }
+
+  /// Something that an owner should know.
+  public enum Event: Sendable, Equatable {
+    /// The device turned out to be a copy, or to have been set back to an older state. It has a new
+    /// identity, and was merged in full.
+    case cloneDetected(device: Int)
+  }
+
+  public internal(set) var transfers: [Transfer] = []
+  public internal(set) var changes: [DeviceChange] = []
+  /// Whether `changes` was cut.
+  public internal(set) var isTruncated = false
+  public internal(set) var events: [Event] = []
+  /// Whether all devices now hold the same, and nothing waits.
+  public internal(set) var hasConverged = false
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Only the last device is written; the others may be on read-only media. They cannot be told that they
+// were read, so nothing is remembered of it: the next one-way merge reads on where the last meeting
+// both ways ended, and what it reads again changes nothing.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+extension Merge {
+  static func oneWay(
+    _ devices: [Device], _ stores: [String], _ options: MergeOptions, _ report: inout MergeReport,
+    using generator: inout some RandomNumberGenerator
+  ) throws(KeepsakeError) {
+    let last = devices.count - 1
+    let meetings = (0..<last).map { Meeting(devices, $0, last, stores: stores) }
+    try check(meetings, options)
+    try promote(devices[last], options)
+    for var meeting in meetings {
+      let sharesIdentity = try devices[meeting.left].replica() == devices[last].replica()
+      let isDoubtful = try meeting.examine().contains(last)
+      if sharesIdentity || isDoubtful {
+        try devices[last].rotate(to: .random(using: &generator))
+        report.events.append(.cloneDetected(device: last))
+      }
+      let isTrusted = try meeting.examine().isEmpty
+      try pull(&meeting, from: meeting.left, into: last, options, &report, trusted: isTrusted)
+    }
+    report.hasConverged = try nothingIsHeld(devices)
+    for device in devices.dropLast() where report.hasConverged {
+      report.hasConverged = try !Difference.exists(device, devices[last], stores: stores)
+    }
+  }
+}

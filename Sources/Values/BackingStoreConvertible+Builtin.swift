@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension StoredValue: BackingStoreConvertible {
+  public static func fromBackingStore(_ value: StoredValue) -> StoredValue { value }
+  public func toBackingStore() -> StoredValue { self }
+}
+
+extension String: BackingStoreConvertible {
+  public static func fromBackingStore(_ value: StoredValue) throws -> String {
+    guard case .string(let text) = value else { throw ValueError.mismatch(value, wanted: "string") }
+    return text
+  }
+
+  public func toBackingStore() -> StoredValue { .string(self) }
+}
+
+extension Bool: BackingStoreConvertible {
+  public static func fromBackingStore(_ value: StoredValue) throws -> Bool {
+    guard case .boolean(let flag) = value else {
+      throw ValueError.mismatch(value, wanted: "boolean")
+    }
+    return flag
+  }
+
+  public func toBackingStore() -> StoredValue { .boolean(self) }
+}
+
+extension BackingStoreConvertible where Self: FixedWidthInteger {
+  public static func fromBackingStore(_ value: StoredValue) throws -> Self {
+    guard case .integer(let number) = value else {
+      throw ValueError.mismatch(value, wanted: "integer")
+    }
+    guard let exact = Self(exactly: number) else {
+      throw ValueError(.invalid, "the stored integer does not fit \(Self.self); use Int64")
+    }
+    return exact
+  }
+
+  public func toBackingStore() throws -> StoredValue {
+    guard let number = Int64(exactly: self) else {
+      throw ValueError(.invalid, "a store holds integers up to \(Int64.max); store a string instead")
+    }
+    return .integer(number)
+  }
+}
+
+extension Int: BackingStoreConvertible {}
+extension Int8: BackingStoreConvertible {}
+extension Int16: BackingStoreConvertible {}
+extension Int32: BackingStoreConvertible {}
+extension Int64: BackingStoreConvertible {}
+extension UInt: BackingStoreConvertible {}
+extension UInt8: BackingStoreConvertible {}
+extension UInt16: BackingStoreConvertible {}
+extension UInt32: BackingStoreConvertible {}
+extension UInt64: BackingStoreConvertible {}
+
+extension Double: BackingStoreConvertible {
+  /// An integer is accepted when it is exact: a slider's default is often written as one.
+  public static func fromBackingStore(_ value: StoredValue) throws -> Double {
+    switch value {
+    case .real(let number): return number
+    case .integer(let number):
+      guard let exact = Double(exactly: number) else { fallthrough }
+      return exact
+    default: throw ValueError.mismatch(value, wanted: "real")
+    }
+  }
+
+  public func toBackingStore() -> StoredValue { .real(self) }
+}
+
+extension Float: BackingStoreConvertible {
+  /// The nearest `Float`; a number beyond its range is an error.
+  public static func fromBackingStore(_ value: StoredValue) throws -> Float {
+    let number = try Double.fromBackingStore(value)
+    let nearest = Float(number)
+    guard nearest.isFinite || !number.isFinite else {
+      throw ValueError(.invalid, "the stored number does not fit Float; use Double")
+    }
+    return nearest
+  }
+
+  public func toBackingStore() -> StoredValue { .real(Double(self)) }
+}
+
+extension Date: BackingStoreConvertible {
+  public static func fromBackingStore(_ value: StoredValue) throws -> Date {
+    guard case .date(let date) = value else { throw ValueError.mismatch(value, wanted: "date") }
+    return date
+  }
+
+  public func toBackingStore() -> StoredValue { .date(self) }
+}
+
+extension Data: BackingStoreConvertible {
+  public static func fromBackingStore(_ value: StoredValue) throws -> Data {
+    guard case .data(let bytes) = value else { throw ValueError.mismatch(value, wanted: "data") }
+    return bytes
+  }
+
+  public func toBackingStore() -> StoredValue { .data(self) }
+}
+
+extension URL: BackingStoreConvertible {
+  /// A URL is stored as the string of its absolute form.
+  public static func fromBackingStore(_ value: StoredValue) throws -> URL {
+    let text = try String.fromBackingStore(value)
+    guard let url = URL(string: text) else {
+      throw ValueError(.invalid, "the stored string is not a URL; set it anew")
+    }
+    return url
+  }
+
+  public func toBackingStore() -> StoredValue { .string(absoluteString) }
+}
+
+extension Array: BackingStoreConvertible where Element: BackingStoreConvertible {
+  public static func fromBackingStore(_ value: StoredValue) throws -> [Element] {
+    guard case .array(let elements) = value else {
+      throw ValueError.mismatch(value, wanted: "array")
+    }
+    return try elements.map(Element.fromBackingStore)
+  }
+
+  public func toBackingStore() throws -> StoredValue {
+    .array(try map { try $0.toBackingStore() })
+  }
+}
+
+extension Dictionary: BackingStoreConvertible where Key == String, Value: BackingStoreConvertible {
+  public static func fromBackingStore(_ value: StoredValue) throws -> [String: Value] {
+    guard case .dictionary(let members) = value else {
+      throw ValueError.mismatch(value, wanted: "dictionary")
+    }
+    return try members.mapValues(Value.fromBackingStore)
+  }
+
+  public func toBackingStore() throws -> StoredValue {
+    .dictionary(try mapValues { try $0.toBackingStore() })
+  }
+}

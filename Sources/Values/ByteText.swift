@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Text that compares and hashes by its UTF-8 bytes, as SQLite's BINARY collation does.
+///
+/// `String` compares by canonical equivalence, so "é" and "e" + U+0301 would share one place in a
+/// dictionary while the file has two rows.
+package struct ByteText: Hashable, Comparable, Sendable, CustomStringConvertible {
+  package let string: String
+
+  package init(_ string: String) {
+    self.string = string
+  }
+
+  package var description: String { string }
+
+  package static func == (a: ByteText, b: ByteText) -> Bool {
+    a.string.utf8.elementsEqual(b.string.utf8)
+  }
+
+  package static func < (a: ByteText, b: ByteText) -> Bool {
+    a.string.utf8.lexicographicallyPrecedes(b.string.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    // A native string hands out its bytes at once; only a bridged one needs the copy.
+    let done: Void? = string.utf8.withContiguousStorageIfAvailable {
+      hasher.combine(bytes: UnsafeRawBufferPointer($0))
+    }
+    if done == nil {
+      Array(string.utf8).withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+    hasher.combine(0xff as UInt8)
+  }
+}

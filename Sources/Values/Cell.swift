@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One SQLite value, in its native storage class.
+///
+/// The order is SQLite's own (https://www.sqlite.org/datatype3.html#comparisons): NULL, then
+/// numbers by value, then text by bytes, then blobs by bytes.
+package enum Cell: Sendable, Hashable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob(Data)
+
+  private var storageClass: Int {
+    switch self {
+    case .null: 0
+    case .integer, .real: 1
+    case .text: 2
+    case .blob: 3
+    }
+  }
+}
+
+extension Cell: Comparable {
+  package static func < (a: Cell, b: Cell) -> Bool {
+    switch (a, b) {
+    case (.integer(let a), .integer(let b)): a < b
+    case (.real(let a), .real(let b)): a < b
+    case (.integer(let a), .real(let b)): sign(of: a, minus: b) < 0
+    case (.real(let a), .integer(let b)): sign(of: b, minus: a) > 0
+    case (.text(let a), .text(let b)): ByteText(a) < ByteText(b)
+    case (.blob(let a), .blob(let b)): a.lexicographicallyPrecedes(b)
+    default: a.storageClass < b.storageClass
+    }
+  }
+
+  /// The sign of `integer - real`, exactly: neither is rounded to the other's type, as in SQLite.
+  private static func sign(of integer: Int64, minus real: Double) -> Int {
+    guard real < 0x1p63 else { return -1 }
+    guard real >= -0x1p63 else { return 1 }
+    let whole = Int64(real.rounded(.towardZero))
+    if integer != whole { return integer < whole ? -1 : 1 }
+    let fraction = real - real.rounded(.towardZero)
+    return fraction > 0 ? -1 : fraction < 0 ? 1 : 0
+  }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dates as text, in UTC with milliseconds, by exact integer arithmetic: a stamp has to print the same
+// everywhere, and Foundation's formatters round in binary.
+
+/// Days and dates of the proleptic Gregorian calendar.
+package enum CivilCalendar {
+  package static let secondsFrom1970To2001: Int64 = 978_307_200
+
+  /// Days from 1970-01-01, or nil if there is no such day.
+  ///
+  /// The method is Howard Hinnant's, https://howardhinnant.github.io/date_algorithms.html
+  package static func days(year: Int, month: Int, day: Int) -> Int64? {
+    guard (1...12).contains(month), (1...length(of: month, in: year)).contains(day) else {
+      return nil
+    }
+    let y = Int64(month <= 2 ? year - 1 : year)
+    let era = (y >= 0 ? y : y - 399) / 400
+    let yearOfEra = y - era * 400
+    let dayOfYear = (153 * (Int64(month) + (month > 2 ? -3 : 9)) + 2) / 5 + Int64(day) - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+  }
+
+  /// The date that is `days` after 1970-01-01.
+  static func date(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let z = days + 719_468
+    let era = (z >= 0 ? z : z - 146_096) / 146_097
+    let dayOfEra = z - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    let day = dayOfYear - (153 * shifted + 2) / 5 + 1
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+  }
+
+  private static func length(of month: Int, in year: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+}
+
+package enum ISO8601 {
+  /// `2026-11-20T10:00:00.123Z`, or nil outside the years 1 to 9999.
+  package static func text(milliseconds: Int64) -> String? {
+    let (days, rest) = floorDivision(milliseconds, 86_400_000)
+    let (year, month, day) = CivilCalendar.date(days)
+    guard (1...9999).contains(year) else { return nil }
+    let (second, fraction) = rest.quotientAndRemainder(dividingBy: 1000)
+    return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2) + "T"
+      + padded(second / 3600, 2) + ":" + padded(second / 60 % 60, 2) + ":"
+      + padded(second % 60, 2) + "." + padded(fraction, 3) + "Z"
+  }
+
+  /// The same for a `Date`'s own unit, rounded to the nearest millisecond.
+  package static func text(secondsSince2001 seconds: Double) -> String? {
+    guard abs(seconds) < 1e12 else { return nil }
+    let milliseconds = Int64((seconds * 1000).rounded())
+    return text(milliseconds: milliseconds + CivilCalendar.secondsFrom1970To2001 * 1000)
+  }
+
+  /// Milliseconds since 1970 of `YYYY-MM-DDTHH:MM[:SS[.fff]](Z|±HH:MM)`, or of `YYYY-MM-DD`
+  /// (midnight, UTC). Nil for anything else, also for days that do not exist; digits past the third
+  /// of a fraction are cut.
+  package static func milliseconds(_ text: String) -> Int64? {
+    var reader = Reader(text.utf8)
+    guard let year = reader.number(4), reader.take("-"), let month = reader.number(2),
+      reader.take("-"), let day = reader.number(2),
+      let days = CivilCalendar.days(year: year, month: month, day: day)
+    else { return nil }
+    if reader.isAtEnd { return days * 86_400_000 }
+    guard reader.take("T") || reader.take(" "), let hour = reader.number(2), hour < 24,
+      reader.take(":"), let minute = reader.number(2), minute < 60
+    else { return nil }
+    var milliseconds = 0
+    if reader.take(":") {
+      guard let second = reader.number(2), second < 60 else { return nil }
+      milliseconds = second * 1000
+      if reader.take(".") {
+        guard let fraction = reader.fraction() else { return nil }
+        milliseconds += fraction
+      }
+    }
+    guard let offset = reader.offset(), reader.isAtEnd else { return nil }
+    return days * 86_400_000 + Int64((hour * 60 + minute - offset) * 60_000 + milliseconds)
+  }
+
+  /// The same in a `Date`'s own unit.
+  package static func secondsSince2001(_ text: String) -> Double? {
+    milliseconds(text).map { Double($0 - CivilCalendar.secondsFrom1970To2001 * 1000) / 1000 }
+  }
+
+  private static func floorDivision(_ a: Int64, _ b: Int64) -> (Int64, Int64) {
+    let (quotient, remainder) = a.quotientAndRemainder(dividingBy: b)
+    return remainder < 0 ? (quotient - 1, remainder + b) : (quotient, remainder)
+  }
+
+  private static func padded(_ number: Int64, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}
+
+private struct Reader {
+  private var rest: Substring.UTF8View.SubSequence
+
+  init(_ text: String.UTF8View) {
+    rest = text[...]
+  }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  mutating func take(_ character: Character) -> Bool {
+    guard rest.first == character.asciiValue else { return false }
+    rest.removeFirst()
+    return true
+  }
+
+  mutating func number(_ digits: Int) -> Int? {
+    let head = rest.prefix(digits)
+    guard head.count == digits, head.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    rest.removeFirst(digits)
+    return head.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+  }
+
+  mutating func fraction() -> Int? {
+    var digits = 0
+    var value = 0
+    while let digit = number(1) {
+      if digits < 3 { value = value * 10 + digit }
+      digits += 1
+    }
+    guard digits > 0 else { return nil }
+    return value * [1, 100, 10, 1][min(digits, 3)]
+  }
+
+  /// Minutes east of UTC.
+  mutating func offset() -> Int? {
+    if take("Z") { return 0 }
+    let sign = take("+") ? 1 : take("-") ? -1 : 0
+    guard sign != 0, let hours = number(2), hours < 24 else { return nil }
+    _ = take(":")
+    guard let minutes = number(2), minutes < 60 else { return nil }
+    return sign * (hours * 60 + minutes)
+  }
+}

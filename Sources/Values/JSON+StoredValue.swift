@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension JSON {
+  /// The value that this JSON stands for, in either spelling (see `StoredValue+JSON.swift`).
+  ///
+  /// - Throws: `ValueError` for null, which no store can hold, and for an unknown `$` marker.
+  package func storedValue() throws(ValueError) -> StoredValue {
+    switch self {
+    case .null: throw ValueError(.invalid, "null is not a value; delete the key instead")
+    case .boolean(let flag): return .boolean(flag)
+    case .integer(let number): return .integer(number)
+    case .real(let number): return .real(number)
+    case .string(let text): return .string(text)
+    case .array(let elements):
+      var values: [StoredValue] = []
+      for element in elements { values.append(try element.storedValue()) }
+      return .array(values)
+    case .object(let members):
+      return Self.isMarker(self) ? try Self.marked(members[0]) : try Self.dictionary(members)
+    }
+  }
+
+  /// The value that a JSON value of a known type stands for: what `"type"` and `"value"` of a line
+  /// of `import` mean together.
+  package func storedValue(of kind: StoredValue.Kind) throws(ValueError) -> StoredValue {
+    switch (kind, self) {
+    case (.date, _): return .date(try Self.date(self))
+    case (.data, _): return .data(try Self.data(self))
+    case (.real, _): return .real(try Self.real(self))
+    default:
+      let value = try storedValue()
+      guard value.kind == kind else { throw .mismatch(value, wanted: kind.rawValue) }
+      return value
+    }
+  }
+
+  private static func dictionary(_ members: [Member]) throws(ValueError) -> StoredValue {
+    var values: [String: StoredValue] = [:]
+    for member in members { values[member.name] = try member.value.storedValue() }
+    return .dictionary(values)
+  }
+
+  private static func marked(_ member: Member) throws(ValueError) -> StoredValue {
+    switch (member.name, member.value) {
+    case ("$date", let value): return .date(try date(value))
+    case ("$data", let value): return .data(try data(value))
+    case ("$real", let value): return .real(try real(value))
+    case ("$dictionary", .object(let members)): return try dictionary(members)
+    default:
+      throw ValueError(
+        .invalid,
+        "a dictionary whose one key starts with $ is a marker: $date, $data, $real or $dictionary")
+    }
+  }
+
+  private static func date(_ value: JSON) throws(ValueError) -> Date {
+    if case .string(let text) = value, let seconds = ISO8601.secondsSince2001(text) {
+      return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+    guard let seconds = number(value) else {
+      throw ValueError(.invalid, "not a date; write it as 2026-11-20T10:00:00.000Z")
+    }
+    return Date(timeIntervalSinceReferenceDate: seconds)
+  }
+
+  private static func data(_ value: JSON) throws(ValueError) -> Data {
+    guard case .string(let text) = value, let bytes = Data(base64Encoded: text) else {
+      throw ValueError(.invalid, "not base64 data")
+    }
+    return bytes
+  }
+
+  private static func real(_ value: JSON) throws(ValueError) -> Double {
+    guard let number = number(value) else { throw ValueError(.invalid, "not a number") }
+    return number
+  }
+
+  private static func number(_ value: JSON) -> Double? {
+    switch value {
+    case .real(let number): number
+    case .integer(let number): Double(exactly: number)
+    case .string("nan"): .nan
+    case .string("inf"): .infinity
+    case .string("-inf"): -.infinity
+    default: nil
+    }
+  }
+}

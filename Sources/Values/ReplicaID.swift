@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The identity of a device: a random number of 62 bits.
+public struct ReplicaID: RawRepresentable, Hashable, Comparable, Sendable {
+  public let rawValue: Int64
+
+  public init(rawValue: Int64) {
+    self.rawValue = rawValue
+  }
+
+  /// A new identity.
+  public static func random(using generator: inout some RandomNumberGenerator) -> ReplicaID {
+    ReplicaID(rawValue: .random(in: 1..<(1 << 62), using: &generator))
+  }
+
+  public static func < (a: ReplicaID, b: ReplicaID) -> Bool {
+    a.rawValue < b.rawValue
+  }
+}
+
+extension ReplicaID: CustomStringConvertible {
+  /// 16 hexadecimal digits.
+  public var description: String { hexadecimal(rawValue) }
+}

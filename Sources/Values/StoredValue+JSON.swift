@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values as JSON, in two spellings that differ only in how a date reads:
+// - stored, for arrays and dictionaries in the file: `{"$date": seconds since 2001}`, exact;
+// - shown, for people and other programs: ISO 8601 in UTC with milliseconds.
+//
+// Inside a container JSON has no date, bytes, NaN or infinity, so they become an object with one
+// member: `$date`, `$data`, `$real`. A dictionary of the user's that looks like one of these (one
+// member, name starting with `$`) is wrapped in `{"$dictionary": …}`, so nothing is mistaken.
+
+extension JSON {
+  /// The canonical form for the file: members ordered by the bytes of their names.
+  ///
+  /// - Throws: `ValueError` if the value nests deeper than `StoredValue.maximumDepth`, or holds an opaque
+  ///   value.
+  package init(storing value: StoredValue) throws(ValueError) {
+    self = try Self.element(value, shown: false, depth: 0)
+  }
+
+  /// The form that `--json` prints.
+  package init(showing value: StoredValue) throws(ValueError) {
+    switch value {
+    case .date(let date): self = Self.shown(date)
+    case .data(let bytes): self = .string(bytes.base64EncodedString())
+    case .real(let number): self = Self.number(number) ?? .string(Self.name(number))
+    case .opaque(let opaque): self = Self.shown(opaque.content.cell)
+    default: self = try Self.element(value, shown: true, depth: 0)
+    }
+  }
+
+  private static func element(
+    _ value: StoredValue, shown: Bool, depth: Int
+  ) throws(ValueError) -> JSON {
+    switch value {
+    case .string(let text): return .string(text)
+    case .integer(let number): return .integer(number)
+    case .boolean(let flag): return .boolean(flag)
+    case .real(let number): return special(number) ?? .real(number == 0 ? 0 : number)
+    case .data(let bytes): return .object(["$data": .string(bytes.base64EncodedString())])
+    case .date(let date):
+      let seconds = date.timeIntervalSinceReferenceDate
+      let exact = number(seconds) ?? .string(name(seconds))
+      return .object(["$date": shown ? Self.shown(date) : exact])
+    case .array(let elements):
+      try check(depth)
+      var list: [JSON] = []
+      for item in elements { list.append(try element(item, shown: shown, depth: depth + 1)) }
+      return .array(list)
+    case .dictionary(let members):
+      try check(depth)
+      var list: [JSON.Member] = []
+      for (name, item) in StoredValue.ordered(members) {
+        list.append(Member(name.string, try element(item, shown: shown, depth: depth + 1)))
+      }
+      let object = JSON.object(list)
+      return isMarker(object) ? .object([Member("$dictionary", object)]) : object
+    case .opaque:
+      throw ValueError(.invalid, "an unreadable value cannot go into an array or a dictionary")
+    }
+  }
+
+  private static func check(_ depth: Int) throws(ValueError) {
+    guard depth < StoredValue.maximumDepth else {
+      throw ValueError(
+        .invalid,
+        "arrays and dictionaries nest deeper than \(StoredValue.maximumDepth) levels; flatten them")
+    }
+  }
+
+  static func isMarker(_ object: JSON) -> Bool {
+    guard case .object(let members) = object else { return false }
+    return members.count == 1 && members[0].name.utf8.first == UInt8(ascii: "$")
+  }
+
+  private static func shown(_ date: Date) -> JSON {
+    let seconds = date.timeIntervalSinceReferenceDate
+    if let text = ISO8601.text(secondsSince2001: seconds) { return .string(text) }
+    return number(seconds) ?? .string(name(seconds))
+  }
+
+  private static func shown(_ cell: Cell) -> JSON {
+    switch cell {
+    case .null: .null
+    case .integer(let number): .integer(number)
+    case .real(let number): Self.number(number) ?? .string(name(number))
+    case .text(let text): .string(text)
+    case .blob(let bytes): .string(bytes.base64EncodedString())
+    }
+  }
+
+  private static func number(_ number: Double) -> JSON? {
+    number.isFinite ? .real(number == 0 ? 0 : number) : nil
+  }
+
+  private static func special(_ number: Double) -> JSON? {
+    number.isFinite ? nil : .object(["$real": .string(name(number))])
+  }
+
+  static func name(_ number: Double) -> String {
+    number.isNaN ? "nan" : number < 0 ? "-inf" : "inf"
+  }
+}

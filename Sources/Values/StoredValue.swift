@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A value as a store keeps it: the property-list types, each kept apart from the others.
+///
+/// Equality is by content and by UTF-8 bytes: unlike `String`, "é" and "e" + U+0301 differ, as they
+/// do in the file. Two NaN are equal, and -0.0 equals 0.0, as in the file.
+public enum StoredValue: Sendable {
+  case string(String)
+  case integer(Int64)
+  case real(Double)
+  case boolean(Bool)
+  case date(Date)
+  case data(Data)
+  case array([StoredValue])
+  case dictionary([String: StoredValue])
+  /// A value that this version cannot read, from a newer version or from another program. Its bytes
+  /// are kept, forwarded and exported as they are.
+  case opaque(OpaqueValue)
+}
+
+/// The bits of a value that this version cannot read.
+public struct OpaqueValue: Sendable, Hashable {
+  package let content: TaggedCell
+
+  package init(_ content: TaggedCell) {
+    self.content = content
+  }
+}
+
+extension StoredValue {
+  /// How deep arrays and dictionaries may nest.
+  public static let maximumDepth = 64
+
+  /// The kind of a value; `rawValue` is the name that commands and messages use.
+  public enum Kind: String, Sendable, CaseIterable {
+    case string, integer, real, boolean, date, data, array, dictionary, opaque
+  }
+
+  /// The kind of this value.
+  public var kind: Kind {
+    switch self {
+    case .string: .string
+    case .integer: .integer
+    case .real: .real
+    case .boolean: .boolean
+    case .date: .date
+    case .data: .data
+    case .array: .array
+    case .dictionary: .dictionary
+    case .opaque: .opaque
+    }
+  }
+}
+
+extension StoredValue: Hashable {
+  public static func == (a: StoredValue, b: StoredValue) -> Bool {
+    switch (a, b) {
+    case (.array(let a), .array(let b)):
+      a == b
+    case (.dictionary(let a), .dictionary(let b)):
+      a.count == b.count
+        && ordered(a).elementsEqual(ordered(b)) { $0.key == $1.key && $0.value == $1.value }
+    default:
+      a.kind == b.kind && a.scalarCell == b.scalarCell
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    switch self {
+    case .array(let elements): hasher.combine(elements)
+    case .dictionary(let members): hasher.combine(members.count)
+    default: hasher.combine(scalarCell)
+    }
+  }
+
+  /// Members by the bytes of their keys, the one order that every encoding uses.
+  static func ordered(
+    _ members: [String: StoredValue]
+  ) -> [(key: ByteText, value: StoredValue)] {
+    members.map { (ByteText($0.key), $0.value) }.sorted { $0.key < $1.key }
+  }
+}
+
+extension StoredValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByDictionaryLiteral
+{
+  public init(stringLiteral value: String) { self = .string(value) }
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  public init(floatLiteral value: Double) { self = .real(value) }
+  public init(booleanLiteral value: Bool) { self = .boolean(value) }
+  public init(arrayLiteral elements: StoredValue...) { self = .array(elements) }
+
+  /// The last of several equal keys wins.
+  public init(dictionaryLiteral elements: (String, StoredValue)...) {
+    self = .dictionary(Dictionary(elements, uniquingKeysWith: { $1 }))
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a value becomes two columns, `tag` and `value`, and back.
+//
+// Invariants
+// - Decoding never fails: what this version cannot read becomes `.opaque` with the same two columns.
+// - Encoding a decoded value gives the same two columns.
+// - A value has one encoding, so equal values have equal bytes on every device.
+
+/// The columns `tag` and `value` of an entry.
+package struct TaggedCell: Sendable, Hashable {
+  /// The type: 0 is a tombstone, `Tag` names those that this version knows.
+  package var tag: Int64
+  package var cell: Cell
+
+  package init(tag: Int64, cell: Cell) {
+    self.tag = tag
+    self.cell = cell
+  }
+
+  package static let tombstone = TaggedCell(tag: 0, cell: .null)
+}
+
+/// The types that this version knows. Numbers are in files: they are never reused.
+package enum Tag: Int64, Sendable, CaseIterable {
+  case tombstone = 0
+  case string, integer, real, boolean, date, data, array, dictionary
+}
+
+extension TaggedCell {
+  /// The columns for `value`; nil is a tombstone.
+  ///
+  /// - Throws: `ValueError` if arrays and dictionaries nest deeper than `StoredValue.maximumDepth`.
+  package init(_ value: StoredValue?) throws(ValueError) {
+    guard let value else {
+      self = .tombstone
+      return
+    }
+    switch value {
+    case .opaque(let opaque): self = opaque.content
+    case .array: self.init(tag: .array, cell: .text(try JSON(storing: value).text()))
+    case .dictionary: self.init(tag: .dictionary, cell: .text(try JSON(storing: value).text()))
+    case .string: self.init(tag: .string, cell: value.scalarCell)
+    case .integer: self.init(tag: .integer, cell: value.scalarCell)
+    case .real: self.init(tag: .real, cell: value.scalarCell)
+    case .boolean: self.init(tag: .boolean, cell: value.scalarCell)
+    case .date: self.init(tag: .date, cell: value.scalarCell)
+    case .data: self.init(tag: .data, cell: value.scalarCell)
+    }
+  }
+
+  private init(tag: Tag, cell: Cell) {
+    self.init(tag: tag.rawValue, cell: cell)
+  }
+
+  package var isTombstone: Bool { tag == Tag.tombstone.rawValue }
+
+  /// The value, or nil for a tombstone.
+  package var value: StoredValue? {
+    guard !isTombstone else { return nil }
+    return readable ?? .opaque(OpaqueValue(self))
+  }
+
+  private var readable: StoredValue? {
+    switch (Tag(rawValue: tag), cell) {
+    case (.string, .text(let text)): .string(text)
+    case (.integer, .integer(let number)): .integer(number)
+    case (.boolean, .integer(let number)) where number == 0 || number == 1: .boolean(number == 1)
+    case (.real, _): real.map(StoredValue.real)
+    case (.date, _): real.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case (.data, .blob(let bytes)): .data(bytes)
+    case (.array, .text(let text)): container(text, .array)
+    case (.dictionary, .text(let text)): container(text, .dictionary)
+    default: nil
+    }
+  }
+
+  private var real: Double? {
+    switch cell {
+    case .real(let number): number
+    case .text("nan"): .nan
+    default: nil
+    }
+  }
+
+  private func container(_ text: String, _ kind: StoredValue.Kind) -> StoredValue? {
+    // A container that another program wrote in its own way is not lost: it stays opaque.
+    guard case .success(let value) = Result(catching: { try JSON(parsing: text).storedValue() }),
+      value.kind == kind
+    else { return nil }
+    return value
+  }
+}
+
+extension StoredValue {
+  /// The cell of a scalar. Containers go through `JSON`.
+  var scalarCell: Cell {
+    switch self {
+    case .string(let text): .text(text)
+    case .integer(let number): .integer(number)
+    case .real(let number): Self.cell(number)
+    case .boolean(let flag): .integer(flag ? 1 : 0)
+    case .date(let date): Self.cell(date.timeIntervalSinceReferenceDate)
+    case .data(let bytes): .blob(bytes)
+    case .opaque(let opaque): opaque.content.cell
+    case .array, .dictionary: .null
+    }
+  }
+
+  /// SQLite has no NaN (it stores NULL), so NaN is text; -0.0 becomes 0.0, so equal numbers have
+  /// equal bytes.
+  private static func cell(_ number: Double) -> Cell {
+    number.isNaN ? .text("nan") : .real(number == 0 ? 0 : number)
+  }
+}

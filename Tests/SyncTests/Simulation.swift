@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random histories on real files, beside a model that knows nothing of cursors, tokens or SQL: each
+// device is a dictionary, a meeting is the join of two dictionaries, a copied file a copied dictionary.
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+import Testing
+import TestSupport
+
+@testable import KeepsakeSync
+
+/// The order of writes, written down a second time and in other words.
+private func wins(_ a: Entry, over b: Entry) -> Bool {
+  func rank(_ entry: Entry) -> [Int64] {
+    [entry.stamp.rawValue, entry.origin.rawValue, entry.content.tag]
+  }
+  if rank(a) != rank(b) { return rank(b).lexicographicallyPrecedes(rank(a)) }
+  switch (a.content.cell, b.content.cell) {
+  case (.text(let a), .text(let b)): return Array(b.utf8).lexicographicallyPrecedes(Array(a.utf8))
+  case (.integer(let a), .integer(let b)): return a > b
+  default: return false
+  }
+}
+
+final class Simulation {
+  typealias Model = [Address: Entry]
+
+  private(set) var generator: SeededGenerator
+  private let folder: TemporaryFolder
+  private var devices: [Device?] = []
+  private var models: [Model] = []
+  private let clocks: [MovableClock]
+  private(set) var script: [String] = []
+  private let chunkSize: Int
+
+  init(seed: UInt64) throws {
+    generator = SeededGenerator(seed: seed)
+    folder = try TemporaryFolder()
+    let count = Int.random(in: 2...5, using: &generator)
+    chunkSize = [1, 3, 1000].randomElement(using: &generator) ?? 1
+    clocks = (0..<count).map { _ in MovableClock() }
+    models = Array(repeating: [:], count: count)
+    for place in 0..<count {
+      clocks[place].milliseconds += Int64.random(in: -60_000...60_000, using: &generator)
+      devices.append(nil)
+      try open(place)
+    }
+  }
+
+  var count: Int { devices.count }
+
+  private func path(_ place: Int) -> String { folder.path + "/\(place).keepsake" }
+
+  private func open(_ place: Int) throws {
+    devices[place] = try Device(
+      path: path(place), access: .create, busyTimeout: .seconds(5), clock: clocks[place].clock,
+      folder: nil, identity: .random(using: &generator))
+  }
+
+  private func device(_ place: Int) throws -> Device { try #require(devices[place]) }
+
+  func step() throws {
+    let place = Int.random(in: 0..<count, using: &generator)
+    let other = (place + Int.random(in: 1..<count, using: &generator)) % count
+    clocks[place].milliseconds += Int64.random(in: -50...3_000, using: &generator)
+    switch Int.random(in: 0..<100, using: &generator) {
+    case 0..<50: try write(place)
+    case 50..<80: try merge([place, other])
+    case 80..<84: try merge(Array(0..<count))
+    case 84..<88: try merge([place, other], isOneWay: true)
+    case 88..<92: try copy(place, over: other)
+    default: try reopen(place)
+    }
+  }
+
+  private func write(_ place: Int) throws {
+    let store = ["cloud", "cloud:work"].randomElement(using: &generator) ?? "cloud"
+    let key = ["a", "b", "é", "e\u{301}", "c"].randomElement(using: &generator) ?? "a"
+    let value: StoredValue? =
+      generator.chance(25)
+      ? nil
+      : generator.chance(50)
+        ? .integer(.random(in: 0...3, using: &generator))
+        : .string(["x", "y", ""].randomElement(using: &generator) ?? "")
+    script.append("write \(place) \(store)/\(key)")
+    let device = try device(place)
+    try device.write([LocalWrite(store: store, key: key, value: value)])
+    let entry = try #require(try device.entry(store: store, key: key))
+    let address = Address(store: store, key: key)
+    #expect(entry.content == (try TaggedCell(value)))
+    #expect(entry.origin == (try device.replica()))
+    if let before = models[place][address] { #expect(wins(entry, over: before)) }
+    models[place][address] = entry
+  }
+
+  func merge(_ places: [Int], isOneWay: Bool = false) throws {
+    script.append("merge \(places)\(isOneWay ? " one-way" : "")")
+    let list = try places.map { try device($0) }
+    let report = try Merge.run(
+      list, options: MergeOptions(isOneWay: isOneWay, chunkSize: chunkSize), using: &generator)
+    let joined = places.reduce(into: Model()) { joined, place in
+      joined.merge(models[place]) { wins($0, over: $1) ? $0 : $1 }
+    }
+    for place in isOneWay ? places.suffix(1) : places[...] { models[place] = joined }
+    if !isOneWay {
+      #expect(report.hasConverged)
+      let again = try Merge.run(list, options: MergeOptions(chunkSize: chunkSize), using: &generator)
+      #expect(again.transfers.allSatisfy { $0.received == 0 && $0.changed == 0 })
+    }
+    for place in places { try check(place) }
+  }
+
+  /// `cp` of the file of one device over that of another, which so becomes a copy or a rollback.
+  private func copy(_ place: Int, over other: Int) throws {
+    script.append("copy \(place) over \(other)")
+    devices[place] = nil
+    devices[other] = nil
+    let files = FileManager.default
+    try files.removeItem(atPath: path(other))
+    try files.copyItem(atPath: path(place), toPath: path(other))
+    models[other] = models[place]
+    try open(place)
+    try open(other)
+  }
+
+  private func reopen(_ place: Int) throws {
+    script.append("reopen \(place)")
+    devices[place] = nil
+    try open(place)
+  }
+
+  func check(_ place: Int) throws {
+    var found: Model = [:]
+    try device(place).forEachEntry { found[$0.address] = $0 }
+    #expect(found == models[place], "device \(place)")
+  }
+
+  /// Everybody meets until nobody can learn more.
+  func settle() throws {
+    for _ in 0..<2 { try merge(Array(0..<count)) }
+    for place in 1..<count { #expect(models[place] == models[0]) }
+    for place in 0..<count { try check(place) }
+  }
+}
