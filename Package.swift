@@ -46,7 +46,7 @@ let package = Package(
     .executableTarget(
       name: "kvsync",
       dependencies: [
-        "KeepsakeValues", "KeepsakeSettingsBundle", "KeepsakeDevice", "KeepsakeSync",
+        "Keepsake", "KeepsakeValues", "KeepsakeSettingsBundle", "KeepsakeDevice", "KeepsakeSync",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/kvsync"),
@@ -54,6 +54,9 @@ let package = Package(
     .testTarget(
       name: "ValuesTests", dependencies: ["KeepsakeValues", "TestSupport"],
       path: "Tests/ValuesTests"),
+    .testTarget(
+      name: "KeepsakeTests", dependencies: ["Keepsake", "TestSupport"],
+      path: "Tests/KeepsakeTests"),
     .testTarget(
       name: "SyncTests",
       dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "TestSupport"],

@@ -13,10 +13,13 @@ package final class Core: Sendable {
   package let location: Location
   package let isReadOnly: Bool
   package let mode: Location.Mode
+  /// Tells whether two cores have one file; nil in memory.
+  package let file: FileID?
   let observers = Observers()
   private let queue: DatabaseQueue
 
-  init(_ opened: Opened) {
+  init(_ opened: Opened, file: FileID?) {
+    self.file = file
     location = opened.location
     mode = opened.mode
     isReadOnly = opened.mode != .readWrite

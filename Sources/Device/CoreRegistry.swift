@@ -33,7 +33,8 @@ enum CoreRegistry {
         file: status.id, isReadOnly: access == .readOnly, busyTimeout: busyTimeout)
       if let core = open[slot]?.core { return core }
       let core = Core(
-        try Opening.open(.file(path: path), for: access, busyTimeout: busyTimeout))
+        try Opening.open(.file(path: path), for: access, busyTimeout: busyTimeout),
+        file: status.id)
       open[slot] = WeakCore(core: core)
       return core
     }
@@ -50,7 +51,7 @@ enum CoreRegistry {
       try queue.writeWithoutTransaction {
         try Connection($0, location).run(Door.incomingTable)
       }
-      return Core(Opened(queue: queue, location: location, mode: .readWrite))
+      return Core(Opened(queue: queue, location: location, mode: .readWrite), file: nil)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }

@@ -82,6 +82,9 @@ public final class Device: Sendable {
   /// The file's path; `(memory)` for a device in memory.
   public var path: String { core.location.path }
 
+  /// Tells whether two devices have one file; nil in memory.
+  package var file: FileID? { core.file }
+
   /// Calls `handler` after every commit that changed something, until the result is released.
   ///
   /// - Parameters:

@@ -54,6 +54,11 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     self.cause = cause
   }
 
+  /// The same error about another path.
+  package func at(_ path: String) -> KeepsakeError {
+    KeepsakeError(code, path: path, problem, cure: cure, cause: cause)
+  }
+
   /// One line: where, what, what to do.
   public var description: String { "\(path): \(problem); \(cure)" }
 }

@@ -35,6 +35,31 @@ extension Device {
   }
 }
 
+extension Device {
+  /// Reads a key and writes what `body` makes of it, as one step: no other writer comes between.
+  ///
+  /// - Parameter body: gets the value, nil for none; returns the new one, nil to delete.
+  /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written.
+  package func update(
+    store: String, key: String, _ body: (StoredValue?) throws -> StoredValue?
+  ) throws {
+    // An error of the caller's keeps its type; everything else is the device's.
+    var failure: (any Error)?
+    try core.write { connection in
+      var batch = try LocalBatch(connection, clock: clock)
+      let old = try connection.entry(at: Address(store: store, key: key))
+      do {
+        let value = try body(old?.content.value)
+        try batch.add(LocalWrite(store: store, key: key, value: value))
+      } catch {
+        failure = error
+      }
+      return ((), try batch.commit())
+    }
+    if let failure { throw failure }
+  }
+}
+
 private struct LocalBatch {
   private let connection: Connection
   private let clock: WallClock

@@ -25,11 +25,15 @@ package enum Location: Sendable, Hashable {
   }
 
   /// How a connection is to treat the file.
-  package enum Mode: String, Sendable {
-    case readWrite = "rw"
-    case readOnly = "ro"
+  package enum Mode: Sendable {
+    case readWrite
+    /// A connection that may write and does not (`PRAGMA query_only`): unlike a read-only one it
+    /// takes the log and the shared-memory file away again when it is the last to close.
+    case queryOnly
+    /// For a file or a folder that we may not write.
+    case readOnly
     /// As `readWrite`, and the file is made when it is missing.
-    case create = "rwc"
+    case create
     /// Nobody can write it while we look: needs no `-shm`, so it works in a read-only folder.
     case immutable
   }
@@ -39,8 +43,16 @@ package enum Location: Sendable, Hashable {
     switch self {
     case .memory(let name): "file:/\(name)?vfs=memdb"
     case .file(let path):
-      "file:" + Self.percentEncoded(Self.absolute(path))
-        + (mode == .immutable ? "?mode=ro&immutable=1" : "?mode=\(mode.rawValue)")
+      "file:" + Self.percentEncoded(Self.absolute(path)) + "?" + Self.parameters(mode)
+    }
+  }
+
+  private static func parameters(_ mode: Mode) -> String {
+    switch mode {
+    case .readWrite, .queryOnly: "mode=rw"
+    case .readOnly: "mode=ro"
+    case .create: "mode=rwc"
+    case .immutable: "mode=ro&immutable=1"
     }
   }
 

@@ -55,7 +55,7 @@ enum Opening {
     _ location: Location, _ mode: Location.Mode, _ busyTimeout: Duration
   ) throws -> DatabaseQueue {
     var configuration = Configuration()
-    configuration.readonly = mode != .readWrite
+    configuration.readonly = mode == .readOnly || mode == .immutable
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
     configuration.prepareDatabase { database in
@@ -66,6 +66,7 @@ enum Opening {
           PRAGMA temp_store = MEMORY;
           PRAGMA synchronous = NORMAL;
           """)
+      if mode == .queryOnly { try database.execute(sql: "PRAGMA query_only = ON") }
     }
     return try DatabaseQueue(path: location.uri(mode), configuration: configuration)
   }
@@ -110,7 +111,7 @@ enum Opening {
   private static func readOnlyMode(
     _ path: String, canWrite: Bool
   ) throws(KeepsakeError) -> Location.Mode {
-    if canWrite { return .readOnly }
+    if canWrite { return .queryOnly }
     let log = try FileStatus(of: path + "-wal")
     if try FileStatus(of: path + "-shm") != nil { return .readOnly }
     guard (log?.size ?? 0) == 0 else {

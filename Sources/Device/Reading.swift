@@ -57,6 +57,19 @@ extension Device {
     try core.access { try $0.stores() }
   }
 
+  /// The stores in which a key has a value or a seeded default, in order.
+  package func storesWithValue(key: String) throws(KeepsakeError) -> [String] {
+    try core.access { connection in
+      let seeded = try connection.all(
+        "SELECT DISTINCT store FROM default_value WHERE key = ?1", [.text(key)]
+      ) { $0.text(0) }
+      let set = try connection.stores().filter { store in
+        try connection.entry(at: Address(store: store, key: key))?.content.value != nil
+      }
+      return Set(seeded + set).sorted()
+    }
+  }
+
   /// The device's identity. It changes when the file turns out to be a copy of another device's.
   public func replica() throws(KeepsakeError) -> ReplicaID {
     try core.access { try ReplicaState($0).id }

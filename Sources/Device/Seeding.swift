@@ -57,6 +57,11 @@ extension Device {
     }
   }
 
+  /// The seeded default of one key.
+  package func seed(store: String, key: String) throws(KeepsakeError) -> DefaultValue? {
+    try defaults(store: store).first { $0.key.isSameBytes(as: key) }
+  }
+
   /// The stores that have seeded defaults, in order.
   package func seededStores() throws(KeepsakeError) -> [String] {
     try core.access {

@@ -42,10 +42,14 @@ package enum Merge {
   }
 
   private static func refuseSameFile(_ devices: [Device]) throws(KeepsakeError) {
-    var seen: Set<ObjectIdentifier> = []
-    for device in devices where !seen.insert(ObjectIdentifier(device.core)).inserted {
-      throw KeepsakeError(
-        .sameFile, path: device.path, "this file is named twice", cure: "name each file once")
+    var files: Set<FileID> = []
+    var cores: Set<ObjectIdentifier> = []
+    for device in devices {
+      let isNewFile = device.core.file.map { files.insert($0).inserted } ?? true
+      guard isNewFile, cores.insert(ObjectIdentifier(device.core)).inserted else {
+        throw KeepsakeError(
+          .sameFile, path: device.path, "this file is named twice", cure: "name each file once")
+      }
     }
   }
 

@@ -15,7 +15,7 @@
 ///
 /// An optional is not a type of its own here: nil is the absence of a value, so a property may be
 /// optional, an element of an array may not.
-public protocol BackingStoreConvertible {
+public protocol BackingStoreConvertible: SendableMetatype {
   /// The value that `value` stands for.
   ///
   /// - Throws: any error when `value` has the wrong type or cannot be read; the stored bytes stay.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeepsakeDevice
+public import Logging
+
+/// Settings that travel: the counterpart of `NSUbiquitousKeyValueStore`.
+///
+/// What is set here reaches other devices when they meet (`Device.merge(with:)` or `kvsync merge`); of
+/// two writes to one key the later wins. There are no seeds: a fresh install has nothing that could
+/// overwrite another device's settings.
+// Sendable: see `SettingsStore`.
+open class CloudKeyValueStore: SettingsStore, @unchecked Sendable {
+  /// - Parameters:
+  ///   - device: where the settings are kept.
+  ///   - name: a name for settings of their own, nil for the application's.
+  ///   - logger: hears of failures that could not be thrown.
+  /// - Throws: `KeepsakeError` or `SettingDeclarationError`.
+  public init(
+    on device: Device, name: String? = nil, logger: Logger = Logger(label: "keepsake")
+  ) throws {
+    try super.init(device: device, store: name.map { "cloud:\($0)" } ?? "cloud", logger: logger)
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeDevice
+package import KeepsakeSettingsBundle
+import KeepsakeValues
+
+extension Device {
+  /// Makes what a Settings bundle declares the defaults of a store, in place of what it declared
+  /// before. Nothing that was set is touched.
+  ///
+  /// - Throws: `KeepsakeError`; then the defaults are as they were.
+  package func seed(store: String, from bundle: SettingsBundle) throws(KeepsakeError) {
+    let defaults = bundle.seeds.map {
+      DefaultValue(key: $0.key, value: $0.value, source: "\($0.file):\($0.line)")
+    }
+    try seed(store: store, bundle: bundle.identifier, defaults)
+  }
+}

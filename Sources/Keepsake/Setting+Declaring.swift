@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ways to declare a setting: by the type's own hooks or by hooks for one property; plain or
+// optional; as `@Setting var name = …` or, where a property wrapper cannot be used (in a class whose
+// module isolates everything to the main actor), as `let name = Setting(default: …)`. The label is
+// there because `@Setting("nick") var name: String?` has to mean the key.
+
+public import KeepsakeValues
+
+extension Setting {
+  /// A setting of a type that a store can hold.
+  ///
+  /// - Parameter key: where it is stored; the property's name unless given.
+  public convenience init(
+    wrappedValue: Value, _ key: String? = nil
+  ) where Value: BackingStoreConvertible {
+    self.init(wrappedValue, key: key, codec: .own)
+  }
+
+  /// The same, as a constant: `let username = Setting(default: "guest")`.
+  public convenience init(
+    default defaultValue: Value, key: String? = nil
+  ) where Value: BackingStoreConvertible {
+    self.init(defaultValue, key: key, codec: .own)
+  }
+
+  /// An optional setting: nil when there is no value; setting nil removes the key.
+  public convenience init<Wrapped: BackingStoreConvertible>(
+    wrappedValue: Value = nil, _ key: String? = nil
+  ) where Value == Wrapped? {
+    self.init(wrappedValue, key: key, codec: SettingCodec<Wrapped>.own.optional())
+  }
+
+  /// The same, as a constant: `let nickname = Setting<String?>(default: nil)`.
+  public convenience init<Wrapped: BackingStoreConvertible>(
+    default defaultValue: Value, key: String? = nil
+  ) where Value == Wrapped? {
+    self.init(defaultValue, key: key, codec: SettingCodec<Wrapped>.own.optional())
+  }
+}
+
+extension Setting {
+  /// A setting of any type, by hooks for this one property.
+  ///
+  /// - Parameters:
+  ///   - key: where it is stored; the property's name unless given.
+  ///   - fromBackingStore: the value for a stored one; nil or an error when it cannot be read.
+  ///   - toBackingStore: what to store; an error when the value cannot be stored.
+  public convenience init<Stored: BackingStoreConvertible>(
+    wrappedValue: Value, _ key: String? = nil,
+    fromBackingStore: @escaping @Sendable (Stored) throws -> Value?,
+    toBackingStore: @escaping @Sendable (Value) throws -> Stored
+  ) {
+    self.init(wrappedValue, key: key, codec: .hooks(fromBackingStore, toBackingStore))
+  }
+
+  /// An optional setting by hooks for this one property: nil when there is no value; setting nil
+  /// removes the key. The hooks see the wrapped value only.
+  public convenience init<Wrapped: Sendable, Stored: BackingStoreConvertible>(
+    wrappedValue: Value = nil, _ key: String? = nil,
+    fromBackingStore: @escaping @Sendable (Stored) throws -> Wrapped?,
+    toBackingStore: @escaping @Sendable (Wrapped) throws -> Stored
+  ) where Value == Wrapped? {
+    self.init(
+      wrappedValue, key: key,
+      codec: SettingCodec<Wrapped>.hooks(fromBackingStore, toBackingStore).optional())
+  }
+}

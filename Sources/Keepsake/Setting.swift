@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A property that lives in a store. The wrapper and its `$` projection are the same object.
+//
+// Threading: everything is immutable but the binding, which the store's initialiser sets once, under a
+// lock. The value itself is in the database.
+
+import KeepsakeValues
+import Logging
+import Synchronization
+
+/// A typed setting of a store: name, type and default, declared once.
+///
+/// ```swift
+/// final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+///   @Setting var username = "guest"
+///   @Setting("nbr_logins") var loginCount = 0
+///   @Setting(fromBackingStore: Color.init(hex:), toBackingStore: \.hex) var accent = Color.blue
+/// }
+/// ```
+///
+/// Reading gives the stored value, else the seed of a Settings bundle, else the default declared here.
+/// A value that cannot be read gives the default too, and is reported in the store's `errors`; its
+/// bytes stay. A write is durable when it returns; one that fails leaves the value and is reported.
+/// `get()`, `set(_:)` and `update(_:)` throw instead.
+@propertyWrapper
+public final class Setting<Value: Sendable>: Sendable {
+  /// What the setting is worth when no layer of the store has a value.
+  public let defaultValue: Value
+
+  let explicitKey: String?
+  private let codec: SettingCodec<Value>
+  private let binding = Mutex<Binding?>(nil)
+
+  private struct Binding {
+    let backing: Backing
+    let key: String
+  }
+
+  init(_ defaultValue: Value, key: String?, codec: SettingCodec<Value>) {
+    self.defaultValue = defaultValue
+    explicitKey = key
+    self.codec = codec
+  }
+
+  public var wrappedValue: Value {
+    get {
+      guard let bound = binding.withLock({ $0 }) else {
+        Self.reportUnbound()
+        return defaultValue
+      }
+      return value(bound)
+    }
+    set {
+      guard let bound = binding.withLock({ $0 }) else { return Self.reportUnbound() }
+      do {
+        try write(newValue, bound)
+      } catch {
+        bound.backing.report(.write, bound.key, error)
+      }
+    }
+  }
+
+  public var projectedValue: Setting<Value> { self }
+
+  /// The key under which the value is stored: as declared, else the property's name.
+  ///
+  /// - Throws: `SettingDeclarationError` if this setting is not a property of a store.
+  public func key() throws -> String { try bound().key }
+
+  /// The value, or the reason why it cannot be read.
+  ///
+  /// - Throws: `KeepsakeError` when the file cannot be read, else what the hook throws.
+  public func get() throws -> Value {
+    let bound = try bound()
+    guard let stored = try bound.backing.value(bound.key) else { return defaultValue }
+    return try codec.decode(stored)
+  }
+
+  /// Stores a value; durable when it returns.
+  ///
+  /// - Throws: `KeepsakeError` when the file cannot be written, else what the hook throws; then the
+  ///   store holds what it held.
+  public func set(_ value: Value) throws {
+    try write(value, try bound())
+  }
+
+  /// Changes the value as one step: no other thread and no other process writes in between.
+  ///
+  /// - Throws: what `body` throws, or like `get()` and `set(_:)`; then nothing was written.
+  @discardableResult
+  public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
+    let bound = try bound()
+    var result: Result?
+    try bound.backing.update(bound.key) { stored in
+      var value = try stored.map(codec.decode) ?? defaultValue
+      result = try body(&value)
+      return try codec.encode(value)
+    }
+    guard let result else { throw CancellationError() }
+    return result
+  }
+
+  /// Removes the stored value, which uncovers the seed or the default.
+  ///
+  /// - Throws: `KeepsakeError`; then the store holds what it held.
+  public func reset() throws {
+    let bound = try bound()
+    try bound.backing.set(nil, bound.key)
+  }
+
+  private func write(_ value: Value, _ bound: Binding) throws {
+    try bound.backing.set(try codec.encode(value), bound.key)
+  }
+
+  /// The value for a getter, which cannot throw.
+  private func value(_ bound: Binding) -> Value {
+    var content: StoredValue?
+    do {
+      content = try bound.backing.value(bound.key)
+      return try content.map(codec.decode) ?? defaultValue
+    } catch {
+      bound.backing.report(.read, bound.key, error, content: content)
+      return defaultValue
+    }
+  }
+
+  private func bound() throws -> Binding {
+    guard let bound = binding.withLock({ $0 }) else { throw Self.unbound }
+    return bound
+  }
+
+  private static var unbound: SettingDeclarationError {
+    SettingDeclarationError(
+      description: "this Setting<\(Value.self)> is not, or not yet, a property of a store; declare it"
+        + " in a subclass of UserDefaultsStore or CloudKeyValueStore and use it after super.init")
+  }
+
+  /// There is no store whose `errors` could tell, only the log.
+  private static func reportUnbound() {
+    Logger(label: "keepsake").error("\(unbound)")
+  }
+}
+
+/// A setting whose value's type is not known: what a store binds.
+protocol BindableSetting: AnyObject {
+  var explicitKey: String? { get }
+  func bind(to backing: Backing, key: String)
+}
+
+extension Setting: BindableSetting {
+  func bind(to backing: Backing, key: String) {
+    binding.withLock { $0 = Binding(backing: backing, key: key) }
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeepsakeDevice
+public import KeepsakeValues
+import Logging
+
+/// What `UserDefaultsStore` and `CloudKeyValueStore` have in common. Subclass one of those.
+// Sendable: the one stored property is immutable; Swift cannot check subclasses, whose properties are
+// `Setting`s, immutable references to objects that are Sendable themselves.
+open class SettingsStore: KeyValueStore, @unchecked Sendable {
+  let backing: Backing
+
+  /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` when two
+  ///   properties have one key.
+  init(device: Device, store: String, logger: Logger) throws {
+    backing = try Backing(device: device, store: store, logger: logger)
+    try bindSettings()
+  }
+
+  /// The device that this store is on.
+  public var device: Device { backing.device }
+
+  /// The store's name on the device, as `kvsync --store` takes it.
+  public var name: String { backing.store }
+
+  /// The last failures of getters and setters, which cannot throw; each is also logged. At most 100.
+  public var errors: [SettingFailure] { backing.failures.recent }
+
+  public func value(for key: String) throws(KeepsakeError) -> StoredValue? {
+    try backing.value(key)
+  }
+
+  public func set(_ value: StoredValue?, for key: String) throws(KeepsakeError) {
+    try backing.set(value, key)
+  }
+
+  /// The value of a key; nil when no layer has one. Setting nil removes it.
+  ///
+  /// A failure is reported in `errors`; `value(for:)` and `set(_:for:)` throw instead.
+  public subscript(key: String) -> StoredValue? {
+    get {
+      do {
+        return try backing.value(key)
+      } catch {
+        backing.report(.read, key, error)
+        return nil
+      }
+    }
+    set {
+      do {
+        try backing.set(newValue, key)
+      } catch {
+        backing.report(.write, key, error)
+      }
+    }
+  }
+
+  /// Calls `handler` after every commit that changed a key of this store, until the result is
+  /// released: settings of this process, and what a merge brought.
+  ///
+  /// - Parameter handler: gets whole change sets in the order of their commits, usually on the thread
+  ///   that committed. It may read and write.
+  public func observe(_ handler: @escaping @Sendable ([Change]) -> Void) -> Observation {
+    device.observe(store: name, handler)
+  }
+
+  /// The same as a sequence, from now on. It buffers without limit until it is read.
+  public var changes: AsyncStream<[Change]> {
+    AsyncStream { continuation in
+      let observation = observe { continuation.yield($0) }
+      continuation.onTermination = { _ in observation.cancel() }
+    }
+  }
+}
+
+extension SettingsStore {
+  /// Gives every `Setting` among the stored properties, inherited ones too, its store and its key.
+  ///
+  /// A subclass's properties are initialised before this class's `init` runs, so they are all there.
+  private func bindSettings() throws(SettingDeclarationError) {
+    var mirror: Mirror? = Mirror(reflecting: self)
+    var keys: Set<ByteText> = []
+    while let current = mirror {
+      for child in current.children {
+        guard let setting = child.value as? any BindableSetting else { continue }
+        let key = setting.explicitKey ?? Self.propertyName(child.label)
+        guard !key.isEmpty, keys.insert(ByteText(key)).inserted else {
+          throw SettingDeclarationError(
+            description: "\(type(of: self)): the key \"\(key)\" is empty or there twice; give each"
+              + " setting a key of its own")
+        }
+        setting.bind(to: backing, key: key)
+      }
+      mirror = current.superclassMirror
+    }
+  }
+
+  /// A wrapped property is stored under its name with an underscore before it.
+  private static func propertyName(_ label: String?) -> String {
+    guard let label else { return "" }
+    return label.hasPrefix("_") ? String(label.dropFirst()) : label
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The only code that touches the file system. A bundle may come from anywhere, so:
+// - no file outside of the folder is read: neither through `..`, nor an absolute path, nor a link;
+// - only regular files are read (a FIFO would block), and none before its size is known.
+
+import KeepsakeValues
+
+struct BundleFolder {
+  /// As the caller wrote it, for messages; empty for the current directory.
+  private let shown: String
+  /// Absolute and without symbolic links.
+  private let path: String
+  let identifier: String
+  /// Whether the caller named the folder, not a file in it.
+  let isBundle: Bool
+
+  /// The folder, and the name of the file to start with.
+  static func open(_ path: String) throws(PropertyListError) -> (BundleFolder, root: String) {
+    let url = URL(filePath: path)
+    let real = url.resolvingSymlinksInPath()
+    let (type, _) = try attributes(of: real.path, shown: path)
+    if type == .typeDirectory {
+      let folder = BundleFolder(
+        shown: path, path: real.path, identifier: real.lastPathComponent, isBundle: true)
+      return (folder, "Root.plist")
+    }
+    // A link to a file: the panes are beside the link, where the caller sees them.
+    let parent = url.absoluteURL.deletingLastPathComponent().resolvingSymlinksInPath()
+    let name = url.lastPathComponent
+    let slash = path.reversed().drop { $0 == "/" }.firstIndex(of: "/")
+    let folder = BundleFolder(
+      shown: slash.map { String(path[..<$0.base]) } ?? "", path: parent.path, identifier: name,
+      isBundle: false)
+    return (folder, name)
+  }
+
+  /// The path of a file of this folder as the caller would write it.
+  func shownPath(_ file: String) -> String {
+    shown.isEmpty || shown.hasSuffix("/") ? shown + file : "\(shown)/\(file)"
+  }
+
+  /// Where a file of this folder really is.
+  enum Location {
+    case inside(String)
+    case outside
+    case missing(similar: String?)
+  }
+
+  func locate(_ file: String) throws(PropertyListError) -> Location {
+    let named = "\(path)/\(file)"
+    let real = URL(filePath: named).resolvingSymlinksInPath().path
+    do throws(PropertyListError) {
+      _ = try Self.attributes(of: real, shown: shownPath(file))
+    } catch where error.code == .missing {
+      return .missing(similar: similarName(to: file))
+    }
+    let root = path.hasSuffix("/") ? path : path + "/"
+    return real.utf8.starts(with: root.utf8) ? .inside(real) : .outside
+  }
+
+  /// The bytes of a file and its real path.
+  ///
+  /// - Parameter real: From `locate`, or nil for the file that the caller named.
+  func read(
+    _ file: String, real: String?, limit: Int
+  ) throws(PropertyListError) -> (bytes: [UInt8], path: String) {
+    let shown = shownPath(file)
+    let real = real ?? URL(filePath: "\(path)/\(file)").resolvingSymlinksInPath().path
+    let (type, size) = try Self.attributes(of: real, shown: shown)
+    guard type == .typeRegular else {
+      throw PropertyListError(
+        .notAFile, file: shown,
+        type == .typeDirectory ? "this is a directory" : "this is not a regular file",
+        cure: "name a property list")
+    }
+    guard size <= limit else { throw .tooLarge(file: shown, limit: limit) }
+    do {
+      return ([UInt8](try Data(contentsOf: URL(filePath: real))), real)
+    } catch {
+      throw Self.failure(error, shown: shown)
+    }
+  }
+
+  /// A file of the same folder that differs only in case: found by the default file system of a Mac, but
+  /// not by a phone.
+  private func similarName(to file: String) -> String? {
+    let parts = file.split(separator: "/")
+    let parent = ([path] + parts.dropLast().map(String.init)).joined(separator: "/")
+    guard let name = parts.last,
+      let names = FileManager.default.subpathsOfFolder(parent)
+    else { return nil }
+    return names.sorted().first { $0.lowercased() == name.lowercased() }
+  }
+}
+
+// MARK: - The file system's answers
+
+extension BundleFolder {
+  private static func attributes(
+    of path: String, shown: String
+  ) throws(PropertyListError) -> (type: FileAttributeType?, size: Int) {
+    do {
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      // The path is resolved, so what is still a link leads nowhere, or in a circle.
+      if attributes[.type] as? FileAttributeType == .typeSymbolicLink { throw POSIXError(.ENOENT) }
+      // A number of another type on each platform.
+      let size = attributes[.size] as? UInt ?? (attributes[.size] as? UInt64).map { UInt($0) }
+      return (attributes[.type] as? FileAttributeType, Int(clamping: size ?? .max))
+    } catch {
+      throw failure(error, shown: shown)
+    }
+  }
+
+  private static func failure(_ error: any Error, shown: String) -> PropertyListError {
+    let inner = (error as? CocoaError)?.userInfo["NSUnderlyingError"] as? any Error
+    let system = ((inner ?? error) as? POSIXError)?.code
+    switch system {
+    case .ENOENT, .ENOTDIR:
+      return PropertyListError(
+        .missing, file: shown, "there is no such file", cure: "check the path", cause: error)
+    case .EACCES, .EPERM:
+      return PropertyListError(
+        .permissionDenied, file: shown, "permission to read it is denied",
+        cure: "change its permissions", cause: error)
+    default:
+      return PropertyListError(
+        .unreadable, file: shown, "it cannot be read" + (system.map { " (\($0))" } ?? ""),
+        cure: "check the path and the disk", cause: error)
+    }
+  }
+}
+
+extension FileManager {
+  /// The names in a folder, or nil if it cannot be listed; only for hints in messages.
+  fileprivate func subpathsOfFolder(_ path: String) -> [String]? {
+    do {
+      return try contentsOfDirectory(atPath: path)
+    } catch {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From pane to pane, collecting seeds.
+//
+// Invariants:
+// - a file is read at most once, by its real path: a second row for it, and so every cycle, adds nothing
+//   and is no fault (a child that links back to its parent is odd, but it loses no seed);
+// - `seeds` has every key once, compared by bytes; `places` says where;
+// - `open` is the way from the root to the current pane, with the next row of each.
+
+import KeepsakeValues
+
+struct BundleWalk {
+  let folder: BundleFolder
+  let mode: SettingsBundle.Mode
+  let limits: SettingsBundle.Limits
+  private(set) var seeds: [SettingsBundle.Seed] = []
+  private(set) var warnings: [SettingsBundle.Warning] = []
+  private(set) var panes: [SettingsPane] = []
+  private var places: [ByteText: Int] = [:]
+  private var visited: Set<ByteText> = []
+  private var open: [(pane: Int, next: Int)] = []
+
+  init(folder: BundleFolder, mode: SettingsBundle.Mode, limits: SettingsBundle.Limits) {
+    self.folder = folder
+    self.mode = mode
+    self.limits = limits
+  }
+
+  /// - Parameter isBundle: Whether the file has to be a pane; else it may be a flat table.
+  mutating func run(from root: String, isBundle: Bool) throws(PropertyListError) {
+    let pane = try readRoot(root, isBundle: isBundle)
+    if !isBundle, let members = pane.root.members, pane.root["PreferenceSpecifiers"] == nil {
+      try collect(members, in: pane)
+      return
+    }
+    do throws(Fault) {
+      try pane.checkShape()
+    } catch {
+      throw fatal(error, in: pane)
+    }
+    open.append((0, 0))
+    while let (index, next) = open.last {
+      let pane = panes[index]
+      if next < pane.specifiers.count {
+        open[open.count - 1].next += 1
+        try visit(pane.specifiers[next], in: pane)
+      } else {
+        open.removeLast()
+      }
+    }
+  }
+
+  /// A table of keys and defaults.
+  private mutating func collect(
+    _ members: [PropertyListNode.Member], in pane: SettingsPane
+  ) throws(PropertyListError) {
+    for member in members {
+      do throws(Fault) {
+        guard !member.key.isEmpty else {
+          throw Fault(
+            .emptyKey, at: Int(member.keyOffset), "this key is empty", cure: "name the setting")
+        }
+        let value = try member.value.storedValue()
+        try add(member.key, value, at: Int(member.value.offset), in: pane)
+      } catch {
+        try report(error, in: pane)
+      }
+    }
+  }
+
+  private mutating func visit(
+    _ specifier: SettingsSpecifier, in pane: SettingsPane
+  ) throws(PropertyListError) {
+    var child: (name: String, offset: Int)?
+    do throws(Fault) {
+      switch try specifier.action() {
+      case .nothing: break
+      case .seed(let key, let value, let offset): try add(key, value, at: offset, in: pane)
+      case .open(let name, let offset): child = (name, offset)
+      }
+    } catch {
+      try report(error, in: pane)
+      return
+    }
+    do throws(Fault) {
+      try specifier.checkTitle()
+    } catch {
+      try report(error, in: pane)
+    }
+    if let child { try enter(child.name, at: child.offset, from: pane) }
+  }
+
+  private mutating func add(
+    _ key: String, _ value: StoredValue, at offset: Int, in pane: SettingsPane
+  ) throws(Fault) {
+    if let place = places[ByteText(key)] {
+      let first = seeds[place]
+      guard first.value != value else { return }
+      throw Fault(
+        .conflictingDefaults, at: offset,
+        "the key \(key.quoted) has another default at \(first.file):\(first.line)",
+        cure: "make the two equal, or rename one key")
+    }
+    places[ByteText(key)] = seeds.count
+    let line = pane.map.position(of: offset).line
+    seeds.append(SettingsBundle.Seed(key: key, value: value, file: pane.file, line: line))
+  }
+}
+
+// MARK: - Panes
+
+extension BundleWalk {
+  private mutating func readRoot(
+    _ file: String, isBundle: Bool
+  ) throws(PropertyListError) -> SettingsPane {
+    // A file that the caller named may be a link to anywhere, the Root.plist of a bundle may not.
+    guard isBundle, case .outside = try folder.locate(file) else {
+      return try read(file, real: nil)
+    }
+    throw PropertyListError(
+      .invalidPanePath, file: folder.shownPath(file), "it is a link that leads out of the bundle",
+      cure: "put the file itself there")
+  }
+
+  private mutating func enter(
+    _ name: String, at offset: Int, from pane: SettingsPane
+  ) throws(PropertyListError) {
+    let file: String
+    do throws(Fault) {
+      file = try PanePath.file(name, at: offset)
+    } catch {
+      try report(error, in: pane)
+      return
+    }
+    switch try folder.locate(file) {
+    case .missing(let similar): warn(missing(file, similar, at: offset), in: pane)
+    case .outside: try report(PanePath.leaving(name, at: offset), in: pane)
+    case .inside(let real):
+      guard !visited.contains(ByteText(real)) else { return }
+      try checkLimits(at: offset, in: pane)
+      let child = try read(file, real: real)
+      do throws(Fault) {
+        try child.checkShape()
+      } catch {
+        try report(error, in: child)
+      }
+      open.append((panes.count - 1, 0))
+    }
+  }
+
+  private mutating func read(
+    _ file: String, real: String?
+  ) throws(PropertyListError) -> SettingsPane {
+    let limit = limits.file.effectiveBytes
+    let (bytes, path) = try folder.read(file, real: real, limit: limit)
+    visited.insert(ByteText(path))
+    let list = try PropertyList.parse(bytes, file: folder.shownPath(file), limits: limits.file)
+    let pane = SettingsPane(file: file, list: list)
+    panes.append(pane)
+    return pane
+  }
+
+  private func checkLimits(at offset: Int, in pane: SettingsPane) throws(PropertyListError) {
+    if panes.count >= limits.panes {
+      throw fatal(
+        Fault(
+          .tooManyPanes, at: offset, "the bundle has more than \(limits.panes) panes",
+          cure: "merge some, or raise the limit"),
+        in: pane)
+    }
+    if open.count >= limits.paneDepth {
+      throw fatal(
+        Fault(
+          .panesTooDeep, at: offset, "panes nest deeper than \(limits.paneDepth)",
+          cure: "flatten them, or raise the limit"),
+        in: pane)
+    }
+  }
+
+  private func missing(_ file: String, _ similar: String?, at offset: Int) -> Fault {
+    Fault(
+      .missing, at: offset, "the pane \(file.quoted) does not exist",
+      cure: similar.map { "names differ in case from \($0.quoted); write that one" }
+        ?? "add it, or remove this row")
+  }
+}
+
+// MARK: - Faults
+
+extension BundleWalk {
+  private mutating func report(_ fault: Fault, in pane: SettingsPane) throws(PropertyListError) {
+    guard mode == .lenient else { throw fatal(fault, in: pane) }
+    warn(fault, in: pane)
+  }
+
+  private mutating func warn(_ fault: Fault, in pane: SettingsPane) {
+    let place = pane.map.position(of: fault.offset)
+    warnings.append(
+      SettingsBundle.Warning(
+        file: pane.file, line: place.line, column: place.column,
+        message: fault.message(in: pane.map)))
+  }
+
+  private func fatal(_ fault: Fault, in pane: SettingsPane) -> PropertyListError {
+    PropertyListError(
+      fault, file: folder.shownPath(pane.file), map: pane.map,
+      keyPath: pane.root.keyPath(to: fault.offset))
+  }
+}

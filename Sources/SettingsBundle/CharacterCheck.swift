@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One pass before parsing, so that the parser may take every byte for part of a legal character:
+// - well-formed UTF-8 (Unicode, table 3-7: no overlong form, no surrogate, nothing above U+10FFFF);
+// - only characters of XML 1.0, production 2 "Char": no control but tab, CR and LF, no U+FFFE, U+FFFF.
+
+enum CharacterCheck {
+  /// Fails at the first byte of the range that is not part of such a character. O(n).
+  static func check(_ bytes: [UInt8], in range: Range<Int>) throws(Fault) {
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let byte = bytes[index]
+      if byte >= 0x20, byte < 0x80 {
+        index += 1
+      } else if byte >= 0x80 {
+        index += try multibyte(bytes[index..<range.upperBound])
+      } else if byte.isSpace {
+        index += 1
+      } else {
+        throw illegal(UInt32(byte), at: index)
+      }
+    }
+  }
+
+  /// XML 1.0, production 2.
+  static func isLegal(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
+    default: false
+    }
+  }
+
+  /// The length of the sequence that `rest`, not empty, starts with.
+  private static func multibyte(_ rest: ArraySlice<UInt8>) throws(Fault) -> Int {
+    let index = rest.startIndex
+    let lead = rest[index]
+    let length: Int
+    var second: ClosedRange<UInt8> = 0x80...0xBF
+    switch lead {
+    case 0xC2...0xDF: length = 2
+    case 0xE0: (length, second) = (3, 0xA0...0xBF)
+    case 0xED: (length, second) = (3, 0x80...0x9F)
+    case 0xE1...0xEF: length = 3
+    case 0xF0: (length, second) = (4, 0x90...0xBF)
+    case 0xF4: (length, second) = (4, 0x80...0x8F)
+    case 0xF1...0xF3: length = 4
+    default: throw malformed(at: index)
+    }
+    let sequence = rest.prefix(length)
+    guard sequence.count == length, second.contains(sequence[index + 1]),
+      sequence.dropFirst(2).allSatisfy({ $0 & 0xC0 == 0x80 })
+    else { throw malformed(at: index) }
+    if lead == 0xEF, sequence[index + 1] == 0xBF, sequence[index + 2] >= 0xBE {
+      throw illegal(0xFF40 + UInt32(sequence[index + 2]), at: index)
+    }
+    return length
+  }
+
+  private static func malformed(at offset: Int) -> Fault {
+    Fault(.invalidUTF8, at: offset, "these bytes are not UTF-8", cure: "save the file as UTF-8")
+  }
+
+  private static func illegal(_ scalar: UInt32, at offset: Int) -> Fault {
+    Fault(
+      .invalidCharacter, at: offset, "the character \(name(scalar)) is not allowed in XML",
+      cure: "remove it")
+  }
+
+  static func name(_ scalar: UInt32) -> String {
+    let digits = String(scalar, radix: 16, uppercase: true)
+    return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A problem at a byte of a file whose name, lines and columns are not worked out yet: most faults of a
+/// lenient run, and all of a successful one, never need them.
+struct Fault: Error {
+  let code: PropertyListError.Code
+  let offset: Int
+  let what: String
+  let cure: String
+  /// A second place in the same file, and how it relates: "first at", "opened at".
+  let related: Related?
+
+  struct Related {
+    let relation: String
+    let offset: Int
+  }
+
+  init(
+    _ code: PropertyListError.Code, at offset: Int, _ what: String, cure: String,
+    related: Related? = nil
+  ) {
+    self.code = code
+    self.offset = offset
+    self.what = what
+    self.cure = cure
+    self.related = related
+  }
+
+  /// What is wrong and what to do, as one line.
+  func message(in map: SourceMap) -> String {
+    let place = related.map { ", \($0.relation) \(map.position(of: $0.offset))" } ?? ""
+    return "\(what)\(place); \(cure)"
+  }
+}
+
+extension PropertyListError {
+  init(_ fault: Fault, file: String, map: SourceMap, keyPath: String?) {
+    self.init(
+      code: fault.code, file: file, position: map.position(of: fault.offset), keyPath: keyPath,
+      message: fault.message(in: map), cause: nil)
+  }
+
+  /// An error about a file as a whole.
+  init(
+    _ code: Code, file: String, _ what: String, cure: String, cause: (any Error)? = nil
+  ) {
+    self.init(
+      code: code, file: file, position: nil, keyPath: nil, message: "\(what); \(cure)",
+      cause: cause)
+  }
+}
+
+extension String {
+  /// This text in quotes on one line, cut after 60 scalars: names in messages come from the file.
+  var quoted: String {
+    var result = "\""
+    for scalar in unicodeScalars.prefix(60) {
+      result += scalar.value < 0x20 || scalar.value == 0x7F || isLineBreak(scalar)
+        ? scalar.escaped(asASCII: true) : String(scalar)
+    }
+    return result + (unicodeScalars.count > 60 ? "…\"" : "\"")
+  }
+
+  private func isLineBreak(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "\u{85}" || scalar == "\u{2028}" || scalar == "\u{2029}"
+  }
+}

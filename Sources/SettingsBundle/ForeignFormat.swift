@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that are no XML in UTF-8, told apart by their first bytes, so that the message can name the cure.
+
+enum ForeignFormat {
+  /// Refuses bytes that are recognisably something else.
+  static func refuse(_ bytes: [UInt8]) throws(Fault) {
+    try refuseWideEncodings(bytes)
+    if bytes.matches("bplist", at: 0) {
+      throw Fault(
+        .binaryFormat, at: 0, "this is a binary property list",
+        cure: "convert it with plutil -convert xml1")
+    }
+    if bytes.matches("version https://git-lfs", at: 0) {
+      throw Fault(
+        .gitLFSPointer, at: 0, "this is a Git LFS pointer, not the file itself",
+        cure: "fetch the file with git lfs pull")
+    }
+    let start = bytes.starts(with: [UInt8].byteOrderMark) ? 3 : 0
+    guard let first = bytes[start...].firstIndex(where: { !$0.isSpace }) else {
+      throw Fault(
+        .empty, at: start, "the file is empty", cure: "write an XML property list into it")
+    }
+    guard bytes[first] == UInt8(ascii: "<") else { throw notXML(bytes[first], at: first) }
+  }
+
+  private static func notXML(_ byte: UInt8, at offset: Int) -> Fault {
+    let guess =
+      switch byte {
+      case UInt8(ascii: "{"), UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "\""),
+        UInt8(ascii: "/"):
+        "this is not XML but, it seems, an OpenStep property list or JSON"
+      default: "this is not XML: an XML file starts with <"
+      }
+    return Fault(.notXML, at: offset, guess, cure: "convert it with plutil -convert xml1")
+  }
+
+  private static func refuseWideEncodings(_ bytes: [UInt8]) throws(Fault) {
+    let table: [(prefix: [UInt8], name: String)] = [
+      ([0xFF, 0xFE, 0, 0], "UTF-32"), ([0, 0, 0xFE, 0xFF], "UTF-32"),
+      ([0x3C, 0, 0, 0], "UTF-32"), ([0, 0, 0, 0x3C], "UTF-32"),
+      ([0xFF, 0xFE], "UTF-16"), ([0xFE, 0xFF], "UTF-16"),
+      ([0x3C, 0], "UTF-16"), ([0, 0x3C], "UTF-16"),
+    ]
+    for (prefix, name) in table where bytes.starts(with: prefix) {
+      throw Fault(
+        .unsupportedEncoding, at: 0, "the file is in \(name)", cure: "save it as UTF-8")
+    }
+  }
+}

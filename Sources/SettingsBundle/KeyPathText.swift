@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Builds key paths for messages: `PreferenceSpecifiers[3].DefaultValue`.
+struct KeyPathText {
+  private var path = ""
+
+  /// Nil for the root.
+  var text: String? { path.isEmpty ? nil : path }
+
+  /// Keys that are not plain words stand in brackets and quotes, cut to a readable length.
+  mutating func append(key: String) {
+    let isPlain =
+      !key.isEmpty && key.utf8.count <= 60
+      && key.utf8.allSatisfy { $0.isName && $0 != UInt8(ascii: ".") }
+    if isPlain {
+      path += path.isEmpty ? key : ".\(key)"
+    } else {
+      path += "[\(key.quoted)]"
+    }
+  }
+
+  mutating func append(index: Int) {
+    path += "[\(index)]"
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A parsed XML property list.
+package struct PropertyList: Sendable {
+  package let root: PropertyListNode
+  private let bytes: [UInt8]
+
+  /// Lines and columns for the offsets of the nodes. O(n): ask once and keep it.
+  package func sourceMap() -> SourceMap { SourceMap(bytes) }
+
+  /// Parses a strict XML property list.
+  ///
+  /// Stricter than Apple's parsers: nothing follows the root, keys are unique by canonical
+  /// equivalence, dates exist, base64 is whole. Line breaks inside text stay as they are, as Apple's
+  /// parsers keep them (XML would turn CRLF into LF). O(n); never recursive.
+  ///
+  /// - Parameters:
+  ///   - bytes: The whole file.
+  ///   - file: The name for messages.
+  /// - Throws: `PropertyListError` for the first problem. A byte that is not a character is found before
+  ///   any problem behind the XML declaration.
+  package static func parse(
+    _ bytes: [UInt8], file: String, limits: PropertyListLimits = PropertyListLimits()
+  ) throws(PropertyListError) -> PropertyList {
+    guard bytes.count <= limits.effectiveBytes else {
+      throw .tooLarge(file: file, limit: limits.effectiveBytes)
+    }
+    var parser = PropertyListParser(bytes, limits: limits)
+    do throws(Fault) {
+      try ForeignFormat.refuse(bytes)
+      return PropertyList(root: try parser.document(), bytes: bytes)
+    } catch {
+      throw PropertyListError(
+        error, file: file, map: SourceMap(bytes), keyPath: parser.keyPath)
+    }
+  }
+}
+
+extension PropertyListError {
+  static func tooLarge(file: String, limit: Int) -> PropertyListError {
+    PropertyListError(
+      .fileTooLarge, file: file, "the file is larger than the limit of \(limit) bytes",
+      cure: "split it, or raise the limit")
+  }
+}

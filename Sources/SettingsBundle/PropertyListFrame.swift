@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension PropertyListParser {
+  /// An array or a dictionary whose end is still to come.
+  struct Frame {
+    struct Key {
+      let text: String
+      let offset: UInt32
+    }
+
+    let isDictionary: Bool
+    let offset: UInt32
+    /// The elements of an array.
+    private(set) var nodes: [PropertyListNode] = []
+    /// The complete members of a dictionary.
+    private(set) var members: [PropertyListNode.Member] = []
+    /// The key whose value is still to come.
+    private(set) var key: Key?
+    /// The places of the keys, once there are too many to compare one by one.
+    private var places: [String: UInt32] = [:]
+
+    private static let comparedOneByOne = 8
+
+    init(isDictionary: Bool, offset: UInt32) {
+      self.isDictionary = isDictionary
+      self.offset = offset
+    }
+
+    var tag: StaticString { isDictionary ? "dict" : "array" }
+
+    var value: PropertyListNode.Value {
+      isDictionary ? .dictionary(members) : .array(nodes)
+    }
+
+    /// `String` equality is canonical equivalence, and byte-equal keys are equivalent too.
+    mutating func open(key text: String, at offset: UInt32) throws(Fault) {
+      if let first = place(of: text) {
+        throw Fault(
+          .duplicateKey, at: Int(offset), "the key \(text.quoted) is there twice",
+          cure: "remove or rename one of the two",
+          related: Fault.Related(relation: "first at", offset: Int(first)))
+      }
+      key = Key(text: text, offset: offset)
+    }
+
+    private mutating func place(of text: String) -> UInt32? {
+      if members.count < Self.comparedOneByOne {
+        return members.first { $0.key == text }?.keyOffset
+      }
+      if places.isEmpty {
+        for member in members { places[member.key] = member.keyOffset }
+      }
+      return places[text]
+    }
+
+    mutating func place(_ node: PropertyListNode) {
+      guard let key else {
+        nodes.append(node)
+        return
+      }
+      members.append(
+        PropertyListNode.Member(key: key.text, keyOffset: key.offset, value: node))
+      if !places.isEmpty { places[key.text] = key.offset }
+      self.key = nil
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeValues
+
+extension PropertyListNode {
+  /// The value as a store keeps it.
+  ///
+  /// Fails for an integer above `Int64.max`, which a store cannot hold, and below
+  /// `StoredValue.maximumDepth` levels, at the place of the offending element. The recursion ends
+  /// there.
+  func storedValue(depth: Int = 0) throws(Fault) -> StoredValue {
+    switch value {
+    case .string(let text): return .string(text)
+    case .integer(let number): return .integer(number)
+    case .real(let number): return .real(number)
+    case .boolean(let flag): return .boolean(flag)
+    case .data(let bytes): return .data(Data(bytes))
+    case .date(let seconds):
+      let since2001 = Double(seconds - CivilCalendar.secondsFrom1970To2001)
+      return .date(Date(timeIntervalSinceReferenceDate: since2001))
+    case .unsigned:
+      throw Fault(
+        .unsignedTooLarge, at: Int(offset), "this integer is above \(Int64.max), the largest stored",
+        cure: "use a smaller integer or a string")
+    case .array(let elements):
+      try check(depth)
+      var list: [StoredValue] = []
+      for element in elements { list.append(try element.storedValue(depth: depth + 1)) }
+      return .array(list)
+    case .dictionary(let members):
+      try check(depth)
+      var table: [String: StoredValue] = [:]
+      for member in members {
+        table[member.key] = try member.value.storedValue(depth: depth + 1)
+      }
+      return .dictionary(table)
+    }
+  }
+
+  private func check(_ depth: Int) throws(Fault) {
+    guard depth < StoredValue.maximumDepth else {
+      throw Fault(
+        .tooDeep, at: Int(offset),
+        "a stored value nests at most \(StoredValue.maximumDepth) arrays and dictionaries",
+        cure: "flatten this value")
+    }
+  }
+}

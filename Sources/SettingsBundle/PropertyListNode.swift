@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A value of a property list and the place of its element.
+package struct PropertyListNode: Sendable {
+  /// The byte of the element's `<`.
+  package let offset: UInt32
+  package let value: Value
+
+  /// The kinds of values, each kept apart from the others.
+  package enum Value: Sendable {
+    case string(String)
+    case integer(Int64)
+    /// An integer above `Int64.max`.
+    case unsigned(UInt64)
+    case real(Double)
+    case boolean(Bool)
+    /// Seconds since 1970, UTC.
+    case date(Int64)
+    case data([UInt8])
+    case array([PropertyListNode])
+    /// In the order of the file; no two keys are canonically equal.
+    case dictionary([Member])
+  }
+
+  /// A member of a dictionary. (A struct: a tuple here is a circular reference for the compiler once
+  /// strict memory safety is on.)
+  package struct Member: Sendable {
+    package let key: String
+    /// The byte of the `<` of `<key>`.
+    package let keyOffset: UInt32
+    package let value: PropertyListNode
+  }
+
+  package init(offset: UInt32, _ value: Value) {
+    self.offset = offset
+    self.value = value
+  }
+}
+
+extension PropertyListNode {
+  /// The member of a dictionary with this key, by its bytes; nil for other values too. O(members).
+  package subscript(key: String) -> PropertyListNode? {
+    guard case .dictionary(let members) = value else { return nil }
+    return members.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
+  }
+
+  package var string: String? {
+    guard case .string(let text) = value else { return nil }
+    return text
+  }
+
+  package var array: [PropertyListNode]? {
+    guard case .array(let elements) = value else { return nil }
+    return elements
+  }
+
+  package var members: [Member]? {
+    guard case .dictionary(let members) = value else { return nil }
+    return members
+  }
+
+  package var boolean: Bool? {
+    guard case .boolean(let flag) = value else { return nil }
+    return flag
+  }
+
+  /// A number of any kind, rounded to the nearest `Double`.
+  package var number: Double? {
+    switch value {
+    case .integer(let number): Double(number)
+    case .unsigned(let number): Double(number)
+    case .real(let number): number
+    default: nil
+    }
+  }
+
+  package var isContainer: Bool {
+    switch value {
+    case .array, .dictionary: true
+    default: false
+    }
+  }
+
+  /// What messages call the kind of this value.
+  package var kindName: String {
+    switch value {
+    case .string: "a string"
+    case .integer, .unsigned: "an integer"
+    case .real: "a real"
+    case .boolean: "a boolean"
+    case .date: "a date"
+    case .data: "data"
+    case .array: "an array"
+    case .dictionary: "a dictionary"
+    }
+  }
+}

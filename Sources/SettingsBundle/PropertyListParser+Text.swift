@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text of elements. Most text has neither references nor CDATA and becomes a `String` in one piece; only
+// the rest is collected in a buffer, piece by piece.
+
+extension PropertyListParser {
+  /// The text of `<string>` or `<key>` and its closing tag; the cursor is behind the opening one.
+  mutating func string(_ name: ElementName, at start: Int) throws(Fault) -> String {
+    let first = try plainText(name, at: start)
+    if isAtClosingTag {
+      try closingTag(name.text, opened: start)
+      return cursor.text(first)
+    }
+    var buffer = Array(cursor.bytes[first])
+    while !isAtClosingTag {
+      try piece(of: name, at: start, into: &buffer)
+    }
+    try closingTag(name.text, opened: start)
+    return String(decoding: buffer, as: UTF8.self)
+  }
+
+  /// The bytes of a number, a date or data and the closing tag: no references, no CDATA.
+  mutating func rawText(_ name: ElementName, at start: Int) throws(Fault) -> Range<Int> {
+    let range = try plainText(name, at: start)
+    guard isAtClosingTag else {
+      throw cursor.unexpected(
+        Fault(
+          .unexpectedElement, at: cursor.index, "<\(name.text)> holds nothing but plain characters",
+          cure: "write the value without markup"),
+        inside: "<\(name.text)>")
+    }
+    try closingTag(name.text, opened: start)
+    return range
+  }
+
+  private var isAtClosingTag: Bool {
+    cursor.byte == UInt8(ascii: "<") && cursor.bytes[cursor.index + 1] == UInt8(ascii: "/")
+  }
+
+  /// Text up to the next `<` or `&`.
+  private mutating func plainText(
+    _ name: ElementName, at start: Int, used: Int = 0
+  ) throws(Fault) -> Range<Int> {
+    let first = cursor.index
+    var index = first
+    while true {
+      let byte = cursor.bytes[index]
+      if byte == UInt8(ascii: "<") || byte == UInt8(ascii: "&") || byte == 0 { break }
+      if byte == UInt8(ascii: ">"), index - first >= 2, cursor.bytes.matches("]]", at: index - 2) {
+        throw Fault(
+          .unexpectedText, at: index - 2, "]]> is not allowed in text", cure: "write ]]&gt;")
+      }
+      index += 1
+    }
+    try checkLength(used + index - first, at: start)
+    cursor.index = index
+    if cursor.isAtEnd {
+      throw cursor.endOfFile(inside: "<\(name.text)>", related: .opened(start))
+    }
+    return first..<index
+  }
+
+  private func checkLength(_ length: Int, at start: Int) throws(Fault) {
+    guard length <= limits.textBytes else {
+      throw Fault(
+        .textTooLong, at: start, "this text is longer than the limit of \(limits.textBytes) bytes",
+        cure: "shorten it, or raise the limit")
+    }
+  }
+
+  private mutating func piece(
+    of name: ElementName, at start: Int, into buffer: inout [UInt8]
+  ) throws(Fault) {
+    if cursor.byte == UInt8(ascii: "&") {
+      let scalar = try reference()
+      try checkLength(buffer.count + UTF8.width(scalar), at: start)
+      buffer.append(contentsOf: UTF8.encode(scalar).map { Array($0) } ?? [])
+    } else if cursor.at("<![CDATA[") {
+      let content = try characterData()
+      try checkLength(buffer.count + content.count, at: start)
+      buffer.append(contentsOf: cursor.bytes[content])
+    } else {
+      throw markup(in: name)
+    }
+    buffer.append(contentsOf: cursor.bytes[try plainText(name, at: start, used: buffer.count)])
+  }
+
+  private mutating func characterData() throws(Fault) -> Range<Int> {
+    let start = cursor.index
+    cursor.index += 9
+    let first = cursor.index
+    while !cursor.at("]]>") {
+      if cursor.isAtEnd { throw cursor.endOfFile(inside: "CDATA", related: .opened(start)) }
+      cursor.index += 1
+    }
+    defer { cursor.index += 3 }
+    return first..<cursor.index
+  }
+
+  private func markup(in name: ElementName) -> Fault {
+    let rest = cursor.end - cursor.index
+    if rest == 1 || rest < 9 && cursor.bytes[cursor.index + 1] == UInt8(ascii: "!") {
+      return cursor.endOfFile(inside: "<\(name.text)>")
+    }
+    return Fault(
+      .unexpectedElement, at: cursor.index, "<\(name.text)> holds nothing but text",
+      cure: "close it first, or write &lt; for the character")
+  }
+}
+
+// MARK: - References
+
+extension PropertyListParser {
+  /// Reads `&name;`, `&#123;` or `&#x7B;`.
+  private mutating func reference() throws(Fault) -> Unicode.Scalar {
+    let start = cursor.index
+    cursor.index += 1
+    if cursor.take("#") { return try numericReference(at: start) }
+    let name = cursor.name()
+    guard !name.isEmpty, cursor.take(";") else { throw badReference(at: start) }
+    switch cursor.text(name) {
+    case "lt": return "<"
+    case "gt": return ">"
+    case "amp": return "&"
+    case "apos": return "'"
+    case "quot": return "\""
+    default:
+      throw Fault(
+        .invalidReference, at: start, "the entity \(cursor.text(name).quoted) is not known",
+        cure: "use &lt; &gt; &amp; &apos; &quot; or a number such as &#233;")
+    }
+  }
+
+  private mutating func numericReference(at start: Int) throws(Fault) -> Unicode.Scalar {
+    let radix: UInt32 = cursor.take("x") ? 16 : 10
+    let first = cursor.index
+    var value: UInt32 = 0
+    while let digit = cursor.byte.hexDigit, digit < radix {
+      // Stays above every scalar once it is, so that any number of digits fits.
+      value = min(value * radix + UInt32(digit), 0x110000)
+      cursor.index += 1
+    }
+    guard cursor.index > first, cursor.take(";") else { throw badReference(at: start) }
+    guard CharacterCheck.isLegal(value), let scalar = Unicode.Scalar(value) else {
+      throw Fault(
+        .invalidCharacter, at: start, "this reference names no character of XML", cure: "remove it")
+    }
+    return scalar
+  }
+
+  private func badReference(at start: Int) -> Fault {
+    cursor.unexpected(
+      Fault(
+        .invalidReference, at: start, "& starts no reference here",
+        cure: "write &amp; for the character"),
+      inside: "a reference")
+  }
+}

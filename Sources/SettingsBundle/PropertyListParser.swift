@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The grammar of a property list over `XMLCursor`. Iterative: open containers are frames on `stack`, so
+// hostile nesting meets the depth limit and never the end of the thread's stack.
+//
+// Invariants between elements:
+// - `stack` has at most `limits.effectiveDepth` frames, `elements` is at most `limits.elements`;
+// - a frame has a pending key only if it is a dictionary whose last `<key>` has no value yet;
+// - `root` is nil until the one value of `<plist>` is complete.
+
+struct PropertyListParser {
+  let limits: PropertyListLimits
+  var cursor: XMLCursor
+  private var stack: [Frame] = []
+  private var root: PropertyListNode?
+  private var elements = 0
+
+  init(_ bytes: [UInt8], limits: PropertyListLimits) {
+    self.limits = limits
+    cursor = XMLCursor(bytes)
+  }
+
+  mutating func document() throws(Fault) -> PropertyListNode {
+    let plist = try prolog()
+    while true {
+      try cursor.skipMisc()
+      guard cursor.byte == UInt8(ascii: "<") else { throw noElement(in: plist) }
+      if cursor.bytes[cursor.index + 1] != UInt8(ascii: "/") {
+        try element()
+      } else if !stack.isEmpty {
+        try closeContainer()
+      } else {
+        return try close(plist)
+      }
+    }
+  }
+
+  /// The members and indices that lead to where the parser is; nil at the root.
+  var keyPath: String? {
+    var path = KeyPathText()
+    for frame in stack {
+      if let key = frame.key { path.append(key: key.text) }
+      if !frame.isDictionary { path.append(index: frame.nodes.count) }
+    }
+    return path.text
+  }
+}
+
+// MARK: - The document
+
+extension PropertyListParser {
+  /// Everything up to the first value; the offset of `<plist>`.
+  private mutating func prolog() throws(Fault) -> Int {
+    try cursor.declaration()
+    try CharacterCheck.check(cursor.bytes, in: cursor.index..<cursor.end)
+    try cursor.skipMisc()
+    try cursor.doctype()
+    try cursor.skipMisc()
+    let start = cursor.index
+    guard cursor.take("<plist"), !cursor.byte.isName else { throw noPlist(at: start) }
+    var isApart = cursor.skipSpace()
+    if isApart, let version = cursor.attribute("version") {
+      if cursor.text(version).contains(where: { $0 == "<" || $0 == "&" }) {
+        throw Fault(
+          .malformedTag, at: version.lowerBound, "< and & do not belong into a version",
+          cure: "write version=\"1.0\"")
+      }
+      isApart = cursor.skipSpace()
+    }
+    if cursor.at("/>") { throw noValue(at: cursor.index) }
+    guard cursor.take(">") else { throw tagFault("<plist>", isApart: isApart) }
+    return start
+  }
+
+  private mutating func close(_ plist: Int) throws(Fault) -> PropertyListNode {
+    let start = cursor.index
+    try closingTag("plist", opened: plist)
+    guard let root else { throw noValue(at: start) }
+    try cursor.skipMisc()
+    guard cursor.isAtEnd else {
+      throw Fault(
+        .contentAfterRoot, at: cursor.index, "there is more after </plist>",
+        cure: "remove everything after it")
+    }
+    return root
+  }
+
+  private func noPlist(at start: Int) -> Fault {
+    if cursor.end == start { return cursor.endOfFile(inside: "the lines before <plist>") }
+    if cursor.bytes[start] != UInt8(ascii: "<") {
+      return Fault(
+        .unexpectedText, at: start, "there is text before <plist>", cure: "remove it")
+    }
+    return Fault(
+      .unexpectedElement, at: start, "the first element is not <plist>",
+      cure: "wrap the value in <plist version=\"1.0\"> and </plist>, if this is a property list")
+  }
+
+  private func noValue(at offset: Int) -> Fault {
+    Fault(.missingValue, at: offset, "<plist> has no value", cure: "put a <dict> into it")
+  }
+
+  private func noElement(in plist: Int) -> Fault {
+    let (name, opened) = stack.last.map { ($0.tag, Int($0.offset)) } ?? ("plist", plist)
+    if cursor.isAtEnd { return cursor.endOfFile(inside: "<\(name)>", related: .opened(opened)) }
+    return Fault(
+      .unexpectedText, at: cursor.index, "there is text between the elements of <\(name)>",
+      cure: "remove it, or put it into <string>")
+  }
+}
+
+// MARK: - Elements
+
+extension PropertyListParser {
+  private mutating func element() throws(Fault) {
+    let start = cursor.index
+    try expectElement(at: start)
+    let (name, isEmpty) = try openingTag()
+    if name == .key {
+      try key(at: start, isEmpty: isEmpty)
+      return
+    }
+    try expectValue(name, at: start)
+    guard name == .array || name == .dict else {
+      place(try scalar(name, at: start, isEmpty: isEmpty), at: start)
+      return
+    }
+    guard stack.count < limits.effectiveDepth else {
+      throw Fault(
+        .tooDeep, at: start, "arrays and dictionaries nest deeper than \(limits.effectiveDepth)",
+        cure: "flatten the file, or raise the limit")
+    }
+    stack.append(Frame(isDictionary: name == .dict, offset: UInt32(start)))
+    if isEmpty { try finishContainer(at: start) }
+  }
+
+  /// Counts the element that starts here.
+  private mutating func expectElement(at start: Int) throws(Fault) {
+    guard elements < limits.elements else {
+      throw Fault(
+        .tooManyElements, at: start, "the file has more than \(limits.elements) elements",
+        cure: "split it, or raise the limit")
+    }
+    elements += 1
+  }
+
+  private func expectValue(_ name: ElementName, at start: Int) throws(Fault) {
+    if let frame = stack.last {
+      guard frame.isDictionary, frame.key == nil else { return }
+      throw Fault(
+        .missingKey, at: start, "this value in <dict> has no key", cure: "put a <key> before it",
+        related: .opened(Int(frame.offset)))
+    }
+    if let root {
+      throw Fault(
+        .contentAfterRoot, at: start, "<plist> has a second value", cure: "remove it",
+        related: Fault.Related(relation: "first at", offset: Int(root.offset)))
+    }
+  }
+
+  private mutating func key(at start: Int, isEmpty: Bool) throws(Fault) {
+    guard let frame = stack.last, frame.isDictionary else {
+      throw Fault(
+        .unexpectedElement, at: start, "<key> stands outside of a <dict>",
+        cure: "put it into a <dict>, or write <string>")
+    }
+    if let pending = frame.key { throw Self.noValue(for: pending, at: start) }
+    let text = isEmpty ? "" : try string(.key, at: start)
+    try stack[stack.count - 1].open(key: text, at: UInt32(start))
+  }
+
+  private static func noValue(for key: Frame.Key, at offset: Int) -> Fault {
+    Fault(
+      .missingValue, at: offset, "the key \(key.text.quoted) has no value",
+      cure: "put a value after it",
+      related: Fault.Related(relation: "written at", offset: Int(key.offset)))
+  }
+
+  private mutating func closeContainer() throws(Fault) {
+    let start = cursor.index
+    guard let frame = stack.last else { return }
+    try closingTag(frame.tag, opened: Int(frame.offset))
+    try finishContainer(at: start)
+  }
+
+  private mutating func finishContainer(at end: Int) throws(Fault) {
+    if let pending = stack.last?.key { throw Self.noValue(for: pending, at: end) }
+    guard let frame = stack.popLast() else { return }
+    place(frame.value, at: Int(frame.offset))
+  }
+
+  private mutating func place(_ value: PropertyListNode.Value, at start: Int) {
+    let node = PropertyListNode(offset: UInt32(start), value)
+    if stack.isEmpty {
+      root = node
+    } else {
+      stack[stack.count - 1].place(node)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One property list of a bundle, with its places.
+package struct SettingsPane: Sendable {
+  /// The path in the bundle, such as `Root.plist`.
+  package let file: String
+  package let root: PropertyListNode
+  package let map: SourceMap
+  package let specifiers: [SettingsSpecifier]
+
+  init(file: String, list: PropertyList) {
+    self.file = file
+    root = list.root
+    map = list.sourceMap()
+    specifiers = (root["PreferenceSpecifiers"]?.array ?? []).map { SettingsSpecifier($0) }
+  }
+
+  package var title: String? { root["Title"]?.string }
+  /// The name of the `.strings` file that translates titles; nil if the pane is not translated.
+  package var stringsTable: String? { root["StringsTable"]?.string }
+  /// The suite that the settings belong to, instead of the app's own domain.
+  package var applicationGroup: String? { root["ApplicationGroupContainerIdentifier"]?.string }
+
+  /// What keeps this from being a pane.
+  func checkShape() throws(Fault) {
+    guard root.members != nil else {
+      throw Fault(
+        .wrongType, at: Int(root.offset), "the root is \(root.kindName), not a dictionary",
+        cure: "put the value into a <dict>")
+    }
+    guard let list = root["PreferenceSpecifiers"] else {
+      throw Fault(
+        .requiredKeyMissing, at: Int(root.offset), "a pane has no PreferenceSpecifiers",
+        cure: "add an <array> of that name")
+    }
+    guard list.array != nil else {
+      throw Fault(
+        .wrongType, at: Int(list.offset), "PreferenceSpecifiers is \(list.kindName), not an array",
+        cure: "make it an <array>")
+    }
+  }
+}
+
+extension PropertyListNode {
+  /// The key path of the value at an offset, or of the value around it. O(depth × members).
+  func keyPath(to offset: Int) -> String? {
+    var path = KeyPathText()
+    var node = self
+    while true {
+      switch node.value {
+      case .array(let elements):
+        guard let index = elements.lastIndex(where: { Int($0.offset) <= offset }) else {
+          return path.text
+        }
+        path.append(index: index)
+        node = elements[index]
+      case .dictionary(let members):
+        guard let member = members.last(where: { Int($0.keyOffset) <= offset }) else {
+          return path.text
+        }
+        path.append(key: member.key)
+        node = member.value
+      default:
+        return path.text
+      }
+    }
+  }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The schema's rules about one specifier, as far as its seed depends on them; each a fault at the value
+// that breaks it, or at the specifier where a value is missing.
+
+import KeepsakeValues
+
+extension SettingsSpecifier {
+  /// What a specifier asks the reader of the bundle to do.
+  enum Action {
+    case nothing
+    case seed(key: String, StoredValue, offset: Int)
+    /// Read the pane of this file name.
+    case open(String, offset: Int)
+  }
+
+  func action() throws(Fault) -> Action {
+    switch kind {
+    case .malformed: throw malformation()
+    case .group: return .nothing
+    case .childPane:
+      let file = try required("File")
+      return .open(try string(file, "File"), offset: Int(file.offset))
+    case .other:
+      guard let key = node["Key"], let value = defaultValue else { return .nothing }
+      return try seed(key, value.storedValue(), of: value)
+    case .textField, .titleValue, .toggleSwitch, .slider, .multiValue, .radioGroup:
+      return try keyed()
+    }
+  }
+
+  /// A missing or strange title, which spoils the row but not its value.
+  func checkTitle() throws(Fault) {
+    if let title = node["Title"] {
+      _ = try string(title, "Title")
+    } else if kind.needsTitle {
+      _ = try required("Title")
+    }
+  }
+
+  private func keyed() throws(Fault) -> Action {
+    let key = try required("Key")
+    // "" is what the schema gives a text field then, but an app's own default says more.
+    if kind == .textField, defaultValue == nil {
+      _ = try checked(key)
+      return .nothing
+    }
+    let value = try required("DefaultValue")
+    return try seed(key, checkedDefault(value), of: value)
+  }
+
+  private func seed(
+    _ key: PropertyListNode, _ stored: StoredValue, of value: PropertyListNode
+  ) throws(Fault) -> Action {
+    .seed(key: try checked(key), stored, offset: Int(value.offset))
+  }
+
+  private func checked(_ key: PropertyListNode) throws(Fault) -> String {
+    let text = try string(key, "Key")
+    guard !text.isEmpty else {
+      throw Fault(
+        .emptyKey, at: Int(key.offset), "the Key of this \(kind.name) is empty",
+        cure: "name the setting")
+    }
+    return text
+  }
+
+  /// The default as the type of the specifier has it.
+  private func checkedDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
+    switch kind {
+    case .textField: return .string(try string(value, "DefaultValue"))
+    case .toggleSwitch: return try toggleDefault(value)
+    case .slider: return try sliderDefault(value)
+    case .multiValue, .radioGroup:
+      let values = try checkedValues()
+      return try choice(value, among: values, "none of its Values")
+    default:
+      if node["Values"] != nil || node["Titles"] != nil { _ = try checkedValues() }
+      return try value.storedValue()
+    }
+  }
+}
+
+// MARK: - Types
+
+extension SettingsSpecifier {
+  private func toggleDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
+    let on = node["TrueValue"] ?? PropertyListNode(offset: node.offset, .boolean(true))
+    let off = node["FalseValue"] ?? PropertyListNode(offset: node.offset, .boolean(false))
+    for side in [on, off] where side.isContainer {
+      throw wrong(side, "a TrueValue or FalseValue", wanted: "a scalar")
+    }
+    return try choice(value, among: [on, off], "neither its TrueValue nor its FalseValue")
+  }
+
+  /// Numbers keep the type they are written in: `Double` reads an integer that is exact, and an app may
+  /// want the integer.
+  private func sliderDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
+    for (name, bound) in [
+      ("MinimumValue", try required("MinimumValue")),
+      ("MaximumValue", try required("MaximumValue")), ("DefaultValue", value),
+    ] where bound.number == nil {
+      throw wrong(bound, name, wanted: "a number")
+    }
+    if case .integer(let number) = value.value, Double(exactly: number) == nil {
+      throw wrong(value, "DefaultValue", wanted: "an integer that a Double can hold")
+    }
+    return try value.storedValue()
+  }
+
+  /// `Values`, which come with as many `Titles`, all strings.
+  private func checkedValues() throws(Fault) -> [PropertyListNode] {
+    let (valueList, titleList) = (try required("Values"), try required("Titles"))
+    guard let values = valueList.array else { throw wrong(valueList, "Values", wanted: "an array") }
+    guard let titles = titleList.array else { throw wrong(titleList, "Titles", wanted: "an array") }
+    for title in titles where title.string == nil {
+      throw wrong(title, "a title", wanted: "a string")
+    }
+    guard values.count == titles.count else {
+      throw Fault(
+        .countMismatch, at: Int(titleList.offset),
+        "\(label) has \(values.count) Values and \(titles.count) Titles",
+        cure: "give every value one title")
+    }
+    return values
+  }
+
+  /// The one of `choices` that is the default. An integer also stands for the real of the same value,
+  /// and then has the type of the choice.
+  private func choice(
+    _ value: PropertyListNode, among choices: [PropertyListNode], _ otherwise: String
+  ) throws(Fault) -> StoredValue {
+    let wanted = try value.storedValue()
+    for choice in choices {
+      if case .unsigned = choice.value { continue }
+      let candidate = try choice.storedValue()
+      if candidate == wanted { return candidate }
+      if case .real(let real) = candidate, case .integer(let integer) = wanted,
+        Double(exactly: integer) == real
+      {
+        return candidate
+      }
+    }
+    throw Fault(
+      .defaultNotAmongValues, at: Int(value.offset),
+      "the DefaultValue of \(label), \(value.kindName), is \(otherwise)",
+      cure: "use one of them, of the same type")
+  }
+}
+
+// MARK: - Faults
+
+extension SettingsSpecifier {
+  private var label: String {
+    key.map { "the \(kind.name) \($0.quoted)" } ?? "this \(kind.name)"
+  }
+
+  private func malformation() -> Fault {
+    guard node.members != nil else {
+      return Fault(
+        .wrongType, at: Int(node.offset), "this specifier is \(node.kindName), not a dictionary",
+        cure: "make it a <dict>")
+    }
+    guard let type = node["Type"] else { return missing("Type") }
+    return wrong(type, "Type", wanted: "a string")
+  }
+
+  private func missing(_ name: String) -> Fault {
+    Fault(.requiredKeyMissing, at: Int(node.offset), "\(label) has no \(name)", cure: "add it")
+  }
+
+  private func required(_ name: String) throws(Fault) -> PropertyListNode {
+    guard let value = node[name] else { throw missing(name) }
+    return value
+  }
+
+  private func string(_ value: PropertyListNode, _ name: String) throws(Fault) -> String {
+    guard let text = value.string else { throw wrong(value, name, wanted: "a string") }
+    return text
+  }
+
+  private func wrong(_ value: PropertyListNode, _ name: String, wanted: String) -> Fault {
+    Fault(
+      .wrongType, at: Int(value.offset),
+      "\(name) of \(label) is \(value.kindName), not \(wanted)", cure: "change its type")
+  }
+}

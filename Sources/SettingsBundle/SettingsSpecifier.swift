@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One row of a pane.
+package struct SettingsSpecifier: Sendable {
+  package let kind: Kind
+  /// The whole dictionary, for its members and their places.
+  package let node: PropertyListNode
+
+  /// The eight types of the schema, and the rest.
+  package enum Kind: Sendable, Hashable {
+    case group, textField, titleValue, toggleSwitch, slider, multiValue, radioGroup, childPane
+    /// A type that the schema does not have, such as those of InAppSettingsKit.
+    case other(String)
+    /// No dictionary, or no `Type` that is a string.
+    case malformed
+  }
+
+  init(_ node: PropertyListNode) {
+    self.node = node
+    kind = node["Type"]?.string.map(Kind.init) ?? .malformed
+  }
+
+  package var title: String? { node["Title"]?.string }
+  package var key: String? { node["Key"]?.string }
+  package var defaultValue: PropertyListNode? { node["DefaultValue"] }
+  package var values: [PropertyListNode]? { node["Values"]?.array }
+  package var titles: [PropertyListNode]? { node["Titles"]?.array }
+  /// `File` of a child pane.
+  package var paneName: String? { node["File"]?.string }
+}
+
+extension SettingsSpecifier.Kind {
+  init(_ type: String) {
+    switch type {
+    case "PSGroupSpecifier": self = .group
+    case "PSTextFieldSpecifier": self = .textField
+    case "PSTitleValueSpecifier": self = .titleValue
+    case "PSToggleSwitchSpecifier": self = .toggleSwitch
+    case "PSSliderSpecifier": self = .slider
+    case "PSMultiValueSpecifier": self = .multiValue
+    case "PSRadioGroupSpecifier": self = .radioGroup
+    case "PSChildPaneSpecifier": self = .childPane
+    default: self = .other(type)
+    }
+  }
+
+  /// What messages call it.
+  package var name: String {
+    switch self {
+    case .group: "group"
+    case .textField: "text field"
+    case .titleValue: "title"
+    case .toggleSwitch: "toggle switch"
+    case .slider: "slider"
+    case .multiValue: "multi-value"
+    case .radioGroup: "radio group"
+    case .childPane: "child pane"
+    case .other(let type): type.quoted
+    case .malformed: "specifier"
+    }
+  }
+
+  /// Whether the schema requires a `Title`.
+  var needsTitle: Bool {
+    switch self {
+    case .toggleSwitch, .multiValue, .childPane: true
+    default: false
+    }
+  }
+}

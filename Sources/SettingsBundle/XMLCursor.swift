@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A position in the bytes of an XML file and the steps that know nothing of property lists.
+//
+// Invariants: `bytes` ends with one NUL of ours at `end`, and no other byte behind the XML declaration is
+// NUL (`CharacterCheck`), so `bytes[index]` may be read whenever `index <= end`, and a loop over bytes of
+// some class stops at the end by itself. `index` never passes `end`.
+
+struct XMLCursor {
+  let bytes: [UInt8]
+  let end: Int
+  var index = 0
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes + [0]
+    end = bytes.count
+  }
+
+  var byte: UInt8 { bytes[index] }
+  var isAtEnd: Bool { index >= end }
+
+  func at(_ text: StaticString) -> Bool { bytes.matches(text, at: index) }
+
+  mutating func take(_ text: StaticString) -> Bool {
+    guard at(text) else { return false }
+    index += text.utf8CodeUnitCount
+    return true
+  }
+
+  /// Whether there was white space.
+  @discardableResult mutating func skipSpace() -> Bool {
+    let start = index
+    while bytes[index].isSpace { index += 1 }
+    return index > start
+  }
+
+  /// The bytes of a name, none if there is no name.
+  mutating func name() -> Range<Int> {
+    let start = index
+    while bytes[index].isName { index += 1 }
+    return start..<index
+  }
+
+  func text(_ range: Range<Int>) -> String {
+    String(decoding: bytes[range], as: UTF8.self)
+  }
+
+  /// A literal in single or double quotes, without them; nil, and no step, if there is none.
+  mutating func literal() -> Range<Int>? {
+    guard byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") else { return nil }
+    guard let close = bytes[(index + 1)..<end].firstIndex(of: byte) else { return nil }
+    let start = index + 1
+    index = close + 1
+    return start..<close
+  }
+
+  /// The end of the file if that is where we are, else `fault`.
+  func unexpected(_ fault: Fault, inside what: String) -> Fault {
+    isAtEnd ? endOfFile(inside: what) : fault
+  }
+
+  func endOfFile(inside what: String, related: Fault.Related? = nil) -> Fault {
+    Fault(
+      .unexpectedEnd, at: end, "the file ends inside \(what)",
+      cure: "complete it, or fetch the file again", related: related)
+  }
+}
+
+// MARK: - Comments and processing instructions
+
+extension XMLCursor {
+  /// Skips white space, comments and processing instructions.
+  mutating func skipMisc() throws(Fault) {
+    while true {
+      skipSpace()
+      guard byte == UInt8(ascii: "<") else { return }
+      switch bytes[index + 1] {
+      case UInt8(ascii: "!"):
+        guard at("<!--") else { return }
+        try comment()
+      case UInt8(ascii: "?"): try instruction()
+      default: return
+      }
+    }
+  }
+
+  private mutating func comment() throws(Fault) {
+    let start = index
+    index += 4
+    while true {
+      while byte != UInt8(ascii: "-"), !isAtEnd { index += 1 }
+      if isAtEnd { throw endOfFile(inside: "a comment", related: .opened(start)) }
+      if take("-->") { return }
+      if at("--") {
+        throw Fault(
+          .malformedComment, at: index, "a comment must not contain --",
+          cure: "write it with single hyphens", related: .opened(start))
+      }
+      index += 1
+    }
+  }
+
+  private mutating func instruction() throws(Fault) {
+    let start = index
+    index += 2
+    let target = name()
+    guard let first = target.first, !bytes[first].isDigit, bytes[first] != UInt8(ascii: "-"),
+      bytes[first] != UInt8(ascii: "."), byte.isSpace || at("?>")
+    else {
+      let fault = Fault(
+        .malformedInstruction, at: start, "a processing instruction starts with a name",
+        cure: "remove it")
+      throw unexpected(fault, inside: "a processing instruction")
+    }
+    if text(target).lowercased() == "xml" {
+      throw Fault(
+        .malformedDeclaration, at: start, "an XML declaration stands only at the start of the file",
+        cure: "remove this one")
+    }
+    while !take("?>") {
+      if isAtEnd { throw endOfFile(inside: "a processing instruction", related: .opened(start)) }
+      index += 1
+    }
+  }
+}
+
+extension Fault.Related {
+  static func opened(_ offset: Int) -> Fault.Related {
+    Fault.Related(relation: "opened at", offset: offset)
+  }
+}

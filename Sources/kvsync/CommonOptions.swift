@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeDevice
+import KeepsakeValues
+
+/// Options of every command.
+struct CommonOptions: ParsableArguments {
+  @Flag(help: "Print exactly one JSON value.")
+  var json = false
+
+  @Flag(help: "Print only what was asked for.")
+  var quiet = false
+
+  @Option(
+    name: .customLong("at"),
+    help: "Stands in for the clock: ISO 8601, or milliseconds since 1970.",
+    transform: Words.milliseconds)
+  var time: Int64?
+
+  @Option(
+    help: "How long to wait for a locked file: a number and ms, s, m, h or d.",
+    transform: Words.duration)
+  var busyTimeout: Int64 = 5000
+
+  var output: Output { Output(isJSON: json, isQuiet: quiet) }
+  var clock: WallClock { time.map(WallClock.fixed) ?? .system }
+
+  func open(_ path: String, _ access: Access) throws(KeepsakeError) -> Device {
+    try Device(
+      path: path, access: access, busyTimeout: .milliseconds(busyTimeout), clock: clock)
+  }
+}
+
+/// The store that a command works on.
+struct StoreOption: ParsableArguments {
+  @Option(help: "The store; cloud and cloud:<name> travel, others stay on the device.")
+  var store = StoreName.cloud
+
+  func check(_ path: String) throws { try Self.check(store, path) }
+
+  static func check(_ store: String, _ path: String) throws {
+    if store.isEmpty { throw InputError.usage("\(path): the store name is empty; name a store") }
+  }
+}
+
+/// Checks a key before any file is touched.
+func checkKey(_ key: String, _ path: String) throws {
+  guard !key.isEmpty else {
+    throw InputError.usage("\(path): the key is empty; use a key of at least one character")
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeDevice
+import KeepsakeValues
+
+struct DeleteCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Deletes a key; in a synced store the deletion travels like a value.",
+    discussion: """
+        kvsync delete phone.keepsake theme
+      """)
+
+  @Argument(help: "The device file.") var file: String
+  @Argument(help: "The key.") var key: String
+  @OptionGroup var store: StoreOption
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try store.check(file)
+    try checkKey(key, file)
+    let device = try common.open(file, .existing)
+    try device.write([LocalWrite(store: store.store, key: key, value: nil)])
+    let entry = try device.entry(store: store.store, key: key)
+    let json = try entry.map(Shown.entry) ?? .object(["deleted": .boolean(true)])
+    common.output.print(json, lines: [], isData: false)
+  }
+}

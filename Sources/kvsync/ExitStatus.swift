@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the command ends: the codes of sysexits.h, and for every failure one line on stderr:
+// `kvsync: <path>[:line:column]: what is wrong; what to do`.
+
+import ArgumentParser
+import Foundation
+import KeepsakeDevice
+import KeepsakeSettingsBundle
+import KeepsakeValues
+
+/// An ending that is not a failure of the program: the answer is "no".
+struct Negative: Error {
+  /// For stderr; nil when stdout has said it all.
+  let message: String?
+}
+
+/// Words on the command line, or data, that cannot be used.
+struct InputError: Error {
+  enum Kind { case usage, data, missing, unreadable }
+
+  let kind: Kind
+  /// What is wrong; what to do.
+  let message: String
+
+  static func usage(_ message: String) -> InputError { InputError(kind: .usage, message: message) }
+}
+
+struct ExitStatus {
+  let code: Int32
+  private let line: String?
+  private let cleanExit: (any Error)?
+
+  init(_ error: any Error) {
+    var cleanExit: (any Error)?
+    switch error {
+    case let error as KeepsakeError: (code, line) = (Self.code(error.code), "\(error)")
+    case let error as PropertyListError: (code, line) = (Self.code(error.code), "\(error)")
+    case let error as InputError: (code, line) = (Self.code(error.kind), error.message)
+    case let error as Negative: (code, line) = (1, error.message)
+    default:
+      // Everything else is ArgumentParser's: help, the version, or a command line it cannot read.
+      let parsed = KVSync.exitCode(for: error)
+      code = parsed.rawValue
+      line = parsed.isSuccess ? nil : Self.usageLine(error)
+      cleanExit = parsed.isSuccess ? error : nil
+    }
+    self.cleanExit = cleanExit
+  }
+
+  func exit() -> Never {
+    if let cleanExit { KVSync.exit(withError: cleanExit) }
+    if let line { Output.standardError("kvsync: \(line)\n") }
+    Foundation.exit(code)
+  }
+
+  private static func usageLine(_ error: any Error) -> String {
+    let message = KVSync.message(for: error)
+    let first = message.split(separator: "\n").joined(separator: " ")
+    // `set DB KEY -5` reads as an option that is not there, or as a value that is missing.
+    let hasDash = CommandLine.arguments.dropFirst().contains { $0.hasPrefix("-") && $0 != "--" }
+    let isAboutValue = first.contains("Unknown option") || first.contains("<value>")
+    let cure =
+      hasDash && isAboutValue
+      ? "a value that starts with - follows --" : "see kvsync --help"
+    return first + "; " + cure
+  }
+
+  private static func code(_ code: KeepsakeError.Code) -> Int32 {
+    switch code {
+    case .sameFile, .invalidKey, .invalidValue: EX_USAGE
+    case .notKeepsake, .corrupt, .newerSchema: EX_DATAERR
+    case .missing: EX_NOINPUT
+    case .cannotCreate: EX_CANTCREAT
+    case .inputOutput, .diskFull: EX_IOERR
+    case .locked: EX_TEMPFAIL
+    case .permissionDenied, .readOnly: EX_NOPERM
+    }
+  }
+
+  private static func code(_ code: PropertyListError.Code) -> Int32 {
+    switch code {
+    case .missing: EX_NOINPUT
+    case .permissionDenied: EX_NOPERM
+    case .unreadable: EX_IOERR
+    default: EX_DATAERR
+    }
+  }
+
+  private static func code(_ kind: InputError.Kind) -> Int32 {
+    switch kind {
+    case .usage: EX_USAGE
+    case .data: EX_DATAERR
+    case .missing: EX_NOINPUT
+    case .unreadable: EX_NOPERM
+    }
+  }
+}

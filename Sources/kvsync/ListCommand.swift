@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeDevice
+import KeepsakeValues
+
+struct ListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "Lists what a device holds.",
+    discussion: """
+      Prints one line a key: store, key, type and value, separated by tabs; values as JSON.
+
+        kvsync list phone.keepsake
+        kvsync list phone.keepsake --store defaults --defaults --json
+      """)
+
+  @Argument(help: "The device file.") var file: String
+  @Option(help: "Only this store.") var store: String?
+  @Option(help: "Only keys that start with this.") var prefix = ""
+  @Flag(help: "Deleted keys of synced stores too.") var deleted = false
+  @Flag(help: "Seeded defaults too.") var defaults = false
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    let device = try common.open(file, .readOnly)
+    var entries: [Entry] = []
+    try device.forEachEntry(store: store, prefix: prefix) {
+      if deleted || !$0.content.isTombstone { entries.append($0) }
+    }
+    let seeds = defaults ? try self.seeds(device) : []
+    if common.json {
+      let json = try json(device, entries, seeds)
+      common.output.print(json, lines: [], isData: true)
+    } else {
+      let lines = try entries.map(line) + seeds.flatMap { try $0.seeds.map(seedLine($0.store)) }
+      common.output.print(.null, lines: lines, isData: true)
+    }
+  }
+
+  private typealias StoreSeeds = (store: String, seeds: [DefaultValue])
+
+  private func seeds(_ device: Device) throws -> [StoreSeeds] {
+    let stores = try store.map { [$0] } ?? device.seededStores()
+    return try stores.map { name in
+      (
+        name,
+        try device.defaults(store: name).filter { $0.key.utf8.starts(with: prefix.utf8) }
+      )
+    }.filter { !$0.seeds.isEmpty }
+  }
+
+  private func json(_ device: Device, _ entries: [Entry], _ seeds: [StoreSeeds]) throws -> JSON {
+    var stores: [(name: ByteText, members: [JSON.Member])] = []
+    for entry in entries {
+      if stores.last?.name != entry.address.store { stores.append((entry.address.store, [])) }
+      stores[stores.count - 1].members.append(
+        JSON.Member(entry.address.key.string, try Shown.entry(entry)))
+    }
+    let seeded = try seeds.map { store, seeds in
+      JSON.Member(store, .object(try seeds.map { JSON.Member($0.key, try Shown.seed($0)) }))
+    }
+    return .object([
+      "replica": .string(try device.replica().description),
+      "stores": .object(stores.map { JSON.Member($0.name.string, .object($0.members)) }),
+      "defaults": defaults ? .object(seeded) : nil,
+    ])
+  }
+
+  private func line(_ entry: Entry) throws -> String {
+    let value = entry.content.value
+    return [
+      entry.address.store.string, Self.escaped(entry.address.key.string),
+      value?.kind.rawValue ?? "deleted", try value.map { try Shown.quoted($0) } ?? "",
+    ].joined(separator: "\t")
+  }
+
+  private func seedLine(_ store: String) -> (DefaultValue) throws -> String {
+    { seed in
+      [
+        store, Self.escaped(seed.key), seed.value.kind.rawValue, try Shown.quoted(seed.value),
+        "default, \(seed.source)",
+      ].joined(separator: "\t")
+    }
+  }
+
+  /// A key with a tab or a line break in it would fake a column or a line.
+  private static func escaped(_ key: String) -> String {
+    key.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f }
+      ? JSON.string(key).text() : key
+  }
+}

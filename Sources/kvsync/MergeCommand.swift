@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+
+struct MergeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "merge",
+    abstract: "Merges device files: of each key the last write wins, everywhere.",
+    discussion: """
+      Merging again changes nothing. With more than two files each is merged into the first, then the
+      first into each.
+
+        kvsync merge phone.keepsake laptop.keepsake
+        kvsync merge phone.keepsake laptop.keepsake --dry-run
+        kvsync merge /media/backup.keepsake laptop.keepsake --one-way
+      """)
+
+  @Argument(help: "Two or more device files.") var files: [String]
+  @Flag(help: "Merge temporary copies, and tell what would change.") var dryRun = false
+  @Flag(help: "Only into the last file; the others may be read-only.") var oneWay = false
+  @Option(help: "Exactly this store (repeatable), instead of the synced ones.")
+  var store: [String] = []
+  @Option(
+    help: "How far ahead of the clock a stamp may be before its entry is held.",
+    transform: Words.duration)
+  var maxClockSkew: Int64 = Held.defaultSkew
+  @Flag(help: "Make a missing file.") var create = false
+  @Flag(help: "List every change, not only the first 1,000.") var allChanges = false
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    guard files.count >= 2 else { throw ValidationError("name two or more files") }
+  }
+
+  func run() throws {
+    for name in store { try StoreOption.check(name, files[0]) }
+    let options = MergeOptions(
+      stores: store.isEmpty ? nil : store, maximumClockSkew: maxClockSkew, isOneWay: oneWay,
+      changeLimit: allChanges ? .max : 1000, checksIntegrity: true)
+    let opening = MergeFiles(files, common: common, isOneWay: oneWay, creates: create)
+    let copies = dryRun ? try TemporaryFolder() : nil
+    let devices = try copies.map { try opening.copies(in: $0) } ?? opening.devices()
+    var generator = SystemRandomNumberGenerator()
+    let report = try renamed(devices) {
+      try Merge.run(devices, options: options, using: &generator)
+    }
+    let shown = ShownReport(report, paths: files, replicas: try devices.map { try $0.replica() })
+    let json = try shown.json
+    let lines = try shown.lines(isDryRun: dryRun)
+    common.output.print(json, lines: lines, isData: false)
+  }
+
+  /// An error about a temporary copy is about the file it was made of.
+  private func renamed<Value>(_ devices: [Device], _ body: () throws -> Value) throws -> Value {
+    do {
+      return try body()
+    } catch let error as KeepsakeError {
+      guard let place = devices.firstIndex(where: { $0.path == error.path }) else { throw error }
+      throw error.at(files[place])
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Keepsake
+import KeepsakeDevice
+import KeepsakeSettingsBundle
+import KeepsakeValues
+
+struct SeedCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "seed",
+    abstract: "Makes the defaults of a Settings bundle the defaults of a store.",
+    discussion: """
+      Replaces what the same bundle declared before; touches nothing that was set. Makes the file
+      when it is missing.
+
+        kvsync seed phone.keepsake Settings.bundle
+      """)
+
+  @Argument(help: "The device file.") var file: String
+  @Argument(help: "A Settings.bundle, or a property list.") var path: String
+  @Option(help: "The store.") var store = StoreName.defaults
+  @Flag(help: "Skip what is wrong, with a warning, instead of refusing the bundle.")
+  var lenient = false
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try StoreOption.check(store, file)
+    let bundle = try SettingsBundle(at: path, mode: lenient ? .lenient : .strict)
+    let device = try common.open(file, .create)
+    try device.seed(store: store, from: bundle)
+    if !common.json {
+      for warning in bundle.warnings { common.output.say("\(path)/\(warning)") }
+    }
+    common.output.print(
+      .object([
+        "seeded": .integer(Int64(bundle.seeds.count)), "panes": .integer(Int64(bundle.paneCount)),
+        "warnings": .array(bundle.warnings.map(Self.json)),
+      ]),
+      lines: ["\(bundle.seeds.count) defaults from \(bundle.paneCount) panes"], isData: false)
+  }
+
+  private static func json(_ warning: SettingsBundle.Warning) -> JSON {
+    .object([
+      "file": .string(warning.file), "line": .integer(Int64(warning.line)),
+      "column": .integer(Int64(warning.column)), "message": .string(warning.message),
+    ])
+  }
+}

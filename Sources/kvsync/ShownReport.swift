@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeSync
+import KeepsakeValues
+
+/// What a merge did, for programs and for people.
+struct ShownReport {
+  private let report: MergeReport
+  private let paths: [String]
+  private let replicas: [ReplicaID]
+
+  init(_ report: MergeReport, paths: [String], replicas: [ReplicaID]) {
+    self.report = report
+    self.paths = paths
+    self.replicas = replicas
+  }
+
+  var json: JSON {
+    get throws {
+      .object([
+        "converged": .boolean(report.hasConverged),
+        "devices": .array(
+          zip(paths, replicas).map {
+            .object(["path": .string($0), "replica": .string($1.description)])
+          }),
+        "transfers": .array(report.transfers.map(transfer)),
+        "changes": .array(
+          try report.changes.map { try Shown.change($0.change, into: paths[$0.into]) }),
+        "truncated": report.isTruncated ? .boolean(true) : nil,
+        "events": .array(report.events.map(event)),
+      ])
+    }
+  }
+
+  private func transfer(_ transfer: MergeReport.Transfer) -> JSON {
+    .object([
+      "from": .string(paths[transfer.from]), "into": .string(paths[transfer.into]),
+      "received": .integer(Int64(transfer.received)), "changed": .integer(Int64(transfer.changed)),
+      "held": .integer(Int64(transfer.held)), "conflicts": .integer(Int64(transfer.conflicts)),
+    ])
+  }
+
+  private func event(_ event: MergeReport.Event) -> JSON {
+    switch event {
+    case .cloneDetected(let device):
+      .object(["kind": .string("cloneDetected"), "path": .string(paths[device])])
+    }
+  }
+
+  func lines(isDryRun: Bool) throws -> [String] {
+    var lines = report.transfers.map(line)
+    for item in report.changes {
+      lines.append(
+        "  \(paths[item.into])  \(item.change.store)/\(item.change.key): "
+          + "\(try Shown.quoted(item.change.old)) -> \(try Shown.quoted(item.change.new))")
+    }
+    if report.isTruncated { lines.append("  … and more; --all-changes lists them") }
+    for case .cloneDetected(let device) in report.events {
+      lines.append("\(paths[device]): was a copy or an older state; it has a new identity")
+    }
+    let verdict = report.hasConverged ? "All files hold the same." : "The files still differ."
+    return lines + [isDryRun ? "Dry run, nothing was written. " + verdict : verdict]
+  }
+
+  private func line(_ transfer: MergeReport.Transfer) -> String {
+    var parts = ["\(transfer.received) received", "\(transfer.changed) changed"]
+    if transfer.held > 0 { parts.append("\(transfer.held) held, from the future") }
+    if transfer.conflicts > 0 { parts.append("\(transfer.conflicts) lost and journalled") }
+    return "\(paths[transfer.from]) -> \(paths[transfer.into]): "
+      + parts.joined(separator: ", ")
+  }
+}
