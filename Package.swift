@@ -55,7 +55,17 @@ let package = Package(
       name: "ValuesTests", dependencies: ["KeepsakeValues", "TestSupport"],
       path: "Tests/ValuesTests"),
     .testTarget(
-      name: "KeepsakeTests", dependencies: ["Keepsake", "TestSupport"],
+      name: "DeviceTests",
+      dependencies: ["KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations", "TestSupport"],
+      path: "Tests/DeviceTests"),
+    .target(
+      name: "SettingsFixture", dependencies: ["Keepsake"], path: "Tests/SettingsFixture"),
+    .executableTarget(
+      name: "settings-probe", dependencies: ["SettingsFixture", "Keepsake"],
+      path: "Tests/SettingsProbe"),
+    .testTarget(
+      name: "KeepsakeTests",
+      dependencies: ["Keepsake", "SettingsFixture", "settings-probe", "kvsync", "TestSupport"],
       path: "Tests/KeepsakeTests"),
     .testTarget(
       name: "SyncTests",

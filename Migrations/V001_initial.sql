@@ -24,12 +24,12 @@ CREATE UNIQUE INDEX entry_lseq ON entry (lseq);
 
 -- This device: one row.
 CREATE TABLE replica (
-  only       INTEGER PRIMARY KEY CHECK (only = 1),
+  only       INTEGER PRIMARY KEY CHECK (only = 1),  -- keeps it at one row (creation)
   id         INTEGER NOT NULL,            -- identity (creation; rotation when a copy is found)
   epoch      INTEGER NOT NULL,            -- how often the identity was rotated, from 0 (rotation)
   hlc        INTEGER NOT NULL,            -- high-water mark of the clock; with the newest entry's, the
                                           -- larger counts (every transaction but a plain local set)
-  lseq       INTEGER NOT NULL,            -- high-water mark of arrival numbers, likewise
+  lseq       INTEGER NOT NULL,            -- high-water mark of arrival numbers (as hlc)
   gc_floor   INTEGER NOT NULL DEFAULT 0,  -- stamp up to which tombstones were collected (collection)
   gc_lseq    INTEGER NOT NULL DEFAULT 0,  -- arrival number up to which they were collected (collection)
   min_writer INTEGER NOT NULL,            -- oldest schema version that may still write (migrations)
@@ -68,13 +68,13 @@ CREATE TABLE seen (
 -- Entries from the future: stamped further ahead of this device's clock than allowed. They are
 -- promoted through the door when due.
 CREATE TABLE held (
-  store   TEXT    NOT NULL,
-  key     TEXT    NOT NULL,
-  tag     INTEGER NOT NULL,
-  value   ANY,
-  hlc     INTEGER NOT NULL,
-  origin  INTEGER NOT NULL,
-  held_at INTEGER NOT NULL,  -- milliseconds since 1970 (meeting)
+  store   TEXT    NOT NULL,  -- as in entry (meeting)
+  key     TEXT    NOT NULL,  -- as in entry (meeting)
+  tag     INTEGER NOT NULL,  -- as in entry (meeting)
+  value   ANY,               -- as in entry (meeting)
+  hlc     INTEGER NOT NULL,  -- as in entry (meeting)
+  origin  INTEGER NOT NULL,  -- as in entry (meeting)
+  held_at INTEGER NOT NULL,  -- when it came, milliseconds since 1970 (meeting)
   PRIMARY KEY (store, key, hlc, origin)
 ) STRICT, WITHOUT ROWID;
 
@@ -82,17 +82,17 @@ CREATE INDEX held_hlc ON held (hlc);
 
 -- Writes that lost to one made without knowledge of them: a bounded ring, local to this file.
 CREATE TABLE conflict (
-  id            INTEGER PRIMARY KEY AUTOINCREMENT,
-  store         TEXT    NOT NULL,
-  key           TEXT    NOT NULL,
-  loser_tag     INTEGER NOT NULL,
-  loser_value   ANY,
-  loser_hlc     INTEGER NOT NULL,
-  loser_origin  INTEGER NOT NULL,
-  winner_tag    INTEGER NOT NULL,
-  winner_hlc    INTEGER NOT NULL,
-  winner_origin INTEGER NOT NULL,
-  at            INTEGER NOT NULL   -- milliseconds since 1970, when the meeting found it (meeting)
+  id            INTEGER PRIMARY KEY AUTOINCREMENT,  -- names the conflict, never reused (meeting)
+  store         TEXT    NOT NULL,  -- as in entry (meeting)
+  key           TEXT    NOT NULL,  -- as in entry (meeting)
+  loser_tag     INTEGER NOT NULL,  -- the lost write: its type, 0 for a deletion (meeting)
+  loser_value   ANY,               -- its value, whole (meeting)
+  loser_hlc     INTEGER NOT NULL,  -- its stamp (meeting)
+  loser_origin  INTEGER NOT NULL,  -- the identity of the device that wrote it (meeting)
+  winner_tag    INTEGER NOT NULL,  -- the type of what won, 0 for a deletion (meeting)
+  winner_hlc    INTEGER NOT NULL,  -- its stamp (meeting)
+  winner_origin INTEGER NOT NULL,  -- the identity of the device that wrote it (meeting)
+  at            INTEGER NOT NULL   -- when it was found, milliseconds since 1970 (meeting)
 ) STRICT;
 
 -- Defaults from Settings bundles. Never an entry, never synced.

@@ -38,7 +38,7 @@ package enum Door {
     """
 
   /// Puts one entry into `incoming`.
-  static func fill(_ connection: Connection, _ entry: Entry) throws {
+  package static func fill(_ connection: Connection, _ entry: Entry) throws {
     try connection.run(
       "INSERT INTO incoming (store, key, tag, value, hlc, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
       [

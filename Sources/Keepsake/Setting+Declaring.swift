@@ -23,19 +23,19 @@ extension Setting {
   ) where Value: BackingStoreConvertible {
     self.init(defaultValue, key: key, codec: .own)
   }
+}
 
+extension Setting where Value: OptionalBackingStoreConvertible {
   /// An optional setting: nil when there is no value; setting nil removes the key.
-  public convenience init<Wrapped: BackingStoreConvertible>(
-    wrappedValue: Value = nil, _ key: String? = nil
-  ) where Value == Wrapped? {
-    self.init(wrappedValue, key: key, codec: SettingCodec<Wrapped>.own.optional())
+  ///
+  /// - Parameter key: where it is stored; the property's name unless given.
+  public convenience init(wrappedValue: Value = nil, _ key: String? = nil) {
+    self.init(wrappedValue, key: key, codec: .optional)
   }
 
   /// The same, as a constant: `let nickname = Setting<String?>(default: nil)`.
-  public convenience init<Wrapped: BackingStoreConvertible>(
-    default defaultValue: Value, key: String? = nil
-  ) where Value == Wrapped? {
-    self.init(defaultValue, key: key, codec: SettingCodec<Wrapped>.own.optional())
+  public convenience init(default defaultValue: Value, key: String? = nil) {
+    self.init(defaultValue, key: key, codec: .optional)
   }
 }
 
@@ -63,6 +63,6 @@ extension Setting {
   ) where Value == Wrapped? {
     self.init(
       wrappedValue, key: key,
-      codec: SettingCodec<Wrapped>.hooks(fromBackingStore, toBackingStore).optional())
+      codec: SettingCodec<Wrapped>.hooks(fromBackingStore, toBackingStore).ofOptional())
   }
 }

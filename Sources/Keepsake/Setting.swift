@@ -5,7 +5,7 @@
 // Threading: everything is immutable but the binding, which the store's initialiser sets once, under a
 // lock. The value itself is in the database.
 
-import KeepsakeValues
+public import KeepsakeValues
 import Logging
 import Synchronization
 
@@ -41,6 +41,15 @@ public final class Setting<Value: Sendable>: Sendable {
     self.defaultValue = defaultValue
     explicitKey = key
     self.codec = codec
+  }
+
+  /// An optional setting declared without a value: `@Setting var nickname: String?`.
+  // Among the other initialisers it would not do: Swift finds the one for a property without a value
+  // only if it is designated and not generic.
+  public init() where Value: OptionalBackingStoreConvertible {
+    defaultValue = nil
+    explicitKey = nil
+    codec = .optional
   }
 
   public var wrappedValue: Value {

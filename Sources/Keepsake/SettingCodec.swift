@@ -8,7 +8,7 @@ struct SettingCodec<Value: Sendable>: Sendable {
   let encode: @Sendable (Value) throws -> StoredValue?
 
   /// The same for an optional: nil is the absence of a value.
-  func optional() -> SettingCodec<Value?> {
+  func ofOptional() -> SettingCodec<Value?> {
     SettingCodec<Value?>(decode: decode, encode: { try $0.flatMap(encode) })
   }
 }
@@ -17,6 +17,15 @@ extension SettingCodec where Value: BackingStoreConvertible {
   /// By the type's own hooks.
   static var own: SettingCodec {
     SettingCodec(decode: Value.fromBackingStore, encode: { try $0.toBackingStore() })
+  }
+}
+
+extension SettingCodec where Value: OptionalBackingStoreConvertible {
+  /// By the hooks of the wrapped type.
+  static var optional: SettingCodec {
+    SettingCodec(
+      decode: { Value(try Value.Wrapped.fromBackingStore($0)) },
+      encode: { try $0.wrapped?.toBackingStore() })
   }
 }
 

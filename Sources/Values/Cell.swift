@@ -4,7 +4,7 @@
 ///
 /// The order is SQLite's own (https://www.sqlite.org/datatype3.html#comparisons): NULL, then
 /// numbers by value, then text by bytes, then blobs by bytes.
-package enum Cell: Sendable, Hashable {
+package enum Cell: Sendable {
   case null
   case integer(Int64)
   case real(Double)
@@ -17,6 +17,30 @@ package enum Cell: Sendable, Hashable {
     case .integer, .real: 1
     case .text: 2
     case .blob: 3
+    }
+  }
+}
+
+extension Cell: Hashable {
+  package static func == (a: Cell, b: Cell) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.integer(let a), .integer(let b)): a == b
+    case (.real(let a), .real(let b)): a == b
+    case (.text(let a), .text(let b)): ByteText(a) == ByteText(b)
+    case (.blob(let a), .blob(let b)): a == b
+    default: false
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(storageClass)
+    switch self {
+    case .null: break
+    case .integer(let number): hasher.combine(number)
+    case .real(let number): hasher.combine(number)
+    case .text(let text): hasher.combine(ByteText(text))
+    case .blob(let bytes): hasher.combine(bytes)
     }
   }
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeMigrations
+import Testing
+import TestSupport
+
+@Suite struct MigrationTests {
+  private static let folder = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Migrations").path
+
+  @Test func everyFileIsListedInOrderAndEmbeddedAsItIs() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder)
+      .filter { $0.hasSuffix(".sql") }.sorted()
+    #expect(Migrations.all.map { $0.identifier + ".sql" } == files)
+    for (index, migration) in Migrations.all.enumerated() {
+      let number = String(repeating: "0", count: 3 - "\(index + 1)".count) + "\(index + 1)"
+      #expect(migration.identifier.hasPrefix("V\(number)_"))
+      let path = Self.folder + "/" + migration.identifier + ".sql"
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == migration.sql)
+    }
+  }
+
+  @Test func aShippedMigrationNeverChanges() throws {
+    let result = try Tool.run("sha256sum", ["--check", "--strict", "SHIPPED"], in: Self.folder)
+    #expect(result.code == 0, "\(result.stdout)\(result.stderr)")
+    let listed = result.stdout.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+    #expect(listed == Migrations.all.map { $0.identifier[...] + ".sql" })
+  }
+
+  @Test func everyColumnSaysWhatItMeansAndWhoWritesIt() throws {
+    for migration in Migrations.all {
+      // A column starts a line with its name and type; its comment may go on below.
+      let columns = migration.sql.split(separator: "\n").enumerated().filter {
+        $0.element.wholeMatch(of: #/\ \ [a-z_]+\ +(TEXT|INTEGER|ANY|REAL|BLOB)[\ ,].*/#) != nil
+      }
+      #expect(columns.count > 20)
+      let lines = migration.sql.split(separator: "\n")
+      for (index, column) in columns {
+        let comment = lines[index...].prefix { $0 == column || $0.hasPrefix("      ") }
+        let text = comment.joined(separator: " ")
+        #expect(text.contains("--") && text.hasSuffix(")"), "\(column)")
+      }
+    }
+  }
+}

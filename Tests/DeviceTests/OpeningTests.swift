@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeMigrations
+import KeepsakeValues
+import Testing
+import TestSupport
+
+@Suite struct OpeningTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.path + "/device.keepsake" }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func shell(_ sql: String) throws {
+    let result = try Tool.run("sqlite3", [path, sql])
+    try #require(result.code == 0, "sqlite3: \(result.stderr)")
+  }
+
+  private func code(_ access: Access = .existing) -> KeepsakeError.Code? {
+    do {
+      _ = try Device(path: path, access: access)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test func aNewFileHasAnIdentityThatStays() throws {
+    let id = try Device(path: path).replica()
+    #expect(try Device(path: path).replica() == id)
+    #expect(try Device(path: path, access: .readOnly).replica() == id)
+  }
+
+  @Test func aClosedDeviceIsOneFileForItsOwnerAlone() throws {
+    do {
+      let device = try Device(path: path)
+      try device.write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["device.keepsake"])
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test func readingLeavesNothingBeside() throws {
+    _ = try Device(path: path)
+    _ = try Device(path: path, access: .readOnly).entry(store: "cloud", key: "k")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["device.keepsake"])
+  }
+
+  @Test func aMissingFileIsMadeOnlyWhenAskedFor() throws {
+    #expect(code(.existing) == .missing)
+    #expect(code(.readOnly) == .missing)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(code(.create) == nil)
+  }
+
+  @Test func aFileThatCannotBeMadeSaysWhy() throws {
+    let error = #expect(throws: KeepsakeError.self) {
+      try Device(path: folder.path + "/no/such/folder.keepsake")
+    }
+    #expect(error?.code == .cannotCreate)
+  }
+
+  @Test(arguments: [Access.create, .existing, .readOnly])
+  func whatIsNotOursIsRefusedAndLeftAlone(access: Access) throws {
+    for content in ["", "text", "SQLite format 3\0 but not more", String(repeating: "x", count: 9000)]
+    {
+      try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+      #expect(code(access) == .notKeepsake, "\(content.prefix(20))")
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == content)
+    }
+    #expect(try Tool.run("rm", [path]).code == 0)
+    try shell("CREATE TABLE t (x)")
+    #expect(code(access) == .notKeepsake)
+    #expect(try Tool.run("rm", [path]).code == 0)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    #expect(code(access) == .notKeepsake)
+  }
+
+  @Test(arguments: [
+    "CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry; END",
+    "CREATE VIEW v AS SELECT 1",
+  ])
+  func codeInAFileIsRefused(sql: String) throws {
+    _ = try Device(path: path)
+    try shell(sql)
+    #expect(code() == .notKeepsake)
+  }
+
+  @Test(arguments: [
+    ("UPDATE replica SET min_writer = 2", KeepsakeError.Code.newerSchema),
+    ("DELETE FROM replica", .corrupt), ("DROP TABLE entry", .corrupt),
+    ("DROP TABLE peer; CREATE TABLE peer (x)", .corrupt), ("DROP INDEX entry_lseq", .corrupt),
+    ("DROP TABLE grdb_migrations", .corrupt),
+  ])
+  func aSchemaThatIsNotOursIsRefused(sql: String, expected: KeepsakeError.Code) throws {
+    _ = try Device(path: path)
+    try shell(sql)
+    for access in [Access.create, .existing, .readOnly] { #expect(code(access) == expected) }
+  }
+
+  @Test func aNewerFileThatOlderVersionsMayWriteIsOpened() throws {
+    _ = try Device(path: path)
+    try shell(
+      "ALTER TABLE peer ADD COLUMN nickname TEXT; INSERT INTO grdb_migrations VALUES ('V002_more')")
+    let device = try Device(path: path)
+    try device.write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    #expect(try device.entry(store: "cloud", key: "k")?.content.value == 1)
+  }
+
+  @Test func aTruncatedFileIsNeverTakenForAWholeOne() throws {
+    do {
+      let device = try Device(path: path)
+      for index in 0..<200 {
+        try device.write([LocalWrite(store: "cloud", key: "key \(index)", value: "value")])
+      }
+    }
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    for length in stride(from: 0, to: whole.count, by: 512) {
+      try whole.prefix(length).write(to: URL(fileURLWithPath: path))
+      let failure = #expect(throws: KeepsakeError.self, "\(length) bytes") {
+        let device = try Device(path: path, access: .existing)
+        try device.checkIntegrity()
+      }
+      #expect(failure?.code == .corrupt || failure?.code == .notKeepsake, "\(length) bytes")
+    }
+  }
+
+  @Test func handlesOnOneFileShareWhatTheyHear() throws {
+    let first = try Device(path: path)
+    let second = try Device(path: folder.path + "/./device.keepsake")
+    let heard = Heard()
+    let observation = first.observe(store: "cloud") { heard.append($0) }
+    try second.write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    #expect(heard.sets.count == 1)
+    observation.cancel()
+  }
+
+  @Test func manyThreadsThatMakeOneFileMakeOneDevice() async throws {
+    let path = path
+    let ids = try await withThrowingTaskGroup(of: ReplicaID.self) { group in
+      for _ in 0..<16 { group.addTask { try Device(path: path, access: .create).replica() } }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(ids.count == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["device.keepsake"])
+  }
+}
