@@ -67,6 +67,18 @@ let package = Package(
       name: "KeepsakeTests",
       dependencies: ["Keepsake", "SettingsFixture", "settings-probe", "kvsync", "TestSupport"],
       path: "Tests/KeepsakeTests"),
+    // The README's program, so that its test can run it.
+    .executableTarget(
+      name: "readme-program", dependencies: ["Keepsake"],
+      path: "Examples/two-devices/Sources/two-devices"),
+    .testTarget(
+      name: "ProjectTests", dependencies: ["TestSupport", "readme-program", "kvsync"],
+      path: "Tests/ProjectTests"),
+    .testTarget(
+      name: "SettingsBundleTests", dependencies: ["KeepsakeSettingsBundle", "KeepsakeValues"],
+      path: "Tests/SettingsBundleTests"),
+    .testTarget(
+      name: "InjectionTests", dependencies: ["KeepsakeInjection"], path: "Tests/InjectionTests"),
     .testTarget(
       name: "SyncTests",
       dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "TestSupport"],

@@ -154,6 +154,7 @@ extension Merge {
         from: from, into: into, received: result.received, changed: result.changed,
         held: result.held, conflicts: result.conflicts))
     report.changes += result.changes.map { MergeReport.DeviceChange(into: into, change: $0) }
+    report.conflicts += result.losses.map { MergeReport.DeviceConflict(into: into, conflict: $0) }
     if result.hasMoreChanges { report.isTruncated = true }
   }
 

@@ -24,6 +24,12 @@ public struct MergeReport: Sendable {
     public let change: Change
   }
 
+  /// An entry of a device's journal that this merge wrote.
+  public struct DeviceConflict: Sendable, Equatable {
+    public let into: Int
+    public let conflict: Conflict
+  }
+
   /// Something that an owner should know.
   public enum Event: Sendable, Equatable {
     /// The device turned out to be a copy, or to have been set back to an older state. It has a new
@@ -33,6 +39,8 @@ public struct MergeReport: Sendable {
 
   public internal(set) var transfers: [Transfer] = []
   public internal(set) var changes: [DeviceChange] = []
+  /// What lost, as far as `changeLimit` goes.
+  public internal(set) var conflicts: [DeviceConflict] = []
   /// Whether `changes` was cut.
   public internal(set) var isTruncated = false
   public internal(set) var events: [Event] = []

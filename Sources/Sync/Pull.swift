@@ -30,6 +30,7 @@ struct Pull {
     var changed = 0
     var held = 0
     var conflicts = 0
+    var losses: [Conflict] = []
     var changes: [Change] = []
     /// Whether there were more changes than `changes` keeps.
     var hasMoreChanges = false
@@ -127,7 +128,10 @@ struct Pull {
     let horizon = Held.horizon(now: now, skew: options.maximumClockSkew)
     result.received += received
     result.held += try Held.hold(connection, beyond: horizon, at: now)
+    let known = try connection.lastConflict()
     result.conflicts += try Knowledge.journal(connection, at: now)
+    result.losses += try connection.conflicts(
+      after: known, limit: changeLimit - result.losses.count)
     let room = changeLimit - result.changes.count
     let changes = try Door.changes(
       connection, reason: .merge, limit: receiver.hasObservers ? .max : room + 1)

@@ -54,12 +54,24 @@ struct ShownReport {
         "  \(paths[item.into])  \(item.change.store)/\(item.change.key): "
           + "\(try Shown.quoted(item.change.old)) -> \(try Shown.quoted(item.change.new))")
     }
+    for item in report.conflicts {
+      lines.append(
+        "  \(paths[item.into])  \(item.conflict.store)/\(item.conflict.key): "
+          + "\(try lost(item.conflict.lost)) lost to a later write")
+    }
     if report.isTruncated { lines.append("  … and more; --all-changes lists them") }
     for case .cloneDetected(let device) in report.events {
       lines.append("\(paths[device]): was a copy or an older state; it has a new identity")
     }
-    let verdict = report.hasConverged ? "All files hold the same." : "The files still differ."
-    return lines + [isDryRun ? "Dry run, nothing was written. " + verdict : verdict]
+    lines.append(
+      report.hasConverged
+        ? (isDryRun ? "All files would hold the same." : "All files hold the same.")
+        : (isDryRun ? "The files would still differ." : "The files still differ."))
+    return isDryRun ? lines + ["This was a dry run; nothing was written."] : lines
+  }
+
+  private func lost(_ value: StoredValue?) throws -> String {
+    try value.map { try Shown.quoted($0) } ?? "a deletion"
   }
 
   private func line(_ transfer: MergeReport.Transfer) -> String {

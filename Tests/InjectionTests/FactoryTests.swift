@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeInjection
+import Testing
+
+@Suite struct FactoryTests {
+  // AcRegister
+  @Test func closureMakesTheObject() throws {
+    let container = Container()
+    container.register { _ in RealAPI(host: "closure") }
+    #expect(try container.get(Container.Key<RealAPI>()).host == "closure")
+  }
+
+  // AcInitializer, arguments by type
+  @Test func initialiserArgumentsAreFoundByType() throws {
+    let container = Container()
+    container.register(using: MockAPI.init).as(Container.Key<any API>()) { $0 }
+    container.register(using: Shop.init)
+    let shop: Shop = try container.get()
+    #expect(try shop.api as? MockAPI === container.get(Container.Key<MockAPI>()))
+  }
+
+  // AcInitializer with AcArg
+  @Test func eachArgumentCanHaveItsOwnKey() throws {
+    let container = Container()
+    container.register(Container.Key<String>("first")) { _ in "a" }
+    container.register(Container.Key<String>("second")) { _ in "b" }
+    container.register(
+      using: { (one: String, two: String) in RealAPI(host: one + two) },
+      with: Container.Key("second"), Container.Key("first"))
+    #expect(try container.get(Container.Key<RealAPI>()).host == "ba")
+  }
+
+  // AcInt(5) and the like
+  @Test func constantIsWrittenInTheClosure() throws {
+    let container = Container()
+    container.register { _ in 5 }
+    container.register { c in try RealAPI(host: "\(c.get(Container.Key<Int>()))-constant") }
+    #expect(try container.get(Container.Key<RealAPI>()).host == "5-constant")
+  }
+
+  // AcMethod
+  @Test func methodOfAnotherObjectMakesIt() throws {
+    struct Factory: Sendable {
+      func connect(_ port: Int) -> Shop { Shop(api: RealAPI(host: "port \(port)")) }
+    }
+    let container = Container()
+    container.register { _ in Factory() }
+    container.register { _ in 80 }
+    container.register { c in try c.get(Container.Key<Factory>()).connect(c.get()) }
+    #expect(try container.get(Container.Key<Shop>()).api.host == "port 80")
+  }
+
+  // AcNillable
+  @Test func optionalArgumentIsNilOnlyWhileNothingIsThere() throws {
+    let container = Container()
+    container.register(scope: .transient, using: { (api: RealAPI?) in api?.host ?? "none" })
+    #expect(try container.get(Container.Key<String>()) == "none")
+    #expect(try container.get(Container.Key<RealAPI?>()) == nil)
+    container.register { _ in RealAPI() }
+    #expect(try container.get(Container.Key<String>()) == "real")
+    #expect(throws: Never.self) { try container.validate() }
+  }
+
+  // AcTemplate, for an object that one task owns
+  @Test func transientNeedNotBeSendable() throws {
+    final class Sketch { var lines = 0 }
+    let container = Container()
+    container.register(scope: .transient) { _ in Sketch() }
+    let one = try container.make(Container.Key<Sketch>())
+    let two = try container.make(Container.Key<Sketch>())
+    one.lines = 3
+    #expect(two.lines == 0)
+  }
+
+  // AcInvoke with arguments
+  @Test func makeUsesTheGivenArgumentsOnceAndKeepsNothing() throws {
+    let container = Container()
+    container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
+    container.register(using: Shop.init)
+    let given = try container.make(Container.Key<Shop>(), with: MockAPI() as any API)
+    #expect(given.api.host == "mock")
+    let kept: Shop = try container.get()
+    #expect(kept.api.host == "real")
+    #expect(try container.make(Container.Key<Shop>()) !== kept)
+    #expect(try container.get(Container.Key<Shop>()) === kept)
+  }
+
+  @Test func makeDoesNotPassItsArgumentsToSharedObjects() throws {
+    let container = Container()
+    container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
+    container.register(using: Shop.init)
+    container.register(scope: .transient, using: { (shop: Shop) in shop.api.host })
+    #expect(try container.make(Container.Key<String>(), with: MockAPI() as any API) == "real")
+  }
+
+  @Test func twoGivenArgumentsOfOneTypeAreAnError() {
+    let container = Container()
+    container.register(using: { (host: String) in RealAPI(host: host) })
+    let error = injectionError { _ = try container.make(Container.Key<RealAPI>(), with: "a", "b") }
+    #expect(error?.code == .ambiguous)
+  }
+
+  @Test func makeOfWhatOnlyComesFromOutsideIsAnError() throws {
+    let container = Container()
+    try container.set(RealAPI())
+    #expect(injectionError { _ = try container.make(Container.Key<RealAPI>()) }?.code == .missing)
+  }
+
+  // A factory that fails releases its claim.
+  @Test func failedFactoryCanBeTriedAgain() throws {
+    let container = Container()
+    let tries = Counter()
+    container.register { _ in
+      if tries.up() < 3 { throw Failure() }
+      return RealAPI()
+    }
+    for _ in 1...2 {
+      #expect(throws: Failure.self) { _ = try container.get(Container.Key<RealAPI>()) }
+    }
+    #expect(try container.get(Container.Key<RealAPI>()).host == "real")
+    #expect(tries.value == 3)
+  }
+}

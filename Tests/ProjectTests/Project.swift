@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The project's own files.
+enum Project {
+  static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// Paths of files below some folders, relative to the root.
+  static func files(in folders: [String], _ suffix: String) throws -> [String] {
+    try folders.flatMap { folder in
+      let names = FileManager.default.enumerator(
+        atPath: root.appendingPathComponent(folder).path)
+      guard let names else { throw CocoaError(.fileNoSuchFile) }
+      return names.compactMap { $0 as? String }
+        .filter { $0.hasSuffix(suffix) && !$0.contains(".build/") }
+        .map { folder + "/" + $0 }
+    }.sorted()
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import TestSupport
+
+@Suite struct ReadmeTests {
+  private static func blocks(_ language: String) throws -> [String] {
+    let parts = try Project.text("README.md").components(separatedBy: "```\(language)\n")
+    return parts.dropFirst().map { $0.components(separatedBy: "```")[0] }
+  }
+
+  @Test func theProgramIsTheExamplesToTheLetter() throws {
+    let source = try Project.text("Examples/two-devices/Sources/two-devices/main.swift")
+    let program = try #require(try Self.blocks("swift").first)
+    #expect(source == "// SPDX-License-Identifier: Apache-2.0\n\n" + program)
+  }
+
+  @Test func everyTerminalSessionPrintsWhatItSays() throws {
+    let sessions = try Self.blocks("console")
+    #expect(!sessions.isEmpty)
+    for session in sessions {
+      let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("keepsake-readme-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
+      try FileManager.default.copyItem(
+        at: Project.root.appendingPathComponent("Examples/two-devices/Settings.bundle"),
+        to: folder.appendingPathComponent("Settings.bundle"))
+      try play(session, in: folder.path)
+    }
+  }
+
+  /// Runs each line after `$ ` and compares what it prints with the lines up to the next.
+  private func play(_ session: String, in folder: String) throws {
+    let bin = URL(fileURLWithPath: BuiltProducts.path("kvsync")).deletingLastPathComponent().path
+    let steps = ("\n" + session).components(separatedBy: "\n$ ").dropFirst()
+    #expect(!steps.isEmpty)
+    for step in steps {
+      let lines = step.split(separator: "\n", omittingEmptySubsequences: true)
+      let command = try #require(lines.first)
+        .replacingOccurrences(of: "two-devices", with: "readme-program")
+      let result = try Tool.run("sh", ["-c", "PATH='\(bin)':$PATH; \(command)"], in: folder)
+      #expect(result.code == 0, "\(command): \(result.stderr)")
+      #expect(result.stdout == lines.dropFirst().map { $0 + "\n" }.joined(), "\(command)")
+    }
+  }
+
+  @Test func aNewcomerNeedsTwoScripts() throws {
+    let readme = try Project.text("README.md")
+    for script in ["Scripts/demo", "Scripts/test"] {
+      #expect(readme.split(separator: "\n").prefix(60).joined().contains(script))
+      let path = Project.root.appendingPathComponent(script).path
+      #expect(FileManager.default.isExecutableFile(atPath: path))
+    }
+    #expect(try Project.text(".ci/run").contains("Scripts/test"))
+  }
+}

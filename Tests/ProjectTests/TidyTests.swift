@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Style that a machine can check.
+
+import Foundation
+import Testing
+
+@Suite struct TidyTests {
+  private static let code = ["Sources", "Migrations"]
+  private static let everything = ["Sources", "Migrations", "Tests", "Examples"]
+
+  private static func lines(_ path: String) throws -> [(number: Int, text: Substring)] {
+    let text = try Project.text(path)
+    return text.split(separator: "\n", omittingEmptySubsequences: false)
+      .enumerated().map { ($0.offset + 1, $0.element) }
+  }
+
+  /// What each module may import of ours and of others; Swift's own libraries are free.
+  private static let imports: [String: Set<String>] = [
+    "Migrations": [],
+    "Sources/Injection": [],
+    "Sources/Values": ["Foundation", "FoundationEssentials"],
+    "Sources/SettingsBundle": ["KeepsakeValues"],
+    "Sources/Device": [
+      "KeepsakeValues", "KeepsakeMigrations", "GRDB", "GRDBSQLite", "Foundation",
+    ],
+    "Sources/Sync": ["KeepsakeValues", "KeepsakeDevice"],
+    "Sources/Keepsake": [
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
+      "KeepsakeInjection", "Logging",
+    ],
+    "Sources/kvsync": [
+      "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
+      "ArgumentParser", "Foundation",
+    ],
+  ]
+  private static let swiftsOwn: Set<String> = ["Synchronization", "Glibc", "Musl", "Darwin"]
+
+  @Test(arguments: imports.keys.sorted())
+  func importsGoOneWay(module: String) throws {
+    let allowed = Self.imports[module, default: []].union(Self.swiftsOwn)
+    for file in try Project.files(in: [module], ".swift") {
+      for (number, line) in try Self.lines(file) {
+        guard let match = line.firstMatch(of: /^\s*(?:@\w+ )?(?:\w+ )?import (?:struct |func )?(\w+)/)
+        else { continue }
+        #expect(allowed.contains(String(match.1)), "\(file):\(number)")
+      }
+    }
+  }
+
+  @Test func everyFolderOfSourcesIsChecked() throws {
+    let folders = try FileManager.default.contentsOfDirectory(
+      atPath: Project.root.appendingPathComponent("Sources").path)
+    #expect(Set(folders.map { "Sources/" + $0 } + ["Migrations"]) == Set(Self.imports.keys))
+  }
+
+  @Test(arguments: [
+    #"\btry!"#, #"\btry\?"#, #"\bas!"#, #"\bfatalError\("#, #"\bpreconditionFailure\("#,
+    #"nonisolated\(unsafe\)"#, #"\bTODO\b|\bFIXME\b|\bXXX\b"#, #"unsafeFlags"#,
+  ])
+  func whatWeDoNotWriteIsNotThere(pattern: String) throws {
+    let pattern = try Regex(pattern)
+    for file in try Project.files(in: Self.code, ".swift") {
+      for (number, line) in try Self.lines(file) where line.contains(pattern) {
+        // The one place that may trap: the function whose documentation says so.
+        let isTheTrap = file == "Sources/Injection/Injected.swift" && line.contains("fatalError(")
+        #expect(isTheTrap, "\(file):\(number): \(line)")
+      }
+    }
+  }
+
+  @Test func everyUncheckedSendableHasItsReason() throws {
+    for file in try Project.files(in: Self.code, ".swift") {
+      let lines = try Self.lines(file)
+      for (number, line) in lines where line.contains("@unchecked Sendable") {
+        guard !line.drop(while: { $0 == " " }).hasPrefix("//") else { continue }
+        let before = lines[max(0, number - 5)..<number].map(\.text).joined(separator: "\n")
+        #expect(before.contains("Sendable:"), "\(file):\(number)")
+      }
+    }
+  }
+
+  @Test func filesAreSmallWideEnoughToReadAndSayTheirLicence() throws {
+    for file in try Project.files(in: Self.everything, ".swift") {
+      let lines = try Self.lines(file)
+      #expect(lines.count <= 301, "\(file): \(lines.count) lines")
+      let first = file.hasSuffix("Package.swift") ? 1 : 0
+      #expect(lines[first].text == "// SPDX-License-Identifier: Apache-2.0", "\(file)")
+      for (number, line) in lines {
+        #expect(line.count <= 100, "\(file):\(number)")
+        #expect(!line.hasSuffix(" ") && !line.contains("\t"), "\(file):\(number)")
+      }
+    }
+  }
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeSettingsBundle
+import Testing
+
+@Suite struct RefusedInputTests {
+  /// A value in the usual wrapping, which starts at 3:1, and the refusal.
+  static let values: [(String, String)] = [
+    // Nothing, too much, something else.
+    ("", "4:1 missingValue"),
+    ("<true/><false/>", "3:8 contentAfterRoot"),
+    ("<true/>text", "3:8 unexpectedText"),
+    ("text", "3:1 unexpectedText"),
+    ("&amp;", "3:1 unexpectedText"),
+    ("<![CDATA[x]]>", "3:1 malformedTag"),
+    ("<String>a</String>", "3:1 unexpectedElement"),
+    ("<number>1</number>", "3:1 unexpectedElement"),
+    ("<x:string>1</x:string>", "3:1 unexpectedElement"),
+    ("<plist><true/></plist>", "3:1 unexpectedElement"),
+    ("<key>a</key>", "3:1 unexpectedElement"),
+    ("<>", "3:1 malformedTag"),
+    ("< true/>", "3:1 malformedTag"),
+    ("<true/ >", "3:6 malformedTag"),
+    ("<true", "4:1 malformedTag"),
+    ("<true\"/>", "3:6 malformedTag"),
+    ("<!DOCTYPE plist><true/>", "3:1 malformedTag"),
+    ("<?xml version=\"1.0\"?><true/>", "3:1 malformedDeclaration"),
+    ("<?XML?><true/>", "3:1 malformedDeclaration"),
+    ("<??><true/>", "3:1 malformedInstruction"),
+    ("<?1?><true/>", "3:1 malformedInstruction"),
+    ("<?a+?><true/>", "3:1 malformedInstruction"),
+    ("<!-- a -- b --><true/>", "3:8 malformedComment"),
+    ("<!-- a ---><true/>", "3:8 malformedComment"),
+    ("<!---><true/>", "4:9 unexpectedEnd"),
+    ("<!- x --><true/>", "3:1 malformedTag"),
+    // Attributes.
+    ("<true a=\"b\"/>", "3:7 unexpectedAttribute"),
+    ("<string xml:space='preserve'>a</string>", "3:9 unexpectedAttribute"),
+    ("<dict version=\"1.0\"></dict>", "3:7 unexpectedAttribute"),
+    ("<string>a</string a>", "3:19 malformedTag"),
+    // Closing tags.
+    ("<string>a</sting>", "3:10 mismatchedTag"),
+    ("<string>a</strings>", "3:10 mismatchedTag"),
+    ("<string>a</key>", "3:10 mismatchedTag"),
+    ("<array></dict>", "3:8 mismatchedTag"),
+    ("<dict></array>", "3:7 mismatchedTag"),
+    ("</true>", "3:1 mismatchedTag"),
+    ("<array><true/>", "4:1 mismatchedTag"),
+    ("<true></false>", "3:7 mismatchedTag"),
+    ("<string>a</ string>", "3:10 mismatchedTag"),
+    // Text.
+    ("<string>a & b</string>", "3:11 invalidReference"),
+    ("<string>&;</string>", "3:9 invalidReference"),
+    ("<string>&lt</string>", "3:9 invalidReference"),
+    ("<string>&LT;</string>", "3:9 invalidReference"),
+    ("<string>&nbsp;</string>", "3:9 invalidReference"),
+    ("<string>é&nbsp;</string>", "3:10 invalidReference"),
+    ("<string>&#;</string>", "3:9 invalidReference"),
+    ("<string>&#x;</string>", "3:9 invalidReference"),
+    ("<string>&#X41;</string>", "3:9 invalidReference"),
+    ("<string>&#4F;</string>", "3:9 invalidReference"),
+    ("<string>&#-1;</string>", "3:9 invalidReference"),
+    ("<string>&#65</string>", "3:9 invalidReference"),
+    ("<string>&#0;</string>", "3:9 invalidCharacter"),
+    ("<string>&#8;</string>", "3:9 invalidCharacter"),
+    ("<string>&#x1F;</string>", "3:9 invalidCharacter"),
+    ("<string>&#xD800;</string>", "3:9 invalidCharacter"),
+    ("<string>&#xDFFF;</string>", "3:9 invalidCharacter"),
+    ("<string>&#xFFFE;</string>", "3:9 invalidCharacter"),
+    ("<string>&#xFFFF;</string>", "3:9 invalidCharacter"),
+    ("<string>&#x110000;</string>", "3:9 invalidCharacter"),
+    ("<string>&#99999999999999999999;</string>", "3:9 invalidCharacter"),
+    ("<string>&#4294967361;</string>", "3:9 invalidCharacter"),
+    ("<string>a\u{0}b</string>", "3:10 invalidCharacter"),
+    ("<string>a\u{8}b</string>", "3:10 invalidCharacter"),
+    ("<string>\u{1B}</string>", "3:9 invalidCharacter"),
+    ("<string>é\u{FFFE}</string>", "3:10 invalidCharacter"),
+    ("<string>\u{FFFF}</string>", "3:9 invalidCharacter"),
+    ("<string>a]]>b</string>", "3:10 unexpectedText"),
+    ("<string>a<b/></string>", "3:10 unexpectedElement"),
+    ("<string>a < b</string>", "3:11 unexpectedElement"),
+    ("<string>a<!-- c --></string>", "3:10 unexpectedElement"),
+    ("<string>a<?pi?></string>", "3:10 unexpectedElement"),
+    ("<string><![cdata[a]]></string>", "3:9 unexpectedElement"),
+    // Booleans.
+    ("<true> </true>", "3:7 invalidBoolean"),
+    ("<true>1</true>", "3:7 invalidBoolean"),
+    ("<false><!-- --></false>", "3:8 invalidBoolean"),
+    ("<True/>", "3:1 unexpectedElement"),
+    // Integers.
+    ("<integer/>", "3:1 invalidInteger"),
+    ("<integer></integer>", "3:1 invalidInteger"),
+    ("<integer> </integer>", "3:1 invalidInteger"),
+    ("<integer>-</integer>", "3:1 invalidInteger"),
+    ("<integer>+-1</integer>", "3:1 invalidInteger"),
+    ("<integer>- 1</integer>", "3:1 invalidInteger"),
+    ("<integer>1 2</integer>", "3:1 invalidInteger"),
+    ("<integer>1.0</integer>", "3:1 invalidInteger"),
+    ("<integer>1e3</integer>", "3:1 invalidInteger"),
+    ("<integer>0x</integer>", "3:1 invalidInteger"),
+    ("<integer>0xG</integer>", "3:1 invalidInteger"),
+    ("<integer>FF</integer>", "3:1 invalidInteger"),
+    ("<integer>1_000</integer>", "3:1 invalidInteger"),
+    ("<integer>٣</integer>", "3:1 invalidInteger"),
+    ("<integer>YES</integer>", "3:1 invalidInteger"),
+    ("<integer>18446744073709551616</integer>", "3:1 integerOutOfRange"),
+    ("<integer>-9223372036854775809</integer>", "3:1 integerOutOfRange"),
+    ("<integer>0x10000000000000000</integer>", "3:1 integerOutOfRange"),
+    ("<integer>99999999999999999999999999</integer>", "3:1 integerOutOfRange"),
+    ("<integer>&#49;</integer>", "3:10 unexpectedElement"),
+    ("<integer><![CDATA[1]]></integer>", "3:10 unexpectedElement"),
+    // Reals.
+    ("<real/>", "3:1 invalidReal"),
+    ("<real> </real>", "3:1 invalidReal"),
+    ("<real>.5</real>", "3:1 invalidReal"),
+    ("<real>1,5</real>", "3:1 invalidReal"),
+    ("<real>1e</real>", "3:1 invalidReal"),
+    ("<real>1e+</real>", "3:1 invalidReal"),
+    ("<real>0x1p3</real>", "3:1 invalidReal"),
+    ("<real>1.5f</real>", "3:1 invalidReal"),
+    ("<real>--1</real>", "3:1 invalidReal"),
+    ("<real>nan(1)</real>", "3:1 invalidReal"),
+    ("<real>-nan</real>", "3:1 invalidReal"),
+    ("<real>infinit</real>", "3:1 invalidReal"),
+    ("<real>1e400</real>", "3:1 realOutOfRange"),
+    ("<real>-1e400</real>", "3:1 realOutOfRange"),
+    // Dates.
+    ("<date/>", "3:1 invalidDate"),
+    ("<date>2020-01-01</date>", "3:1 invalidDate"),
+    ("<date> 2020-01-01T00:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>2020-01-01T00:00:00</date>", "3:1 invalidDate"),
+    ("<date>2020-01-01T00:00:00z</date>", "3:1 invalidDate"),
+    ("<date>2020-01-01 00:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>2020-01-01T00:00:00+00:00</date>", "3:1 invalidDate"),
+    ("<date>2020-01-01T00:00:00.000Z</date>", "3:1 invalidDate"),
+    ("<date>-020-01-01T00:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>0000-01-01T00:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>2020-00-01T00:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>2020-13-01T00:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>2020-01-00T00:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>2020-04-31T00:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>2021-02-29T00:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>1900-02-29T00:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>2020-01-01T24:00:00Z</date>", "3:1 invalidDate"),
+    ("<date>2020-01-01T00:60:00Z</date>", "3:1 invalidDate"),
+    ("<date>2020-01-01T00:00:60Z</date>", "3:1 invalidDate"),
+    // Data.
+    ("<data>SGVsbG8</data>", "3:14 invalidData"),
+    ("<data>A</data>", "3:8 invalidData"),
+    ("<data>AA=</data>", "3:10 invalidData"),
+    ("<data>AA===</data>", "3:11 invalidData"),
+    ("<data>A===</data>", "3:8 invalidData"),
+    ("<data>=</data>", "3:7 invalidData"),
+    ("<data>AA==AA==</data>", "3:11 invalidData"),
+    ("<data>AB==</data>", "3:11 invalidData"),
+    ("<data>AAB=</data>", "3:11 invalidData"),
+    ("<data>A-A=</data>", "3:8 invalidData"),
+    ("<data>AA\n*A</data>", "4:1 invalidData"),
+    ("<data>é</data>", "3:7 invalidData"),
+    // Containers.
+    ("<array>text</array>", "3:8 unexpectedText"),
+    ("<array><key>a</key></array>", "3:8 unexpectedElement"),
+    ("<dict>text</dict>", "3:7 unexpectedText"),
+    ("<dict><true/></dict>", "3:7 missingKey"),
+    ("<dict><key>a</key></dict>", "3:19 missingValue"),
+    ("<dict><key>a</key><key>b</key><true/></dict>", "3:19 missingValue"),
+    ("<dict><key>a</key><true/><true/></dict>", "3:26 missingKey"),
+    ("<dict><key>a<b/></key><true/></dict>", "3:13 unexpectedElement"),
+    ("<dict><key>a</key>x<true/></dict>", "3:19 unexpectedText"),
+    ("<dict><key>a</key><true/>\n<key>a</key><true/></dict>", "4:1 duplicateKey"),
+    ("<dict><key>é</key><true/>\n<key>e\u{301}</key><true/></dict>", "4:1 duplicateKey"),
+    ("<dict><key>a&amp;</key><true/>\n<key>a&#38;</key><true/></dict>", "4:1 duplicateKey"),
+    ("<dict><key/><true/>\n<key></key><true/></dict>", "4:1 duplicateKey"),
+  ]
+
+  @Test(arguments: values)
+  func valueIsRefusedAtItsPlace(_ xml: String, _ expected: String) {
+    #expect(refusal(document(xml)) == expected)
+  }
+
+  static let documents: [(String, String)] = [
+    ("", "1:1 empty"),
+    (" \n\t\r\n", "1:1 empty"),
+    ("\u{FEFF}", "1:1 empty"),
+    ("<true/>", "1:1 unexpectedElement"),
+    ("<dict></dict>", "1:1 unexpectedElement"),
+    ("<!DOCTYPE html>\n<html></html>", "2:1 unexpectedElement"),
+    ("<plists><true/></plists>", "1:1 unexpectedElement"),
+    ("<plist/>", "1:7 missingValue"),
+    ("<plist></plist>", "1:8 missingValue"),
+    ("<plist><true/></plist>x", "1:23 contentAfterRoot"),
+    ("<plist><true/></plist><plist><true/></plist>", "1:23 contentAfterRoot"),
+    ("<plist><true/></plist>\n<!DOCTYPE plist>", "2:1 contentAfterRoot"),
+    ("<plist><true/></plist>\n<!-- ", "2:6 unexpectedEnd"),
+    ("<plist><true/></plist>\u{0}", "1:23 invalidCharacter"),
+    ("<plist><true/></plist x>", "1:23 malformedTag"),
+    ("<plist><true/></plists>", "1:15 mismatchedTag"),
+    ("<plist a=\"1\"><true/></plist>", "1:8 unexpectedAttribute"),
+    ("<plist version=\"1.0\" b=\"1\"><true/></plist>", "1:22 unexpectedAttribute"),
+    ("<plist version=\"1.0\" version=\"1.0\"><true/></plist>", "1:22 unexpectedAttribute"),
+    ("<plist version=1.0><true/></plist>", "1:8 unexpectedAttribute"),
+    ("<plist version=\"<\"><true/></plist>", "1:17 malformedTag"),
+    ("<plist version=\"1.0\"version=\"1\"><true/></plist>", "1:21 malformedTag"),
+    ("<plistversion=\"1.0\"><true/></plist>", "1:1 unexpectedElement"),
+    ("<plist", "1:7 unexpectedEnd"),
+    ("<plist>", "1:8 unexpectedEnd"),
+    ("<plist><array>", "1:15 unexpectedEnd"),
+    ("<plist><string>abc", "1:19 unexpectedEnd"),
+    ("<plist><true/></plist", "1:22 unexpectedEnd"),
+    ("<!-- only a comment -->", "1:24 unexpectedEnd"),
+    ("<!-- x --> y <plist><true/></plist>", "1:12 unexpectedText"),
+    ("<?xml version=1.0 encoding=UTF-8?>\n<plist><true/></plist>", "1:7 malformedDeclaration"),
+    ("<?xml?><plist><true/></plist>", "1:6 malformedDeclaration"),
+    ("<?xml ?><plist><true/></plist>", "1:7 malformedDeclaration"),
+    ("<?xml encoding=\"UTF-8\"?><plist><true/></plist>", "1:7 malformedDeclaration"),
+    ("<?xml version=\"1.1\"?><plist><true/></plist>", "1:16 malformedDeclaration"),
+    ("<?xml version=\"2.0\"?><plist><true/></plist>", "1:16 malformedDeclaration"),
+    ("<?xml version=\"1.0\"encoding=\"UTF-8\"?><plist/>", "1:20 malformedDeclaration"),
+    ("<?xml version=\"1.0\" standalone=\"maybe\"?><plist/>", "1:39 malformedDeclaration"),
+    ("<?xml version=\"1.0\" x=\"y\"?><plist/>", "1:21 malformedDeclaration"),
+    ("<?xml version=\"1.0\"><plist/>", "1:20 malformedDeclaration"),
+    ("<?xml version=\"1.0\" encoding=\"\"?><plist/>", "1:31 unsupportedEncoding"),
+    ("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><plist/>", "1:31 unsupportedEncoding"),
+    ("<?xml version=\"1.0\" encoding=\"UTF-16\"?><plist/>", "1:31 unsupportedEncoding"),
+    ("<!-- --><?xml version=\"1.0\"?><plist/>", "1:9 malformedDeclaration"),
+    ("<!doctype plist><plist/>", "1:1 unexpectedElement"),
+    ("<!DOCTYPE><plist/>", "1:10 malformedDoctype"),
+    ("<!DOCTYPE plist x><plist/>", "1:17 malformedDoctype"),
+    ("<!DOCTYPE plist PUBLIC \"a\"><plist/>", "1:27 malformedDoctype"),
+    ("<!DOCTYPE plist PUBLIC \"a\"\"b\"><plist/>", "1:27 malformedDoctype"),
+    ("<!DOCTYPE plist SYSTEM><plist/>", "1:23 malformedDoctype"),
+    ("<!DOCTYPE plist SYSTEM \"a><plist/>", "1:24 malformedDoctype"),
+    ("<!DOCTYPE plist [<!ENTITY a \"b\">]><plist/>", "1:17 internalSubset"),
+    ("<!DOCTYPE plist SYSTEM \"a\" [ ]><plist/>", "1:28 internalSubset"),
+    ("<!DOCTYPE plist><!DOCTYPE plist><plist/>", "1:17 unexpectedElement"),
+    ("{ a = 1; }", "1:1 notXML"),
+    ("// comment\n{ }", "1:1 notXML"),
+    ("\n  {\"a\": 1}", "2:3 notXML"),
+    ("key = value", "1:1 notXML"),
+    ("bplist00\u{0}\u{1}", "1:1 binaryFormat"),
+    ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "1:1 gitLFSPointer"),
+  ]
+
+  @Test(arguments: documents)
+  func documentIsRefusedAtItsPlace(_ text: String, _ expected: String) {
+    #expect(refusal(text) == expected)
+  }
+
+  static let bytes: [([UInt8], String)] = [
+    ([0xFF, 0xFE, 0x3C, 0x00], "1:1 unsupportedEncoding"),
+    ([0xFE, 0xFF, 0x00, 0x3C], "1:1 unsupportedEncoding"),
+    ([0xFF, 0xFE, 0x00, 0x00, 0x3C, 0, 0, 0], "1:1 unsupportedEncoding"),
+    ([0x00, 0x00, 0xFE, 0xFF, 0, 0, 0, 0x3C], "1:1 unsupportedEncoding"),
+    ([0x3C, 0x00, 0x3F, 0x00], "1:1 unsupportedEncoding"),
+    ([0x00, 0x3C, 0x00, 0x3F], "1:1 unsupportedEncoding"),
+    ([0x00, 0x00, 0x00, 0x3C], "1:1 unsupportedEncoding"),
+  ]
+
+  @Test(arguments: bytes)
+  func wideEncodingIsRefused(_ bytes: [UInt8], _ expected: String) {
+    #expect(refusal(bytes) == expected)
+  }
+
+  /// Sequences that are not UTF-8; each stands behind `<string>é`.
+  static let malformed: [[UInt8]] = [
+    [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x80, 0x80],
+    [0xE0, 0x9F, 0xBF], [0xE2, 0x82], [0xE2, 0x28, 0xA1], [0xE2, 0x82, 0x28], [0xED, 0xA0, 0x80],
+    [0xED, 0xBF, 0xBF], [0xF0, 0x80, 0x80, 0x80], [0xF0, 0x8F, 0xBF, 0xBF], [0xF0, 0x9F, 0x98],
+    [0xF0, 0x9F, 0x28, 0x80], [0xF0, 0x9F, 0x98, 0x28], [0xF4, 0x90, 0x80, 0x80],
+    [0xF5, 0x80, 0x80, 0x80], [0xFE], [0xFF],
+  ]
+
+  @Test(arguments: malformed)
+  func malformedUTF8IsRefused(_ sequence: [UInt8]) {
+    let head = Array("<plist>\n<string>é".utf8)
+    let tail = Array("</string></plist>".utf8)
+    #expect(refusal(head + sequence + tail) == "2:10 invalidUTF8")
+    #expect(refusal(head + sequence) == "2:10 invalidUTF8")
+  }
+
+  @Test(arguments: [7, 8, 9, 30])
+  func duplicateIsFoundAmongAnyNumberOfKeys(_ count: Int) {
+    let members = (0..<count).map { "<key>\($0)</key><true/>" }.joined()
+    for key in [0, count - 1] {
+      let body = "<dict>\(members)\n<key>\(key)</key><true/></dict>"
+      #expect(refusal(document(body)) == "4:1 duplicateKey")
+    }
+    let accented = "<dict><key>é</key><true/>\(members)\n<key>e\u{301}</key><true/></dict>"
+    #expect(refusal(document(accented)) == "4:1 duplicateKey")
+  }
+}

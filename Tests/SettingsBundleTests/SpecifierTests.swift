@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeSettingsBundle
+import KeepsakeValues
+import Testing
+
+@Suite struct SpecifierTests {
+  private static let two = "<array><string>a</string><string>b</string></array>"
+  private static let tooLarge = "<integer>9223372036854775808</integer>"
+
+  private static func choice(
+    _ type: String, _ value: String, _ values: String, titles: String = two
+  ) -> String {
+    keyed(
+      type, ["DefaultValue": value, "Values": "<array>\(values)</array>", "Titles": titles])
+  }
+
+  private static func slider(_ value: String?, _ minimum: String?, _ maximum: String?) -> String {
+    let pairs = [("DefaultValue", value), ("MinimumValue", minimum), ("MaximumValue", maximum)]
+    return members("PSSliderSpecifier", ["Key": "<string>k</string>"])
+      + pairs.map { name, xml in xml.map { "<key>\(name)</key>\($0)" } ?? "" }.joined()
+  }
+
+  private static func keyed(_ type: String, _ rest: KeyValuePairs<String, String>) -> String {
+    members(type, ["Title": "<string>t</string>", "Key": "<string>k</string>"])
+      + rest.map { "<key>\($0)</key>\($1)" }.joined()
+  }
+
+  /// A specifier and the value that it seeds, the same in both modes.
+  static let sound: [(String, StoredValue?)] = [
+    (members("PSGroupSpecifier"), nil),
+    (members("PSGroupSpecifier", ["Key": "<integer>1</integer>", "DefaultValue": "<true/>"]), nil),
+    (keyed("PSTextFieldSpecifier", [:]), nil),
+    (keyed("PSTextFieldSpecifier", ["DefaultValue": "<string>v</string>"]), "v"),
+    (keyed("PSTextFieldSpecifier", ["DefaultValue": "<string/>"]), ""),
+    (members("PSTextFieldSpecifier", ["Key": "<string>k</string>"]), nil),
+    (keyed("PSTitleValueSpecifier", ["DefaultValue": "<string>v</string>"]), "v"),
+    (keyed("PSTitleValueSpecifier", ["DefaultValue": "<integer>4</integer>"]), 4),
+    (keyed("PSTitleValueSpecifier", ["DefaultValue": "<array><true/></array>"]), [true]),
+    (
+      choice("PSTitleValueSpecifier", "<string>b</string>", "<string>a</string><string>b</string>"),
+      "b"
+    ),
+    (keyed("PSToggleSwitchSpecifier", ["DefaultValue": "<true/>"]), true),
+    (keyed("PSToggleSwitchSpecifier", ["DefaultValue": "<false/>"]), false),
+    (
+      keyed(
+        "PSToggleSwitchSpecifier",
+        [
+          "DefaultValue": "<string>no</string>", "TrueValue": "<string>yes</string>",
+          "FalseValue": "<string>no</string>",
+        ]), "no"
+    ),
+    (
+      keyed(
+        "PSToggleSwitchSpecifier",
+        [
+          "DefaultValue": "<integer>1</integer>", "TrueValue": "<integer>1</integer>",
+          "FalseValue": "<integer>0</integer>",
+        ]), 1
+    ),
+    (
+      keyed(
+        "PSToggleSwitchSpecifier",
+        [
+          "DefaultValue": "<integer>1</integer>", "TrueValue": "<real>1</real>",
+          "FalseValue": "<real>0</real>",
+        ]), 1.0
+    ),
+    (
+      keyed(
+        "PSToggleSwitchSpecifier",
+        [
+          "DefaultValue": "<date>2001-01-01T00:00:00Z</date>", "TrueValue": "<data>AA==</data>",
+          "FalseValue": "<date>2001-01-01T00:00:00Z</date>",
+        ]), .date(Date(timeIntervalSinceReferenceDate: 0))
+    ),
+    (
+      keyed(
+        "PSToggleSwitchSpecifier",
+        ["DefaultValue": "<string>on</string>", "TrueValue": "<string>on</string>"]), "on"
+    ),
+    (
+      keyed(
+        "PSToggleSwitchSpecifier",
+        ["DefaultValue": "<false/>", "TrueValue": "<integer>1</integer>"]
+      ), false
+    ),
+    (slider("<real>0.5</real>", "<integer>0</integer>", "<real>1</real>"), 0.5),
+    (slider("<integer>5</integer>", "<integer>0</integer>", "<integer>10</integer>"), 5),
+    (
+      slider("<integer>9007199254740992</integer>", "<real>0</real>", "<real>1</real>"),
+      9_007_199_254_740_992
+    ),
+    (
+      choice("PSMultiValueSpecifier", "<string>b</string>", "<string>a</string><string>b</string>"),
+      "b"
+    ),
+    (
+      choice(
+        "PSMultiValueSpecifier", "<integer>2</integer>", "<true/><integer>2</integer>"), 2
+    ),
+    (
+      choice("PSMultiValueSpecifier", "<integer>1</integer>", "<real>0.5</real><real>1</real>"), 1.0
+    ),
+    (choice("PSMultiValueSpecifier", "<array/>", "<true/><array/>"), []),
+    (
+      choice(
+        "PSMultiValueSpecifier", "<true/>",
+        "<integer>18446744073709551615</integer><true/>"), true
+    ),
+    (
+      choice("PSRadioGroupSpecifier", "<string>a</string>", "<string>a</string><string>b</string>"),
+      "a"
+    ),
+    (keyed("IASKTextViewSpecifier", ["DefaultValue": "<data>AAE=</data>"]), .data(Data([0, 1]))),
+    (keyed("IASKButtonSpecifier", [:]), nil),
+    (members("IASKButtonSpecifier", ["DefaultValue": "<true/>"]), nil),
+    (members(""), nil),
+  ]
+
+  @Test(arguments: sound, SettingsBundle.Mode.allCases)
+  func soundSpecifierSeeds(
+    _ specifier: (String, StoredValue?), _ mode: SettingsBundle.Mode
+  ) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(pane(specifier.0), to: "Root.plist")
+    let bundle = try SettingsBundle(at: folder.path, mode: mode)
+    #expect(bundle.warnings.isEmpty)
+    #expect(bundle.seeds.map(\.value) == (specifier.1.map { [$0] } ?? []))
+    #expect(bundle.seeds.allSatisfy { $0.key == "k" && $0.file == "Root.plist" && $0.line == 6 })
+  }
+
+  /// A specifier, `¦` before the element at fault if that is not the specifier itself, and the
+  /// code.
+  static let broken: [(String, PropertyListError.Code)] = [
+    (members("PSGroupSpecifier", ["Title": "¦<true/>"]), .wrongType),
+    ("<key>Key</key><string>k</string>", .requiredKeyMissing),
+    ("<key>Type</key>¦<integer>1</integer>", .wrongType),
+    (members("PSTextFieldSpecifier"), .requiredKeyMissing),
+    (members("PSTextFieldSpecifier", ["Key": "¦<true/>"]), .wrongType),
+    (members("PSTextFieldSpecifier", ["Key": "¦<string></string>"]), .emptyKey),
+    (keyed("PSTextFieldSpecifier", ["DefaultValue": "¦<integer>5060</integer>"]), .wrongType),
+    (keyed("PSTitleValueSpecifier", [:]), .requiredKeyMissing),
+    (keyed("PSTitleValueSpecifier", ["DefaultValue": "¦\(tooLarge)"]), .unsignedTooLarge),
+    (
+      keyed("PSTitleValueSpecifier", ["DefaultValue": "<array><true/>¦\(tooLarge)</array>"]),
+      .unsignedTooLarge
+    ),
+    (
+      keyed("PSTitleValueSpecifier", ["DefaultValue": "<true/>", "Values": "<array/>"]),
+      .requiredKeyMissing
+    ),
+    (keyed("PSToggleSwitchSpecifier", [:]), .requiredKeyMissing),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "¦<string>YES</string>"]),
+      .defaultNotAmongValues
+    ),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "¦<integer>1</integer>"]),
+      .defaultNotAmongValues
+    ),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "<true/>", "TrueValue": "¦<array/>"]),
+      .wrongType
+    ),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "<true/>", "FalseValue": "¦<dict/>"]),
+      .wrongType
+    ),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "¦<true/>", "TrueValue": "<string/>"]),
+      .defaultNotAmongValues
+    ),
+    (slider("<real>1</real>", nil, "<real>1</real>"), .requiredKeyMissing),
+    (slider("<real>1</real>", "<real>0</real>", nil), .requiredKeyMissing),
+    (slider(nil, "<real>0</real>", "<real>1</real>"), .requiredKeyMissing),
+    (slider("¦<true/>", "<real>0</real>", "<real>1</real>"), .wrongType),
+    (slider("¦<string>1</string>", "<real>0</real>", "<real>1</real>"), .wrongType),
+    (slider("<real>1</real>", "¦<string>0</string>", "<real>1</real>"), .wrongType),
+    (slider("<real>1</real>", "<real>0</real>", "¦<true/>"), .wrongType),
+    (
+      slider("¦<integer>9007199254740993</integer>", "<real>0</real>", "<real>1</real>"), .wrongType
+    ),
+    (slider("¦\(tooLarge)", "<real>0</real>", "<real>1</real>"), .unsignedTooLarge),
+    (
+      choice("PSMultiValueSpecifier", "¦<string>c</string>", "<true/><false/>"),
+      .defaultNotAmongValues
+    ),
+    (
+      choice("PSMultiValueSpecifier", "¦<string>1</string>", "<real>1</real><real>2</real>"),
+      .defaultNotAmongValues
+    ),
+    (
+      choice("PSMultiValueSpecifier", "¦<real>1</real>", "<integer>1</integer><true/>"),
+      .defaultNotAmongValues
+    ),
+    (choice("PSMultiValueSpecifier", "<true/>", "<true/>", titles: "¦\(two)"), .countMismatch),
+    (
+      choice("PSMultiValueSpecifier", "<true/>", "<true/><true/><true/>", titles: "¦\(two)"),
+      .countMismatch
+    ),
+    (
+      keyed(
+        "PSMultiValueSpecifier",
+        ["DefaultValue": "<true/>", "Values": "¦<true/>", "Titles": "<array/>"]), .wrongType
+    ),
+    (
+      keyed(
+        "PSMultiValueSpecifier",
+        ["DefaultValue": "<true/>", "Values": "<array/>", "Titles": "¦<dict/>"]), .wrongType
+    ),
+    (
+      choice(
+        "PSMultiValueSpecifier", "<true/>", "<true/>",
+        titles: "<array>¦<integer>1</integer></array>"),
+      .wrongType
+    ),
+    (keyed("PSMultiValueSpecifier", ["DefaultValue": "<true/>"]), .requiredKeyMissing),
+    (keyed("PSRadioGroupSpecifier", ["DefaultValue": "<true/>"]), .requiredKeyMissing),
+    (
+      choice("PSRadioGroupSpecifier", "¦<integer>3</integer>", "<true/><false/>"),
+      .defaultNotAmongValues
+    ),
+    (members("PSChildPaneSpecifier", ["Title": "<string>t</string>"]), .requiredKeyMissing),
+    (
+      members("PSChildPaneSpecifier", ["Title": "<string>t</string>", "File": "¦<true/>"]),
+      .wrongType
+    ),
+    (members("IASKButtonSpecifier", ["Key": "¦<true/>", "DefaultValue": "<true/>"]), .wrongType),
+    (
+      members(
+        "IASKButtonSpecifier", ["Key": "<string>k</string>", "DefaultValue": "¦\(tooLarge)"]),
+      .unsignedTooLarge
+    ),
+  ]
+
+  @Test(arguments: broken)
+  func brokenSpecifierIsThrownOrSkipped(
+    _ specifier: String, _ code: PropertyListError.Code
+  ) throws {
+    let folder = try TemporaryFolder()
+    let parts = specifier.split(separator: "¦", omittingEmptySubsequences: false)
+    let column = parts.count == 1 ? 1 : "<dict>\(parts[0])".unicodeScalars.count + 1
+    try folder.write(pane(parts.joined(), toggle("after")), to: "Root.plist")
+    #expect(outcome(folder.path, .strict) == ["error Root.plist:6:\(column) \(code.rawValue)"])
+    #expect(
+      outcome(folder.path, .lenient)
+        == ["after=boolean(true) Root.plist:7", "warning Root.plist:6:\(column)"])
+  }
+
+  static let untitled = [
+    members("PSToggleSwitchSpecifier", ["Key": "<string>k</string>", "DefaultValue": "<true/>"]),
+    members(
+      "PSMultiValueSpecifier",
+      [
+        "Key": "<string>k</string>", "DefaultValue": "<true/>", "Values": "<array><true/></array>",
+        "Titles": "<array><string/></array>",
+      ]),
+  ]
+
+  @Test(arguments: untitled)
+  func missingTitleCostsNoSeedLeniently(_ specifier: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(pane(specifier), to: "Root.plist")
+    #expect(outcome(folder.path, .strict) == ["error Root.plist:6:1 requiredKeyMissing"])
+    #expect(
+      outcome(folder.path, .lenient) == ["k=boolean(true) Root.plist:6", "warning Root.plist:6:1"])
+  }
+
+  @Test func specifierThatIsNoDictionaryIsRefused() throws {
+    let folder = try TemporaryFolder()
+    let text = pane(toggle("a")).replacing("<array>\n", with: "<array>\n<string>x</string>")
+    try folder.write(text, to: "Root.plist")
+    #expect(outcome(folder.path, .strict) == ["error Root.plist:6:1 wrongType"])
+    #expect(
+      outcome(folder.path, .lenient) == ["a=boolean(true) Root.plist:6", "warning Root.plist:6:1"])
+  }
+
+  @Test func errorNamesKeyAndKeyPathButNoValue() throws {
+    let folder = try TemporaryFolder()
+    let field = Self.keyed("PSTextFieldSpecifier", ["DefaultValue": "<integer>5060</integer>"])
+    let path = try folder.write(pane(toggle("a"), field), to: "Root.plist")
+    do throws(PropertyListError) {
+      _ = try SettingsBundle(at: folder.path)
+      Issue.record("accepted")
+    } catch {
+      #expect(error.keyPath == "PreferenceSpecifiers[1].DefaultValue")
+      #expect(
+        error.description == "\(path):7:148: DefaultValue of the text field \"k\" is an integer,"
+          + " not a string; change its type")
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+import Testing
+import TestSupport
+
+@Suite struct ConflictTests {
+  private let clock = MovableClock()
+  private let a: Device
+  private let b: Device
+
+  init() throws {
+    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.clock)
+    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.clock)
+  }
+
+  private func set(_ device: Device, _ value: StoredValue?) throws {
+    clock.milliseconds += 1
+    try device.write([LocalWrite(store: "cloud", key: "k", value: value)])
+  }
+
+  private func losses(_ report: MergeReport) -> [StoredValue?] {
+    report.conflicts.map(\.conflict.lost)
+  }
+
+  @Test(arguments: [false, true])
+  func aWriteThatNobodyDecidedAgainstIsJournalledOnceWhoeverWins(secondWins: Bool) throws {
+    try set(secondWins ? a : b, "lost")
+    try set(secondWins ? b : a, "won")
+    let report = try a.merge(with: b)
+    #expect(losses(report) == ["lost"])
+    #expect(report.transfers.map(\.conflicts) == [1, 0])
+    #expect(try a.merge(with: b).conflicts.isEmpty)
+  }
+
+  @Test func aWriteThatWasSeenBeforeItWasReplacedIsNoConflict() throws {
+    try set(a, "old")
+    try a.merge(with: b)
+    try set(b, "new")
+    #expect(try a.merge(with: b).conflicts.isEmpty)
+    try set(a, "newer")
+    #expect(try b.merge(with: a).conflicts.isEmpty)
+  }
+
+  @Test func twoWritesOfOneValueAreNoConflict() throws {
+    try set(a, "same")
+    try set(b, "same")
+    #expect(try a.merge(with: b).conflicts.isEmpty)
+  }
+
+  @Test func aLostDeletionIsAConflictToo() throws {
+    try set(a, "old")
+    try a.merge(with: b)
+    try set(a, nil)
+    try set(b, "kept")
+    #expect(losses(try a.merge(with: b)) == [nil])
+  }
+
+  @Test func whatWasSeenThroughAThirdDeviceIsNoConflict() throws {
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: clock.clock)
+    try set(a, "old")
+    try a.merge(with: b)
+    try b.merge(with: c)
+    try set(c, "new")
+    #expect(try c.merge(with: a).conflicts.isEmpty)
+  }
+
+  @Test func theJournalIsBounded() throws {
+    let count = 10_050
+    for device in [a, b] {
+      clock.milliseconds += 1
+      try device.write(
+        (0..<count).map {
+          LocalWrite(store: "cloud", key: "\($0)", value: device === a ? "a" : "b")
+        })
+    }
+    let report = try a.merge(with: b)
+    #expect(report.transfers.map(\.conflicts) == [count, 0])
+    let kept = try b.core.access { try $0.first("SELECT count(*) FROM conflict") { $0.integer(0) } }
+    #expect(kept == 10_000)
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+import Testing
+import TestSupport
+
+@Suite struct CopyTests {
+  private let folder: TemporaryFolder
+  private let clock = MovableClock()
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func open(_ name: String) throws -> Device {
+    try Device(path: path(name), clock: clock.clock)
+  }
+
+  private func path(_ name: String) -> String { folder.path + "/\(name).keepsake" }
+
+  private func copy(_ name: String, to copy: String) throws {
+    #expect(try Tool.run("cp", [path(name), path(copy)]).code == 0)
+  }
+
+  private func set(_ name: String, _ key: String, _ value: StoredValue?) throws {
+    clock.milliseconds += 1
+    try open(name).write([LocalWrite(store: "cloud", key: key, value: value)])
+  }
+
+  private func keys(_ name: String) throws -> [String] {
+    var keys: [String] = []
+    try open(name).forEachEntry { keys.append($0.address.key.string) }
+    return keys
+  }
+
+  private func merge(_ names: String...) throws -> MergeReport {
+    var generator = SystemRandomNumberGenerator()
+    return try Merge.run(
+      names.map(open), options: MergeOptions(), using: &generator)
+  }
+
+  @Test func aCopyThatMeetsItsOriginalGetsAnIdentityOfItsOwn() throws {
+    try set("a", "k", 1)
+    try copy("a", to: "copy")
+    try set("a", "a", 1)
+    try set("copy", "c", 1)
+    let report = try merge("a", "copy")
+    #expect(report.events == [.cloneDetected(device: 1)])
+    #expect(try keys("a") == ["a", "c", "k"])
+    #expect(try keys("copy") == ["a", "c", "k"])
+    #expect(try merge("a", "copy").events.isEmpty)
+  }
+
+  @Test func aCopyIsFoundByAThirdDeviceThatMetTheOriginal() throws {
+    try set("a", "k", 1)
+    _ = try merge("a", "b")
+    try copy("a", to: "copy")
+    try set("a", "a", 1)
+    _ = try merge("a", "b")
+    for index in 0..<5 { try set("copy", "c\(index)", 1) }
+    let report = try merge("copy", "b")
+    #expect(report.events == [.cloneDetected(device: 0)])
+    #expect(try keys("b") == ["a", "c0", "c1", "c2", "c3", "c4", "k"])
+    #expect(try keys("copy") == keys("b"))
+    #expect(try merge("a", "b", "copy").events.isEmpty)
+    #expect(try keys("a") == keys("b"))
+  }
+
+  @Test func aRestoredBackupIsFoundAndLosesNothingThatOthersHave() throws {
+    try set("a", "k", 1)
+    _ = try merge("a", "b")
+    try copy("a", to: "backup")
+    try set("a", "late", 1)
+    _ = try merge("a", "b")
+    try copy("backup", to: "a")
+    try set("a", "after", 1)
+    try set("a", "after2", 1)
+    let report = try merge("b", "a")
+    #expect(report.events == [.cloneDetected(device: 1)])
+    #expect(try keys("a") == ["after", "after2", "k", "late"])
+    #expect(try keys("b") == keys("a"))
+  }
+
+  @Test func twoCopiesThatBothWentOnBothGetNewNames() throws {
+    _ = try merge("a", "b")
+    for name in ["a", "b"] { try copy(name, to: name + "2") }
+    try set("a", "1", 1)
+    try set("b2", "2", 1)
+    _ = try merge("a", "b")
+    _ = try merge("a2", "b2")
+    let report = try merge("a", "b2")
+    #expect(Set(report.events.map { "\($0)" }).count == 2)
+    _ = try merge("a", "b", "a2", "b2")
+    _ = try merge("a", "b", "a2", "b2")
+    for name in ["a", "b", "a2", "b2"] { #expect(try keys(name) == ["1", "2"]) }
+  }
+
+  @Test func oneWayFromReadOnlyMediaTakesAllAndWritesNothingThere() throws {
+    try set("source", "k", 1)
+    try set("target", "t", 1)
+    let before = try Tool.run("sha256sum", [path("source")]).stdout
+    var generator = SystemRandomNumberGenerator()
+    for round in 0..<2 {
+      let devices = [
+        try Device(path: path("source"), access: .readOnly, clock: clock.clock),
+        try open("target"),
+      ]
+      let report = try Merge.run(
+        devices, options: MergeOptions(isOneWay: true), using: &generator)
+      #expect(report.transfers.map(\.changed) == [round == 0 ? 1 : 0])
+      #expect(!report.hasConverged, "the source lacks t")
+      #expect(report.events.isEmpty)
+    }
+    #expect(try keys("target") == ["k", "t"])
+    #expect(try keys("source") == ["k"])
+    #expect(try Tool.run("sha256sum", [path("source")]).stdout == before)
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+import Testing
+import TestSupport
+
+@Suite struct HeldTests {
+  private let slow = MovableClock()
+  private let fast = MovableClock()
+  private let a: Device
+  private let b: Device
+
+  init() throws {
+    fast.milliseconds = slow.milliseconds + 10 * 60_000
+    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: slow.clock)
+    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: fast.clock)
+    try a.write([LocalWrite(store: "cloud", key: "k", value: "now")])
+    try b.write([LocalWrite(store: "cloud", key: "k", value: "future")])
+    try b.write([LocalWrite(store: "cloud", key: "other", value: "future")])
+  }
+
+  private func value(_ device: Device) throws -> StoredValue? {
+    try device.entry(store: "cloud", key: "k")?.content.value
+  }
+
+  @Test func anEntryFromTheFutureWaitsAndTheClockIsNotDraggedAlong() throws {
+    let before = try a.core.access { try ReplicaState($0).last }
+    let report = try b.merge(with: a)
+    #expect(report.transfers.map(\.held) == [2, 0])
+    #expect(!report.hasConverged)
+    #expect(try value(a) == "now")
+    #expect(try a.core.access { try ReplicaState($0).last } == before)
+  }
+
+  @Test func aHeldEntryComesInWhenItsTimeHasComeAndIsForwardedOnlyThen() throws {
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: slow.clock)
+    try b.merge(with: a)
+    try a.merge(with: c)
+    #expect(try value(c) == "now")
+    slow.milliseconds += 6 * 60_000
+    let report = try a.merge(with: c)
+    #expect(try value(a) == "future")
+    #expect(try value(c) == "future")
+    #expect(report.hasConverged)
+  }
+
+  @Test func whatIsHeldIsNotReadAgain() throws {
+    try b.merge(with: a)
+    let again = try b.merge(with: a)
+    #expect(again.transfers.map(\.received) == [0, 0])
+    #expect(!again.hasConverged)
+  }
+
+  @Test func aLargerSkewLetsItIn() throws {
+    let report = try b.merge(with: a, options: MergeOptions(maximumClockSkew: 11 * 60_000))
+    #expect(report.transfers.map(\.held) == [0, 0])
+    #expect(try value(a) == "future")
+  }
+
+  @Test func aWriteMadeWhileSomethingIsHeldLosesToItOnlyWhenItIsOlder() throws {
+    try b.merge(with: a)
+    try a.write([LocalWrite(store: "cloud", key: "k", value: "meanwhile")])
+    #expect(try value(a) == "meanwhile")
+    slow.milliseconds += 12 * 60_000
+    try a.write([LocalWrite(store: "cloud", key: "k", value: "later")])
+    try a.merge(with: b)
+    #expect(try value(a) == "later")
+    #expect(try value(b) == "later")
+  }
+
+  @Test func ofSeveralHeldWritesToOneKeyTheLastDueOneCounts() throws {
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: fast.clock)
+    fast.milliseconds += 1000
+    try c.write([LocalWrite(store: "cloud", key: "k", value: "further")])
+    try b.merge(with: a)
+    try c.merge(with: a)
+    slow.milliseconds += 30 * 60_000
+    let report = try a.merge(with: b, c)
+    #expect(report.hasConverged)
+    for device in [a, b, c] { #expect(try value(device) == "further") }
+  }
+}

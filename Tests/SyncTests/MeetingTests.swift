@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+import Testing
+import TestSupport
+
+@Suite struct MeetingTests {
+  private let clock = MovableClock()
+
+  private func devices(_ count: Int) throws -> [Device] {
+    try (1...count).map {
+      try Device.inMemory(identity: ReplicaID(rawValue: Int64($0)), clock: clock.clock)
+    }
+  }
+
+  private func set(_ device: Device, _ key: String, _ value: StoredValue?) throws {
+    clock.milliseconds += 1
+    try device.write([LocalWrite(store: "cloud", key: key, value: value)])
+  }
+
+  private func value(_ device: Device, _ key: String) throws -> StoredValue? {
+    try device.entry(store: "cloud", key: key)?.content.value
+  }
+
+  @Test func aSecondMergeReadsNothing() throws {
+    let d = try devices(2)
+    for index in 0..<10 { try set(d[index % 2], "k\(index)", .integer(Int64(index))) }
+    let first = try d[0].merge(with: d[1])
+    #expect(first.transfers.map(\.received) == [5, 5])
+    #expect(first.transfers.map(\.changed) == [5, 5])
+    let second = try d[0].merge(with: d[1])
+    #expect(second.transfers.map(\.received) == [0, 0])
+    #expect(second.hasConverged && first.hasConverged)
+  }
+
+  @Test func onlyWhatChangedSinceIsRead() throws {
+    let d = try devices(2)
+    for index in 0..<100 { try set(d[0], "k\(index)", 1) }
+    try d[0].merge(with: d[1])
+    try set(d[1], "k7", 2)
+    let report = try d[0].merge(with: d[1])
+    #expect(report.transfers.map(\.received) == [0, 1])
+    #expect(report.changes.map(\.change.key) == ["k7"])
+    #expect(report.changes.map(\.into) == [0])
+  }
+
+  @Test func aWriteReachesADeviceThroughAThird() throws {
+    let d = try devices(3)
+    try set(d[0], "k", "first")
+    try d[0].merge(with: d[1])
+    try d[1].merge(with: d[2])
+    #expect(try value(d[2], "k") == "first")
+    #expect(try d[2].entry(store: "cloud", key: "k")?.origin == d[0].replica())
+  }
+
+  @Test func manyDevicesMeetInAStarAndAllHoldTheSame() throws {
+    let d = try devices(4)
+    for index in d.indices { try set(d[index], "k\(index)", 1) }
+    let report = try d[0].merge(with: d[1], d[2], d[3])
+    #expect(report.transfers.map(\.from) == [1, 2, 3, 0, 0, 0])
+    #expect(report.transfers.map(\.into) == [0, 0, 0, 1, 2, 3])
+    #expect(report.hasConverged)
+    for device in d {
+      for index in d.indices { #expect(try value(device, "k\(index)") == 1) }
+    }
+    let again = try d[0].merge(with: d[1], d[2], d[3])
+    #expect(again.transfers.allSatisfy { $0.received == 0 })
+  }
+
+  @Test func aDeletionTravelsAndBeatsAnOlderWrite() throws {
+    let d = try devices(2)
+    try set(d[0], "k", 1)
+    try d[0].merge(with: d[1])
+    try set(d[1], "k", nil)
+    let report = try d[0].merge(with: d[1])
+    #expect(try value(d[0], "k") == nil)
+    #expect(report.changes.map(\.change.new) == [nil])
+    #expect(report.transfers.map(\.conflicts) == [0, 0])
+  }
+
+  @Test func onlyNamedStoresAreMergedWhenSomeAreNamed() throws {
+    let d = try devices(2)
+    for store in ["cloud", "cloud:a", "defaults"] {
+      try d[0].write([LocalWrite(store: store, key: "k", value: 1)])
+    }
+    try d[0].merge(with: d[1], options: MergeOptions(stores: ["defaults"]))
+    #expect(try d[1].stores() == ["defaults"])
+    try d[0].merge(with: d[1])
+    #expect(try d[1].stores() == ["cloud", "cloud:a", "defaults"])
+  }
+
+  @Test func unknownTypesSurviveTheTrip() throws {
+    let d = try devices(2)
+    let content = TaggedCell(tag: 77, cell: .blob(Data([1, 2])))
+    try d[0].write([LocalWrite(store: "cloud:new", key: "k", value: content.value)])
+    try d[0].merge(with: d[1])
+    #expect(try d[1].entry(store: "cloud:new", key: "k")?.content == content)
+  }
+
+  @Test func theSameFileTwiceIsRefused() throws {
+    let d = try devices(1)
+    let error = #expect(throws: KeepsakeError.self) { try d[0].merge(with: d[0]) }
+    #expect(error?.code == .sameFile)
+  }
+
+  @Test func observersHearOneChangeSetPerChunkWithEveryChange() throws {
+    let d = try devices(2)
+    for index in 0..<10 { try set(d[0], "k\(index)", 1) }
+    let heard = Heard()
+    let observation = d[1].observe { heard.append($0) }
+    let report = try d[0].merge(
+      with: d[1], options: MergeOptions(changeLimit: 3, chunkSize: 4))
+    observation.cancel()
+    #expect(heard.sets.map(\.count) == [4, 4, 2])
+    #expect(report.changes.count == 3 && report.isTruncated)
+  }
+}
