@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A new file is made complete under another name in the same folder, then linked to its own. So a
-// file of ours either is not there or is whole: no crash and no race between two processes can leave
-// one that is half made, or give it two identities. link(2) fails when the name is taken.
+// file of ours either is not there or is whole: no crash and no race between two processes can
+// leave one that is half made, or give it two identities. link(2) fails when the name is taken.
 
 import GRDB
 import KeepsakeMigrations

@@ -4,16 +4,16 @@
 // table `incoming` and calls `admit`, inside one transaction.
 //
 // Invariants
-// - An entry is replaced only by one that beats it: (hlc, origin, tag, value) is larger. `Entry.beats`
-//   says the same in Swift, and a property test holds the two together.
+// - An entry is replaced only by one that beats it: (hlc, origin, tag, value) is larger.
+//   `Entry.beats` says the same in Swift, and a property test holds the two together.
 // - Every accepted entry takes an arrival number above all that were ever given in this file.
 // - A store that is not synced keeps no tombstone after the transaction.
 
 package import KeepsakeValues
 
 package enum Door {
-  /// `seq` orders what came in; arrival numbers follow it. The columns `old_…` are the entry that is
-  /// there, all NULL when there is none.
+  /// `seq` orders what came in; arrival numbers follow it. The columns `old_…` are the entry that
+  /// is there, all NULL when there is none.
   static let incomingTable = """
     CREATE TEMP TABLE IF NOT EXISTS incoming (
       seq INTEGER PRIMARY KEY, store TEXT NOT NULL, key TEXT NOT NULL, tag INTEGER NOT NULL,
@@ -65,8 +65,8 @@ package enum Door {
     return connection.changes
   }
 
-  /// What `admit` would change now: visible differences only, so a tombstone for an absent key and a
-  /// newer stamp on an equal value are left out.
+  /// What `admit` would change now: visible differences only, so a tombstone for an absent key and
+  /// a newer stamp on an equal value are left out.
   ///
   /// - Parameter limit: at most so many.
   package static func changes(

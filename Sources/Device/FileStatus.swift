@@ -72,7 +72,8 @@ extension KeepsakeError {
       self.init(.diskFull, path: path, "the disk is full", cure: "free some space and try again")
     default:
       self.init(
-        .inputOutput, path: path, "the system reports: \(text)", cure: "check the path and the disk")
+        .inputOutput, path: path, "the system reports: \(text)", cure: "check the path and the disk"
+      )
     }
   }
 }

@@ -3,8 +3,8 @@
 // Who wants to hear of changes, and in which order they hear.
 //
 // Invariants
-// - Change sets are delivered in the order of their commits, each whole, one at a time. `enqueue` is
-//   called while the database is still ours; `deliver` after, without any lock.
+// - Change sets are delivered in the order of their commits, each whole, one at a time. `enqueue`
+//   is called while the database is still ours; `deliver` after, without any lock.
 // - An observer may write. Its change set joins the end of the queue, and whoever is delivering
 //   delivers that one too.
 

@@ -106,8 +106,8 @@ enum Opening {
     return try readOnlyMode(path, canWrite: canWrite)
   }
 
-  /// Reading needs the shared-memory file too. In a folder where it cannot be made, a file without a
-  /// log can be read as it lies.
+  /// Reading needs the shared-memory file too. In a folder where it cannot be made, a file without
+  /// a log can be read as it lies.
   private static func readOnlyMode(
     _ path: String, canWrite: Bool
   ) throws(KeepsakeError) -> Location.Mode {

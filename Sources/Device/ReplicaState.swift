@@ -11,8 +11,8 @@ package struct ReplicaState: Sendable, Equatable {
   /// The last arrival number given here.
   package var lseq: Int64
 
-  /// The row of `replica` is a high-water mark that plain local sets leave alone, because the newest
-  /// entry already says as much and a set that writes one page less is a faster set.
+  /// The row of `replica` is a high-water mark that plain local sets leave alone, because the
+  /// newest entry already says as much and a set that writes one page less is a faster set.
   package init(_ connection: Connection) throws {
     let state = try connection.first(
       """

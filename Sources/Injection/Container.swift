@@ -2,8 +2,8 @@
 
 import Synchronization
 
-// Threading: a container is its own lock's content and constants, so every method may be called from
-// anywhere. The lock is held for table look-ups only, never while a factory or a deinit runs.
+// Threading: every method may be called from anywhere. The lock is held for looking up and for
+// changing registrations only, never while a factory or a deinit runs.
 
 /// Knows how objects are made and keeps those that are shared.
 ///
@@ -20,7 +20,9 @@ public final class Container: Sendable {
   /// The renewed part of a fresh child. What it makes, it makes in the child, where overrides hold.
   let isBackdrop: Bool
   let gate: Gate
-  let ledger: Mutex<Ledger>
+  private let ledger: Mutex<Ledger>
+  /// The groups as last read; withdrawn when they change.
+  private let table = Published<Table>(limit: 64)
 
   /// A container filled by `modules`, functions that register what belongs together.
   public convenience init(_ modules: (Container) -> Void...) {
@@ -37,28 +39,22 @@ public final class Container: Sendable {
 // MARK: - Finding a registration
 
 extension Container {
-  typealias Found<T> = (entry: Entry<T>, owner: Container)
+  typealias Found = (entry: Entry, owner: Container)
 
   /// The nearest container with a candidate decides; a default recipe comes last, in the outermost.
-  func locate<T>(_ key: Key<T>) throws(InjectionError) -> Found<T>? {
+  func locate(_ target: Target) throws(InjectionError) -> Found? {
     var (container, owner) = (self, self)
     while true {
-      if let entry = try container.own(key) { return (entry, owner) }
+      if let entry = try container.own(target) { return (entry, owner) }
       guard let parent = container.parent else { break }
       container = parent
       if !container.isBackdrop { owner = container }
     }
-    guard let make = key.make else { return nil }
-    return (container.ledger.withLock { $0.adopt(key, make) }, owner)
+    guard let fallback = target.fallback else { return nil }
+    return (container.ledger.withLock { $0.adopt(target, fallback) }, owner)
   }
 
-  private func own<T>(_ key: Key<T>) throws(InjectionError) -> Entry<T>? {
-    guard let entry = try group(T.self)?.entry(key.name, key.label) else { return nil }
-    // Sound: everything under a type's identifier is an Entry of that type, see Ledger.
-    return unsafeDowncast(entry, to: Entry<T>.self)
-  }
-
-  /// This container and those it belongs to, the nearest first, and in which each makes its objects.
+  /// This container and those it belongs to, the nearest first, and where each makes its objects.
   var lineage: [(container: Container, owner: Container)] {
     var lineage = [(container: self, owner: self)]
     while let last = lineage.last, let parent = last.container.parent {
@@ -67,9 +63,31 @@ extension Container {
     return lineage
   }
 
-  func group<T>(_ type: T.Type) -> Group? {
-    ledger.withLock { $0.groups[ObjectIdentifier(type)] }
+  private func own(_ target: Target) throws(InjectionError) -> Entry? {
+    if let entry = evident(target) { return entry }
+    return try group(target)?.entry(target)
   }
+
+  /// What most lookups find: a clear answer of this container, since the last change.
+  func evident(_ target: Target) -> Entry? { table.read { $0.entry(target) } }
+
+  func group(_ target: Target) -> Group? {
+    if let table = table.value { return table.groups[target.id] }
+    return ledger.withLock { ledger in
+      table.publish(Table(ledger.groups))
+      return ledger.groups[target.id]
+    }
+  }
+
+  /// Changes the registrations. Whoever looks up next sees it.
+  func change<R: Sendable>(_ body: (inout Ledger) throws -> R) rethrows -> R {
+    try ledger.withLock { ledger in
+      defer { table.withdraw() }
+      return try body(&ledger)
+    }
+  }
+
+  var registrations: Ledger { ledger.withLock { $0 } }
 }
 
 // MARK: - Description
@@ -77,12 +95,11 @@ extension Container {
 extension Container: CustomStringConvertible {
   /// One line for each registration: its keys, its scope, and whether it is made.
   public var description: String {
-    let (entries, groups) = ledger.withLock { ($0.entries, $0.groups) }
-    let aliases = groups.values.flatMap(\.candidates).filter { $0.base != nil }
-    let lines = entries.map { entry in
+    let registrations = registrations
+    let aliases = registrations.groups.values.flatMap(\.candidates).filter { $0.base != nil }
+    let lines = registrations.entries.map { entry in
       let others = aliases.filter { $0.base === entry }.map(\.label).sorted()
       return ([entry.label] + others).joined(separator: ", ") + ": " + entry.status
-        + (entry.isPrimary ? ", primary" : "") + (entry.isAsync ? ", async" : "")
     }
     let own = lines.isEmpty ? "nothing registered" : lines.joined(separator: "\n")
     return own + (parent.map { "\nparent:\n\($0)" } ?? "")

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Synchronization
 
 // Who is making what for whom.
 //
 // A frame is one construction in progress, or one override in force. Frames form a list from the
-// inside out; it is persistent and task-local, so the branches of an `async let` share their callers
-// but never see each other: a diamond is not a cycle. A `Task {}` started inside a factory inherits
-// the list although the factory does not wait for it, and is judged as if it did.
+// inside out; it is persistent and task-local, so the branches of an `async let` share their
+// callers but never see each other: a diamond is not a cycle. A `Task {}` started inside a factory
+// inherits the list although the factory does not wait for it, and is judged as if it did.
 //
-// Invariant of the wait graph: it has no loop. A construction is blocked by everything that its
-// frames, or the frames below them, wait for; an edge that would close a loop is refused, and check
-// and insertion happen under one lock, so of two threads that need each other the second is refused.
+// Invariant of the wait graph: it has no loop. A construction is blocked by everything that it, or
+// what it started, waits for. An edge that would close a loop is refused; check and insertion are
+// under one lock, so of two threads that need each other the second is refused.
 
 final class Frame: Sendable {
   @TaskLocal static var current: Frame?
 
-  let entry: (any AnyEntry)?
+  let entry: Entry?
   let container: Container
   let caller: Frame?
 
-  init(_ entry: (any AnyEntry)?, _ container: Container) {
+  init(_ entry: Entry?, _ container: Container) {
     (self.entry, self.container, self.caller) = (entry, container, Frame.current)
   }
 
@@ -73,4 +74,11 @@ enum Waits {
     }
     return nil
   }
+}
+
+/// Stops this thread until the closure that `arrange` is given is called.
+func blockThread(_ arrange: (@escaping @Sendable () -> Void) -> Void) {
+  let gate = DispatchSemaphore(value: 0)
+  arrange { gate.signal() }
+  gate.wait()
 }

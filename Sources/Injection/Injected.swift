@@ -10,19 +10,49 @@ extension Injectable {
   public func didInject() {}
 }
 
-/// The object for a key, from the container that is current: `let api = inject(.api)`.
-///
-/// For stored properties that have an initial value. Prefer arguments of the initialiser: they can
-/// be validated. Traps with the text of the error, because an initial value cannot throw.
-public func inject<T: Sendable>(_ key: Container.Key<T> = Container.Key()) -> T {
-  required { try Container.current.get(key) }
-}
+/// A property that is filled late: by `inject(into:)`, by assignment, or when it is first read,
+/// then from the container that was current when it was made. Not for `Sendable` classes.
+@propertyWrapper
+public struct Injected<Value> {
+  private final class Slot {
+    var value: Value?
+    /// Where to look on first read.
+    var container: Container?
+  }
 
-private func required<T>(_ supply: () throws -> T) -> T {
-  do {
-    return try supply()
-  } catch {
-    fatalError("\(error)")
+  private let slot = Slot()
+  private let supply: (Container) throws -> Value
+
+  /// A property with a value of its own, until another is assigned.
+  public init(wrappedValue: Value) {
+    slot.value = wrappedValue
+    supply = { _ in wrappedValue }
+  }
+
+  /// A property for a key, or for its type.
+  public init(_ key: Container.Key<Value> = Container.Key()) where Value: Sendable {
+    self.init { try $0.get(key) }
+  }
+
+  /// A property that is nil when nothing is registered or set for the key.
+  public init<T: Sendable>(_ key: Container.Key<T>) where Value == T? {
+    self.init { try $0.find(key) }
+  }
+
+  private init(supply: @escaping (Container) throws -> Value) {
+    slot.container = Container.current
+    self.supply = supply
+  }
+
+  /// The value; the first read may make it, and traps as `inject()` does when that fails.
+  public var wrappedValue: Value {
+    get {
+      if let value = slot.value { return value }
+      let value = required { try supply(slot.container ?? .current) }
+      (slot.value, slot.container) = (value, nil)
+      return value
+    }
+    nonmutating set { (slot.value, slot.container) = (newValue, nil) }
   }
 }
 
@@ -56,47 +86,19 @@ extension Injected: Fillable {
   }
 }
 
-/// A property that is filled by `inject(into:)`, by assignment, or when first read, then from the
-/// container that was current when it was made.
-@propertyWrapper
-public struct Injected<Value> {
-  private final class Slot {
-    var value: Value?
-    /// Where to look on first read.
-    var container: Container?
-  }
+/// The object for a key, from the container that is current: `let api = inject(.api)`.
+///
+/// For stored properties that have an initial value. Prefer arguments of the initialiser: they can
+/// be validated. Traps with the text of the error, because an initial value cannot throw.
+public func inject<T: Sendable>(_ key: Container.Key<T> = Container.Key()) -> T {
+  required { try Container.current.get(key) }
+}
 
-  private let slot = Slot()
-  private let supply: (Container) throws -> Value
-
-  /// A property with a value of its own, until another is assigned.
-  public init(wrappedValue: Value) {
-    slot.value = wrappedValue
-    supply = { _ in wrappedValue }
-  }
-
-  /// A property for a key, or for its type.
-  public init(_ key: Container.Key<Value> = Container.Key()) where Value: Sendable {
-    self.init { try $0.get(key) }
-  }
-
-  /// A property that is nil when nothing is registered or set for the key.
-  public init<T: Sendable>(_ key: Container.Key<T>) where Value == T? {
-    self.init { try $0.find(key) }
-  }
-
-  private init(supply: @escaping (Container) throws -> Value) {
-    slot.container = Container.current
-    self.supply = supply
-  }
-
-  public var wrappedValue: Value {
-    get {
-      if let value = slot.value { return value }
-      let value = required { try supply(slot.container ?? .current) }
-      (slot.value, slot.container) = (value, nil)
-      return value
-    }
-    nonmutating set { (slot.value, slot.container) = (newValue, nil) }
+/// The only place that traps.
+private func required<T>(_ supply: () throws -> T) -> T {
+  do {
+    return try supply()
+  } catch {
+    fatalError("\(error)")
   }
 }

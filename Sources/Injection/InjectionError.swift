@@ -20,6 +20,7 @@ public struct InjectionError: Error, CustomStringConvertible {
     case invalid
   }
 
+  /// What kind of failure it is.
   public let code: Code
   /// The key that was asked for; its type and name.
   public let key: String
@@ -35,27 +36,23 @@ public struct InjectionError: Error, CustomStringConvertible {
   let prepare: (@Sendable () async throws -> Void)?
 
   init(
-    _ code: Code, _ key: String, candidates: [String] = [], path: [String]? = nil,
+    _ code: Code, _ target: Target?, candidates: [String] = [], path: [String]? = nil,
     problems: [InjectionError] = [], cure: String,
     prepare: (@Sendable () async throws -> Void)? = nil
   ) {
-    (self.code, self.key, self.candidates) = (code, key, candidates)
+    (self.code, self.candidates) = (code, candidates)
+    key = target?.label ?? path?.last ?? "Container"
     self.path = path ?? Frame.path + [key]
     (self.problems, self.cure, self.prepare) = (problems, cure, prepare)
   }
 
   static func circular(_ path: [String]) -> InjectionError {
     InjectionError(
-      .circular, path.last ?? "", path: path,
+      .circular, nil, path: path,
       cure: "Set one of the links in `then:` or after both objects exist.")
   }
 
-  func under(_ outer: [String]) -> InjectionError {
-    InjectionError(
-      code, key, candidates: candidates, path: outer + path, problems: problems, cure: cure,
-      prepare: prepare)
-  }
-
+  /// The key, the code, the path, the candidates, the cure; then all problems, a line for each.
   public var description: String {
     var text = "\(key): \(code.rawValue)"
     if path.count > 1 { text += ", path: " + path.joined(separator: " -> ") }

@@ -6,13 +6,12 @@ extension Container {
   /// Type and name together are the identity. Declare keys once, beside the type they stand for:
   /// `extension Container.Key where Value == any API { static var api: Self { Self("api") } }`.
   public struct Key<Value>: Sendable {
-    let name: String?
-    let scope: Scope
-    let make: (@Sendable (Container) throws -> sending Value)?
+    @usableFromInline let target: Target
 
     /// A key for `Value`; without a name it stands for whatever is registered for the type.
+    @inlinable
     public init(_ name: String? = nil) {
-      self.init(name: name, scope: .singleton, make: nil)
+      target = Target(type: Value.self, name: name)
     }
 
     /// A key that can never be missing: `make` is used when nothing is registered for it.
@@ -20,16 +19,10 @@ extension Container {
       _ name: String? = nil, scope: Scope = .singleton,
       default make: @escaping @Sendable (Container) throws -> sending Value
     ) {
-      self.init(name: name, scope: scope, make: make)
+      target = Target(type: Value.self, name: name) {
+        Entry(Key(name), .now { Box(try make($0)) }, scope: scope)
+      }
     }
-
-    private init(
-      name: String?, scope: Scope, make: (@Sendable (Container) throws -> sending Value)?
-    ) {
-      (self.name, self.scope, self.make) = (name, scope, make)
-    }
-
-    var label: String { name.map { "\(Value.self) \"\($0)\"" } ?? "\(Value.self)" }
   }
 
   /// How long a made object is kept, and by whom.
@@ -41,4 +34,37 @@ extension Container {
     /// A new one for everybody who asks.
     case transient
   }
+}
+
+/// A key whose type the engine does not know.
+@usableFromInline
+struct Target: Sendable {
+  @usableFromInline let type: Any.Type
+  @usableFromInline let name: String?
+  /// The default recipe, for when nothing is registered.
+  @usableFromInline let fallback: (@Sendable () -> Entry)?
+
+  @inlinable
+  init(type: Any.Type, name: String?, fallback: (@Sendable () -> Entry)? = nil) {
+    (self.type, self.name, self.fallback) = (type, name, fallback)
+  }
+
+  var id: ObjectIdentifier { ObjectIdentifier(type) }
+  var label: String { name.map { "\(type) \"\($0)\"" } ?? "\(type)" }
+
+  /// How an optional type is met by what it wraps.
+  var nillable: (type: any Nillable.Type, wrapped: Target)? {
+    (type as? any Nillable.Type).map { ($0, Target(type: $0.wrapped, name: name)) }
+  }
+}
+
+/// An optional asks for what it wraps, and is nil when that is not registered or not set.
+protocol Nillable {
+  static var wrapped: Any.Type { get }
+  static func rebox(_ box: AnyBox?) -> AnyBox
+}
+
+extension Optional: Nillable {
+  static var wrapped: Any.Type { Wrapped.self }
+  static func rebox(_ box: AnyBox?) -> AnyBox { Box(box?.open(as: Wrapped.self)) }
 }

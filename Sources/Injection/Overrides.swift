@@ -4,8 +4,8 @@ extension Container {
   /// A container that adds to this one, or replaces for itself what it registers again.
   ///
   /// - Parameters:
-  ///   - fresh: False: shares what this one has made, as a session does. True: makes everything anew
-  ///     that has a recipe, so that nothing keeps a replaced dependency, as a test needs it;
+  ///   - fresh: False: shares what this one has made, as a session does. True: makes everything
+  ///     anew that has a recipe, so that nothing keeps a replaced dependency, as a test needs it;
   ///     what was `set` is shared. Linear in the number of registrations.
   ///   - configure: Registers and sets what is different.
   public func child(
@@ -24,7 +24,7 @@ extension Container {
   }
 
   private func renewed() -> Container {
-    Container(parent: parent?.renewed(), gate: gate, backdrop: ledger.withLock { $0.renewed() })
+    Container(parent: parent?.renewed(), gate: gate, backdrop: registrations.renewed())
   }
 
   /// Makes this container `current` while `body` runs, in this task and those it starts.

@@ -10,9 +10,9 @@ extension Container {
   public func start() async throws {
     try validate()
     for (container, owner) in lineage.reversed() {
-      let singletons = container.ledger.withLock { $0.entries }.filter { $0.scope == .singleton }
+      let singletons = container.registrations.entries.filter { $0.scope == .singleton }
       for entry in singletons.filter(\.isAsync) + singletons.filter({ !$0.isAsync }) {
-        try await Pending.settling { try await entry.prepare(owner) }
+        try await Pending.settling { _ = try await entry.resolve(owner, owner) }
       }
     }
     gate.open()
@@ -61,7 +61,8 @@ final class Gate: Sendable {
         if let outcome { continuation.resume(with: outcome) }
       }
     } onCancel: {
-      state.withLock { $0.waiting.removeValue(forKey: ticket) }?.resume(throwing: CancellationError())
+      let waiting = state.withLock { $0.waiting.removeValue(forKey: ticket) }
+      waiting?.resume(throwing: CancellationError())
     }
   }
 }

@@ -12,7 +12,7 @@ extension Container {
     for (container, owner) in lineage { check.visitAll(in: container, owner, asker: self) }
     guard !check.problems.isEmpty else { return }
     throw InjectionError(
-      .invalid, "Container", problems: check.problems, cure: "Solve each of these.")
+      .invalid, nil, path: [], problems: check.problems, cure: "Solve each of these.")
   }
 }
 
@@ -20,40 +20,45 @@ extension Container {
 private struct Validation {
   private(set) var problems: [InjectionError] = []
   private var finished: Set<ObjectIdentifier> = []
-  private var open: [any AnyEntry] = []
+  private var open: [Entry] = []
 
   mutating func visitAll(in container: Container, _ owner: Container, asker: Container) {
-    let (entries, groups) = container.ledger.withLock { ($0.entries, $0.groups) }
-    for group in groups.values.sorted(by: { $0.candidates[0].order < $1.candidates[0].order }) {
-      problems += group.problems
-    }
-    for entry in entries { visit(entry, entry.scope == .transient ? asker : owner) }
+    let registrations = container.registrations
+    let groups = registrations.groups.values.filter { !$0.problems.isEmpty }
+    problems += groups.sorted { $0.candidates[0].order < $1.candidates[0].order }
+      .flatMap(\.problems)
+    for entry in registrations.entries { visit(entry, entry.scope == .transient ? asker : owner) }
   }
 
-  private mutating func visit(_ entry: any AnyEntry, _ site: Container) {
+  private mutating func visit(_ entry: Entry, _ site: Container) {
     if let start = open.firstIndex(where: { $0 === entry }) {
       problems.append(.circular((open[start...] + [entry]).map(\.label)))
       return
     }
     guard finished.insert(ObjectIdentifier(entry)).inserted else { return }
     open.append(entry)
-    for need in entry.needs { follow(need, of: entry, site) }
+    for need in entry.needs { follow(need, site) }
     open.removeLast()
   }
 
-  private mutating func follow(_ need: Need, of entry: any AnyEntry, _ site: Container) {
+  private mutating func follow(_ need: Target, _ site: Container) {
+    let wrapped = need.nillable?.wrapped
+    let path = open.map(\.label) + [(wrapped ?? need).label]
     do {
-      if let (next, owner) = try need.locate(site) {
+      if let (next, owner) = try site.locate(need) ?? wrapped.flatMap(site.locate) {
         visit(next.origin, next.origin.scope == .transient ? site : owner)
-      } else if !need.mayBeMissing {
+      } else if wrapped == nil {
         problems.append(
           InjectionError(
-            .missing, need.label, path: open.map(\.label) + [need.label],
+            .missing, need, path: path,
             cure: "Register it, or declare it with `set(nil, for:)` when it is given later."))
       }
+    } catch let error as InjectionError where error.code != .duplicate {
+      problems.append(
+        InjectionError(
+          error.code, wrapped ?? need, candidates: error.candidates, path: path, cure: error.cure))
     } catch {
       // One that is registered twice is reported by its group.
-      if error.code != .duplicate { problems.append(error.under(open.map(\.label))) }
     }
   }
 }

@@ -37,7 +37,8 @@ final class Backing: Sendable {
     try device.write([LocalWrite(store: store, key: key, value: value)])
   }
 
-  /// Replaces the value by what `body` makes of it; `body` sees the layers, the write is this store's.
+  /// Replaces the value by what `body` makes of it; `body` sees the layers, the write is this
+  /// store's.
   func update(_ key: String, _ body: (StoredValue?) throws -> StoredValue?) throws {
     try device.update(store: store, key: key) { try body($0 ?? seeds[ByteText(key)]) }
   }

@@ -5,9 +5,9 @@ public import Logging
 
 /// Settings that travel: the counterpart of `NSUbiquitousKeyValueStore`.
 ///
-/// What is set here reaches other devices when they meet (`Device.merge(with:)` or `kvsync merge`); of
-/// two writes to one key the later wins. There are no seeds: a fresh install has nothing that could
-/// overwrite another device's settings.
+/// What is set here reaches other devices when they meet (`Device.merge(with:)` or `kvsync merge`);
+/// of two writes to one key the later wins. There are no seeds: a fresh install has nothing that
+/// could overwrite another device's settings.
 // Sendable: see `SettingsStore`.
 open class CloudKeyValueStore: SettingsStore, @unchecked Sendable {
   /// - Parameters:

@@ -24,8 +24,8 @@ final class FailureLog: Sendable {
 
   var recent: [SettingFailure] { state.withLock { $0.recent } }
 
-  /// - Parameter content: what could not be read; the same content is reported once, or a setting that
-  ///   is read in a loop would fill the log.
+  /// - Parameter content: what could not be read; the same content is reported once, or a setting
+  ///   that is read in a loop would fill the log.
   func report(_ failure: SettingFailure, content: StoredValue? = nil) {
     let isNew = state.withLock { state in
       let key = ByteText(failure.key)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ways to declare a setting: by the type's own hooks or by hooks for one property; plain or
-// optional; as `@Setting var name = …` or, where a property wrapper cannot be used (in a class whose
-// module isolates everything to the main actor), as `let name = Setting(default: …)`. The label is
-// there because `@Setting("nick") var name: String?` has to mean the key.
+// optional; as `@Setting var name = …` or, where a property wrapper cannot be used (in a class
+// whose module isolates everything to the main actor), as `let name = Setting(default: …)`. The
+// label is there because `@Setting("nick") var name: String?` has to mean the key.
 
 public import KeepsakeValues
 

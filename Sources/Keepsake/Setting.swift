@@ -2,8 +2,8 @@
 //
 // A property that lives in a store. The wrapper and its `$` projection are the same object.
 //
-// Threading: everything is immutable but the binding, which the store's initialiser sets once, under a
-// lock. The value itself is in the database.
+// Threading: everything is immutable but the binding, which the store's initialiser sets once,
+// under a lock. The value itself is in the database.
 
 public import KeepsakeValues
 import Logging
@@ -19,10 +19,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Reading gives the stored value, else the seed of a Settings bundle, else the default declared here.
-/// A value that cannot be read gives the default too, and is reported in the store's `errors`; its
-/// bytes stay. A write is durable when it returns; one that fails leaves the value and is reported.
-/// `get()`, `set(_:)` and `update(_:)` throw instead.
+/// Reading gives the stored value, else the seed of a Settings bundle, else the default declared
+/// here. A value that cannot be read gives the default too, and is reported in the store's
+/// `errors`; its bytes stay. A write is durable when it returns; one that fails leaves the value
+/// and is reported. `get()`, `set(_:)` and `update(_:)` throw instead.
 @propertyWrapper
 public final class Setting<Value: Sendable>: Sendable {
   /// What the setting is worth when no layer of the store has a value.
@@ -44,8 +44,8 @@ public final class Setting<Value: Sendable>: Sendable {
   }
 
   /// An optional setting declared without a value: `@Setting var nickname: String?`.
-  // Among the other initialisers it would not do: Swift finds the one for a property without a value
-  // only if it is designated and not generic.
+  // Among the other initialisers it would not do: Swift finds the one for a property without a
+  // value only if it is designated and not generic.
   public init() where Value: OptionalBackingStoreConvertible {
     defaultValue = nil
     explicitKey = nil
@@ -141,7 +141,8 @@ public final class Setting<Value: Sendable>: Sendable {
 
   private static var unbound: SettingDeclarationError {
     SettingDeclarationError(
-      description: "this Setting<\(Value.self)> is not, or not yet, a property of a store; declare it"
+      description:
+        "this Setting<\(Value.self)> is not, or not yet, a property of a store; declare it"
         + " in a subclass of UserDefaultsStore or CloudKeyValueStore and use it after super.init")
   }
 

@@ -5,8 +5,8 @@ public import KeepsakeValues
 import Logging
 
 /// What `UserDefaultsStore` and `CloudKeyValueStore` have in common. Subclass one of those.
-// Sendable: the one stored property is immutable; Swift cannot check subclasses, whose properties are
-// `Setting`s, immutable references to objects that are Sendable themselves.
+// Sendable: the one stored property is immutable; Swift cannot check subclasses, whose properties
+// are `Setting`s, immutable references to objects that are Sendable themselves.
 open class SettingsStore: KeyValueStore, @unchecked Sendable {
   let backing: Backing
 
@@ -23,7 +23,8 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   /// The store's name on the device, as `kvsync --store` takes it.
   public var name: String { backing.store }
 
-  /// The last failures of getters and setters, which cannot throw; each is also logged. At most 100.
+  /// The last failures of getters and setters, which cannot throw; each is also logged. At most
+  /// 100.
   public var errors: [SettingFailure] { backing.failures.recent }
 
   public func value(for key: String) throws(KeepsakeError) -> StoredValue? {
@@ -58,8 +59,8 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   /// Calls `handler` after every commit that changed a key of this store, until the result is
   /// released: settings of this process, and what a merge brought.
   ///
-  /// - Parameter handler: gets whole change sets in the order of their commits, usually on the thread
-  ///   that committed. It may read and write.
+  /// - Parameter handler: gets whole change sets in the order of their commits, usually on the
+  ///   thread that committed. It may read and write.
   public func observe(_ handler: @escaping @Sendable ([Change]) -> Void) -> Observation {
     device.observe(store: name, handler)
   }
@@ -76,7 +77,8 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
 extension SettingsStore {
   /// Gives every `Setting` among the stored properties, inherited ones too, its store and its key.
   ///
-  /// A subclass's properties are initialised before this class's `init` runs, so they are all there.
+  /// A subclass's properties are initialised before this class's `init` runs, so they are all
+  /// there.
   private func bindSettings() throws(SettingDeclarationError) {
     var mirror: Mirror? = Mirror(reflecting: self)
     var keys: Set<ByteText> = []

@@ -13,8 +13,9 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   /// - Parameters:
   ///   - device: where the settings are kept.
   ///   - suite: a name for settings of their own, nil for the application's.
-  ///   - bundle: declares defaults. They are read now, and kept in the file for tools; they are never
-  ///     written as settings, so a newer bundle changes the defaults and nothing that was set.
+  ///   - bundle: declares defaults. They are read now, and kept in the file for tools; they are
+  ///     never written as settings, so a newer bundle changes the defaults and nothing that was
+  ///     set.
   ///   - logger: hears of failures that could not be thrown.
   /// - Throws: `KeepsakeError` or `SettingDeclarationError`.
   public init(

@@ -2,8 +2,9 @@
 
 /// Strict RFC 4648 base64, white space anywhere.
 enum Base64 {
-  /// The bytes; fails at the first byte that does not belong. Padding is required, and the bits that it
-  /// leaves over are zero (RFC 4648, section 3.5), so that equal bytes have one spelling. O(n).
+  /// The bytes; fails at the first byte that does not belong. Padding is required, and the bits
+  /// that it leaves over are zero (RFC 4648, section 3.5), so that equal bytes have one spelling.
+  /// O(n).
   static func decode(_ bytes: [UInt8], _ range: Range<Int>) throws(Fault) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(range.count / 4 * 3)

@@ -17,6 +17,8 @@ struct BundleFolder {
 
   /// The folder, and the name of the file to start with.
   static func open(_ path: String) throws(PropertyListError) -> (BundleFolder, root: String) {
+    // An empty path would be the current directory.
+    if path.isEmpty { throw failure(POSIXError(.ENOENT), shown: path) }
     let url = URL(filePath: path)
     let real = url.resolvingSymlinksInPath()
     let (type, _) = try attributes(of: real.path, shown: path)
@@ -52,7 +54,7 @@ struct BundleFolder {
     let real = URL(filePath: named).resolvingSymlinksInPath().path
     do throws(PropertyListError) {
       _ = try Self.attributes(of: real, shown: shownPath(file))
-    } catch where error.code == .missing {
+    } catch  where error.code == .missing {
       return .missing(similar: similarName(to: file))
     }
     let root = path.hasSuffix("/") ? path : path + "/"
@@ -82,13 +84,13 @@ struct BundleFolder {
     }
   }
 
-  /// A file of the same folder that differs only in case: found by the default file system of a Mac, but
-  /// not by a phone.
+  /// A file of the same folder that differs only in case: found by the default file system of a
+  /// Mac, but not by a phone.
   private func similarName(to file: String) -> String? {
     let parts = file.split(separator: "/")
     let parent = ([path] + parts.dropLast().map(String.init)).joined(separator: "/")
     guard let name = parts.last,
-      let names = FileManager.default.subpathsOfFolder(parent)
+      let names = FileManager.default.namesOfFolder(parent)
     else { return nil }
     return names.sorted().first { $0.lowercased() == name.lowercased() }
   }
@@ -133,7 +135,7 @@ extension BundleFolder {
 
 extension FileManager {
   /// The names in a folder, or nil if it cannot be listed; only for hints in messages.
-  fileprivate func subpathsOfFolder(_ path: String) -> [String]? {
+  fileprivate func namesOfFolder(_ path: String) -> [String]? {
     do {
       return try contentsOfDirectory(atPath: path)
     } catch {

@@ -3,8 +3,8 @@
 // From pane to pane, collecting seeds.
 //
 // Invariants:
-// - a file is read at most once, by its real path: a second row for it, and so every cycle, adds nothing
-//   and is no fault (a child that links back to its parent is odd, but it loses no seed);
+// - a file is read at most once, by its real path: a second row for it, and so every cycle, adds
+//   nothing and is no fault (a child that links back to its parent is odd, but it loses no seed);
 // - `seeds` has every key once, compared by bytes; `places` says where;
 // - `open` is the way from the root to the current pane, with the next row of each.
 

@@ -9,14 +9,12 @@ extension UInt8 {
 
   var isDigit: Bool { self &- 0x30 < 10 }
 
-  /// A byte of a name, as far as messages and the end of a name need it: every name that we accept is
-  /// ASCII letters.
+  /// A byte of a name, as far as messages and the end of a name need it: every name that we accept
+  /// is ASCII letters.
   var isName: Bool {
-    switch self {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...: true
-    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"): true
-    default: false
-    }
+    if (self | 0x20) &- 0x61 < 26 || self >= 0x80 || isDigit { return true }
+    return self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
+      || self == UInt8(ascii: ":")
   }
 
   var hexDigit: UInt8? {

@@ -2,7 +2,8 @@
 //
 // One pass before parsing, so that the parser may take every byte for part of a legal character:
 // - well-formed UTF-8 (Unicode, table 3-7: no overlong form, no surrogate, nothing above U+10FFFF);
-// - only characters of XML 1.0, production 2 "Char": no control but tab, CR and LF, no U+FFFE, U+FFFF.
+// - only characters of XML 1.0, production 2 "Char": no control but tab, CR and LF, no U+FFFE,
+//   U+FFFF.
 
 enum CharacterCheck {
   /// Fails at the first byte of the range that is not part of such a character. O(n).

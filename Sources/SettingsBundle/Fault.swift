@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A problem at a byte of a file whose name, lines and columns are not worked out yet: most faults of a
-/// lenient run, and all of a successful one, never need them.
+/// A problem at a byte of a file whose name, lines and columns are not worked out yet: most faults
+/// of a lenient run, and all of a successful one, never need them.
 struct Fault: Error {
   let code: PropertyListError.Code
   let offset: Int
@@ -55,7 +55,8 @@ extension String {
   var quoted: String {
     var result = "\""
     for scalar in unicodeScalars.prefix(60) {
-      result += scalar.value < 0x20 || scalar.value == 0x7F || isLineBreak(scalar)
+      result +=
+        scalar.value < 0x20 || scalar.value == 0x7F || isLineBreak(scalar)
         ? scalar.escaped(asASCII: true) : String(scalar)
     }
     return result + (unicodeScalars.count > 60 ? "…\"" : "\"")

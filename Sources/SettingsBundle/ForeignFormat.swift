@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are no XML in UTF-8, told apart by their first bytes, so that the message can name the cure.
+// Files that are no XML in UTF-8, told apart by their first bytes, so that the message can name the
+// cure.
 
 enum ForeignFormat {
   /// Refuses bytes that are recognisably something else.

@@ -5,18 +5,22 @@ enum PanePath {
   /// The path with `.plist` at its end.
   ///
   /// The schema has a bare name; `.plist` at the end and folders are what bundles in the wild add.
-  /// Refused: an empty name, an absolute path, `..` anywhere.
+  /// Refused: an empty name, an absolute path, `..` anywhere. All by bytes, as the file system
+  /// reads it: a `/` with a combining mark behind it is another `Character`.
   static func file(_ name: String, at offset: Int) throws(Fault) -> String {
-    let parts = name.split(separator: "/").filter { $0 != "." }
-    guard !name.hasPrefix("/"), !parts.contains("..") else { throw leaving(name, at: offset) }
-    let path = parts.joined(separator: "/")
-    let stem = path.hasSuffix(".plist") ? String(path.dropLast(6)) : path
-    guard !stem.isEmpty, !stem.hasSuffix("/"), !name.hasSuffix("/") else {
+    let slash = UInt8(ascii: "/")
+    var parts = name.utf8.split(separator: slash).map { String(decoding: $0, as: UTF8.self) }
+    parts.removeAll { $0 == "." }
+    guard name.utf8.first != slash, !parts.contains("..") else { throw leaving(name, at: offset) }
+    var stem = parts.joined(separator: "/").utf8[...]
+    let suffix = ".plist".utf8
+    if stem.suffix(suffix.count).elementsEqual(suffix) { stem = stem.dropLast(suffix.count) }
+    guard let last = stem.last, last != slash, name.utf8.last != slash else {
       throw Fault(
         .invalidPanePath, at: offset, "File \(name.quoted) names no file",
         cure: "write the name of a property list of the bundle, without .plist")
     }
-    return stem + ".plist"
+    return String(decoding: stem, as: UTF8.self) + ".plist"
   }
 
   static func leaving(_ name: String, at offset: Int) -> Fault {

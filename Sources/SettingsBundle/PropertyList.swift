@@ -11,14 +11,14 @@ package struct PropertyList: Sendable {
   /// Parses a strict XML property list.
   ///
   /// Stricter than Apple's parsers: nothing follows the root, keys are unique by canonical
-  /// equivalence, dates exist, base64 is whole. Line breaks inside text stay as they are, as Apple's
-  /// parsers keep them (XML would turn CRLF into LF). O(n); never recursive.
+  /// equivalence, dates exist, base64 is whole. Line breaks inside text stay as they are, as
+  /// Apple's parsers keep them (XML would turn CRLF into LF). O(n); never recursive.
   ///
   /// - Parameters:
   ///   - bytes: The whole file.
   ///   - file: The name for messages.
-  /// - Throws: `PropertyListError` for the first problem. A byte that is not a character is found before
-  ///   any problem behind the XML declaration.
+  /// - Throws: `PropertyListError` for the first problem. A byte that is not a character is found
+  ///   before any problem behind the XML declaration.
   package static func parse(
     _ bytes: [UInt8], file: String, limits: PropertyListLimits = PropertyListLimits()
   ) throws(PropertyListError) -> PropertyList {

@@ -2,8 +2,8 @@
 
 /// Why a property list or a Settings bundle was refused, and where.
 ///
-/// `description` is one line, `file:line:column: what is wrong; what to do`. It names keys and types,
-/// never the values of settings.
+/// `description` is one line, `file:line:column: what is wrong; what to do`. It names keys and
+/// types, never the values of settings.
 public struct PropertyListError: Error, Sendable, CustomStringConvertible {
   /// What is wrong, for programs.
   public let code: Code

@@ -4,8 +4,8 @@
 public struct PropertyListLimits: Sendable, Hashable {
   /// The size of a file in bytes; at most 4 GiB - 2, whatever is set.
   public var bytes = 4 << 20
-  /// How deep arrays and dictionaries may nest; at most 512, whatever is set, because Swift frees nested
-  /// arrays recursively.
+  /// How deep arrays and dictionaries may nest; at most 512, whatever is set, because Swift frees
+  /// nested arrays recursively.
   public var depth = 64
   /// How many elements a file may have: every value and every key counts one.
   public var elements = 100_000

@@ -20,7 +20,8 @@ extension PropertyListNode {
       return .date(Date(timeIntervalSinceReferenceDate: since2001))
     case .unsigned:
       throw Fault(
-        .unsignedTooLarge, at: Int(offset), "this integer is above \(Int64.max), the largest stored",
+        .unsignedTooLarge, at: Int(offset),
+        "this integer is above \(Int64.max), the largest stored",
         cure: "use a smaller integer or a string")
     case .array(let elements):
       try check(depth)

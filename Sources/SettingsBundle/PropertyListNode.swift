@@ -22,8 +22,8 @@ package struct PropertyListNode: Sendable {
     case dictionary([Member])
   }
 
-  /// A member of a dictionary. (A struct: a tuple here is a circular reference for the compiler once
-  /// strict memory safety is on.)
+  /// A member of a dictionary. (A struct: a tuple here is a circular reference for the compiler
+  /// once strict memory safety is on.)
   package struct Member: Sendable {
     package let key: String
     /// The byte of the `<` of `<key>`.

@@ -26,18 +26,11 @@ extension PropertyListParser {
     _ value: Bool, _ name: ElementName, at start: Int, isEmpty: Bool
   ) throws(Fault) -> PropertyListNode.Value {
     if isEmpty { return .boolean(value) }
-    guard cursor.byte == UInt8(ascii: "<") else {
-      throw cursor.unexpected(
-        Fault(
-          .invalidBoolean, at: cursor.index, "<\(name.text)> is not empty",
-          cure: "write <\(name.text)/>"),
-        inside: "<\(name.text)>")
-    }
-    guard cursor.bytes[cursor.index + 1] == UInt8(ascii: "/") || cursor.index + 1 == cursor.end
-    else {
-      throw Fault(
+    guard cursor.at("</") else {
+      let fault = Fault(
         .invalidBoolean, at: cursor.index, "<\(name.text)> is not empty",
         cure: "write <\(name.text)/>")
+      throw cursor.fault(fault, from: cursor.index, inside: "<\(name.text)>")
     }
     try closingTag(name.text, opened: start)
     return .boolean(value)
@@ -100,8 +93,9 @@ extension PropertyListParser {
       cure: "write decimal digits, or 0x and hexadecimal ones")
   }
 
-  /// `[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?` or a name of NaN and infinity as CoreFoundation writes
-  /// them, white space around it. A number too small for `Double` is 0, one too large an error.
+  /// `[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?` or a name of NaN and infinity as CoreFoundation
+  /// writes them, white space around it. A number too small for `Double` is 0, one too large an
+  /// error.
   private func real(_ range: Range<Int>, at start: Int) throws(Fault) -> Double {
     let text = trimmed(range)
     guard isDecimal(text) else { return try special(text, at: start) }
@@ -152,7 +146,8 @@ extension PropertyListParser {
 // MARK: - Dates
 
 extension PropertyListParser {
-  /// `YYYY-MM-DDTHH:MM:SSZ` of the proleptic Gregorian calendar, years 1 to 9999; seconds since 1970.
+  /// `YYYY-MM-DDTHH:MM:SSZ` of the proleptic Gregorian calendar, years 1 to 9999; seconds since
+  /// 1970.
   private func date(_ range: Range<Int>, at start: Int) throws(Fault) -> Int64 {
     let text = Array(cursor.bytes[range])
     guard text.count == 20, let year = number(text[0..<4]), text[4] == UInt8(ascii: "-"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of elements. Most text has neither references nor CDATA and becomes a `String` in one piece; only
-// the rest is collected in a buffer, piece by piece.
+// Text of elements. Most text has neither references nor CDATA and becomes a `String` in one piece;
+// only the rest is collected in a buffer, piece by piece.
 
 extension PropertyListParser {
   /// The text of `<string>` or `<key>` and its closing tag; the cursor is behind the opening one.
@@ -23,11 +23,10 @@ extension PropertyListParser {
   mutating func rawText(_ name: ElementName, at start: Int) throws(Fault) -> Range<Int> {
     let range = try plainText(name, at: start)
     guard isAtClosingTag else {
-      throw cursor.unexpected(
-        Fault(
-          .unexpectedElement, at: cursor.index, "<\(name.text)> holds nothing but plain characters",
-          cure: "write the value without markup"),
-        inside: "<\(name.text)>")
+      let fault = Fault(
+        .unexpectedElement, at: cursor.index, "<\(name.text)> holds nothing but plain characters",
+        cure: "write the value without markup")
+      throw cursor.fault(fault, from: cursor.index, inside: "<\(name.text)>")
     }
     try closingTag(name.text, opened: start)
     return range
@@ -72,9 +71,9 @@ extension PropertyListParser {
     of name: ElementName, at start: Int, into buffer: inout [UInt8]
   ) throws(Fault) {
     if cursor.byte == UInt8(ascii: "&") {
-      let scalar = try reference()
-      try checkLength(buffer.count + UTF8.width(scalar), at: start)
-      buffer.append(contentsOf: UTF8.encode(scalar).map { Array($0) } ?? [])
+      let bytes = try reference().utf8
+      try checkLength(buffer.count + bytes.count, at: start)
+      buffer.append(contentsOf: bytes)
     } else if cursor.at("<![CDATA[") {
       let content = try characterData()
       try checkLength(buffer.count + content.count, at: start)
@@ -98,13 +97,10 @@ extension PropertyListParser {
   }
 
   private func markup(in name: ElementName) -> Fault {
-    let rest = cursor.end - cursor.index
-    if rest == 1 || rest < 9 && cursor.bytes[cursor.index + 1] == UInt8(ascii: "!") {
-      return cursor.endOfFile(inside: "<\(name.text)>")
-    }
-    return Fault(
+    let fault = Fault(
       .unexpectedElement, at: cursor.index, "<\(name.text)> holds nothing but text",
       cure: "close it first, or write &lt; for the character")
+    return cursor.fault(fault, from: cursor.index, inside: "<\(name.text)>")
   }
 }
 
@@ -149,10 +145,9 @@ extension PropertyListParser {
   }
 
   private func badReference(at start: Int) -> Fault {
-    cursor.unexpected(
-      Fault(
-        .invalidReference, at: start, "& starts no reference here",
-        cure: "write &amp; for the character"),
-      inside: "a reference")
+    let fault = Fault(
+      .invalidReference, at: start, "& starts no reference here",
+      cure: "write &amp; for the character")
+    return cursor.fault(fault, from: start, inside: "a reference")
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The grammar of a property list over `XMLCursor`. Iterative: open containers are frames on `stack`, so
-// hostile nesting meets the depth limit and never the end of the thread's stack.
+// The grammar of a property list over `XMLCursor`. Iterative: open containers are frames on
+// `stack`, so hostile nesting meets the depth limit and never the end of the thread's stack.
 //
 // Invariants between elements:
 // - `stack` has at most `limits.effectiveDepth` frames, `elements` is at most `limits.elements`;
@@ -68,7 +68,7 @@ extension PropertyListParser {
       isApart = cursor.skipSpace()
     }
     if cursor.at("/>") { throw noValue(at: cursor.index) }
-    guard cursor.take(">") else { throw tagFault("<plist>", isApart: isApart) }
+    guard cursor.take(">") else { throw tagFault("<plist>", start, isApart: isApart) }
     return start
   }
 
@@ -91,9 +91,10 @@ extension PropertyListParser {
       return Fault(
         .unexpectedText, at: start, "there is text before <plist>", cure: "remove it")
     }
-    return Fault(
+    let fault = Fault(
       .unexpectedElement, at: start, "the first element is not <plist>",
       cure: "wrap the value in <plist version=\"1.0\"> and </plist>, if this is a property list")
+    return cursor.fault(fault, from: start, inside: "the lines before <plist>")
   }
 
   private func noValue(at offset: Int) -> Fault {

@@ -59,40 +59,41 @@ extension PropertyListParser {
     let isApart = cursor.skipSpace()
     if cursor.take(">") { return (name, false) }
     if cursor.take("/>") { return (name, true) }
-    throw tagFault("<\(name.text)>", isApart: isApart)
+    throw tagFault("<\(name.text)>", start, isApart: isApart)
   }
 
   /// Reads `</name>`; `opened` is the place of its `<name>`.
   mutating func closingTag(_ name: StaticString, opened: Int) throws(Fault) {
     let start = cursor.index
     cursor.index += 2
-    let range = cursor.name()
-    if range.count != name.utf8CodeUnitCount || !cursor.bytes.matches(name, at: start + 2) {
-      if cursor.isAtEnd { throw cursor.endOfFile(inside: "<\(name)>", related: .opened(opened)) }
-      throw Fault(
+    guard cursor.take(name), !cursor.byte.isName else {
+      let fault = Fault(
         .mismatchedTag, at: start, "expected </\(name)>", cure: "close the element that is open",
         related: .opened(opened))
+      throw cursor.fault(fault, from: start, inside: "<\(name)>")
     }
     cursor.skipSpace()
-    guard cursor.take(">") else { throw tagFault("</\(name)>", isApart: false) }
+    guard cursor.take(">") else { throw tagFault("</\(name)>", start, isApart: false) }
   }
 
-  /// What is wrong at the cursor, inside of a tag.
-  func tagFault(_ tag: String, isApart: Bool) -> Fault {
-    if cursor.isAtEnd || cursor.byte == UInt8(ascii: "/") && cursor.index + 1 == cursor.end {
-      return cursor.endOfFile(inside: tag)
-    }
-    if isApart, cursor.byte.isName {
-      return Fault(
+  /// What is wrong at the cursor, inside of the tag that starts at `start`.
+  func tagFault(_ tag: String, _ start: Int, isApart: Bool) -> Fault {
+    let fault =
+      isApart && cursor.byte.isName
+      ? Fault(
         .unexpectedAttribute, at: cursor.index,
-        "\(tag) has an attribute; only <plist> has one, its version", cure: "remove it")
-    }
-    return Fault(
-      .malformedTag, at: cursor.index, "\(tag) is malformed here", cure: "close the tag with >")
+        "this attribute does not belong into \(tag): only <plist> has one, its version",
+        cure: "remove it")
+      : Fault(
+        .malformedTag, at: cursor.index, "\(tag) is malformed here", cure: "close the tag with >")
+    return cursor.fault(fault, from: start, inside: tag)
   }
 
   private func unknown(_ name: Range<Int>, at start: Int) -> Fault {
-    if cursor.isAtEnd { return cursor.endOfFile(inside: "a tag") }
+    cursor.fault(unknownElement(name, at: start), from: start, inside: "a tag")
+  }
+
+  private func unknownElement(_ name: Range<Int>, at start: Int) -> Fault {
     if name.isEmpty {
       return Fault(
         .malformedTag, at: start, "< starts no tag here", cure: "write &lt; for the character")

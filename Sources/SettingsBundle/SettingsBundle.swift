@@ -8,8 +8,8 @@ public import KeepsakeValues
 /// specifier. Nothing is written anywhere: a seed is a default, and never replaces a stored value.
 ///
 /// The schema is Apple's "Settings Application Schema Reference", with the freedoms that shipped
-/// bundles take: specifiers of other types seed too, a slider's numbers may be integers, and a pane may lie
-/// in a folder of the bundle.
+/// bundles take: specifiers of other types seed too, a slider's numbers may be integers, and a pane
+/// may lie in a folder of the bundle.
 public struct SettingsBundle: Sendable {
   /// The name of the bundle's folder, or of the file.
   public let identifier: String
@@ -49,8 +49,8 @@ public struct SettingsBundle: Sendable {
   public enum Mode: Sendable, CaseIterable {
     /// The first one is thrown.
     case strict
-    /// Each one is a warning and seeds nothing, except that a missing `Title` costs no seed. A pane that
-    /// is not readable, not XML, or beyond a limit is still an error.
+    /// Each one is a warning and seeds nothing, except that a missing `Title` costs no seed. A pane
+    /// that is not readable, not XML, or beyond a limit is still an error.
     case lenient
   }
 
@@ -69,11 +69,11 @@ public struct SettingsBundle: Sendable {
   /// Reads the bundle at a path.
   ///
   /// - Parameters:
-  ///   - path: A folder with a `Root.plist`; or a property list: with `PreferenceSpecifiers` it stands
-  ///     for `Root.plist`, its panes beside it, and any other dictionary is a table of keys and
-  ///     defaults.
-  /// - Throws: `PropertyListError`, its `file` starting with `path`. A pane whose file does not exist is a
-  ///   warning in both modes: license panes are often made at build time.
+  ///   - path: A folder with a `Root.plist`; or a property list: with `PreferenceSpecifiers` it
+  ///     stands for `Root.plist`, its panes beside it, and any other dictionary is a table of keys
+  ///     and defaults.
+  /// - Throws: `PropertyListError`, its `file` starting with `path`. A pane whose file does not
+  ///   exist is a warning in both modes: license panes are often made at build time.
   public init(
     at path: String, mode: Mode = .strict, limits: Limits = Limits()
   ) throws(PropertyListError) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schema's rules about one specifier, as far as its seed depends on them; each a fault at the value
-// that breaks it, or at the specifier where a value is missing.
+// The schema's rules about one specifier, as far as its seed depends on them; each a fault at the
+// value that breaks it, or at the specifier where a value is missing.
 
 import KeepsakeValues
 
@@ -93,8 +93,8 @@ extension SettingsSpecifier {
     return try choice(value, among: [on, off], "neither its TrueValue nor its FalseValue")
   }
 
-  /// Numbers keep the type they are written in: `Double` reads an integer that is exact, and an app may
-  /// want the integer.
+  /// Numbers keep the type they are written in: `Double` reads an integer that is exact, and an app
+  /// may want the integer.
   private func sliderDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
     for (name, bound) in [
       ("MinimumValue", try required("MinimumValue")),
@@ -125,8 +125,8 @@ extension SettingsSpecifier {
     return values
   }
 
-  /// The one of `choices` that is the default. An integer also stands for the real of the same value,
-  /// and then has the type of the choice.
+  /// The one of `choices` that is the default. An integer also stands for the real of the same
+  /// value, and then has the type of the choice.
   private func choice(
     _ value: PropertyListNode, among choices: [PropertyListNode], _ otherwise: String
   ) throws(Fault) -> StoredValue {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From byte offsets to lines and columns. A file can be one line of megabytes with a warning at each
-// element, so neither a scan from the start nor an index of lines will do: every `stride` bytes the
-// line and column are written down, and a question costs at most `stride` steps.
+// From byte offsets to lines and columns. A file can be one line of megabytes with a warning at
+// each element, so neither a scan from the start nor an index of lines will do: every `stride`
+// bytes the line and column are written down, and a question costs at most `stride` steps.
 
 /// The lines and columns of one file.
 package struct SourceMap: Sendable {

@@ -85,18 +85,13 @@ extension XMLCursor {
     let fault = Fault(
       .malformedDeclaration, at: index, "the XML declaration is malformed: \(what)",
       cure: "write <?xml version=\"1.0\" encoding=\"UTF-8\"?>")
-    return isUnclosed(start) ? endOfFile(inside: "the XML declaration") : fault
+    return self.fault(fault, from: start, inside: "the XML declaration")
   }
 
   private func malformedDoctype(_ what: String, _ start: Int) -> Fault {
     let fault = Fault(
       .malformedDoctype, at: index, "the document type is malformed: \(what)",
       cure: "remove the document type, no reader needs it")
-    return isUnclosed(start) ? endOfFile(inside: "the document type") : fault
-  }
-
-  /// Whether no `>` follows: then the end of the file is the trouble, not this byte.
-  private func isUnclosed(_ start: Int) -> Bool {
-    !bytes[start..<end].contains(UInt8(ascii: ">"))
+    return self.fault(fault, from: start, inside: "the document type")
   }
 }

@@ -2,9 +2,9 @@
 //
 // A position in the bytes of an XML file and the steps that know nothing of property lists.
 //
-// Invariants: `bytes` ends with one NUL of ours at `end`, and no other byte behind the XML declaration is
-// NUL (`CharacterCheck`), so `bytes[index]` may be read whenever `index <= end`, and a loop over bytes of
-// some class stops at the end by itself. `index` never passes `end`.
+// Invariants: `bytes` ends with one NUL of ours at `end`, and no other byte behind the XML
+// declaration is NUL (`CharacterCheck`), so `bytes[index]` may be read whenever `index <= end`, and
+// a loop over bytes of some class stops at the end by itself. `index` never passes `end`.
 
 struct XMLCursor {
   let bytes: [UInt8]
@@ -54,9 +54,10 @@ struct XMLCursor {
     return start..<close
   }
 
-  /// The end of the file if that is where we are, else `fault`.
-  func unexpected(_ fault: Fault, inside what: String) -> Fault {
-    isAtEnd ? endOfFile(inside: what) : fault
+  /// `fault`, unless the markup that starts at `start` is cut off: no `>` follows, so the trouble
+  /// is the end of the file.
+  func fault(_ fault: Fault, from start: Int, inside what: String) -> Fault {
+    bytes[start..<end].contains(UInt8(ascii: ">")) ? fault : endOfFile(inside: what)
   }
 
   func endOfFile(inside what: String, related: Fault.Related? = nil) -> Fault {
@@ -92,9 +93,10 @@ extension XMLCursor {
       if isAtEnd { throw endOfFile(inside: "a comment", related: .opened(start)) }
       if take("-->") { return }
       if at("--") {
-        throw Fault(
+        let fault = Fault(
           .malformedComment, at: index, "a comment must not contain --",
           cure: "write it with single hyphens", related: .opened(start))
+        throw self.fault(fault, from: index, inside: "a comment")
       }
       index += 1
     }
@@ -110,7 +112,7 @@ extension XMLCursor {
       let fault = Fault(
         .malformedInstruction, at: start, "a processing instruction starts with a name",
         cure: "remove it")
-      throw unexpected(fault, inside: "a processing instruction")
+      throw self.fault(fault, from: start, inside: "a processing instruction")
     }
     if text(target).lowercased() == "xml" {
       throw Fault(

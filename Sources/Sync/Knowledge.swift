@@ -3,8 +3,9 @@
 // Who had seen what, and so which lost writes are conflicts.
 //
 // A write that lost is journalled iff the side that holds the winner had not seen it: then nobody
-// decided against it, the clocks did. "Seen" is a version vector per store: `seen`, and for the device
-// itself everything under its own identities. Two writes of the same content are no conflict.
+// decided against it, the clocks did. "Seen" is a version vector per store: `seen`, and for the
+// device itself everything under its own identities. Two writes of the same content are no
+// conflict.
 
 import KeepsakeDevice
 import KeepsakeValues

@@ -3,7 +3,8 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-/// Two devices that read each other's entries, step by step: `examine`, `offer`, two pulls, `finish`.
+/// Two devices that read each other's entries, step by step: `examine`, `offer`, two pulls,
+/// `finish`.
 struct Meeting {
   let devices: [Device]
   /// Places in `devices`.
@@ -109,7 +110,8 @@ struct Meeting {
   }
 
   private func offer(
-    _ token: MeetingToken, on place: Int, about peer: ReplicaID, reading theirs: [String: PeerState],
+    _ token: MeetingToken, on place: Int, about peer: ReplicaID,
+    reading theirs: [String: PeerState],
     at now: Int64
   ) throws(KeepsakeError) {
     try devices[place].core.write { connection in
@@ -141,8 +143,8 @@ struct Meeting {
     return result
   }
 
-  /// Moves each side's cursor past what the other one has only just got from it, and tells each side
-  /// how far it has been read.
+  /// Moves each side's cursor past what the other one has only just got from it, and tells each
+  /// side how far it has been read.
   func finish(at now: Int64) throws(KeepsakeError) {
     for place in [left, right] {
       let peer = try devices[other(place)].replica()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices meet in a star: each is merged into the first, then the first into each, so that after one
-// round all hold the same. Two devices are the smallest star, read from the first into the second
-// first. Everything is checked before anything is touched.
+// Devices meet in a star: each is merged into the first, then the first into each, so that after
+// one round all hold the same. Two devices are the smallest star, read from the first into the
+// second first. Everything is checked before anything is touched.
 
 public import KeepsakeDevice
 import KeepsakeValues
@@ -11,11 +11,11 @@ extension Device {
   /// Merges this device with others, in every direction; the last writer of each key wins.
   ///
   /// Safe at any time, also while applications have the files open: they hear one change set per
-  /// transaction. Merging again changes nothing. The cost follows what has changed since the devices
-  /// last met.
+  /// transaction. Merging again changes nothing. The cost follows what has changed since the
+  /// devices last met.
   ///
-  /// - Throws: `KeepsakeError`; what was merged until then stays merged, and running it again goes on
-  ///   from there.
+  /// - Throws: `KeepsakeError`; what was merged until then stays merged, and running it again goes
+  ///   on from there.
   @discardableResult
   public func merge(
     with others: Device..., options: MergeOptions = MergeOptions()

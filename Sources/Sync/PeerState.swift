@@ -2,12 +2,12 @@
 //
 // What a device remembers of another, per store, and whether two memories fit together.
 //
-// A cursor says "I have read yours up to here", which is true only of the state that was read. A file
-// may since have been copied, or replaced by a backup of itself. So every meeting has a token. It is
-// written on both sides before anything is read (`token`), beside what the other last read under
-// (`theirRead`), and again with the cursor in the transaction that reads (`readToken`). A crash leaves
-// the other side with a read token that this one still knows; a copy or a rollback leaves one that it
-// does not.
+// A cursor says "I have read yours up to here", which is true only of the state that was read. A
+// file may since have been copied, or replaced by a backup of itself. So every meeting has a token.
+// It is written on both sides before anything is read (`token`), beside what the other last read
+// under (`theirRead`), and again with the cursor in the transaction that reads (`readToken`). A
+// crash leaves the other side with a read token that this one still knows; a copy or a rollback
+// leaves one that it does not.
 
 import KeepsakeDevice
 import KeepsakeValues

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One direction of a meeting: what the sender accepted since the receiver last read goes through the
-// receiver's door, in transactions of at most `chunkSize` entries.
+// One direction of a meeting: what the sender accepted since the receiver last read goes through
+// the receiver's door, in transactions of at most `chunkSize` entries.
 //
 // Invariants
 // - The sender is attached read-only; only the receiver is written.
 // - A cursor is written in the transaction that writes the rows it covers, so it never runs ahead.
-// - The token is checked in the transaction that reads, so a cursor never covers another state of the
-//   sender's file than the one that was met.
+// - The token is checked in the transaction that reads, so a cursor never covers another state of
+//   the sender's file than the one that was met.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -163,8 +163,8 @@ struct EchoRange: Equatable {
   var lower: Int64 = 0
   var upper: Int64 = 0
 
-  /// Grows by a following range. A gap means that somebody else wrote in between; then only the newer
-  /// range is kept, and reading the older part again changes nothing.
+  /// Grows by a following range. A gap means that somebody else wrote in between; then only the
+  /// newer range is kept, and reading the older part again changes nothing.
   mutating func append(_ from: Int64, _ to: Int64) {
     if from != upper || lower == upper { lower = from }
     upper = to

@@ -6,9 +6,10 @@ import KeepsakeValues
 extension Device {
   /// Gives this device a new identity, because another file has the same past.
   ///
-  /// Its entries keep the origin they were written under. Whom it met, it met as somebody else, so it
-  /// forgets the cursors; the next meetings are in full. What it wrote under its former identities is
-  /// remembered, so that its own writes are not taken for a stranger's in the conflict rule.
+  /// Its entries keep the origin they were written under. Whom it met, it met as somebody else, so
+  /// it forgets the cursors; the next meetings are in full. What it wrote under its former
+  /// identities is remembered, so that its own writes are not taken for a stranger's in the
+  /// conflict rule.
   func rotate(to id: ReplicaID) throws(KeepsakeError) {
     try core.write { connection in
       var replica = try ReplicaState(connection)

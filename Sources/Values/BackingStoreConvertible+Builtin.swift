@@ -38,7 +38,8 @@ extension BackingStoreConvertible where Self: FixedWidthInteger {
 
   public func toBackingStore() throws -> StoredValue {
     guard let number = Int64(exactly: self) else {
-      throw ValueError(.invalid, "a store holds integers up to \(Int64.max); store a string instead")
+      throw ValueError(
+        .invalid, "a store holds integers up to \(Int64.max); store a string instead")
     }
     return .integer(number)
   }

@@ -12,7 +12,8 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
     self.rawValue = rawValue
   }
 
-  /// The first stamp of a millisecond. Milliseconds outside 0...`maximumMilliseconds` are cut to it.
+  /// The first stamp of a millisecond. Milliseconds outside 0...`maximumMilliseconds` are cut to
+  /// it.
   public init(milliseconds: Int64) {
     rawValue = min(max(milliseconds, 0), Self.maximumMilliseconds) << 16
   }
@@ -31,8 +32,8 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
   }
 
   /// The stamp for a local write: later than everything this device has accepted and than the entry
-  /// it replaces, and at or after the wall clock. A wrong wall clock can therefore never make a write
-  /// fail, or lose to what its author saw.
+  /// it replaces, and at or after the wall clock. A wrong wall clock can therefore never make a
+  /// write fail, or lose to what its author saw.
   ///
   /// - Returns: nil when the clock is at its very end, which only a damaged file can bring about.
   package static func next(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dates as text, in UTC with milliseconds, by exact integer arithmetic: a stamp has to print the same
-// everywhere, and Foundation's formatters round in binary.
+// Dates as text, in UTC with milliseconds, by exact integer arithmetic: a stamp has to print the
+// same everywhere, and Foundation's formatters round in binary.
 
 /// Days and dates of the proleptic Gregorian calendar.
 package enum CivilCalendar {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A strict RFC 8259 reader. Stricter where the RFC leaves room: member names are unique by canonical
-// equivalence (a Swift dictionary could not hold both), an integer fits 64 bits, a number is finite,
-// nesting ends at `JSON.maximumDepth` (so the recursion is bounded).
+// A strict RFC 8259 reader. Stricter where the RFC leaves room: member names are unique by
+// canonical equivalence (a Swift dictionary could not hold both), an integer fits 64 bits, a number
+// is finite, nesting ends at `JSON.maximumDepth` (so the recursion is bounded).
 
 /// Text that is not JSON.
 package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {

@@ -2,8 +2,8 @@
 
 /// An optional of a type that a store can hold. Only `Optional` conforms.
 ///
-/// It stands for `Wrapped?` where a generic parameter cannot: in the initialiser that Swift uses for a
-/// property declared without a value.
+/// It stands for `Wrapped?` where a generic parameter cannot: in the initialiser that Swift uses
+/// for a property declared without a value.
 public protocol OptionalBackingStoreConvertible: ExpressibleByNilLiteral, SendableMetatype {
   associatedtype Wrapped: BackingStoreConvertible
   init(_ wrapped: Wrapped)

@@ -11,8 +11,8 @@
 extension JSON {
   /// The canonical form for the file: members ordered by the bytes of their names.
   ///
-  /// - Throws: `ValueError` if the value nests deeper than `StoredValue.maximumDepth`, or holds an opaque
-  ///   value.
+  /// - Throws: `ValueError` if the value nests deeper than `StoredValue.maximumDepth`, or holds an
+  ///   opaque value.
   package init(storing value: StoredValue) throws(ValueError) {
     self = try Self.element(value, shown: false, depth: 0)
   }

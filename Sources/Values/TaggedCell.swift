@@ -3,7 +3,8 @@
 // How a value becomes two columns, `tag` and `value`, and back.
 //
 // Invariants
-// - Decoding never fails: what this version cannot read becomes `.opaque` with the same two columns.
+// - Decoding never fails: what this version cannot read becomes `.opaque` with the same two
+//   columns.
 // - Encoding a decoded value gives the same two columns.
 // - A value has one encoding, so equal values have equal bytes on every device.
 

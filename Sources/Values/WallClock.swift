@@ -4,7 +4,8 @@
 public struct WallClock: Sendable {
   private let read: @Sendable () -> Int64
 
-  /// - Parameter milliseconds: called whenever a write needs a stamp; returns milliseconds since 1970.
+  /// - Parameter milliseconds: called whenever a write needs a stamp; returns milliseconds since
+  ///   1970.
   public init(_ milliseconds: @escaping @Sendable () -> Int64) {
     read = milliseconds
   }

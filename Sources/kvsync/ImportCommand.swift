@@ -8,7 +8,8 @@ import KeepsakeValues
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Sets what a file lists, in one transaction; makes the device file when it is missing.",
+    abstract:
+      "Sets what a file lists, in one transaction; makes the device file when it is missing.",
     discussion: """
       The file has a JSON object a line, or is a property list, whose keys go to --store.
 

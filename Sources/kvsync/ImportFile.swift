@@ -52,7 +52,8 @@ struct ImportFile {
     let known: Set = ["store", "key", "type", "value", "deleted", "at"]
     if let unknown = members.first(where: { !known.contains($0.name) }) {
       throw fail(
-        number, "there is no member \"\(unknown.name)\"; use \(known.sorted().joined(separator: ", "))")
+        number,
+        "there is no member \"\(unknown.name)\"; use \(known.sorted().joined(separator: ", "))")
     }
     guard case .string(let key)? = json["key"], !key.isEmpty else {
       throw fail(number, "there is no key; add \"key\" with a text that is not empty")
@@ -70,7 +71,8 @@ struct ImportFile {
     case (nil, .string(let name)?, let value?):
       guard let kind = StoredValue.Kind(rawValue: name), kind != .opaque else {
         throw fail(
-          number, "there is no type \"\(name)\"; use string, integer, real, boolean, date, data,"
+          number,
+          "there is no type \"\(name)\"; use string, integer, real, boolean, date, data,"
             + " array or dictionary")
       }
       do {
@@ -94,7 +96,8 @@ struct ImportFile {
     guard let milliseconds else { return nil }
     guard (0...HybridTimestamp.maximumMilliseconds).contains(milliseconds) else {
       throw fail(
-        number, "\"at\" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970")
+        number, "\"at\" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"
+      )
     }
     return milliseconds
   }

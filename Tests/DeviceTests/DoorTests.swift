@@ -3,8 +3,8 @@
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct DoorTests {
   /// Entries of one key with stamps, origins and contents so few that every tie occurs.
@@ -58,7 +58,8 @@ import TestSupport
     for _ in 0..<200 {
       let store = ["cloud", "defaults"].randomElement(using: &generator) ?? "cloud"
       let key = ["a", "b"].randomElement(using: &generator) ?? "a"
-      let value: StoredValue? = generator.chance(40) ? nil : .integer(.random(in: 0...9, using: &generator))
+      let value: StoredValue? =
+        generator.chance(40) ? nil : .integer(.random(in: 0...9, using: &generator))
       let before = try device.core.access { try ReplicaState($0) }
       #expect(before.lseq >= highest, "seed \(seed)")
       try device.write([LocalWrite(store: store, key: key, value: value)])
@@ -95,8 +96,10 @@ import TestSupport
     let heard = Heard()
     let observation = device.observe { heard.append($0) }
     try device.write([
-      LocalWrite(store: "cloud", key: "a", value: 1), LocalWrite(store: "cloud", key: "b", value: 2),
-      LocalWrite(store: "cloud", key: "a", value: 3), LocalWrite(store: "cloud", key: "c", value: 4),
+      LocalWrite(store: "cloud", key: "a", value: 1),
+      LocalWrite(store: "cloud", key: "b", value: 2),
+      LocalWrite(store: "cloud", key: "a", value: 3),
+      LocalWrite(store: "cloud", key: "c", value: 4),
       LocalWrite(store: "cloud", key: "c", value: nil),
     ])
     #expect(heard.sets.map { $0.map(\.key) } == [["a", "b"]])
@@ -128,7 +131,8 @@ import TestSupport
     let device = try Device.inMemory()
     #expect(throws: KeepsakeError.self) {
       try device.write([
-        LocalWrite(store: "cloud", key: "a", value: 1), LocalWrite(store: "cloud", key: "", value: 1),
+        LocalWrite(store: "cloud", key: "a", value: 1),
+        LocalWrite(store: "cloud", key: "", value: 1),
       ])
     }
     #expect(try device.entry(store: "cloud", key: "a") == nil)

@@ -3,8 +3,8 @@
 import Foundation
 import KeepsakeDevice
 import KeepsakeMigrations
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct MigrationTests {
   private static let folder = URL(fileURLWithPath: #filePath)

@@ -4,8 +4,8 @@ import Foundation
 import KeepsakeDevice
 import KeepsakeMigrations
 import KeepsakeValues
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct OpeningTests {
   private let folder: TemporaryFolder
@@ -67,8 +67,9 @@ import TestSupport
 
   @Test(arguments: [Access.create, .existing, .readOnly])
   func whatIsNotOursIsRefusedAndLeftAlone(access: Access) throws {
-    for content in ["", "text", "SQLite format 3\0 but not more", String(repeating: "x", count: 9000)]
-    {
+    for content in [
+      "", "text", "SQLite format 3\0 but not more", String(repeating: "x", count: 9000),
+    ] {
       try Data(content.utf8).write(to: URL(fileURLWithPath: path))
       #expect(code(access) == .notKeepsake, "\(content.prefix(20))")
       #expect(try String(contentsOfFile: path, encoding: .utf8) == content)

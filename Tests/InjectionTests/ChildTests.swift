@@ -3,7 +3,7 @@
 import KeepsakeInjection
 import Testing
 
-@Suite struct ChildTests {
+@Suite(.timeLimit(.minutes(1))) struct ChildTests {
   private func shopContainer() -> Container {
     Container { container in
       container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
@@ -71,7 +71,9 @@ import Testing
   @Test func freshChildOfAChildSeesBothAndChangesNeither() throws {
     let container = shopContainer()
     let session = try container.child { try $0.set("session") }
-    let fresh = try session.child(fresh: true) { try $0.set(MockAPI(), for: Container.Key<any API>()) }
+    let fresh = try session.child(fresh: true) {
+      try $0.set(MockAPI(), for: Container.Key<any API>())
+    }
     #expect(try fresh.get(Container.Key<String>()) == "session")
     #expect(try fresh.child().get(Container.Key<Shop>()).api.host == "mock")
     #expect(try session.get(Container.Key<Shop>()).api.host == "real")
@@ -126,7 +128,9 @@ import Testing
   @Test func factorySeesItsOwnContainerAsCurrent() throws {
     let container = shopContainer()
     container.register(Container.Key("host")) { _ in inject(Container.Key<any API>()).host }
-    let host = try Container.withOverrides({ try $0.set(MockAPI(), for: Container.Key<any API>()) }) {
+    let host = try Container.withOverrides {
+      try $0.set(MockAPI(), for: Container.Key<any API>())
+    } perform: {
       try container.get(Container.Key<String>("host"))
     }
     #expect(host == "real")

@@ -3,7 +3,7 @@
 import KeepsakeInjection
 import Testing
 
-@Suite struct FactoryTests {
+@Suite(.timeLimit(.minutes(1))) struct FactoryTests {
   // AcRegister
   @Test func closureMakesTheObject() throws {
     let container = Container()

@@ -32,7 +32,7 @@ final class Service: Injectable, Sendable {
   func didInject() { completed.up() }
 }
 
-@Suite struct InjectedTests {
+@Suite(.timeLimit(.minutes(1))) struct InjectedTests {
   private let container = Container { container in
     container.register(.screenAPI) { _ in RealAPI() }
     container.register { _ in 5 }

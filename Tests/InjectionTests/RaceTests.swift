@@ -121,6 +121,29 @@ import Testing
     #expect(try container.get(Container.Key<RealAPI>()) === api)
   }
 
+  @Test func makerThatEndsWhileASetIsInjectedDropsItsObject() async throws {
+    let container = Container()
+    let (begun, isSetting, isMade) = (Latch(), Latch(), Latch())
+    container.register { _ -> Told in
+      begun.open()
+      isSetting.wait()
+      return Told { isMade.open() }
+    }
+    let told = Told {
+      isSetting.open()
+      isMade.wait()
+      for _ in 0..<100_000 { _ = Task.isCancelled }  // The maker ends now.
+    }
+    let seen = await onThreads(2) { index in
+      if index == 1 {
+        begun.wait()
+        try container.set(told)
+      }
+      return try container.get(Container.Key<Told>())
+    }
+    for result in seen { #expect(try result.get() === told) }
+  }
+
   @Test func registeringWhileOthersLookUpLosesNothing() async throws {
     let container = Container()
     let sums = await onThreads(4) { thread in

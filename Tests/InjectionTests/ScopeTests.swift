@@ -3,7 +3,7 @@
 import KeepsakeInjection
 import Testing
 
-@Suite struct ScopeTests {
+@Suite(.timeLimit(.minutes(1))) struct ScopeTests {
   // AcRegister without options
   @Test func singletonIsMadeOnceAndOnlyWhenAskedFor() throws {
     let container = Container()
@@ -101,7 +101,7 @@ import Testing
   @Test func setReplacesAMadeSingletonForAllItsKeys() throws {
     let container = Container()
     container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
-    _ = try container.get(Container.Key<RealAPI>())
+    for _ in 1...2 { #expect(try container.get(Container.Key<any API>()).host == "real") }
     try container.set(RealAPI(host: "set"))
     #expect(try container.get(Container.Key<RealAPI>()).host == "set")
     #expect(try container.get(Container.Key<any API>()).host == "set")

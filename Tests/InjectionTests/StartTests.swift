@@ -177,7 +177,7 @@ import Testing
   }
 }
 
-@Suite struct ValidationTests {
+@Suite(.timeLimit(.minutes(1))) struct ValidationTests {
   @Test func everyProblemIsReportedAtOnceAndNoFactoryRuns() throws {
     let container = Container()
     let made = Counter()
@@ -215,7 +215,9 @@ import Testing
     let container = Container()
     container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
     container.register(using: Shop.init)
-    container.register(Container.Key("greeting"), using: { "\($0)" }, with: Container.Key<Int>(default: { _ in 1 }))
+    container.register(
+      Container.Key("greeting"), using: { "\($0)" },
+      with: Container.Key<Int>(default: { _ in 1 }))
     try container.validate()
     try container.child(fresh: true).validate()
   }

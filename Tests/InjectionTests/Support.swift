@@ -40,6 +40,13 @@ final class Other: Sendable {
   init(_ node: Node? = nil) { self.node = Mutex(node) }
 }
 
+/// Does something when it is injected.
+final class Told: Injectable, Sendable {
+  private let action: @Sendable () -> Void
+  init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+  func didInject() { action() }
+}
+
 struct Failure: Error {}
 
 final class Counter: Sendable {

@@ -2,8 +2,8 @@
 
 import Foundation
 import Keepsake
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct StoreTests {
   final class Shared: CloudKeyValueStore, @unchecked Sendable {
@@ -61,7 +61,8 @@ import TestSupport
   @Test func aSeedIsADefaultAndNeverAStoredWrite() throws {
     let folder = try TemporaryFolder()
     let device = try Device.temporary()
-    let settings = try Local(on: device, seededBy: Self.bundle(in: folder, volume: "<integer>1</integer>"))
+    let settings = try Local(
+      on: device, seededBy: Self.bundle(in: folder, volume: "<integer>1</integer>"))
     #expect(settings.volume == 1)
     #expect(settings.toggle)
     #expect(settings.theme == "light")
@@ -77,7 +78,8 @@ import TestSupport
   @Test func aNewerBundleReplacesTheDefaultsAndNothingThatWasSet() throws {
     let folder = try TemporaryFolder()
     let device = try Device.temporary()
-    let first = try Local(on: device, seededBy: Self.bundle(in: folder, volume: "<real>0.75</real>"))
+    let first = try Local(
+      on: device, seededBy: Self.bundle(in: folder, volume: "<real>0.75</real>"))
     first.toggle = false
     let newer = try Self.bundle(in: folder, volume: "<real>0.1</real>")
     let second = try Local(on: device, seededBy: newer)

@@ -3,8 +3,8 @@
 import Foundation
 import Keepsake
 import SettingsFixture
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct TypedSettingTests {
   @Test(arguments: Samples.all)

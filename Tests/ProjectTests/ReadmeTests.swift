@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct ReadmeTests {
   private static func blocks(_ language: String) throws -> [String] {

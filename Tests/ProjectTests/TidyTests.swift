@@ -41,7 +41,8 @@ import Testing
     let allowed = Self.imports[module, default: []].union(Self.swiftsOwn)
     for file in try Project.files(in: [module], ".swift") {
       for (number, line) in try Self.lines(file) {
-        guard let match = line.firstMatch(of: /^\s*(?:@\w+ )?(?:\w+ )?import (?:struct |func )?(\w+)/)
+        guard
+          let match = line.firstMatch(of: /^\s*(?:@\w+ )?(?:\w+ )?import (?:struct |func )?(\w+)/)
         else { continue }
         #expect(allowed.contains(String(match.1)), "\(file):\(number)")
       }

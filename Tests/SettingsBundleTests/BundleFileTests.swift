@@ -44,6 +44,13 @@ import Testing
     #expect(failure(folder.path)?.code == .notAFile)
   }
 
+  /// Without the check before reading this would ask for 8 TiB of memory.
+  @Test func sizeIsCheckedBeforeReading() throws {
+    let path = try folder.write(pane(), to: "Root.plist")
+    try #require(truncate(path, 8 << 40) == 0, "no sparse files here")
+    #expect(failure(folder.path)?.code == .fileTooLarge)
+  }
+
   @Test func nameThatIsTooLongIsUnreadable() {
     let error = failure(folder.path + "/" + String(repeating: "a", count: 300))
     #expect(error?.code == .unreadable)

@@ -184,6 +184,10 @@ import Testing
     ),
     (slider("¦\(tooLarge)", "<real>0</real>", "<real>1</real>"), .unsignedTooLarge),
     (
+      choice("PSMultiValueSpecifier", "¦<string>é</string>", "<string>e\u{301}</string><true/>"),
+      .defaultNotAmongValues
+    ),
+    (
       choice("PSMultiValueSpecifier", "¦<string>c</string>", "<true/><false/>"),
       .defaultNotAmongValues
     ),

@@ -58,7 +58,8 @@ package final class EverySetting: UserDefaultsStore, @unchecked Sendable {
   @Setting package var nested = [[1]]
   @Setting package var dictionary = ["a": 1]
   @Setting package var theme = Theme(name: "light")
-  @Setting(fromBackingStore: Color.init(hex:), toBackingStore: \.hex) package var color = Color(0, 0, 255)
+  @Setting(fromBackingStore: Color.init(hex:), toBackingStore: \.hex) package var color = Color(
+    0, 0, 255)
 
   @Setting package var maybeString: String?
   @Setting package var maybeBoolean: Bool?

@@ -3,7 +3,8 @@
 import Foundation
 import Keepsake
 
-/// One property of `EverySetting`: how to give it a value that is not its default, and how it reads.
+/// One property of `EverySetting`: how to give it a value that is not its default, and how it
+/// reads.
 package struct Sample: Sendable, CustomStringConvertible {
   package let name: String
   package let assign: @Sendable (EverySetting) -> Void
@@ -40,17 +41,19 @@ package enum Samples {
   private static let date = Date(timeIntervalSinceReferenceDate: 812_345_678.123_456_7)
   private static let url = URL(fileURLWithPath: "/tmp/é ü")
 
-  package static let all: [Sample] = plain + optional + [
-    Sample("loginCount", \.loginCount, 0, 7), Sample("nickname", \.nickname, nil, "nick"),
-    Sample("constant", \.constant.wrappedValue, "constant", "changed"),
-    Sample("maybeConstant", \.maybeConstant.wrappedValue, nil, 9),
-  ]
+  package static let all: [Sample] =
+    plain + optional + [
+      Sample("loginCount", \.loginCount, 0, 7), Sample("nickname", \.nickname, nil, "nick"),
+      Sample("constant", \.constant.wrappedValue, "constant", "changed"),
+      Sample("maybeConstant", \.maybeConstant.wrappedValue, nil, 9),
+    ]
 
   private static let plain: [Sample] = [
     Sample("string", \.string, "guest", "a\0\"é\n"), Sample("boolean", \.boolean, false, true),
     Sample("integer", \.integer, 1, .max), Sample("int64", \.int64, 2, .min),
     Sample("uint8", \.uint8, 3, 255), Sample("double", \.double, 1.5, 0.1),
-    Sample("float", \.float, 2.5, .greatestFiniteMagnitude), Sample("data", \.data, Data([1]), bytes),
+    Sample("float", \.float, 2.5, .greatestFiniteMagnitude),
+    Sample("data", \.data, Data([1]), bytes),
     Sample("date", \.date, Date(timeIntervalSinceReferenceDate: 0), date),
     Sample("url", \.url, URL(fileURLWithPath: "/"), url),
     Sample("array", \.array, ["a"], ["", "é", "e\u{301}"]),
@@ -61,8 +64,10 @@ package enum Samples {
   ]
 
   private static let optional: [Sample] = [
-    Sample("maybeString", \.maybeString, nil, ""), Sample("maybeBoolean", \.maybeBoolean, nil, false),
-    Sample("maybeInteger", \.maybeInteger, nil, 0), Sample("maybeDouble", \.maybeDouble, nil, .infinity),
+    Sample("maybeString", \.maybeString, nil, ""),
+    Sample("maybeBoolean", \.maybeBoolean, nil, false),
+    Sample("maybeInteger", \.maybeInteger, nil, 0),
+    Sample("maybeDouble", \.maybeDouble, nil, .infinity),
     Sample("maybeData", \.maybeData, nil, Data()), Sample("maybeDate", \.maybeDate, nil, date),
     Sample("maybeURL", \.maybeURL, nil, url), Sample("maybeArray", \.maybeArray, nil, []),
     Sample("maybeDictionary", \.maybeDictionary, nil, ["a": 1]),

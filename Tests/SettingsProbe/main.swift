@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second process of the tests: prints every property of the settings in a device file, as lines of
-// name, tab, text as a Swift literal.
+// The second process of the tests: prints every property of the settings in a device file, as lines
+// of name, tab, text as a Swift literal.
 
 import Keepsake
 import SettingsFixture

@@ -3,8 +3,8 @@
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct ConflictTests {
   private let clock = MovableClock()

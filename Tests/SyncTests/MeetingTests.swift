@@ -4,8 +4,8 @@ import Foundation
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct MeetingTests {
   private let clock = MovableClock()

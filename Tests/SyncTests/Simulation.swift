@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random histories on real files, beside a model that knows nothing of cursors, tokens or SQL: each
-// device is a dictionary, a meeting is the join of two dictionaries, a copied file a copied dictionary.
+// device is a dictionary, a meeting is the join of two dictionaries, a copied file a copied
+// dictionary.
 
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
-import Testing
 import TestSupport
+import Testing
 
 @testable import KeepsakeSync
 
@@ -106,7 +107,8 @@ final class Simulation {
     for place in isOneWay ? places.suffix(1) : places[...] { models[place] = joined }
     if !isOneWay {
       #expect(report.hasConverged)
-      let again = try Merge.run(list, options: MergeOptions(chunkSize: chunkSize), using: &generator)
+      let again = try Merge.run(
+        list, options: MergeOptions(chunkSize: chunkSize), using: &generator)
       #expect(again.transfers.allSatisfy { $0.received == 0 && $0.changed == 0 })
     }
     for place in places { try check(place) }

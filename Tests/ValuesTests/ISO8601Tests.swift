@@ -2,14 +2,15 @@
 
 import Foundation
 import KeepsakeValues
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct ISO8601Tests {
   @Test(arguments: [
     ("1970-01-01T00:00:00.000Z", Int64(0)), ("2001-01-01T00:00:00.000Z", 978_307_200_000),
     ("2026-11-20T10:00:00.123Z", 1_795_168_800_123), ("1969-12-31T23:59:59.999Z", -1),
-    ("2000-02-29T12:30:00.000Z", 951_827_400_000), ("0001-01-01T00:00:00.000Z", -62_135_596_800_000),
+    ("2000-02-29T12:30:00.000Z", 951_827_400_000),
+    ("0001-01-01T00:00:00.000Z", -62_135_596_800_000),
   ])
   func aTimePrintsAndReadsBack(text: String, milliseconds: Int64) {
     #expect(ISO8601.text(milliseconds: milliseconds) == text)

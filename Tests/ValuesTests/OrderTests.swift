@@ -2,8 +2,8 @@
 
 import Foundation
 import KeepsakeValues
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct OrderTests {
   /// Few values of each kind, so that ties at every level are common.

@@ -2,8 +2,8 @@
 
 import Foundation
 import KeepsakeValues
-import Testing
 import TestSupport
+import Testing
 
 /// Random values, containers included.
 struct ValueGenerator {
@@ -116,8 +116,9 @@ struct ValueGenerator {
   }
 
   @Test func aUsersDictionaryThatLooksLikeAMarkerIsNotTakenForOne() throws {
-    for value: StoredValue in [["$date": 1], ["$data": "x"], ["$dictionary": [:]], ["$real": "nan"]]
-    {
+    for value: StoredValue in [
+      ["$date": 1], ["$data": "x"], ["$dictionary": [:]], ["$real": "nan"],
+    ] {
       #expect(try TaggedCell(value).value == value)
     }
     #expect(try TaggedCell(["$date": 1]).cell == .text(#"{"$dictionary":{"$date":1}}"#))
