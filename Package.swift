@@ -80,6 +80,10 @@ let package = Package(
     .testTarget(
       name: "InjectionTests", dependencies: ["KeepsakeInjection"], path: "Tests/InjectionTests"),
     .testTarget(
+      name: "CommandTests",
+      dependencies: ["kvsync", "KeepsakeDevice", "KeepsakeValues", "TestSupport"],
+      path: "Tests/CommandTests"),
+    .testTarget(
       name: "SyncTests",
       dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "TestSupport"],
       path: "Tests/SyncTests"),

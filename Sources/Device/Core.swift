@@ -108,8 +108,10 @@ extension Device {
       try connection.first("PRAGMA quick_check(1)") { $0.text(0) }
     }
     guard problem == "ok" else {
+      // The line before it names the database within the connection.
+      let place = problem?.split(separator: "\n").last.map(String.init) ?? "no answer"
       throw KeepsakeError(
-        .corrupt, path: path, "the file is damaged (\(problem ?? "no answer"))",
+        .corrupt, path: path, "the file is damaged (\(place))",
         cure: "restore a backup of it")
     }
   }

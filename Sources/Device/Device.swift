@@ -49,7 +49,6 @@ public final class Device: Sendable {
     core = try CoreRegistry.core(path, access, busyTimeout: busyTimeout, identity: identity)
     self.clock = clock
     self.folder = folder
-    try promoteDueEntries()
   }
 
   private init(core: Core, clock: WallClock) {
@@ -102,7 +101,7 @@ public final class Device: Sendable {
   package var hasObservers: Bool { !core.observers.isEmpty }
 
   /// Lets entries in whose time has come.
-  private func promoteDueEntries() throws(KeepsakeError) {
+  package func promoteDueEntries() throws(KeepsakeError) {
     guard !core.isReadOnly else { return }
     let now = clock.milliseconds
     guard try core.access({ try Held.isAnyDue($0, now: now, skew: Held.defaultSkew) }) else {

@@ -16,6 +16,17 @@
 package struct FileID: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
+
+  /// The identity of what is at a path, symbolic links followed; nil when nothing is.
+  package init?(of path: String) throws(KeepsakeError) {
+    guard let id = try FileStatus(of: path)?.id else { return nil }
+    self = id
+  }
+
+  fileprivate init(device: UInt64, inode: UInt64) {
+    self.device = device
+    self.inode = inode
+  }
 }
 
 struct FileStatus {

@@ -27,9 +27,9 @@ enum Schema {
   static func check(_ connection: Connection, path: String) throws {
     let id = try connection.first("PRAGMA application_id") { $0.integer(0) }
     guard id == Int64(Migrations.applicationID) else {
+      let kind = id == 0 ? "this is not a Keepsake file" : "this is another application's file"
       throw KeepsakeError(
-        .notKeepsake, path: path, "this SQLite file belongs to another application",
-        cure: "name a file that kvsync or an app of ours made")
+        .notKeepsake, path: path, kind, cure: "name a file that kvsync or an app made")
     }
     try refuseCode(connection, path)
     let objects = try Self.objects(connection)

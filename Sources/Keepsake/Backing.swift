@@ -18,6 +18,7 @@ final class Backing: Sendable {
     self.device = device
     self.store = store
     failures = FailureLog(logger: logger)
+    try device.promoteDueEntries()
     let defaults = try device.defaults(store: store)
     seeds = Dictionary(
       defaults.map { (ByteText($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })

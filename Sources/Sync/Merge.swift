@@ -72,7 +72,7 @@ extension Merge {
   ) throws(KeepsakeError) {
     var meetings = devices.indices.dropFirst().map { Meeting(devices, 0, $0, stores: stores) }
     try check(meetings, options)
-    for device in devices { try promote(device, options) }
+    for place in devices.indices { try promote(place, of: devices, options, &report) }
     try rotateCopies(meetings, devices, &report, using: &generator)
     // A meeting without anything to tell writes nothing, not even that it took place.
     if try allUpToDate(meetings) {
@@ -158,11 +158,21 @@ extension Merge {
     if result.hasMoreChanges { report.isTruncated = true }
   }
 
-  static func promote(_ device: Device, _ options: MergeOptions) throws(KeepsakeError) {
+  /// Lets in what was held and is due; its changes are the first of the report.
+  static func promote(
+    _ place: Int, of devices: [Device], _ options: MergeOptions, _ report: inout MergeReport
+  ) throws(KeepsakeError) {
+    let device = devices[place]
     let now = device.clock.milliseconds
     let skew = options.maximumClockSkew
     guard try device.core.access({ try Held.isAnyDue($0, now: now, skew: skew) }) else { return }
-    try device.core.write { ((), try Held.promote($0, now: now, skew: skew)) }
+    let changes = try device.core.write { connection in
+      let changes = try Held.promote(connection, now: now, skew: skew)
+      return (changes, changes)
+    }
+    let room = options.changeLimit - report.changes.count
+    report.changes += changes.prefix(room).map { MergeReport.DeviceChange(into: place, change: $0) }
+    if changes.count > room { report.isTruncated = true }
   }
 
   static func nothingIsHeld(_ devices: [Device]) throws(KeepsakeError) -> Bool {

@@ -15,7 +15,7 @@ extension Merge {
     let last = devices.count - 1
     let meetings = (0..<last).map { Meeting(devices, $0, last, stores: stores) }
     try check(meetings, options)
-    try promote(devices[last], options)
+    try promote(last, of: devices, options, &report)
     for var meeting in meetings {
       let sharesIdentity = try devices[meeting.left].replica() == devices[last].replica()
       let isDoubtful = try meeting.examine().contains(last)

@@ -134,7 +134,7 @@ struct Pull {
       after: known, limit: changeLimit - result.losses.count)
     let room = changeLimit - result.changes.count
     let changes = try Door.changes(
-      connection, reason: .merge, limit: receiver.hasObservers ? .max : room + 1)
+      connection, reason: .merge, limit: receiver.hasObservers || room == .max ? .max : room + 1)
     result.changes += changes.prefix(room)
     result.hasMoreChanges = result.hasMoreChanges || changes.count > room
     let newest = try connection.first("SELECT ifnull(max(hlc), 0) FROM incoming") { $0.integer(0) }

@@ -50,20 +50,20 @@ struct ExitStatus {
 
   func exit() -> Never {
     if let cleanExit { KVSync.exit(withError: cleanExit) }
-    if let line { Output.standardError("kvsync: \(line)\n") }
+    if let line { Output.standardError("kvsync: \(line.onOneLine)\n") }
     Foundation.exit(code)
   }
 
   private static func usageLine(_ error: any Error) -> String {
-    let message = KVSync.message(for: error)
-    let first = message.split(separator: "\n").joined(separator: " ")
+    let message = KVSync.message(for: error).split(separator: "\n")
+      .map { $0.drop { $0 == " " || $0 == "-" } }.joined(separator: " ")
+    let words = CommandLine.arguments.dropFirst()
     // `set DB KEY -5` reads as an option that is not there, or as a value that is missing.
-    let hasDash = CommandLine.arguments.dropFirst().contains { $0.hasPrefix("-") && $0 != "--" }
-    let isAboutValue = first.contains("Unknown option") || first.contains("<value>")
-    let cure =
-      hasDash && isAboutValue
-      ? "a value that starts with - follows --" : "see kvsync --help"
-    return first + "; " + cure
+    let isAboutValue = message.hasPrefix("Unknown option") || message.hasSuffix("'<value>'")
+    let mayBeValue =
+      words.first == "set" && isAboutValue && words.contains { $0.hasPrefix("-") && $0 != "--" }
+    let cure = mayBeValue ? "a value that starts with - follows --" : "see kvsync --help"
+    return message + "; " + cure
   }
 
   private static func code(_ code: KeepsakeError.Code) -> Int32 {

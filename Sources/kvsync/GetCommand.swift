@@ -42,10 +42,11 @@ struct GetCommand: ParsableCommand {
 
   private func absence(_ device: Device) throws -> String? {
     guard !common.quiet else { return nil }
-    let elsewhere = try device.storesWithValue(key: key).map { "store \($0)" }
+    let elsewhere = try device.storesWithValue(key: key)
+      .filter { !$0.isSameBytes(as: store.store) }.map { "store \($0)" }
     let cure =
       elsewhere.isEmpty
-      ? "no store of this device has it"
+      ? "no other store of this device has it"
       : elsewhere.joined(separator: ", ") + (elsewhere.count == 1 ? " has it" : " have it")
     return "\(file): no key \"\(key)\" in store \(store.store); \(cure)"
   }

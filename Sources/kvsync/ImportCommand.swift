@@ -46,12 +46,14 @@ struct ImportCommand: ParsableCommand {
       }
       return Array(try Data(contentsOf: URL(fileURLWithPath: input)))
     } catch {
-      let isMissing = !FileManager.default.fileExists(atPath: input)
-      throw InputError(
-        kind: isMissing ? .missing : .unreadable,
-        message: isMissing
-          ? "\(name): there is no such file; check the path"
-          : "\(name): the file cannot be read; check that it is a file and its permissions")
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: input, isDirectory: &isFolder) else {
+        throw InputError(kind: .missing, message: "\(name): there is no such file; check the path")
+      }
+      throw isFolder.boolValue
+        ? InputError(kind: .data, message: "\(name): this is a folder; name a file")
+        : InputError(
+          kind: .unreadable, message: "\(name): the file cannot be read; check its permissions")
     }
   }
 }

@@ -12,8 +12,10 @@ struct ImportFile {
   let store: String
 
   func writes(_ bytes: [UInt8]) throws -> [LocalWrite] {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
     // Only a property list starts with `<` (XML) or `bplist` (binary, which the parser names).
-    if bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }) == 0x3C
+    if bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "<")
       || bytes.starts(with: "bplist".utf8)
     {
       let members = try PropertyList.parse(bytes, file: name).storedMembers(file: name)

@@ -15,6 +15,7 @@ struct KVSync: ParsableCommand {
         kvsync merge phone.keepsake laptop.keepsake
         kvsync get laptop.keepsake theme
       """,
+    version: "0.1.0",
     subcommands: [
       MergeCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self, ListCommand.self,
       SeedCommand.self, ImportCommand.self,

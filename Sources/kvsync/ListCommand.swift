@@ -23,6 +23,7 @@ struct ListCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
+    if let store { try StoreOption.check(store, file) }
     let device = try common.open(file, .readOnly)
     var entries: [Entry] = []
     try device.forEachEntry(store: store, prefix: prefix) {

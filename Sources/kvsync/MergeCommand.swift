@@ -10,8 +10,8 @@ struct MergeCommand: ParsableCommand {
     commandName: "merge",
     abstract: "Merges device files: of each key the last write wins, everywhere.",
     discussion: """
-      Merging again changes nothing. With more than two files each is merged into the first, then the
-      first into each.
+      Merging again changes nothing. With more than two files each is merged into the first, then
+      the first into each.
 
         kvsync merge phone.keepsake laptop.keepsake
         kvsync merge phone.keepsake laptop.keepsake --dry-run
@@ -40,17 +40,28 @@ struct MergeCommand: ParsableCommand {
     let options = MergeOptions(
       stores: store.isEmpty ? nil : store, maximumClockSkew: maxClockSkew, isOneWay: oneWay,
       changeLimit: allChanges ? .max : 1000, checksIntegrity: true)
+    let shown = try merge(options)
+    let json = try shown.json
+    let lines = try shown.lines(isDryRun: dryRun)
+    common.output.print(json, lines: lines, isData: false)
+  }
+
+  private func merge(_ options: MergeOptions) throws -> ShownReport {
     let opening = MergeFiles(files, common: common, isOneWay: oneWay, creates: create)
+    let shown = try report(opening, options)
+    // The devices are closed by now.
+    try opening.publish()
+    return shown
+  }
+
+  private func report(_ opening: MergeFiles, _ options: MergeOptions) throws -> ShownReport {
     let copies = dryRun ? try TemporaryFolder() : nil
     let devices = try copies.map { try opening.copies(in: $0) } ?? opening.devices()
     var generator = SystemRandomNumberGenerator()
     let report = try renamed(devices) {
       try Merge.run(devices, options: options, using: &generator)
     }
-    let shown = ShownReport(report, paths: files, replicas: try devices.map { try $0.replica() })
-    let json = try shown.json
-    let lines = try shown.lines(isDryRun: dryRun)
-    common.output.print(json, lines: lines, isData: false)
+    return ShownReport(report, paths: files, replicas: try devices.map { try $0.replica() })
   }
 
   /// An error about a temporary copy is about the file it was made of.

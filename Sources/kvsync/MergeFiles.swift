@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The files of a merge. All are checked before one is touched, and a file that `--create` makes is
+// made under another name, which it exchanges for its own when the merge has succeeded. So a merge
+// that fails leaves no file that was not there.
 
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
 
-/// Opens the files of a merge: all are checked before one is made or touched.
-struct MergeFiles {
+final class MergeFiles {
   private let paths: [String]
   private let common: CommonOptions
   private let isOneWay: Bool
   private let creates: Bool
+  private var drafts: [(draft: String, path: String)] = []
 
   init(_ paths: [String], common: CommonOptions, isOneWay: Bool, creates: Bool) {
     self.paths = paths
@@ -18,60 +22,102 @@ struct MergeFiles {
     self.creates = creates
   }
 
-  func devices() throws -> [Device] {
-    try refuseSamePath()
-    var devices: [Device?] = []
-    for (place, path) in paths.enumerated() {
-      devices.append(try existing(path, access(place)))
-    }
-    for (place, path) in paths.enumerated() where devices[place] == nil {
-      devices[place] = try common.open(path, .create)
-    }
-    return devices.compactMap { $0 }
+  deinit {
+    for (draft, _) in drafts { unlink(draft) }
   }
 
-  /// The same on copies, so that what a dry run tells is what a merge would do.
+  /// Opens every file, and drafts of those to be made.
+  func devices() throws -> [Device] {
+    try refuseSameFile()
+    let existing = try paths.indices.map { try open($0, access($0)) }
+    return try zip(paths, existing).map { path, device in
+      if let device { return device }
+      var generator = SystemRandomNumberGenerator()
+      let draft = path + ".new-\(ReplicaID.random(using: &generator))"
+      drafts.append((draft, path))
+      do throws(KeepsakeError) {
+        return try common.open(draft, .create)
+      } catch {
+        throw error.at(path)
+      }
+    }
+  }
+
+  /// Gives the drafts their names. Nobody may have them open any more.
+  func publish() throws {
+    for (draft, path) in drafts where link(draft, path) != 0 {
+      throw KeepsakeError(
+        .cannotCreate, path: path, "it cannot be made (\(String(cString: strerror(errno))))",
+        cure: "look whether somebody else has made it, and merge again")
+    }
+  }
+
+  /// Temporary copies, so that what a dry run tells is what a merge would do.
   func copies(in folder: TemporaryFolder) throws -> [Device] {
-    try refuseSamePath()
-    var files: Set<FileID> = []
+    try refuseSameFile()
     return try paths.enumerated().map { place, path in
       let copy = "\(folder.path)/\(place).keepsake"
-      if let device = try existing(path, .readOnly) {
-        if let file = device.file, !files.insert(file).inserted {
-          throw Self.sameFile(path)
-        }
+      if let device = try open(place, .readOnly) {
         try device.backUp(to: copy)
+      } else {
+        try refuseFolder(of: path)
       }
       return try common.open(copy, .create)
     }
-  }
-
-  /// Two missing files are told apart by their paths alone, before either is made.
-  private func refuseSamePath() throws {
-    var seen: Set<String> = []
-    for path in paths {
-      let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
-      guard seen.insert(absolute).inserted else { throw Self.sameFile(path) }
-    }
-  }
-
-  private static func sameFile(_ path: String) -> KeepsakeError {
-    KeepsakeError(
-      .sameFile, path: path, "this file is named twice", cure: "name each file once")
   }
 
   private func access(_ place: Int) -> Access {
     isOneWay && place < paths.count - 1 ? .readOnly : .existing
   }
 
-  private func existing(_ path: String, _ access: Access) throws -> Device? {
+  /// - Returns: nil for a file that is to be made.
+  private func open(_ place: Int, _ access: Access) throws -> Device? {
     do {
-      return try common.open(path, access)
+      return try common.open(paths[place], access)
     } catch {
-      guard error.code == .missing else { throw error }
-      if creates { return nil }
+      let isReceiver = !isOneWay || place == paths.count - 1
+      let isFree = error.code == .missing && !isSymbolicLink(paths[place])
+      if isFree, isReceiver, creates { return nil }
+      guard isFree, isReceiver else { throw error }
       throw KeepsakeError(
-        .missing, path: path, error.problem, cure: "check the path, or let --create make it")
+        .missing, path: error.path, error.problem, cure: "check the path, or let --create make it")
     }
+  }
+
+  /// By identity for files that are there, before SQLite opens one under two names; by folder and
+  /// name for the others.
+  private func refuseSameFile() throws {
+    var files: Set<FileID> = []
+    var names: Set<String> = []
+    for path in paths {
+      let url = URL(fileURLWithPath: path)
+      let isNew =
+        if let file = try FileID(of: path) {
+          files.insert(file).inserted
+        } else {
+          names.insert("\(String(describing: try folder(of: path))) \(url.lastPathComponent)")
+            .inserted
+        }
+      guard isNew else {
+        throw KeepsakeError(
+          .sameFile, path: path, "this file is named twice", cure: "name each file once")
+      }
+    }
+  }
+
+  private func folder(of path: String) throws -> FileID? {
+    let name = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    return try FileID(of: name)
+  }
+
+  private func refuseFolder(of path: String) throws {
+    guard try folder(of: path) == nil else { return }
+    throw KeepsakeError(
+      .cannotCreate, path: path, "its folder does not exist", cure: "make the folder")
+  }
+
+  private func isSymbolicLink(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 }

@@ -22,18 +22,32 @@ struct Output {
 
   /// Says something beside the data.
   func say(_ line: String) {
-    if !isQuiet { Self.standardError("kvsync: \(line)\n") }
+    if !isQuiet { Self.standardError("kvsync: \(line.onOneLine)\n") }
   }
 
-  static func standardOutput(_ text: String) { write(text, to: .standardOutput) }
-  static func standardError(_ text: String) { write(text, to: .standardError) }
-
-  private static func write(_ text: String, to file: FileHandle) {
+  /// Prints data. A full disk behind `> file` must not pass for success.
+  static func standardOutput(_ text: String) {
     do {
-      try file.write(contentsOf: Data(text.utf8))
+      try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     } catch {
-      // A full disk behind `> file` must not pass for success, and there is nobody left to tell.
+      standardError("kvsync: (standard output): cannot be written; check where it leads\n")
       exit(EX_IOERR)
     }
+  }
+
+  static func standardError(_ text: String) {
+    do {
+      try FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    } catch {
+      exit(EX_IOERR)  // There is nobody left to tell.
+    }
+  }
+}
+
+extension String {
+  /// This text with its control characters escaped: a path may contain a line break, a message not.
+  var onOneLine: String {
+    unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? $0.escaped(asASCII: true) : "\($0)" }
+      .joined()
   }
 }

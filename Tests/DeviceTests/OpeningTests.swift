@@ -16,7 +16,7 @@ import Testing
   }
 
   private func shell(_ sql: String) throws {
-    let result = try Tool.run("sqlite3", [path, sql])
+    let result = try Command.run(Command.find("sqlite3"), [path, sql])
     try #require(result.code == 0, "sqlite3: \(result.stderr)")
   }
 
@@ -74,10 +74,10 @@ import Testing
       #expect(code(access) == .notKeepsake, "\(content.prefix(20))")
       #expect(try String(contentsOfFile: path, encoding: .utf8) == content)
     }
-    #expect(try Tool.run("rm", [path]).code == 0)
+    #expect(try Command.run(Command.find("rm"), [path]).code == 0)
     try shell("CREATE TABLE t (x)")
     #expect(code(access) == .notKeepsake)
-    #expect(try Tool.run("rm", [path]).code == 0)
+    #expect(try Command.run(Command.find("rm"), [path]).code == 0)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     #expect(code(access) == .notKeepsake)
   }

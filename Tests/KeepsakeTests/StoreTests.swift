@@ -32,14 +32,17 @@ import Testing
     let root = plist(
       """
       <dict><key>Type</key><string>PSSliderSpecifier</string><key>Key</key><string>volume</string>
-      <key>DefaultValue</key>\(volume)<key>MinimumValue</key><integer>0</integer>
+      <key>DefaultValue</key>\(volume)
+      <key>MinimumValue</key><integer>0</integer>
       <key>MaximumValue</key><integer>1</integer></dict>
-      <dict><key>Type</key><string>PSChildPaneSpecifier</string><key>Title</key><string>More</string>
+      <dict><key>Type</key><string>PSChildPaneSpecifier</string>
+      <key>Title</key><string>More</string>
       <key>File</key><string>More</string></dict>
       """)
     let more = plist(
       """
-      <dict><key>Type</key><string>PSToggleSwitchSpecifier</string><key>Title</key><string>T</string>
+      <dict><key>Type</key><string>PSToggleSwitchSpecifier</string>
+      <key>Title</key><string>T</string>
       <key>Key</key><string>toggle</string><key>DefaultValue</key><true/></dict>
       """)
     try Data(root.utf8).write(to: URL(fileURLWithPath: path + "/Root.plist"))

@@ -30,7 +30,7 @@ import Testing
       sample.assign(settings)
     }
     // The device is still open here: what the other process sees is what is in the log by now.
-    let probe = try Tool.run(BuiltProducts.path("settings-probe"), [device.path])
+    let probe = try Command.run(Command.built("settings-probe").get(), [device.path])
     let lines = Samples.all.map { "\($0.name)\t\($0.assigned.debugDescription)\n" }.joined()
     #expect(probe.stdout == lines)
     #expect(probe.stderr == "" && probe.code == 0)
@@ -41,8 +41,8 @@ import Testing
     let settings = try EverySetting(on: device)
     #expect(settings.integer == 1)
     for value in 2...4 {
-      let set = try Tool.run(
-        BuiltProducts.path("kvsync"),
+      let set = try Command.run(
+        Command.built("kvsync").get(),
         ["set", device.path, "integer", "\(value)", "--type", "integer", "--store", "defaults"])
       #expect(set.code == 0, "\(set.stderr)")
       #expect(settings.integer == value)

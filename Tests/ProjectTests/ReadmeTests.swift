@@ -33,14 +33,15 @@ import Testing
 
   /// Runs each line after `$ ` and compares what it prints with the lines up to the next.
   private func play(_ session: String, in folder: String) throws {
-    let bin = URL(fileURLWithPath: BuiltProducts.path("kvsync")).deletingLastPathComponent().path
+    let bin = URL(fileURLWithPath: try Command.kvsync.get()).deletingLastPathComponent().path
     let steps = ("\n" + session).components(separatedBy: "\n$ ").dropFirst()
     #expect(!steps.isEmpty)
     for step in steps {
       let lines = step.split(separator: "\n", omittingEmptySubsequences: true)
       let command = try #require(lines.first)
         .replacingOccurrences(of: "two-devices", with: "readme-program")
-      let result = try Tool.run("sh", ["-c", "PATH='\(bin)':$PATH; \(command)"], in: folder)
+      let result = try Command.run(
+        Command.find("sh"), ["-c", "PATH='\(bin)':$PATH; \(command)"], in: folder)
       #expect(result.code == 0, "\(command): \(result.stderr)")
       #expect(result.stdout == lines.dropFirst().map { $0 + "\n" }.joined(), "\(command)")
     }

@@ -22,7 +22,7 @@ import Testing
   private func path(_ name: String) -> String { folder.path + "/\(name).keepsake" }
 
   private func copy(_ name: String, to copy: String) throws {
-    #expect(try Tool.run("cp", [path(name), path(copy)]).code == 0)
+    #expect(try Command.run(Command.find("cp"), [path(name), path(copy)]).code == 0)
   }
 
   private func set(_ name: String, _ key: String, _ value: StoredValue?) throws {
@@ -101,7 +101,7 @@ import Testing
   @Test func oneWayFromReadOnlyMediaTakesAllAndWritesNothingThere() throws {
     try set("source", "k", 1)
     try set("target", "t", 1)
-    let before = try Tool.run("sha256sum", [path("source")]).stdout
+    let before = try Command.run(Command.find("sha256sum"), [path("source")]).stdout
     var generator = SystemRandomNumberGenerator()
     for round in 0..<2 {
       let devices = [
@@ -116,6 +116,6 @@ import Testing
     }
     #expect(try keys("target") == ["k", "t"])
     #expect(try keys("source") == ["k"])
-    #expect(try Tool.run("sha256sum", [path("source")]).stdout == before)
+    #expect(try Command.run(Command.find("sha256sum"), [path("source")]).stdout == before)
   }
 }

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite struct BadFileTests {
+  private let name = "name a file that kvsync or an app made"
+
+  @Test func aMissingFileIsRefusedByAllThatDoNotMakeIt() throws {
+    let folder = try Folder.furnished()
+    let missing = "there is no such file; check the path"
+    for file in ["bad", "none/bad", "lines/bad"] {
+      // What is only read is not made either.
+      let readers: [FileCommand] = [.get, .list, .delete, .mergeOneWayFirst]
+      try folder.expectRefusal(of: file, by: readers, missing, code: 66)
+      try folder.expectRefusal(
+        of: file, by: FileCommand.merges.filter { $0 != .mergeOneWayFirst },
+        missing + ", or let --create make it", code: 66)
+    }
+  }
+
+  @Test func aFileThatCannotBeMadeIsRefused() throws {
+    let folder = try Folder.furnished()
+    let cure = "make the folder, or name one that you can write to"
+    try folder.expectRefusal(
+      of: "none/bad", by: FileCommand.makers, "its folder does not exist; \(cure)", code: 73)
+    try folder.expectRefusal(
+      of: "lines/bad", by: FileCommand.makers, "it cannot be made (Not a directory); \(cure)",
+      code: 73)
+  }
+
+  @Test func aLinkToNowhereIsRefused() throws {
+    let folder = try Folder.furnished()
+    try folder.link("bad", to: "nowhere")
+    let nowhere = "the symbolic link leads nowhere; "
+    let others = FileCommand.allCases.filter { !FileCommand.merges.contains($0) }
+    try folder.expectRefusal(of: "bad", by: others, nowhere + "mend or remove the link", code: 66)
+    let before = try folder.everything()
+    for command in FileCommand.merges {
+      for options in [[], ["--create"]] {
+        let ending = try folder.run(command.arguments("bad") + options)
+        #expect(ending.code == 66 && ending.stdout == "", "\(command) \(options) \(ending)")
+        #expect(ending.stderr.hasPrefix("kvsync: bad: " + nowhere), "\(command) \(ending)")
+      }
+    }
+    #expect(try folder.everything() == before)
+  }
+
+  @Test func textIsRefused() throws {
+    let folder = try Folder.furnished()
+    try folder.write(String(repeating: "This is no database. ", count: 200), to: "bad")
+    try folder.expectRefusal(of: "bad", "this is not a Keepsake file; \(name)", code: 65)
+  }
+
+  @Test func anotherApplicationsDatabaseIsRefused() throws {
+    let folder = try Folder.furnished()
+    try folder.shell("sqlite3", "bad", "CREATE TABLE entry (k); INSERT INTO entry VALUES (1)")
+    try folder.expectRefusal(
+      of: "bad",
+      "this is not a Keepsake file; "
+        + "name a file that kvsync or an app made", code: 65)
+  }
+
+  @Test func anEmptyFileIsRefused() throws {
+    let folder = try Folder.furnished()
+    try folder.write("", to: "bad")
+    try folder.expectRefusal(of: "bad", "the file is empty; \(name)", code: 65)
+  }
+
+  @Test func aFolderIsRefused() throws {
+    let folder = try Folder.furnished()
+    try folder.makeFolder("bad")
+    try folder.expectRefusal(of: "bad", "this is a folder; \(name)", code: 65)
+  }
+
+  @Test func aPipeIsRefusedWithoutWaitingForIt() throws {
+    let folder = try Folder.furnished()
+    try folder.shell("mkfifo", "bad.fifo")
+    try folder.expectRefusal(of: "bad.fifo", "this is not a regular file; \(name)", code: 65)
+  }
+
+  @Test func aNewerSchemaIsRefused() throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "bad", "k", "v")
+    try folder.shell("sqlite3", "bad", "UPDATE replica SET min_writer = 99")
+    try folder.expectRefusal(
+      of: "bad", "it needs schema version 99, this program knows version 1; update this program",
+      code: 65)
+  }
+
+  @Test(arguments: [
+    ("view \"v\"", "CREATE VIEW v AS SELECT * FROM entry"),
+    (
+      "trigger \"t\"",
+      "CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry WHERE key = 'k'; END"
+    ),
+  ])
+  func codeInAFileIsRefused(_ what: String, sql: String) throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "bad", "k", "v")
+    try folder.shell("sqlite3", "bad", sql)
+    try folder.expectRefusal(
+      of: "bad",
+      "it contains a \(what), which no file of ours has; "
+        + "do not trust this file; if it is yours, drop the \(what)", code: 65)
+  }
+
+  @Test func aTableThatWasChangedIsRefused() throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "bad", "k", "v")
+    try folder.shell("sqlite3", "bad", "ALTER TABLE entry ADD COLUMN extra ANY")
+    try folder.expectRefusal(
+      of: "bad", "its schema is not one of ours; restore a backup of it", code: 65)
+  }
+
+  // MARK: - Several files
+
+  private static let unusable: [(name: String, code: Int32)] = [
+    ("text", 65), ("nowhere", 66), ("none/file", 73), ("lines/file", 73),
+  ]
+
+  /// Each unusable file with a new and a good one, in three orders.
+  private func expectNothingNew(
+    _ options: [String],
+    orders: [(String) -> [String]] = [
+      { ["good", "new", $0] }, { ["new", $0, "good"] }, { [$0, "new"] },
+    ]
+  ) throws {
+    let folder = try Folder.furnished()
+    try folder.write("text", to: "text")
+    try folder.link("nowhere", to: "gone")
+    let before = try folder.everything()
+    for (bad, code) in Self.unusable {
+      for files in orders.map({ $0(bad) }) {
+        let ending = try folder.run(["merge", "--create"] + options + files)
+        #expect(
+          ending.code == code && ending.stdout == ""
+            && ending.stderr.hasPrefix("kvsync: \(bad): "), "\(files) \(ending)")
+        #expect(!folder.exists("new"), "\(files)")
+        if folder.exists("new") { try FileManager.default.removeItem(at: folder.url("new")) }
+      }
+    }
+    #expect(try folder.everything() == before)
+  }
+
+  @Test func noFileIsMadeWhenAnotherOneIsRefused() throws {
+    try expectNothingNew([])
+    try expectNothingNew(["--one-way"], orders: [{ ["good", $0] }])
+  }
+
+  @Test func aDryRunRefusesWhatTheMergeWouldRefuse() throws {
+    try expectNothingNew(["--dry-run"])
+  }
+
+  @Test(arguments: [
+    ["good", "good"], ["good", "./good"], ["good", "sub/../good"], ["good", "symbolic"],
+    ["symbolic", "good"], ["good", "hard"], ["other", "good", "hard"], ["sub/up/good", "good"],
+  ])
+  func aFileThatIsNamedTwiceIsRefused(_ files: [String]) throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "other", "k", "other", Moment.eleven.argument)
+    try folder.makeFolder("sub")
+    try folder.link("sub/up", to: "..")
+    try folder.link("symbolic", to: "good")
+    try FileManager.default.linkItem(at: folder.url("good"), to: folder.url("hard"))
+    let before = try folder.everything()
+    for options in [[], ["--dry-run"], ["--one-way"], ["--create"]] {
+      let ending = try folder.run(["merge"] + files + options)
+      #expect(ending.code == 64 && ending.stdout == "", "\(options) \(ending)")
+      let lines = files.map { "kvsync: \($0): this file is named twice; name each file once\n" }
+      #expect(lines.contains(ending.stderr), "\(options) \(ending)")
+    }
+    #expect(try folder.everything() == before)
+  }
+
+  @Test func twoNamesOfOneMissingFileAreRefused() throws {
+    let folder = try Folder.furnished()
+    for files in [["new", "new"], ["new", "./new"]] {
+      try folder.expect(
+        "merge", files[0], files[1], "--create",
+        says: "kvsync: \(files[1]): this file is named twice; name each file once\n", code: 64)
+    }
+    #expect(!folder.exists("new"))
+  }
+
+  @Test func filesOfOneNameInTwoFoldersAreTwo() throws {
+    let folder = try Folder.furnished()
+    try folder.makeFolder("deep/er")
+    try folder.link("link", to: "deep/er")
+    try folder.must("set", "deep/good", "k", "deep", Moment.eleven.argument)
+    // Through the link, `..` is `deep`.
+    try folder.must("merge", "link/../good", "good", Moment.eleven.argument)
+    try folder.expect("get", "good", "k", prints: "deep\n")
+  }
+}

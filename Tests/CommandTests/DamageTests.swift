@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite struct DamageTests {
+  /// Cuts a file, or writes over a part of it; nobody has it open.
+  private func damage(_ file: URL, _ body: (inout Data) -> Void) throws {
+    var bytes = try Data(contentsOf: file)
+    body(&bytes)
+    try bytes.write(to: file)
+  }
+
+  private func pageSize(_ folder: Folder, _ file: String) throws -> Int {
+    let text = try folder.shell("sqlite3", file, "PRAGMA page_size")
+    return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+  }
+
+  @Test func aTruncatedFileIsRefusedWhereverItEnds() throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "whole", "k", "v", Moment.ten.argument)
+    let whole = try Data(contentsOf: folder.url("whole"))
+    let page = try pageSize(folder, "whole")
+    let boundaries = Array(stride(from: page, to: whole.count, by: page))
+    #expect(whole.count == (boundaries.count + 1) * page)
+    for (number, length) in boundaries.enumerated() {
+      try whole.prefix(length).write(to: folder.url("bad"))
+      let commands: [FileCommand] =
+        number % 5 == 0 ? [.set, .mergeFirst, .list] : [.get, .mergeLast]
+      try folder.expectDamage(of: "bad", by: commands)
+    }
+    for length in [1, 16, 99, 100, page - 1, page + 1, whole.count / 2 + 7, whole.count - 1] {
+      try whole.prefix(length).write(to: folder.url("bad"))
+      try folder.expectDamage(of: "bad", by: [.get, .set, .mergeLast])
+    }
+  }
+
+  /// A device with so many entries that a page in the middle of the file is full of them.
+  private func large(_ folder: Folder, _ file: String) throws {
+    let lines = (0..<400).map { #"{"key":"key\#($0)","type":"string","value":"value \#($0)"}"# }
+    try folder.write(lines.joined(separator: "\n"), to: "many")
+    try folder.must("import", file, "many", Moment.ten.argument)
+  }
+
+  private func damageMiddle(_ folder: Folder, _ file: String) throws {
+    let page = try pageSize(folder, file)
+    try damage(folder.url(file)) { bytes in
+      let start = bytes.count / page * 3 / 4 * page
+      bytes.replaceSubrange(start..<start + page, with: Data(repeating: 0xFF, count: page))
+    }
+  }
+
+  @Test func aPageOfGarbageIsRefusedByAMergeThatMeetsItFirst() throws {
+    let folder = try Folder.furnished()
+    try large(folder, "bad")
+    try damageMiddle(folder, "bad")
+    try folder.expectDamage(of: "bad", by: FileCommand.merges)
+  }
+
+  @Test func aPageOfGarbageIsRefusedByAMergeOfFilesThatHaveMet() throws {
+    let folder = try Folder.furnished()
+    try large(folder, "bad")
+    try folder.must("merge", "good", "bad", Moment.ten.argument)
+    try folder.must("set", "good", "k", "newer", Moment.eleven.argument)
+    try damageMiddle(folder, "bad")
+    try folder.expectDamage(of: "bad", by: FileCommand.merges)
+  }
+
+  @Test func oneBadFileOfThreeStopsTheMergeOfAll() throws {
+    let folder = try Folder.furnished()
+    try large(folder, "bad")
+    try damageMiddle(folder, "bad")
+    try folder.must("set", "other", "k", "other", Moment.eleven.argument)
+    let before = try folder.everything()
+    for files in [["good", "other", "bad"], ["bad", "good", "other"]] {
+      for options in [[], ["--one-way"], ["--dry-run"]] {
+        let ending = try folder.run(["merge"] + files + options)
+        #expect(ending.code == 65 && ending.stdout == "", "\(files) \(options) \(ending)")
+        #expect(ending.stderr.hasPrefix("kvsync: bad: "), "\(files) \(options) \(ending)")
+      }
+    }
+    #expect(try folder.everything() == before)
+  }
+
+  @Test func aRowThatNoDeviceWritesIsNoReasonToCrash() throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "bad", "k", "v", Moment.ten.argument)
+    for change in [
+      "UPDATE entry SET tag = 99", "UPDATE entry SET tag = 7, value = '[1,'",
+      "UPDATE entry SET tag = 2, value = 'text'", "UPDATE entry SET hlc = -1",
+      "UPDATE entry SET value = CAST(x'ff' AS TEXT), tag = 1", "UPDATE entry SET origin = -1",
+      "UPDATE entry SET tag = 5, value = 1e300", "UPDATE entry SET hlc = 9223372036854775807",
+    ] {
+      try folder.shell("sqlite3", "bad", change)
+      for command in [FileCommand.get, .list, .mergeDryRun, .mergeOneWayFirst] {
+        let ending = try folder.run(command.arguments("bad"))
+        #expect(ending.code < 128, "\(change) \(command) \(ending)")
+        #expect(ending.stderr.isEmpty == (ending.code == 0), "\(change) \(command) \(ending)")
+      }
+    }
+  }
+}

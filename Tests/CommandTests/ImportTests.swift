@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// Lines that cannot be imported, and what is said of the last one.
+struct BadLines: CustomTestStringConvertible, Sendable {
+  let lines: String
+  let place: String
+  let complaint: String
+
+  init(_ lines: String, at place: String, _ complaint: String) {
+    self.lines = lines
+    self.place = place
+    self.complaint = complaint
+  }
+
+  var testDescription: String { lines }
+}
+
+private let good = #"{"key":"good","type":"integer","value":1}"#
+private let shape = #"a line has either type and value, or "deleted":true; mend it"#
+private let badLines: [BadLines] = [
+  BadLines(
+    good + "\n\n" + #"{"key":"b","type":}"#, at: "3:19",
+    "this is not a JSON value; write one JSON object a line"),
+  BadLines(
+    good + "\r\n" + #"{"kéy":1} x"#, at: "2:11",
+    "unexpected text after the value; write one JSON object a line"),
+  BadLines(
+    "[1]", at: "1", #"this is not an object; write {"key":…,"type":…,"value":…}"#),
+  BadLines(
+    #"{"key":"k","type":"integer","value":"x"}"#, at: "1",
+    "the value is not of type integer: the stored value is of type string, not integer; "
+      + "read it with its own type, or set it anew"),
+  BadLines(
+    #"{"key":"k","type":"date","value":"soon"}"#, at: "1",
+    "the value is not of type date: not a date; write it as 2026-11-20T10:00:00.000Z"),
+  BadLines(
+    #"{"key":"k","type":"text","value":"x"}"#, at: "1",
+    #"there is no type "text"; use string, integer, real, boolean, date, data, "#
+      + "array or dictionary"),
+  BadLines(
+    #"{"key":"k","kind":"string"}"#, at: "1",
+    #"there is no member "kind"; use at, deleted, key, store, type, value"#),
+  BadLines(#"{"key":"k"}"#, at: "1", shape),
+  BadLines(#"{"key":"k","deleted":false}"#, at: "1", shape),
+  BadLines(#"{"key":"k","deleted":true,"type":"string","value":"x"}"#, at: "1", shape),
+  BadLines(
+    #"{"key":"","type":"string","value":"x"}"#, at: "1",
+    #"there is no key; add "key" with a text that is not empty"#),
+  BadLines(
+    #"{"store":"","key":"k","type":"string","value":"x"}"#, at: "1",
+    "the store is not a name; write a text that is not empty"),
+  BadLines(
+    #"{"key":"k","deleted":true,"at":-1}"#, at: "1",
+    #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#),
+]
+
+@Suite struct ImportTests {
+  private static let lines = """
+    {"key":"text","type":"string","value":"a\\u0000\\n\\"b"}
+    {"store":"defaults","key":"count","type":"integer","value":3}
+
+    {"key":"share","type":"real","value":"nan","at":"2026-11-20T11:00:00Z"}
+    {"key":"gone","type":"boolean","value":true}
+    {"key":"gone","deleted":true,"at":\(Moment.twelve.milliseconds)}
+    {"key":"when","type":"date","value":"2026-11-20T10:00:00.123Z"}
+    {"key":"bytes","type":"data","value":"AAEC"}
+    {"key":"list","type":"array","value":[1,{"$date":"2026-11-20T10:00:00Z"}]}
+    {"key":"tree","type":"dictionary","value":{"a":{"$data":"AAEC"}}}
+    """
+
+  @Test(arguments: ["in", "-"])
+  func everyLineBecomesAnEntryInFileOrder(_ input: String) throws {
+    let folder = try Folder()
+    try folder.write(Self.lines, to: "in")
+    try folder.expect(
+      "import", "a", input, "--json", Moment.ten.argument, stdin: "in",
+      prints: #"{"imported":9,"changed":7}"# + "\n")
+    // A key that was made and deleted again has not changed.
+    let id = try folder.replica("a")
+    let cloud = [
+      #""bytes":"# + Moment.twelve.entry("data", #""AAEC""#, id, 2),
+      #""gone":"# + Moment.twelve.tombstone(id),
+      #""list":"#
+        + Moment.twelve.entry("array", #"[1,{"$date":"2026-11-20T10:00:00.000Z"}]"#, id, 3),
+      #""share":"# + Moment.eleven.entry("real", #""nan""#, id),
+      #""text":"# + Moment.ten.entry("string", #""a\u0000\n\"b""#, id),
+      #""tree":"# + Moment.twelve.entry("dictionary", #"{"a":{"$data":"AAEC"}}"#, id, 4),
+      #""when":"# + Moment.twelve.entry("date", #""2026-11-20T10:00:00.123Z""#, id, 1),
+    ]
+    let own = #""count":"# + Moment.ten.entry("integer", "3", id, 1)
+    let stores = "{\"cloud\":{\(cloud.joined(separator: ","))},\"defaults\":{\(own)}}"
+    try folder.expect(
+      "list", "a", "--json", "--deleted",
+      prints: "{\"replica\":\"\(id)\",\"stores\":\(stores)}\n")
+  }
+
+  @Test func linesThatNameNoStoreGoToTheOneOfTheOption() throws {
+    let folder = try Folder()
+    try folder.write(good, to: "in")
+    try folder.expect(
+      "import", "a", "in", "--store", "cloud:x", prints: "1 imported, 1 changed\n")
+    try folder.expect("get", "a", "good", "--store", "cloud:x", prints: "1\n")
+    try folder.expect("import", "a", "in", "--store", "cloud:x", "--quiet")
+  }
+
+  @Test func aPipeIsReadToItsEnd() throws {
+    let folder = try Folder()
+    try folder.write(good, to: "in")
+    let tool = try Command.kvsync.get()
+    let said = try folder.shell("sh", "-c", "cat in | \"\(tool)\" import a - --json")
+    #expect(said == #"{"imported":1,"changed":1}"# + "\n")
+  }
+
+  @Test(arguments: ["", "\n \r\n\t"])
+  func anEmptyInputImportsNothing(_ text: String) throws {
+    let folder = try Folder()
+    try folder.write(text, to: "in")
+    try folder.expect("import", "a", "in", prints: "0 imported, 0 changed\n")
+    try folder.expect("list", "a")
+  }
+
+  @Test(arguments: badLines)
+  func aBadLineWritesNothingAndMakesNoFile(_ bad: BadLines) throws {
+    let folder = try Folder()
+    try folder.write(bad.lines, to: "in")
+    try folder.expect(
+      "import", "a", "in", says: "kvsync: in:\(bad.place): \(bad.complaint)\n", code: 65)
+    #expect(try folder.names() == ["in"])
+  }
+
+  @Test func aBadLastLineLeavesWhatWasThere() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "good", "before", Moment.ten.argument)
+    let before = try folder.contents("a")
+    try folder.write(good + "\n{", to: "in")
+    try folder.expect(
+      "import", "a", "-", stdin: "in",
+      says: "kvsync: (standard input):2:2: expected a member name in quotes; "
+        + "write one JSON object a line\n",
+      code: 65)
+    #expect(try folder.contents("a") == before)
+  }
+
+  @Test func aByteThatIsNotUTF8IsNamedByItsLine() throws {
+    let folder = try Folder()
+    try (Data(good.utf8) + [0x0A, 0x22, 0xFF, 0x22]).write(to: folder.url("in"))
+    try folder.expect(
+      "import", "a", "in", says: "kvsync: in:2: this line is not UTF-8; convert the file\n",
+      code: 65)
+    #expect(try folder.names() == ["in"])
+  }
+
+  @Test func aMissingInputMakesNoFile() throws {
+    let folder = try Folder()
+    try folder.expect(
+      "import", "a", "in", says: "kvsync: in: there is no such file; check the path\n", code: 66)
+    #expect(try folder.names() == [])
+  }
+
+  @Test func aPropertyListIsKnownByItsContent() throws {
+    let folder = try Folder()
+    try folder.write(defaultsTable, to: "in")
+    try folder.expect("import", "a", "in", "--json", prints: #"{"imported":2,"changed":2}"# + "\n")
+    try folder.expect(
+      "list", "a", prints: "cloud\ttheme\tstring\t\"light\"\ncloud\tvolume\treal\t0.5\n")
+  }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct MergeTests {
+  /// Two devices that wrote one key each alone, and one key both; b's was later.
+  private func pair() throws -> (Folder, a: String, b: String) {
+    let folder = try Folder()
+    try folder.must("set", "a", "theme", "dark", Moment.ten.argument)
+    try folder.must("set", "b", "theme", "light", Moment.eleven.argument)
+    try folder.must("set", "a", "name", "derek", "--store", "cloud:work", Moment.ten.argument)
+    try folder.must("set", "b", "own", "b", "--store", "defaults", Moment.ten.argument)
+    return (folder, try folder.replica("a"), try folder.replica("b"))
+  }
+
+  private func report(_ a: String, _ b: String) -> MergeReport {
+    var report = MergeReport([("a", a), ("b", b)])
+    report.transfer("a", "b", received: 2, changed: 1, conflicts: 1)
+    report.transfer("b", "a", received: 1, changed: 1)
+    report.change("b", "cloud:work", "name", old: nil, new: "derek", origin: a)
+    report.change("a", "cloud", "theme", old: "dark", new: "light", origin: b)
+    return report
+  }
+
+  private func emptyReport(_ a: String, _ b: String) -> MergeReport {
+    var report = MergeReport([("a", a), ("b", b)])
+    report.transfer("a", "b")
+    report.transfer("b", "a")
+    return report
+  }
+
+  @Test func theLaterWriteWinsAndTheSecondMergeIsAllZeros() throws {
+    let (folder, a, b) = try pair()
+    let merge = ["merge", "a", "b", "--json", Moment.twelve.argument]
+    #expect(try folder.run(merge) == Ending(stdout: report(a, b).line))
+    try folder.expect("get", "a", "theme", prints: "light\n")
+    try folder.expect("get", "b", "name", "--store", "cloud:work", prints: "derek\n")
+    let own = "kvsync: a: no key \"own\" in store defaults; no other store of this device has it\n"
+    try folder.expect("get", "a", "own", "--store", "defaults", says: own, code: 1)
+    // The conflict is counted once.
+    #expect(try folder.run(merge) == Ending(stdout: emptyReport(a, b).line))
+    try folder.expect(
+      "merge", "a", "b",
+      prints: "a -> b: 0 received, 0 changed\nb -> a: 0 received, 0 changed\n"
+        + "All files hold the same.\n")
+    try folder.expect("merge", "b", "a", "--quiet")
+  }
+
+  @Test func mergedEntriesKeepTheirStampAndOrigin() throws {
+    let (folder, a, b) = try pair()
+    try folder.must("merge", "a", "b", Moment.twelve.argument)
+    let name = Moment.ten.entry("string", #""derek""#, a, 1)
+    let theme = Moment.eleven.entry("string", #""light""#, b)
+    let stores = #"{"cloud":{"theme":\#(theme)},"cloud:work":{"name":\#(name)}}"#
+    try folder.expect(
+      "list", "a", "--json", prints: #"{"replica":"\#(a)","stores":\#(stores)}"# + "\n")
+  }
+
+  @Test func mergePrintsALineForEachTransferAndChange() throws {
+    let (folder, _, _) = try pair()
+    try folder.expect(
+      "merge", "a", "b", Moment.twelve.argument,
+      prints: """
+        a -> b: 2 received, 1 changed, 1 lost and journalled
+        b -> a: 1 received, 1 changed
+          b  cloud:work/name: nothing -> "derek"
+          a  cloud/theme: "dark" -> "light"
+          b  cloud/theme: "dark" lost to a later write
+        All files hold the same.
+
+        """)
+  }
+
+  @Test func aDryRunTellsTheSameAndWritesNothing() throws {
+    let (folder, a, b) = try pair()
+    let before = try folder.digests("a", "b")
+    let held = [try folder.contents("a"), try folder.contents("b")]
+    let merge = ["merge", "a", "b", "--json", Moment.twelve.argument]
+    #expect(try folder.run(merge + ["--dry-run"]) == Ending(stdout: report(a, b).line))
+    #expect(try [folder.contents("a"), folder.contents("b")] == held)
+    #expect(try folder.digests("a", "b") == before)
+    #expect(try folder.names() == ["a", "b"])
+    #expect(try folder.run(merge) == Ending(stdout: report(a, b).line))
+  }
+
+  @Test func aDryRunOfACopyGivesNoNewIdentity() throws {
+    let (folder, _, _) = try pair()
+    try folder.shell("cp", "a", "c")
+    let held = try folder.contents("c")
+    try folder.must("merge", "a", "c", "--dry-run")
+    #expect(try folder.contents("c") == held)
+  }
+
+  @Test func deletionsTravel() throws {
+    let (folder, a, b) = try pair()
+    try folder.must("merge", "a", "b", Moment.eleven.argument)
+    try folder.must("delete", "b", "theme", Moment.twelve.argument)
+    var report = MergeReport([("a", a), ("b", b)])
+    report.transfer("a", "b")
+    report.transfer("b", "a", received: 1, changed: 1)
+    report.change("a", "cloud", "theme", old: "light", new: nil, origin: b)
+    try folder.expect("merge", "a", "b", "--json", Moment.twelve.argument, prints: report.line)
+    try folder.expect("list", "a", "--store", "cloud")
+  }
+
+  @Test func threeFilesMeetInTheFirst() throws {
+    let folder = try Folder()
+    for name in ["a", "b", "c"] { try folder.must("set", name, name, name, Moment.ten.argument) }
+    let ids = try ["a", "b", "c"].map { (path: $0, replica: try folder.replica($0)) }
+    var report = MergeReport(ids)
+    report.transfer("b", "a", received: 1, changed: 1)
+    report.transfer("c", "a", received: 1, changed: 1)
+    report.transfer("a", "b", received: 2, changed: 2)
+    report.transfer("a", "c", received: 2, changed: 2)
+    let entries = ids.map { ($0.path, $0.replica) }
+    for (into, keys) in [("a", [1]), ("a", [2]), ("b", [0, 2]), ("c", [0, 1])] {
+      for key in keys {
+        let (name, origin) = entries[key]
+        report.change(into, "cloud", name, old: nil, new: name, origin: origin)
+      }
+    }
+    let merge = ["merge", "a", "b", "c", "--json", Moment.eleven.argument]
+    #expect(try folder.run(merge) == Ending(stdout: report.line))
+    let stores = try ["a", "b", "c"].map(folder.stores)
+    #expect(Set(stores).count == 1)
+    var again = MergeReport(ids)
+    for (from, into) in [("b", "a"), ("c", "a"), ("a", "b"), ("a", "c")] {
+      again.transfer(from, into)
+    }
+    #expect(try folder.run(merge) == Ending(stdout: again.line))
+  }
+
+  @Test func oneWayWritesOnlyTheLast() throws {
+    let (folder, a, b) = try pair()
+    try folder.shell("chmod", "444", "a")
+    let before = try folder.digests("a")
+    var report = MergeReport([("a", a), ("b", b)], converged: false)
+    report.transfer("a", "b", received: 2, changed: 1, conflicts: 1)
+    report.change("b", "cloud:work", "name", old: nil, new: "derek", origin: a)
+    try folder.expect(
+      "merge", "a", "b", "--one-way", "--json", Moment.twelve.argument, prints: report.line)
+    #expect(try folder.digests("a") == before)
+    try folder.expect("get", "a", "theme", prints: "dark\n")
+    try folder.expect("get", "b", "name", "--store", "cloud:work", prints: "derek\n")
+  }
+
+  @Test func namedStoresAreMergedInsteadOfTheSyncedOnes() throws {
+    let (folder, a, b) = try pair()
+    var report = MergeReport([("a", a), ("b", b)])
+    report.transfer("a", "b", received: 1, changed: 1)
+    report.transfer("b", "a", received: 1, changed: 1)
+    report.change("b", "cloud:work", "name", old: nil, new: "derek", origin: a)
+    report.change("a", "defaults", "own", old: nil, new: "b", origin: b)
+    try folder.expect(
+      "merge", "a", "b", "--store", "defaults", "--store", "cloud:work", "--json",
+      Moment.twelve.argument, prints: report.line)
+    try folder.expect("get", "a", "theme", prints: "dark\n")
+    try folder.expect("get", "b", "theme", prints: "light\n")
+  }
+
+  @Test func createMakesAMissingFile() throws {
+    let (folder, a, _) = try pair()
+    let merge = ["merge", "a", "new", "--json", Moment.twelve.argument]
+    let missing =
+      "kvsync: new: there is no such file; check the path, or let --create make it\n"
+    #expect(try folder.run(merge) == Ending(stderr: missing, code: 66))
+    try folder.must("merge", "a", "new", "--create", "--dry-run")
+    #expect(try folder.names() == ["a", "b"])
+    let ending = try folder.run(merge + ["--create"])
+    var report = MergeReport([("a", a), ("new", try folder.replica("new"))])
+    report.transfer("a", "new", received: 2, changed: 2)
+    report.transfer("new", "a")
+    report.change("new", "cloud", "theme", old: nil, new: "dark", origin: a)
+    report.change("new", "cloud:work", "name", old: nil, new: "derek", origin: a)
+    #expect(ending == Ending(stdout: report.line))
+    #expect(try folder.stores("new") == folder.stores("a"))
+  }
+
+  @Test func oneWayMakesOnlyTheLast() throws {
+    let (folder, _, _) = try pair()
+    for options in [["--one-way", "--create"], ["--one-way"]] {
+      let ending = try folder.run(["merge", "new", "b"] + options)
+      #expect(ending.code == 66 && ending.stdout == "", "\(options) \(ending)")
+      #expect(try folder.names() == ["a", "b"])
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// A command line that cannot be used, and the one line that says so.
+struct Misuse: CustomTestStringConvertible, Sendable {
+  let words: [String]
+  let line: String
+
+  init(_ words: String..., says line: String) {
+    self.words = words
+    self.line = line
+  }
+
+  var testDescription: String { words.description }
+}
+
+private let help = "; see kvsync --help"
+private let time = "not a time; write 2026-11-20T10:00:00Z, or milliseconds since 1970" + help
+private let range = "this time is out of range; use one from 1970 to 6429" + help
+private let duration =
+  "not a duration; write a number and ms, s, m, h or d, as in 90s" + help
+private let key = "good: the key is empty; use a key of at least one character"
+private let store = "good: the store name is empty; name a store"
+
+private let misuses: [Misuse] = [
+  Misuse("get", "good", "", says: key),
+  Misuse("set", "good", "", "v", says: key),
+  Misuse("delete", "good", "", says: key),
+  Misuse("get", "good", "k", "--store", "", says: store),
+  Misuse("set", "good", "k", "v", "--store", "", says: store),
+  Misuse("delete", "good", "k", "--store", "", says: store),
+  Misuse("list", "good", "--store", "", says: store),
+  Misuse("seed", "good", "table.plist", "--store", "", says: store),
+  Misuse("import", "good", "lines", "--store", "", says: store),
+  Misuse("merge", "good", "new", "--create", "--store", "", says: store),
+  Misuse("bogus", says: "Unexpected argument 'bogus'" + help),
+  Misuse("get", says: "Missing expected argument '<file>'" + help),
+  Misuse("get", "good", says: "Missing expected argument '<key>'" + help),
+  Misuse("set", "good", "k", says: "Missing expected argument '<value>'" + help),
+  Misuse("delete", "good", says: "Missing expected argument '<key>'" + help),
+  Misuse("list", says: "Missing expected argument '<file>'" + help),
+  Misuse("seed", "good", says: "Missing expected argument '<path>'" + help),
+  Misuse("import", "good", says: "Missing expected argument '<input>'" + help),
+  Misuse("merge", says: "Missing expected argument '<files> ...'" + help),
+  Misuse("merge", "good", says: "name two or more files" + help),
+  Misuse("get", "good", "k", "more", says: "Unexpected argument 'more'" + help),
+  Misuse("set", "good", "k", "v", "--store", says: "Missing value for '--store <store>'" + help),
+  Misuse(
+    "list", "good", "--at", "99999999999999999",
+    says: "The value '99999999999999999' is invalid for '--at <at>': " + range),
+  Misuse(
+    "set", "new", "k", "v", "--at=-1", says: "The value '-1' is invalid for '--at <at>': " + range),
+  Misuse(
+    "merge", "good", "new", "--create", "--at", "6430-01-01",
+    says: "The value '6430-01-01' is invalid for '--at <at>': " + range),
+  Misuse(
+    "get", "good", "k", "--at", "2026-02-30T00:00:00Z",
+    says: "The value '2026-02-30T00:00:00Z' is invalid for '--at <at>': " + time),
+  Misuse(
+    "delete", "good", "k", "--at", "", says: "The value '' is invalid for '--at <at>': " + time),
+  Misuse(
+    "get", "good", "k", "--busy-timeout", "5",
+    says: "The value '5' is invalid for '--busy-timeout <busy-timeout>': " + duration),
+  Misuse(
+    "seed", "new", "table.plist", "--busy-timeout", "5w",
+    says: "The value '5w' is invalid for '--busy-timeout <busy-timeout>': " + duration),
+  Misuse(
+    "import", "new", "lines", "--busy-timeout=-1s",
+    says: "The value '-1s' is invalid for '--busy-timeout <busy-timeout>': " + duration),
+  Misuse(
+    "merge", "good", "new", "--create", "--max-clock-skew", "1.5h",
+    says: "The value '1.5h' is invalid for '--max-clock-skew <max-clock-skew>': " + duration),
+  Misuse(
+    "list", "good", "--busy-timeout", "9999999999d",
+    says: "The value '9999999999d' is invalid for '--busy-timeout <busy-timeout>': "
+      + "this duration is out of range; use a shorter one" + help),
+]
+
+@Suite struct UsageTests {
+  @Test(arguments: misuses)
+  func aCommandLineThatCannotBeUsedChangesNothing(_ misuse: Misuse) throws {
+    let folder = try Folder.furnished()
+    let before = try folder.everything()
+    #expect(
+      try folder.run(misuse.words) == Ending(stderr: "kvsync: \(misuse.line)\n", code: 64))
+    #expect(try folder.everything() == before)
+  }
+
+  @Test(arguments: FileCommand.allCases)
+  func anUnknownOptionIsRefused(_ command: FileCommand) throws {
+    let folder = try Folder.furnished()
+    let ending = try folder.run(command.arguments("new") + ["--bogus"])
+    #expect(ending.code == 64 && ending.stdout == "")
+    #expect(ending.stderr.hasPrefix("kvsync: Unknown option '--bogus'"), "\(ending)")
+    #expect(ending.stderr.split(separator: "\n").count == 1, "\(ending)")
+    #expect(!folder.exists("new"))
+  }
+
+  @Test func anUnknownTypeNamesTheKnownOnesInOneLine() throws {
+    let folder = try Folder()
+    let ending = try folder.run(["set", "a", "k", "v", "--type", "text"])
+    #expect(ending.code == 64 && ending.stdout == "" && ending.stderr.hasPrefix("kvsync: "))
+    #expect(ending.stderr.split(separator: "\n").count == 1, "\(ending)")
+    for type in ["string", "integer", "real", "boolean", "date", "data", "json"] {
+      #expect(ending.stderr.contains(type))
+    }
+    #expect(try folder.names() == [])
+  }
+
+  @Test(arguments: [[], ["--help"], ["get", "--help"], ["help", "merge"]])
+  func helpGoesToStandardOutputAndIsNoFailure(_ words: [String]) throws {
+    let ending = try Folder().run(words)
+    #expect(ending.code == 0 && ending.stderr == "" && ending.stdout.contains("USAGE: kvsync"))
+  }
+
+  @Test(arguments: FileCommand.allCases)
+  func aPathWithALineBreakStillMakesOneLine(_ command: FileCommand) throws {
+    let folder = try Folder.furnished()
+    let ending = try folder.run(command.arguments("none\nsuch/file"))
+    #expect(ending.code >= 64 && ending.stdout == "" && ending.stderr.hasPrefix("kvsync: none"))
+    #expect(ending.stderr.split(separator: "\n").count == 1, "\(ending)")
+  }
+
+  @Test(arguments: ["get good k", "list good --json", "merge good new --create --dry-run"])
+  func outputThatCannotBeWrittenIsAFailureThatIsTold(_ words: String) throws {
+    guard FileManager.default.fileExists(atPath: "/dev/full") else {
+      Issue.record("there is no /dev/full, so this claim is not tested")
+      return
+    }
+    let folder = try Folder.furnished()
+    let ending = try Command.run(
+      Command.find("sh"), ["-c", "\"$0\" \(words) >/dev/full", Command.kvsync.get()],
+      in: folder.path)
+    #expect(ending.code == 74)
+    #expect(ending.stderr.hasPrefix("kvsync: ") && ending.stderr.hasSuffix("\n"), "\(ending)")
+  }
+}

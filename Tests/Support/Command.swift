@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+import Synchronization
+
+/// What a process printed, and how it ended.
+public struct Ending: Equatable, CustomStringConvertible {
+  public let stdout: String
+  public let stderr: String
+  /// The exit code; 128 and more for a signal, as a shell tells it.
+  public let code: Int32
+
+  public init(stdout: String = "", stderr: String = "", code: Int32 = 0) {
+    self.stdout = stdout
+    self.stderr = stderr
+    self.code = code
+  }
+
+  /// Swift compares text by canonical equivalence, which would let é pass for e and an accent.
+  public static func == (a: Ending, b: Ending) -> Bool {
+    a.code == b.code && a.stdout.utf8.elementsEqual(b.stdout.utf8)
+      && a.stderr.utf8.elementsEqual(b.stderr.utf8)
+  }
+
+  public var description: String {
+    "\n  code \(code)\n  stdout \(Self.cut(stdout))\n  stderr \(Self.cut(stderr))"
+  }
+
+  private static func cut(_ text: String) -> String {
+    text.count > 2000 ? text.prefix(1000) + " … " + text.suffix(200) : text
+  }
+}
+
+/// Programs as real processes.
+public enum Command {
+  public struct Missing: Error, CustomStringConvertible {
+    public let description: String
+
+    public init(description: String) {
+      self.description = description
+    }
+  }
+
+  /// Longer than any of these may run.
+  private static let patience = DispatchTimeInterval.seconds(60)
+
+  /// Runs a program to its end.
+  ///
+  /// - Parameters:
+  ///   - program: its absolute path.
+  ///   - stdin: a file to read from; nil for an empty input.
+  ///   - life: seconds until it is killed, if it still runs then.
+  public static func run(
+    _ program: String, _ arguments: [String], in folder: String = "/", stdin: String? = nil,
+    life: TimeInterval? = nil
+  ) throws -> Ending {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    process.currentDirectoryURL = URL(fileURLWithPath: folder)
+    process.standardInput =
+      try stdin.map {
+        try FileHandle(forReadingFrom: URL(fileURLWithPath: $0))
+      } ?? FileHandle.nullDevice
+    let (out, error) = (Output(), Output())
+    process.standardOutput = out.pipe
+    process.standardError = error.pipe
+    try process.run()
+    let id = process.processIdentifier
+    let watchdog = DispatchWorkItem { kill(id, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: watchdog)
+    // Both at once: a program that fills one pipe while we wait on the other would never end.
+    out.startReading()
+    error.startReading()
+    if let life {
+      Thread.sleep(forTimeInterval: life)
+      kill(id, SIGKILL)
+    }
+    let (stdout, stderr) = (out.text(), error.text())
+    process.waitUntilExit()
+    watchdog.cancel()
+    let signal: Int32 = process.terminationReason == .uncaughtSignal ? 128 : 0
+    return Ending(stdout: stdout, stderr: stderr, code: signal + process.terminationStatus)
+  }
+
+  /// The tool under test.
+  public static let kvsync = built("kvsync")
+
+  /// An executable of this package: the build puts it beside the test bundle.
+  public static func built(_ name: String) -> Result<String, any Error> {
+    Result { try product(name) }
+  }
+
+  private static func product(_ name: String) throws(Missing) -> String {
+    let starts = CommandLine.arguments.filter { $0.contains(".xctest") || $0.contains("/") }
+    for start in starts {
+      var folder = URL(fileURLWithPath: start)
+      for _ in 0..<5 {
+        folder.deleteLastPathComponent()
+        let tool = folder.appendingPathComponent(name).path
+        var isFolder: ObjCBool = false
+        if FileManager.default.isExecutableFile(atPath: tool),
+          FileManager.default.fileExists(atPath: tool, isDirectory: &isFolder), !isFolder.boolValue
+        {
+          return tool
+        }
+      }
+    }
+    throw Missing(description: "\(name) is not beside the test bundle; looked from \(starts)")
+  }
+
+  /// The absolute path of another program that these tests need.
+  public static func find(_ name: String) throws -> String {
+    let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    for folder in folders.split(separator: ":") {
+      let path = "\(folder)/\(name)"
+      if FileManager.default.isExecutableFile(atPath: path) { return path }
+    }
+    throw Missing(description: "\(name) is not installed, so this claim is not tested")
+  }
+}
+
+/// One end of a process's talk, read by a thread of its own.
+private final class Output: Sendable {
+  let pipe = Pipe()
+  private let isRead = DispatchSemaphore(value: 0)
+  private let bytes = Mutex(Data())
+
+  func startReading() {
+    Thread.detachNewThread {
+      let bytes = self.pipe.fileHandleForReading.readDataToEndOfFile()
+      self.bytes.withLock { $0 = bytes }
+      self.isRead.signal()
+    }
+  }
+
+  func text() -> String {
+    isRead.wait()
+    return String(decoding: bytes.withLock { $0 }, as: UTF8.self)
+  }
+}
