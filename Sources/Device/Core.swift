@@ -2,10 +2,13 @@
 //
 // What all handles on one file share within a process: the connection and the observers.
 //
-// Threading: GRDB's queue lets one access at a time use the connection. Observers run after it, on
-// the thread that committed, with no lock held.
+// Threading: GRDB's queue lets one access at a time use the connection. An access from within an
+// access, as when a setting is read while another is updated, joins it: it uses the same connection,
+// and its writes are part of the outer transaction. Observers run after the outermost one, on the
+// thread that committed, with no lock held.
 
 import GRDB
+import GRDBSQLite
 package import KeepsakeValues
 import Synchronization
 
@@ -17,6 +20,8 @@ package final class Core: Sendable {
   package let file: FileID?
   let observers = Observers()
   private let queue: DatabaseQueue
+  /// Changes of writes that joined the one under way. Only used from within the queue.
+  private let joined = Mutex<[Change]>([])
 
   init(_ opened: Opened, file: FileID?) {
     self.file = file
@@ -32,10 +37,11 @@ package final class Core: Sendable {
     Result { try queue.close() }.discardFailure()
   }
 
-  /// Uses the connection outside of a transaction; each statement sees its own snapshot.
+  /// Uses the connection outside of a transaction, if there is none to join: each statement sees its
+  /// own snapshot.
   package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
     do {
-      return try queue.writeWithoutTransaction { try body(Connection($0, location)) }
+      return try queue.unsafeReentrantWrite { try body(Connection($0, location)) }
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
@@ -56,7 +62,8 @@ package final class Core: Sendable {
     try access { try $0.transaction(.deferred) { try body($0) } }
   }
 
-  /// Writes everything that `body` does, or nothing; then tells the observers.
+  /// Writes everything that `body` does, or nothing; then tells the observers. Within another write
+  /// it joins that one, and is undone with it.
   ///
   /// - Parameter body: also returns what changed; runs while the file is locked for writing.
   package func write<Value>(
@@ -67,12 +74,21 @@ package final class Core: Sendable {
         .readOnly, path: location.path, "the device was opened read-only",
         cure: "open it for writing")
     }
-    let value = try access { connection in
-      let (value, changes) = try connection.transaction(.immediate) { try body($0) }
-      observers.enqueue(changes)
-      return value
+    let (value, isOutermost) = try access { connection in
+      if connection.isInTransaction {
+        let (value, changes) = try connection.transaction(.immediate, body)
+        joined.withLock { $0 += changes }
+        return (value, false)
+      }
+      joined.withLock { $0 = [] }
+      let (value, changes) = try connection.transaction(.immediate) { connection in
+        try connection.refuseMovedFile()
+        return try body(connection)
+      }
+      observers.enqueue(joined.withLock { $0 } + changes)
+      return (value, true)
     }
-    observers.deliver()
+    if isOutermost { observers.deliver() }
     return value
   }
 }
@@ -82,14 +98,34 @@ extension Connection {
     self.init(database: database, path: location.path)
   }
 
-  /// Commits what `body` did, or rolls it back and throws.
+  var isInTransaction: Bool { database.isInsideTransaction }
+
+  /// Throws when the path leads to another file by now, or to none: SQLite would go on writing into
+  /// the file that was deleted, and nobody would ever read it.
+  fileprivate func refuseMovedFile() throws {
+    var hasMoved: Int32 = 0
+    let code = sqlite3_file_control(
+      database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    // A database in memory has no file to move.
+    guard code == SQLITE_OK, hasMoved != 0 else { return }
+    throw KeepsakeError(
+      .inputOutput, path: path, "the file was deleted or replaced while it was open",
+      cure: "put it back, or open the device anew")
+  }
+
+  /// Commits what `body` did, or rolls it back and throws. In a transaction, a savepoint of it.
   func transaction<Value>(
     _ kind: Database.TransactionKind, _ body: (Connection) throws -> Value
   ) throws -> Value {
     var value: Value?
-    try database.inTransaction(kind) {
+    let run: () throws -> Database.TransactionCompletion = {
       value = try body(self)
       return .commit
+    }
+    if isInTransaction {
+      try database.inSavepoint(run)
+    } else {
+      try database.inTransaction(kind, run)
     }
     guard let value else { throw CancellationError() }
     return value

@@ -38,25 +38,32 @@ extension Device {
 extension Device {
   /// Reads a key and writes what `body` makes of it, as one step: no other writer comes between.
   ///
-  /// - Parameter body: gets the value, nil for none; returns the new one, nil to delete.
+  /// - Parameter body: gets the value, nil for none; returns the new one, nil to delete. What it reads
+  ///   and writes on this device joins the step. It must not wait for another thread that uses this
+  ///   device, and must not write to another device.
   /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written.
   package func update(
     store: String, key: String, _ body: (StoredValue?) throws -> StoredValue?
   ) throws {
     // An error of the caller's keeps its type; everything else is the device's.
     var failure: (any Error)?
-    try core.write { connection in
-      var batch = try LocalBatch(connection, clock: clock)
-      let old = try connection.entry(at: Address(store: store, key: key))
-      do {
-        let value = try body(old?.content.value)
+    do {
+      try core.write { connection in
+        let old = try connection.entry(at: Address(store: store, key: key))
+        let value: StoredValue?
+        do {
+          value = try body(old?.content.value)
+        } catch {
+          failure = error
+          throw error
+        }
+        var batch = try LocalBatch(connection, clock: clock)
         try batch.add(LocalWrite(store: store, key: key, value: value))
-      } catch {
-        failure = error
+        return ((), try batch.commit())
       }
-      return ((), try batch.commit())
+    } catch {
+      throw failure ?? error
     }
-    if let failure { throw failure }
   }
 }
 

@@ -130,6 +130,46 @@ import Testing
     #expect(settings.loginCount == 0)
   }
 
+  @Test func settingsUsedInAnUpdateJoinIt() throws {
+    let settings = try EverySetting(on: .temporary())
+    let heard = Heard()
+    let observation = settings.observe { heard.append($0) }
+    try settings.$loginCount.update {
+      settings.integer = 10
+      $0 += settings.integer
+    }
+    #expect(settings.loginCount == 10 && settings.integer == 10)
+    #expect(heard.sets.map { $0.map(\.key) } == [["integer", "nbr_logins"]])
+    struct Refused: Error {}
+    #expect(throws: Refused.self) {
+      try settings.$loginCount.update { _ in
+        settings.integer = 20
+        try settings.$string.update { $0 += "!" }
+        throw Refused()
+      }
+    }
+    #expect(settings.integer == 10 && settings.string == "guest")
+    #expect(heard.sets.count == 1)
+    #expect(settings.errors.isEmpty)
+    observation.cancel()
+  }
+
+  @Test func aWriteIntoAFileThatWasDeletedOrReplacedIsReported() throws {
+    for replacement in [false, true] {
+      let folder = try TemporaryFolder()
+      let path = folder.path + "/device.keepsake"
+      let settings = try EverySetting(on: Device(path: path))
+      settings.string = "before"
+      #expect(try Command.run(Command.find("mv"), [path, path + ".away"]).code == 0)
+      if replacement {
+        #expect(try Command.run(Command.find("cp"), [path + ".away", path]).code == 0)
+      }
+      settings.string = "after"
+      #expect(settings.errors.map(\.operation) == [.write])
+      #expect(throws: KeepsakeError.self) { try settings.$string.set("after") }
+    }
+  }
+
   @Test func inheritedSettingsAreBoundToo() throws {
     class Base: UserDefaultsStore, @unchecked Sendable { @Setting var inherited = 1 }
     final class Derived: Base, @unchecked Sendable { @Setting var own = 2 }
