@@ -3,9 +3,9 @@
 // What all handles on one file share within a process: the connection and the observers.
 //
 // Threading: GRDB's queue lets one access at a time use the connection. An access from within an
-// access, as when a setting is read while another is updated, joins it: it uses the same connection,
-// and its writes are part of the outer transaction. Observers run after the outermost one, on the
-// thread that committed, with no lock held.
+// access, as when a setting is read while another is updated, joins it: it uses the same
+// connection, and its writes are part of the outer transaction. Observers run after the outermost
+// one, on the thread that committed, with no lock held.
 
 import GRDB
 import GRDBSQLite
@@ -37,8 +37,8 @@ package final class Core: Sendable {
     Result { try queue.close() }.discardFailure()
   }
 
-  /// Uses the connection outside of a transaction, if there is none to join: each statement sees its
-  /// own snapshot.
+  /// Uses the connection outside of a transaction, if there is none to join: each statement sees
+  /// its own snapshot.
   package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
     do {
       return try queue.unsafeReentrantWrite { try body(Connection($0, location)) }

@@ -4,17 +4,10 @@
 // file of ours either is not there or is whole: no crash and no race between two processes can
 // leave one that is half made, or give it two identities. link(2) fails when the name is taken.
 
+import Foundation
 import GRDB
 import KeepsakeMigrations
 import KeepsakeValues
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 enum Creation {
   /// Makes the file unless somebody else has made it meanwhile.

@@ -4,13 +4,7 @@
 // process that has a connection to it would drop SQLite's locks on it
 // (https://www.sqlite.org/howtocorrupt.html, section 2.2), so nothing here does.
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Foundation
 
 /// A file's identity on this machine: two paths name one file iff these are equal.
 package struct FileID: Hashable, Sendable {

@@ -38,9 +38,9 @@ extension Device {
 extension Device {
   /// Reads a key and writes what `body` makes of it, as one step: no other writer comes between.
   ///
-  /// - Parameter body: gets the value, nil for none; returns the new one, nil to delete. What it reads
-  ///   and writes on this device joins the step. It must not wait for another thread that uses this
-  ///   device, and must not write to another device.
+  /// - Parameter body: gets the value, nil for none; returns the new one, nil to delete. What it
+  ///   reads and writes on this device joins the step. It must not wait for another thread that
+  ///   uses this device, and must not write to another device.
   /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written.
   package func update(
     store: String, key: String, _ body: (StoredValue?) throws -> StoredValue?

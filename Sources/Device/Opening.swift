@@ -2,16 +2,9 @@
 //
 // From a path to a connection that may be trusted.
 
+import Foundation
 import GRDB
 import KeepsakeValues
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// What a device is opened for.
 public enum Access: Sendable, Hashable {

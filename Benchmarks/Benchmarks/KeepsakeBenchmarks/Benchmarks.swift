@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// swift package --package-path Benchmarks benchmark
+//
+// Machines differ and are shared: compare the rows of one run with each other.
+
+import Benchmark
+
+let benchmarks: @Sendable () -> Void = {
+  Benchmark.defaultConfiguration = .init(
+    metrics: [.wallClock, .throughput], warmupIterations: 1, scalingFactor: .kilo,
+    maxDuration: .seconds(5))
+  settingBenchmarks()
+  mergeBenchmarks()
+}
