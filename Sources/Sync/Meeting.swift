@@ -79,7 +79,7 @@ struct Meeting {
         let cursor = reader.memory[store]?.cursor ?? 0
         let unread = try devices[place].core.access { connection in
           try connection.first(
-            "SELECT 1 FROM entry WHERE lseq > ?1 AND store = ?2 LIMIT 1",
+            "SELECT 1 FROM entry INDEXED BY entry_lseq WHERE lseq > ?1 AND store = ?2 LIMIT 1",
             [.integer(cursor), .text(store)]
           ) { _ in true }
         }

@@ -100,7 +100,8 @@ struct Pull {
     _ connection: Connection, after from: Int64
   ) throws -> (lseq: Int64, isLast: Bool) {
     let full = try connection.first(
-      "SELECT lseq FROM sender.entry WHERE lseq > ?1 ORDER BY lseq LIMIT 1 OFFSET ?2",
+      "SELECT lseq FROM sender.entry INDEXED BY entry_lseq WHERE lseq > ?1"
+        + " ORDER BY lseq LIMIT 1 OFFSET ?2",
       [.integer(from), .integer(Int64(options.chunkSize) - 1)]
     ) { $0.integer(0) }
     let last = try connection.first(
@@ -118,7 +119,7 @@ struct Pull {
       connection,
       from: """
         SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin
-        FROM sender.entry AS e JOIN wanted AS w ON w.store = e.store
+        FROM sender.entry AS e INDEXED BY entry_lseq JOIN wanted AS w ON w.store = e.store
         WHERE e.lseq > ?1 AND e.lseq <= ?2 AND e.lseq > w.cursor
           AND NOT (e.lseq > ?3 AND e.lseq <= ?4)
         ORDER BY e.lseq

@@ -26,7 +26,8 @@ struct Pair {
 }
 
 func mergeBenchmarks() {
-  let options = Benchmark.Configuration(metrics: [.wallClock], maxDuration: .seconds(20))
+  let options = Benchmark.Configuration(
+    metrics: [.wallClock], scalingFactor: .one, maxDuration: .seconds(20))
 
   Benchmark("merge: 100,000 keys each, both ways", configuration: options) { benchmark in
     let pair = try Pair()
@@ -63,5 +64,7 @@ func mergeBenchmarks() {
         """)
     }
     benchmark.stopMeasurement()
+    // The folders go with the devices.
+    withExtendedLifetime(pair) {}
   }
 }
