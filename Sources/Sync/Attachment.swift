@@ -9,11 +9,21 @@ extension Core {
     _ sender: Core, _ body: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
     let address = sender.location.uri(sender.mode == .immutable ? .immutable : .readOnly)
-    try access { try $0.run("ATTACH DATABASE ?1 AS sender", [.text(address)]) }
+    try access { connection in
+      try connection.run("ATTACH DATABASE ?1 AS sender", [.text(address)])
+      // A meeting jumps through both files; a setting needs no such cache. Kibibytes, negated.
+      for schema in ["main", "sender"] {
+        try connection.run("PRAGMA \(schema).cache_size = -32768")
+      }
+    }
     defer {
       // Fails only when the connection is broken, and then its next use says so.
-      Result { () throws(KeepsakeError) in try access { try $0.run("DETACH DATABASE sender") } }
-        .discardFailure()
+      Result { () throws(KeepsakeError) in
+        try access { connection in
+          try connection.run("DETACH DATABASE sender")
+          try connection.run("PRAGMA main.cache_size = -2000")
+        }
+      }.discardFailure()
     }
     return try body()
   }

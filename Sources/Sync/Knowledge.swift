@@ -49,23 +49,28 @@ enum Knowledge {
 
   /// Writes the losers among `incoming` and what it meets into the journal.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: how many there were; the journal keeps the last `capacity`.
   static func journal(_ connection: Connection, at now: Int64) throws -> Int {
-    try connection.run(insertLosers, [.integer(now)])
-    let count = connection.changes
-    if count > 0 {
-      try connection.run(
-        "DELETE FROM conflict WHERE id <= (SELECT max(id) FROM conflict) - ?1",
-        [.integer(capacity)])
-    }
-    return count
+    try connection.run(
+      """
+      INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+        winner_tag, winner_hlc, winner_origin, at)
+      SELECT store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+        winner_tag, winner_hlc, winner_origin, ?1
+      FROM (\(losers) ORDER BY seq DESC LIMIT ?2) ORDER BY seq
+      """, [.integer(now), .integer(capacity)])
+    let written = connection.changes
+    guard written > 0 else { return 0 }
+    try connection.run(
+      "DELETE FROM conflict WHERE id <= (SELECT max(id) FROM conflict) - ?1", [.integer(capacity)])
+    guard written == capacity else { return written }
+    return Int(try connection.first("SELECT count(*) FROM (\(losers))") { $0.integer(0) } ?? 0)
   }
 
-  private static let insertLosers = """
-    INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
-      winner_tag, winner_hlc, winner_origin, at)
-    SELECT i.store, i.key, i.old_tag, i.old_value, i.old_hlc, i.old_origin,
-      i.tag, i.hlc, i.origin, ?1
+  private static let losers = """
+    SELECT i.seq AS seq, i.store AS store, i.key AS key, i.old_tag AS loser_tag,
+      i.old_value AS loser_value, i.old_hlc AS loser_hlc, i.old_origin AS loser_origin,
+      i.tag AS winner_tag, i.hlc AS winner_hlc, i.origin AS winner_origin
     FROM incoming AS i
     LEFT JOIN sender_knows AS k ON k.store = i.store AND k.origin = i.old_origin
     WHERE i.old_hlc IS NOT NULL
@@ -73,8 +78,8 @@ enum Knowledge {
       AND (i.tag IS NOT i.old_tag OR i.value IS NOT i.old_value)
       AND i.old_hlc > ifnull(k.hlc, 0)
     UNION ALL
-    SELECT i.store, i.key, i.tag, i.value, i.hlc, i.origin,
-      i.old_tag, i.old_hlc, i.old_origin, ?1
+    SELECT i.seq, i.store, i.key, i.tag, i.value, i.hlc, i.origin,
+      i.old_tag, i.old_hlc, i.old_origin
     FROM incoming AS i
     LEFT JOIN receiver_knows AS k ON k.store = i.store AND k.origin = i.origin
     WHERE i.old_hlc IS NOT NULL
