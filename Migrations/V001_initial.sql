@@ -32,8 +32,7 @@ CREATE TABLE replica (
   lseq       INTEGER NOT NULL,            -- high-water mark of arrival numbers (as hlc)
   gc_floor   INTEGER NOT NULL DEFAULT 0,  -- stamp up to which tombstones were collected (collection)
   gc_lseq    INTEGER NOT NULL DEFAULT 0,  -- arrival number up to which they were collected (collection)
-  min_writer INTEGER NOT NULL,            -- oldest schema version that may still write (migrations)
-  witness    TEXT    NOT NULL DEFAULT ''  -- inode and birth time, an early hint of a copy (creation)
+  min_writer INTEGER NOT NULL             -- oldest schema version that may still write (migrations)
 ) STRICT;
 
 -- Identities that this device had before a rotation.
@@ -50,6 +49,7 @@ CREATE TABLE peer (
   acked      INTEGER NOT NULL DEFAULT 0,  -- my arrival number up to which they have read (meeting)
   read_token INTEGER,                     -- token of the meeting in which I last read from them (meeting)
   token      INTEGER,                     -- token of the newest meeting offered to them (meeting)
+  prior      INTEGER,                     -- token of the meeting before that one (meeting)
   their_read INTEGER,                     -- their read_token when that meeting began (meeting)
   last_met   INTEGER NOT NULL DEFAULT 0,  -- milliseconds since 1970 (meeting)
   retired    INTEGER NOT NULL DEFAULT 0,  -- 1: no longer waited for by collection (retirement)
@@ -103,5 +103,7 @@ CREATE TABLE default_value (
   tag    INTEGER NOT NULL,  -- as in entry, never 0 (seeding)
   value  ANY     NOT NULL,  -- as in entry (seeding)
   source TEXT    NOT NULL,  -- where it is declared: Root.plist:214 (seeding)
+  seq    INTEGER NOT NULL,  -- counts seedings from 1: of several bundles with one key the last seeded
+                            -- one counts (seeding)
   PRIMARY KEY (store, bundle, key)
 ) STRICT, WITHOUT ROWID;

@@ -18,13 +18,21 @@ package final class Core: Sendable {
   package let mode: Location.Mode
   /// Tells whether two cores have one file; nil in memory.
   package let file: FileID?
-  let observers = Observers()
+  let observers: Observers
+  /// Deleted when the connection has gone.
+  private let folder: TemporaryFolder?
   private let queue: DatabaseQueue
   /// Changes of writes that joined the one under way. Only used from within the queue.
   private let joined = Mutex<[Change]>([])
 
-  init(_ opened: Opened, file: FileID?) {
+  /// - Parameter observers: those of all cores on the file.
+  init(
+    _ opened: Opened, file: FileID?, observers: Observers = Observers(),
+    folder: TemporaryFolder? = nil
+  ) {
     self.file = file
+    self.observers = observers
+    self.folder = folder
     location = opened.location
     mode = opened.mode
     isReadOnly = opened.mode != .readWrite
@@ -49,7 +57,7 @@ package final class Core: Sendable {
 
   func backUp(to path: String) throws(KeepsakeError) {
     do {
-      let copy = try DatabaseQueue(path: Location.file(path: path).uri(.create))
+      let copy = try DatabaseQueue(path: Location.file(path).uri(.create))
       try queue.backup(to: copy)
       try copy.close()
     } catch {

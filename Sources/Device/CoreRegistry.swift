@@ -21,7 +21,8 @@ enum CoreRegistry {
   /// The core of a file, made or opened if nobody has it open for the same use. The lock is held
   /// throughout, so two threads cannot open one file twice.
   static func core(
-    _ path: String, _ access: Access, busyTimeout: Duration, identity: ReplicaID
+    _ path: String, _ access: Access, busyTimeout: Duration, identity: ReplicaID,
+    folder: TemporaryFolder? = nil
   ) throws(KeepsakeError) -> Core {
     try open.withLock { (open) throws(KeepsakeError) in
       open = open.filter { $0.value.core != nil }
@@ -32,9 +33,11 @@ enum CoreRegistry {
       let slot = Slot(
         file: status.id, isReadOnly: access == .readOnly, busyTimeout: busyTimeout)
       if let core = open[slot]?.core { return core }
+      // Opened for another use or with another patience: another connection, the same listeners.
+      let observers = open.first { $0.key.file == status.id }?.value.core?.observers
       let core = Core(
-        try Opening.open(.file(path: path), for: access, busyTimeout: busyTimeout),
-        file: status.id)
+        try Opening.open(.file(path), for: access, busyTimeout: busyTimeout),
+        file: status.id, observers: observers ?? Observers(), folder: folder)
       open[slot] = WeakCore(core: core)
       return core
     }

@@ -17,7 +17,7 @@ enum Creation {
     try makeEmpty(draft, for: path)
     defer { unlink(draft) }
     do {
-      let queue = try Opening.connect(.file(path: draft), .readWrite, .seconds(5))
+      let queue = try Opening.connect(.file(draft), .readWrite, .seconds(5))
       try queue.writeWithoutTransaction { database in
         // 1024: a set rewrites a few pages whole, and small ones are cheaper to log.
         try database.execute(sql: "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;")

@@ -5,12 +5,11 @@ import Synchronization
 
 /// One device: a SQLite file that holds the entries of all its stores.
 ///
-/// Several devices, handles and processes may have the same file open. Handles on one file in one
-/// process share a connection, and hear each other's changes.
+/// Several handles and processes may have the same file open. Handles in one process hear each
+/// other's changes, and share a connection when they were opened alike.
 public final class Device: Sendable {
   package let core: Core
   package let clock: WallClock
-  private let folder: TemporaryFolder?
 
   /// How long to wait for another process's lock, unless told otherwise.
   public static let defaultBusyTimeout: Duration = .seconds(5)
@@ -27,6 +26,11 @@ public final class Device: Sendable {
     at url: URL, access: Access = .create, busyTimeout: Duration = Device.defaultBusyTimeout,
     clock: WallClock = .system
   ) throws(KeepsakeError) {
+    guard url.isFileURL else {
+      throw KeepsakeError(
+        .notKeepsake, path: url.absoluteString, "this is not a file URL",
+        cure: "copy the file to a disk and name its path")
+    }
     try self.init(path: url.path, access: access, busyTimeout: busyTimeout, clock: clock)
   }
 
@@ -46,15 +50,14 @@ public final class Device: Sendable {
     path: String, access: Access, busyTimeout: Duration, clock: WallClock,
     folder: TemporaryFolder?, identity: ReplicaID
   ) throws(KeepsakeError) {
-    core = try CoreRegistry.core(path, access, busyTimeout: busyTimeout, identity: identity)
+    core = try CoreRegistry.core(
+      path, access, busyTimeout: busyTimeout, identity: identity, folder: folder)
     self.clock = clock
-    self.folder = folder
   }
 
   private init(core: Core, clock: WallClock) {
     self.core = core
     self.clock = clock
-    folder = nil
   }
 
   /// A device in memory, gone with its last handle. It can meet other devices of this process.

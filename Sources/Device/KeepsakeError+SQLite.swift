@@ -44,6 +44,9 @@ extension KeepsakeError {
           "check the permissions of the file and of its folder")
       case .SQLITE_TOOBIG:
         make(.invalidValue, "a value is larger than SQLite can hold", "store a file name instead")
+      case .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_SCHEMA:
+        // The statements are ours and tested; what they do not fit is the file.
+        make(.corrupt, "its contents are not ours (\(message))", "restore a backup of it")
       default:
         make(
           .inputOutput, "SQLite reports \(error.resultCode): \(message)",

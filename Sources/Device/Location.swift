@@ -5,14 +5,23 @@ import KeepsakeValues
 
 /// Where a device keeps its data.
 package enum Location: Sendable, Hashable {
-  case file(path: String)
+  /// The path as it was given, for messages; and the real one, from the root and without links,
+  /// whatever becomes of the current folder.
+  case file(path: String, real: String)
   /// A database in memory that every connection of this process can reach by its name.
   case memory(name: String)
+
+  /// A file by its path, absolute or relative to the current folder.
+  package static func file(_ path: String) -> Location {
+    guard let real = realpath(path, nil) else { return .file(path: path, real: absolute(path)) }
+    defer { free(real) }
+    return .file(path: path, real: String(cString: real))
+  }
 
   /// What messages call it.
   package var path: String {
     switch self {
-    case .file(let path): path
+    case .file(let path, _): path
     case .memory: "(memory)"
     }
   }
@@ -35,8 +44,8 @@ package enum Location: Sendable, Hashable {
   package func uri(_ mode: Mode) -> String {
     switch self {
     case .memory(let name): "file:/\(name)?vfs=memdb"
-    case .file(let path):
-      "file:" + Self.percentEncoded(Self.absolute(path)) + "?" + Self.parameters(mode)
+    case .file(_, let real):
+      "file:" + Self.percentEncoded(real) + "?" + Self.parameters(mode)
     }
   }
 

@@ -50,7 +50,8 @@ enum Opening {
     var configuration = Configuration()
     configuration.readonly = mode == .readOnly || mode == .immutable
     configuration.foreignKeysEnabled = false
-    configuration.busyMode = .timeout(busyTimeout / .seconds(1))
+    // SQLite counts milliseconds in 32 bits: 24 days.
+    configuration.busyMode = .timeout(min(busyTimeout / .seconds(1), 2_000_000))
     configuration.prepareDatabase { database in
       try database.execute(
         sql: """
@@ -80,13 +81,14 @@ enum Opening {
   private static func mode(
     _ location: Location, _ access: Access
   ) throws(KeepsakeError) -> Location.Mode {
-    guard case .file(let path) = location else { return .readWrite }
+    guard case .file(let path, let real) = location else { return .readWrite }
     guard let status = try FileStatus(of: path) else { throw missing(path) }
     try refuseOtherKinds(status, path)
     guard FileStatus.isReadable(path) else {
       throw KeepsakeError(system: EACCES, path: path)  // as open(2) would say
     }
-    let folder = FileStatus.folder(of: path)
+    // A link may lead elsewhere; the log lies beside the file itself.
+    let folder = FileStatus.folder(of: real)
     let canWrite = FileStatus.isWritable(path) && FileStatus.isWritable(folder)
     guard access == .readOnly else {
       guard canWrite else {
@@ -96,17 +98,17 @@ enum Opening {
       }
       return .readWrite
     }
-    return try readOnlyMode(path, canWrite: canWrite)
+    return try readOnlyMode(path, real, canWrite: canWrite)
   }
 
   /// Reading needs the shared-memory file too. In a folder where it cannot be made, a file without
   /// a log can be read as it lies.
   private static func readOnlyMode(
-    _ path: String, canWrite: Bool
+    _ path: String, _ real: String, canWrite: Bool
   ) throws(KeepsakeError) -> Location.Mode {
     if canWrite { return .queryOnly }
-    let log = try FileStatus(of: path + "-wal")
-    if try FileStatus(of: path + "-shm") != nil { return .readOnly }
+    let log = try FileStatus(of: real + "-wal")
+    if try FileStatus(of: real + "-shm") != nil { return .readOnly }
     guard (log?.size ?? 0) == 0 else {
       throw KeepsakeError(
         .permissionDenied, path: path, "its folder is read-only and holds an unfinished -wal log",

@@ -41,9 +41,37 @@ enum Schema {
     let known = Set(Migrations.all.map(\.identifier))
     try refuseNewer(connection, path)
     // A newer version may have added to the tables; whether we may write is `min_writer`'s to say.
-    guard known.isSuperset(of: applied) else { return }
-    guard expected.allSatisfy({ objects[$0.key] == $0.value }) else {
-      throw damaged(path, "its schema is not one of ours")
+    let isNewer = !known.isSuperset(of: applied)
+    let fixed = isNewer ? expected.filter { core.contains($0.key) } : expected
+    guard Set(applied).isSuperset(of: known), Set(objects.keys).isSuperset(of: expected.keys),
+      fixed.allSatisfy({ objects[$0.key] == $0.value })
+    else { throw damaged(path, "its schema is not one of ours") }
+    try refuseOddities(connection, path, isNewer: isNewer)
+  }
+
+  /// What no later version may change without raising `min_writer`.
+  private static let core: Set = ["entry", "entry_lseq", "replica"]
+
+  private static func refuseOddities(
+    _ connection: Connection, _ path: String, isNewer: Bool
+  ) throws {
+    // Text would neither compare nor travel as ours does.
+    let encoding = try connection.first("PRAGMA encoding") { $0.text(0) }
+    guard encoding == "UTF-8" else { throw damaged(path, "its text is not UTF-8") }
+    // A unique index of somebody else's could refuse our rows.
+    let indexes = try connection.first(
+      "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
+    ) { $0.integer(0) }
+    let ours = try expected.get().values.count { $0.contains(" INDEX ") }
+    guard isNewer || indexes == Int64(ours) else {
+      throw damaged(path, "it has an index that is not ours")
+    }
+    // Beyond this, arrival numbers could run over.
+    let last = try connection.first(
+      "SELECT max(lseq, ifnull((SELECT max(lseq) FROM entry), 0)) FROM replica"
+    ) { $0.integer(0) }
+    guard let last, (0...(1 << 62)).contains(last) else {
+      throw damaged(path, "its arrival numbers are at their end")
     }
   }
 

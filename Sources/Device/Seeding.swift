@@ -22,32 +22,38 @@ package struct DefaultValue: Sendable, Hashable {
 extension Device {
   /// Replaces all defaults that a bundle declares for a store; touches nothing that was set.
   ///
-  /// - Returns: whether anything differed; the same content writes nothing.
+  /// - Returns: whether anything differed; the same content, seeded last before too, writes nothing.
   @discardableResult
   package func seed(
     store: String, bundle: String, _ defaults: [DefaultValue]
   ) throws(KeepsakeError) -> Bool {
     let wanted = defaults.sorted { ByteText($0.key) < ByteText($1.key) }
-    let current = try core.access { try $0.defaults(store: store, bundle: bundle) }
-    guard current != wanted else { return false }
+    let isCurrent = try core.access { connection in
+      try connection.lastSeeded(store: store) == bundle
+        && connection.defaults(store: store, bundle: bundle) == wanted
+    }
+    guard !isCurrent else { return false }
     return try core.write { connection in
       try connection.run(
         "DELETE FROM default_value WHERE store = ?1 AND bundle = ?2", [.text(store), .text(bundle)])
+      let seq = try connection.first("SELECT ifnull(max(seq), 0) + 1 FROM default_value") {
+        $0.integer(0)
+      }
       for item in wanted {
         let content = try TaggedCell(item.value)
         try connection.run(
-          "INSERT INTO default_value VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+          "INSERT INTO default_value VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
           [
             .text(store), .text(bundle), .text(item.key), .integer(content.tag), content.cell,
-            .text(item.source),
+            .text(item.source), .integer(seq ?? 1),
           ])
       }
       return (true, [])
     }
   }
 
-  /// The seeded defaults of a store by key. Where several bundles declare one key, the bundle whose
-  /// name comes first counts.
+  /// The seeded defaults of a store by key. Where several bundles declare one key, the one that was
+  /// seeded last counts.
   package func defaults(store: String) throws(KeepsakeError) -> [DefaultValue] {
     try core.access { connection in
       var seen: Set<ByteText> = []
@@ -71,11 +77,17 @@ extension Device {
 }
 
 extension Connection {
+  fileprivate func lastSeeded(store: String) throws -> String? {
+    try first(
+      "SELECT bundle FROM default_value WHERE store = ?1 ORDER BY seq DESC LIMIT 1", [.text(store)]
+    ) { $0.text(0) }
+  }
+
   fileprivate func defaults(store: String, bundle: String?) throws -> [DefaultValue] {
     try all(
       """
       SELECT key, tag, value, source FROM default_value
-      WHERE store = ?1 AND (?2 IS NULL OR bundle = ?2) ORDER BY bundle, key
+      WHERE store = ?1 AND (?2 IS NULL OR bundle = ?2) ORDER BY seq DESC, key
       """,
       [.text(store), bundle.map(Cell.text) ?? .null]
     ) { row in

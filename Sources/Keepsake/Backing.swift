@@ -4,6 +4,7 @@
 // the store's own entry, then the seed of a Settings bundle; a property adds its default.
 
 import KeepsakeDevice
+import KeepsakeSettingsBundle
 import KeepsakeValues
 import Logging
 
@@ -14,14 +15,19 @@ final class Backing: Sendable {
   /// Seeds as they were when the store was opened.
   private let seeds: [ByteText: StoredValue]
 
-  init(device: Device, store: String, logger: Logger) throws(KeepsakeError) {
+  /// - Parameter bundle: wins over what the file knows of other bundles.
+  init(
+    device: Device, store: String, bundle: SettingsBundle?, logger: Logger
+  ) throws(KeepsakeError) {
     self.device = device
     self.store = store
     failures = FailureLog(logger: logger)
     try device.promoteDueEntries()
-    let defaults = try device.defaults(store: store)
-    seeds = Dictionary(
-      defaults.map { (ByteText($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+    // A device that is only read keeps no seeds, and is no worse for it.
+    if let bundle, !device.isReadOnly { try device.seed(store: store, from: bundle) }
+    let own = bundle?.seeds.map { (ByteText($0.key), $0.value) } ?? []
+    let others = try device.defaults(store: store).map { (ByteText($0.key), $0.value) }
+    seeds = Dictionary(own + others, uniquingKeysWith: { first, _ in first })
   }
 
   /// The value of the first layer that has one.
@@ -44,11 +50,22 @@ final class Backing: Sendable {
     try device.update(store: store, key: key) { try body($0 ?? seeds[ByteText(key)]) }
   }
 
-  func report(
-    _ operation: SettingFailure.Operation, _ key: String, _ error: any Error,
-    content: StoredValue? = nil
-  ) {
-    failures.report(
-      SettingFailure(store: store, key: key, operation: operation, cause: error), content: content)
+  /// Reports a getter's failure, once for each version of the value.
+  func reportRead(_ key: String, _ error: any Error) {
+    let failure = SettingFailure(store: store, key: key, operation: .read, cause: error)
+    failures.report(failure, version: version(key))
+  }
+
+  func reportWrite(_ key: String, _ error: any Error) {
+    failures.report(SettingFailure(store: store, key: key, operation: .write, cause: error))
+  }
+
+  private func version(_ key: String) -> FailureLog.Version? {
+    switch Result(catching: { try device.entry(store: store, key: key) }) {
+    case .success(let entry?): .entry(entry.stamp)
+    case .success(nil): seeds[ByteText(key)].map { .seed($0) }
+    // What cannot even be looked up has no version; it is reported each time.
+    case .failure: nil
+    }
   }
 }

@@ -18,6 +18,7 @@ open class CloudKeyValueStore: SettingsStore, @unchecked Sendable {
   public init(
     on device: Device, name: String? = nil, logger: Logger = Logger(label: "keepsake")
   ) throws {
-    try super.init(device: device, store: name.map { "cloud:\($0)" } ?? "cloud", logger: logger)
+    try super.init(
+      device: device, store: name.map { "cloud:\($0)" } ?? "cloud", bundle: nil, logger: logger)
   }
 }

@@ -11,8 +11,8 @@ final class FailureLog: Sendable {
 
   private struct State {
     var recent: [SettingFailure] = []
-    /// The unreadable content that was last reported for a key.
-    var reported: [ByteText: StoredValue] = [:]
+    /// The unreadable version that was last reported for a key.
+    var reported: [ByteText: Version] = [:]
   }
 
   private let state = Mutex(State())
@@ -24,13 +24,21 @@ final class FailureLog: Sendable {
 
   var recent: [SettingFailure] { state.withLock { $0.recent } }
 
-  /// - Parameter content: what could not be read; the same content is reported once, or a setting
-  ///   that is read in a loop would fill the log.
-  func report(_ failure: SettingFailure, content: StoredValue? = nil) {
+  /// What a getter could not read: a write, or what a bundle declares.
+  enum Version: Sendable, Equatable {
+    case entry(HybridTimestamp)
+    case seed(StoredValue)
+  }
+
+  /// - Parameter version: what could not be read. It is reported once, or a setting that is read in
+  ///   a loop would fill the log.
+  func report(_ failure: SettingFailure, version: Version? = nil) {
     let isNew = state.withLock { state in
-      let key = ByteText(failure.key)
-      if let content, state.reported[key] == content { return false }
-      state.reported[key] = content
+      if let version {
+        let key = ByteText(failure.key)
+        guard state.reported[key] != version else { return false }
+        state.reported[key] = version
+      }
       state.recent.append(failure)
       if state.recent.count > Self.capacity { state.recent.removeFirst() }
       return true

@@ -23,6 +23,9 @@ import Synchronization
 /// here. A value that cannot be read gives the default too, and is reported in the store's
 /// `errors`; its bytes stay. A write is durable when it returns; one that fails leaves the value
 /// and is reported. `get()`, `set(_:)` and `update(_:)` throw instead.
+///
+/// A store finds the settings among its own and its superclasses' stored properties; not those in a
+/// struct or another object that it holds, and not lazy ones.
 @propertyWrapper
 public final class Setting<Value: Sendable>: Sendable {
   /// What the setting is worth when no layer of the store has a value.
@@ -65,7 +68,7 @@ public final class Setting<Value: Sendable>: Sendable {
       do {
         try write(newValue, bound)
       } catch {
-        bound.backing.report(.write, bound.key, error)
+        bound.backing.reportWrite(bound.key, error)
       }
     }
   }
@@ -124,12 +127,10 @@ public final class Setting<Value: Sendable>: Sendable {
 
   /// The value for a getter, which cannot throw.
   private func value(_ bound: Binding) -> Value {
-    var content: StoredValue?
     do {
-      content = try bound.backing.value(bound.key)
-      return try content.map(codec.decode) ?? defaultValue
+      return try bound.backing.value(bound.key).map(codec.decode) ?? defaultValue
     } catch {
-      bound.backing.report(.read, bound.key, error, content: content)
+      bound.backing.reportRead(bound.key, error)
       return defaultValue
     }
   }
@@ -155,11 +156,16 @@ public final class Setting<Value: Sendable>: Sendable {
 /// A setting whose value's type is not known: what a store binds.
 protocol BindableSetting: AnyObject {
   var explicitKey: String? { get }
-  func bind(to backing: Backing, key: String)
+  /// - Returns: false when this setting belongs to another store already.
+  func bind(to backing: Backing, key: String) -> Bool
 }
 
 extension Setting: BindableSetting {
-  func bind(to backing: Backing, key: String) {
-    binding.withLock { $0 = Binding(backing: backing, key: key) }
+  func bind(to backing: Backing, key: String) -> Bool {
+    binding.withLock { binding in
+      guard binding == nil else { return false }
+      binding = Binding(backing: backing, key: key)
+      return true
+    }
   }
 }

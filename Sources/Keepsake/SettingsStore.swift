@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeepsakeDevice
+import KeepsakeSettingsBundle
 public import KeepsakeValues
 import Logging
 
@@ -12,8 +13,8 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
 
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` when two
   ///   properties have one key.
-  init(device: Device, store: String, logger: Logger) throws {
-    backing = try Backing(device: device, store: store, logger: logger)
+  init(device: Device, store: String, bundle: SettingsBundle?, logger: Logger) throws {
+    backing = try Backing(device: device, store: store, bundle: bundle, logger: logger)
     try bindSettings()
   }
 
@@ -21,7 +22,7 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   public var device: Device { backing.device }
 
   /// The store's name on the device, as `kvsync --store` takes it.
-  public var name: String { backing.store }
+  public var storeName: String { backing.store }
 
   /// The last failures of getters and setters, which cannot throw; each is also logged. At most
   /// 100.
@@ -43,7 +44,7 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
       do {
         return try backing.value(key)
       } catch {
-        backing.report(.read, key, error)
+        backing.reportRead(key, error)
         return nil
       }
     }
@@ -51,7 +52,7 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
       do {
         try backing.set(newValue, key)
       } catch {
-        backing.report(.write, key, error)
+        backing.reportWrite(key, error)
       }
     }
   }
@@ -62,7 +63,7 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   /// - Parameter handler: gets whole change sets in the order of their commits, usually on the
   ///   thread that committed. It may read and write.
   public func observe(_ handler: @escaping @Sendable ([Change]) -> Void) -> Observation {
-    device.observe(store: name, handler)
+    device.observe(store: storeName, handler)
   }
 
   /// The same as a sequence, from now on. It buffers without limit until it is read.
@@ -80,6 +81,9 @@ extension SettingsStore {
   /// A subclass's properties are initialised before this class's `init` runs, so they are all
   /// there.
   private func bindSettings() throws(SettingDeclarationError) {
+    guard !(self is any CustomReflectable) else {
+      throw declaration("a custom mirror hides the settings; remove customMirror")
+    }
     var mirror: Mirror? = Mirror(reflecting: self)
     var keys: Set<ByteText> = []
     while let current = mirror {
@@ -87,14 +91,20 @@ extension SettingsStore {
         guard let setting = child.value as? any BindableSetting else { continue }
         let key = setting.explicitKey ?? Self.propertyName(child.label)
         guard !key.isEmpty, keys.insert(ByteText(key)).inserted else {
-          throw SettingDeclarationError(
-            description: "\(type(of: self)): the key \"\(key)\" is empty or there twice; give each"
-              + " setting a key of its own")
+          throw declaration(
+            "the key \"\(key)\" is empty or there twice; give each setting a key of its own")
         }
-        setting.bind(to: backing, key: key)
+        guard setting.bind(to: backing, key: key) else {
+          throw declaration(
+            "the setting \"\(key)\" belongs to another store; make one for each instance")
+        }
       }
       mirror = current.superclassMirror
     }
+  }
+
+  private func declaration(_ problem: String) -> SettingDeclarationError {
+    SettingDeclarationError(description: "\(type(of: self)): \(problem)")
   }
 
   /// A wrapped property is stored under its name with an underscore before it.

@@ -22,8 +22,8 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
     on device: Device, suite: String? = nil, seededBy bundle: SettingsBundle? = nil,
     logger: Logger = Logger(label: "keepsake")
   ) throws {
-    let store = suite.map { "defaults:\($0)" } ?? "defaults"
-    if let bundle { try device.seed(store: store, from: bundle) }
-    try super.init(device: device, store: store, logger: logger)
+    try super.init(
+      device: device, store: suite.map { "defaults:\($0)" } ?? "defaults", bundle: bundle,
+      logger: logger)
   }
 }

@@ -31,14 +31,15 @@ extension Core {
 
 extension Connection {
   /// Names the stores that a statement is about, and where each is to be read on.
-  func want(_ cursors: [String: Int64]) throws {
+  func want(_ stores: [ByteText], from cursors: [Int64]) throws {
     try run(
       "CREATE TEMP TABLE IF NOT EXISTS wanted (store TEXT PRIMARY KEY, cursor INTEGER NOT NULL)"
         + " STRICT, WITHOUT ROWID")
     try run("DELETE FROM wanted")
-    for (store, cursor) in cursors {
+    for (store, cursor) in zip(stores, cursors) {
       try run(
-        "INSERT INTO wanted (store, cursor) VALUES (?1, ?2)", [.text(store), .integer(cursor)])
+        "INSERT INTO wanted (store, cursor) VALUES (?1, ?2)",
+        [.text(store.string), .integer(cursor)])
     }
   }
 }

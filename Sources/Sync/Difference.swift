@@ -6,11 +6,11 @@ import KeepsakeValues
 enum Difference {
   /// Whether any entry, a tombstone included, is not the same in both devices. O(entries).
   static func exists(
-    _ a: Device, _ b: Device, stores: [String]
+    _ a: Device, _ b: Device, stores: [ByteText]
   ) throws(KeepsakeError) -> Bool {
     try b.core.withSender(a.core) { () throws(KeepsakeError) in
       try b.core.access { connection in
-        try connection.want(Dictionary(uniqueKeysWithValues: stores.map { ($0, 0) }))
+        try connection.want(stores, from: stores.map { _ in 0 })
         return try only(in: "sender", not: "main", connection)
           || only(in: "main", not: "sender", connection)
       }

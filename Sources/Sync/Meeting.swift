@@ -3,21 +3,18 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-/// Two devices that read each other's entries, step by step: `examine`, `offer`, two pulls,
-/// `finish`.
+/// Two devices that read each other's entries: `examine`, then a pull each way, then one that
+/// brings the first reader past what the other has just got from it.
 struct Meeting {
   let devices: [Device]
   /// Places in `devices`.
   let left: Int
   let right: Int
-  let stores: [String]
-  private var token: MeetingToken?
-  /// What each side wrote into itself from the other, by place.
+  let stores: [ByteText]
+  /// Arrival numbers under which each side wrote what came from the other, by place.
   private var written: [Int: EchoRange] = [:]
-  /// How far each side has read the other, by the reader's place.
-  private var reached: [Int: Int64] = [:]
 
-  init(_ devices: [Device], _ left: Int, _ right: Int, stores: [String]) {
+  init(_ devices: [Device], _ left: Int, _ right: Int, stores: [ByteText]) {
     self.devices = devices
     self.left = left
     self.right = right
@@ -27,60 +24,54 @@ struct Meeting {
   /// One side of a meeting as it is now.
   private struct Side {
     let replica: ReplicaState
-    /// What this side remembers of the other, by store.
-    let memory: [String: PeerState]
+    /// What this side remembers of the other, in the order of `stores`.
+    let memory: [PeerState]
   }
 
   private func other(_ place: Int) -> Int { place == left ? right : left }
 
-  private func side(_ place: Int, _ peer: ReplicaID) throws(KeepsakeError) -> Side {
-    try devices[place].core.read { connection in
-      let memory = try stores.map { ($0, try connection.peerState(peer, store: $0)) }
-      return Side(
+  private func side(_ place: Int) throws(KeepsakeError) -> Side {
+    let peer = try devices[other(place)].replica()
+    return try devices[place].core.read { connection in
+      Side(
         replica: try ReplicaState(connection),
-        memory: Dictionary(uniqueKeysWithValues: memory))
+        memory: try stores.map { try connection.peerState(peer, store: $0) })
     }
-  }
-
-  private func sides() throws(KeepsakeError) -> (left: Side, right: Side) {
-    let leftID = try devices[left].replica()
-    let rightID = try devices[right].replica()
-    return (try side(left, rightID), try side(right, leftID))
   }
 
   /// The places of the devices that need a new identity before these two may meet, other than for
   /// having the same one.
   func examine() throws(KeepsakeError) -> Set<Int> {
-    let (a, b) = try sides()
+    let (a, b) = (try side(left), try side(right))
     if a.replica.id == b.replica.id { return [] }
     var doubtful: Set<Int> = []
-    for store in stores {
-      guard let mine = a.memory[store], let theirs = b.memory[store] else { continue }
-      let doubt = mine.doubt(theirs, lseq: a.replica.lseq, theirLseq: b.replica.lseq)
-      if doubt.contains(.mine) { doubtful.insert(left) }
-      if doubt.contains(.theirs) { doubtful.insert(right) }
+    func add(_ doubt: PeerState.Doubt, _ sender: Int) {
+      if doubt.contains(.sender) { doubtful.insert(sender) }
+      if doubt.contains(.reader) { doubtful.insert(other(sender)) }
+    }
+    for (mine, theirs) in zip(a.memory, b.memory) {
+      add(mine.doubt(reader: theirs, lseq: a.replica.lseq), left)
+      add(theirs.doubt(reader: mine, lseq: b.replica.lseq), right)
     }
     return doubtful
   }
 
   /// Whether both have read all there is of each other.
   func isUpToDate() throws(KeepsakeError) -> Bool {
-    let (a, b) = try sides()
-    return stores.allSatisfy {
-      a.memory[$0]?.cursor == b.replica.lseq && b.memory[$0]?.cursor == a.replica.lseq
+    let (a, b) = (try side(left), try side(right))
+    return zip(a.memory, b.memory).allSatisfy { mine, theirs in
+      mine.cursor == b.replica.lseq && theirs.cursor == a.replica.lseq
     }
   }
 
   /// Whether either still has entries of these stores that the other has not read.
   func hasUnread() throws(KeepsakeError) -> Bool {
-    let (a, b) = try sides()
-    for (place, reader) in [(left, b), (right, a)] {
-      for store in stores {
-        let cursor = reader.memory[store]?.cursor ?? 0
+    for (place, reader) in [(left, try side(right)), (right, try side(left))] {
+      for (store, memory) in zip(stores, reader.memory) {
         let unread = try devices[place].core.access { connection in
           try connection.first(
             "SELECT 1 FROM entry INDEXED BY entry_lseq WHERE lseq > ?1 AND store = ?2 LIMIT 1",
-            [.integer(cursor), .text(store)]
+            [.integer(memory.cursor), .text(store.string)]
           ) { _ in true }
         }
         if unread == true { return true }
@@ -91,77 +82,65 @@ struct Meeting {
 
   /// Whether either has never read the other.
   func isFirst() throws(KeepsakeError) -> Bool {
-    let (a, b) = try sides()
-    return stores.contains {
-      a.memory[$0]?.readToken == nil || b.memory[$0]?.readToken == nil
+    for place in [left, right] {
+      let memory = try side(place).memory
+      if memory.contains(where: { $0.readToken == nil }) { return true }
     }
+    return false
   }
 
-  /// Writes the token of this meeting on both sides, before anything is read.
-  mutating func offer(
-    at now: Int64, using generator: inout some RandomNumberGenerator
-  ) throws(KeepsakeError) {
-    let (a, b) = try sides()
-    let round = (Array(a.memory.values) + Array(b.memory.values)).map(\.round).max() ?? 0
-    let token = MeetingToken(after: round, using: &generator)
-    try offer(token, on: left, about: b.replica.id, reading: b.memory, at: now)
-    try offer(token, on: right, about: a.replica.id, reading: a.memory, at: now)
-    self.token = token
-  }
+  /// Whether `place` has still to be told that what the other wrote last came from it.
+  func hasEcho(for place: Int) -> Bool { written[other(place)].map { !$0.isEmpty } ?? false }
 
+  /// Lets `reader` read: writes a token on the other side, and takes down how far that side goes.
   private func offer(
-    _ token: MeetingToken, on place: Int, about peer: ReplicaID,
-    reading theirs: [String: PeerState],
-    at now: Int64
-  ) throws(KeepsakeError) {
-    try devices[place].core.write { connection in
-      for store in stores {
-        var state = try connection.peerState(peer, store: store)
-        state.theirRead = theirs[store]?.readToken
-        state.token = token
-        try connection.save(state, of: peer, store: store, at: now)
+    to reader: Int, at now: Int64, using generator: inout some RandomNumberGenerator
+  ) throws(KeepsakeError) -> Pull.Offer {
+    let reading = try side(reader)
+    let sender = devices[other(reader)]
+    let known = try side(other(reader)).memory
+    let round =
+      zip(known, reading.memory)
+      .map { max($0.round, $1.readToken?.round ?? 0) }.max() ?? 0
+    let token = MeetingToken(after: round, using: &generator)
+    let lseq = try sender.core.write { connection in
+      for (store, theirs) in zip(stores, reading.memory) {
+        var state = try connection.peerState(reading.replica.id, store: store)
+        state.acked = max(state.acked, theirs.cursor)
+        state.theirRead = theirs.readToken
+        (state.prior, state.token) = (state.token, token)
+        try connection.save(state, of: reading.replica.id, store: store, at: now)
       }
-      return ((), [])
+      return (try ReplicaState(connection).lseq, [])
     }
+    return Pull.Offer(token: token, lseq: lseq)
   }
 
   /// Reads everything new from the other side into `place`.
-  ///
-  /// - Parameter trusted: whether the cursors may be believed; else everything is read.
   mutating func pull(
-    into place: Int, at now: Int64, options: MergeOptions, changeLimit: Int, trusted: Bool = true
+    into place: Int, at now: Int64, options: MergeOptions, changeLimit: Int,
+    using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) -> Pull.Result {
-    let senderID = try devices[other(place)].replica()
-    let memory = try side(place, senderID).memory
+    let offer = try offer(to: place, at: now, using: &generator)
+    return try pull(
+      into: place, at: now, options: options, changeLimit: changeLimit, offer: offer, trusted: true)
+  }
+
+  /// - Parameters:
+  ///   - offer: nil for a one-way pull, which leaves no trace of who was met.
+  ///   - trusted: whether the cursors may be believed; else everything is read.
+  mutating func pull(
+    into place: Int, at now: Int64, options: MergeOptions, changeLimit: Int, offer: Pull.Offer?,
+    trusted: Bool
+  ) throws(KeepsakeError) -> Pull.Result {
+    let memory = try side(place).memory
     let pull = Pull(
-      sender: devices[other(place)], receiver: devices[place], senderID: senderID,
-      cursors: memory.mapValues { trusted ? $0.cursor : 0 }, token: token,
+      sender: devices[other(place)], receiver: devices[place],
+      senderID: try devices[other(place)].replica(), stores: stores,
+      cursors: memory.map { trusted ? $0.cursor : 0 }, offer: offer,
       echo: written[other(place)] ?? EchoRange(), now: now, options: options)
     let result = try pull.run(changeLimit: changeLimit)
     written[place] = result.written
-    reached[place] = result.reached
     return result
-  }
-
-  /// Moves each side's cursor past what the other one has only just got from it, and tells each
-  /// side how far it has been read.
-  func finish(at now: Int64) throws(KeepsakeError) {
-    for place in [left, right] {
-      let peer = try devices[other(place)].replica()
-      try devices[place].core.write { connection in
-        for store in stores {
-          var state = try connection.peerState(peer, store: store)
-          state.cursor = past(written[other(place)], from: state.cursor)
-          state.acked = past(written[place], from: reached[other(place)] ?? state.acked)
-          try connection.save(state, of: peer, store: store, at: now)
-        }
-        return ((), [])
-      }
-    }
-  }
-
-  private func past(_ echo: EchoRange?, from cursor: Int64) -> Int64 {
-    guard let echo, echo.lower == cursor else { return cursor }
-    return echo.upper
   }
 }

@@ -4,6 +4,7 @@
 // one round all hold the same. Two devices are the smallest star, read from the first into the
 // second first. Everything is checked before anything is touched.
 
+import Foundation
 public import KeepsakeDevice
 import KeepsakeValues
 
@@ -27,18 +28,53 @@ extension Device {
 
 package enum Merge {
   /// Merges all of `devices`, or, one-way, all but the last into the last.
+  ///
+  /// One merge at a time in a process: a connection has one place for another device's file.
   package static func run(
     _ devices: [Device], options: MergeOptions, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) -> MergeReport {
     try refuseSameFile(devices)
-    var report = MergeReport()
+    try turn.begin(devices[0].path)
+    defer { turn.end() }
+    var events: [MergeReport.Event] = []
+    for _ in 0..<patience {
+      var report = MergeReport()
+      report.events = events
+      do throws(KeepsakeError) {
+        try attempt(devices, options, &report, using: &generator)
+        return report
+      } catch {
+        guard error.cause is Interruption else { throw error }
+        events = report.events
+        // Another process merges one of these files; it needs a moment.
+        Thread.sleep(forTimeInterval: .random(in: 0.005...0.05, using: &generator))
+      }
+    }
+    throw interrupted(devices[0].path)
+  }
+
+  private static func attempt(
+    _ devices: [Device], _ options: MergeOptions, _ report: inout MergeReport,
+    using generator: inout some RandomNumberGenerator
+  ) throws(KeepsakeError) {
     let stores = try storesToMerge(devices, options)
     if options.isOneWay {
       try oneWay(devices, stores, options, &report, using: &generator)
     } else {
       try everyWay(devices, stores, options, &report, using: &generator)
     }
-    return report
+  }
+
+  private static let turn = MergeTurn()
+  /// How often a merge begins again because another process merges one of its files.
+  private static let patience = 100
+
+  private struct Interruption: Error {}
+
+  static func interrupted(_ path: String) -> KeepsakeError {
+    KeepsakeError(
+      .locked, path: path, "another merge of this file is under way",
+      cure: "try again when it is done", cause: Interruption())
   }
 
   private static func refuseSameFile(_ devices: [Device]) throws(KeepsakeError) {
@@ -55,10 +91,13 @@ package enum Merge {
 
   private static func storesToMerge(
     _ devices: [Device], _ options: MergeOptions
-  ) throws(KeepsakeError) -> [String] {
-    if let stores = options.stores { return stores }
-    var names: Set<String> = [StoreName.cloud]
-    for device in devices { names.formUnion(try device.stores().filter(StoreName.isSynced)) }
+  ) throws(KeepsakeError) -> [ByteText] {
+    var names = Set((options.stores ?? [StoreName.cloud]).map(ByteText.init))
+    if options.stores == nil {
+      for device in devices {
+        names.formUnion(try device.stores().filter(StoreName.isSynced).map(ByteText.init))
+      }
+    }
     return names.sorted()
   }
 }
@@ -67,34 +106,55 @@ package enum Merge {
 
 extension Merge {
   private static func everyWay(
-    _ devices: [Device], _ stores: [String], _ options: MergeOptions, _ report: inout MergeReport,
-    using generator: inout some RandomNumberGenerator
+    _ devices: [Device], _ stores: [ByteText], _ options: MergeOptions,
+    _ report: inout MergeReport, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) {
     var meetings = devices.indices.dropFirst().map { Meeting(devices, 0, $0, stores: stores) }
     try check(meetings, options)
-    for place in devices.indices { try promote(place, of: devices, options, &report) }
+    // Whoever cannot be written is found before anybody is.
+    for device in devices { try device.core.write { _ in ((), []) } }
     try rotateCopies(meetings, devices, &report, using: &generator)
+    for place in devices.indices { try promote(place, of: devices, options, &report) }
+    for (from, into) in directions(devices.count) {
+      report.transfers.append(MergeReport.Transfer(from: from, into: into))
+    }
     // A meeting without anything to tell writes nothing, not even that it took place.
-    if try allUpToDate(meetings) {
-      report.transfers = directions(devices.count).map {
-        MergeReport.Transfer(from: $0.from, into: $0.into)
-      }
-    } else {
-      let now = devices[0].clock.milliseconds
-      for index in meetings.indices { try meetings[index].offer(at: now, using: &generator) }
+    if try !allUpToDate(meetings) {
       for (from, into) in directions(devices.count) {
-        try pull(&meetings[max(from, into) - 1], from: from, into: into, options, &report)
+        try pull(&meetings[max(from, into) - 1], from, into, options, &report, using: &generator)
       }
-      for meeting in meetings { try meeting.finish(at: now) }
+      for index in meetings.indices {
+        // The last to be written was the first to read; it has still to learn what it gave itself.
+        let (from, into) = devices.count == 2 ? (0, 1) : (index + 1, 0)
+        guard meetings[index].hasEcho(for: into) else { continue }
+        try pull(&meetings[index], from, into, options, &report, using: &generator)
+      }
     }
-    report.hasConverged = try nothingIsHeld(devices)
-    for meeting in meetings where report.hasConverged {
-      report.hasConverged = try !meeting.hasUnread()
+    report.hasConverged = try haveConverged(meetings, devices, stores)
+  }
+
+  private static func haveConverged(
+    _ meetings: [Meeting], _ devices: [Device], _ stores: [ByteText]
+  ) throws(KeepsakeError) -> Bool {
+    guard try nothingIsHeld(devices) else { return false }
+    for meeting in meetings {
+      let hasUnread = try meeting.hasUnread()
+      if hasUnread { return false }
     }
+    // A store that does not travel keeps no tombstones, so a deletion leaves nothing to read.
+    let local = stores.filter { !StoreName.isSynced($0.string) }
+    for device in devices.dropFirst() where !local.isEmpty {
+      let differs = try Difference.exists(device, devices[0], stores: local)
+      if differs { return false }
+    }
+    return true
   }
 
   private static func allUpToDate(_ meetings: [Meeting]) throws(KeepsakeError) -> Bool {
-    for meeting in meetings where try !meeting.isUpToDate() { return false }
+    for meeting in meetings {
+      let isUpToDate = try meeting.isUpToDate()
+      if !isUpToDate { return false }
+    }
     return true
   }
 
@@ -109,7 +169,7 @@ extension Merge {
       let isFirst = try meeting.isFirst()
       guard isFirst || options.checksIntegrity else { continue }
       let isUpToDate = try meeting.isUpToDate()
-      guard isFirst || !isUpToDate else { continue }
+      guard isFirst || options.isOneWay || !isUpToDate else { continue }
       try meeting.devices[meeting.left].checkIntegrity()
       try meeting.devices[meeting.right].checkIntegrity()
     }
@@ -132,7 +192,7 @@ extension Merge {
   }
 
   /// All but the first of the devices that have one identity.
-  static func sharersOfIdentity(_ devices: [Device]) throws(KeepsakeError) -> Set<Int> {
+  private static func sharersOfIdentity(_ devices: [Device]) throws(KeepsakeError) -> Set<Int> {
     var seen: Set<ReplicaID> = []
     var places: Set<Int> = []
     for (place, device) in devices.enumerated() {
@@ -142,20 +202,14 @@ extension Merge {
     return places
   }
 
-  static func pull(
-    _ meeting: inout Meeting, from: Int, into: Int, _ options: MergeOptions,
-    _ report: inout MergeReport, trusted: Bool = true
+  private static func pull(
+    _ meeting: inout Meeting, _ from: Int, _ into: Int, _ options: MergeOptions,
+    _ report: inout MergeReport, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) {
     let result = try meeting.pull(
       into: into, at: meeting.devices[into].clock.milliseconds, options: options,
-      changeLimit: options.changeLimit - report.changes.count, trusted: trusted)
-    report.transfers.append(
-      MergeReport.Transfer(
-        from: from, into: into, received: result.received, changed: result.changed,
-        held: result.held, conflicts: result.conflicts))
-    report.changes += result.changes.map { MergeReport.DeviceChange(into: into, change: $0) }
-    report.conflicts += result.losses.map { MergeReport.DeviceConflict(into: into, conflict: $0) }
-    if result.hasMoreChanges { report.isTruncated = true }
+      changeLimit: options.changeLimit - report.changes.count, using: &generator)
+    report.add(result, from: from, into: into)
   }
 
   /// Lets in what was held and is due; its changes are the first of the report.

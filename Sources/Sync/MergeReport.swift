@@ -47,3 +47,19 @@ public struct MergeReport: Sendable {
   /// Whether all devices now hold the same, and nothing waits.
   public internal(set) var hasConverged = false
 }
+
+extension MergeReport {
+  /// Adds what a pull did to the transfer of its direction.
+  mutating func add(_ result: Pull.Result, from: Int, into: Int) {
+    guard let place = transfers.firstIndex(where: { $0.from == from && $0.into == into }) else {
+      return
+    }
+    transfers[place].received += result.received
+    transfers[place].changed += result.changed
+    transfers[place].held += result.held
+    transfers[place].conflicts += result.conflicts
+    changes += result.changes.map { DeviceChange(into: into, change: $0) }
+    conflicts += result.losses.map { DeviceConflict(into: into, conflict: $0) }
+    if result.hasMoreChanges { isTruncated = true }
+  }
+}

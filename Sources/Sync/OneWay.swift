@@ -9,13 +9,14 @@ import KeepsakeValues
 
 extension Merge {
   static func oneWay(
-    _ devices: [Device], _ stores: [String], _ options: MergeOptions, _ report: inout MergeReport,
-    using generator: inout some RandomNumberGenerator
+    _ devices: [Device], _ stores: [ByteText], _ options: MergeOptions,
+    _ report: inout MergeReport, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) {
     let last = devices.count - 1
     let meetings = (0..<last).map { Meeting(devices, $0, last, stores: stores) }
     try check(meetings, options)
-    try promote(last, of: devices, options, &report)
+    // Whether the receiver can be written is found before it is.
+    try devices[last].core.write { _ in ((), []) }
     for var meeting in meetings {
       let sharesIdentity = try devices[meeting.left].replica() == devices[last].replica()
       let isDoubtful = try meeting.examine().contains(last)
@@ -23,8 +24,13 @@ extension Merge {
         try devices[last].rotate(to: .random(using: &generator))
         report.events.append(.cloneDetected(device: last))
       }
-      let isTrusted = try meeting.examine().isEmpty
-      try pull(&meeting, from: meeting.left, into: last, options, &report, trusted: isTrusted)
+      if meeting.left == 0 { try promote(last, of: devices, options, &report) }
+      report.transfers.append(MergeReport.Transfer(from: meeting.left, into: last))
+      let result = try meeting.pull(
+        into: last, at: devices[last].clock.milliseconds, options: options,
+        changeLimit: options.changeLimit - report.changes.count, offer: nil,
+        trusted: try meeting.examine().isEmpty)
+      report.add(result, from: meeting.left, into: last)
     }
     report.hasConverged = try nothingIsHeld(devices)
     for device in devices.dropLast() where report.hasConverged {

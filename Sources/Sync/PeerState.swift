@@ -3,11 +3,14 @@
 // What a device remembers of another, per store, and whether two memories fit together.
 //
 // A cursor says "I have read yours up to here", which is true only of the state that was read. A
-// file may since have been copied, or replaced by a backup of itself. So every meeting has a token.
-// It is written on both sides before anything is read (`token`), beside what the other last read
-// under (`theirRead`), and again with the cursor in the transaction that reads (`readToken`). A
-// crash leaves the other side with a read token that this one still knows; a copy or a rollback
-// leaves one that it does not.
+// file may since have been copied, or replaced by a backup of itself. So each reading has a token,
+// and each direction its own. The sender writes the token (`token`) in a transaction of its own,
+// beside what the reader last read under (`theirRead`), and the reader reads no further than the
+// sender's arrival number at that transaction. It writes the token with its cursor (`readToken`).
+//
+// Whoever knows a token therefore has everything that was read under it, at whatever moment its
+// file was copied. A crash leaves the reader with a token that the sender still knows; a sender
+// that is an older state does not know what was read of the newer one.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -15,72 +18,76 @@ import KeepsakeValues
 struct PeerState: Equatable, Sendable {
   /// Their arrival number up to which this device has read.
   var cursor: Int64 = 0
-  /// This device's arrival number up to which they have read.
+  /// This device's arrival number up to which they have read, as far as it was told.
   var acked: Int64 = 0
+  /// Under which this device last read from them.
   var readToken: MeetingToken?
+  /// The last two under which they were let read; a second merge at the same time may still use the
+  /// one before.
   var token: MeetingToken?
+  var prior: MeetingToken?
+  /// Under which they had last read when `token` was written.
   var theirRead: MeetingToken?
 
-  /// The number of the last meeting that this side knows of.
-  var round: Int64 {
-    max(token?.round ?? 0, readToken?.round ?? 0, theirRead?.round ?? 0)
+  private func knows(_ other: MeetingToken?) -> Bool {
+    other == nil || other == token || other == prior || other == theirRead
   }
 
-  func knows(_ other: MeetingToken?) -> Bool {
-    other == nil || other == token || other == theirRead
-  }
+  /// The number of the last reading that this side, as the sender, knows of.
+  var round: Int64 { max(token?.round ?? 0, theirRead?.round ?? 0) }
 
   /// Which of two devices does not have the state that the other one met.
   struct Doubt: OptionSet {
     let rawValue: Int
-    static let mine = Doubt(rawValue: 1)
-    static let theirs = Doubt(rawValue: 2)
+    static let sender = Doubt(rawValue: 1)
+    static let reader = Doubt(rawValue: 2)
   }
 
+  /// Whether the reader's cursor is one into this sender's state.
+  ///
   /// - Parameters:
-  ///   - theirs: what the other device remembers of this one.
-  ///   - lseq, theirLseq: the last arrival numbers of both.
-  func doubt(_ theirs: PeerState, lseq: Int64, theirLseq: Int64) -> Doubt {
-    var doubt: Doubt = []
-    // They have read more of me than there is; or I of them.
-    if theirs.cursor > lseq { doubt.insert(.mine) }
-    if cursor > theirLseq { doubt.insert(.theirs) }
-    if !knows(theirs.readToken) || !theirs.knows(readToken) {
-      // Two lives of one file: the one that knows fewer meetings is the older state. If neither is,
-      // both have gone on, and neither may keep its name.
-      if round <= theirs.round { doubt.insert(.mine) }
-      if theirs.round <= round { doubt.insert(.theirs) }
+  ///   - reader: what the reader remembers of this sender.
+  ///   - lseq: the sender's last arrival number.
+  func doubt(reader: PeerState, lseq: Int64) -> Doubt {
+    if knows(reader.readToken) {
+      // A cursor beyond the end was written by no reading of ours.
+      return reader.cursor > lseq ? .sender : []
     }
-    return doubt
+    // Two lives of one file: the one that knows fewer readings is the older state. If neither is,
+    // both have gone on, and neither may keep its name.
+    let other = reader.readToken?.round ?? 0
+    return other > round ? .sender : other < round ? .reader : [.sender, .reader]
   }
 }
 
 extension Connection {
   /// What this device remembers of `peer` in a store.
-  func peerState(_ peer: ReplicaID, store: String) throws -> PeerState {
+  func peerState(_ peer: ReplicaID, store: ByteText) throws -> PeerState {
     try first(
       """
-      SELECT cursor, acked, read_token, token, their_read FROM peer WHERE peer = ?1 AND store = ?2
-      """, [.integer(peer.rawValue), .text(store)]
+      SELECT cursor, acked, read_token, token, prior, their_read FROM peer
+      WHERE peer = ?1 AND store = ?2
+      """, [.integer(peer.rawValue), .text(store.string)]
     ) { row in
       PeerState(
         cursor: row.integer(0), acked: row.integer(1), readToken: row.token(2),
-        token: row.token(3), theirRead: row.token(4))
+        token: row.token(3), prior: row.token(4), theirRead: row.token(5))
     } ?? PeerState()
   }
 
-  func save(_ state: PeerState, of peer: ReplicaID, store: String, at now: Int64) throws {
+  func save(_ state: PeerState, of peer: ReplicaID, store: ByteText, at now: Int64) throws {
     try run(
       """
-      INSERT INTO peer (peer, store, cursor, acked, read_token, token, their_read, last_met)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+      INSERT INTO peer (peer, store, cursor, acked, read_token, token, prior, their_read, last_met)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
       ON CONFLICT (peer, store) DO UPDATE SET cursor = excluded.cursor, acked = excluded.acked,
-        read_token = excluded.read_token, token = excluded.token,
+        read_token = excluded.read_token, token = excluded.token, prior = excluded.prior,
         their_read = excluded.their_read, last_met = excluded.last_met, retired = 0
       """,
       [
-        .integer(peer.rawValue), .text(store), .integer(state.cursor), .integer(state.acked),
-        Cell(state.readToken), Cell(state.token), Cell(state.theirRead), .integer(now),
+        .integer(peer.rawValue), .text(store.string), .integer(state.cursor),
+        .integer(state.acked), Cell(state.readToken), Cell(state.token), Cell(state.prior),
+        Cell(state.theirRead), .integer(now),
       ])
   }
 }

@@ -6,8 +6,9 @@
 // Invariants
 // - The sender is attached read-only; only the receiver is written.
 // - A cursor is written in the transaction that writes the rows it covers, so it never runs ahead.
-// - The token is checked in the transaction that reads, so a cursor never covers another state of
-//   the sender's file than the one that was met.
+// - Nothing is read that the sender accepted after it wrote the token, and the token is checked in
+//   the transaction that reads. So a cursor never covers another state of the sender's file than one
+//   that knows the token.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -16,14 +17,21 @@ struct Pull {
   let sender: Device
   let receiver: Device
   let senderID: ReplicaID
-  /// Where to read on, per store.
-  let cursors: [String: Int64]
+  let stores: [ByteText]
+  /// Where to read on, in the order of `stores`.
+  let cursors: [Int64]
   /// Nil for a one-way pull, which leaves no trace of who was met.
-  let token: MeetingToken?
+  let offer: Offer?
   /// Arrival numbers of the sender that came from the receiver in this meeting.
   let echo: EchoRange
   let now: Int64
   let options: MergeOptions
+
+  /// Under which token, and how far, the sender lets itself be read.
+  struct Offer {
+    let token: MeetingToken
+    let lseq: Int64
+  }
 
   struct Result {
     var received = 0
@@ -36,19 +44,17 @@ struct Pull {
     var hasMoreChanges = false
     /// The receiver's arrival numbers that this pull gave.
     var written = EchoRange()
-    /// The sender's last arrival number when the last chunk was read.
-    var reached: Int64 = 0
   }
 
   /// - Parameter changeLimit: how many changes the result keeps.
   func run(changeLimit: Int) throws(KeepsakeError) -> Result {
     try receiver.core.withSender(sender.core) { () throws(KeepsakeError) in
       try receiver.core.access { connection in
-        try connection.want(cursors)
+        try connection.want(stores, from: cursors)
         try Knowledge.prepare(connection)
       }
       var result = Result()
-      var next = cursors.values.min()
+      var next = cursors.min()
       while let from = next {
         next = try chunk(after: from, changeLimit: changeLimit, into: &result)
       }
@@ -61,18 +67,21 @@ struct Pull {
     after from: Int64, changeLimit: Int, into result: inout Result
   ) throws(KeepsakeError) -> Int64? {
     let before = result
-    let isFirst = from == cursors.values.min()
+    let isFirst = from == cursors.min()
+    let wantsAll = receiver.hasObservers
     return try receiver.core.write { connection in
       try checkSender(connection)
       if isFirst { try Knowledge.load(connection) }
       let end = try chunkEnd(connection, after: from)
       var step = before
-      let changes = try admit(connection, from: from, to: end.lseq, changeLimit, into: &step)
-      if let token { try saveCursors(connection, end.lseq, token) }
+      let limit = wantsAll ? Int.max : changeLimit
+      let changes = try admit(
+        connection, from: from, to: end.lseq, limit, keeping: changeLimit, into: &step)
+      if let offer { try saveCursors(connection, end.lseq, offer.token) }
       if end.isLast { try Knowledge.advance(connection) }
-      step.reached = end.lseq
       result = step
-      return (end.isLast ? nil : end.lseq, changes)
+      // Whoever starts to listen now has missed the beginning: a change set is whole or not there.
+      return (end.isLast ? nil : end.lseq, wantsAll ? changes : [])
     }
   }
 
@@ -80,20 +89,16 @@ struct Pull {
   private func checkSender(_ connection: Connection) throws {
     let id = try connection.first("SELECT id FROM sender.replica") { $0.integer(0) }
     var isSame = id == senderID.rawValue
-    if isSame, let token {
+    if isSame, let token = offer?.token {
       let me = try ReplicaState(connection).id
-      isSame = try cursors.keys.allSatisfy { store in
+      isSame = try stores.allSatisfy { store in
         try connection.first(
           "SELECT token FROM sender.peer WHERE peer = ?1 AND store = ?2",
-          [.integer(me.rawValue), .text(store)]
+          [.integer(me.rawValue), .text(store.string)]
         ) { $0.integer(0) } == token.rawValue
       }
     }
-    guard isSame else {
-      throw KeepsakeError(
-        .locked, path: sender.path, "another merge of this file is under way",
-        cure: "try again when it is done")
-    }
+    guard isSame else { throw Merge.interrupted(sender.path) }
   }
 
   private func chunkEnd(
@@ -104,15 +109,17 @@ struct Pull {
         + " ORDER BY lseq LIMIT 1 OFFSET ?2",
       [.integer(from), .integer(Int64(options.chunkSize) - 1)]
     ) { $0.integer(0) }
-    let last = try connection.first(
+    let now = try connection.first(
       "SELECT max(lseq, ifnull((SELECT max(lseq) FROM sender.entry), 0)) FROM sender.replica"
     ) { $0.integer(0) }
-    guard let full, let last, full < last else { return (max(from, last ?? from), true) }
+    let last = offer?.lseq ?? now ?? from
+    guard let full, full < last else { return (max(from, last), true) }
     return (full, false)
   }
 
   private func admit(
-    _ connection: Connection, from: Int64, to: Int64, _ changeLimit: Int, into result: inout Result
+    _ connection: Connection, from: Int64, to: Int64, _ changeLimit: Int, keeping kept: Int,
+    into result: inout Result
   ) throws -> [Change] {
     var replica = try ReplicaState(connection)
     let received = try Door.fill(
@@ -122,6 +129,7 @@ struct Pull {
         FROM sender.entry AS e INDEXED BY entry_lseq JOIN wanted AS w ON w.store = e.store
         WHERE e.lseq > ?1 AND e.lseq <= ?2 AND e.lseq > w.cursor
           AND NOT (e.lseq > ?3 AND e.lseq <= ?4)
+          AND e.key <> '' AND (e.tag = 0) = (e.value IS NULL)
         ORDER BY e.lseq
         """,
       [.integer(from), .integer(to), .integer(echo.lower), .integer(echo.upper)])
@@ -132,10 +140,10 @@ struct Pull {
     let known = try connection.lastConflict()
     result.conflicts += try Knowledge.journal(connection, at: now)
     result.losses += try connection.conflicts(
-      after: known, limit: changeLimit - result.losses.count)
-    let room = changeLimit - result.changes.count
+      after: known, limit: kept - result.losses.count)
+    let room = kept - result.changes.count
     let changes = try Door.changes(
-      connection, reason: .merge, limit: receiver.hasObservers || room == .max ? .max : room + 1)
+      connection, reason: .merge, limit: changeLimit == .max || room == .max ? .max : room + 1)
     result.changes += changes.prefix(room)
     result.hasMoreChanges = result.hasMoreChanges || changes.count > room
     let newest = try connection.first("SELECT ifnull(max(hlc), 0) FROM incoming") { $0.integer(0) }
@@ -150,9 +158,9 @@ struct Pull {
   private func saveCursors(
     _ connection: Connection, _ cursor: Int64, _ token: MeetingToken
   ) throws {
-    for store in cursors.keys {
+    for (store, before) in zip(stores, cursors) {
       var state = try connection.peerState(senderID, store: store)
-      state.cursor = max(cursor, cursors[store] ?? 0)
+      state.cursor = max(cursor, before)
       state.readToken = token
       try connection.save(state, of: senderID, store: store, at: now)
     }
@@ -163,6 +171,8 @@ struct Pull {
 struct EchoRange: Equatable {
   var lower: Int64 = 0
   var upper: Int64 = 0
+
+  var isEmpty: Bool { lower == upper }
 
   /// Grows by a following range. A gap means that somebody else wrote in between; then only the
   /// newer range is kept, and reading the older part again changes nothing.

@@ -45,6 +45,18 @@ extension BackingStoreConvertible where Self: FixedWidthInteger {
   }
 }
 
+extension BackingStoreConvertible where Self: RawRepresentable, RawValue: BackingStoreConvertible {
+  /// An enumeration with raw values is stored as its raw value.
+  public static func fromBackingStore(_ value: StoredValue) throws -> Self {
+    guard let known = Self(rawValue: try RawValue.fromBackingStore(value)) else {
+      throw ValueError(.invalid, "the stored value is no \(Self.self); set it anew")
+    }
+    return known
+  }
+
+  public func toBackingStore() throws -> StoredValue { try rawValue.toBackingStore() }
+}
+
 extension Int: BackingStoreConvertible {}
 extension Int8: BackingStoreConvertible {}
 extension Int16: BackingStoreConvertible {}

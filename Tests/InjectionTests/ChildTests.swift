@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  // seed 003, the shared context
+  // Alchemic: the shared context dictionary of a storyboard
   @Test func childAddsItsOwnAndSharesTheRest() throws {
     let container = shopContainer()
     let child = try container.child { try $0.set("session") }

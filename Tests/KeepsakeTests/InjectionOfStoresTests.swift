@@ -2,8 +2,8 @@
 
 import Keepsake
 import SettingsFixture
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct InjectionOfStoresTests {
   final class Shared: CloudKeyValueStore, @unchecked Sendable { @Setting var theme = "light" }

@@ -56,7 +56,7 @@ import Testing
       try UserDefaultsStore(on: device), try UserDefaultsStore(on: device, suite: "s"),
       try CloudKeyValueStore(on: device), try CloudKeyValueStore(on: device, name: "s"),
     ]
-    #expect(stores.map(\.name) == ["defaults", "defaults:s", "cloud", "cloud:s"])
+    #expect(stores.map(\.storeName) == ["defaults", "defaults:s", "cloud", "cloud:s"])
     for (index, store) in stores.enumerated() { store["k"] = .integer(Int64(index)) }
     for (index, store) in stores.enumerated() { #expect(store["k"] == .integer(Int64(index))) }
   }

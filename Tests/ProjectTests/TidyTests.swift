@@ -24,7 +24,7 @@ import Testing
     "Sources/Device": [
       "KeepsakeValues", "KeepsakeMigrations", "GRDB", "GRDBSQLite", "Foundation",
     ],
-    "Sources/Sync": ["KeepsakeValues", "KeepsakeDevice"],
+    "Sources/Sync": ["KeepsakeValues", "KeepsakeDevice", "Foundation"],
     "Sources/Keepsake": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
       "KeepsakeInjection", "Logging",

@@ -98,6 +98,23 @@ import Testing
     for name in ["a", "b", "a2", "b2"] { #expect(try keys(name) == ["1", "2"]) }
   }
 
+  @Test func aCopyFromTheMiddleOfAMeetingIsNotReadFromWhereTheMeetingEnded() throws {
+    for index in 0..<20 { try set("a", "k\(index)", 1) }
+    let (a, b) = (try open("a"), try open("b"))
+    let copyOfB = path("photo")
+    let observation = b.observe { _ in
+      guard !FileManager.default.fileExists(atPath: copyOfB) else { return }
+      #expect(throws: Never.self) { try b.backUp(to: copyOfB) }
+    }
+    try a.merge(with: b, options: MergeOptions(chunkSize: 1))
+    observation.cancel()
+    try copy("photo", to: "restored")
+    for index in 0..<40 { try set("restored", "new\(index)", 1) }
+    _ = try merge("a", "restored")
+    #expect(try keys("a").count == 60)
+    #expect(try keys("restored").count == 60)
+  }
+
   @Test func oneWayFromReadOnlyMediaTakesAllAndWritesNothingThere() throws {
     try set("source", "k", 1)
     try set("target", "t", 1)

@@ -5,6 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 import TestSupport
+import Synchronization
 import Testing
 
 @Suite struct MeetingTests {
@@ -98,6 +99,58 @@ import Testing
     try d[0].write([LocalWrite(store: "cloud:new", key: "k", value: content.value)])
     try d[0].merge(with: d[1])
     #expect(try d[1].entry(store: "cloud:new", key: "k")?.content == content)
+  }
+
+  @Test func storesWhoseNamesDifferOnlyInBytesAreTwo() throws {
+    let d = try devices(2)
+    for store in ["cloud:é", "cloud:e\u{301}"] {
+      try d[0].write([LocalWrite(store: store, key: "k", value: 1)])
+    }
+    try d[0].merge(with: d[1], options: MergeOptions(stores: ["cloud", "cloud", "cloud:é"]))
+    #expect(try d[1].stores().count == 1)
+    #expect(try d[0].merge(with: d[1]).hasConverged)
+    #expect(try d[1].stores().count == 2)
+  }
+
+  @Test func aDeletionInAStoreThatDoesNotTravelIsNotTakenForConvergence() throws {
+    let d = try devices(2)
+    let options = MergeOptions(stores: ["defaults"])
+    try d[0].write([LocalWrite(store: "defaults", key: "k", value: 1)])
+    #expect(try d[0].merge(with: d[1], options: options).hasConverged)
+    try d[0].write([LocalWrite(store: "defaults", key: "k", value: nil)])
+    #expect(try !d[0].merge(with: d[1], options: options).hasConverged)
+  }
+
+  @Test func mergesInManyThreadsTakeTurns() async throws {
+    let d = try devices(3)
+    for index in d.indices { try set(d[index], "k\(index)", 1) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<12 {
+        group.addTask { try d[index % 3].merge(with: d[(index + 1) % 3]) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try d[0].merge(with: d[1], d[2]).hasConverged)
+    for device in d { for index in d.indices { #expect(try value(device, "k\(index)") == 1) } }
+  }
+
+  @Test func anObserverOfAMergeCannotMergeAndTheMergeGoesOn() throws {
+    let d = try devices(3)
+    try set(d[0], "k", 1)
+    let codes = Mutex<[KeepsakeError.Code]>([])
+    let observation = d[1].observe { _ in
+      do {
+        try d[1].merge(with: d[2])
+      } catch let error as KeepsakeError {
+        codes.withLock { $0.append(error.code) }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    #expect(try d[0].merge(with: d[1]).hasConverged)
+    observation.cancel()
+    #expect(codes.withLock { $0 } == [.locked])
+    #expect(try d[1].merge(with: d[2]).hasConverged)
   }
 
   @Test func theSameFileTwiceIsRefused() throws {

@@ -34,6 +34,7 @@ final class Simulation {
   private var models: [Model] = []
   private let clocks: [MovableClock]
   private(set) var script: [String] = []
+  private var photos: [String] = []
   private let chunkSize: Int
 
   init(seed: UInt64) throws {
@@ -71,13 +72,14 @@ final class Simulation {
     case 50..<80: try merge([place, other])
     case 80..<84: try merge(Array(0..<count))
     case 84..<88: try merge([place, other], isOneWay: true)
-    case 88..<92: try copy(place, over: other)
+    case 88..<91: try copy(place, over: other)
+    case 91..<94: try restorePhoto(place)
     default: try reopen(place)
     }
   }
 
   private func write(_ place: Int) throws {
-    let store = ["cloud", "cloud:work"].randomElement(using: &generator) ?? "cloud"
+    let store = ["cloud", "cloud:é", "cloud:e\u{301}"].randomElement(using: &generator) ?? "cloud"
     let key = ["a", "b", "é", "e\u{301}", "c"].randomElement(using: &generator) ?? "a"
     let value: StoredValue? =
       generator.chance(25)
@@ -99,8 +101,10 @@ final class Simulation {
   func merge(_ places: [Int], isOneWay: Bool = false) throws {
     script.append("merge \(places)\(isOneWay ? " one-way" : "")")
     let list = try places.map { try device($0) }
+    let observation = isOneWay ? nil : try photographer(places)
     let report = try Merge.run(
       list, options: MergeOptions(isOneWay: isOneWay, chunkSize: chunkSize), using: &generator)
+    observation?.cancel()
     let joined = places.reduce(into: Model()) { joined, place in
       joined.merge(models[place]) { wins($0, over: $1) ? $0 : $1 }
     }
@@ -125,6 +129,36 @@ final class Simulation {
     models[other] = models[place]
     try open(place)
     try open(other)
+  }
+
+  /// Copies a device's file in the middle of a meeting, when another one hears of a change: such a
+  /// copy knows of the meeting, and not yet what it brought.
+  private func photographer(_ places: [Int]) throws -> Observation? {
+    guard generator.chance(50), let watched = places.randomElement(using: &generator),
+      let copied = places.randomElement(using: &generator)
+    else { return nil }
+    let copy = folder.path + "/photo\(photos.count)"
+    photos.append(copy)
+    let source = try device(copied)
+    return try device(watched).observe { [path = copy] _ in
+      guard !FileManager.default.fileExists(atPath: path) else { return }
+      #expect(throws: Never.self) { try source.backUp(to: path) }
+    }
+  }
+
+  /// Puts a copy from the middle of a meeting in the place of a device.
+  private func restorePhoto(_ place: Int) throws {
+    let files = FileManager.default
+    guard let photo = photos.filter(files.fileExists).randomElement(using: &generator) else {
+      return
+    }
+    script.append("restore \(photo.suffix(6)) over \(place)")
+    devices[place] = nil
+    try files.removeItem(atPath: path(place))
+    try files.copyItem(atPath: photo, toPath: path(place))
+    try open(place)
+    models[place] = [:]
+    try device(place).forEachEntry { models[place][$0.address] = $0 }
   }
 
   private func reopen(_ place: Int) throws {
