@@ -22,7 +22,8 @@ package struct DefaultValue: Sendable, Hashable {
 extension Device {
   /// Replaces all defaults that a bundle declares for a store; touches nothing that was set.
   ///
-  /// - Returns: whether anything differed; the same content, seeded last before too, writes nothing.
+  /// - Returns: whether anything differed; the same content, seeded last before too, writes
+  ///   nothing.
   @discardableResult
   package func seed(
     store: String, bundle: String, _ defaults: [DefaultValue]

@@ -11,8 +11,8 @@ final class MergeTurn: @unchecked Sendable {
 
   /// Waits for the turn.
   ///
-  /// - Throws: `KeepsakeError` when this very thread is in a merge: an observer was told of a change
-  ///   and wants to merge before that merge has ended.
+  /// - Throws: `KeepsakeError` when this very thread is in a merge: an observer was told of a
+  ///   change and wants to merge before that merge has ended.
   func begin(_ path: String) throws(KeepsakeError) {
     lock.lock()
     guard !isRunning else {

@@ -7,8 +7,8 @@
 // - The sender is attached read-only; only the receiver is written.
 // - A cursor is written in the transaction that writes the rows it covers, so it never runs ahead.
 // - Nothing is read that the sender accepted after it wrote the token, and the token is checked in
-//   the transaction that reads. So a cursor never covers another state of the sender's file than one
-//   that knows the token.
+//   the transaction that reads. So a cursor never covers another state of the sender's file than
+//   one that knows the token.
 
 import KeepsakeDevice
 import KeepsakeValues

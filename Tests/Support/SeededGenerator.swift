@@ -25,12 +25,14 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 
 public enum Seeds {
   /// The seeds of a random test: `KEEPSAKE_SEED` alone when it is set, to replay a failure; else a
-  /// fixed first one, so that the usual run is repeatable, and the rest derived from it.
+  /// fixed first one, so that the usual run is repeatable, and the rest derived from it;
+  /// `KEEPSAKE_FACTOR` times as many.
   public static func list(_ count: Int) -> [UInt64] {
     if let text = ProcessInfo.processInfo.environment["KEEPSAKE_SEED"], let seed = UInt64(text) {
       return [seed]
     }
+    let factor = ProcessInfo.processInfo.environment["KEEPSAKE_FACTOR"].flatMap(Int.init) ?? 1
     var generator = SeededGenerator(seed: 20_261_120)
-    return (0..<count).map { _ in generator.next() }
+    return (0..<count * factor).map { _ in generator.next() }
   }
 }

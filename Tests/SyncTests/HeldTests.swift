@@ -63,11 +63,17 @@ import Testing
     try b.merge(with: a)
     try a.write([LocalWrite(store: "cloud", key: "k", value: "meanwhile")])
     #expect(try value(a) == "meanwhile")
-    slow.milliseconds += 12 * 60_000
+    slow.milliseconds += 60_000
+    try a.write([LocalWrite(store: "cloud", key: "other", value: "mine")])
+    slow.milliseconds += 11 * 60_000
     try a.write([LocalWrite(store: "cloud", key: "k", value: "later")])
     try a.merge(with: b)
     #expect(try value(a) == "later")
     #expect(try value(b) == "later")
+    let lost = try a.core.access {
+      try $0.all("SELECT key, loser_value FROM conflict") { [$0.text(0), $0.text(1)] }
+    }
+    #expect(lost == [["other", "mine"]])
   }
 
   @Test func ofSeveralHeldWritesToOneKeyTheLastDueOneCounts() throws {

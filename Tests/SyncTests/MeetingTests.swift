@@ -4,8 +4,8 @@ import Foundation
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
-import TestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct MeetingTests {
