@@ -115,6 +115,28 @@ import Testing
     #expect(try keys("restored").count == 60)
   }
 
+  @Test func whatIsWrittenDuringAMeetingIsNotReadUnderItsToken() throws {
+    for index in 0..<3 { try set("a", "k\(index)", 1) }
+    let (a, b) = (try open("a"), try open("b"))
+    let copyOfA = path("photo")
+    let observation = b.observe { _ in
+      guard !FileManager.default.fileExists(atPath: copyOfA) else { return }
+      // The copy knows the token, and not what is written now.
+      #expect(throws: Never.self) {
+        try a.backUp(to: copyOfA)
+        try a.write([LocalWrite(store: "cloud", key: "during", value: 1)])
+      }
+    }
+    try a.merge(with: b, options: MergeOptions(chunkSize: 1))
+    observation.cancel()
+    try copy("photo", to: "restored")
+    for index in 0..<3 { try set("restored", "new\(index)", 1) }
+    _ = try merge("restored", "b")
+    #expect(try keys("b").filter { $0.hasPrefix("new") } == ["new0", "new1", "new2"])
+    _ = try merge("a", "b")
+    #expect(try keys("b").contains("during"))
+  }
+
   @Test func oneWayFromReadOnlyMediaTakesAllAndWritesNothingThere() throws {
     try set("source", "k", 1)
     try set("target", "t", 1)
