@@ -7,7 +7,8 @@
 // - An entry is replaced only by one that beats it: (hlc, origin, tag, value) is larger.
 //   `Entry.beats` says the same in Swift, and a property test holds the two together.
 // - Every accepted entry takes an arrival number above all that were ever given in this file.
-// - A store that is not synced keeps no tombstone after the transaction.
+// - A tombstone is the only entry without a value. In a store that is not synced a local write
+//   takes it away again in the same transaction.
 
 package import KeepsakeValues
 

@@ -2,7 +2,8 @@
 
 /// Something about a device's file, or about what was asked of it, that stops an operation.
 ///
-/// The file holds what it held before, whenever one of these is thrown.
+/// Whatever throws one has changed nothing; only a merge of many entries may have got part of the
+/// way, and goes on from there when it is run again.
 public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
   /// What is wrong, for programs.
   public enum Code: Sendable, Equatable, CaseIterable {

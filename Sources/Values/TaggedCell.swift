@@ -5,7 +5,8 @@
 // Invariants
 // - Decoding never fails: what this version cannot read becomes `.opaque` with the same two
 //   columns.
-// - Encoding a decoded value gives the same two columns.
+// - Encoding a decoded value gives columns that decode to it again; for columns that we wrote, or
+//   that stay opaque, the same two.
 // - A value has one encoding, so equal values have equal bytes on every device.
 
 /// The columns `tag` and `value` of an entry.
