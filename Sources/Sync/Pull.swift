@@ -78,7 +78,8 @@ struct Pull {
       let changes = try admit(
         connection, from: from, to: end.lseq, limit, keeping: changeLimit, into: &step)
       if let offer { try saveCursors(connection, end.lseq, offer.token) }
-      if end.isLast { try Knowledge.advance(connection) }
+      // What the sender accepted after its offer is in its version vector, and was not read.
+      if end.isLast, end.isAll { try Knowledge.advance(connection) }
       result = step
       // Whoever starts to listen now has missed the beginning: a change set is whole or not there.
       return (end.isLast ? nil : end.lseq, wantsAll ? changes : [])
@@ -103,7 +104,7 @@ struct Pull {
 
   private func chunkEnd(
     _ connection: Connection, after from: Int64
-  ) throws -> (lseq: Int64, isLast: Bool) {
+  ) throws -> (lseq: Int64, isLast: Bool, isAll: Bool) {
     let full = try connection.first(
       "SELECT lseq FROM sender.entry INDEXED BY entry_lseq WHERE lseq > ?1"
         + " ORDER BY lseq LIMIT 1 OFFSET ?2",
@@ -113,8 +114,8 @@ struct Pull {
       "SELECT max(lseq, ifnull((SELECT max(lseq) FROM sender.entry), 0)) FROM sender.replica"
     ) { $0.integer(0) }
     let last = offer?.lseq ?? now ?? from
-    guard let full, full < last else { return (max(from, last), true) }
-    return (full, false)
+    guard let full, full < last else { return (max(from, last), true, last == now) }
+    return (full, false, false)
   }
 
   private func admit(

@@ -67,6 +67,20 @@ import Testing
     #expect(try c.merge(with: a).conflicts.isEmpty)
   }
 
+  @Test func whatIsWrittenDuringAMeetingCountsAsSeenOnlyWhenItWasRead() throws {
+    for key in ["x", "y"] { try a.write([LocalWrite(store: "cloud", key: key, value: 1)]) }
+    let observation = b.observe { [a] changes in
+      guard changes.contains(where: { $0.key == "x" }) else { return }
+      #expect(throws: Never.self) {
+        try a.write([LocalWrite(store: "cloud", key: "k", value: "during")])
+      }
+    }
+    try a.merge(with: b, options: MergeOptions(chunkSize: 1))
+    observation.cancel()
+    try set(b, "later")
+    #expect(losses(try a.merge(with: b)) == ["during"])
+  }
+
   @Test func theJournalIsBounded() throws {
     let count = 10_050
     for device in [a, b] {
