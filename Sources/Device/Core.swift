@@ -65,6 +65,31 @@ package final class Core: Sendable {
     }
   }
 
+  /// Rewrites the file without unused pages, and shortens its log where no reader needs it.
+  package func vacuum() throws(KeepsakeError) {
+    try access { connection in
+      // In memory a large file might not fit. The change takes temporary tables away.
+      try connection.run("PRAGMA temp_store = FILE")
+      defer {
+        // Fails only when the connection is broken, and then its next use says so.
+        Result {
+          try connection.run("PRAGMA temp_store = MEMORY")
+          try connection.run(Door.incomingTable)
+        }.discardFailure()
+      }
+      try connection.run("VACUUM")
+      try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+  }
+
+  /// Bytes of the database without its log.
+  package func databaseSize() throws(KeepsakeError) -> Int64 {
+    try access { connection in
+      let pages = try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
+      return pages * (try connection.first("PRAGMA page_size") { $0.integer(0) } ?? 0)
+    }
+  }
+
   /// Reads from one snapshot.
   package func read<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
     try access { try $0.transaction(.deferred) { try body($0) } }
@@ -158,10 +183,5 @@ extension Device {
         .corrupt, path: path, "the file is damaged (\(place))",
         cure: "restore a backup of it")
     }
-  }
-
-  /// Copies the file, through SQLite, so that nobody's locks suffer and the copy is consistent.
-  package func backUp(to path: String) throws(KeepsakeError) {
-    try core.backUp(to: path)
   }
 }

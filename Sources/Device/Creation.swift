@@ -13,10 +13,7 @@ enum Creation {
   /// Makes the file unless somebody else has made it meanwhile.
   static func create(path: String, identity: ReplicaID) throws(KeepsakeError) {
     guard !FileStatus.isSymbolicLink(path) else { throw Opening.missing(path) }
-    let draft = path + ".new-" + identity.description
-    try makeEmpty(draft, for: path)
-    defer { unlink(draft) }
-    do {
+    _ = try make(path: path, mark: identity) { draft in
       let queue = try Opening.connect(.file(draft), .readWrite, .seconds(5))
       try queue.writeWithoutTransaction { database in
         // 1024: a set rewrites a few pages whole, and small ones are cheaper to log.
@@ -24,11 +21,33 @@ enum Creation {
       }
       try populate(queue, identity: identity, path: path)
       try queue.close()
+    }
+  }
+
+  /// Makes a draft beside the file to be, and gives it its name when `fill` has returned.
+  ///
+  /// - Parameters:
+  ///   - mark: makes the draft's name unique.
+  ///   - fill: gets the path of an empty file; closes it when it is done.
+  /// - Returns: false when the name was taken; then whatever has it is as it was.
+  static func make(
+    path: String, mark: ReplicaID, _ fill: (String) throws -> Void
+  ) throws(KeepsakeError) -> Bool {
+    let draft = path + draftInfix + mark.description
+    try makeEmpty(draft, for: path)
+    defer { unlink(draft) }
+    do {
+      try fill(draft)
     } catch {
       throw KeepsakeError(error, path: path)
     }
-    guard link(draft, path) == 0 || errno == EEXIST else { throw cannotCreate(path, errno) }
+    guard link(draft, path) != 0 else { return true }
+    guard errno == EEXIST else { throw cannotCreate(path, errno) }
+    return false
   }
+
+  /// Between a file's name and the mark in a draft's.
+  static let draftInfix = ".new-"
 
   /// The schema and one identity, in an empty database.
   static func populate(_ queue: DatabaseQueue, identity: ReplicaID, path: String) throws {

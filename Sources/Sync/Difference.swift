@@ -1,9 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeDevice
+package import KeepsakeValues
 
-enum Difference {
+/// A key that has another value on each of two devices. Nil is: none, or deleted.
+package struct Difference: Sendable, Equatable {
+  package let store: String
+  package let key: String
+  package let left: StoredValue?
+  package let right: StoredValue?
+
+  /// What applications would read differently, in the order of store and key. O(entries).
+  ///
+  /// - Parameter stores: exactly these; nil for all that are synced.
+  package static func all(
+    _ left: Device, _ right: Device, stores: [String]?
+  ) throws(KeepsakeError) -> [Difference] {
+    let names = try Merge.stores([left, right], only: stores)
+    return try right.core.withSender(left.core) { () throws(KeepsakeError) in
+      try right.core.read { connection in
+        try names.flatMap { try values(of: $0, connection) }
+      }
+    }
+  }
+
+  private static func values(
+    of store: ByteText, _ connection: Connection
+  ) throws -> [Difference] {
+    // A tombstone is tag 0 and NULL, which is also what a missing row becomes.
+    try connection.all(
+      """
+      SELECT a.key AS key, a.tag, a.value, ifnull(b.tag, 0), b.value
+      FROM sender.entry AS a LEFT JOIN main.entry AS b ON b.store = a.store AND b.key = a.key
+      WHERE a.store = ?1 AND (a.tag IS NOT ifnull(b.tag, 0) OR a.value IS NOT b.value)
+      UNION ALL
+      SELECT b.key, 0, NULL, b.tag, b.value FROM main.entry AS b
+      WHERE b.store = ?1 AND b.tag <> 0 AND NOT EXISTS (
+        SELECT 1 FROM sender.entry AS a WHERE a.store = b.store AND a.key = b.key)
+      ORDER BY key
+      """, [.text(store.string)]
+    ) { row in
+      Difference(
+        store: store.string, key: row.text(0), left: row.content(1).value,
+        right: row.content(3).value)
+    }
+  }
+
   /// Whether any entry, a tombstone included, is not the same in both devices. O(entries).
   static func exists(
     _ a: Device, _ b: Device, stores: [ByteText]

@@ -61,10 +61,15 @@ enum Knowledge {
       """, [.integer(now), .integer(capacity)])
     let written = connection.changes
     guard written > 0 else { return 0 }
-    try connection.run(
-      "DELETE FROM conflict WHERE id <= (SELECT max(id) FROM conflict) - ?1", [.integer(capacity)])
+    try trim(connection)
     guard written == capacity else { return written }
     return Int(try connection.first("SELECT count(*) FROM (\(losers))") { $0.integer(0) } ?? 0)
+  }
+
+  /// Drops the oldest conflicts beyond `capacity`.
+  static func trim(_ connection: Connection) throws {
+    try connection.run(
+      "DELETE FROM conflict WHERE id <= (SELECT max(id) FROM conflict) - ?1", [.integer(capacity)])
   }
 
   private static let losers = """

@@ -13,6 +13,10 @@ struct Meeting {
   let stores: [ByteText]
   /// Arrival numbers under which each side wrote what came from the other, by place.
   private var written: [Int: EchoRange] = [:]
+  /// Places that have still to read what the other wrote: an echo of their own, or an answer to it.
+  private(set) var waiting: Set<Int> = []
+  /// Places that have still to read from the beginning.
+  private var readingInFull: Set<Int> = []
 
   init(_ devices: [Device], _ left: Int, _ right: Int, stores: [ByteText]) {
     self.devices = devices
@@ -24,6 +28,8 @@ struct Meeting {
   /// One side of a meeting as it is now.
   private struct Side {
     let replica: ReplicaState
+    /// The arrival number up to which this side has collected tombstones.
+    let collected: Int64
     /// What this side remembers of the other, in the order of `stores`.
     let memory: [PeerState]
   }
@@ -35,6 +41,7 @@ struct Meeting {
     return try devices[place].core.read { connection in
       Side(
         replica: try ReplicaState(connection),
+        collected: try connection.first("SELECT gc_lseq FROM replica") { $0.integer(0) } ?? 0,
         memory: try stores.map { try connection.peerState(peer, store: $0) })
     }
   }
@@ -54,6 +61,33 @@ struct Meeting {
       add(theirs.doubt(reader: mine, lseq: b.replica.lseq), right)
     }
     return doubtful
+  }
+
+  /// Finds whether one comes back after so long that it has missed tombstones which the other has
+  /// collected. Then both read everything.
+  mutating func lookBack() throws(KeepsakeError) {
+    let (a, b) = (try side(left), try side(right))
+    let hasMissed =
+      a.memory.contains { $0.cursor < b.collected } || b.memory.contains { $0.cursor < a.collected }
+    readingInFull = hasMissed ? [left, right] : []
+  }
+
+  /// Tells each side how far the other has read it, so that tombstones can be collected.
+  func acknowledge() throws(KeepsakeError) {
+    for place in [left, right] {
+      let (mine, theirs) = (try side(place), try side(other(place)))
+      let news = zip(stores, zip(mine.memory, theirs.memory))
+        .filter { $0.1.0.acked < $0.1.1.cursor }.map { ($0.0, $0.1.1.cursor) }
+      guard !news.isEmpty else { continue }
+      try devices[place].core.write { connection in
+        for (store, cursor) in news {
+          try connection.run(
+            "UPDATE peer SET acked = ?1 WHERE peer = ?2 AND store = ?3 AND acked < ?1",
+            [.integer(cursor), .integer(theirs.replica.id.rawValue), .text(store.string)])
+        }
+        return ((), [])
+      }
+    }
   }
 
   /// Whether both have read all there is of each other.
@@ -89,8 +123,8 @@ struct Meeting {
     return false
   }
 
-  /// Whether `place` has still to be told that what the other wrote last came from it.
-  func hasEcho(for place: Int) -> Bool { written[other(place)].map { !$0.isEmpty } ?? false }
+  /// Notes that the other side of `place` has got something from elsewhere.
+  mutating func expectNews(at place: Int) { waiting.insert(place) }
 
   /// Lets `reader` read: writes a token on the other side, and takes down how far that side goes.
   private func offer(
@@ -137,10 +171,15 @@ struct Meeting {
     let pull = Pull(
       sender: devices[other(place)], receiver: devices[place],
       senderID: try devices[other(place)].replica(), stores: stores,
-      cursors: memory.map { trusted ? $0.cursor : 0 }, offer: offer,
+      cursors: memory.map { trusted && !readingInFull.contains(place) ? $0.cursor : 0 },
+      offer: offer,
       echo: written[other(place)] ?? EchoRange(), now: now, options: options)
     let result = try pull.run(changeLimit: changeLimit)
-    written[place] = result.written
+    readingInFull.remove(place)
+    waiting.remove(place)
+    if result.received > 0 { waiting.insert(other(place)) }
+    // An answer is no echo: the other side has to read it.
+    written[place] = result.answered == 0 ? result.written : EchoRange()
     return result
   }
 }

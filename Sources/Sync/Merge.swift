@@ -57,7 +57,7 @@ package enum Merge {
     _ devices: [Device], _ options: MergeOptions, _ report: inout MergeReport,
     using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) {
-    let stores = try storesToMerge(devices, options)
+    let stores = try stores(devices, only: options.stores)
     if options.isOneWay {
       try oneWay(devices, stores, options, &report, using: &generator)
     } else {
@@ -89,11 +89,14 @@ package enum Merge {
     }
   }
 
-  private static func storesToMerge(
-    _ devices: [Device], _ options: MergeOptions
+  /// What a meeting of these devices is about.
+  ///
+  /// - Parameter stores: exactly these; nil for all that are synced.
+  static func stores(
+    _ devices: [Device], only stores: [String]?
   ) throws(KeepsakeError) -> [ByteText] {
-    var names = Set((options.stores ?? [StoreName.cloud]).map(ByteText.init))
-    if options.stores == nil {
+    var names = Set((stores ?? [StoreName.cloud]).map(ByteText.init))
+    if stores == nil {
       for device in devices {
         names.formUnion(try device.stores().filter(StoreName.isSynced).map(ByteText.init))
       }
@@ -120,16 +123,20 @@ extension Merge {
     }
     // A meeting without anything to tell writes nothing, not even that it took place.
     if try !allUpToDate(meetings) {
+      for index in meetings.indices { try meetings[index].lookBack() }
       for (from, into) in directions(devices.count) {
-        try pull(&meetings[max(from, into) - 1], from, into, options, &report, using: &generator)
+        try pull(&meetings, from, into, options, &report, using: &generator)
       }
-      for index in meetings.indices {
-        // The last to be written was the first to read; it has still to learn what it gave itself.
-        let (from, into) = devices.count == 2 ? (0, 1) : (index + 1, 0)
-        guard meetings[index].hasEcho(for: into) else { continue }
-        try pull(&meetings[index], from, into, options, &report, using: &generator)
+      // Whoever was written last was not read since; it has at least to be told what was an echo.
+      while let next = meetings.indices.lazy.compactMap({ index in
+        meetings[index].waiting.min().map { (index + 1, $0) }
+      }).first {
+        let (outer, into) = next
+        try pull(
+          &meetings, into == 0 ? outer : 0, into, options, &report, using: &generator)
       }
     }
+    for meeting in meetings { try meeting.acknowledge() }
     report.hasConverged = try haveConverged(meetings, devices, stores)
   }
 
@@ -203,13 +210,18 @@ extension Merge {
   }
 
   private static func pull(
-    _ meeting: inout Meeting, _ from: Int, _ into: Int, _ options: MergeOptions,
+    _ meetings: inout [Meeting], _ from: Int, _ into: Int, _ options: MergeOptions,
     _ report: inout MergeReport, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) {
-    let result = try meeting.pull(
-      into: into, at: meeting.devices[into].clock.milliseconds, options: options,
+    let index = max(from, into) - 1
+    let result = try meetings[index].pull(
+      into: into, at: meetings[index].devices[into].clock.milliseconds, options: options,
       changeLimit: options.changeLimit - report.changes.count, using: &generator)
     report.add(result, from: from, into: into)
+    guard into == 0, result.changed > 0 else { return }
+    for other in meetings.indices where other != index {
+      meetings[other].expectNews(at: other + 1)
+    }
   }
 
   /// Lets in what was held and is due; its changes are the first of the report.

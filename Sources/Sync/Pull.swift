@@ -38,6 +38,8 @@ struct Pull {
     var changed = 0
     var held = 0
     var conflicts = 0
+    /// Tombstones that the sender has still to read, because of what it sent.
+    var answered = 0
     var losses: [Conflict] = []
     var changes: [Change] = []
     /// Whether there were more changes than `changes` keeps.
@@ -139,7 +141,9 @@ struct Pull {
     result.received += received
     result.held += try Held.hold(connection, beyond: horizon, at: now)
     let known = try connection.lastConflict()
-    result.conflicts += try Knowledge.journal(connection, at: now)
+    let answered = try Collection.answer(connection, as: replica.id, at: now)
+    result.answered += answered
+    result.conflicts += try answered + Knowledge.journal(connection, at: now)
     result.losses += try connection.conflicts(
       after: known, limit: kept - result.losses.count)
     let room = kept - result.changes.count
@@ -148,6 +152,7 @@ struct Pull {
     result.changes += changes.prefix(room)
     result.hasMoreChanges = result.hasMoreChanges || changes.count > room
     let newest = try connection.first("SELECT ifnull(max(hlc), 0) FROM incoming") { $0.integer(0) }
+    result.answered += try Collection.remind(connection, after: replica.lseq)
     result.changed += try Door.admit(connection, after: replica.lseq)
     result.written.append(replica.lseq, replica.lseq + Int64(received))
     replica.last = max(replica.last, HybridTimestamp(rawValue: newest ?? 0))

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeValues
+
+extension Device {
+  /// Copies the file, through SQLite, so that nobody's locks suffer and the copy is consistent.
+  package func backUp(to path: String) throws(KeepsakeError) {
+    try core.backUp(to: path)
+  }
+
+  /// Makes another file of what this device holds; it is there whole, or not at all.
+  ///
+  /// - Parameters:
+  ///   - path: where nothing is yet.
+  ///   - mark: unique; part of the copy's name until it is complete.
+  ///   - prepare: changes the copy before anybody can see it.
+  /// - Throws: `KeepsakeError`; then nothing was made.
+  package func copy(
+    to path: String, mark: ReplicaID, _ prepare: (Device) throws(KeepsakeError) -> Void
+  ) throws(KeepsakeError) {
+    let isMade = try Creation.make(path: path, mark: mark) { draft in
+      do throws(KeepsakeError) {
+        try core.backUp(to: draft)
+      } catch {
+        throw error.code == .diskFull ? error.at(path) : error
+      }
+      do throws(KeepsakeError) {
+        try prepare(try Device(path: draft, access: .existing, clock: clock))
+      } catch {
+        throw error.at(path)
+      }
+    }
+    guard isMade else {
+      throw KeepsakeError(
+        .cannotCreate, path: path, "there is a file of this name already",
+        cure: "name a new file, or remove this one")
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeDevice
+package import KeepsakeValues
+
+/// Another device that this one has met.
+package struct Peer: Sendable, Equatable {
+  /// What was exchanged of one store.
+  package struct Progress: Sendable, Equatable {
+    package let store: String
+    /// Their arrival number up to which this device has read them.
+    package let read: Int64
+    /// This device's arrival number up to which they have read, as far as it was told.
+    package let acknowledged: Int64
+  }
+
+  package let id: ReplicaID
+  /// Milliseconds since 1970.
+  package let lastMet: Int64
+  /// Whether the collection of tombstones no longer waits for it. It ends when they meet again.
+  package let isRetired: Bool
+  package let stores: [Progress]
+}
+
+extension Device {
+  /// All that this device has met under its present identity, the longest unmet first.
+  package func peers() throws(KeepsakeError) -> [Peer] {
+    try core.access { connection in
+      var stores: [ReplicaID: [Peer.Progress]] = [:]
+      try connection.run("SELECT peer, store, cursor, acked FROM peer ORDER BY peer, store") {
+        stores[ReplicaID(rawValue: $0.integer(0)), default: []].append(
+          Peer.Progress(
+            store: $0.text(1), read: $0.integer(2), acknowledged: $0.integer(3)))
+        return true
+      }
+      return try connection.all(
+        "SELECT peer, max(last_met), min(retired) FROM peer GROUP BY peer ORDER BY 2, 1"
+      ) { row in
+        let id = ReplicaID(rawValue: row.integer(0))
+        return Peer(
+          id: id, lastMet: row.integer(1), isRetired: row.integer(2) != 0, stores: stores[id] ?? [])
+      }
+    }
+  }
+
+  /// No longer waits for a device that will not come back. Should it come back, it is met in full.
+  package func retire(_ peer: ReplicaID) throws(KeepsakeError) {
+    try core.write { connection in
+      try connection.run("UPDATE peer SET retired = 1 WHERE peer = ?1", [.integer(peer.rawValue)])
+      return ((), [])
+    }
+  }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@testable import KeepsakeSync
+
+@Suite struct CollectionTests {
+  private let clock = MovableClock()
+  private let a: Device
+  private let b: Device
+  private let c: Device
+
+  init() throws {
+    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.clock)
+    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.clock)
+    c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: clock.clock)
+  }
+
+  private static let day: Int64 = 86_400_000
+
+  private func set(_ device: Device, _ key: String, _ value: StoredValue?) throws {
+    clock.milliseconds += 1
+    try device.write([LocalWrite(store: "cloud", key: key, value: value)])
+  }
+
+  private func live(_ device: Device) throws -> [String: StoredValue] {
+    var values: [String: StoredValue] = [:]
+    try device.forEachEntry { values[$0.address.key.string] = $0.content.value }
+    return values
+  }
+
+  private func tombstones(_ device: Device) throws -> Int {
+    var count = 0
+    try device.forEachEntry { if $0.content.isTombstone { count += 1 } }
+    return count
+  }
+
+  /// a, b and perhaps others share k; a deletes it, and b learns that.
+  private func deleted(knownTo others: Device...) throws {
+    try set(a, "k", "old")
+    try set(a, "kept", 1)
+    for other in [b] + others { try a.merge(with: other) }
+    try set(a, "k", nil)
+    try a.merge(with: b)
+  }
+
+  @Test func anOldDeletionThatEveryPeerHasReadIsCollected() throws {
+    try deleted()
+    clock.milliseconds += 91 * Self.day
+    for device in [a, b] {
+      let result = try device.compact()
+      #expect(result.collected == 1 && result.waiting == 0 && result.retired == [])
+      #expect(try tombstones(device) == 0)
+    }
+    try set(a, "new", 2)
+    #expect(try a.merge(with: b).hasConverged)
+    for device in [a, b] { #expect(try live(device) == ["kept": 1, "new": 2]) }
+  }
+
+  @Test func aYoungDeletionWaits() throws {
+    try deleted()
+    clock.milliseconds += 89 * Self.day
+    let result = try a.compact()
+    #expect(result.collected == 0 && result.waiting == 1)
+  }
+
+  @Test func aDeletionThatAPeerHasNotReadWaitsUntilThePeerRetires() throws {
+    try deleted(knownTo: c)
+    clock.milliseconds += 91 * Self.day
+    #expect(try a.compact().collected == 0)
+    try a.retire(c.replica())
+    #expect(try a.compact().collected == 1)
+  }
+
+  @Test func aPeerThatWasNotMetForHalfAYearRetiresByItself() throws {
+    try deleted(knownTo: c)
+    clock.milliseconds += 100 * Self.day
+    try set(a, "kept", 2)
+    try a.merge(with: b)
+    clock.milliseconds += 81 * Self.day
+    let result = try a.compact()
+    #expect(result.retired == [try c.replica()] && result.collected == 1)
+    #expect(try a.peers().map(\.isRetired) == [true, false])
+  }
+
+  @Test(arguments: [false, true])
+  func aDeviceThatComesBackLearnsWhatWasDeletedAndKeepsWhatNobodyHadSeen(
+    startsWithA: Bool
+  ) throws {
+    try deleted(knownTo: c)
+    clock.milliseconds += 200 * Self.day
+    try a.merge(with: b)
+    _ = try a.compact()
+    _ = try b.compact()
+    try set(c, "its own", 3)
+    let pair = startsWithA ? [a, c] : [c, a]
+    let report = try pair[0].merge(with: pair[1])
+    #expect(report.hasConverged)
+    #expect(try live(c) == ["kept": 1, "its own": 3])
+    #expect(try live(a) == live(c))
+    #expect(report.conflicts.map(\.conflict.lost) == ["old"], "what is answered is journalled")
+    #expect(try a.merge(with: b, c).hasConverged)
+    for device in [b, c] { #expect(try live(device) == live(a)) }
+  }
+
+  @Test func aWriteThatNobodyHadSeenIsNotTakenForWhatWasDeleted() throws {
+    try deleted(knownTo: c)
+    try set(c, "k", "new")
+    clock.milliseconds += 200 * Self.day
+    _ = try a.compact()
+    #expect(try a.merge(with: c).hasConverged)
+    #expect(try live(a)["k"] == "new")
+    #expect(try live(c)["k"] == "new")
+  }
+
+  @Test func aDeviceThatOnlyARelayKnowsDoesNotResurrect() throws {
+    try set(a, "k", "old")
+    try a.merge(with: b)
+    try b.merge(with: c)
+    try set(a, "k", nil)
+    try a.merge(with: b)
+    clock.milliseconds += 200 * Self.day
+    #expect(try a.compact().collected == 1)
+    #expect(try c.merge(with: a).hasConverged)
+    #expect(try live(a) == [:])
+    #expect(try live(c) == [:])
+  }
+
+  @Test func aDeletionThatOneHasCollectedAndAnotherHasNotStillWins() throws {
+    try set(c, "k", "older")
+    try set(a, "k", nil)
+    try a.merge(with: b)
+    clock.milliseconds += 91 * Self.day
+    #expect(try a.compact().collected == 1)
+    #expect(try a.merge(with: c).hasConverged)
+    #expect(try live(a) == ["k": "older"], "nobody there had seen it, and none knows better")
+    let report = try a.merge(with: b)
+    #expect(report.hasConverged && report.conflicts.map(\.conflict.lost) == ["older"])
+    #expect(try a.merge(with: c).hasConverged)
+    for device in [a, b, c] { #expect(try live(device) == [:]) }
+  }
+
+  @Test func whatAGivenUpNameWroteIsRatherKeptThanTakenForDeleted() throws {
+    try deleted()
+    clock.milliseconds += 200 * Self.day
+    _ = try a.compact()
+    _ = try b.compact()
+    // A copy of b's file from the time when it had k, which has gone on since.
+    let copy = try Device.inMemory(identity: ReplicaID(rawValue: 4), clock: clock.clock)
+    clock.milliseconds -= 190 * Self.day
+    try set(copy, "k2", "unseen")
+    clock.milliseconds += 190 * Self.day
+    try copy.core.write { connection in
+      try connection.run("INSERT INTO superseded VALUES (2, 1)")
+      try connection.run("UPDATE entry SET origin = 2, hlc = 65536 WHERE key = 'k2'")
+      return ((), [])
+    }
+    #expect(try copy.merge(with: a).hasConverged)
+    #expect(try live(a)["k2"] == "unseen")
+  }
+}
