@@ -135,7 +135,7 @@ extension Connection {
 
   /// Throws when the path leads to another file by now, or to none: SQLite would go on writing into
   /// the file that was deleted, and nobody would ever read it.
-  fileprivate func refuseMovedFile() throws {
+  package func refuseMovedFile() throws {
     var hasMoved: Int32 = 0
     let code = sqlite3_file_control(
       database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)

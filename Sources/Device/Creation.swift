@@ -9,7 +9,7 @@ import GRDB
 import KeepsakeMigrations
 import KeepsakeValues
 
-enum Creation {
+package enum Creation {
   /// Makes the file unless somebody else has made it meanwhile.
   static func create(path: String, identity: ReplicaID) throws(KeepsakeError) {
     guard !FileStatus.isSymbolicLink(path) else { throw Opening.missing(path) }
@@ -47,7 +47,7 @@ enum Creation {
   }
 
   /// Between a file's name and the mark in a draft's.
-  static let draftInfix = ".new-"
+  package static let draftInfix = ".new-"
 
   /// The schema and one identity, in an empty database.
   static func populate(_ queue: DatabaseQueue, identity: ReplicaID, path: String) throws {

@@ -84,6 +84,15 @@ public final class Device: Sendable {
   /// The file's path; `(memory)` for a device in memory.
   public var path: String { core.location.path }
 
+  /// The file's path from the root, without links; as `path` for a device in memory.
+  package var realPath: String {
+    if case .file(_, let real) = core.location { real } else { path }
+  }
+
+  /// Whether what other processes write is seen: not where a file in a read-only folder is read as
+  /// it lies.
+  package var seesOthers: Bool { core.mode != .immutable }
+
   /// Tells whether two devices have one file; nil in memory.
   package var file: FileID? { core.file }
 

@@ -41,6 +41,24 @@ package enum Held {
     Int(try connection.first("SELECT count(*) FROM held") { $0.integer(0) } ?? 0)
   }
 
+  /// What waits, the first to be due first.
+  ///
+  /// - Parameter address: only of this key; nil for all.
+  package static func entries(
+    _ connection: Connection, of address: Address? = nil
+  ) throws -> [Entry] {
+    try connection.all(
+      """
+      SELECT store, key, tag, value, hlc, origin FROM held
+      WHERE ?1 IS NULL OR (store = ?1 AND key = ?2) ORDER BY hlc, store, key
+      """,
+      [
+        address.map { .text($0.store.string) } ?? .null,
+        address.map { .text($0.key.string) } ?? .null,
+      ]
+    ) { $0.entry(Address(store: $0.text(0), key: $0.text(1)), from: 2) }
+  }
+
   package static func isAnyDue(_ connection: Connection, now: Int64, skew: Int64) throws -> Bool {
     try connection.first(
       "SELECT 1 FROM held WHERE hlc <= ?1 LIMIT 1",

@@ -66,7 +66,21 @@ extension Device {
 
   /// The seeded default of one key.
   package func seed(store: String, key: String) throws(KeepsakeError) -> DefaultValue? {
-    try defaults(store: store).first { $0.key.isSameBytes(as: key) }
+    try declarations(store: store, key: key).first?.value
+  }
+
+  /// What every bundle declares for one key; the first counts.
+  package func declarations(
+    store: String, key: String
+  ) throws(KeepsakeError) -> [(bundle: String, value: DefaultValue)] {
+    try core.access { connection in
+      try connection.all(
+        """
+        SELECT key, tag, value, source, bundle FROM default_value
+        WHERE store = ?1 AND key = ?2 ORDER BY seq DESC
+        """, [.text(store), .text(key)]
+      ) { ($0.text(4), $0.defaultValue) }
+    }
   }
 
   /// The stores that have seeded defaults, in order.
@@ -91,11 +105,15 @@ extension Connection {
       WHERE store = ?1 AND (?2 IS NULL OR bundle = ?2) ORDER BY seq DESC, key
       """,
       [.text(store), bundle.map(Cell.text) ?? .null]
-    ) { row in
-      let content = row.content(1)
-      return DefaultValue(
-        key: row.text(0), value: content.value ?? .opaque(OpaqueValue(content)),
-        source: row.text(3))
-    }
+    ) { $0.defaultValue }
+  }
+}
+
+extension Row {
+  /// The columns key, tag, value, source.
+  fileprivate var defaultValue: DefaultValue {
+    let content = content(1)
+    return DefaultValue(
+      key: text(0), value: content.value ?? .opaque(OpaqueValue(content)), source: text(3))
   }
 }

@@ -31,7 +31,7 @@ extension Device {
 
   /// One conflict of the journal; nil when it has none of this number.
   package func conflict(id: Int64) throws(KeepsakeError) -> Conflict? {
-    try core.access { try $0.conflicts(after: id - 1, limit: 1).first { $0.id == id } }
+    try core.access { try $0.conflicts(after: id &- 1, limit: 1).first { $0.id == id } }
   }
 
   /// How many conflicts the journal, which is bounded, no longer has: the oldest ones.

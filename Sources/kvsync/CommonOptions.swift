@@ -6,7 +6,7 @@ import KeepsakeValues
 
 /// Options of every command.
 struct CommonOptions: ParsableArguments {
-  @Flag(help: "Print exactly one JSON value.")
+  @Flag(help: "Print exactly one JSON value; watch, one a line.")
   var json = false
 
   @Flag(help: "Print only what was asked for.")

@@ -12,7 +12,7 @@ struct DeleteCommand: ParsableCommand {
         kvsync delete phone.keepsake theme
       """)
 
-  @Argument(help: "The device file.") var file: String
+  @Argument(help: "The device file.", completion: .file()) var file: String
   @Argument(help: "The key.") var key: String
   @OptionGroup var store: StoreOption
   @OptionGroup var common: CommonOptions
@@ -23,7 +23,7 @@ struct DeleteCommand: ParsableCommand {
     let device = try common.open(file, .existing)
     try device.write([LocalWrite(store: store.store, key: key, value: nil)])
     let entry = try device.entry(store: store.store, key: key)
-    let json = try entry.map(Shown.entry) ?? .object(["deleted": .boolean(true)])
-    common.output.print(json, lines: [], isData: false)
+    try common.output.print(
+      entry.map(Shown.entry) ?? .object(["deleted": .boolean(true)]), lines: [], isData: false)
   }
 }

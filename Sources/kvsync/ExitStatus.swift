@@ -54,16 +54,27 @@ struct ExitStatus {
     Foundation.exit(code)
   }
 
+  /// A complaint of ArgumentParser's, in the form of all others: where, what, what to do.
   private static func usageLine(_ error: any Error) -> String {
     let message = KVSync.message(for: error).split(separator: "\n")
       .map { $0.drop { $0 == " " || $0 == "-" } }.joined(separator: " ")
-    let words = CommandLine.arguments.dropFirst()
+    let words = Array(CommandLine.arguments.dropFirst())
+    let command = words.first.flatMap { name in
+      KVSync.configuration.subcommands.map { $0.configuration.commandName ?? "" }.first {
+        $0 == name
+      }
+    }
+    let file = words.dropFirst().first { !$0.hasPrefix("-") && !$0.isEmpty }
+    let place = command == nil ? "(command line)" : file ?? "(command line)"
     // `set DB KEY -5` reads as an option that is not there, or as a value that is missing.
     let isAboutValue = message.hasPrefix("Unknown option") || message.hasSuffix("'<value>'")
     let mayBeValue =
-      words.first == "set" && isAboutValue && words.contains { $0.hasPrefix("-") && $0 != "--" }
-    let cure = mayBeValue ? "a value that starts with - follows --" : "see kvsync --help"
-    return message + "; " + cure
+      command == "set" && isAboutValue && words.contains { $0.hasPrefix("-") && $0 != "--" }
+    let cure =
+      mayBeValue
+      ? "a value that starts with - follows --"
+      : "see kvsync help" + (command.map { " " + $0 } ?? "")
+    return "\(place): \(message.prefix(1).lowercased())\(message.dropFirst()); \(cure)"
   }
 
   private static func code(_ code: KeepsakeError.Code) -> Int32 {

@@ -15,7 +15,7 @@ struct GetCommand: ParsableCommand {
         kvsync get phone.keepsake volume --store defaults --json
       """)
 
-  @Argument(help: "The device file.") var file: String
+  @Argument(help: "The device file.", completion: .file()) var file: String
   @Argument(help: "The key.") var key: String
   @OptionGroup var store: StoreOption
   @Flag(help: "Only what was set, no seeded default.") var stored = false
@@ -36,8 +36,7 @@ struct GetCommand: ParsableCommand {
   }
 
   private func show(_ json: JSON, _ value: StoredValue) throws {
-    let line = try Shown.plain(value)
-    common.output.print(json, lines: [line], isData: true)
+    try common.output.print(json, lines: [Shown.plain(value)], isData: true)
   }
 
   private func absence(_ device: Device) throws -> String? {

@@ -20,8 +20,8 @@ struct ImportCommand: ParsableCommand {
         other-program | kvsync import phone.keepsake -
       """)
 
-  @Argument(help: "The device file.") var file: String
-  @Argument(help: "What to import; - for standard input.") var input: String
+  @Argument(help: "The device file.", completion: .file()) var file: String
+  @Argument(help: "What to import; - for standard input.", completion: .file()) var input: String
   @Option(help: "The store of lines that name none, and of a property list.")
   var store = StoreName.cloud
   @OptionGroup var common: CommonOptions

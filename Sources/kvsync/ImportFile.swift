@@ -14,93 +14,58 @@ struct ImportFile {
   func writes(_ bytes: [UInt8]) throws -> [LocalWrite] {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
+    let first = bytes.first { !Self.blanks.contains($0) && $0 != Self.lineFeed }
     // Only a property list starts with `<` (XML) or `bplist` (binary, which the parser names).
-    if bytes.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "<")
-      || bytes.starts(with: "bplist".utf8)
-    {
+    if first == UInt8(ascii: "<") || bytes.starts(with: "bplist".utf8) {
       let members = try PropertyList.parse(bytes, file: name).storedMembers(file: name)
       return members.map { LocalWrite(store: store, key: $0.key, value: $0.value) }
     }
+    if first == UInt8(ascii: "[") { return try array(bytes) }
     var writes: [LocalWrite] = []
-    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
-    where line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) {
-      writes.append(try write(line, number: index + 1))
+    let lines = bytes.split(separator: Self.lineFeed, omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() where !line.allSatisfy(Self.blanks.contains) {
+      let place = "\(index + 1)"
+      writes.append(try write(try json(line, line: index + 1), at: place))
     }
     return writes
   }
 
-  private func fail(_ line: Int, _ message: String, column: Int? = nil) -> InputError {
-    let place = column.map { "\(line):\($0)" } ?? "\(line)"
-    return InputError(kind: .data, message: "\(name):\(place): \(message)")
+  private static let lineFeed: UInt8 = 0x0A
+  private static let blanks: Set<UInt8> = [0x20, 0x09, 0x0D]
+
+  /// What `export --format json` prints: the same objects in one array.
+  private func array(_ bytes: [UInt8]) throws -> [LocalWrite] {
+    guard case .array(let elements) = try json(bytes[...], line: nil) else {
+      throw fail("1", "this is not an array of objects; mend it")
+    }
+    return try elements.enumerated().map {
+      try write($0.element, at: "1", "element \($0.offset + 1): ")
+    }
   }
 
-  private func write(_ line: ArraySlice<UInt8>, number: Int) throws -> LocalWrite {
-    guard let text = String(validating: line, as: UTF8.self) else {
-      throw fail(number, "this line is not UTF-8; convert the file")
+  private func fail(_ place: String, _ message: String) -> InputError {
+    InputError(kind: .data, message: "\(name):\(place): \(message)")
+  }
+
+  /// - Parameter line: nil for a text that may have several.
+  private func json(_ bytes: ArraySlice<UInt8>, line: Int?) throws -> JSON {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw fail("\(line ?? 1)", "this is not UTF-8; convert the file")
     }
-    let json: JSON
     do {
-      json = try JSON(parsing: text)
+      return try JSON(parsing: text)
     } catch {
-      throw fail(number, "\(error); write one JSON object a line", column: error.column)
-    }
-    return try write(json, number: number)
-  }
-
-  private func write(_ json: JSON, number: Int) throws -> LocalWrite {
-    guard case .object(let members) = json else {
-      throw fail(number, "this is not an object; write {\"key\":…,\"type\":…,\"value\":…}")
-    }
-    let known: Set = ["store", "key", "type", "value", "deleted", "at"]
-    if let unknown = members.first(where: { !known.contains($0.name) }) {
-      throw fail(
-        number,
-        "there is no member \"\(unknown.name)\"; use \(known.sorted().joined(separator: ", "))")
-    }
-    guard case .string(let key)? = json["key"], !key.isEmpty else {
-      throw fail(number, "there is no key; add \"key\" with a text that is not empty")
-    }
-    guard case .string(let store) = json["store"] ?? .string(store), !store.isEmpty else {
-      throw fail(number, "the store is not a name; write a text that is not empty")
-    }
-    return LocalWrite(
-      store: store, key: key, value: try value(json, number), wallClock: try time(json, number))
-  }
-
-  private func value(_ json: JSON, _ number: Int) throws -> StoredValue? {
-    switch (json["deleted"], json["type"], json["value"]) {
-    case (.boolean(true)?, nil, nil): return nil
-    case (nil, .string(let name)?, let value?):
-      guard let kind = StoredValue.Kind(rawValue: name), kind != .opaque else {
-        throw fail(
-          number,
-          "there is no type \"\(name)\"; use string, integer, real, boolean, date, data,"
-            + " array or dictionary")
-      }
-      do {
-        return try value.storedValue(of: kind)
-      } catch {
-        throw fail(number, "the value is not of type \(name): \(error)")
-      }
-    default:
-      throw fail(number, "a line has either type and value, or \"deleted\":true; mend it")
+      let cure = line == nil ? "write one JSON array" : "write one JSON object a line"
+      throw fail("\(line ?? 1):\(error.column)", "\(error); \(cure)")
     }
   }
 
-  private func time(_ json: JSON, _ number: Int) throws -> Int64? {
-    let milliseconds: Int64? =
-      switch json["at"] {
-      case nil: nil
-      case .integer(let number)?: number
-      case .string(let text)?: ISO8601.milliseconds(text) ?? -1
-      default: -1
-      }
-    guard let milliseconds else { return nil }
-    guard (0...HybridTimestamp.maximumMilliseconds).contains(milliseconds) else {
-      throw fail(
-        number, "\"at\" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"
-      )
+  private func write(_ json: JSON, at place: String, _ prefix: String = "") throws -> LocalWrite {
+    do {
+      let line = try TransferLine(json, store: store)
+      return LocalWrite(store: line.store, key: line.key, value: line.value, wallClock: line.time)
+    } catch let error as LineError {
+      throw fail(place, prefix + error.message)
     }
-    return milliseconds
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
 
 @main
 struct KVSync: ParsableCommand {
@@ -8,7 +9,7 @@ struct KVSync: ParsableCommand {
     commandName: "kvsync",
     abstract: "Reads, writes and merges Keepsake device files.",
     discussion: """
-      A device file holds settings in named stores. `cloud` and `cloud:<name>` travel when files are
+      A device file holds settings in named stores. `cloud` and `cloud:<name>` travel when files are \
       merged, every other store stays on its device.
 
         kvsync set phone.keepsake theme dark
@@ -17,12 +18,28 @@ struct KVSync: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      MergeCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self, ListCommand.self,
-      SeedCommand.self, ImportCommand.self,
+      MergeCommand.self, DiffCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
+      ListCommand.self, ExplainCommand.self, WatchCommand.self, SeedCommand.self,
+      ImportCommand.self, ExportCommand.self, ConflictsCommand.self, PeersCommand.self,
+      CloneCommand.self, DoctorCommand.self, CompactCommand.self,
     ])
+
+  /// Swift would replace bytes that are not UTF-8, and so work on another key or another file.
+  private static func refuseOtherEncodings() throws {
+    for (place, argument) in CommandLine.arguments.enumerated() {
+      guard let bytes = CommandLine.unsafeArgv[place],
+        !argument.utf8.elementsEqual(
+          UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map(
+            UInt8.init(bitPattern:)))
+      else { continue }
+      throw InputError.usage(
+        "(command line): argument \(place) is not UTF-8; use names and values in UTF-8")
+    }
+  }
 
   static func main() {
     do {
+      try refuseOtherEncodings()
       var command = try parseAsRoot()
       try command.run()
     } catch {

@@ -15,7 +15,7 @@ struct ListCommand: ParsableCommand {
         kvsync list phone.keepsake --store defaults --defaults --json
       """)
 
-  @Argument(help: "The device file.") var file: String
+  @Argument(help: "The device file.", completion: .file()) var file: String
   @Option(help: "Only this store.") var store: String?
   @Option(help: "Only keys that start with this.") var prefix = ""
   @Flag(help: "Deleted keys of synced stores too.") var deleted = false
@@ -30,13 +30,10 @@ struct ListCommand: ParsableCommand {
       if deleted || !$0.content.isTombstone { entries.append($0) }
     }
     let seeds = defaults ? try self.seeds(device) : []
-    if common.json {
-      let json = try json(device, entries, seeds)
-      common.output.print(json, lines: [], isData: true)
-    } else {
-      let lines = try entries.map(line) + seeds.flatMap { try $0.seeds.map(seedLine($0.store)) }
-      common.output.print(.null, lines: lines, isData: true)
-    }
+    try common.output.print(
+      json(device, entries, seeds),
+      lines: entries.map(line) + seeds.flatMap { try $0.seeds.map(seedLine($0.store)) },
+      isData: true)
   }
 
   private typealias StoreSeeds = (store: String, seeds: [DefaultValue])
@@ -71,7 +68,7 @@ struct ListCommand: ParsableCommand {
   private func line(_ entry: Entry) throws -> String {
     let value = entry.content.value
     return [
-      entry.address.store.string, Self.escaped(entry.address.key.string),
+      entry.address.store.string, Shown.key(entry.address.key.string),
       value?.kind.rawValue ?? "deleted", try value.map { try Shown.quoted($0) } ?? "",
     ].joined(separator: "\t")
   }
@@ -79,15 +76,9 @@ struct ListCommand: ParsableCommand {
   private func seedLine(_ store: String) -> (DefaultValue) throws -> String {
     { seed in
       [
-        store, Self.escaped(seed.key), seed.value.kind.rawValue, try Shown.quoted(seed.value),
+        store, Shown.key(seed.key), seed.value.kind.rawValue, try Shown.quoted(seed.value),
         "default, \(seed.source)",
       ].joined(separator: "\t")
     }
-  }
-
-  /// A key with a tab or a line break in it would fake a column or a line.
-  private static func escaped(_ key: String) -> String {
-    key.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f }
-      ? JSON.string(key).text() : key
   }
 }

@@ -10,7 +10,7 @@ struct MergeCommand: ParsableCommand {
     commandName: "merge",
     abstract: "Merges device files: of each key the last write wins, everywhere.",
     discussion: """
-      Merging again changes nothing. With more than two files each is merged into the first, then
+      Merging again changes nothing. With more than two files each is merged into the first, then \
       the first into each.
 
         kvsync merge phone.keepsake laptop.keepsake
@@ -18,7 +18,7 @@ struct MergeCommand: ParsableCommand {
         kvsync merge /media/backup.keepsake laptop.keepsake --one-way
       """)
 
-  @Argument(help: "Two or more device files.") var files: [String]
+  @Argument(help: "Two or more device files.", completion: .file()) var files: [String]
   @Flag(help: "Merge temporary copies, and tell what would change.") var dryRun = false
   @Flag(help: "Only into the last file; the others may be read-only.") var oneWay = false
   @Option(help: "Exactly this store (repeatable), instead of the synced ones.")
@@ -41,9 +41,7 @@ struct MergeCommand: ParsableCommand {
       stores: store.isEmpty ? nil : store, maximumClockSkew: maxClockSkew, isOneWay: oneWay,
       changeLimit: allChanges ? .max : 1000, checksIntegrity: true)
     let shown = try merge(options)
-    let json = try shown.json
-    let lines = try shown.lines(isDryRun: dryRun)
-    common.output.print(json, lines: lines, isData: false)
+    try common.output.print(shown.json, lines: shown.lines(isDryRun: dryRun), isData: false)
   }
 
   private func merge(_ options: MergeOptions) throws -> ShownReport {

@@ -28,7 +28,7 @@ final class MergeFiles {
 
   /// Opens every file, and drafts of those to be made.
   func devices() throws -> [Device] {
-    try refuseSameFile()
+    try DistinctFiles.check(paths)
     let existing = try paths.indices.map { try open($0, access($0)) }
     return try zip(paths, existing).map { path, device in
       if let device { return device }
@@ -54,7 +54,7 @@ final class MergeFiles {
 
   /// Temporary copies, so that what a dry run tells is what a merge would do.
   func copies(in folder: TemporaryFolder) throws -> [Device] {
-    try refuseSameFile()
+    try DistinctFiles.check(paths)
     return try paths.enumerated().map { place, path in
       let copy = "\(folder.path)/\(place).keepsake"
       if let device = try open(place, .readOnly) {
@@ -84,34 +84,8 @@ final class MergeFiles {
     }
   }
 
-  /// By identity for files that are there, before SQLite opens one under two names; by folder and
-  /// name for the others.
-  private func refuseSameFile() throws {
-    var files: Set<FileID> = []
-    var names: Set<String> = []
-    for path in paths {
-      let url = URL(fileURLWithPath: path)
-      let isNew =
-        if let file = try FileID(of: path) {
-          files.insert(file).inserted
-        } else {
-          names.insert("\(String(describing: try folder(of: path))) \(url.lastPathComponent)")
-            .inserted
-        }
-      guard isNew else {
-        throw KeepsakeError(
-          .sameFile, path: path, "this file is named twice", cure: "name each file once")
-      }
-    }
-  }
-
-  private func folder(of path: String) throws -> FileID? {
-    let name = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    return try FileID(of: name)
-  }
-
   private func refuseFolder(of path: String) throws {
-    guard try folder(of: path) == nil else { return }
+    guard try DistinctFiles.folder(of: path) == nil else { return }
     throw KeepsakeError(
       .cannotCreate, path: path, "its folder does not exist", cure: "make the folder")
   }

@@ -11,11 +11,13 @@ struct Output {
   /// Prints the one JSON value of a command under `--json`, else the lines for people.
   ///
   /// - Parameter isData: whether the lines are what was asked for; `--quiet` silences the others.
-  func print(_ json: @autoclosure () -> JSON, lines: @autoclosure () -> [String], isData: Bool) {
+  func print(
+    _ json: @autoclosure () throws -> JSON, lines: @autoclosure () throws -> [String], isData: Bool
+  ) rethrows {
     if isJSON {
-      Self.standardOutput(json().text() + "\n")
+      Self.standardOutput(try json().text() + "\n")
     } else if isData || !isQuiet {
-      let text = lines().map { $0 + "\n" }.joined()
+      let text = try lines().map { $0 + "\n" }.joined()
       if !text.isEmpty { Self.standardOutput(text) }
     }
   }

@@ -11,14 +11,14 @@ struct SeedCommand: ParsableCommand {
     commandName: "seed",
     abstract: "Makes the defaults of a Settings bundle the defaults of a store.",
     discussion: """
-      Replaces what the same bundle declared before; touches nothing that was set. Makes the file
+      Replaces what the same bundle declared before; touches nothing that was set. Makes the file \
       when it is missing.
 
         kvsync seed phone.keepsake Settings.bundle
       """)
 
-  @Argument(help: "The device file.") var file: String
-  @Argument(help: "A Settings.bundle, or a property list.") var path: String
+  @Argument(help: "The device file.", completion: .file()) var file: String
+  @Argument(help: "A Settings.bundle, or a property list.", completion: .file()) var path: String
   @Option(help: "The store.") var store = StoreName.defaults
   @Flag(help: "Skip what is wrong, with a warning, instead of refusing the bundle.")
   var lenient = false

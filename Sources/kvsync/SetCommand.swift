@@ -16,7 +16,7 @@ struct SetCommand: ParsableCommand {
         kvsync set phone.keepsake offset --type integer -- -3
       """)
 
-  @Argument(help: "The device file.") var file: String
+  @Argument(help: "The device file.", completion: .file()) var file: String
   @Argument(help: "The key.") var key: String
   @Argument(help: "The value.") var value: String
   @Option(help: "How to read the value.") var type = Words.ValueType.string
@@ -30,8 +30,7 @@ struct SetCommand: ParsableCommand {
     let device = try common.open(file, .create)
     try device.write([LocalWrite(store: store.store, key: key, value: stored)])
     guard common.json, let entry = try device.entry(store: store.store, key: key) else { return }
-    let json = try Shown.entry(entry)
-    common.output.print(json, lines: [], isData: false)
+    try common.output.print(Shown.entry(entry), lines: [], isData: false)
   }
 
   private func withPath<Value>(_ body: () throws -> Value) throws -> Value {

@@ -17,12 +17,16 @@ enum Shown {
   /// `{"type","value","modified","stamp","origin"}`, or `{"deleted":true,…}` for a tombstone.
   static func entry(_ entry: Entry) throws -> JSON {
     let content = try entry.content.value.map(value) ?? [JSON.Member("deleted", .boolean(true))]
-    return .object(
-      content + [
-        JSON.Member("modified", time(entry.stamp)),
-        JSON.Member("stamp", .string(entry.stamp.description)),
-        JSON.Member("origin", .string(entry.origin.description)),
-      ])
+    return .object(content + provenance(entry.stamp, entry.origin))
+  }
+
+  /// When a write was made, and by which device.
+  static func provenance(_ stamp: HybridTimestamp, _ origin: ReplicaID) -> [JSON.Member] {
+    [
+      JSON.Member("modified", time(stamp.milliseconds)),
+      JSON.Member("stamp", .string(stamp.description)),
+      JSON.Member("origin", .string(origin.description)),
+    ]
   }
 
   /// `{"type","value","source"}`.
@@ -30,17 +34,50 @@ enum Shown {
     .object(try value(seed.value) + [JSON.Member("source", .string(seed.source))])
   }
 
+  /// A change of a device that was merged into.
   static func change(_ change: Change, into path: String) throws -> JSON {
-    .object([
-      "into": .string(path), "store": .string(change.store), "key": .string(change.key),
-      "old": try change.old.map { .object(try value($0)) } ?? .null,
-      "new": try change.new.map { .object(try value($0)) } ?? .null,
-      "origin": .string(change.origin.description),
-    ])
+    .object(
+      [JSON.Member("into", .string(path))] + (try members(change)) + [
+        JSON.Member("origin", .string(change.origin.description))
+      ])
   }
 
-  private static func time(_ stamp: HybridTimestamp) -> JSON {
-    ISO8601.text(milliseconds: stamp.milliseconds).map(JSON.string) ?? .integer(stamp.milliseconds)
+  /// A change of a device that is watched.
+  static func change(_ change: Change) throws -> JSON {
+    .object(
+      try members(change) + provenance(change.stamp, change.origin) + [
+        JSON.Member("reason", .string(change.reason == .local ? "local" : "merge"))
+      ])
+  }
+
+  private static func members(_ change: Change) throws -> [JSON.Member] {
+    [
+      JSON.Member("store", .string(change.store)), JSON.Member("key", .string(change.key)),
+      JSON.Member("old", try optional(change.old)), JSON.Member("new", try optional(change.new)),
+    ]
+  }
+
+  /// `{"type","value"}`, or null.
+  static func optional(_ value: StoredValue?) throws -> JSON {
+    try value.map { .object(try self.value($0)) } ?? .null
+  }
+
+  /// A time in milliseconds since 1970, as ISO 8601 where that can say it.
+  static func time(_ milliseconds: Int64) -> JSON {
+    ISO8601.text(milliseconds: milliseconds).map(JSON.string) ?? .integer(milliseconds)
+  }
+
+  /// The same as a text.
+  static func text(milliseconds: Int64) -> String {
+    ISO8601.text(milliseconds: milliseconds) ?? "\(milliseconds)"
+  }
+
+  static func text(_ stamp: HybridTimestamp) -> String { text(milliseconds: stamp.milliseconds) }
+
+  /// A key in a line: one with a tab or a line break in it would fake a column or a line.
+  static func key(_ key: String) -> String {
+    key.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f }
+      ? JSON.string(key).text() : key
   }
 
   /// A value alone, for a person or a shell: text as it is, containers as JSON.

@@ -42,15 +42,13 @@ import Testing
     }
   }
 
-  private static let writers = FileCommand.allCases.filter { !FileCommand.readers.contains($0) }
-
   @Test(arguments: [["444", "sub/bad"], ["555", "sub"]])
   func whatIsReadOnlyIsReadAndNotWritten(_ mode: [String]) throws {
     let folder = try furnished()
     let before = try folder.digests("sub/bad")
     try folder.shell("chmod", mode[0], mode[1])
     try expectDenied(
-      folder, Self.writers,
+      folder, FileCommand.writers,
       "the file or its folder is read-only; "
         + "make both writable: SQLite keeps its log beside the file")
     try expectReading(folder)

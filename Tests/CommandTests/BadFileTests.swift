@@ -11,8 +11,11 @@ import Testing
     let missing = "there is no such file; check the path"
     for file in ["bad", "none/bad", "lines/bad"] {
       // What is only read is not made either.
-      let readers: [FileCommand] = [.get, .list, .delete, .mergeOneWayFirst]
-      try folder.expectRefusal(of: file, by: readers, missing, code: 66)
+      let others = FileCommand.allCases.filter { command in
+        command == .mergeOneWayFirst
+          || !FileCommand.makers.contains(command) && !FileCommand.merges.contains(command)
+      }
+      try folder.expectRefusal(of: file, by: others, missing, code: 66)
       try folder.expectRefusal(
         of: file, by: FileCommand.merges.filter { $0 != .mergeOneWayFirst },
         missing + ", or let --create make it", code: 66)

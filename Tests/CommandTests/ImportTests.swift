@@ -29,7 +29,7 @@ private let badLines: [BadLines] = [
     good + "\r\n" + #"{"kéy":1} x"#, at: "2:11",
     "unexpected text after the value; write one JSON object a line"),
   BadLines(
-    "[1]", at: "1", #"this is not an object; write {"key":…,"type":…,"value":…}"#),
+    "[1]", at: "1", #"element 1: this is not an object; write {"key":…,"type":…,"value":…}"#),
   BadLines(
     #"{"key":"k","type":"integer","value":"x"}"#, at: "1",
     "the value is not of type integer: the stored value is of type string, not integer; "
@@ -43,7 +43,7 @@ private let badLines: [BadLines] = [
       + "array or dictionary"),
   BadLines(
     #"{"key":"k","kind":"string"}"#, at: "1",
-    #"there is no member "kind"; use at, deleted, key, store, type, value"#),
+    #"there is no member "kind"; use at, deleted, key, seconds, store, tag, type, value"#),
   BadLines(#"{"key":"k"}"#, at: "1", shape),
   BadLines(#"{"key":"k","deleted":false}"#, at: "1", shape),
   BadLines(#"{"key":"k","deleted":true,"type":"string","value":"x"}"#, at: "1", shape),
@@ -149,7 +149,7 @@ private let badLines: [BadLines] = [
     let folder = try Folder()
     try (Data(good.utf8) + [0x0A, 0x22, 0xFF, 0x22]).write(to: folder.url("in"))
     try folder.expect(
-      "import", "a", "in", says: "kvsync: in:2: this line is not UTF-8; convert the file\n",
+      "import", "a", "in", says: "kvsync: in:2: this is not UTF-8; convert the file\n",
       code: 65)
     #expect(try folder.names() == ["in"])
   }

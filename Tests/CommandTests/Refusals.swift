@@ -6,19 +6,40 @@ import Testing
 
 /// The commands that work on a device file.
 enum FileCommand: String, CaseIterable {
-  case get, list, set, delete, `import`, seed
-  case mergeFirst, mergeLast, mergeOneWayFirst, mergeOneWayLast, mergeDryRun
+  case get, list, export, explain, conflicts, peers, doctor, clone, diffFirst, diffLast, watch
+  case mergeOneWayFirst, mergeDryRun
+  case set, `import`, seed
+  case delete, restore, retire, repair, compact
+  case mergeFirst, mergeLast, mergeOneWayLast
 
   /// Those that make a missing file.
   static let makers: [FileCommand] = [.set, .import, .seed]
-  static let readers: [FileCommand] = [.get, .list, .mergeOneWayFirst, .mergeDryRun]
+  /// Those that only read it, and come to an end.
+  static let readers: [FileCommand] = [
+    .get, .list, .export, .explain, .conflicts, .peers, .doctor, .clone, .diffFirst, .diffLast,
+    .mergeOneWayFirst, .mergeDryRun,
+  ]
   static let merges = allCases.filter { $0.rawValue.hasPrefix("merge") }
+  static let writers = allCases.filter { !readers.contains($0) && $0 != .watch }
 
   /// The command line on a file, in a folder with `good`, `lines` and `table.plist`.
   func arguments(_ file: String) -> [String] {
     switch self {
     case .get: ["get", file, "k"]
     case .list: ["list", file, "--json"]
+    case .export: ["export", file]
+    case .explain: ["explain", file, "k"]
+    case .conflicts: ["conflicts", file]
+    case .restore: ["conflicts", file, "--restore", "1"]
+    case .peers: ["peers", file]
+    case .retire: ["peers", file, "retire", "0123456789abcdef"]
+    case .doctor: ["doctor", file]
+    case .repair: ["doctor", file, "--repair"]
+    case .clone: ["clone", file, "cloned"]
+    case .compact: ["compact", file]
+    case .diffFirst: ["diff", file, "good"]
+    case .diffLast: ["diff", "good", file, "--json"]
+    case .watch: ["watch", file]
     case .set: ["set", file, "k", "new"]
     case .delete: ["delete", file, "k"]
     case .import: ["import", file, "lines"]
@@ -40,6 +61,16 @@ extension Folder {
     try folder.write(#"{"key":"k","type":"integer","value":1}"#, to: "lines")
     try folder.write(defaultsTable, to: "table.plist")
     return folder
+  }
+
+  /// What `FileCommand.restore` and `.retire` work on.
+  func addPeerAndConflict(to file: String) throws {
+    try shell(
+      "sqlite3", file,
+      """
+      INSERT INTO peer (peer, store) VALUES (0x0123456789abcdef, 'cloud');
+      INSERT INTO conflict VALUES (1, 'cloud', 'k', 1, 'lost', 1, 1, 1, 2, 2, 3);
+      """)
   }
 
   /// What all regular files in it hold, byte by byte, and the names of the others.

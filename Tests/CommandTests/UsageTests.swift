@@ -17,11 +17,15 @@ struct Misuse: CustomTestStringConvertible, Sendable {
   var testDescription: String { words.description }
 }
 
-private let help = "; see kvsync --help"
-private let time = "not a time; write 2026-11-20T10:00:00Z, or milliseconds since 1970" + help
-private let range = "this time is out of range; use one from 1970 to 6429" + help
-private let duration =
-  "not a duration; write a number and ms, s, m, h or d, as in 90s" + help
+private func time(_ command: String) -> String {
+  "not a time; write 2026-11-20T10:00:00Z, or milliseconds since 1970; see kvsync help \(command)"
+}
+private func range(_ command: String) -> String {
+  "this time is out of range; use one from 1970 to 6429; see kvsync help \(command)"
+}
+private func duration(_ command: String) -> String {
+  "not a duration; write a number and ms, s, m, h or d, as in 90s; see kvsync help \(command)"
+}
 private let key = "good: the key is empty; use a key of at least one character"
 private let store = "good: the store name is empty; name a store"
 
@@ -36,47 +40,56 @@ private let misuses: [Misuse] = [
   Misuse("seed", "good", "table.plist", "--store", "", says: store),
   Misuse("import", "good", "lines", "--store", "", says: store),
   Misuse("merge", "good", "new", "--create", "--store", "", says: store),
-  Misuse("bogus", says: "Unexpected argument 'bogus'" + help),
-  Misuse("get", says: "Missing expected argument '<file>'" + help),
-  Misuse("get", "good", says: "Missing expected argument '<key>'" + help),
-  Misuse("set", "good", "k", says: "Missing expected argument '<value>'" + help),
-  Misuse("delete", "good", says: "Missing expected argument '<key>'" + help),
-  Misuse("list", says: "Missing expected argument '<file>'" + help),
-  Misuse("seed", "good", says: "Missing expected argument '<path>'" + help),
-  Misuse("import", "good", says: "Missing expected argument '<input>'" + help),
-  Misuse("merge", says: "Missing expected argument '<files> ...'" + help),
-  Misuse("merge", "good", says: "name two or more files" + help),
-  Misuse("get", "good", "k", "more", says: "Unexpected argument 'more'" + help),
-  Misuse("set", "good", "k", "v", "--store", says: "Missing value for '--store <store>'" + help),
+  Misuse("bogus", says: "(command line): unexpected argument 'bogus'; see kvsync help"),
+  Misuse("get", says: "(command line): missing expected argument '<file>'; see kvsync help get"),
+  Misuse("get", "good", says: "good: missing expected argument '<key>'; see kvsync help get"),
+  Misuse(
+    "set", "good", "k", says: "good: missing expected argument '<value>'; see kvsync help set"),
+  Misuse("delete", "good", says: "good: missing expected argument '<key>'; see kvsync help delete"),
+  Misuse("list", says: "(command line): missing expected argument '<file>'; see kvsync help list"),
+  Misuse("seed", "good", says: "good: missing expected argument '<path>'; see kvsync help seed"),
+  Misuse(
+    "import", "good", says: "good: missing expected argument '<input>'; see kvsync help import"),
+  Misuse(
+    "merge", says: "(command line): missing expected argument '<files> ...'; see kvsync help merge"),
+  Misuse("merge", "good", says: "good: name two or more files; see kvsync help merge"),
+  Misuse("get", "good", "k", "more", says: "good: unexpected argument 'more'; see kvsync help get"),
+  Misuse(
+    "set", "good", "k", "v", "--store",
+    says: "good: missing value for '--store <store>'; see kvsync help set"),
   Misuse(
     "list", "good", "--at", "99999999999999999",
-    says: "The value '99999999999999999' is invalid for '--at <at>': " + range),
+    says: "good: the value '99999999999999999' is invalid for '--at <at>': " + range("list")),
   Misuse(
-    "set", "new", "k", "v", "--at=-1", says: "The value '-1' is invalid for '--at <at>': " + range),
+    "set", "new", "k", "v", "--at=-1",
+    says: "new: the value '-1' is invalid for '--at <at>': " + range("set")),
   Misuse(
     "merge", "good", "new", "--create", "--at", "6430-01-01",
-    says: "The value '6430-01-01' is invalid for '--at <at>': " + range),
+    says: "good: the value '6430-01-01' is invalid for '--at <at>': " + range("merge")),
   Misuse(
     "get", "good", "k", "--at", "2026-02-30T00:00:00Z",
-    says: "The value '2026-02-30T00:00:00Z' is invalid for '--at <at>': " + time),
+    says: "good: the value '2026-02-30T00:00:00Z' is invalid for '--at <at>': " + time("get")),
   Misuse(
-    "delete", "good", "k", "--at", "", says: "The value '' is invalid for '--at <at>': " + time),
+    "delete", "good", "k", "--at", "",
+    says: "good: the value '' is invalid for '--at <at>': " + time("delete")),
   Misuse(
     "get", "good", "k", "--busy-timeout", "5",
-    says: "The value '5' is invalid for '--busy-timeout <busy-timeout>': " + duration),
+    says: "good: the value '5' is invalid for '--busy-timeout <busy-timeout>': " + duration("get")),
   Misuse(
     "seed", "new", "table.plist", "--busy-timeout", "5w",
-    says: "The value '5w' is invalid for '--busy-timeout <busy-timeout>': " + duration),
+    says: "new: the value '5w' is invalid for '--busy-timeout <busy-timeout>': " + duration("seed")),
   Misuse(
     "import", "new", "lines", "--busy-timeout=-1s",
-    says: "The value '-1s' is invalid for '--busy-timeout <busy-timeout>': " + duration),
+    says: "new: the value '-1s' is invalid for '--busy-timeout <busy-timeout>': "
+      + duration("import")),
   Misuse(
     "merge", "good", "new", "--create", "--max-clock-skew", "1.5h",
-    says: "The value '1.5h' is invalid for '--max-clock-skew <max-clock-skew>': " + duration),
+    says: "good: the value '1.5h' is invalid for '--max-clock-skew <max-clock-skew>': "
+      + duration("merge")),
   Misuse(
     "list", "good", "--busy-timeout", "9999999999d",
-    says: "The value '9999999999d' is invalid for '--busy-timeout <busy-timeout>': "
-      + "this duration is out of range; use a shorter one" + help),
+    says: "good: the value '9999999999d' is invalid for '--busy-timeout <busy-timeout>': "
+      + "this duration is out of range; use a shorter one; see kvsync help list"),
 ]
 
 @Suite struct UsageTests {
@@ -94,7 +107,7 @@ private let misuses: [Misuse] = [
     let folder = try Folder.furnished()
     let ending = try folder.run(command.arguments("new") + ["--bogus"])
     #expect(ending.code == 64 && ending.stdout == "")
-    #expect(ending.stderr.hasPrefix("kvsync: Unknown option '--bogus'"), "\(ending)")
+    #expect(ending.stderr.contains(": unknown option '--bogus'; "), "\(ending)")
     #expect(ending.stderr.split(separator: "\n").count == 1, "\(ending)")
     #expect(!folder.exists("new"))
   }

@@ -211,7 +211,8 @@ private let misspellings: [Misspelling] = [
     let folder = try Folder()
     try folder.expect(
       "set", "a", "k", "-5", "--type", "integer",
-      says: "kvsync: Missing expected argument '<value>'; a value that starts with - follows --\n",
+      says:
+        "kvsync: a: missing expected argument '<value>'; a value that starts with - follows --\n",
       code: 64)
     #expect(try folder.names() == [])
     try folder.expect("set", "a", "k", "--type", "integer", "--", "-5")

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waiting until somebody writes to a database. The wake-up carries no state: whoever is woken looks
+// for himself, and it costs nothing to be woken for nothing.
+
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Wakes when something happens in the folder of a file.
+package final class FileEvents: Sendable {
+  /// Of inotify(7); -1 where there is none, or no more of them.
+  private let descriptor: Int32
+  /// Written to by `cancel()`.
+  private let pipe: (read: Int32, write: Int32)
+
+  /// - Throws: `KeepsakeError` when the process has no more descriptors.
+  package init(path: String) throws(KeepsakeError) {
+    var ends: [Int32] = [0, 0]
+    guard Foundation.pipe(&ends) == 0 else { throw KeepsakeError(system: errno, path: path) }
+    pipe = (ends[0], ends[1])
+    #if os(Linux)
+      // Watching the folder sees the log come and go, and opens no file of the database.
+      descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+      let events = UInt32(IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
+      if descriptor >= 0 {
+        _ = inotify_add_watch(descriptor, FileStatus.folder(of: path), events)
+      }
+    #else
+      descriptor = -1
+    #endif
+  }
+
+  deinit {
+    for end in [pipe.read, pipe.write, descriptor] where end >= 0 { close(end) }
+  }
+
+  /// Why `wait` has returned.
+  package enum Reason { case event, timeout, cancelled }
+
+  /// Waits for an event, or until `timeout` milliseconds have passed: some file systems tell nobody
+  /// what other machines write.
+  package func wait(timeout: Int32) -> Reason {
+    var polls = [
+      pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    let isBlind = descriptor < 0
+    let count = poll(&polls, isBlind ? 1 : 2, isBlind ? min(timeout, 50) : timeout)
+    guard count > 0 else { return .timeout }
+    guard polls[0].revents == 0 else { return .cancelled }
+    drain()
+    return .event
+  }
+
+  /// Makes this and every later `wait` return at once. Safe in any thread.
+  package func cancel() {
+    var byte: UInt8 = 0
+    // A pipe that is full has been written to, which is all that counts.
+    _ = write(pipe.write, &byte, 1)
+  }
+
+  private func drain() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while read(descriptor, &buffer, buffer.count) > 0 {}
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that can be wrong with a device's file and still let it be opened.
+
+import Foundation
+package import KeepsakeDevice
+import KeepsakeValues
+
+/// Something that an owner should know.
+package struct Finding: Sendable, Equatable {
+  package enum Kind: String, Sendable {
+    /// Pages, indexes or constraints of the file.
+    case integrity
+    /// A row that no version of ours writes.
+    case row
+    /// A value that cannot be read.
+    case value
+    /// The device's clock, or stamps ahead of it.
+    case clock
+    /// Who the device is.
+    case identity
+    /// Entries that wait for their time.
+    case held
+    /// A peer that deletions wait for.
+    case peer
+    /// A file that an interrupted program left behind.
+    case leftover
+  }
+
+  package let kind: Kind
+  /// What is wrong. Never contains a value.
+  package let problem: String
+  package let cure: String
+  /// Whether it has been mended meanwhile.
+  package var isRepaired = false
+}
+
+extension Device {
+  /// Looks at everything: every page, every row, the clock, the identity, the folder.
+  ///
+  /// - Parameters:
+  ///   - skew: milliseconds that a stamp may be ahead of the clock.
+  ///   - repairs: mends what can be mended without losing anything: indexes, entries that are due,
+  ///     left-over files.
+  package func examine(
+    skew: Int64 = Held.defaultSkew, repairs: Bool = false
+  ) throws(KeepsakeError) -> [Finding] {
+    let examination = Examination(device: self, skew: skew, repairs: repairs)
+    return try examination.integrity() + examination.rows() + examination.clockAndIdentity()
+      + examination.held() + examination.peers() + examination.leftovers()
+  }
+}
+
+private struct Examination {
+  let device: Device
+  let skew: Int64
+  let repairs: Bool
+
+  private var now: Int64 { device.clock.milliseconds }
+  private var horizon: HybridTimestamp { Held.horizon(now: now, skew: skew) }
+
+  func integrity() throws(KeepsakeError) -> [Finding] {
+    let problems = try check()
+    guard !problems.isEmpty else { return [] }
+    var left = problems
+    if repairs {
+      try device.core.access { try $0.run("REINDEX") }
+      left = try check()
+    }
+    return problems.map {
+      Finding(
+        kind: .integrity, problem: $0,
+        cure: "an index can be repaired; otherwise restore a backup, or export what can be read",
+        isRepaired: left.isEmpty)
+    }
+  }
+
+  /// https://www.sqlite.org/pragma.html#pragma_integrity_check
+  private func check() throws(KeepsakeError) -> [String] {
+    try device.core.access { connection in
+      try connection.all("PRAGMA integrity_check(20)") { $0.text(0) }
+    }.flatMap { $0.split(separator: "\n").map(String.init) }.filter { $0 != "ok" }
+  }
+
+  func rows() throws(KeepsakeError) -> [Finding] {
+    var findings: [Finding] = []
+    try device.forEachEntry { entry in
+      let name = "\(entry.address.store)/\(entry.address.key)"
+      let content = entry.content
+      let isOdd =
+        entry.address.key.string.isEmpty || entry.stamp < .zero || entry.origin.rawValue <= 0
+        || content.isTombstone != (content.cell == .null)
+      if isOdd {
+        findings.append(
+          Finding(
+            kind: .row, problem: "\(name) is a row that no device writes",
+            cure: "set the key anew, or delete it"))
+      } else if content.value?.kind == .opaque, Tag(rawValue: content.tag) != nil {
+        findings.append(
+          Finding(
+            kind: .value, problem: "\(name) is not of its type (tag \(content.tag))",
+            cure: "set the key anew; its bytes are kept until then"))
+      }
+    }
+    return findings
+  }
+
+  func clockAndIdentity() throws(KeepsakeError) -> [Finding] {
+    try device.core.read { connection in
+      var findings: [Finding] = []
+      let replica = try ReplicaState(connection)
+      if replica.last > horizon {
+        let ahead = (replica.last.milliseconds - now) / 1000
+        findings.append(
+          Finding(
+            kind: .clock, problem: "its clock is \(ahead) s ahead of this machine's",
+            cure: "check this machine's clock; writes go on, and others hold them until their time"
+          ))
+      }
+      let future = try connection.first(
+        "SELECT count(*) FROM entry WHERE hlc > ?1", [.integer(horizon.rawValue)]
+      ) { $0.integer(0) }
+      if let future, future > 0 {
+        findings.append(
+          Finding(
+            kind: .clock, problem: "\(future) entries are stamped in the future",
+            cure: "check the clock of the device that wrote them, and set the keys anew later"))
+      }
+      let known = try connection.first(
+        """
+        SELECT count(*) FROM (SELECT id FROM superseded UNION ALL SELECT peer FROM peer) AS k
+        JOIN replica AS r ON r.id = k.id
+        """
+      ) { $0.integer(0) }
+      if !(1..<(1 << 62)).contains(replica.id.rawValue) || known != 0 {
+        findings.append(
+          Finding(
+            kind: .identity, problem: "its identity \(replica.id) is not its own",
+            cure: "kvsync clone makes a device with a new one"))
+      }
+      return findings
+    }
+  }
+
+  func held() throws(KeepsakeError) -> [Finding] {
+    if repairs { try device.promoteDueEntries() }
+    let waiting = try device.core.access { try Held.entries($0) }
+    guard let first = waiting.first, let last = waiting.last else { return [] }
+    let (from, until) = (time(first.stamp), time(last.stamp))
+    return [
+      Finding(
+        kind: .held,
+        problem: "\(waiting.count) entries from the future wait until \(from)"
+          + (from == until ? "" : " and later, the last until \(until)"),
+        cure: "they come in by themselves; check the clock of the device that wrote them")
+    ]
+  }
+
+  private func time(_ stamp: HybridTimestamp) -> String {
+    ISO8601.text(milliseconds: max(0, stamp.milliseconds - skew)) ?? "\(stamp)"
+  }
+
+  func peers() throws(KeepsakeError) -> [Finding] {
+    let limit = now - Collection.retirementAge
+    return try device.peers().filter { !$0.isRetired && $0.lastMet < limit }.map { peer in
+      Finding(
+        kind: .peer, problem: "device \(peer.id) was not met for more than 180 days",
+        cure: "meet it, or let kvsync compact retire it: deletions are kept for it")
+    }
+  }
+
+  func leftovers() throws(KeepsakeError) -> [Finding] {
+    guard case .file(_, let real) = device.core.location else { return [] }
+    let file = URL(fileURLWithPath: real)
+    let folder = file.deletingLastPathComponent()
+    do {
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+      return try names.filter { $0.hasPrefix(file.lastPathComponent + Creation.draftInfix) }
+        .map { name in
+          if repairs { try FileManager.default.removeItem(at: folder.appendingPathComponent(name)) }
+          return Finding(
+            kind: .leftover, problem: "\(name) was left behind when it was being made",
+            cure: "remove it unless a program is making it right now", isRepaired: repairs)
+        }
+    } catch {
+      throw KeepsakeError(
+        .inputOutput, path: device.path, "its folder cannot be searched (\(error))",
+        cure: "check the folder's permissions", cause: error)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+
+struct CloneCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clone",
+    abstract: "Copies a device to a new file that is a device of its own.",
+    discussion: """
+      A copy made by cp has the identity of the original; it is found when they meet, and renamed. \
+      A clone has its own from the start. The file may be in use meanwhile.
+
+        kvsync clone laptop.keepsake desktop.keepsake
+      """)
+
+  @Argument(help: "The device file.", completion: .file()) var file: String
+  @Argument(help: "The file to make.", completion: .file()) var new: String
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try common.open(file, .readOnly).clone(to: new)
+    let id = try common.open(new, .readOnly).replica()
+    common.output.print(
+      .object(["path": .string(new), "replica": .string(id.description)]),
+      lines: ["\(new) is device \(id)"], isData: false)
+  }
+}

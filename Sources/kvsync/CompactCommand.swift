@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+
+struct CompactCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compact",
+    abstract: "Collects old deletions that every peer has acknowledged, and reclaims space.",
+    discussion: """
+      Peers that were not met for 180 days retire by themselves and are no longer waited for.
+
+        kvsync compact laptop.keepsake
+        kvsync compact laptop.keepsake --keep 30d
+      """)
+
+  @Argument(help: "The device file.", completion: .file()) var file: String
+  @Option(help: "How long a deletion is kept at least.", transform: Words.duration)
+  var keep: Int64 = Collection.defaultAge
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    let result = try common.open(file, .existing).compact(keeping: keep)
+    let retired = result.retired.map(\.description)
+    common.output.print(
+      .object([
+        "collected": .integer(Int64(result.collected)), "waiting": .integer(Int64(result.waiting)),
+        "retired": .array(retired.map(JSON.string)), "bytesBefore": .integer(result.sizeBefore),
+        "bytesAfter": .integer(result.sizeAfter),
+      ]),
+      lines: retired.map { "\($0) was not met for 180 days and is retired" } + [
+        "\(result.collected) deletions collected, \(result.waiting) wait;"
+          + " \(result.sizeBefore) bytes before, \(result.sizeAfter) after"
+      ], isData: false)
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+
+struct ConflictsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "conflicts",
+    abstract: "Lists what lost a merge without its loss having been seen, and to whom.",
+    discussion: """
+      The journal is the device's own; it keeps the last 10,000. --restore writes a lost value back \
+      as a new write of this device, which wins everywhere at the next merge.
+
+        kvsync conflicts laptop.keepsake
+        kvsync conflicts laptop.keepsake --restore 3
+      """)
+
+  @Argument(help: "The device file.", completion: .file()) var file: String
+  @Option(help: "Only this store.") var store: String?
+  @Option(help: "The number of a conflict, whose loser is written back.") var restore: Int64?
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    if restore != nil, store != nil {
+      throw ValidationError("--restore names one conflict, and takes no --store")
+    }
+  }
+
+  func run() throws {
+    if let store { try StoreOption.check(store, file) }
+    if let restore { return try self.restore(restore) }
+    let device = try common.open(file, .readOnly)
+    let conflicts = try device.conflicts(store: store)
+    let dropped = try device.droppedConflicts()
+    if dropped > 0, !common.json {
+      common.output.say("\(file): the journal is full; the oldest \(dropped) are no longer there")
+    }
+    try common.output.print(
+      .object([
+        "conflicts": .array(try conflicts.map(Self.json)), "dropped": .integer(dropped),
+      ]),
+      lines: try conflicts.map(Self.line), isData: true)
+  }
+
+  private func restore(_ id: Int64) throws {
+    let device = try common.open(file, .existing)
+    guard let conflict = try device.conflict(id: id) else {
+      throw InputError.usage(
+        "\(file): there is no conflict \(id); see kvsync conflicts for those there are")
+    }
+    try device.restore(conflict)
+    let entry = try device.entry(store: conflict.store, key: conflict.key)
+    try common.output.print(
+      try entry.map(Shown.entry) ?? .object(["deleted": .boolean(true)]),
+      lines: [
+        "\(conflict.store)/\(Shown.key(conflict.key)) is again \(try Self.lost(conflict))"
+      ], isData: false)
+  }
+
+  private static func json(_ conflict: Conflict) throws -> JSON {
+    let content = try conflict.lost.map(Shown.value) ?? [JSON.Member("deleted", .boolean(true))]
+    return .object([
+      "id": .integer(conflict.id), "store": .string(conflict.store), "key": .string(conflict.key),
+      "lost": .object(content + Shown.provenance(conflict.lostStamp, conflict.lostOrigin)),
+      "won": .object(
+        (conflict.winnerIsDeletion ? [JSON.Member("deleted", .boolean(true))] : [])
+          + Shown.provenance(conflict.winnerStamp, conflict.winnerOrigin)),
+      "found": Shown.time(conflict.foundAt),
+    ])
+  }
+
+  private static func line(_ conflict: Conflict) throws -> String {
+    let winner = conflict.winnerIsDeletion ? "a deletion" : "a write"
+    return "\(conflict.id)\t\(conflict.store)\t\(Shown.key(conflict.key))\t\(try lost(conflict))"
+      + "\tof \(Shown.text(conflict.lostStamp)) by \(conflict.lostOrigin)"
+      + "\tlost to \(winner) of \(Shown.text(conflict.winnerStamp)) by \(conflict.winnerOrigin)"
+  }
+
+  private static func lost(_ conflict: Conflict) throws -> String {
+    try conflict.lost.map { try Shown.quoted($0) } ?? "deleted"
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+
+struct DiffCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "diff",
+    abstract: "Lists the keys whose values differ between two devices.",
+    discussion: """
+      Compares the synced stores unless --store names others. Prints one line a key: store, key, \
+      the value of the first device and that of the second as JSON, separated by tabs; nothing \
+      where there is no value. Exits with 1 when there is a difference.
+
+        kvsync diff phone.keepsake laptop.keepsake
+        kvsync diff phone.keepsake laptop.keepsake --store defaults --json
+      """)
+
+  @Argument(help: "A device file.", completion: .file()) var first: String
+  @Argument(help: "Another one.", completion: .file()) var second: String
+  @Option(help: "Exactly this store (repeatable), instead of the synced ones.")
+  var store: [String] = []
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    for name in store { try StoreOption.check(name, first) }
+    try DistinctFiles.check([first, second])
+    let (left, right) = (try common.open(first, .readOnly), try common.open(second, .readOnly))
+    let differences = try Difference.all(left, right, stores: store.isEmpty ? nil : store)
+    try common.output.print(
+      .object([
+        "equal": .boolean(differences.isEmpty),
+        "differences": .array(try differences.map(Self.json)),
+      ]),
+      lines: try differences.map(Self.line), isData: true)
+    if !differences.isEmpty { throw Negative(message: nil) }
+  }
+
+  private static func json(_ difference: Difference) throws -> JSON {
+    .object([
+      "store": .string(difference.store), "key": .string(difference.key),
+      "first": try Shown.optional(difference.left), "second": try Shown.optional(difference.right),
+    ])
+  }
+
+  private static func line(_ difference: Difference) throws -> String {
+    [
+      difference.store, Shown.key(difference.key),
+      try difference.left.map { try Shown.quoted($0) } ?? "",
+      try difference.right.map { try Shown.quoted($0) } ?? "",
+    ].joined(separator: "\t")
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+
+struct DoctorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Checks a device: its pages, rows, clock, identity and peers.",
+    discussion: """
+      Exits with 1 when it finds something. --repair mends what can be mended without losing \
+      anything: it builds indexes anew, lets in entries that are due, and removes files that an \
+      interrupted program left behind.
+
+        kvsync doctor laptop.keepsake
+        kvsync doctor laptop.keepsake --repair
+      """)
+
+  @Argument(help: "The device file.", completion: .file()) var file: String
+  @Flag(help: "Mend what can be mended.") var repair = false
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    let device = try common.open(file, repair ? .existing : .readOnly)
+    let findings = try device.examine(repairs: repair)
+    let open = findings.count { !$0.isRepaired }
+    let replica = try device.replica()
+    common.output.print(
+      .object([
+        "ok": .boolean(open == 0), "replica": .string(replica.description),
+        "findings": .array(findings.map(Self.json)),
+      ]),
+      lines: findings.map(Self.line) + (findings.isEmpty ? ["\(file): nothing is wrong"] : []),
+      isData: !findings.isEmpty)
+    if open > 0 { throw Negative(message: nil) }
+  }
+
+  private static func json(_ finding: Finding) -> JSON {
+    .object([
+      "kind": .string(finding.kind.rawValue), "problem": .string(finding.problem),
+      "cure": .string(finding.cure), "repaired": .boolean(finding.isRepaired),
+    ])
+  }
+
+  private static func line(_ finding: Finding) -> String {
+    let end = finding.isRepaired ? "repaired" : finding.cure
+    return "\(finding.kind.rawValue): \(finding.problem.onOneLine); \(end)"
+  }
+}

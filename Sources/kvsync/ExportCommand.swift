@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeDevice
+import KeepsakeValues
+
+struct ExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Prints what a device holds, for import to read.",
+    discussion: """
+      The oldest write comes first, so importing gives back the values and their order in time. \
+      Seeded defaults are not exported; their bundle is where they come from.
+
+        kvsync export phone.keepsake > phone.jsonl
+        kvsync export phone.keepsake --store defaults --format json
+        kvsync export phone.keepsake --deleted | kvsync import copy.keepsake -
+      """)
+
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case jsonl, json
+  }
+
+  @Argument(help: "The device file.", completion: .file()) var file: String
+  @Option(help: "jsonl prints an object a line, json one array of them.")
+  var format = Format.jsonl
+  @Option(help: "Only this store.") var store: String?
+  @Flag(help: "Deleted keys of synced stores too.") var deleted = false
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    if let store { try StoreOption.check(store, file) }
+    let device = try common.open(file, .readOnly)
+    var entries: [Entry] = []
+    try device.forEachEntry(store: store) {
+      if deleted || !$0.content.isTombstone { entries.append($0) }
+    }
+    entries.sort { ($0.stamp, $0.origin) < ($1.stamp, $1.origin) }
+    let lines = try entries.map { try TransferLine($0).json }
+    let output = Output(isJSON: common.json || format == .json, isQuiet: common.quiet)
+    output.print(.array(lines), lines: lines.map { $0.text() }, isData: true)
+  }
+}

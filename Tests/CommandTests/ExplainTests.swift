@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct ExplainTests {
+  @Test func everyLayerIsToldAndTheFirstWins() throws {
+    let folder = try Folder()
+    try folder.write(defaultsTable, to: "table.plist")
+    try folder.must("seed", "a", "table.plist")
+    let explain = ["explain", "a", "theme", "--store", "defaults"]
+    let seed = "  default: \"light\", table.plist:5 of table.plist\n"
+    #expect(
+      try folder.run(explain) == Ending(stdout: "defaults/theme: \"light\"\n" + seed))
+    try folder.must("set", "a", "theme", "dark", "--store", "defaults", Moment.ten.argument)
+    #expect(
+      try folder.run(explain)
+        == Ending(
+          stdout: "defaults/theme: \"dark\"\n  set: \"dark\", \(Moment.ten.shown) by this device\n"
+            + seed))
+    let own = Moment.ten.entry("string", #""dark""#, try folder.replica("a")).dropFirst()
+    #expect(
+      try folder.run(explain + ["--json"])
+        == Ending(
+          stdout: #"{"store":"defaults","key":"theme","value":{"type":"string","value":"dark"},"#
+            + #""layers":[{"layer":"entry",\#(own),{"layer":"seed","type":"string","#
+            + #""value":"light","source":"table.plist:5","bundle":"table.plist"}],"#
+            + #""held":[],"conflicts":[]}"# + "\n"))
+  }
+
+  @Test func aDeletedKeyAndAnUnknownOneHaveNoValue() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    try folder.must("delete", "a", "k", Moment.eleven.argument)
+    try folder.expect(
+      "explain", "a", "k",
+      prints: "cloud/k: no value\n  deleted: \(Moment.eleven.shown) by this device\n")
+    try folder.expect("explain", "a", "x", prints: "cloud/x: no value\n")
+    try folder.expect(
+      "explain", "a", "x", "--json",
+      prints: #"{"store":"cloud","key":"x","value":null,"layers":[],"held":[],"conflicts":[]}"#
+        + "\n")
+  }
+
+  @Test func whatWaitsAndWhatLostIsTold() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "lost", Moment.ten.argument)
+    try folder.must("set", "b", "k", "won", Moment.eleven.argument)
+    try folder.must("merge", "a", "b", Moment.eleven.argument)
+    try folder.must("set", "c", "k", "future", Moment(hour: 20).argument)
+    try folder.must("merge", "b", "c", Moment.twelve.argument)
+    let (a, c) = (try folder.replica("a"), try folder.replica("c"))
+    try folder.expect(
+      "explain", "b", "k", Moment.twelve.argument,
+      prints: "cloud/k: \"won\"\n  set: \"won\", \(Moment.eleven.shown) by this device\n"
+        + "  waiting, from the future: \"future\", \(Moment(hour: 20).shown) by device \(c)\n"
+        + "  lost (conflict 1): \"lost\", \(Moment.ten.shown) by device \(a)\n")
+  }
+
+  @Test func ofTwoBundlesTheOneThatWasSeededLastCounts() throws {
+    let folder = try Folder()
+    try folder.write(defaultsTable, to: "table.plist")
+    try folder.write(
+      defaultsTable.replacingOccurrences(of: "light", with: "sepia"), to: "other.plist")
+    try folder.must("seed", "a", "table.plist")
+    try folder.must("seed", "a", "other.plist")
+    try folder.expect(
+      "explain", "a", "theme", "--store", "defaults",
+      prints: "defaults/theme: \"sepia\"\n  default: \"sepia\", other.plist:5 of other.plist\n"
+        + "  default: \"light\", table.plist:5 of table.plist,"
+        + " behind a bundle that was seeded later\n")
+    try folder.expect("get", "a", "theme", "--store", "defaults", prints: "sepia\n")
+  }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeValues
+import TestSupport
+import Testing
+
+/// The commands that look after a device: peers, clone, doctor, compact.
+@Suite struct UpkeepTests {
+  // MARK: - peers
+
+  @Test func aDeviceKnowsWhomItHasMet() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    try folder.expect("peers", "a")
+    try folder.must("merge", "a", "b", "--create", Moment.eleven.argument)
+    let (a, b) = (try folder.replica("a"), try folder.replica("b"))
+    let met = "met \(Moment.eleven.shown)"
+    try folder.expect("peers", "a", prints: "\(b)\t\(met)\tcloud: read 1, acknowledged 1\n")
+    try folder.expect("peers", "b", prints: "\(a)\t\(met)\tcloud: read 1, acknowledged 1\n")
+    try folder.expect("peers", "a", "retire", b.uppercased(), prints: "\(b) is retired\n")
+    try folder.expect(
+      "peers", "a", "--json",
+      prints: #"{"replica":"\#(a)","peers":[{"peer":"\#(b)","met":"\#(Moment.eleven.shown)","#
+        + #""retired":true,"stores":{"cloud":{"read":1,"acknowledged":1}}}]}"# + "\n")
+    try folder.must("set", "b", "k", "w", Moment.twelve.argument)
+    try folder.must("merge", "a", "b", Moment.twelve.argument)
+    #expect(try !folder.must("peers", "a").contains("retired"), "who comes back is waited for")
+  }
+
+  @Test func aDeviceThatItHasNotMetCannotRetire() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v")
+    try folder.expect(
+      "peers", "a", "retire", "b",
+      says: "kvsync: a: it has met no device b; see kvsync peers for those it has met\n", code: 64)
+  }
+
+  // MARK: - clone
+
+  @Test func aCloneIsADeviceOfItsOwnAndConverges() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    try folder.must("set", "a", "own", "v", "--store", "defaults", Moment.ten.argument)
+    let ending = try folder.run(["clone", "a", "b", Moment.ten.argument])
+    let (a, b) = (try folder.replica("a"), try folder.replica("b"))
+    #expect(a != b && ending == Ending(stdout: "b is device \(b)\n"))
+    #expect(try folder.stores("a") == folder.stores("b"))
+    try folder.must("set", "a", "k", "from a", Moment.eleven.argument)
+    try folder.must("set", "b", "k", "from b", Moment.twelve.argument)
+    try folder.must("set", "b", "new", "b", Moment.twelve.argument)
+    var report = MergeReport([("a", a), ("b", b)])
+    report.transfer("a", "b", received: 1, conflicts: 1)
+    report.transfer("b", "a", received: 2, changed: 2)
+    let merged = try folder.run(["merge", "a", "b", "--json", Moment.twelve.argument])
+    #expect(!merged.stdout.contains("cloneDetected"), "\(merged)")
+    for file in ["a", "b"] {
+      try folder.expect("get", file, "k", prints: "from b\n")
+      try folder.expect("get", file, "new", prints: "b\n")
+    }
+    #expect(try folder.must("conflicts", "b").contains("\"from a\""))
+    try folder.expect("doctor", "b", prints: "b: nothing is wrong\n")
+  }
+
+  @Test func aCloneOfADeviceInUseHasWhatIsInItsLog() throws {
+    let folder = try Folder()
+    let script = """
+      import sqlite3, subprocess, sys
+      connection = sqlite3.connect("a", isolation_level=None)
+      connection.execute("PRAGMA wal_autocheckpoint = 0")
+      connection.execute("UPDATE entry SET value = 'in the log'")
+      subprocess.run([sys.argv[1], "clone", "a", "b", "--quiet"], check=True)
+      """
+    try folder.must("set", "a", "k", "v")
+    try folder.shell("python3", "-c", script, Command.kvsync.get())
+    try folder.expect("get", "b", "k", prints: "in the log\n")
+    #expect(try folder.names() == ["a", "b"])
+  }
+
+  @Test func nothingIsClonedOverAFileThatIsThere() throws {
+    let folder = try Folder()
+    for file in ["a", "b"] { try folder.must("set", file, "k", file) }
+    try folder.link("nowhere", to: "gone")
+    try folder.makeFolder("folder")
+    let before = try folder.digests("a", "b")
+    for name in ["a", "b", "nowhere", "folder"] {
+      try folder.expect(
+        "clone", "a", name,
+        says: "kvsync: \(name): there is a file of this name already; "
+          + "name a new file, or remove this one\n", code: 73)
+    }
+    try folder.expect(
+      "clone", "a", "none/b",
+      says: "kvsync: none/b: its folder does not exist; "
+        + "make the folder, or name one that you can write to\n", code: 73)
+    #expect(try folder.digests("a", "b") == before)
+    #expect(try folder.names() == ["a", "b", "folder", "nowhere"])
+  }
+
+  // MARK: - compact
+
+  @Test func deletionsThatAllHaveReadAreCollectedWhenTheyAreOld() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    try folder.must("delete", "a", "k", Moment.ten.argument)
+    try folder.must("merge", "a", "b", "--create", Moment.ten.argument)
+    let size = try #require(
+      try folder.url("a").resourceValues(forKeys: [.fileSizeKey]).fileSize)
+    let sizes = "\(size) bytes before, \(size) after\n"
+    try folder.expect(
+      "compact", "a", "--at", "2027-02-01",
+      prints: "0 deletions collected, 1 wait; \(sizes)")
+    try folder.expect(
+      "compact", "a", "--at", "2027-03-01",
+      prints: "1 deletions collected, 0 wait; \(sizes)")
+    try folder.expect(
+      "compact", "b", "--keep", "1d", "--at", "2026-11-22", "--json",
+      prints: #"{"collected":1,"waiting":0,"retired":[],"bytesBefore":\#(size),"#
+        + #""bytesAfter":\#(size)}"# + "\n")
+    #expect(try !folder.contents("a").contains(#""deleted""#))
+    try folder.expect("diff", "a", "b")
+  }
+
+  @Test func aPeerThatIsAwayForHalfAYearIsToldAndRetired() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    try folder.must("merge", "a", "b", "--create", Moment.ten.argument)
+    let b = try folder.replica("b")
+    let away =
+      "peer: device \(b) was not met for more than 180 days; "
+      + "meet it, or let kvsync compact retire it: deletions are kept for it\n"
+    try folder.expect("doctor", "a", "--at", "2027-06-01", prints: away, code: 1)
+    let compacted = try folder.must("compact", "a", "--at", "2027-06-01")
+    #expect(compacted.hasPrefix("\(b) was not met for 180 days and is retired\n"))
+    try folder.expect("doctor", "a", "--at", "2027-06-01", prints: "a: nothing is wrong\n")
+  }
+
+  @Test func spaceThatIsNotUsedIsGivenBack() throws {
+    let folder = try Folder()
+    try folder.write(
+      #"{"store":"defaults","key":"k","type":"string","value":"\#(String(repeating: "x", count: 100_000))"}"#,
+      to: "in")
+    try folder.must("import", "a", "in")
+    try folder.must("delete", "a", "k", "--store", "defaults")
+    let report = try JSON(parsing: try folder.must("compact", "a", "--json"))
+    guard case .integer(let before)? = report["bytesBefore"],
+      case .integer(let after)? = report["bytesAfter"]
+    else { throw Command.Missing(description: "no sizes") }
+    #expect(before > 100_000 && after < 40_000)
+    #expect(
+      try folder.url("a").resourceValues(forKeys: [.fileSizeKey]).fileSize == Int(after))
+  }
+
+  // MARK: - doctor
+
+  @Test func aHealthyDeviceIsZero() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v")
+    try folder.expect("doctor", "a", prints: "a: nothing is wrong\n")
+    try folder.expect("doctor", "a", "--quiet")
+    try folder.expect(
+      "doctor", "a", "--json",
+      prints: #"{"ok":true,"replica":"\#(try folder.replica("a"))","findings":[]}"# + "\n")
+  }
+
+  @Test(arguments: [
+    (
+      "UPDATE entry SET tag = 2",
+      "value: cloud/k is not of its type (tag 2); "
+        + "set the key anew; its bytes are kept until then\n"
+    ),
+    (
+      "UPDATE entry SET tag = 0",
+      "row: cloud/k is a row that no device writes; "
+        + "set the key anew, or delete it\n"
+    ),
+    (
+      "UPDATE entry SET origin = -1",
+      "row: cloud/k is a row that no device writes; "
+        + "set the key anew, or delete it\n"
+    ),
+    (
+      "INSERT INTO peer (peer, store) SELECT id, 'cloud' FROM replica; UPDATE peer SET last_met = "
+        + "1795168800000",
+      "identity: its identity 0000000000000007 is not its own; "
+        + "kvsync clone makes a device with a new one\n"
+    ),
+  ])
+  func whatIsWrongIsToldAndIsOne(_ damage: String, _ told: String) throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    try folder.shell("sqlite3", "a", "UPDATE replica SET id = 7; " + damage)
+    try folder.expect("doctor", "a", Moment.ten.argument, prints: told, code: 1)
+    try folder.expect("doctor", "a", Moment.ten.argument, "--repair", prints: told, code: 1)
+  }
+
+  @Test func aClockThatIsAheadIsTold() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.eleven.argument)
+    try folder.expect(
+      "doctor", "a", Moment.ten.argument,
+      prints: "clock: its clock is 3600 s ahead of this machine's; check this machine's clock; "
+        + "writes go on, and others hold them until their time\n"
+        + "clock: 1 entries are stamped in the future; check the clock of the device that wrote"
+        + " them, and set the keys anew later\n", code: 1)
+  }
+
+  @Test func whatIsDueIsLetInByARepair() throws {
+    let folder = try Folder()
+    try folder.must("set", "future", "k", "v", Moment.twelve.argument)
+    try folder.must("merge", "future", "a", "--create", Moment.ten.argument)
+    let waits =
+      "held: 1 entries from the future wait until 2026-11-20T11:55:00.000Z; "
+      + "they come in by themselves; check the clock of the device that wrote them\n"
+    try folder.expect("doctor", "a", "--repair", Moment.ten.argument, prints: waits, code: 1)
+    try folder.expect("doctor", "a", Moment.twelve.argument, prints: waits, code: 1)
+    try folder.expect(
+      "doctor", "a", "--repair", Moment.twelve.argument, prints: "a: nothing is wrong\n")
+    try folder.expect("get", "a", "k", prints: "v\n")
+  }
+
+  @Test func anIndexThatLacksARowIsBuiltAnew() throws {
+    let folder = try Folder()
+    for key in ["k", "l"] { try folder.must("set", "a", key, "v", Moment.ten.argument) }
+    try folder.shell(
+      "sqlite3", "a", "PRAGMA writable_schema = ON",
+      "UPDATE sqlite_schema SET sql = 'CREATE UNIQUE INDEX entry_lseq ON entry (lseq) WHERE 0'"
+        + " WHERE name = 'entry_lseq'")
+    try folder.shell("sqlite3", "a", "UPDATE entry SET lseq = 9 WHERE key = 'l'")
+    try folder.shell(
+      "sqlite3", "a", "PRAGMA writable_schema = ON",
+      "UPDATE sqlite_schema SET sql = 'CREATE UNIQUE INDEX entry_lseq ON entry (lseq)'"
+        + " WHERE name = 'entry_lseq'")
+    let sick = try folder.run(["doctor", "a", Moment.ten.argument])
+    #expect(sick.code == 1 && sick.stdout.hasPrefix("integrity: "), "\(sick)")
+    let mended = try folder.run(["doctor", "a", "--repair", Moment.ten.argument])
+    #expect(mended.code == 0 && mended.stdout.hasSuffix("; repaired\n"), "\(mended)")
+    try folder.expect("doctor", "a", Moment.ten.argument, prints: "a: nothing is wrong\n")
+  }
+
+  @Test func whatAnInterruptedProgramLeftIsRemovedByARepair() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    try folder.write("half", to: "a.new-0123456789abcdef")
+    try folder.write("not ours", to: "ab.new-0123456789abcdef")
+    let left = "leftover: a.new-0123456789abcdef was left behind when it was being made; "
+    try folder.expect(
+      "doctor", "a", Moment.ten.argument,
+      prints: left + "remove it unless a program is making it right now\n", code: 1)
+    try folder.expect("doctor", "a", "--repair", Moment.ten.argument, prints: left + "repaired\n")
+    #expect(try folder.names() == ["a", "ab.new-0123456789abcdef"])
+  }
+}

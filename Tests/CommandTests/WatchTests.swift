@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// `kvsync watch` at work.
+private final class Watching {
+  private let process = Process()
+  private let output = Pipe()
+  private let errors = Pipe()
+  private var unread: [UInt8] = []
+
+  init(_ folder: Folder, _ arguments: String...) throws {
+    process.executableURL = URL(fileURLWithPath: try Command.kvsync.get())
+    process.arguments = ["watch"] + arguments
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let id = process.processIdentifier
+    // Whatever goes wrong, nobody waits for ever.
+    DispatchQueue.global().asyncAfter(deadline: .now() + 60) { kill(id, SIGKILL) }
+    let said = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+    #expect(said == "kvsync: a: watching; interrupt to stop\n")
+  }
+
+  /// The next line, waited for.
+  func line() -> String {
+    while true {
+      if let end = unread.firstIndex(of: 0x0A) {
+        defer { unread.removeSubrange(...end) }
+        return String(decoding: unread[..<end], as: UTF8.self)
+      }
+      let more = output.fileHandleForReading.availableData
+      guard !more.isEmpty else { return "(the end)" }
+      unread += more
+    }
+  }
+
+  /// Interrupts it; what it has still to say, and how it ends.
+  func end(_ signal: Int32 = SIGINT) -> Ending {
+    kill(process.processIdentifier, signal)
+    let rest = unread + output.fileHandleForReading.readDataToEndOfFile()
+    let complaints = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let killed: Int32 = process.terminationReason == .uncaughtSignal ? 128 : 0
+    return Ending(
+      stdout: String(decoding: rest, as: UTF8.self),
+      stderr: String(decoding: complaints, as: UTF8.self),
+      code: killed + process.terminationStatus)
+  }
+}
+
+@Suite struct WatchTests {
+  @Test func changesOfEveryKindOfWriterAreTold() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "0", Moment.ten.argument)
+    let watching = try Watching(folder, "a")
+    try folder.must("set", "a", "k", "1")
+    #expect(watching.line() == #"cloud/k: "0" -> "1""#)
+    try folder.must("set", "a", "own", "x", "--store", "defaults")
+    #expect(watching.line() == #"defaults/own: nothing -> "x""#)
+    try folder.must("delete", "a", "own", "--store", "defaults")
+    #expect(watching.line() == #"defaults/own: "x" -> nothing"#)
+    try folder.shell("sqlite3", "a", "UPDATE entry SET value = 'shell'")
+    #expect(watching.line() == #"cloud/k: "1" -> "shell""#)
+    try folder.must("set", "b", "new\nkey", "b", Moment.ten.argument)
+    try folder.must("merge", "a", "b")
+    #expect(watching.line() == #"cloud/"new\nkey": nothing -> "b""#)
+    try folder.must("delete", "a", "k")
+    #expect(watching.line() == #"cloud/k: "shell" -> nothing"#)
+    #expect(watching.end() == Ending())
+  }
+
+  @Test func jsonHasAnObjectALine() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "0", Moment.ten.argument)
+    try folder.must("set", "b", "k", "1", Moment.eleven.argument)
+    let (a, b) = (try folder.replica("a"), try folder.replica("b"))
+    let watching = try Watching(folder, "a", "--json")
+    try folder.must("merge", "a", "b", Moment.eleven.argument)
+    let old = #"{"store":"cloud","key":"k","old":{"type":"string","value":"0"},"#
+    #expect(
+      watching.line()
+        == old + #""new":{"type":"string","value":"1"},"#
+        + Moment.eleven.provenance(b).dropLast() + #","reason":"merge"}"#)
+    try folder.must("delete", "a", "k", Moment.twelve.argument)
+    #expect(
+      watching.line()
+        == old.replacingOccurrences(of: "0", with: "1") + #""new":null,"#
+        + Moment.twelve.provenance(a).dropLast() + #","reason":"local"}"#)
+    #expect(watching.end(SIGTERM) == Ending())
+  }
+
+  @Test func onlyWhatIsAskedForIsTold() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "0")
+    let watching = try Watching(folder, "a", "--store", "cloud", "--prefix", "editor.")
+    try folder.must("set", "a", "k", "1")
+    try folder.must("set", "a", "editor.x", "1", "--store", "defaults")
+    try folder.must("set", "a", "editor.size", "12")
+    #expect(watching.line() == #"cloud/editor.size: nothing -> "12""#)
+    #expect(watching.end() == Ending())
+  }
+
+  @Test func aTransactionOfManyIsToldWholeAndInOrder() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "0")
+    let lines = (0..<300).map { #"{"key":"key \#($0)","type":"integer","value":\#($0)}"# }
+    try folder.write(lines.joined(separator: "\n"), to: "in")
+    let watching = try Watching(folder, "a")
+    try folder.must("import", "a", "in")
+    for number in 0..<300 {
+      #expect(watching.line() == "cloud/key \(number): nothing -> \(number)")
+    }
+    #expect(watching.end() == Ending())
+  }
+
+  @Test func aFileThatIsReplacedEndsTheWatch() throws {
+    let folder = try Folder()
+    for file in ["a", "b"] { try folder.must("set", file, "k", file) }
+    let watching = try Watching(folder, "a")
+    try folder.shell("mv", "b", "a")
+    #expect(watching.line() == "(the end)")
+    #expect(
+      watching.end(0)
+        == Ending(
+          stderr: "kvsync: a: the file was deleted or replaced while it was open; "
+            + "put it back, or open the device anew\n", code: 74))
+  }
+}
