@@ -56,7 +56,10 @@ let package = Package(
       path: "Tests/ValuesTests"),
     .testTarget(
       name: "DeviceTests",
-      dependencies: ["KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations", "TestSupport"],
+      dependencies: [
+        "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations", "TestSupport",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       path: "Tests/DeviceTests"),
     .target(
       name: "SettingsFixture", dependencies: ["Keepsake"], path: "Tests/SettingsFixture"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all handles on one file share within a process: the connection and the observers.
+// What handles on one file that were opened alike share within a process: the connection, and what
+// the file's other cores share too.
 //
 // Threading: GRDB's queue lets one access at a time use the connection. An access from within an
 // access, as when a setting is read while another is updated, joins it: it uses the same
@@ -18,20 +19,20 @@ package final class Core: Sendable {
   package let mode: Location.Mode
   /// Tells whether two cores have one file; nil in memory.
   package let file: FileID?
-  let observers: Observers
+  package let shared: SharedState
   /// Deleted when the connection has gone.
   private let folder: TemporaryFolder?
   private let queue: DatabaseQueue
   /// Changes of writes that joined the one under way. Only used from within the queue.
   private let joined = Mutex<[Change]>([])
 
-  /// - Parameter observers: those of all cores on the file.
+  /// - Parameter shared: of all cores on the file.
   init(
-    _ opened: Opened, file: FileID?, observers: Observers = Observers(),
+    _ opened: Opened, file: FileID?, shared: SharedState = SharedState(),
     folder: TemporaryFolder? = nil
   ) {
     self.file = file
-    self.observers = observers
+    self.shared = shared
     self.folder = folder
     location = opened.location
     mode = opened.mode
@@ -118,10 +119,10 @@ package final class Core: Sendable {
         try connection.refuseMovedFile()
         return try body(connection)
       }
-      observers.enqueue(joined.withLock { $0 } + changes)
+      shared.observers.enqueue(joined.withLock { $0 } + changes)
       return (value, true)
     }
-    if isOutermost { observers.deliver() }
+    if isOutermost { shared.observers.deliver() }
     return value
   }
 }

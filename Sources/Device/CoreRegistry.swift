@@ -33,11 +33,11 @@ enum CoreRegistry {
       let slot = Slot(
         file: status.id, isReadOnly: access == .readOnly, busyTimeout: busyTimeout)
       if let core = open[slot]?.core { return core }
-      // Opened for another use or with another patience: another connection, the same listeners.
-      let observers = open.first { $0.key.file == status.id }?.value.core?.observers
+      // Opened for another use or with another patience: another connection, all else the same.
+      let shared = open.first { $0.key.file == status.id }?.value.core?.shared
       let core = Core(
         try Opening.open(.file(path), for: access, busyTimeout: busyTimeout),
-        file: status.id, observers: observers ?? Observers(), folder: folder)
+        file: status.id, shared: shared ?? SharedState(), folder: folder)
       open[slot] = WeakCore(core: core)
       return core
     }

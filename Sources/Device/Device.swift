@@ -105,12 +105,12 @@ public final class Device: Sendable {
   public func observe(
     store: String? = nil, _ handler: @escaping @Sendable ([Change]) -> Void
   ) -> Observation {
-    let id = core.observers.add(store: store, handler)
-    return Observation { [core] in core.observers.remove(id) }
+    let id = core.shared.observers.add(store: store, handler)
+    return Observation { [core] in core.shared.observers.remove(id) }
   }
 
   /// Whether anybody wants to hear of changes.
-  package var hasObservers: Bool { !core.observers.isEmpty }
+  package var hasObservers: Bool { !core.shared.observers.isEmpty }
 
   /// Lets entries in whose time has come.
   package func promoteDueEntries() throws(KeepsakeError) {

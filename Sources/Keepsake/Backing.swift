@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the settings of one store come from and go to. The layers, first hit wins:
-// the store's own entry, then the seed of a Settings bundle; a property adds its default.
+// the store's own entry, then what the process registered, then the seed of a Settings bundle; a
+// property adds its default.
 
 import KeepsakeDevice
 import KeepsakeSettingsBundle
@@ -12,15 +13,19 @@ final class Backing: Sendable {
   let device: Device
   let store: String
   let failures: FailureLog
+  /// What the process registered with the device; nil for a store that does not see it.
+  private let registered: RegisteredDefaults?
   /// Seeds as they were when the store was opened.
   private let seeds: [ByteText: StoredValue]
 
   /// - Parameter bundle: wins over what the file knows of other bundles.
   init(
-    device: Device, store: String, bundle: SettingsBundle?, logger: Logger
+    device: Device, store: String, registered: RegisteredDefaults?, bundle: SettingsBundle?,
+    logger: Logger
   ) throws(KeepsakeError) {
     self.device = device
     self.store = store
+    self.registered = registered
     failures = FailureLog(logger: logger)
     try device.promoteDueEntries()
     // A device that is only read keeps no seeds, and is no worse for it.
@@ -32,12 +37,27 @@ final class Backing: Sendable {
 
   /// The value of the first layer that has one.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
-    try stored(key) ?? seeds[ByteText(key)]
+    try stored(key) ?? fallback(key)
   }
 
   /// The value that was set here or learned from another device.
   func stored(_ key: String) throws(KeepsakeError) -> StoredValue? {
     try device.entry(store: store, key: key)?.content.value
+  }
+
+  /// The value of the first layer below that of what was set.
+  private func fallback(_ key: String) -> StoredValue? {
+    registered?[ByteText(key)] ?? seeds[ByteText(key)]
+  }
+
+  /// Every key that has a value in some layer, with the value of the first such layer. What was set
+  /// is read as it was at one moment.
+  func values() throws(KeepsakeError) -> [ByteText: StoredValue] {
+    var own: [ByteText: StoredValue] = [:]
+    try device.forEachEntry(store: store) { own[$0.address.key] = $0.content.value }
+    return [registered?.all ?? [:], seeds].reduce(own) { upper, lower in
+      upper.merging(lower) { upper, _ in upper }
+    }
   }
 
   func set(_ value: StoredValue?, _ key: String) throws(KeepsakeError) {
@@ -47,7 +67,7 @@ final class Backing: Sendable {
   /// Replaces the value by what `body` makes of it; `body` sees the layers, the write is this
   /// store's.
   func update(_ key: String, _ body: (StoredValue?) throws -> StoredValue?) throws {
-    try device.update(store: store, key: key) { try body($0 ?? seeds[ByteText(key)]) }
+    try device.update(store: store, key: key) { try body($0 ?? fallback(key)) }
   }
 
   /// Reports a getter's failure, once for each version of the value.
@@ -57,13 +77,18 @@ final class Backing: Sendable {
   }
 
   func reportWrite(_ key: String, _ error: any Error) {
-    failures.report(SettingFailure(store: store, key: key, operation: .write, cause: error))
+    report(.write, error, key: key)
+  }
+
+  /// Reports what failed, each time.
+  func report(_ operation: SettingFailure.Operation, _ error: any Error, key: String = "") {
+    failures.report(SettingFailure(store: store, key: key, operation: operation, cause: error))
   }
 
   private func version(_ key: String) -> FailureLog.Version? {
     switch Result(catching: { try device.entry(store: store, key: key) }) {
     case .success(let entry?): .entry(entry.stamp)
-    case .success(nil): seeds[ByteText(key)].map { .seed($0) }
+    case .success(nil): fallback(key).map { .fallback($0) }
     // What cannot even be looked up has no version; it is reported each time.
     case .failure: nil
     }

@@ -19,6 +19,6 @@ open class CloudKeyValueStore: SettingsStore, @unchecked Sendable {
     on device: Device, name: String? = nil, logger: Logger = Logger(label: "keepsake")
   ) throws {
     try super.init(
-      device: device, store: name.map { "cloud:\($0)" } ?? "cloud", bundle: nil, logger: logger)
+      device: device, store: name.map { "cloud:\($0)" } ?? "cloud", logger: logger)
   }
 }

@@ -24,10 +24,10 @@ final class FailureLog: Sendable {
 
   var recent: [SettingFailure] { state.withLock { $0.recent } }
 
-  /// What a getter could not read: a write, or what a bundle declares.
+  /// What a getter could not read: a write, or a default from a layer below.
   enum Version: Sendable, Equatable {
     case entry(HybridTimestamp)
-    case seed(StoredValue)
+    case fallback(StoredValue)
   }
 
   /// - Parameter version: what could not be read. It is reported once, or a setting that is read in

@@ -19,10 +19,11 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Reading gives the stored value, else the seed of a Settings bundle, else the default declared
-/// here. A value that cannot be read gives the default too, and is reported in the store's
-/// `errors`; its bytes stay. A write is durable when it returns; one that fails leaves the value
-/// and is reported. `get()`, `set(_:)` and `update(_:)` throw instead.
+/// Reading gives the stored value, else what `register(defaults:)` was told, else the seed of a
+/// Settings bundle, else the default declared here. A value that cannot be read gives the default
+/// too, and is reported in the store's `errors`; its bytes stay. A write is durable when it
+/// returns; one that fails leaves the value and is reported. `get()`, `set(_:)` and `update(_:)`
+/// throw instead.
 ///
 /// A store finds the settings among its own and its superclasses' stored properties; not those in a
 /// struct or another object that it holds, and not lazy ones.
@@ -113,7 +114,7 @@ public final class Setting<Value: Sendable>: Sendable {
     return result
   }
 
-  /// Removes the stored value, which uncovers the seed or the default.
+  /// Removes the stored value, which uncovers the layer below, in the end the default.
   ///
   /// - Throws: `KeepsakeError`; then the store holds what it held.
   public func reset() throws {

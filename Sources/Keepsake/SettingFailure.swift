@@ -8,16 +8,28 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case read
     /// The store holds what it held.
     case write
+    /// An empty `dictionaryRepresentation()` was returned instead.
+    case readAll
+    /// The last writes may not survive a power cut.
+    case synchronize
   }
 
   public let store: String
+  /// Empty for an operation on the whole store.
   public let key: String
   public let operation: Operation
   public let cause: any Error
 
   /// One line: which setting, what was tried, why it failed.
   public var description: String {
-    "\(store)/\(key): the setting could not be \(operation == .read ? "read" : "written"): \(cause)"
+    let what =
+      switch operation {
+      case .read: "\(store)/\(key): the setting could not be read"
+      case .write: "\(store)/\(key): the setting could not be written"
+      case .readAll: "\(store): the settings could not be read"
+      case .synchronize: "\(store): the last writes may not survive a power cut"
+      }
+    return "\(what): \(cause)"
   }
 }
 

@@ -13,8 +13,12 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
 
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` when two
   ///   properties have one key.
-  init(device: Device, store: String, bundle: SettingsBundle?, logger: Logger) throws {
-    backing = try Backing(device: device, store: store, bundle: bundle, logger: logger)
+  init(
+    device: Device, store: String, registered: RegisteredDefaults? = nil,
+    bundle: SettingsBundle? = nil, logger: Logger
+  ) throws {
+    backing = try Backing(
+      device: device, store: store, registered: registered, bundle: bundle, logger: logger)
     try bindSettings()
   }
 

@@ -23,7 +23,7 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
     logger: Logger = Logger(label: "keepsake")
   ) throws {
     try super.init(
-      device: device, store: suite.map { "defaults:\($0)" } ?? "defaults", bundle: bundle,
-      logger: logger)
+      device: device, store: suite.map { "defaults:\($0)" } ?? "defaults",
+      registered: device.core.shared.registered, bundle: bundle, logger: logger)
   }
 }

@@ -115,19 +115,6 @@ extension Data: BackingStoreConvertible {
   public func toBackingStore() -> StoredValue { .data(self) }
 }
 
-extension URL: BackingStoreConvertible {
-  /// A URL is stored as the string of its absolute form.
-  public static func fromBackingStore(_ value: StoredValue) throws -> URL {
-    let text = try String.fromBackingStore(value)
-    guard let url = URL(string: text) else {
-      throw ValueError(.invalid, "the stored string is not a URL; set it anew")
-    }
-    return url
-  }
-
-  public func toBackingStore() -> StoredValue { .string(absoluteString) }
-}
-
 extension Array: BackingStoreConvertible where Element: BackingStoreConvertible {
   public static func fromBackingStore(_ value: StoredValue) throws -> [Element] {
     guard case .array(let elements) = value else {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What makes commits survive a power cut. At `synchronous = NORMAL` a commit is in the write-ahead
+// log when it returns, but the log may still be in the system's cache. One sync of the log is the
+// whole barrier: what is no longer in the log was synced when a checkpoint moved it to the file
+// (https://www.sqlite.org/wal.html#checkpointing), and the first sync of a new log also syncs the
+// folder that names it and the file. An empty transaction at FULL would sync nothing.
+
+import GRDB
+package import GRDBSQLite
+import KeepsakeValues
+
+extension Device {
+  /// Waits until everything that this process has written to the device is on stable storage, where
+  /// it survives a power cut. A device in memory or opened read-only has nothing to wait for.
+  ///
+  /// - Throws: `KeepsakeError`; then the last writes may not survive a power cut.
+  public func synchronize() throws(KeepsakeError) {
+    guard !isReadOnly, file != nil else { return }
+    try core.access { connection in
+      try connection.refuseMovedFile()
+      let log = try connection.logFile()
+      let code = log.pointee.pMethods.pointee.xSync(log, SQLITE_SYNC_FULL)
+      guard code == SQLITE_OK else {
+        throw DatabaseError(
+          resultCode: ResultCode(rawValue: code), message: "the log could not be synced")
+      }
+    }
+  }
+}
+
+extension Connection {
+  /// SQLite's handle on the write-ahead log, which every commit through this connection goes to and
+  /// those of other connections too. Valid within the access.
+  package func logFile() throws -> UnsafeMutablePointer<sqlite3_file> {
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(
+      database.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+    guard code == SQLITE_OK, let log, log.pointee.pMethods != nil else {
+      throw KeepsakeError(
+        .inputOutput, path: path, "the file has no write-ahead log",
+        cure: "open the device anew")
+    }
+    return log
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names that users of `UserDefaults` and `NSUbiquitousKeyValueStore` know, each over the
+// subscript: what the subscript reads, and where it reports what it cannot read or write, holds for
+// all of them.
+//
+// - A name that says a type gives values of that type, and those that Foundation converts to it
+//   (`Coercion.swift`). To every other value it is blind, as in Foundation: nil, 0 or false.
+// - A value that this version cannot read is not taken for another type: it is reported.
+// - Where Foundation says `Any`, these say `StoredValue`, whose cases are all that a store can
+//   hold: unlike `Any` it is Sendable and comparable, and none of it has to be cast.
+//
+// https://developer.apple.com/documentation/foundation/userdefaults
+// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
+
+import KeepsakeDevice
+public import KeepsakeValues
+
+extension SettingsStore {
+  /// The value of a key; nil when no layer has one.
+  public func object(forKey key: String) -> StoredValue? { self[key] }
+
+  /// Text; a number as text, "1" for true and "0" for false; else nil.
+  public func string(forKey key: String) -> String? { readable(key)?.stringValue }
+
+  /// Elements of any types; nil when the value is not an array.
+  public func array(forKey key: String) -> [StoredValue]? {
+    guard case .array(let elements)? = readable(key) else { return nil }
+    return elements
+  }
+
+  /// Members of any types; nil when the value is not a dictionary.
+  public func dictionary(forKey key: String) -> [String: StoredValue]? {
+    guard case .dictionary(let members)? = readable(key) else { return nil }
+    return members
+  }
+
+  /// Bytes; nil when the value is not data.
+  public func data(forKey key: String) -> Data? {
+    guard case .data(let bytes)? = readable(key) else { return nil }
+    return bytes
+  }
+
+  /// A number, 1 for true, the decimal number that a text begins with; else 0.
+  public func double(forKey key: String) -> Double { readable(key)?.doubleValue ?? 0 }
+
+  /// Whether a number is not 0, or a text begins like "YES", "true" or a number that is not 0; else
+  /// false.
+  public func bool(forKey key: String) -> Bool { readable(key)?.boolValue ?? false }
+
+  /// Stores a value of any type that a store can hold, or removes it when it is nil; durable when
+  /// it returns. A failure is reported in `errors`, and leaves what was there.
+  public func set<Value: BackingStoreConvertible>(_ value: Value?, forKey key: String) {
+    do {
+      try set(value?.toBackingStore(), for: key)
+    } catch {
+      backing.reportWrite(key, error)
+    }
+  }
+
+  /// The same for values of mixed types: `set(["size": 12, "names": ["a", 1]], forKey: "k")`.
+  // Without it neither these literals nor a plain nil would have a type.
+  public func set(_ value: StoredValue?, forKey key: String) { self[key] = value }
+
+  /// Removes what was set, which uncovers the layer below.
+  public func removeObject(forKey key: String) { self[key] = nil }
+
+  /// Every key that has a value in some layer, with that value: what `object(forKey:)` gives, for
+  /// all keys at one moment. Empty when the file cannot be read, which is reported in `errors`.
+  ///
+  /// Of keys that differ in their bytes only, as two spellings of "é" do, a Swift dictionary holds
+  /// one: the last by bytes.
+  public func dictionaryRepresentation() -> [String: StoredValue] {
+    do {
+      let values = try backing.values().sorted { $0.key < $1.key }
+      return Dictionary(values.map { ($0.key.string, $0.value) }, uniquingKeysWith: { $1 })
+    } catch {
+      backing.report(.readAll, error)
+      return [:]
+    }
+  }
+
+  /// Waits until everything that this process has written to the device is on stable storage, where
+  /// it survives a power cut. Other processes see a write when it returns, without this.
+  ///
+  /// - Returns: whether it is; if not, `errors` tells why. `Device.synchronize()` throws instead.
+  @discardableResult
+  public func synchronize() -> Bool {
+    do {
+      try device.synchronize()
+      return true
+    } catch {
+      backing.report(.synchronize, error)
+      return false
+    }
+  }
+
+  /// The value for a name that says its type.
+  fileprivate func readable(_ key: String) -> StoredValue? {
+    let value = self[key]
+    guard case .opaque? = value else { return value }
+    backing.reportRead(
+      key, ValueError(.typeMismatch, "this version cannot read the stored value; a newer one may"))
+    return nil
+  }
+}
+
+extension UserDefaultsStore {
+  /// A number cut to its whole part, 1 for true, the whole number that a text begins with, the
+  /// nearest `Int` where one is out of range; else 0.
+  public func integer(forKey key: String) -> Int { Int(clamping: readable(key)?.integerValue ?? 0) }
+
+  /// The `Float` nearest to `double(forKey:)`.
+  public func float(forKey key: String) -> Float { Float(double(forKey: key)) }
+
+  /// The strings of an array; nil when the value is not an array or an element is not a string.
+  public func stringArray(forKey key: String) -> [String]? {
+    guard let elements = array(forKey: key) else { return nil }
+    let strings = elements.compactMap { element in
+      if case .string(let text) = element { text } else { String?.none }
+    }
+    return strings.count == elements.count ? strings : nil
+  }
+
+  /// The URL that a text with a scheme is, and the file whose path any other text is, where `~`
+  /// stands for the home folder; else nil.
+  ///
+  /// It reads what `set(_:forKey:)` and properties of type `URL` store; but a relative URL becomes
+  /// the path of a file, from the current folder.
+  public func url(forKey key: String) -> URL? { readable(key)?.urlValue }
+
+  /// Adds defaults for all stores of this kind on the device, suites too: `["volume": 5]`. Of two
+  /// for one key the later counts; both are below what was set, and above what a Settings bundle
+  /// declares.
+  ///
+  /// They are in memory and only in this process, for as long as the device is open: register them
+  /// at each launch. Nothing is written or announced. A value that cannot be stored is reported in
+  /// `errors` and left out.
+  public func register(defaults: [String: any BackingStoreConvertible]) {
+    var values: [ByteText: StoredValue] = [:]
+    for (key, value) in defaults {
+      do {
+        let value = try value.toBackingStore()
+        // One that nests too deep would be refused when it is set.
+        _ = try TaggedCell(value)
+        values[ByteText(key)] = value
+      } catch {
+        backing.reportWrite(key, error)
+      }
+    }
+    device.core.shared.registered.register(values)
+  }
+}
+
+extension CloudKeyValueStore {
+  /// A number cut to its whole part, 1 for true, the whole number that a text begins with, the
+  /// nearest `Int64` where one is out of range; else 0.
+  public func longLong(forKey key: String) -> Int64 { readable(key)?.integerValue ?? 0 }
+}

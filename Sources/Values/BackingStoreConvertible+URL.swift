@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A URL is stored as text that people can read and write: a file as its path, with `~` for the home
+// folder as `UserDefaults` does it, so that it is still found when the home folder is elsewhere
+// (https://developer.apple.com/documentation/foundation/userdefaults/url(forkey:));
+// every other URL as it is written.
+//
+// Invariant: what `toBackingStore()` stores, `fromBackingStore(_:)` reads as the same URL.
+
+extension URL: BackingStoreConvertible {
+  /// Text with a scheme is that URL, text that starts with `/` or `~` is the path of a file, any
+  /// other is a relative URL.
+  ///
+  /// A path that ends with `/` is a folder's; the disk is not asked.
+  public static func fromBackingStore(_ value: StoredValue) throws -> URL {
+    guard let url = URL(stored: try String.fromBackingStore(value)) else {
+      throw ValueError(.invalid, "the stored string is not a URL; set it anew")
+    }
+    return url
+  }
+
+  /// The path of a file, with `~` for the home folder; else the absolute form.
+  ///
+  /// - Throws: `ValueError` for a relative URL that would be read as a path.
+  public func toBackingStore() throws -> StoredValue {
+    // Not every URL of a file is its path: it may have a host, a query, or bytes that are no text.
+    let spellings = isFileURL ? [pathOrHomePath, absoluteString] : [absoluteString]
+    let faithful = spellings.first { URL(stored: $0)?.absoluteString == absoluteString }
+    guard let faithful else {
+      throw ValueError(.invalid, "a relative URL that reads like a path; make it absolute")
+    }
+    return .string(faithful)
+  }
+
+  private init?(stored text: String) {
+    if let url = URL(withScheme: text) {
+      self = url
+    } else if text.hasPrefix("/") || text.hasPrefix("~") {
+      self.init(pathOrHomePath: text)
+    } else {
+      self.init(string: text)
+    }
+  }
+
+  /// The URL that `text` is, if it says its scheme.
+  package init?(withScheme text: String) {
+    guard let url = URL(string: text), url.scheme != nil else { return nil }
+    self = url
+  }
+
+  /// The URL of the file at a path, which may start with `~`; nil for an empty text.
+  package init?(pathOrHomePath text: String) {
+    guard !text.isEmpty else { return nil }
+    let isAtHome = text.utf8.elementsEqual("~".utf8) || text.utf8.starts(with: "~/".utf8)
+    self.init(
+      filePath: isAtHome ? Self.home + text.dropFirst() : text, directoryHint: .inferFromPath)
+  }
+
+  private var pathOrHomePath: String {
+    let path = absoluteURL.path(percentEncoded: false)
+    let (home, bytes) = (Self.home.utf8, path.utf8)
+    // Where the home folder is the root there is nothing to shorten.
+    guard !home.isEmpty, bytes.starts(with: home) else { return path }
+    let rest = String(Substring(bytes.dropFirst(home.count)))
+    return rest.isEmpty || rest.utf8.first == UInt8(ascii: "/") ? "~" + rest : path
+  }
+
+  /// The home folder's path, without a slash at its end.
+  private static var home: String {
+    let path = URL.homeDirectory.path(percentEncoded: false)
+    return path.hasSuffix("/") ? String(path.dropLast()) : path
+  }
+}

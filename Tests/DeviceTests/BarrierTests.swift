@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDBSQLite
+import KeepsakeDevice
+import KeepsakeValues
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct BarrierTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.path + "/device.keepsake" }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private static func write(_ device: Device, _ value: StoredValue) throws {
+    try device.write([LocalWrite(store: "defaults", key: "k", value: value)])
+  }
+
+  /// Stands in for the log's own sync while `body` runs, and tells with which flags it was called.
+  private static func syncs(
+    of device: Device, failing: Bool = false, during body: () throws -> Void
+  ) throws -> [Int32] {
+    stub.withLock { $0 = (failing ? fsyncFailed : SQLITE_OK, []) }
+    let log = try device.core.access { try $0.logFile() }
+    let original = log.pointee.pMethods
+    let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    methods.initialize(to: try #require(original).pointee)
+    methods.pointee.xSync = { _, flags in
+      stub.withLock {
+        $0.flags.append(flags)
+        return $0.result
+      }
+    }
+    log.pointee.pMethods = UnsafePointer(methods)
+    defer {
+      log.pointee.pMethods = original
+      methods.deallocate()
+    }
+    try body()
+    return stub.withLock { $0.flags }
+  }
+
+  @Test func aBarrierSyncsTheLogOnceAndFully() throws {
+    let device = try Device(path: path)
+    try Self.write(device, 0)
+    let byWrites = try Self.syncs(of: device) {
+      for value in 1...20 { try Self.write(device, .integer(Int64(value))) }
+    }
+    #expect(byWrites == [], "a write alone is left to the system, so only the barrier counts here")
+    #expect(try Self.syncs(of: device) { try device.synchronize() } == [SQLITE_SYNC_FULL])
+  }
+
+  @Test func aBarrierCoversWhatAnotherConnectionOfThisProcessCommitted() throws {
+    let (writer, other) = (try Device(path: path), try Device(path: path, busyTimeout: .seconds(1)))
+    try Self.write(writer, 1)
+    let logs = try [writer, other].map { device in
+      try device.core.access { try $0.logFile() }
+    }
+    #expect(logs[0] != logs[1])
+    #expect(try Self.syncs(of: other) { try other.synchronize() } == [SQLITE_SYNC_FULL])
+    #expect(try other.entry(store: "defaults", key: "k")?.content.value == 1)
+  }
+
+  @Test func aSyncThatFailsIsThrown() throws {
+    let device = try Device(path: path)
+    try Self.write(device, 1)
+    let error = #expect(throws: KeepsakeError.self) {
+      try Self.syncs(of: device, failing: true) { try device.synchronize() }
+    }
+    #expect(error?.code == .inputOutput)
+    #expect(throws: Never.self) { try device.synchronize() }
+    #expect(try device.entry(store: "defaults", key: "k")?.content.value == 1)
+  }
+
+  @Test(arguments: [false, true])
+  func aFileThatWasDeletedOrReplacedIsNotSynced(isReplaced: Bool) throws {
+    let device = try Device(path: path)
+    try Self.write(device, 1)
+    #expect(try Command.run(Command.find("mv"), [path, path + ".away"]).code == 0)
+    if isReplaced {
+      #expect(try Command.run(Command.find("cp"), [path + ".away", path]).code == 0)
+    }
+    let error = #expect(throws: KeepsakeError.self) { try device.synchronize() }
+    #expect(error?.code == .inputOutput)
+  }
+
+  @Test func whereNothingIsWrittenToADiskNothingIsWaitedFor() throws {
+    let memory = try Device.inMemory()
+    try Self.write(memory, 1)
+    #expect(throws: Never.self) { try memory.synchronize() }
+    do { try Self.write(Device(path: path), 1) }
+    let reader = try Device(path: path, access: .readOnly)
+    #expect(try Self.syncs(of: reader) { try reader.synchronize() } == [])
+  }
+}
+
+/// SQLITE_IOERR_FSYNC, a macro that Swift cannot import.
+private let fsyncFailed = SQLITE_IOERR | 4 << 8
+
+/// What the stand-in answers, and the flags that it was given. A C function can only use a global.
+private let stub = Mutex<(result: Int32, flags: [Int32])>((SQLITE_OK, []))

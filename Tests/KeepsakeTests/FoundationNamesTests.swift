@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keepsake
+import SettingsFixture
+import TestSupport
+import Testing
+
+@Suite struct FoundationNamesTests {
+  private let settings: EverySetting
+  private let cloud: CloudKeyValueStore
+
+  init() throws {
+    let device = try Device.temporary()
+    settings = try EverySetting(on: device)
+    cloud = try CloudKeyValueStore(on: device)
+  }
+
+  @Test func everyTypeThatCanBeStoredIsSetAndReadByName() {
+    let now = Date(timeIntervalSinceReferenceDate: 812_345_678.5)
+    for store in [settings, cloud] as [SettingsStore] {
+      store.set("text", forKey: "string")
+      store.set(Data([1, 2]), forKey: "data")
+      store.set(now, forKey: "date")
+      store.set(true, forKey: "bool")
+      store.set(7, forKey: "int")
+      store.set(UInt8(7), forKey: "uint8")
+      store.set(Float(0.5), forKey: "float")
+      store.set(2.5, forKey: "double")
+      store.set(["a", "b"], forKey: "strings")
+      store.set(["a": 1, "b": 2], forKey: "numbers")
+      store.set(Theme(name: "dark"), forKey: "theme")
+      #expect(store.string(forKey: "string") == "text")
+      #expect(store.data(forKey: "data") == Data([1, 2]))
+      #expect(store.object(forKey: "date") == .date(now))
+      #expect(store.object(forKey: "bool") == true && store.bool(forKey: "bool"))
+      #expect(store.object(forKey: "int") == 7 && store.object(forKey: "uint8") == 7)
+      #expect(store.object(forKey: "float") == 0.5 && store.double(forKey: "double") == 2.5)
+      #expect(store.array(forKey: "strings") == ["a", "b"])
+      #expect(store.dictionary(forKey: "numbers") == ["a": 1, "b": 2])
+      #expect(store.string(forKey: "theme") == "dark")
+      #expect(store.errors.isEmpty)
+    }
+    #expect(settings.stringArray(forKey: "strings") == ["a", "b"])
+    #expect(settings.integer(forKey: "int") == 7 && settings.float(forKey: "float") == 0.5)
+    #expect(cloud.longLong(forKey: "int") == 7)
+  }
+
+  @Test func literalsOfMixedTypesAndOptionalsAreSetAsTheyRead() {
+    settings.set([1, "a", [true, 0.5]], forKey: "mixed")
+    settings.set(["list": [1, "a"], "flag": true], forKey: "members")
+    settings.set([], forKey: "empty")
+    settings.set([:], forKey: "none")
+    let stored: StoredValue = ["k": 1]
+    settings.set([stored, "x"], forKey: "values")
+    let maybe: Int? = 3
+    settings.set(maybe, forKey: "maybe")
+    #expect(settings.object(forKey: "mixed") == [1, "a", [true, 0.5]])
+    #expect(settings.object(forKey: "members") == ["list": [1, "a"], "flag": true])
+    #expect(settings.array(forKey: "empty") == [] && settings.dictionary(forKey: "none") == [:])
+    #expect(settings.array(forKey: "values") == [["k": 1], "x"])
+    #expect(settings.integer(forKey: "maybe") == 3)
+  }
+
+  @Test func settingNilAndRemovingUncoverTheLayerBelow() {
+    settings.register(defaults: ["a": 1, "b": 1, "c": 1])
+    for key in ["a", "b", "c"] { settings.set(2, forKey: key) }
+    settings.set(nil, forKey: "a")
+    settings.set(Int?.none, forKey: "b")
+    settings.removeObject(forKey: "c")
+    for key in ["a", "b", "c"] { #expect(settings.integer(forKey: key) == 1) }
+    settings.removeObject(forKey: "never set")
+    #expect(settings.errors.isEmpty)
+    cloud.set(1, forKey: "a")
+    cloud.removeObject(forKey: "a")
+    #expect(cloud.object(forKey: "a") == nil)
+  }
+
+  @Test func aSetIsOneChangeAndAnEqualOneNone() {
+    let heard = Heard()
+    let observation = settings.observe { heard.append($0) }
+    settings.set(["a", "b"], forKey: "k")
+    settings.set(["a", "b"], forKey: "k")
+    settings.removeObject(forKey: "k")
+    observation.cancel()
+    #expect(heard.sets.map { $0.map(\.new) } == [[["a", "b"]], [nil]])
+  }
+
+  @Test func namesAndPropertiesAreTwoDoorsToOneValue() {
+    settings.set(5, forKey: "integer")
+    settings.set("ada", forKey: "string")
+    settings.set([[1], [2, 3]], forKey: "nested")
+    #expect(settings.integer == 5 && settings.string == "ada" && settings.nested == [[1], [2, 3]])
+    settings.theme = Theme(name: "dark")
+    settings.uint8 = 9
+    #expect(settings.string(forKey: "theme") == "dark" && settings.integer(forKey: "uint8") == 9)
+    #expect(settings.errors.isEmpty)
+  }
+
+  @Test(arguments: [
+    "https://user@example.org:8443/a%20b?q=1#f", "mailto:ada@example.org", "file:///tmp/a%20b/",
+    URL.homeDirectory.appending(path: "notes/é.txt").absoluteString, "file://server/share",
+  ])
+  func aURLSurvivesWithSchemeAndHostThroughBothDoors(text: String) throws {
+    let url = try #require(URL(string: text))
+    settings.set(url, forKey: "url")
+    #expect(settings.url(forKey: "url")?.absoluteString == text)
+    #expect(settings.url.absoluteString == text)
+    settings.removeObject(forKey: "url")
+    settings.url = url
+    #expect(settings.url(forKey: "url")?.absoluteString == text)
+    #expect(settings.errors.isEmpty)
+  }
+
+  @Test func aTextIsTheURLOfAFileUnlessItHasAScheme() {
+    func url(_ value: StoredValue) -> String? {
+      settings.set(value, forKey: "k")
+      return settings.url(forKey: "k")?.absoluteString
+    }
+    let home = URL.homeDirectory.absoluteString
+    #expect(url("/tmp/a b") == "file:///tmp/a%20b")
+    #expect(url("~/notes") == home + "notes")
+    #expect(url("~/") == home)
+    #expect(url("https://example.org/~/x") == "https://example.org/~/x")
+    #expect(url("a note: b/c")?.hasSuffix("/a%20note%3A%20b/c") == true)
+    #expect(url("relative")?.hasPrefix("file:///") == true)
+    #expect(url("") == nil && url(1) == nil && url(["/tmp"]) == nil)
+    #expect(url(.data(Data("/tmp".utf8))) == nil)
+    settings.set(URL.homeDirectory.appending(path: "x"), forKey: "k")
+    #expect(settings.string(forKey: "k") == "~/x")
+  }
+
+  @Test func whatCannotBeStoredIsReportedAndLeavesWhatWasThere() throws {
+    settings.set(1, forKey: "k")
+    settings.set(UInt64.max, forKey: "k")
+    let relative = try #require(URL(string: "/relative"))
+    settings.set(relative, forKey: "k")
+    settings.set(1, forKey: "")
+    #expect(settings.integer(forKey: "k") == 1)
+    #expect(settings.errors.map(\.key) == ["k", "k", ""])
+    #expect(settings.errors.allSatisfy { $0.operation == .write })
+  }
+
+  @Test func whatCannotBeReadIsReportedAsTheSubscriptReportsIt() throws {
+    settings.set(1, forKey: "k")
+    let shell = try Command.run(
+      Command.find("sqlite3"), [settings.device.path, "DROP TABLE entry"])
+    #expect(shell.code == 0, "\(shell.stderr)")
+    #expect(settings["k"] == nil)
+    let expected = try #require(settings.errors.last)
+    #expect(settings.object(forKey: "k") == nil && settings.string(forKey: "k") == nil)
+    #expect(settings.integer(forKey: "k") == 0 && !settings.bool(forKey: "k"))
+    #expect(settings.dictionary(forKey: "k") == nil && settings.url(forKey: "k") == nil)
+    #expect(settings.errors.count == 7)
+    #expect(settings.errors.allSatisfy { $0.description == expected.description })
+    #expect(settings.dictionaryRepresentation() == [:])
+    #expect(settings.errors.last?.operation == .readAll && settings.errors.last?.key == "")
+  }
+
+  @Test func synchronizeTellsWhetherTheDeviceDid() throws {
+    settings.set(1, forKey: "k")
+    #expect(settings.synchronize() && cloud.synchronize())
+    #expect(try UserDefaultsStore(on: .inMemory()).synchronize())
+    let path = settings.device.path
+    #expect(try UserDefaultsStore(on: Device(path: path, access: .readOnly)).synchronize())
+    #expect(try Command.run(Command.find("mv"), [path, path + ".away"]).code == 0)
+    #expect(!settings.synchronize())
+    #expect(settings.errors.map(\.operation) == [.synchronize])
+    #expect(settings.errors.map(\.key) == [""])
+  }
+}
