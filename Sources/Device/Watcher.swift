@@ -11,7 +11,8 @@ package final class Watcher {
   private let store: String?
   private let prefix: String
   private var known: [Address: Entry] = [:]
-  /// SQLite's count of the commits of others. https://www.sqlite.org/pragma.html#pragma_data_version
+  /// SQLite's count of the commits of others.
+  /// https://www.sqlite.org/pragma.html#pragma_data_version
   private var version: Int64 = -1
   private var lseq: Int64 = 0
 
@@ -29,8 +30,8 @@ package final class Watcher {
   /// The net changes since the last call, in the order they arrived; deletions that left no trace
   /// come last.
   ///
-  /// O(1) when nobody has committed, else what has changed; O(entries) where a commit has no arrival
-  /// number to show, or a store that keeps no tombstones has lost a key.
+  /// O(1) when nobody has committed, else what has changed; O(entries) where a commit has no
+  /// arrival number to show, or a store that keeps no tombstones has lost a key.
   package func changes() throws(KeepsakeError) -> [Change] {
     try device.core.access { connection in
       try connection.refuseMovedFile()

@@ -139,7 +139,7 @@ extension BundleWalk {
     case .inside(let real):
       guard !visited.contains(ByteText(real)) else { return }
       try checkLimits(at: offset, in: pane)
-      let child = try read(file, real: real)
+      guard let child = try readChild(file, real: real) else { return }
       do throws(Fault) {
         try child.checkShape()
       } catch {
@@ -159,6 +159,21 @@ extension BundleWalk {
     let pane = SettingsPane(file: file, list: list)
     panes.append(pane)
     return pane
+  }
+
+  /// - Returns: nil when the file is no well-formed property list, and that is only a warning.
+  private mutating func readChild(
+    _ file: String, real: String
+  ) throws(PropertyListError) -> SettingsPane? {
+    do throws(PropertyListError) {
+      return try read(file, real: real)
+    } catch {
+      guard mode == .lenient, let place = error.position, !error.code.isLimit else { throw error }
+      warnings.append(
+        SettingsBundle.Warning(
+          file: file, line: place.line, column: place.column, message: error.message))
+      return nil
+    }
   }
 
   private func checkLimits(at offset: Int, in pane: SettingsPane) throws(PropertyListError) {

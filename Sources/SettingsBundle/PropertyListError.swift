@@ -60,5 +60,14 @@ extension PropertyListError {
     // The schema of a Settings bundle.
     case requiredKeyMissing, wrongType, emptyKey, countMismatch, defaultNotAmongValues
     case unsignedTooLarge, invalidPanePath, conflictingDefaults
+
+    /// Whether something is not wrong, only more than the caller allows.
+    var isLimit: Bool {
+      switch self {
+      case .fileTooLarge, .tooDeep, .tooManyElements, .textTooLong, .tooManyPanes, .panesTooDeep:
+        true
+      default: false
+      }
+    }
   }
 }

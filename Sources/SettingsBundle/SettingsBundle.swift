@@ -49,8 +49,9 @@ public struct SettingsBundle: Sendable {
   public enum Mode: Sendable, CaseIterable {
     /// The first one is thrown.
     case strict
-    /// Each one is a warning and seeds nothing, except that a missing `Title` costs no seed. A pane
-    /// that is not readable, not XML, or beyond a limit is still an error.
+    /// Each one is a warning and seeds nothing, except that a missing `Title` costs no seed. So is
+    /// a child pane that is no well-formed property list. What the system does not let us read and
+    /// what is beyond a limit is still an error, and so is a `Root.plist` that is not well-formed.
     case lenient
   }
 

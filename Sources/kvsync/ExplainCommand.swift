@@ -11,8 +11,8 @@ struct ExplainCommand: ParsableCommand {
     abstract: "Tells every layer's value of a key, and where it came from.",
     discussion: """
       The first layer that has a value wins. What waits, and what lost, is told too. Layers that \
-      only an application knows (its arguments, registered defaults, the default of a property) are \
-      not in the file.
+      only an application knows (its arguments, registered defaults, the default of a property) \
+      are not in the file.
 
         kvsync explain laptop.keepsake theme
         kvsync explain laptop.keepsake letter_size --store defaults --json

@@ -9,8 +9,8 @@ struct KVSync: ParsableCommand {
     commandName: "kvsync",
     abstract: "Reads, writes and merges Keepsake device files.",
     discussion: """
-      A device file holds settings in named stores. `cloud` and `cloud:<name>` travel when files are \
-      merged, every other store stays on its device.
+      A device file holds settings in named stores. `cloud` and `cloud:<name>` travel when files \
+      are merged, every other store stays on its device.
 
         kvsync set phone.keepsake theme dark
         kvsync merge phone.keepsake laptop.keepsake

@@ -11,8 +11,8 @@ struct PeersCommand: ParsableCommand {
     abstract: "Lists the devices that this one has met, or retires one.",
     discussion: """
       `read` counts what this device has read of the other, `acknowledged` what the other has read \
-      of this one. A deletion is kept until all that are not retired have acknowledged it. A retired \
-      device may come back: it is then met in full.
+      of this one. A deletion is kept until all that are not retired have acknowledged it. A \
+      retired device may come back: it is then met in full.
 
         kvsync peers laptop.keepsake
         kvsync peers laptop.keepsake retire 5f0c3a9d8e7b6c21

@@ -79,7 +79,8 @@ extension TransferLine {
     }
     if let unknown = members.first(where: { !Self.members.contains($0.name) }) {
       throw LineError(
-        "there is no member \"\(unknown.name)\"; use \(Self.members.sorted().joined(separator: ", "))"
+        "there is no member \"\(unknown.name)\"; use "
+          + Self.members.sorted().joined(separator: ", ")
       )
     }
     guard Set(members.map { ByteText($0.name) }).count == members.count else {

@@ -21,7 +21,8 @@ import Testing
     #"{"store":"defaults","key":"day","type":"date","value":"2026-11-20T10:00:00.123Z","#
     + #""seconds":816861600.123,"at":"\#(Moment.ten.shown)"}"#
   private let theme =
-    #"{"store":"cloud","key":"theme","type":"string","value":"dark","at":"\#(Moment.eleven.shown)"}"#
+    #"{"store":"cloud","key":"theme","type":"string","value":"dark","#
+    + #""at":"\#(Moment.eleven.shown)"}"#
   private let gone =
     #"{"store":"cloud","key":"gone","deleted":true,"at":"\#(Moment.twelve.shown)"}"#
 

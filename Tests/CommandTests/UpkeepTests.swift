@@ -138,8 +138,8 @@ import Testing
   @Test func spaceThatIsNotUsedIsGivenBack() throws {
     let folder = try Folder()
     try folder.write(
-      #"{"store":"defaults","key":"k","type":"string","value":"\#(String(repeating: "x", count: 100_000))"}"#,
-      to: "in")
+      #"{"store":"defaults","key":"k","type":"string","value":""#
+        + String(repeating: "x", count: 100_000) + #""}"#, to: "in")
     try folder.must("import", "a", "in")
     try folder.must("delete", "a", "k", "--store", "defaults")
     let report = try JSON(parsing: try folder.must("compact", "a", "--json"))

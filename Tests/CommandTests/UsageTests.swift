@@ -51,7 +51,8 @@ private let misuses: [Misuse] = [
   Misuse(
     "import", "good", says: "good: missing expected argument '<input>'; see kvsync help import"),
   Misuse(
-    "merge", says: "(command line): missing expected argument '<files> ...'; see kvsync help merge"),
+    "merge",
+    says: "(command line): missing expected argument '<files> ...'; see kvsync help merge"),
   Misuse("merge", "good", says: "good: name two or more files; see kvsync help merge"),
   Misuse("get", "good", "k", "more", says: "good: unexpected argument 'more'; see kvsync help get"),
   Misuse(
@@ -77,7 +78,8 @@ private let misuses: [Misuse] = [
     says: "good: the value '5' is invalid for '--busy-timeout <busy-timeout>': " + duration("get")),
   Misuse(
     "seed", "new", "table.plist", "--busy-timeout", "5w",
-    says: "new: the value '5w' is invalid for '--busy-timeout <busy-timeout>': " + duration("seed")),
+    says: "new: the value '5w' is invalid for '--busy-timeout <busy-timeout>': "
+      + duration("seed")),
   Misuse(
     "import", "new", "lines", "--busy-timeout=-1s",
     says: "new: the value '-1s' is invalid for '--busy-timeout <busy-timeout>': "

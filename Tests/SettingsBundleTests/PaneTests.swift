@@ -143,11 +143,9 @@ import Testing
     }
   }
 
-  @Test func malformedPaneIsAnErrorInBothModes() throws {
-    try write([
-      "Root.plist": pane(toggle("a"), child("Bad")), "Bad.plist": "<plist>\n<dict></plist>",
-    ])
-    expect(["error Bad.plist:2:7 mismatchedTag"])
+  @Test func malformedRootIsAnErrorInBothModes() throws {
+    try write(["Root.plist": "<plist>\n<dict></plist>"])
+    expect(["error Root.plist:2:7 mismatchedTag"])
   }
 
   @Test func paneThatIsADirectoryIsAnError() throws {
@@ -247,5 +245,16 @@ import Testing
     limits.file.bytes = text.utf8.count - over
     let expected = over > 0 ? ["error A.plist fileTooLarge"] : ["a=boolean(true) A.plist:6"]
     #expect(outcome(folder.path, .strict, limits: limits) == expected)
+  }
+
+  @Test func aChildThatIsNotWellFormedIsAWarningWhenLenientAndItsSiblingsSeed() throws {
+    try write([
+      "Root.plist": pane(child("A"), child("B"), child("A")), "A.plist": "<?xml version=1.0?>",
+      "B.plist": pane(toggle("b")),
+    ])
+    #expect(outcome(folder.path, .strict) == ["error A.plist:1:7 malformedDeclaration"])
+    let lenient = try SettingsBundle(at: folder.path, mode: .lenient)
+    #expect(lenient.seeds.map(\.key) == ["b"])
+    #expect(lenient.warnings.map { "\($0.file):\($0.line):\($0.column)" } == ["A.plist:1:7"])
   }
 }

@@ -132,7 +132,7 @@ final class Simulation {
     for place in places { try check(place) }
   }
 
-  /// Some time passes for all, and one device collects; now and then it no longer waits for another.
+  /// Some time passes for all, and one device collects; now and then it waits for one peer less.
   private func collect(_ place: Int) throws {
     let days = Int64([1, 60, 100].randomElement(using: &generator) ?? 1)
     script.append("collect \(place) after \(days) days")
