@@ -34,11 +34,17 @@ public final class Setting<Value: Sendable>: Sendable {
 
   let explicitKey: String?
   private let codec: SettingCodec<Value>
-  private let binding = Mutex<Binding?>(nil)
+  private let state = Mutex(State())
 
   private struct Binding {
     let backing: Backing
     let key: String
+  }
+
+  private struct State {
+    var binding: Binding?
+    /// What was last read, and from what.
+    var known: (value: Value, state: Backing.State)?
   }
 
   init(_ defaultValue: Value, key: String?, codec: SettingCodec<Value>) {
@@ -58,14 +64,19 @@ public final class Setting<Value: Sendable>: Sendable {
 
   public var wrappedValue: Value {
     get {
-      guard let bound = binding.withLock({ $0 }) else {
+      let (known, binding) = state.withLock { state in
+        let now = state.known == nil ? nil : state.binding?.backing.state
+        return (now == state.known?.state ? state.known?.value : nil, state.binding)
+      }
+      if let known { return known }
+      guard let bound = binding else {
         Self.reportUnbound()
         return defaultValue
       }
       return value(bound)
     }
     set {
-      guard let bound = binding.withLock({ $0 }) else { return Self.reportUnbound() }
+      guard let bound = state.withLock({ $0.binding }) else { return Self.reportUnbound() }
       do {
         try write(newValue, bound)
       } catch {
@@ -129,7 +140,10 @@ public final class Setting<Value: Sendable>: Sendable {
   /// The value for a getter, which cannot throw.
   private func value(_ bound: Binding) -> Value {
     do {
-      return try bound.backing.value(bound.key).map(codec.decode) ?? defaultValue
+      let origin = bound.backing.state
+      let value = try bound.backing.value(bound.key).map(codec.decode) ?? defaultValue
+      if let origin { state.withLock { $0.known = (value, origin) } }
+      return value
     } catch {
       bound.backing.reportRead(bound.key, error)
       return defaultValue
@@ -137,7 +151,7 @@ public final class Setting<Value: Sendable>: Sendable {
   }
 
   private func bound() throws -> Binding {
-    guard let bound = binding.withLock({ $0 }) else { throw Self.unbound }
+    guard let bound = state.withLock({ $0.binding }) else { throw Self.unbound }
     return bound
   }
 
@@ -163,9 +177,9 @@ protocol BindableSetting: AnyObject {
 
 extension Setting: BindableSetting {
   func bind(to backing: Backing, key: String) -> Bool {
-    binding.withLock { binding in
-      guard binding == nil else { return false }
-      binding = Binding(backing: backing, key: key)
+    state.withLock { state in
+      guard state.binding == nil else { return false }
+      state.binding = Binding(backing: backing, key: key)
       return true
     }
   }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether anybody has committed since, for the price of six loads. In write-ahead-log mode every
+// process that has the file open maps the same wal-index, and a commit, by whoever it is made,
+// changes its header (https://www.sqlite.org/walformat.html#the_wal_index_header). The mapping is
+// SQLite's own: a descriptor of ours would drop SQLite's locks when it is closed.
+
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// A state of a database. What was read after a moment was taken is valid while it is the same.
+package struct Moment: Equatable, Sendable {
+  private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+
+  init(count: UInt64) { words = (count, 0, 0, 0, 0, 0) }
+
+  init(header: UnsafeRawPointer) {
+    func word(_ index: Int) -> UInt64 { header.load(fromByteOffset: index * 8, as: UInt64.self) }
+    words = (word(0), word(1), word(2), word(3), word(4), word(5))
+  }
+
+  package static func == (a: Moment, b: Moment) -> Bool {
+    let low = a.words.0 ^ b.words.0 | a.words.1 ^ b.words.1 | a.words.2 ^ b.words.2
+    let high = a.words.3 ^ b.words.3 | a.words.4 ^ b.words.4 | a.words.5 ^ b.words.5
+    return low | high == 0
+  }
+}
+
+/// The header of a database's wal-index. Valid as long as the connection is open.
+// Sendable: the memory is shared with other processes anyway. A load that meets a store gives a
+// header that equals none that was ever read, or one from before the commit.
+struct WalIndex: @unchecked Sendable {
+  private let header: UnsafeRawPointer
+
+  /// - Parameter connection: has read from the file, so that the index is there.
+  /// - Returns: nil where SQLite has no such mapping: in memory, or for a file without a log.
+  init?(_ connection: Connection) {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(
+      connection.database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    guard code == SQLITE_OK, let file, let methods = file.pointee.pMethods,
+      methods.pointee.iVersion >= 2, let map = methods.pointee.xShmMap
+    else { return nil }
+    var region: UnsafeMutableRawPointer?
+    // The first region, of the size that SQLite itself asks for; not made when it is not there.
+    guard map(file, 0, 32768, 0, &region) == SQLITE_OK, let region else { return nil }
+    header = UnsafeRawPointer(region)
+  }
+
+  var moment: Moment {
+    let moment = Moment(header: header)
+    // What is read after this is read from that state or a later one.
+    atomicMemoryFence(ordering: .acquiring)
+    return moment
+  }
+}
