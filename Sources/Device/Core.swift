@@ -8,7 +8,6 @@
 // connection, and its writes are part of the outer transaction. Observers run after the outermost
 // one, on the thread that committed, with no lock held.
 
-import Foundation
 import GRDB
 import GRDBSQLite
 package import KeepsakeValues
@@ -26,11 +25,7 @@ package final class Core: Sendable {
   private let queue: DatabaseQueue
   /// Changes of writes that joined the one under way. Only used from within the queue.
   private let joined = Mutex<[Change]>([])
-  /// Nil in memory, where `commits` counts instead, and for a file that nobody can write.
-  private let index: WalIndex?
-  private let commits = Atomic<UInt64>(0)
-  /// The thread that is in a write, which alone sees what is not committed yet; 0 for none.
-  private let writer = Atomic<UInt>(0)
+  package let moments: Moments
 
   /// - Parameter shared: of all cores on the file.
   init(
@@ -45,16 +40,9 @@ package final class Core: Sendable {
     isReadOnly = opened.mode != .readWrite
     queue = opened.queue
     let location = opened.location
-    index = queue.unsafeReentrantWrite { WalIndex(Connection($0, location)) }
-  }
-
-  /// The state that a read would see now; nil where that cannot be told: within a write of this
-  /// thread, and where SQLite does not show it.
-  package var moment: Moment? {
-    guard writer.load(ordering: .relaxed) != currentThread else { return nil }
-    if let index { return index.moment }
-    let isKnown = file == nil || mode == .immutable
-    return isKnown ? Moment(count: commits.load(ordering: .acquiring)) : nil
+    moments = Moments(
+      queue.unsafeReentrantWrite { WalIndex(Connection($0, location)) },
+      isPrivate: file == nil || opened.mode == .immutable)
   }
 
   deinit {
@@ -132,11 +120,8 @@ package final class Core: Sendable {
         return (value, false)
       }
       joined.withLock { $0 = [] }
-      writer.store(currentThread, ordering: .relaxed)
-      defer {
-        commits.add(1, ordering: .releasing)
-        writer.store(0, ordering: .relaxed)
-      }
+      moments.beginWrite()
+      defer { moments.endWrite() }
       let (value, changes) = try connection.transaction(.immediate) { connection in
         try connection.refuseMovedFile()
         return try body(connection)
@@ -207,13 +192,4 @@ extension Device {
         cure: "restore a backup of it")
     }
   }
-}
-
-/// A number that no other running thread has; never 0.
-private var currentThread: UInt {
-  #if canImport(Darwin)
-    UInt(bitPattern: pthread_self())
-  #else
-    UInt(pthread_self())
-  #endif
 }

@@ -5,6 +5,7 @@
 // changes its header (https://www.sqlite.org/walformat.html#the_wal_index_header). The mapping is
 // SQLite's own: a descriptor of ours would drop SQLite's locks when it is closed.
 
+import Foundation
 import GRDB
 import GRDBSQLite
 import Synchronization
@@ -54,4 +55,45 @@ struct WalIndex: @unchecked Sendable {
     atomicMemoryFence(ordering: .acquiring)
     return moment
   }
+}
+
+/// Tells a core's present moment. An object of its own: nobody refers to it weakly, which would
+/// make every reference to it several times as slow.
+package final class Moments: Sendable {
+  private let index: WalIndex?
+  private let canBeTold: Bool
+  private let commits = Atomic<UInt64>(0)
+  /// The thread that is in a write, which alone sees what is not committed yet; 0 for none.
+  private let writer = Atomic<UInt>(0)
+
+  /// - Parameters:
+  ///   - index: nil in memory, and where SQLite has none.
+  ///   - isPrivate: whether only this core can write; then its commits are counted.
+  init(_ index: WalIndex?, isPrivate: Bool) {
+    self.index = index
+    canBeTold = index != nil || isPrivate
+  }
+
+  /// The state that a read would see now; nil where that cannot be told: within a write of this
+  /// thread, and where SQLite does not show it. Valid as long as the core's connection is open.
+  package var now: Moment? {
+    guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
+    return index?.moment ?? Moment(count: commits.load(ordering: .acquiring))
+  }
+
+  func beginWrite() { writer.store(currentThread, ordering: .relaxed) }
+
+  func endWrite() {
+    commits.add(1, ordering: .releasing)
+    writer.store(0, ordering: .relaxed)
+  }
+}
+
+/// A number that no other running thread has; never 0.
+private var currentThread: UInt {
+  #if canImport(Darwin)
+    UInt(bitPattern: pthread_self())
+  #else
+    UInt(pthread_self())
+  #endif
 }

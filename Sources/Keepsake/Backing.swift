@@ -14,6 +14,8 @@ final class Backing: Sendable {
   let device: Device
   let store: String
   let failures: FailureLog
+  /// The device's.
+  private let moments: Moments
   /// What the process registered with the device; nil for a store that does not see it.
   private let registered: RegisteredDefaults?
   /// Seeds as they were when the store was opened.
@@ -41,6 +43,7 @@ final class Backing: Sendable {
     logger: Logger
   ) throws(KeepsakeError) {
     self.device = device
+    moments = device.core.moments
     self.store = store
     self.registered = registered
     failures = FailureLog(logger: logger)
@@ -60,7 +63,7 @@ final class Backing: Sendable {
 
   /// The present state; nil where it cannot be told, and everything has to be read.
   var state: State? {
-    device.core.moment.map { State(moment: $0, registrations: registered?.version ?? 0) }
+    moments.now.map { State(moment: $0, registrations: registered?.version ?? 0) }
   }
 
   /// The value of the first layer that has one.

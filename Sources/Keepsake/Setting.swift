@@ -2,12 +2,11 @@
 //
 // A property that lives in a store. The wrapper and its `$` projection are the same object.
 //
-// Threading: everything is immutable but the binding, which the store's initialiser sets once,
-// under a lock. The value itself is in the database.
+// Threading: everything is immutable but the slot, which has a lock. The value itself is in the
+// database; the slot remembers it for as long as nobody has committed.
 
 public import KeepsakeValues
 import Logging
-import Synchronization
 
 /// A typed setting of a store: name, type and default, declared once.
 ///
@@ -34,18 +33,7 @@ public final class Setting<Value: Sendable>: Sendable {
 
   let explicitKey: String?
   private let codec: SettingCodec<Value>
-  private let state = Mutex(State())
-
-  private struct Binding {
-    let backing: Backing
-    let key: String
-  }
-
-  private struct State {
-    var binding: Binding?
-    /// What was last read, and from what.
-    var known: (value: Value, state: Backing.State)?
-  }
+  private let slot = SettingSlot()
 
   init(_ defaultValue: Value, key: String?, codec: SettingCodec<Value>) {
     self.defaultValue = defaultValue
@@ -64,19 +52,16 @@ public final class Setting<Value: Sendable>: Sendable {
 
   public var wrappedValue: Value {
     get {
-      let (known, binding) = state.withLock { state in
-        let now = state.known == nil ? nil : state.binding?.backing.state
-        return (now == state.known?.state ? state.known?.value : nil, state.binding)
-      }
-      if let known { return known }
-      guard let bound = binding else {
+      // Only this setting keeps anything in its slot.
+      if let box = slot.known { return unsafeDowncast(box, to: Box<Value>.self).value }
+      guard let bound = slot.binding else {
         Self.reportUnbound()
         return defaultValue
       }
       return value(bound)
     }
     set {
-      guard let bound = state.withLock({ $0.binding }) else { return Self.reportUnbound() }
+      guard let bound = slot.binding else { return Self.reportUnbound() }
       do {
         try write(newValue, bound)
       } catch {
@@ -133,16 +118,16 @@ public final class Setting<Value: Sendable>: Sendable {
     try bound.backing.set(nil, bound.key)
   }
 
-  private func write(_ value: Value, _ bound: Binding) throws {
+  private func write(_ value: Value, _ bound: SettingSlot.Binding) throws {
     try bound.backing.set(try codec.encode(value), bound.key)
   }
 
   /// The value for a getter, which cannot throw.
-  private func value(_ bound: Binding) -> Value {
+  private func value(_ bound: SettingSlot.Binding) -> Value {
     do {
       let origin = bound.backing.state
       let value = try bound.backing.value(bound.key).map(codec.decode) ?? defaultValue
-      if let origin { state.withLock { $0.known = (value, origin) } }
+      if let origin { slot.keep(Box(value), as: origin) }
       return value
     } catch {
       bound.backing.reportRead(bound.key, error)
@@ -150,8 +135,8 @@ public final class Setting<Value: Sendable>: Sendable {
     }
   }
 
-  private func bound() throws -> Binding {
-    guard let bound = state.withLock({ $0.binding }) else { throw Self.unbound }
+  private func bound() throws -> SettingSlot.Binding {
+    guard let bound = slot.binding else { throw Self.unbound }
     return bound
   }
 
@@ -177,10 +162,6 @@ protocol BindableSetting: AnyObject {
 
 extension Setting: BindableSetting {
   func bind(to backing: Backing, key: String) -> Bool {
-    state.withLock { state in
-      guard state.binding == nil else { return false }
-      state.binding = Binding(backing: backing, key: key)
-      return true
-    }
+    slot.bind(SettingSlot.Binding(backing: backing, key: key))
   }
 }
