@@ -39,10 +39,7 @@ package final class Core: Sendable {
     mode = opened.mode
     isReadOnly = opened.mode != .readWrite
     queue = opened.queue
-    let location = opened.location
-    moments = Moments(
-      queue.unsafeReentrantWrite { WalIndex(Connection($0, location)) },
-      isPrivate: file == nil || opened.mode == .immutable)
+    moments = Moments(opened.index, isPrivate: file == nil || opened.mode == .immutable)
   }
 
   deinit {
