@@ -184,7 +184,7 @@ private struct Examination {
         }
     } catch {
       throw KeepsakeError(
-        .inputOutput, path: device.path, "its folder cannot be searched (\(error))",
+        .permissionDenied, path: device.path, "its folder cannot be searched",
         cure: "check the folder's permissions", cause: error)
     }
   }
