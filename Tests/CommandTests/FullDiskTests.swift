@@ -77,12 +77,15 @@ import Testing
 
   // MARK: - New files
 
+  /// So much that a log of it does not fit beside it, where only one of them does.
+  ///
   /// - Parameter manyStores: because a clone notes each.
   private func furnishMany(_ folder: Folder, manyStores: Bool) throws {
     try folder.furnish()
     let lines = (0..<400).map {
       let store = manyStores ? "cloud:\($0)" : "cloud"
-      return #"{"store":"\#(store)","key":"k\#($0)","type":"integer","value":\#($0)}"#
+      let value = String(repeating: "v", count: manyStores ? 1 : 200)
+      return #"{"store":"\#(store)","key":"k\#($0)","type":"string","value":"\#(value)"}"#
     }
     try folder.write(lines.joined(separator: "\n"), to: "many")
     try folder.must("import", "bad", "many", Moment.ten.argument)
