@@ -20,13 +20,15 @@ extension PropertyListParser {
     private var places: [String: UInt32] = [:]
 
     private static let comparedOneByOne = 8
+    /// A specifier rarely has fewer; growing to as many one by one would take as long as parsing.
+    private static let usualMembers = 4
 
     init(isDictionary: Bool, offset: UInt32) {
       self.isDictionary = isDictionary
       self.offset = offset
     }
 
-    var tag: StaticString { isDictionary ? "dict" : "array" }
+    var tag: ElementName { isDictionary ? .dict : .array }
 
     var value: PropertyListNode.Value {
       isDictionary ? .dictionary(members) : .array(nodes)
@@ -76,6 +78,7 @@ extension PropertyListParser {
         nodes.append(node)
         return
       }
+      if members.isEmpty { members.reserveCapacity(Self.usualMembers) }
       members.append(
         PropertyListNode.Member(key: key.text, keyOffset: key.offset, value: node))
       if !places.isEmpty { places[key.text] = key.offset }
