@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeValues
+package import KeepsakeValues
 
 extension PropertyListNode {
   /// The value as a store keeps it.
@@ -35,6 +35,25 @@ extension PropertyListNode {
         table[member.key] = try member.value.storedValue(depth: depth + 1)
       }
       return .dictionary(table)
+    }
+  }
+
+  /// Whether this default means that choice: it is equal, or an integer and the choice is the real
+  /// of the same value. What no store can hold is no choice.
+  func isChoice(_ choice: PropertyListNode) -> Bool {
+    guard let wanted = ifStorable, let candidate = choice.ifStorable else { return false }
+    if case .real(let real) = candidate, case .integer(let integer) = wanted {
+      return Double(exactly: integer) == real
+    }
+    return candidate == wanted
+  }
+
+  /// The value as a store keeps it; nil if no store can hold it.
+  package var ifStorable: StoredValue? {
+    do throws(Fault) {
+      return try storedValue()
+    } catch {
+      return nil
     }
   }
 

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func mutationsNeverCrash() {
+  @Test func mutationsNeverCrash() throws {
     let seed = Chance.seed
     var chance = Chance(seed: seed)
     var outcomes: [String: Int] = [:]
@@ -49,6 +49,11 @@ import Testing
       for _ in 0...chance.below(3) { Self.mutate(&bytes, &chance) }
       let result = refusal(bytes)
       outcomes[String(result.split(separator: " ").last ?? ""), default: 0] += 1
+      if result == "accepted" {
+        let root = try PropertyList.parse(bytes, file: "a.plist").root
+        let again = try PropertyList.parse(PropertyList.write(root.value), file: "b.plist").root
+        #expect(spelled(root).count == spelled(again).count, "KEEPSAKE_SEED=\(seed) \(bytes)")
+      }
       // A refusal has a place inside of the file.
       let line = result.split(separator: ":").first.flatMap { Int($0) }
       #expect(result == "accepted" || line != nil, "KEEPSAKE_SEED=\(seed) \(bytes)")
