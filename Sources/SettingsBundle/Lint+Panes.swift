@@ -39,7 +39,6 @@ extension Lint {
     }
     var (open, entered): ([Int], Set<Int>) = ([], [0])
     checkCycles(from: 0, &open, &entered)
-    if bundle.folder.isBundle { checkFiles() }
   }
 
   private mutating func checkGroup(of pane: SettingsPane, isRoot: Bool) {
@@ -81,30 +80,42 @@ extension Lint {
     open.removeLast()
   }
 
-  /// Property lists that no row leads to, in the folders that have panes. A file for some devices
-  /// only, or for another program (`Root.inApp.plist`), belongs to the one it is a variant of.
-  private mutating func checkFiles() {
-    var known = Set(bundle.panes.map { ByteText($0.file) })
-    for pane in bundle.panes {
-      for case let name? in pane.specifiers.map(\.paneName) {
-        if case .success(let file) = Result(catching: { try PanePath.file(name, at: 0) }) {
-          known.insert(ByteText(file))
+  /// Property lists that no row leads to, in the folders that have panes.
+  ///
+  /// - Parameter readings: of one bundle, for several devices.
+  static func unreferencedFiles(in readings: [SettingsBundle]) -> [SettingsBundle.Finding] {
+    guard let folder = readings.first?.folder, folder.isBundle else { return [] }
+    let panes = readings.flatMap(\.panes)
+    let known = Set(panes.flatMap { [$0.file] + $0.childFiles }.map(general))
+    let folders = panes.map { $0.file.split(separator: "/").dropLast().joined(separator: "/") }
+    return Set(folders).sorted().flatMap { subfolder in
+      folder.names(in: subfolder).filter { $0.hasSuffix(".plist") }
+        .map { subfolder.isEmpty ? $0 : "\(subfolder)/\($0)" }
+        .filter { !known.contains(general($0)) }
+        .map {
+          SettingsBundle.Finding(
+            severity: .warning, rule: LintRule.unreferencedFile.rawValue, file: $0, line: 1,
+            column: 1, message: "no row leads to this file; add one, or remove the file")
         }
-      }
     }
-    let folders = Set(
-      bundle.panes.map { $0.file.split(separator: "/").dropLast().joined(separator: "/") })
-    for folder in folders.sorted() {
-      for name in bundle.folder.names(in: folder) where name.hasSuffix(".plist") {
-        let file = folder.isEmpty ? name : "\(folder)/\(name)"
-        let stem = file.dropLast(6).prefix { $0 != "~" }
-        let plain = stem.hasSuffix(".inApp") ? stem.dropLast(6) : stem
-        guard !known.contains(ByteText(file)), !known.contains(ByteText(plain + ".plist")) else {
-          continue
-        }
-        warn(
-          .unreferencedFile, in: file, nil, "no row leads to this file; add one, or remove the file"
-        )
+  }
+
+  /// A file for some devices only, or for another program (`Root.inApp.plist`), belongs to the one
+  /// that it is a variant of.
+  private static func general(_ file: String) -> ByteText {
+    let stem = file.dropLast(6).prefix { $0 != "~" }
+    return ByteText(String(stem.hasSuffix(".inApp") ? stem.dropLast(6) : stem))
+  }
+}
+
+extension SettingsPane {
+  /// The files that rows name, whether they exist or not.
+  fileprivate var childFiles: [String] {
+    specifiers.compactMap(\.paneName).compactMap { name in
+      do throws(Fault) {
+        return try PanePath.file(name, at: 0)
+      } catch {
+        return nil
       }
     }
   }

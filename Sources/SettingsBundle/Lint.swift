@@ -16,25 +16,30 @@ extension SettingsBundle {
   public static func lint(
     at path: String, limits: Limits = Limits()
   ) throws(PropertyListError) -> [Finding] {
-    var findings: [Finding] = []
+    let names = try BundleFolder.open(path).0.names()
+    let idioms = Idiom.allCases.filter { idiom in
+      names.contains { $0.hasSuffix("~\(idiom.suffix).plist") }
+    }
+    var findings = try read(path, nil, limits)
+    for idiom in idioms {
+      let more = try read(path, idiom, limits)
+      findings.bundles += more.bundles
+      findings.found += more.found
+    }
     var seen: Set<Finding> = []
-    let root = try lint(at: path, idiom: nil, limits: limits)
-    let idioms = Idiom.allCases.filter { root.names.contains(suffix: "~\($0.suffix).plist") }
-    var runs = [root.findings]
-    for idiom in idioms { runs.append(try lint(at: path, idiom: idiom, limits: limits).findings) }
-    for finding in runs.joined() where seen.insert(finding).inserted { findings.append(finding) }
-    return findings
+    return (findings.found + Lint.unreferencedFiles(in: findings.bundles))
+      .filter { seen.insert($0).inserted }
   }
 
-  private static func lint(
-    at path: String, idiom: Idiom?, limits: Limits
-  ) throws(PropertyListError) -> (findings: [Finding], names: [String]) {
+  private static func read(
+    _ path: String, _ idiom: Idiom?, _ limits: Limits
+  ) throws(PropertyListError) -> (found: [Finding], bundles: [SettingsBundle]) {
     let options = Options(mode: .lenient, idiom: idiom, limits: limits, findsAll: true)
     do throws(PropertyListError) {
       let bundle = try SettingsBundle(at: path, options)
       var lint = Lint(bundle)
       lint.run()
-      return (lint.sorted, bundle.folder.names())
+      return (lint.sorted, [bundle])
     } catch {
       guard let place = error.position else { throw error }
       let (folder, _) = try BundleFolder.open(path)
@@ -42,7 +47,7 @@ extension SettingsBundle {
       let warning = Warning(
         code: error.code, file: String(decoding: file, as: UTF8.self), line: place.line,
         column: place.column, message: error.message)
-      return ([Finding(warning)], folder.names())
+      return ([Finding(warning)], [])
     }
   }
 }
@@ -91,8 +96,4 @@ struct Lint {
   mutating func add(_ warning: SettingsBundle.Warning) {
     findings.append(SettingsBundle.Finding(warning))
   }
-}
-
-extension [String] {
-  fileprivate func contains(suffix: String) -> Bool { contains { $0.hasSuffix(suffix) } }
 }

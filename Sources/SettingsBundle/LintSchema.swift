@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which keys the schema has, and what the optional ones may be. The source is Apple's "Settings
-// Application Schema Reference"
-// (https://developer.apple.com/library/archive/documentation/PreferenceSettings/Conceptual/SettingsApplicationSchemaReference/).
+// Application Schema Reference" (https://developer.apple.com/library/archive/documentation/
+// PreferenceSettings/Conceptual/SettingsApplicationSchemaReference/).
 
 enum LintSchema {
   /// The keys of a pane. `Title` is not in the reference but in Xcode's template.

@@ -4,8 +4,8 @@
 // UTF-8 or UTF-16, or an XML property list. What Xcode compiles them to, a binary property list, is
 // named and refused.
 //
-// The grammar is that of old property lists
-// (https://developer.apple.com/library/archive/documentation/Cocoa/Conceptual/LoadingResources/Strings/Strings.html):
+// The grammar is that of old property lists (https://developer.apple.com/library/archive/
+// documentation/Cocoa/Conceptual/LoadingResources/Strings/Strings.html):
 //
 //   file  = (pair | space | "/* … */" | "// …")*
 //   pair  = word ["=" word] ";"

@@ -166,8 +166,8 @@ import Testing
     try folder.write(pane(row), to: "Root.plist")
     #expect(
       try findings() == [
-        "Root.plist:6:1 error required-key-missing", "Root.plist:6:66 error wrong-type",
-        "Root.plist:6:96 error default-not-among-values",
+        "Root.plist:6:1 error required-key-missing", "Root.plist:6:76 error wrong-type",
+        "Root.plist:6:106 error default-not-among-values",
       ])
   }
 
@@ -176,12 +176,12 @@ import Testing
     try folder.write(pane(toggle("b", "<false/>")), to: "B.plist")
     #expect(
       try findings() == [
-        "Root.plist:7:94 warning repeated-key", "B.plist:6:132 error conflicting-defaults",
+        "Root.plist:7:110 warning repeated-key", "B.plist:6:151 error conflicting-defaults",
       ])
     let finding = try #require(try SettingsBundle.lint(at: folder.path).first)
     #expect(
       finding.description
-        == #"Root.plist:7:94: warning: the key "a" has a row at Root.plist:6 already; "#
+        == #"Root.plist:7:110: warning: the key "a" has a row at Root.plist:6 already; "#
         + "rename one, unless both are meant to change one setting [repeated-key]")
   }
 
@@ -198,7 +198,7 @@ import Testing
     #expect(
       try findings() == [
         "Root.plist:7:108 warning pane-name", "A.plist:4:1 warning unknown-key",
-        "A.plist:4:38 warning application-group", "A.plist:5:1 warning empty-pane",
+        "A.plist:4:77 warning application-group", "A.plist:5:1 warning empty-pane",
         "sub/B.plist:7:108 warning pane-cycle", "sub/B.plist:7:108 warning pane-name",
         "Lost.plist:1:1 warning unreferenced-file", "sub/Lost.plist:1:1 warning unreferenced-file",
       ])
@@ -206,9 +206,10 @@ import Testing
 
   @Test func filesForOneDeviceAreReadToo() throws {
     try folder.write(pane(toggle("a")), to: "Root.plist")
-    try folder.write(pane(toggle("b", "<string/>")), to: "Root~ipad.plist")
+    try folder.write(pane(toggle("b", "<string/>"), child("Pad")), to: "Root~ipad.plist")
+    try folder.write(pane(toggle("c")), to: "Pad.plist")
     try folder.write(pane(toggle("b")), to: "Root~iphone.plist")
-    #expect(try findings() == ["Root~ipad.plist:6:132 error default-not-among-values"])
+    #expect(try findings() == ["Root~ipad.plist:6:151 error default-not-among-values"])
   }
 
   @Test func malformedFilesAreFindings() throws {
@@ -219,7 +220,7 @@ import Testing
     try folder.write("<plist>", to: "A.plist")
     #expect(
       try findings() == [
-        "Root.plist:7:132 error default-not-among-values", "A.plist:1:8 error unexpected-end",
+        "Root.plist:7:151 error default-not-among-values", "A.plist:1:8 error unexpected-end",
       ])
     #expect(throws: PropertyListError.self) { try findings(folder.path + "/none") }
   }

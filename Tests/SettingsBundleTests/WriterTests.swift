@@ -57,7 +57,8 @@ import Testing
       "<array>\n\t<true/>\n\t<array>\n\t\t<data>\n\t\tAA==\n\t\t</data>\n\t</array>\n</array>"
     ),
     (
-      "<dict><key>b</key><true/><key>B</key><dict/><key>é</key><true/><key>&lt;</key><true/></dict>",
+      "<dict><key>b</key><true/><key>B</key><dict/><key>é</key><true/>"
+        + "<key>&lt;</key><true/></dict>",
       "<dict>\n\t<key>&lt;</key>\n\t<true/>\n\t<key>B</key>\n\t<dict/>\n\t<key>b</key>\n\t<true/>"
         + "\n\t<key>é</key>\n\t<true/>\n</dict>"
     ),
