@@ -159,9 +159,20 @@ protocol BindableSetting: AnyObject {
   var explicitKey: String? { get }
   /// - Returns: false when this setting belongs to another store already.
   func bind(to backing: Backing, key: String) -> Bool
+  /// Why a stored value cannot be read; nil if it can.
+  func problem(reading value: StoredValue) -> String?
 }
 
 extension Setting: BindableSetting {
+  func problem(reading value: StoredValue) -> String? {
+    do {
+      _ = try codec.decode(value)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
   func bind(to backing: Backing, key: String) -> Bool {
     binding.withLock { binding in
       guard binding == nil else { return false }

@@ -11,6 +11,18 @@ extension SettingsBundle {
   }
 }
 
+extension SettingsBundle {
+  /// The path of a file of the bundle, or a text that starts with it, as the caller would write it.
+  package func shownPath(_ file: String) -> String { folder.shownPath(file) }
+
+  /// The same for the bundle at a path.
+  package static func shownPath(
+    of file: String, at path: String
+  ) throws(PropertyListError) -> String {
+    try BundleFolder.open(path).0.shownPath(file)
+  }
+}
+
 extension SettingsBundle.Idiom {
   /// The file that stands for `file`, a name that ends with `.plist`.
   func variant(of file: String) -> String {

@@ -124,6 +124,9 @@ extension SettingsSpecifier {
   /// `FooterText` of a group.
   package var footer: String? { node["FooterText"]?.string }
 
+  /// Whether a text field hides what is typed.
+  package var isSecure: Bool { kind == .textField && node["IsSecure"]?.boolean == true }
+
   /// The devices that the row is for; nil for all.
   package var idioms: [String]? {
     node["SupportedUserInterfaceIdioms"]?.array.map { $0.compactMap(\.string) }
