@@ -16,11 +16,11 @@ struct PropertyListExport {
 
   /// - Throws: `InputError`, with the key, for what a property list cannot hold.
   func text(of store: String?) throws -> String {
-    var members: [PropertyListNode.Member] = []
+    var entries: [(key: String, value: StoredValue)] = []
     try device.forEachEntry(store: store ?? StoreName.cloud) { entry in
-      guard let value = entry.content.value else { return }
-      members.append(try member(entry.address.key.string, value))
+      if let value = entry.content.value { entries.append((entry.address.key.string, value)) }
     }
+    let members = try entries.map { try member($0.key, $0.value) }
     do throws(PropertyListWriteError) {
       return String(decoding: try PropertyList.write(.dictionary(members)), as: UTF8.self)
     } catch {

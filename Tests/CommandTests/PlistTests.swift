@@ -56,7 +56,7 @@ import Testing
     try folder.expect(
       "plist", "p", "--json",
       prints: #"{"b":[true,{"$date":"2026-11-20T10:00:00.000Z"},{"$data":"AAE="},[]],"#
-        + #""a":"18446744073709551615","t\tb":{"$dictionary":{"$x":{"$real":"nan"}}},"#
+        + #""a":{"$integer":"18446744073709551615"},"t\tb":{"$dictionary":{"$x":{"$real":"nan"}}},"#
         + #""n":[{"$integer":"18446744073709551615"}]}"# + "\n")
     try folder.write("<plist><date>2026-11-20T10:00:00Z</date></plist>", to: "p")
     try folder.expect("plist", "p", "--json", prints: "\"2026-11-20T10:00:00.000Z\"\n")
@@ -121,7 +121,7 @@ import Testing
       + "rename one, unless both are meant to change one setting"
     try folder.expect(
       "plist", "S.bundle", "--lint",
-      prints: "S.bundle/Root.plist:2:158: warning: \(odd) [unknown-key]\n"
+      prints: "S.bundle/Root.plist:2:166: warning: \(odd) [unknown-key]\n"
         + "S.bundle/Root.plist:3:114: warning: \(twice) [repeated-key]\n", code: 1)
     func json(_ line: Int, _ column: Int, _ rule: String, _ message: String) -> String {
       #"{"file":"Root.plist","line":\#(line),"column":\#(column),"severity":"warning","#
@@ -129,17 +129,17 @@ import Testing
     }
     try folder.expect(
       "plist", "S.bundle", "--lint", "--json",
-      prints: "[\(json(2, 158, "unknown-key", odd)),\(json(3, 114, "repeated-key", twice))]\n",
+      prints: "[\(json(2, 166, "unknown-key", odd)),\(json(3, 114, "repeated-key", twice))]\n",
       code: 1)
     let ofFile = try folder.run(["plist", "S.bundle/Root.plist", "--lint"])
-    #expect(ofFile.stdout.hasPrefix("S.bundle/Root.plist:2:158: warning: "))
+    #expect(ofFile.stdout.hasPrefix("S.bundle/Root.plist:2:166: warning: "))
   }
 
   @Test func anErrorIsAFailureAndLenientlyOneOfTheFindings() throws {
     let bad = toggle.replacing("<true/>", with: "<string/>")
     let folder = try folder(bad, toggle.replacing(">sound<", with: ">s<") + "<key>X</key><true/>")
     let error =
-      "S.bundle/Root.plist:2:155: error: the DefaultValue of the toggle switch \"sound\", a string,"
+      "S.bundle/Root.plist:2:159: error: the DefaultValue of the toggle switch \"sound\", a string,"
       + " is neither its TrueValue nor its FalseValue; use one of them, of the same type"
       + " [default-not-among-values]"
     let says = "kvsync: \(error); 1 more with --lenient\n"
