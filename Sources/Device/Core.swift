@@ -25,6 +25,7 @@ package final class Core: Sendable {
   private let queue: DatabaseQueue
   /// Changes of writes that joined the one under way. Only used from within the queue.
   private let joined = Mutex<[Change]>([])
+  package let moments: Moments
 
   /// - Parameter shared: of all cores on the file.
   init(
@@ -38,6 +39,7 @@ package final class Core: Sendable {
     mode = opened.mode
     isReadOnly = opened.mode != .readWrite
     queue = opened.queue
+    moments = Moments(opened.index, isPrivate: file == nil || opened.mode == .immutable)
   }
 
   deinit {
@@ -115,6 +117,8 @@ package final class Core: Sendable {
         return (value, false)
       }
       joined.withLock { $0 = [] }
+      moments.beginWrite()
+      defer { moments.endWrite() }
       let (value, changes) = try connection.transaction(.immediate) { connection in
         try connection.refuseMovedFile()
         return try body(connection)

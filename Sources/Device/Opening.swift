@@ -20,6 +20,8 @@ struct Opened {
   let queue: DatabaseQueue
   let location: Location
   let mode: Location.Mode
+  /// Nil where SQLite shows no commits of others.
+  var index: WalIndex?
 }
 
 enum Opening {
@@ -37,7 +39,11 @@ enum Opening {
         try prepareForWriting(connection, location)
       }
       if mode == .readWrite { try Schema.migrate(queue) }
-      return Opened(queue: queue, location: location, mode: mode)
+      // A file that is read as it lies has no index, and must not get one.
+      let index =
+        mode == .immutable
+        ? nil : try queue.writeWithoutTransaction { try WalIndex(Connection($0, location)) }
+      return Opened(queue: queue, location: location, mode: mode, index: index)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }

@@ -8,15 +8,34 @@ import KeepsakeDevice
 import KeepsakeSettingsBundle
 import KeepsakeValues
 import Logging
+import Synchronization
 
 final class Backing: Sendable {
   let device: Device
   let store: String
   let failures: FailureLog
+  /// The device's.
+  private let moments: Moments
   /// What the process registered with the device; nil for a store that does not see it.
   private let registered: RegisteredDefaults?
   /// Seeds as they were when the store was opened.
   private let seeds: [ByteText: StoredValue]
+
+  /// What was read since the present state began.
+  private struct Cache {
+    var state: State?
+    var values: [ByteText: StoredValue?] = [:]
+
+    /// - Parameter state: from before the value was read: so it may be newer, and never older.
+    mutating func keep(_ value: StoredValue?, of key: ByteText, as state: State) {
+      // Whoever asks for ever new keys must not fill the memory.
+      if self.state != state || values.count >= 200_000 { values = [:] }
+      self.state = state
+      values[key] = .some(value)
+    }
+  }
+
+  private let cache = Mutex(Cache())
 
   /// - Parameter bundle: wins over what the file knows of other bundles.
   init(
@@ -24,6 +43,7 @@ final class Backing: Sendable {
     logger: Logger
   ) throws(KeepsakeError) {
     self.device = device
+    moments = device.core.moments
     self.store = store
     self.registered = registered
     failures = FailureLog(logger: logger)
@@ -35,9 +55,25 @@ final class Backing: Sendable {
     seeds = Dictionary(own + others, uniquingKeysWith: { first, _ in first })
   }
 
+  /// What a value is read from. It is the same as long as none of the layers has changed.
+  struct State: Equatable {
+    let moment: Moment
+    let registrations: Int
+  }
+
+  /// The present state; nil where it cannot be told, and everything has to be read.
+  var state: State? {
+    moments.now.map { State(moment: $0, registrations: registered?.version ?? 0) }
+  }
+
   /// The value of the first layer that has one.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
-    try stored(key) ?? fallback(key)
+    guard let state else { return try stored(key) ?? fallback(key) }
+    let key = ByteText(key)
+    if let known = cache.withLock({ $0.state == state ? $0.values[key] : nil }) { return known }
+    let value = try stored(key.string) ?? fallback(key.string)
+    cache.withLock { $0.keep(value, of: key, as: state) }
+    return value
   }
 
   /// The value that was set here or learned from another device.

@@ -2,12 +2,11 @@
 //
 // A property that lives in a store. The wrapper and its `$` projection are the same object.
 //
-// Threading: everything is immutable but the binding, which the store's initialiser sets once,
-// under a lock. The value itself is in the database.
+// Threading: everything is immutable but the slot, which has a lock. The value itself is in the
+// database; the slot remembers it for as long as nobody has committed.
 
 public import KeepsakeValues
 import Logging
-import Synchronization
 
 /// A typed setting of a store: name, type and default, declared once.
 ///
@@ -34,12 +33,7 @@ public final class Setting<Value: Sendable>: Sendable {
 
   let explicitKey: String?
   private let codec: SettingCodec<Value>
-  private let binding = Mutex<Binding?>(nil)
-
-  private struct Binding {
-    let backing: Backing
-    let key: String
-  }
+  private let slot = SettingSlot()
 
   init(_ defaultValue: Value, key: String?, codec: SettingCodec<Value>) {
     self.defaultValue = defaultValue
@@ -58,14 +52,16 @@ public final class Setting<Value: Sendable>: Sendable {
 
   public var wrappedValue: Value {
     get {
-      guard let bound = binding.withLock({ $0 }) else {
+      // Only this setting keeps anything in its slot.
+      if let box = slot.known { return unsafeDowncast(box, to: Box<Value>.self).value }
+      guard let bound = slot.binding else {
         Self.reportUnbound()
         return defaultValue
       }
       return value(bound)
     }
     set {
-      guard let bound = binding.withLock({ $0 }) else { return Self.reportUnbound() }
+      guard let bound = slot.binding else { return Self.reportUnbound() }
       do {
         try write(newValue, bound)
       } catch {
@@ -122,22 +118,25 @@ public final class Setting<Value: Sendable>: Sendable {
     try bound.backing.set(nil, bound.key)
   }
 
-  private func write(_ value: Value, _ bound: Binding) throws {
+  private func write(_ value: Value, _ bound: SettingSlot.Binding) throws {
     try bound.backing.set(try codec.encode(value), bound.key)
   }
 
   /// The value for a getter, which cannot throw.
-  private func value(_ bound: Binding) -> Value {
+  private func value(_ bound: SettingSlot.Binding) -> Value {
     do {
-      return try bound.backing.value(bound.key).map(codec.decode) ?? defaultValue
+      let origin = bound.backing.state
+      let value = try bound.backing.value(bound.key).map(codec.decode) ?? defaultValue
+      if let origin { slot.keep(Box(value), as: origin) }
+      return value
     } catch {
       bound.backing.reportRead(bound.key, error)
       return defaultValue
     }
   }
 
-  private func bound() throws -> Binding {
-    guard let bound = binding.withLock({ $0 }) else { throw Self.unbound }
+  private func bound() throws -> SettingSlot.Binding {
+    guard let bound = slot.binding else { throw Self.unbound }
     return bound
   }
 
@@ -174,10 +173,6 @@ extension Setting: BindableSetting {
   }
 
   func bind(to backing: Backing, key: String) -> Bool {
-    binding.withLock { binding in
-      guard binding == nil else { return false }
-      binding = Binding(backing: backing, key: key)
-      return true
-    }
+    slot.bind(SettingSlot.Binding(backing: backing, key: key))
   }
 }

@@ -8,7 +8,9 @@ extension Core {
   func withSender<Value>(
     _ sender: Core, _ body: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
-    let address = sender.location.uri(sender.mode == .immutable ? .immutable : .readOnly)
+    var address = sender.location.uri(sender.mode == .immutable ? .immutable : .readOnly)
+    // Else SQLite would look for the file where it found the main database, perhaps in memory.
+    if sender.file != nil { address += "&vfs=unix" }
     try access { connection in
       try connection.run("ATTACH DATABASE ?1 AS sender", [.text(address)])
       // A meeting jumps through both files; a setting needs no such cache. Kibibytes, negated.

@@ -123,8 +123,8 @@ private struct Examination {
       if let future, future > 0 {
         findings.append(
           Finding(
-            kind: .clock, problem: "\(future) entries are stamped in the future",
-            cure: "check the clock of the device that wrote them, and set the keys anew later"))
+            kind: .clock, problem: "\(counted(Int(future), "stamp")) in the future",
+            cure: "check the clock of whoever wrote, and set the keys anew later"))
       }
       let known = try connection.first(
         """
@@ -150,9 +150,9 @@ private struct Examination {
     return [
       Finding(
         kind: .held,
-        problem: "\(waiting.count) entries from the future wait until \(from)"
+        problem: counted(waiting.count, "write") + " from the future, held until \(from)"
           + (from == until ? "" : " and later, the last until \(until)"),
-        cure: "they come in by themselves; check the clock of the device that wrote them")
+        cure: "check the clock of whoever wrote; what is held comes in by itself")
     ]
   }
 

@@ -14,7 +14,13 @@ package struct ByteText: Hashable, Comparable, Sendable, CustomStringConvertible
   package var description: String { string }
 
   package static func == (a: ByteText, b: ByteText) -> Bool {
-    a.string.utf8.elementsEqual(b.string.utf8)
+    let (left, right) = (a.string.utf8, b.string.utf8)
+    guard left.count == right.count else { return false }
+    // Both native: their bytes are compared at once.
+    let isEqual = left.withContiguousStorageIfAvailable { left in
+      right.withContiguousStorageIfAvailable { right in left.elementsEqual(right) }
+    }
+    return (isEqual ?? nil) ?? left.elementsEqual(right)
   }
 
   package static func < (a: ByteText, b: ByteText) -> Bool {

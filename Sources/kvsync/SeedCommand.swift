@@ -39,7 +39,9 @@ struct SeedCommand: ParsableCommand {
         "seeded": .integer(Int64(bundle.seeds.count)), "panes": .integer(Int64(bundle.paneCount)),
         "warnings": .array(bundle.warnings.map(Self.json)),
       ]),
-      lines: ["\(bundle.seeds.count) defaults from \(bundle.paneCount) panes"], isData: false)
+      lines: [
+        counted(bundle.seeds.count, "default") + " from " + counted(bundle.paneCount, "pane")
+      ], isData: false)
   }
 
   private static func json(_ warning: SettingsBundle.Warning) -> JSON {

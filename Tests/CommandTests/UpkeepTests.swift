@@ -109,10 +109,10 @@ import Testing
     let sizes = "\(size) bytes before, \(size) after\n"
     try folder.expect(
       "compact", "a", "--at", "2027-02-01",
-      prints: "0 deletions collected, 1 wait; \(sizes)")
+      prints: "0 deletions collected, 1 waiting; \(sizes)")
     try folder.expect(
       "compact", "a", "--at", "2027-03-01",
-      prints: "1 deletions collected, 0 wait; \(sizes)")
+      prints: "1 deletion collected, 0 waiting; \(sizes)")
     try folder.expect(
       "compact", "b", "--keep", "1d", "--at", "2026-11-22", "--json",
       prints: #"{"collected":1,"waiting":0,"retired":[],"bytesBefore":\#(size),"#
@@ -201,8 +201,8 @@ import Testing
       "doctor", "a", Moment.ten.argument,
       prints: "clock: its clock is 3600 s ahead of this machine's; check this machine's clock; "
         + "writes go on, and others hold them until their time\n"
-        + "clock: 1 entries are stamped in the future; check the clock of the device that wrote"
-        + " them, and set the keys anew later\n", code: 1)
+        + "clock: 1 stamp in the future; check the clock of whoever wrote,"
+        + " and set the keys anew later\n", code: 1)
   }
 
   @Test func whatIsDueIsLetInByARepair() throws {
@@ -210,8 +210,8 @@ import Testing
     try folder.must("set", "future", "k", "v", Moment.twelve.argument)
     try folder.must("merge", "future", "a", "--create", Moment.ten.argument)
     let waits =
-      "held: 1 entries from the future wait until 2026-11-20T11:55:00.000Z; "
-      + "they come in by themselves; check the clock of the device that wrote them\n"
+      "held: 1 write from the future, held until 2026-11-20T11:55:00.000Z; "
+      + "check the clock of whoever wrote; what is held comes in by itself\n"
     try folder.expect("doctor", "a", "--repair", Moment.ten.argument, prints: waits, code: 1)
     try folder.expect("doctor", "a", Moment.twelve.argument, prints: waits, code: 1)
     try folder.expect(

@@ -131,6 +131,35 @@ private let misuses: [Misuse] = [
     #expect(ending.code == 0 && ending.stderr == "" && ending.stdout.contains("USAGE: kvsync"))
   }
 
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func aShellIsGivenItsCompletions(_ shell: String) throws {
+    let ending = try Folder().run(["--generate-completion-script", shell])
+    #expect(ending.code == 0 && ending.stderr == "")
+    for word in ["explain", "max-clock-skew", "jsonl"] { #expect(ending.stdout.contains(word)) }
+  }
+
+  @Test(arguments: [
+    "merge", "diff", "get", "set", "delete", "list", "explain", "watch", "seed", "import", "export",
+    "conflicts", "peers", "clone", "doctor", "compact",
+  ])
+  func helpShowsAnExampleOfEveryCommandAndItsCommonOptions(_ command: String) throws {
+    let help = try Folder().run(["help", command]).stdout
+    #expect(help.contains("\n  kvsync \(command) ") || help.contains(" | kvsync \(command) "))
+    for option in ["--json", "--quiet", "--at", "--busy-timeout"] { #expect(help.contains(option)) }
+  }
+
+  @Test func anArgumentThatIsNotUTF8IsRefusedAndNotReplaced() throws {
+    let folder = try Folder.furnished()
+    let ending = try Command.run(
+      Command.find("sh"), ["-c", #""$0" set good "$(printf '\377')" v"#, Command.kvsync.get()],
+      in: folder.path)
+    #expect(
+      ending
+        == Ending(
+          stderr: "kvsync: (command line): argument 3 is not UTF-8; "
+            + "use names and values in UTF-8\n", code: 64))
+  }
+
   @Test(arguments: FileCommand.allCases)
   func aPathWithALineBreakStillMakesOneLine(_ command: FileCommand) throws {
     let folder = try Folder.furnished()

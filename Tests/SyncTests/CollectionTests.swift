@@ -116,6 +116,18 @@ import Testing
     #expect(try live(c)["k"] == "new")
   }
 
+  @Test func anAnswerBeatsWhatItAnswersAndNothingLater() throws {
+    let d = try Device.inMemory(identity: ReplicaID(rawValue: 4), clock: clock.clock)
+    try deleted(knownTo: c)
+    try set(d, "k", "later")
+    clock.milliseconds += 200 * Self.day
+    _ = try a.compact()
+    try a.merge(with: c)
+    #expect(try live(c)["k"] == nil)
+    try a.merge(with: d, c)
+    for device in [a, c, d] { #expect(try live(device)["k"] == "later") }
+  }
+
   @Test func aDeviceThatOnlyARelayKnowsDoesNotResurrect() throws {
     try set(a, "k", "old")
     try a.merge(with: b)

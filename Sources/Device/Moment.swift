@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether anybody has committed since, for the price of six loads. In write-ahead-log mode every
+// process that has the file open maps the same wal-index, and a commit, by whoever it is made,
+// changes its header (https://www.sqlite.org/walformat.html#the_wal_index_header). The mapping is
+// SQLite's own: a descriptor of ours would drop SQLite's locks when it is closed.
+
+import Foundation
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// A state of a database. What was read after a moment was taken is valid while it is the same.
+package struct Moment: Equatable, Sendable {
+  private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+
+  init(count: UInt64) { words = (count, 0, 0, 0, 0, 0) }
+
+  init(header: UnsafeRawPointer) {
+    func word(_ index: Int) -> UInt64 { header.load(fromByteOffset: index * 8, as: UInt64.self) }
+    words = (word(0), word(1), word(2), word(3), word(4), word(5))
+  }
+
+  package static func == (a: Moment, b: Moment) -> Bool {
+    let low = a.words.0 ^ b.words.0 | a.words.1 ^ b.words.1 | a.words.2 ^ b.words.2
+    let high = a.words.3 ^ b.words.3 | a.words.4 ^ b.words.4 | a.words.5 ^ b.words.5
+    return low | high == 0
+  }
+}
+
+/// The header of a database's wal-index. Valid as long as the connection is open.
+// Sendable: the memory is shared with other processes anyway. A load that meets a store gives a
+// header that equals none that was ever read, or one from before the commit.
+struct WalIndex: @unchecked Sendable {
+  private let header: UnsafeRawPointer
+
+  /// - Parameter connection: has read from the file and so uses the index already; else SQLite would
+  ///   make its file now.
+  /// - Returns: nil where SQLite has no such mapping: in memory, or for a file without a log.
+  init?(_ connection: Connection) throws {
+    let journal = try connection.first("PRAGMA journal_mode") { $0.text(0) }
+    guard journal == "wal" else { return nil }
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(
+      connection.database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    guard code == SQLITE_OK, let file, let methods = file.pointee.pMethods,
+      methods.pointee.iVersion >= 2, let map = methods.pointee.xShmMap
+    else { return nil }
+    var region: UnsafeMutableRawPointer?
+    // The first region, of the size that SQLite itself asks for; not made when it is not there.
+    guard map(file, 0, 32768, 0, &region) == SQLITE_OK, let region else { return nil }
+    header = UnsafeRawPointer(region)
+  }
+
+  var moment: Moment {
+    let moment = Moment(header: header)
+    // What is read after this is read from that state or a later one.
+    atomicMemoryFence(ordering: .acquiring)
+    return moment
+  }
+}
+
+/// Tells a core's present moment. An object of its own: nobody refers to it weakly, which would
+/// make every reference to it several times as slow.
+package final class Moments: Sendable {
+  private let index: WalIndex?
+  private let canBeTold: Bool
+  private let commits = Atomic<UInt64>(0)
+  /// The thread that is in a write, which alone sees what is not committed yet; 0 for none.
+  private let writer = Atomic<UInt>(0)
+
+  /// - Parameters:
+  ///   - index: nil in memory, and where SQLite has none.
+  ///   - isPrivate: whether only this core can write; then its commits are counted.
+  init(_ index: WalIndex?, isPrivate: Bool) {
+    self.index = index
+    canBeTold = index != nil || isPrivate
+  }
+
+  /// The state that a read would see now; nil where that cannot be told: within a write of this
+  /// thread, and where SQLite does not show it. Valid as long as the core's connection is open.
+  package var now: Moment? {
+    guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
+    return index?.moment ?? Moment(count: commits.load(ordering: .acquiring))
+  }
+
+  func beginWrite() { writer.store(currentThread, ordering: .relaxed) }
+
+  func endWrite() {
+    commits.add(1, ordering: .releasing)
+    writer.store(0, ordering: .relaxed)
+  }
+}
+
+/// A number that no other running thread has; never 0.
+private var currentThread: UInt {
+  #if canImport(Darwin)
+    UInt(bitPattern: pthread_self())
+  #else
+    UInt(pthread_self())
+  #endif
+}
