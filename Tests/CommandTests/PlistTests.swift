@@ -147,7 +147,7 @@ import Testing
     try folder.expect("plist", "S.bundle", "--lint", "--json", says: says, code: 65)
     try folder.expect(
       "plist", "S.bundle", "--lint", "--lenient",
-      prints: error + "\nS.bundle/Root.plist:3:154: warning: a toggle switch has no key \"X\";"
+      prints: error + "\nS.bundle/Root.plist:3:162: warning: a toggle switch has no key \"X\";"
         + " remove it [unknown-key]\n", code: 1)
     let json = try folder.run(["plist", "S.bundle", "--lint", "--lenient", "--json"])
     #expect(json.code == 1 && json.stdout.contains(#""severity":"error""#))

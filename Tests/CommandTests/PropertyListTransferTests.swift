@@ -157,7 +157,8 @@ import Testing
       <plist><dict>
       <key>ApplicationGroupContainerIdentifier</key><string>group.x</string>
       <key>PreferenceSpecifiers</key><array><dict><key>Type</key>
-      <string>PSTextFieldSpecifier</string><key>Key</key><string>k</string><key>DefaultValue</key><string>v</string></dict></array>
+      <string>PSTextFieldSpecifier</string><key>Key</key><string>k</string>
+      <key>DefaultValue</key><string>v</string></dict></array>
       </dict></plist>
       """, to: "S.bundle/Root.plist")
     try folder.must("seed", "a", "S.bundle")

@@ -72,7 +72,7 @@ import Testing
   @Test func whatIsWrittenIsReadAsTheSameTree() throws {
     let seed = Chance.seed
     var chance = Chance(seed: seed)
-    for _ in 0..<500 {
+    for _ in Chance.rounds(500) {
       let root = try parse(RandomTree(&chance).document(&chance))
       let text = try written(root.value)
       #expect(canonical(try parse(text)) == canonical(root), "KEEPSAKE_SEED=\(seed) \(text)")
@@ -85,7 +85,7 @@ import Testing
   @Test func theLayoutIsFoundationsOwn() throws {
     let seed = Chance.seed
     var chance = Chance(seed: seed)
-    for _ in 0..<300 {
+    for _ in Chance.rounds(300) {
       let tree = RandomTree(&chance)
       let data = try PropertyListSerialization.data(
         fromPropertyList: tree.foundation, format: .xml, options: 0)

@@ -12,4 +12,5 @@ let benchmarks: @Sendable () -> Void = {
     maxDuration: .seconds(5))
   settingBenchmarks()
   mergeBenchmarks()
+  propertyListBenchmarks()
 }
