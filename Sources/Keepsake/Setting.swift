@@ -158,9 +158,20 @@ protocol BindableSetting: AnyObject {
   var explicitKey: String? { get }
   /// - Returns: false when this setting belongs to another store already.
   func bind(to backing: Backing, key: String) -> Bool
+  /// Why a stored value cannot be read; nil if it can.
+  func problem(reading value: StoredValue) -> String?
 }
 
 extension Setting: BindableSetting {
+  func problem(reading value: StoredValue) -> String? {
+    do {
+      _ = try codec.decode(value)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
   func bind(to backing: Backing, key: String) -> Bool {
     slot.bind(SettingSlot.Binding(backing: backing, key: key))
   }

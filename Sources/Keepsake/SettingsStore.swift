@@ -112,7 +112,7 @@ extension SettingsStore {
   }
 
   /// A wrapped property is stored under its name with an underscore before it.
-  private static func propertyName(_ label: String?) -> String {
+  static func propertyName(_ label: String?) -> String {
     guard let label else { return "" }
     return label.hasPrefix("_") ? String(label.dropFirst()) : label
   }

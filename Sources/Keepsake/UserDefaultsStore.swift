@@ -12,7 +12,8 @@ public import Logging
 open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   /// - Parameters:
   ///   - device: where the settings are kept.
-  ///   - suite: a name for settings of their own, nil for the application's.
+  ///   - suite: a name for settings of their own; nil for the one that `bundle` names as its
+  ///     application group, else for the application's.
   ///   - bundle: declares defaults. They are read now, and kept in the file for tools; they are
   ///     never written as settings, so a newer bundle changes the defaults and nothing that was
   ///     set.
@@ -23,7 +24,8 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
     logger: Logger = Logger(label: "keepsake")
   ) throws {
     try super.init(
-      device: device, store: suite.map { "defaults:\($0)" } ?? "defaults",
+      device: device,
+      store: (suite ?? bundle?.suite).map { "defaults:\($0)" } ?? "defaults",
       registered: device.core.shared.registered, bundle: bundle, logger: logger)
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Strict RFC 4648 base64, white space anywhere.
+/// Strict RFC 4648 base64; white space anywhere when reading.
 enum Base64 {
   /// The bytes; fails at the first byte that does not belong. Padding is required, and the bits
   /// that it leaves over are zero (RFC 4648, section 3.5), so that equal bytes have one spelling.
@@ -46,6 +46,33 @@ enum Base64 {
     if count == 3 {
       out.append(UInt8(truncatingIfNeeded: group >> 10))
       out.append(UInt8(truncatingIfNeeded: group >> 2))
+    }
+  }
+
+  /// Appends the bytes with padding and without white space. O(n).
+  static func encode(_ bytes: ArraySlice<UInt8>, into out: inout [UInt8]) {
+    var index = bytes.startIndex
+    while index < bytes.endIndex {
+      let count = min(3, bytes.endIndex - index)
+      var group: UInt32 = 0
+      for place in 0..<3 {
+        group = group << 8 | (place < count ? UInt32(bytes[index + place]) : 0)
+      }
+      for place in 0..<4 {
+        let digit = UInt8(truncatingIfNeeded: group >> UInt32(18 - 6 * place) & 0x3F)
+        out.append(place <= count ? character(of: digit) : UInt8(ascii: "="))
+      }
+      index += count
+    }
+  }
+
+  private static func character(of digit: UInt8) -> UInt8 {
+    switch digit {
+    case 0..<26: digit + UInt8(ascii: "A")
+    case 26..<52: digit - 26 + UInt8(ascii: "a")
+    case 52..<62: digit - 52 + UInt8(ascii: "0")
+    case 62: UInt8(ascii: "+")
+    default: UInt8(ascii: "/")
     }
   }
 

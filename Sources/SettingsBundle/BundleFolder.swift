@@ -84,15 +84,20 @@ struct BundleFolder {
     }
   }
 
+  /// The names in a folder of the bundle in order, "" for the bundle itself; none if it cannot be
+  /// listed.
+  func names(in subfolder: String = "") -> [String] {
+    let folder = subfolder.isEmpty ? path : "\(path)/\(subfolder)"
+    return (FileManager.default.namesOfFolder(folder) ?? []).sorted { ByteText($0) < ByteText($1) }
+  }
+
   /// A file of the same folder that differs only in case: found by the default file system of a
   /// Mac, but not by a phone.
   private func similarName(to file: String) -> String? {
     let parts = file.split(separator: "/")
-    let parent = ([path] + parts.dropLast().map(String.init)).joined(separator: "/")
-    guard let name = parts.last,
-      let names = FileManager.default.namesOfFolder(parent)
-    else { return nil }
-    return names.sorted().first { $0.lowercased() == name.lowercased() }
+    guard let name = parts.last else { return nil }
+    return names(in: parts.dropLast().joined(separator: "/"))
+      .first { $0.lowercased() == name.lowercased() }
   }
 }
 
@@ -134,7 +139,7 @@ extension BundleFolder {
 }
 
 extension FileManager {
-  /// The names in a folder, or nil if it cannot be listed; only for hints in messages.
+  /// The names in a folder, or nil if it cannot be listed.
   fileprivate func namesOfFolder(_ path: String) -> [String]? {
     do {
       return try contentsOfDirectory(atPath: path)

@@ -5,6 +5,7 @@
 // Invariants:
 // - a file is read at most once, by its real path: a second row for it, and so every cycle, adds
 //   nothing and is no fault (a child that links back to its parent is odd, but it loses no seed);
+// - `visited` has the place in `panes` of each file that was read, -1 for one that is no pane;
 // - `seeds` has every key once, compared by bytes; `places` says where;
 // - `open` is the way from the root to the current pane, with the next row of each.
 
@@ -12,19 +13,20 @@ import KeepsakeValues
 
 struct BundleWalk {
   let folder: BundleFolder
-  let mode: SettingsBundle.Mode
-  let limits: SettingsBundle.Limits
+  let options: SettingsBundle.Options
   private(set) var seeds: [SettingsBundle.Seed] = []
   private(set) var warnings: [SettingsBundle.Warning] = []
   private(set) var panes: [SettingsPane] = []
+  private(set) var suite: String?
   private var places: [ByteText: Int] = [:]
-  private var visited: Set<ByteText> = []
+  private var visited: [ByteText: Int] = [:]
   private var open: [(pane: Int, next: Int)] = []
 
-  init(folder: BundleFolder, mode: SettingsBundle.Mode, limits: SettingsBundle.Limits) {
+  private var limits: SettingsBundle.Limits { options.limits }
+
+  init(folder: BundleFolder, _ options: SettingsBundle.Options) {
     self.folder = folder
-    self.mode = mode
-    self.limits = limits
+    self.options = options
   }
 
   /// - Parameter isBundle: Whether the file has to be a pane; else it may be a flat table.
@@ -39,12 +41,17 @@ struct BundleWalk {
     } catch {
       throw fatal(error, in: pane)
     }
+    do throws(Fault) {
+      suite = try pane.suite()
+    } catch {
+      try report(error, in: pane)
+    }
     open.append((0, 0))
     while let (index, next) = open.last {
       let pane = panes[index]
       if next < pane.specifiers.count {
         open[open.count - 1].next += 1
-        try visit(pane.specifiers[next], in: pane)
+        try visit(pane.specifiers[next], in: index)
       } else {
         open.removeLast()
       }
@@ -70,8 +77,9 @@ struct BundleWalk {
   }
 
   private mutating func visit(
-    _ specifier: SettingsSpecifier, in pane: SettingsPane
+    _ specifier: SettingsSpecifier, in index: Int
   ) throws(PropertyListError) {
+    let pane = panes[index]
     var child: (name: String, offset: Int)?
     do throws(Fault) {
       switch try specifier.action() {
@@ -81,6 +89,7 @@ struct BundleWalk {
       }
     } catch {
       try report(error, in: pane)
+      if options.findsAll { specifier.faults().dropFirst().forEach { warn($0, in: pane) } }
       return
     }
     do throws(Fault) {
@@ -88,7 +97,10 @@ struct BundleWalk {
     } catch {
       try report(error, in: pane)
     }
-    if let child { try enter(child.name, at: child.offset, from: pane) }
+    if let child {
+      panes[index].children[specifier.node.offset] = try enter(
+        child.name, at: child.offset, from: pane)
+    }
   }
 
   private mutating func add(
@@ -115,38 +127,57 @@ extension BundleWalk {
     _ file: String, isBundle: Bool
   ) throws(PropertyListError) -> SettingsPane {
     // A file that the caller named may be a link to anywhere, the Root.plist of a bundle may not.
-    guard isBundle, case .outside = try folder.locate(file) else {
-      return try read(file, real: nil)
-    }
+    guard isBundle else { return try read(file, real: nil) }
+    let (file, location) = try locate(file)
+    guard case .outside = location else { return try read(file, real: nil) }
     throw PropertyListError(
       .invalidPanePath, file: folder.shownPath(file), "it is a link that leads out of the bundle",
       cure: "put the file itself there")
   }
 
+  /// - Returns: the place of the child in `panes`, nil if there is none.
   private mutating func enter(
     _ name: String, at offset: Int, from pane: SettingsPane
-  ) throws(PropertyListError) {
-    let file: String
+  ) throws(PropertyListError) -> Int? {
+    let stated: String
     do throws(Fault) {
-      file = try PanePath.file(name, at: offset)
+      stated = try PanePath.file(name, at: offset)
     } catch {
       try report(error, in: pane)
-      return
+      return nil
     }
-    switch try folder.locate(file) {
+    let (file, location) = try locate(stated)
+    switch location {
     case .missing(let similar): warn(missing(file, similar, at: offset), in: pane)
     case .outside: try report(PanePath.leaving(name, at: offset), in: pane)
     case .inside(let real):
-      guard !visited.contains(ByteText(real)) else { return }
+      if let place = visited[ByteText(real)] { return place < 0 ? nil : place }
       try checkLimits(at: offset, in: pane)
-      guard let child = try readChild(file, real: real) else { return }
-      do throws(Fault) {
-        try child.checkShape()
-      } catch {
-        try report(error, in: child)
-      }
-      open.append((panes.count - 1, 0))
+      return try add(file, real: real)
     }
+    return nil
+  }
+
+  private mutating func add(_ file: String, real: String) throws(PropertyListError) -> Int? {
+    guard let child = try readChild(file, real: real) else { return nil }
+    do throws(Fault) {
+      try child.checkShape()
+    } catch {
+      try report(error, in: child)
+    }
+    open.append((panes.count - 1, 0))
+    return panes.count - 1
+  }
+
+  /// The file for the idiom if the bundle has one, else the one for all.
+  private func locate(
+    _ file: String
+  ) throws(PropertyListError) -> (file: String, BundleFolder.Location) {
+    if let variant = options.idiom?.variant(of: file) {
+      let location = try folder.locate(variant)
+      guard case .missing = location else { return (variant, location) }
+    }
+    return (file, try folder.locate(file))
   }
 
   private mutating func read(
@@ -154,9 +185,10 @@ extension BundleWalk {
   ) throws(PropertyListError) -> SettingsPane {
     let limit = limits.file.effectiveBytes
     let (bytes, path) = try folder.read(file, real: real, limit: limit)
-    visited.insert(ByteText(path))
+    visited[ByteText(path)] = -1
     let list = try PropertyList.parse(bytes, file: folder.shownPath(file), limits: limits.file)
     let pane = SettingsPane(file: file, list: list)
+    visited[ByteText(path)] = panes.count
     panes.append(pane)
     return pane
   }
@@ -168,10 +200,13 @@ extension BundleWalk {
     do throws(PropertyListError) {
       return try read(file, real: real)
     } catch {
-      guard mode == .lenient, let place = error.position, !error.code.isLimit else { throw error }
+      guard options.mode == .lenient, let place = error.position, !error.code.isLimit else {
+        throw error
+      }
       warnings.append(
         SettingsBundle.Warning(
-          file: file, line: place.line, column: place.column, message: error.message))
+          code: error.code, file: file, line: place.line, column: place.column,
+          message: error.message))
       return nil
     }
   }
@@ -205,7 +240,7 @@ extension BundleWalk {
 
 extension BundleWalk {
   private mutating func report(_ fault: Fault, in pane: SettingsPane) throws(PropertyListError) {
-    guard mode == .lenient else { throw fatal(fault, in: pane) }
+    guard options.mode == .lenient else { throw fatal(fault, in: pane) }
     warn(fault, in: pane)
   }
 
@@ -213,7 +248,7 @@ extension BundleWalk {
     let place = pane.map.position(of: fault.offset)
     warnings.append(
       SettingsBundle.Warning(
-        file: pane.file, line: place.line, column: place.column,
+        code: fault.code, file: pane.file, line: place.line, column: place.column,
         message: fault.message(in: pane.map)))
   }
 

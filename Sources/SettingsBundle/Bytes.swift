@@ -30,6 +30,14 @@ extension UInt8 {
 extension [UInt8] {
   static var byteOrderMark: [UInt8] { [0xEF, 0xBB, 0xBF] }
 
+  /// The eight bytes at `index`, which have to be there, the first one lowest.
+  func word(at index: Int) -> UInt64 {
+    precondition(index >= 0 && index <= count - 8)
+    return withUnsafeBytes {
+      UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+    }
+  }
+
   /// Whether the ASCII text stands at `index`.
   func matches(_ text: StaticString, at index: Int) -> Bool {
     guard index + text.utf8CodeUnitCount <= count else { return false }
@@ -40,4 +48,32 @@ extension [UInt8] {
       return true
     }
   }
+}
+
+/// Eight bytes at once, the first one lowest. A set of them is the highest bit of each.
+extension UInt64 {
+  /// A 1 in each byte.
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+  private static let highest = ones << 7
+
+  var isASCII: Bool { self & Self.highest == 0 }
+
+  /// Which bytes are this one. All are ASCII, so that no sum carries into the next byte.
+  func asciiBytes(equalTo byte: UInt8) -> UInt64 {
+    ~((self ^ Self.ones * UInt64(byte)) + Self.ones * 0x7F) & Self.highest
+  }
+
+  /// Which bytes are control characters below the space. All are ASCII.
+  var asciiControls: UInt64 { ~(self + Self.ones * 0x60) & Self.highest }
+
+  /// The place of the first byte of this value. (Only the lowest zero of a difference is exact: a
+  /// borrow runs upwards.)
+  func firstByte(_ byte: UInt8) -> Int? {
+    let difference = self ^ Self.ones * UInt64(byte)
+    let zeros = (difference &- Self.ones) & ~difference & Self.highest
+    return zeros == 0 ? nil : zeros.trailingZeroBitCount / 8
+  }
+
+  /// The first `count` bytes, fewer than eight, and 0 behind them.
+  func lowest(_ count: Int) -> UInt64 { self & ~(.max << UInt64(8 * count)) }
 }

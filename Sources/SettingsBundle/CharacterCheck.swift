@@ -11,7 +11,9 @@ enum CharacterCheck {
     var index = range.lowerBound
     while index < range.upperBound {
       let byte = bytes[index]
-      if byte >= 0x20, byte < 0x80 {
+      if byte < 0x80, index + 8 <= range.upperBound, isPlain(bytes.word(at: index)) {
+        index += 8
+      } else if byte >= 0x20, byte < 0x80 {
         index += 1
       } else if byte >= 0x80 {
         index += try multibyte(bytes[index..<range.upperBound])
@@ -21,6 +23,17 @@ enum CharacterCheck {
         throw illegal(UInt32(byte), at: index)
       }
     }
+  }
+
+  /// Whether all eight bytes are ASCII characters of XML, as in most of every file.
+  private static func isPlain(_ word: UInt64) -> Bool {
+    guard word.isASCII else { return false }
+    let controls = word.asciiControls
+    if controls == 0 { return true }
+    let spaces =
+      word.asciiBytes(equalTo: 0x09) | word.asciiBytes(equalTo: .lineFeed)
+      | word.asciiBytes(equalTo: .carriageReturn)
+    return controls & ~spaces == 0
   }
 
   /// XML 1.0, production 2.

@@ -12,17 +12,30 @@ enum ForeignFormat {
         .binaryFormat, at: 0, "this is a binary property list",
         cure: "convert it with plutil -convert xml1")
     }
-    if bytes.matches("version https://git-lfs", at: 0) {
-      throw Fault(
-        .gitLFSPointer, at: 0, "this is a Git LFS pointer, not the file itself",
-        cure: "fetch the file with git lfs pull")
-    }
+    try refuseGitLFSPointer(bytes)
     let start = bytes.starts(with: [UInt8].byteOrderMark) ? 3 : 0
     guard let first = bytes[start...].firstIndex(where: { !$0.isSpace }) else {
       throw Fault(
         .empty, at: start, "the file is empty", cure: "write an XML property list into it")
     }
     guard bytes[first] == UInt8(ascii: "<") else { throw notXML(bytes[first], at: first) }
+  }
+
+  /// Refuses bytes that are recognisably not the source of a `.strings` file.
+  static func refuseCompiledStrings(_ bytes: [UInt8]) throws(Fault) {
+    try refuseGitLFSPointer(bytes)
+    if bytes.matches("bplist", at: 0) {
+      throw Fault(
+        .binaryFormat, at: 0, "these are compiled strings, a binary property list",
+        cure: "convert them with plutil -convert xml1")
+    }
+  }
+
+  private static func refuseGitLFSPointer(_ bytes: [UInt8]) throws(Fault) {
+    guard bytes.matches("version https://git-lfs", at: 0) else { return }
+    throw Fault(
+      .gitLFSPointer, at: 0, "this is a Git LFS pointer, not the file itself",
+      cure: "fetch the file with git lfs pull")
   }
 
   private static func notXML(_ byte: UInt8, at offset: Int) -> Fault {

@@ -60,6 +60,8 @@ extension PropertyListError {
     // The schema of a Settings bundle.
     case requiredKeyMissing, wrongType, emptyKey, countMismatch, defaultNotAmongValues
     case unsignedTooLarge, invalidPanePath, conflictingDefaults
+    // Translations.
+    case malformedStrings
 
     /// Whether something is not wrong, only more than the caller allows.
     var isLimit: Bool {

@@ -20,13 +20,15 @@ extension PropertyListParser {
     private var places: [String: UInt32] = [:]
 
     private static let comparedOneByOne = 8
+    /// A specifier rarely has fewer; growing to as many one by one would take as long as parsing.
+    private static let usualMembers = 4
 
     init(isDictionary: Bool, offset: UInt32) {
       self.isDictionary = isDictionary
       self.offset = offset
     }
 
-    var tag: StaticString { isDictionary ? "dict" : "array" }
+    var tag: ElementName { isDictionary ? .dict : .array }
 
     var value: PropertyListNode.Value {
       isDictionary ? .dictionary(members) : .array(nodes)
@@ -34,7 +36,11 @@ extension PropertyListParser {
 
     /// `String` equality is canonical equivalence, and byte-equal keys are equivalent too.
     mutating func open(key text: String, at offset: UInt32) throws(Fault) {
-      try Self.checkMarks(of: text, at: offset)
+      if Self.hasTooManyMarks(text) {
+        throw Fault(
+          .textTooLong, at: Int(offset), "this key has more than 30 combining marks in a row",
+          cure: "rename it")
+      }
       if let first = place(of: text) {
         throw Fault(
           .duplicateKey, at: Int(offset), "the key \(text.quoted) is there twice",
@@ -47,18 +53,15 @@ extension PropertyListParser {
     /// Comparing by canonical equivalence takes the square of the length of a run of combining
     /// marks, minutes for one hostile key. 30 in a row is the limit of Unicode's Stream-Safe Text
     /// Format (UAX #15, section 13), which no text of any language exceeds.
-    private static func checkMarks(of text: String, at offset: UInt32) throws(Fault) {
+    static func hasTooManyMarks(_ text: String) -> Bool {
       // A mark has at least two bytes.
-      guard text.utf8.count > 60 else { return }
+      guard text.utf8.count > 60 else { return false }
       var run = 0
       for scalar in text.unicodeScalars {
         run = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : run + 1
-        guard run <= 30 else {
-          throw Fault(
-            .textTooLong, at: Int(offset), "this key has more than 30 combining marks in a row",
-            cure: "rename it")
-        }
+        if run > 30 { return true }
       }
+      return false
     }
 
     private mutating func place(of text: String) -> UInt32? {
@@ -76,6 +79,7 @@ extension PropertyListParser {
         nodes.append(node)
         return
       }
+      if members.isEmpty { members.reserveCapacity(Self.usualMembers) }
       members.append(
         PropertyListNode.Member(key: key.text, keyOffset: key.offset, value: node))
       if !places.isEmpty { places[key.text] = key.offset }

@@ -29,6 +29,12 @@ package struct PropertyListNode: Sendable {
     /// The byte of the `<` of `<key>`.
     package let keyOffset: UInt32
     package let value: PropertyListNode
+
+    package init(key: String, keyOffset: UInt32, value: PropertyListNode) {
+      self.key = key
+      self.keyOffset = keyOffset
+      self.value = value
+    }
   }
 
   package init(offset: UInt32, _ value: Value) {

@@ -32,7 +32,7 @@ extension PropertyListParser {
         cure: "write <\(name.text)/>")
       throw cursor.fault(fault, from: cursor.index, inside: "<\(name.text)>")
     }
-    try closingTag(name.text, opened: start)
+    try closingTag(name, opened: start)
     return .boolean(value)
   }
 

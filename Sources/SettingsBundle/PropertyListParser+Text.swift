@@ -8,14 +8,14 @@ extension PropertyListParser {
   mutating func string(_ name: ElementName, at start: Int) throws(Fault) -> String {
     let first = try plainText(name, at: start)
     if isAtClosingTag {
-      try closingTag(name.text, opened: start)
+      try closingTag(name, opened: start)
       return cursor.text(first)
     }
     var buffer = Array(cursor.bytes[first])
     while !isAtClosingTag {
       try piece(of: name, at: start, into: &buffer)
     }
-    try closingTag(name.text, opened: start)
+    try closingTag(name, opened: start)
     return String(decoding: buffer, as: UTF8.self)
   }
 
@@ -28,7 +28,7 @@ extension PropertyListParser {
         cure: "write the value without markup")
       throw cursor.fault(fault, from: cursor.index, inside: "<\(name.text)>")
     }
-    try closingTag(name.text, opened: start)
+    try closingTag(name, opened: start)
     return range
   }
 

@@ -35,6 +35,9 @@ struct PropertyListParser {
     }
   }
 
+  /// The innermost open container; there is one.
+  private var top: Int { stack.count - 1 }
+
   /// The members and indices that lead to where the parser is; nil at the root.
   var keyPath: String? {
     var path = KeyPathText()
@@ -102,7 +105,7 @@ extension PropertyListParser {
   }
 
   private func noElement(in plist: Int) -> Fault {
-    let (name, opened) = stack.last.map { ($0.tag, Int($0.offset)) } ?? ("plist", plist)
+    let (name, opened) = stack.last.map { ($0.tag.text, Int($0.offset)) } ?? ("plist", plist)
     if cursor.isAtEnd { return cursor.endOfFile(inside: "<\(name)>", related: .opened(opened)) }
     return Fault(
       .unexpectedText, at: cursor.index, "there is text between the elements of <\(name)>",
@@ -146,11 +149,12 @@ extension PropertyListParser {
   }
 
   private func expectValue(_ name: ElementName, at start: Int) throws(Fault) {
-    if let frame = stack.last {
-      guard frame.isDictionary, frame.key == nil else { return }
+    // No copy of a frame here and below: it would cost more than the rest of the element.
+    if !stack.isEmpty {
+      guard stack[top].isDictionary, stack[top].key == nil else { return }
       throw Fault(
         .missingKey, at: start, "this value in <dict> has no key", cure: "put a <key> before it",
-        related: .opened(Int(frame.offset)))
+        related: .opened(Int(stack[top].offset)))
     }
     if let root {
       throw Fault(
@@ -160,14 +164,14 @@ extension PropertyListParser {
   }
 
   private mutating func key(at start: Int, isEmpty: Bool) throws(Fault) {
-    guard let frame = stack.last, frame.isDictionary else {
+    guard !stack.isEmpty, stack[top].isDictionary else {
       throw Fault(
         .unexpectedElement, at: start, "<key> stands outside of a <dict>",
         cure: "put it into a <dict>, or write <string>")
     }
-    if let pending = frame.key { throw Self.noValue(for: pending, at: start) }
+    if let pending = stack[top].key { throw Self.noValue(for: pending, at: start) }
     let text = isEmpty ? "" : try string(.key, at: start)
-    try stack[stack.count - 1].open(key: text, at: UInt32(start))
+    try stack[top].open(key: text, at: UInt32(start))
   }
 
   private static func noValue(for key: Frame.Key, at offset: Int) -> Fault {
@@ -179,13 +183,12 @@ extension PropertyListParser {
 
   private mutating func closeContainer() throws(Fault) {
     let start = cursor.index
-    guard let frame = stack.last else { return }
-    try closingTag(frame.tag, opened: Int(frame.offset))
+    try closingTag(stack[top].tag, opened: Int(stack[top].offset))
     try finishContainer(at: start)
   }
 
   private mutating func finishContainer(at end: Int) throws(Fault) {
-    if let pending = stack.last?.key { throw Self.noValue(for: pending, at: end) }
+    if let pending = stack[top].key { throw Self.noValue(for: pending, at: end) }
     guard let frame = stack.popLast() else { return }
     place(frame.value, at: Int(frame.offset))
   }
@@ -195,7 +198,7 @@ extension PropertyListParser {
     if stack.isEmpty {
       root = node
     } else {
-      stack[stack.count - 1].place(node)
+      stack[top].place(node)
     }
   }
 }

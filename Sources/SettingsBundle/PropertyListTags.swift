@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The elements that stand in a `<plist>`.
-enum ElementName: CaseIterable {
-  case array, data, date, dict, `false`, integer, key, real, string, `true`
+/// The elements that stand in a `<plist>`. The raw value is the name's bytes, the first one lowest,
+/// so that comparing names is comparing words.
+enum ElementName: UInt64, CaseIterable {
+  case array = 0x79_61_72_72_61
+  case data = 0x61_74_61_64
+  case date = 0x65_74_61_64
+  case dict = 0x74_63_69_64
+  case `false` = 0x65_73_6C_61_66
+  case integer = 0x72_65_67_65_74_6E_69
+  case key = 0x79_65_6B
+  case real = 0x6C_61_65_72
+  case string = 0x67_6E_69_72_74_73
+  case `true` = 0x65_75_72_74
 
   var text: StaticString {
     switch self {
@@ -19,50 +29,53 @@ enum ElementName: CaseIterable {
     }
   }
 
-  /// The element whose name stands in `range`.
+  /// The element whose name stands in `range`; eight bytes follow its start.
   init?(_ bytes: [UInt8], _ range: Range<Int>) {
-    guard let first = range.first, let last = range.last,
-      let name = Self.candidate(bytes[first], bytes[last]),
-      range.count == name.text.utf8CodeUnitCount, bytes.matches(name.text, at: first)
-    else { return nil }
-    self = name
+    guard !range.isEmpty, range.count < 8 else { return nil }
+    self.init(rawValue: bytes.word(at: range.lowerBound).lowest(range.count))
   }
 
-  /// The only element that has this first and this last letter.
-  private static func candidate(_ first: UInt8, _ last: UInt8) -> ElementName? {
-    switch (Unicode.Scalar(first), Unicode.Scalar(last)) {
-    case ("a", "y"): .array
-    case ("d", "a"): .data
-    case ("d", "e"): .date
-    case ("d", "t"): .dict
-    case ("f", "e"): .false
-    case ("i", "r"): .integer
-    case ("k", "y"): .key
-    case ("r", "l"): .real
-    case ("s", "g"): .string
-    case ("t", "e"): .true
-    default: nil
-    }
-  }
+  /// The length of the name.
+  var count: Int { 8 - rawValue.leadingZeroBitCount / 8 }
 }
 
 extension PropertyListParser {
   /// Reads `<name>` or `<name/>`.
   mutating func openingTag() throws(Fault) -> (name: ElementName, isEmpty: Bool) {
+    if let name = plainTag() { return (name, false) }
     let start = cursor.index
     cursor.index += 1
     let range = cursor.name()
     guard let name = ElementName(cursor.bytes, range) else {
       throw unknown(range, at: start)
     }
-    if cursor.take(">") { return (name, false) }
+    if cursor.takeClose() { return (name, false) }
     let isApart = cursor.skipSpace()
-    if cursor.take(">") { return (name, false) }
+    if cursor.takeClose() { return (name, false) }
     if cursor.take("/>") { return (name, true) }
     throw tagFault("<\(name.text)>", start, isApart: isApart)
   }
 
+  /// Takes a tag that is nothing but `<name>`, as nearly all are.
+  private mutating func plainTag() -> ElementName? {
+    let word = cursor.bytes.word(at: cursor.index + 1)
+    guard let length = word.firstByte(UInt8(ascii: ">")),
+      let name = ElementName(rawValue: word.lowest(length))
+    else { return nil }
+    cursor.index += length + 2
+    return name
+  }
+
   /// Reads `</name>`; `opened` is the place of its `<name>`.
+  mutating func closingTag(_ name: ElementName, opened: Int) throws(Fault) {
+    let after = cursor.index + 2 + name.count
+    guard after <= cursor.end, cursor.bytes[after] == UInt8(ascii: ">"),
+      cursor.bytes.word(at: cursor.index + 2).lowest(name.count) == name.rawValue
+    else { return try closingTag(name.text, opened: opened) }
+    cursor.index = after + 1
+  }
+
+  /// The same for any name, with white space or faults in it.
   mutating func closingTag(_ name: StaticString, opened: Int) throws(Fault) {
     let start = cursor.index
     cursor.index += 2

@@ -18,8 +18,13 @@ public struct SettingsBundle: Sendable {
   public let warnings: [Warning]
   /// How many property lists were read, `Root.plist` included.
   public var paneCount: Int { panes.count }
+  /// The name of the suite that the settings belong to, where the bundle declares an
+  /// `ApplicationGroupContainerIdentifier`; nil for the application's own settings.
+  public let suite: String?
   /// The panes in the order of `seeds`, each once; a flat table is one pane without specifiers.
   package let panes: [SettingsPane]
+  let folder: BundleFolder
+  let limits: Limits
 
   /// A default value and where it stands.
   public struct Seed: Sendable, Hashable {
@@ -33,6 +38,7 @@ public struct SettingsBundle: Sendable {
 
   /// A problem that did not stop the reading.
   public struct Warning: Sendable, Hashable, CustomStringConvertible {
+    let code: PropertyListError.Code
     /// The path of the file in the bundle, such as `Root.plist`.
     public let file: String
     /// Counted from 1.
@@ -55,6 +61,12 @@ public struct SettingsBundle: Sendable {
     case lenient
   }
 
+  /// A kind of device. A bundle may have files of its own for each: `Root~ipad.plist` stands for
+  /// `Root.plist` on a tablet.
+  public enum Idiom: String, Sendable, CaseIterable {
+    case phone, pad
+  }
+
   /// What reading a bundle may cost.
   public struct Limits: Sendable, Hashable {
     /// For each file.
@@ -73,29 +85,37 @@ public struct SettingsBundle: Sendable {
   ///   - path: A folder with a `Root.plist`; or a property list: with `PreferenceSpecifiers` it
   ///     stands for `Root.plist`, its panes beside it, and any other dictionary is a table of keys
   ///     and defaults.
+  ///   - idiom: The device whose files count before those for all; nil for those for all only.
   /// - Throws: `PropertyListError`, its `file` starting with `path`. A pane whose file does not
   ///   exist is a warning in both modes: license panes are often made at build time.
   public init(
-    at path: String, mode: Mode = .strict, limits: Limits = Limits()
+    at path: String, mode: Mode = .strict, idiom: Idiom? = nil, limits: Limits = Limits()
   ) throws(PropertyListError) {
+    try self.init(at: path, Options(mode: mode, idiom: idiom, limits: limits))
+  }
+
+  init(at path: String, _ options: Options) throws(PropertyListError) {
     let (folder, root) = try BundleFolder.open(path)
-    var walk = BundleWalk(folder: folder, mode: mode, limits: limits)
+    var walk = BundleWalk(folder: folder, options)
     try walk.run(from: root, isBundle: folder.isBundle)
     identifier = folder.identifier
     seeds = walk.seeds
     warnings = walk.warnings
+    suite = walk.suite
     panes = walk.panes
+    self.folder = folder
+    limits = options.limits
   }
 
-  /// Reads the bundle at a file URL; see `init(at:mode:limits:)` for a path.
+  /// Reads the bundle at a file URL; see `init(at:mode:idiom:limits:)` for a path.
   public init(
-    at url: URL, mode: Mode = .strict, limits: Limits = Limits()
+    at url: URL, mode: Mode = .strict, idiom: Idiom? = nil, limits: Limits = Limits()
   ) throws(PropertyListError) {
     guard url.isFileURL else {
       throw PropertyListError(
         .notAFile, file: url.absoluteString, "this is not a file URL",
         cure: "copy the bundle to a disk and name its path")
     }
-    try self.init(at: url.path, mode: mode, limits: limits)
+    try self.init(at: url.path, mode: mode, idiom: idiom, limits: limits)
   }
 }

@@ -7,6 +7,8 @@ package struct SettingsPane: Sendable {
   package let root: PropertyListNode
   package let map: SourceMap
   package let specifiers: [SettingsSpecifier]
+  /// The places in the bundle's panes of the child panes, by the offsets of their rows.
+  package var children: [UInt32: Int] = [:]
 
   init(file: String, list: PropertyList) {
     self.file = file
@@ -19,7 +21,16 @@ package struct SettingsPane: Sendable {
   /// The name of the `.strings` file that translates titles; nil if the pane is not translated.
   package var stringsTable: String? { root["StringsTable"]?.string }
   /// The suite that the settings belong to, instead of the app's own domain.
-  package var applicationGroup: String? { root["ApplicationGroupContainerIdentifier"]?.string }
+  func suite() throws(Fault) -> String? {
+    guard let group = root["ApplicationGroupContainerIdentifier"] else { return nil }
+    guard let name = group.string, !name.isEmpty else {
+      throw Fault(
+        .wrongType, at: Int(group.offset),
+        "ApplicationGroupContainerIdentifier is \(group.string == nil ? group.kindName : "empty")",
+        cure: "name the group, or remove the key")
+    }
+    return name
+  }
 
   /// What keeps this from being a pane.
   func checkShape() throws(Fault) {

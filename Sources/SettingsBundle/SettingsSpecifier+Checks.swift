@@ -29,6 +29,38 @@ extension SettingsSpecifier {
     }
   }
 
+  /// Whether the schema requires a `Key`.
+  var isKeyed: Bool {
+    switch kind {
+    case .group, .childPane, .other, .malformed: false
+    default: true
+    }
+  }
+
+  /// All that is wrong, as far as one problem does not hide another.
+  func faults() -> [Fault] {
+    var faults: [Fault] = []
+    func check(_ body: () throws(Fault) -> Void) {
+      do throws(Fault) {
+        try body()
+      } catch {
+        if !faults.contains(where: { $0.offset == error.offset && $0.what == error.what }) {
+          faults.append(error)
+        }
+      }
+    }
+    check { () throws(Fault) in _ = try action() }
+    if kind == .malformed { return faults }
+    check { () throws(Fault) in try checkTitle() }
+    if isKeyed {
+      check { () throws(Fault) in _ = try checked(required("Key")) }
+      if kind != .textField || defaultValue != nil {
+        check { () throws(Fault) in _ = try checkedDefault(required("DefaultValue")) }
+      }
+    }
+    return faults
+  }
+
   /// A missing or strange title, which spoils the row but not its value.
   func checkTitle() throws(Fault) {
     if let title = node["Title"] {
@@ -85,8 +117,7 @@ extension SettingsSpecifier {
 
 extension SettingsSpecifier {
   private func toggleDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
-    let on = node["TrueValue"] ?? PropertyListNode(offset: node.offset, .boolean(true))
-    let off = node["FalseValue"] ?? PropertyListNode(offset: node.offset, .boolean(false))
+    let (on, off) = (switchValue(true), switchValue(false))
     for side in [on, off] where side.isContainer {
       throw wrong(side, "a TrueValue or FalseValue", wanted: "a scalar")
     }
@@ -125,22 +156,12 @@ extension SettingsSpecifier {
     return values
   }
 
-  /// The one of `choices` that is the default. An integer also stands for the real of the same
-  /// value, and then has the type of the choice.
+  /// The one of `choices` that is the default, with the type of the choice.
   private func choice(
     _ value: PropertyListNode, among choices: [PropertyListNode], _ otherwise: String
   ) throws(Fault) -> StoredValue {
-    let wanted = try value.storedValue()
-    for choice in choices {
-      if case .unsigned = choice.value { continue }
-      let candidate = try choice.storedValue()
-      if candidate == wanted { return candidate }
-      if case .real(let real) = candidate, case .integer(let integer) = wanted,
-        Double(exactly: integer) == real
-      {
-        return candidate
-      }
-    }
+    _ = try value.storedValue()
+    if let choice = choices.first(where: value.isChoice) { return try choice.storedValue() }
     throw Fault(
       .defaultNotAmongValues, at: Int(value.offset),
       "the DefaultValue of \(label), \(value.kindName), is \(otherwise)",

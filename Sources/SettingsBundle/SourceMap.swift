@@ -28,6 +28,19 @@ package struct SourceMap: Sendable {
         column += 1
       }
     }
+
+    /// Steps over eight bytes; false, and no step, if some are neither ASCII nor simple to count.
+    mutating func step(over word: UInt64) -> Bool {
+      guard word.isASCII, word.asciiBytes(equalTo: .carriageReturn) == 0 else { return false }
+      let breaks = word.asciiBytes(equalTo: .lineFeed)
+      if breaks == 0 {
+        column += 8
+      } else {
+        line += UInt32(breaks.nonzeroBitCount)
+        column = UInt32(breaks.leadingZeroBitCount / 8) + 1
+      }
+      return true
+    }
   }
 
   /// O(n) in the bytes.
@@ -35,9 +48,15 @@ package struct SourceMap: Sendable {
     self.bytes = bytes
     var place = Place()
     let start = bytes.starts(with: [UInt8].byteOrderMark) ? 3 : 0
-    for index in bytes.indices {
+    var index = 0
+    while index < bytes.count {
       if index % Self.stride == 0 { checkpoints.append(place) }
-      if index >= start { place.step(over: index, of: bytes) }
+      if index % 8 == 0, index + 8 <= bytes.count, place.step(over: bytes.word(at: index)) {
+        index += 8
+      } else {
+        if index >= start { place.step(over: index, of: bytes) }
+        index += 1
+      }
     }
     if bytes.count % Self.stride == 0 { checkpoints.append(place) }
   }

@@ -2,9 +2,10 @@
 //
 // A position in the bytes of an XML file and the steps that know nothing of property lists.
 //
-// Invariants: `bytes` ends with one NUL of ours at `end`, and no other byte behind the XML
-// declaration is NUL (`CharacterCheck`), so `bytes[index]` may be read whenever `index <= end`, and
-// a loop over bytes of some class stops at the end by itself. `index` never passes `end`.
+// Invariants: `bytes` ends with eight NULs of ours from `end` on, and no other byte behind the XML
+// declaration is NUL (`CharacterCheck`). So a byte, and a word of eight, may be read wherever
+// `index <= end`, and a loop over bytes of some class stops at the end by itself. `index` never
+// passes `end`.
 
 struct XMLCursor {
   let bytes: [UInt8]
@@ -12,7 +13,7 @@ struct XMLCursor {
   var index = 0
 
   init(_ bytes: [UInt8]) {
-    self.bytes = bytes + [0]
+    self.bytes = bytes + [UInt8](repeating: 0, count: 8)
     end = bytes.count
   }
 
@@ -24,6 +25,13 @@ struct XMLCursor {
   mutating func take(_ text: StaticString) -> Bool {
     guard at(text) else { return false }
     index += text.utf8CodeUnitCount
+    return true
+  }
+
+  /// Takes a `>`.
+  mutating func takeClose() -> Bool {
+    guard bytes[index] == UInt8(ascii: ">") else { return false }
+    index += 1
     return true
   }
 

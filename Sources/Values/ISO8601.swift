@@ -56,6 +56,13 @@ package enum ISO8601 {
       + padded(second % 60, 2) + "." + padded(fraction, 3) + "Z"
   }
 
+  /// The same without a fraction, for seconds since 1970.
+  package static func text(seconds: Int64) -> String? {
+    let (milliseconds, isTooLarge) = seconds.multipliedReportingOverflow(by: 1000)
+    guard !isTooLarge, let text = text(milliseconds: milliseconds) else { return nil }
+    return text.prefix(19) + "Z"
+  }
+
   /// The same for a `Date`'s own unit, rounded to the nearest millisecond.
   package static func text(secondsSince2001 seconds: Double) -> String? {
     guard abs(seconds) < 1e12 else { return nil }

@@ -16,7 +16,7 @@ extension JSON {
       for element in elements { values.append(try element.storedValue()) }
       return .array(values)
     case .object(let members):
-      return Self.isMarker(self) ? try Self.marked(members[0]) : try Self.dictionary(members)
+      return isMarker ? try Self.marked(members[0]) : try Self.dictionary(members)
     }
   }
 

@@ -53,7 +53,7 @@ extension JSON {
         list.append(Member(name.string, try element(item, shown: shown, depth: depth + 1)))
       }
       let object = JSON.object(list)
-      return isMarker(object) ? .object([Member("$dictionary", object)]) : object
+      return object.isMarker ? .object([Member("$dictionary", object)]) : object
     case .opaque:
       throw ValueError(.invalid, "an unreadable value cannot go into an array or a dictionary")
     }
@@ -67,8 +67,9 @@ extension JSON {
     }
   }
 
-  static func isMarker(_ object: JSON) -> Bool {
-    guard case .object(let members) = object else { return false }
+  /// Whether this object would be read as something else than a dictionary.
+  package var isMarker: Bool {
+    guard case .object(let members) = self else { return false }
     return members.count == 1 && members[0].name.utf8.first == UInt8(ascii: "$")
   }
 

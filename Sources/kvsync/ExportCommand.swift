@@ -10,19 +10,21 @@ struct ExportCommand: ParsableCommand {
     abstract: "Prints what a device holds, for import to read.",
     discussion: """
       The oldest write comes first, so importing gives back the values and their order in time. \
-      Seeded defaults are not exported; their bundle is where they come from.
+      Seeded defaults are not exported; their bundle is where they come from. A property list has \
+      the keys and values of one store, cloud unless --store names it, without their times.
 
         kvsync export phone.keepsake > phone.jsonl
         kvsync export phone.keepsake --store defaults --format json
+        kvsync export phone.keepsake --store defaults --format plist > settings.plist
         kvsync export phone.keepsake --deleted | kvsync import copy.keepsake -
       """)
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
-    case jsonl, json
+    case jsonl, json, plist
   }
 
   @Argument(help: "The device file.", completion: .file()) var file: String
-  @Option(help: "jsonl prints an object a line, json one array of them.")
+  @Option(help: "jsonl prints an object a line, json one array of them, plist XML.")
   var format = Format.jsonl
   @Option(help: "Only this store.") var store: String?
   @Flag(help: "Deleted keys of synced stores too.") var deleted = false
@@ -30,7 +32,14 @@ struct ExportCommand: ParsableCommand {
 
   func run() throws {
     if let store { try StoreOption.check(store, file) }
+    if format == .plist, common.json || deleted {
+      throw InputError.usage(
+        "\(file): a property list is not JSON and has no deletions; leave out --json and --deleted")
+    }
     let device = try common.open(file, .readOnly)
+    if format == .plist {
+      return Output.standardOutput(try PropertyListExport(device, file).text(of: store))
+    }
     var entries: [Entry] = []
     try device.forEachEntry(store: store) {
       if deleted || !$0.content.isTombstone { entries.append($0) }

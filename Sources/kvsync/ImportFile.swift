@@ -15,10 +15,13 @@ struct ImportFile {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
     let first = bytes.first { !Self.blanks.contains($0) && $0 != Self.lineFeed }
-    // Only a property list starts with `<` (XML) or `bplist` (binary, which the parser names).
-    if first == UInt8(ascii: "<") || bytes.starts(with: "bplist".utf8) {
-      let members = try PropertyList.parse(bytes, file: name).storedMembers(file: name)
-      return members.map { LocalWrite(store: store, key: $0.key, value: $0.value) }
+    // Only a property list starts with `<`, or as `ForeignPropertyList` knows it.
+    if first == UInt8(ascii: "<") {
+      let list = try PropertyList.parse(bytes, file: name, limits: .generous)
+      return writes(try list.storedMembers(file: name))
+    }
+    if ForeignPropertyList.isLike(bytes) {
+      return writes(try ForeignPropertyList.members(bytes, file: name))
     }
     if first == UInt8(ascii: "[") { return try array(bytes) }
     var writes: [LocalWrite] = []
@@ -28,6 +31,10 @@ struct ImportFile {
       writes.append(try write(try json(line, line: index + 1), at: place))
     }
     return writes
+  }
+
+  private func writes(_ members: [(key: String, value: StoredValue)]) -> [LocalWrite] {
+    members.map { LocalWrite(store: store, key: $0.key, value: $0.value) }
   }
 
   private static let lineFeed: UInt8 = 0x0A

@@ -20,7 +20,8 @@ struct KVSync: ParsableCommand {
     subcommands: [
       MergeCommand.self, DiffCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
       ListCommand.self, ExplainCommand.self, WatchCommand.self, SeedCommand.self,
-      ImportCommand.self, ExportCommand.self, ConflictsCommand.self, PeersCommand.self,
+      PlistCommand.self, ImportCommand.self, ExportCommand.self, ConflictsCommand.self,
+      PeersCommand.self,
       CloneCommand.self, DoctorCommand.self, CompactCommand.self,
     ])
 

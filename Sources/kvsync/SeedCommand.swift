@@ -19,18 +19,20 @@ struct SeedCommand: ParsableCommand {
 
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Argument(help: "A Settings.bundle, or a property list.", completion: .file()) var path: String
-  @Option(help: "The store.") var store = StoreName.defaults
+  @Option(help: "The store; unless given, defaults, or defaults:<group> if the bundle names one.")
+  var store: String?
   @Flag(help: "Skip what is wrong, with a warning, instead of refusing the bundle.")
   var lenient = false
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try StoreOption.check(store, file)
+    if let store { try StoreOption.check(store, file) }
     let bundle = try SettingsBundle(at: path, mode: lenient ? .lenient : .strict)
     let device = try common.open(file, .create)
-    try device.seed(store: store, from: bundle)
+    let suite = bundle.suite.map { "defaults:\($0)" } ?? StoreName.defaults
+    try device.seed(store: store ?? suite, from: bundle)
     if !common.json {
-      for warning in bundle.warnings { common.output.say("\(path)/\(warning)") }
+      for warning in bundle.warnings { common.output.say(bundle.shownPath("\(warning)")) }
     }
     common.output.print(
       .object([

@@ -134,10 +134,11 @@ import Testing
       with: "<key>Title</key><string>T</string><key>StringsTable</key><string>Root</string>"
         + "<key>ApplicationGroupContainerIdentifier</key><string>group.x</string><key>Pref")
     try folder.write(text, to: "Root.plist")
-    let pane = try #require(try SettingsBundle(at: folder.path).panes.first)
+    let bundle = try SettingsBundle(at: folder.path)
+    #expect(bundle.suite == "group.x")
+    let pane = try #require(bundle.panes.first)
     #expect(pane.title == "T")
     #expect(pane.stringsTable == "Root")
-    #expect(pane.applicationGroup == "group.x")
     #expect(pane.specifiers.map(\.kind) == [.toggleSwitch])
     #expect(pane.specifiers.first?.key == "a")
   }

@@ -8,7 +8,7 @@ import Testing
   @Test func randomTreesComeBackAsTheyWereWritten() throws {
     let seed = Chance.seed
     var chance = Chance(seed: seed)
-    for _ in 0..<500 {
+    for _ in Chance.rounds(500) {
       let tree = RandomTree(&chance)
       let text = tree.document(&chance)
       #expect(spelled(try parse(text)) == tree.spelling, "KEEPSAKE_SEED=\(seed) \(text)")
@@ -18,7 +18,7 @@ import Testing
   @Test func foundationReadsTheSameFromOurDocuments() throws {
     let seed = Chance.seed
     var chance = Chance(seed: seed)
-    for _ in 0..<500 {
+    for _ in Chance.rounds(500) {
       let text = RandomTree(&chance).document(&chance)
       let ours = try parse(text)
       let theirs = try PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
@@ -29,7 +29,7 @@ import Testing
   @Test func weReadWhatFoundationWrites() throws {
     let seed = Chance.seed
     var chance = Chance(seed: seed)
-    for _ in 0..<300 {
+    for _ in Chance.rounds(300) {
       let tree = RandomTree(&chance)
       let data = try PropertyListSerialization.data(
         fromPropertyList: tree.foundation, format: .xml, options: 0)

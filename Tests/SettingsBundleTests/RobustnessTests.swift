@@ -40,15 +40,20 @@ import Testing
     }
   }
 
-  @Test func mutationsNeverCrash() {
+  @Test func mutationsNeverCrash() throws {
     let seed = Chance.seed
     var chance = Chance(seed: seed)
     var outcomes: [String: Int] = [:]
-    for round in 0..<6000 {
+    for round in Chance.rounds(6000) {
       var bytes = Array(Self.fixtures[round % Self.fixtures.count].utf8)
       for _ in 0...chance.below(3) { Self.mutate(&bytes, &chance) }
       let result = refusal(bytes)
       outcomes[String(result.split(separator: " ").last ?? ""), default: 0] += 1
+      if result == "accepted" {
+        let root = try PropertyList.parse(bytes, file: "a.plist").root
+        let again = try PropertyList.parse(PropertyList.write(root.value), file: "b.plist").root
+        #expect(spelled(root).count == spelled(again).count, "KEEPSAKE_SEED=\(seed) \(bytes)")
+      }
       // A refusal has a place inside of the file.
       let line = result.split(separator: ":").first.flatMap { Int($0) }
       #expect(result == "accepted" || line != nil, "KEEPSAKE_SEED=\(seed) \(bytes)")
@@ -75,7 +80,7 @@ import Testing
   @Test func randomBytesNeverCrash() {
     let seed = Chance.seed
     var chance = Chance(seed: seed)
-    for _ in 0..<2000 {
+    for _ in Chance.rounds(2000) {
       let bytes = (0..<chance.below(64)).map { _ in UInt8(chance.below(256)) }
       #expect(refusal(bytes) != "accepted", "KEEPSAKE_SEED=\(seed)")
       #expect(refusal(Array("<plist>".utf8) + bytes) != "accepted", "KEEPSAKE_SEED=\(seed)")

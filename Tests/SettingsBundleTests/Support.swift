@@ -79,6 +79,11 @@ struct Chance: RandomNumberGenerator {
 
   mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
 
+  /// How many rounds a random test runs: `KEEPSAKE_FACTOR` times as many where that is set.
+  static func rounds(_ count: Int) -> Range<Int> {
+    0..<count * (ProcessInfo.processInfo.environment["KEEPSAKE_FACTOR"].flatMap { Int($0) } ?? 1)
+  }
+
   /// From `KEEPSAKE_SEED`, else new each time; failure messages have to name it.
   static var seed: UInt64 {
     ProcessInfo.processInfo.environment["KEEPSAKE_SEED"].flatMap { UInt64($0) }

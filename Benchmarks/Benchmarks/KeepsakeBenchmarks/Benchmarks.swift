@@ -13,4 +13,5 @@ let benchmarks: @Sendable () -> Void = {
   settingBenchmarks()
   mergeBenchmarks()
   injectionBenchmarks()
+  propertyListBenchmarks()
 }

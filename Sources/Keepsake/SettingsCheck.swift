@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a settings class and a Settings bundle declare the same: for one line in an application's
+// unit tests, since nothing else would notice a key that was renamed on one side only.
+
+public import KeepsakeSettingsBundle
+import KeepsakeValues
+
+/// One way in which a settings class and a Settings bundle do not fit.
+public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
+  public enum Kind: Sendable, Hashable {
+    /// A setting that no row of the bundle changes.
+    case noSpecifier
+    /// A row of the bundle that no setting reads.
+    case noProperty
+    /// A row stores a value that the setting cannot read.
+    case typesDisagree
+    /// A stored property that is no `Setting`, so that it is not in the store.
+    case notASetting
+  }
+
+  public let kind: Kind
+  /// The key; for a property that is no setting, its name.
+  public let key: String
+  /// One sentence: where it is, what is wrong and what to do.
+  public let description: String
+}
+
+extension SettingsStore {
+  /// How this class and a Settings bundle differ; empty when they fit.
+  ///
+  /// ```swift
+  /// @Test func settingsAreThoseOfTheBundle() throws {
+  ///   let bundle = try SettingsBundle(at: settingsBundleURL)
+  ///   #expect(try AppSettings(on: .inMemory()).differences(from: bundle) == [])
+  /// }
+  /// ```
+  ///
+  /// A row fits a setting when the setting can read its default and each of its choices, for a
+  /// slider any real in its range too. Reads and writes nothing.
+  ///
+  /// - Returns: properties in the order of their declaration, then rows without one in the
+  ///   bundle's.
+  public func differences(from bundle: SettingsBundle) -> [SettingsDifference] {
+    let rows = bundle.declarations
+    let properties = storedProperties
+    let keys = Set(properties.filter { $0.setting != nil }.map { ByteText($0.key) })
+    let missing = rows.filter { !keys.contains(ByteText($0.key)) }
+    return properties.flatMap { $0.differences(from: rows) } + missing.map(SettingsDifference.init)
+  }
+
+  /// Of the application's own classes: what the library's keep for themselves does not count.
+  private var storedProperties: [StoredProperty] {
+    var mirror: Mirror? = Mirror(reflecting: self)
+    var levels: [[StoredProperty]] = []
+    while let current = mirror, current.subjectType != SettingsStore.self {
+      let isOurs =
+        current.subjectType == UserDefaultsStore.self
+        || current.subjectType == CloudKeyValueStore.self
+      if !isOurs { levels.append(current.children.map(StoredProperty.init)) }
+      mirror = current.superclassMirror
+    }
+    return levels.reversed().flatMap { $0 }
+  }
+}
+
+/// A property as reflection shows it.
+private struct StoredProperty {
+  /// The key of a setting, else the name.
+  let key: String
+  let setting: (any BindableSetting)?
+
+  init(_ child: Mirror.Child) {
+    setting = child.value as? any BindableSetting
+    key = setting?.explicitKey ?? SettingsStore.propertyName(child.label)
+  }
+
+  func differences(from rows: [SettingsBundle.Declaration]) -> [SettingsDifference] {
+    guard let setting else {
+      return [
+        SettingsDifference(
+          kind: .notASetting, key: key,
+          description: "\"\(key)\" is a stored property but no Setting, so it is not kept;"
+            + " declare it with @Setting, or compute it")
+      ]
+    }
+    let own = rows.filter { ByteText($0.key) == ByteText(key) }
+    if own.isEmpty {
+      return [
+        SettingsDifference(
+          kind: .noSpecifier, key: key,
+          description: "the setting \"\(key)\" has no row in the bundle; add one, or mend the key")
+      ]
+    }
+    return own.compactMap { row in
+      let problems = row.values.compactMap(setting.problem)
+      return problems.first.map {
+        SettingsDifference(
+          kind: .typesDisagree, key: key,
+          description:
+            "\(row.place): the setting \"\(key)\" cannot read what this row stores: \($0)")
+      }
+    }
+  }
+}
+
+extension SettingsDifference {
+  fileprivate init(_ row: SettingsBundle.Declaration) {
+    self.init(
+      kind: .noProperty, key: row.key,
+      description: "\(row.place): no setting has the key \"\(row.key)\";"
+        + " declare one, or mend the key")
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The translations of one table into one language, as `.strings` files have them: pairs of texts in
+// UTF-8 or UTF-16, or an XML property list. What Xcode compiles them to, a binary property list, is
+// named and refused.
+//
+// The grammar is that of old property lists (https://developer.apple.com/library/archive/
+// documentation/Cocoa/Conceptual/LoadingResources/Strings/Strings.html):
+//
+//   file  = (pair | space | "/* … */" | "// …")*
+//   pair  = word ["=" word] ";"
+//   word  = quoted text with escapes, or letters, digits and _ $ . : / -
+
+struct StringsFile {
+  let entries: [Entry]
+  let map: SourceMap
+
+  struct Entry {
+    let key: String
+    let value: String
+    /// The byte where the key starts.
+    let offset: Int
+  }
+
+  /// - Throws: `PropertyListError`; for UTF-16 its offset counts the bytes that UTF-8 would have.
+  static func parse(
+    _ bytes: [UInt8], file: String, limits: PropertyListLimits
+  ) throws(PropertyListError) -> StringsFile {
+    guard bytes.count <= limits.effectiveBytes else {
+      throw .tooLarge(file: file, limit: limits.effectiveBytes)
+    }
+    var text = bytes
+    do throws(Fault) {
+      try ForeignFormat.refuseCompiledStrings(bytes)
+      text = try utf8(bytes)
+      let start = text.starts(with: [UInt8].byteOrderMark) ? 3 : 0
+      if text[start...].first(where: { !$0.isSpace }) != UInt8(ascii: "<") {
+        var parser = StringsParser(text)
+        return StringsFile(entries: try parser.entries(from: start), map: SourceMap(text))
+      }
+    } catch {
+      throw PropertyListError(error, file: file, map: SourceMap(text), keyPath: nil)
+    }
+    return try StringsFile(PropertyList.parse(text, file: file, limits: limits), file: file)
+  }
+
+  private init(entries: [Entry], map: SourceMap) {
+    self.entries = entries
+    self.map = map
+  }
+
+  private init(_ list: PropertyList, file: String) throws(PropertyListError) {
+    map = list.sourceMap()
+    // A plural rule is a dictionary, which no title needs.
+    entries = (list.root.members ?? []).compactMap { member in
+      member.value.string.map {
+        Entry(key: member.key, value: $0, offset: Int(member.keyOffset))
+      }
+    }
+  }
+
+  /// UTF-16 is told by its mark, or by the zero that half of an ASCII character is.
+  private static func utf8(_ bytes: [UInt8]) throws(Fault) -> [UInt8] {
+    guard bytes.count >= 2 else { return bytes }
+    let isLittle = bytes.starts(with: [0xFF, 0xFE]) || bytes[0] != 0 && bytes[1] == 0
+    let isBig = bytes.starts(with: [0xFE, 0xFF]) || bytes[0] == 0 && bytes[1] != 0
+    guard isLittle || isBig else { return bytes }
+    let (low, high) = isLittle ? (0, 1) : (1, 0)
+    let units = stride(from: 0, to: bytes.count - 1, by: 2).map {
+      UInt16(bytes[$0 + high]) << 8 | UInt16(bytes[$0 + low])
+    }
+    guard bytes.count % 2 == 0, let text = String(validating: units, as: UTF16.self) else {
+      throw Fault(.unsupportedEncoding, at: 0, "this is not UTF-16", cure: "save the file as UTF-8")
+    }
+    return Array(text.utf8)
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeSettingsBundle
+import KeepsakeValues
+
+struct PlistCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plist",
+    abstract: "Prints a property list, or what a Settings bundle shows, or what is wrong with it.",
+    discussion: """
+      --lint prints each finding as file:line:column: warning|error: what; cure [rule], and exits \
+      with 1. When strict reading would refuse the bundle it exits with 65, prints nothing and \
+      tells the first error; with --lenient it lists that with all others.
+
+        kvsync plist Settings.bundle --describe
+        kvsync plist Settings.bundle --lint
+        kvsync plist Root.plist --json
+      """)
+
+  enum Idiom: String, CaseIterable, ExpressibleByArgument {
+    case phone, pad
+
+    var idiom: SettingsBundle.Idiom { self == .phone ? .phone : .pad }
+  }
+
+  @Argument(help: "An XML property list, or a Settings.bundle.", completion: .file())
+  var path: String
+  @Flag(help: "List what is wrong or doubtful in a Settings bundle.") var lint = false
+  @Flag(help: "Print a Settings bundle as the Settings app shows it.") var describe = false
+  @Flag(help: "With --lint: list errors like warnings.") var lenient = false
+  @Option(help: "With --describe: the language of titles, such as de or pt-BR.")
+  var language: String?
+  @Option(help: "With --describe: the device whose files and rows count.") var idiom: Idiom?
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try checkOptions()
+    if lint { return try printFindings() }
+    if describe { return try printOutline() }
+    let list = try PropertyList.read(at: path, limits: .generous)
+    try common.output.print(
+      try ShownPropertyList.json(list.root), lines: try ShownPropertyList.lines(list.root),
+      isData: true)
+  }
+
+  private func checkOptions() throws {
+    if lint && describe {
+      throw InputError.usage("\(path): --lint and --describe are two questions; ask one")
+    }
+    if lenient && !lint {
+      throw InputError.usage("\(path): --lenient belongs to --lint; add that, or leave it out")
+    }
+    if !describe, language != nil || idiom != nil {
+      throw InputError.usage(
+        "\(path): --language and --idiom belong to --describe; add that, or leave them out")
+    }
+  }
+
+  private func printOutline() throws {
+    let bundle = try SettingsBundle(at: path, mode: .lenient, idiom: idiom?.idiom)
+    let (strings, warnings) = bundle.strings(for: language)
+    for warning in bundle.warnings + warnings {
+      common.output.say(bundle.shownPath(warning.description))
+    }
+    let outline = ShownOutline(bundle.outline(strings, idiom: idiom?.idiom), bundle.identifier)
+    try common.output.print(try outline.json, lines: try outline.lines, isData: true)
+  }
+
+  /// A failure, of 64 and above, leaves stdout empty and is one line: so does a bundle with errors,
+  /// unless --lenient makes its findings the answer, which then is "no".
+  private func printFindings() throws {
+    let findings = try SettingsBundle.lint(at: path)
+    let errors = findings.filter { $0.severity == .error }
+    if let first = errors.first, !lenient {
+      let others = findings.count - 1
+      throw InputError(
+        kind: .data,
+        message: try SettingsBundle.shownPath(of: first.description, at: path)
+          + (others == 0 ? "" : "; \(others) more with --lenient"))
+    }
+    try common.output.print(
+      .array(findings.map(Self.json)),
+      lines: try findings.map { try SettingsBundle.shownPath(of: $0.description, at: path) },
+      isData: true)
+    if !findings.isEmpty { throw Negative(message: nil) }
+  }
+
+  private static func json(_ finding: SettingsBundle.Finding) -> JSON {
+    .object([
+      "file": .string(finding.file), "line": .integer(Int64(finding.line)),
+      "column": .integer(Int64(finding.column)), "severity": .string(finding.severity.rawValue),
+      "rule": .string(finding.rule), "message": .string(finding.message),
+    ])
+  }
+}
+
+extension PropertyListLimits {
+  /// For files that the user names: far above every settings file, far below what a machine has.
+  static var generous: PropertyListLimits {
+    var limits = PropertyListLimits()
+    limits.bytes = 256 << 20
+    limits.depth = 512
+    limits.elements = 10_000_000
+    limits.textBytes = 64 << 20
+    return limits
+  }
+}

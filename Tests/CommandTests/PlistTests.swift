@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct PlistTests {
+  private func folder(_ rows: String..., rest: String = "") throws -> Folder {
+    let folder = try Folder()
+    try folder.makeFolder("S.bundle")
+    try folder.write(
+      "<plist><dict>\(rest)<key>PreferenceSpecifiers</key><array>\n"
+        + rows.map { "<dict>\($0)</dict>\n" }.joined() + "</array></dict></plist>",
+      to: "S.bundle/Root.plist")
+    return folder
+  }
+
+  private func row(_ type: String, _ rest: String) -> String {
+    "<key>Type</key><string>PS\(type)Specifier</string>" + rest
+  }
+
+  private let toggle =
+    "<key>Type</key><string>PSToggleSwitchSpecifier</string><key>Title</key><string>Sound</string>"
+    + "<key>Key</key><string>sound</string><key>DefaultValue</key><true/>"
+
+  // MARK: - Printing
+
+  private let values = """
+    <plist><dict>
+    <key>b</key><array><true/><date>2026-11-20T10:00:00Z</date><data>AAE=</data><array/></array>
+    <key>a</key><integer>18446744073709551615</integer>
+    <key>t\tb</key><dict><key>$x</key><real>nan</real></dict>
+    <key>n</key><array><integer>18446744073709551615</integer></array>
+    </dict></plist>
+    """
+
+  @Test func aTreeIsPrintedInTheOrderOfTheFile() throws {
+    let folder = try Folder()
+    try folder.write(values, to: "p")
+    try folder.expect(
+      "plist", "p",
+      prints: """
+        dictionary
+          b: array
+            0: boolean true
+            1: date "2026-11-20T10:00:00.000Z"
+            2: data "AAE="
+            3: array
+          a: integer 18446744073709551615
+          "t\\tb": dictionary
+            $x: real "nan"
+          n: array
+            0: integer 18446744073709551615
+
+        """)
+    try folder.expect(
+      "plist", "p", "--json",
+      prints: #"{"b":[true,{"$date":"2026-11-20T10:00:00.000Z"},{"$data":"AAE="},[]],"#
+        + #""a":{"$integer":"18446744073709551615"},"t\tb":{"$dictionary":{"$x":{"$real":"nan"}}},"#
+        + #""n":[{"$integer":"18446744073709551615"}]}"# + "\n")
+    try folder.write("<plist><date>2026-11-20T10:00:00Z</date></plist>", to: "p")
+    try folder.expect("plist", "p", "--json", prints: "\"2026-11-20T10:00:00.000Z\"\n")
+  }
+
+  @Test func aBundleStandsForItsRoot() throws {
+    let folder = try folder(toggle)
+    #expect(
+      try folder.must("plist", "S.bundle") == folder.must("plist", "S.bundle/Root.plist"))
+  }
+
+  @Test func whatIsNoPropertyListIsRefused() throws {
+    let folder = try Folder()
+    let missing = "there is no such file; check the path"
+    for option in [[], ["--json"], ["--lint"], ["--describe"]] {
+      #expect(
+        try folder.run(["plist", "gone"] + option)
+          == Ending(stderr: "kvsync: gone: \(missing)\n", code: 66))
+    }
+    try folder.write("bplist00", to: "b")
+    try folder.expect(
+      "plist", "b",
+      says: "kvsync: b:1:1: this is a binary property list; convert it with plutil -convert xml1\n",
+      code: 65)
+    try folder.write("<plist>\n<dict>", to: "p")
+    for option in [[], ["--describe"], ["--lint"]] {
+      let ending = try folder.run(["plist", "p"] + option)
+      #expect(ending.code == 65 && ending.stdout == "")
+      #expect(ending.stderr.hasPrefix("kvsync: p:2:7: "), "\(ending)")
+    }
+    try folder.write("", to: "huge")
+    try folder.shell("truncate", "-s", "1G", "huge")
+    for option in [[], ["--describe"], ["--lint"]] {
+      let ending = try folder.run(["plist", "huge"] + option)
+      #expect(ending.code == 65 && ending.stderr.contains("larger than the limit"), "\(ending)")
+    }
+  }
+
+  @Test(arguments: [
+    ["--lint", "--describe"], ["--lenient"], ["--describe", "--lenient"], ["--language", "de"],
+    ["--idiom", "pad", "--lint"],
+  ])
+  func optionsThatDoNotGoTogetherAreRefused(_ options: [String]) throws {
+    let ending = try folder(toggle).run(["plist", "S.bundle"] + options)
+    #expect(ending.code == 64 && ending.stdout == "", "\(ending)")
+    #expect(ending.stderr.hasPrefix("kvsync: S.bundle: ") && ending.stderr.contains("; "))
+  }
+
+  // MARK: - Lint
+
+  @Test func aGoodBundleHasNothingToList() throws {
+    let folder = try folder(toggle)
+    try folder.expect("plist", "S.bundle", "--lint")
+    try folder.expect("plist", "S.bundle", "--lint", "--json", prints: "[]\n")
+  }
+
+  @Test func warningsAreListedAndTheAnswerIsNo() throws {
+    let folder = try folder(toggle + "<key>Colour</key><true/>", toggle)
+    let odd = #"a toggle switch has no key "Colour"; remove it"#
+    let twice =
+      #"the key "sound" has a row at Root.plist:2 already; "#
+      + "rename one, unless both are meant to change one setting"
+    try folder.expect(
+      "plist", "S.bundle", "--lint",
+      prints: "S.bundle/Root.plist:2:166: warning: \(odd) [unknown-key]\n"
+        + "S.bundle/Root.plist:3:114: warning: \(twice) [repeated-key]\n", code: 1)
+    func json(_ line: Int, _ column: Int, _ rule: String, _ message: String) -> String {
+      #"{"file":"Root.plist","line":\#(line),"column":\#(column),"severity":"warning","#
+        + #""rule":"\#(rule)","message":"\#(message.replacing("\"", with: "\\\""))"}"#
+    }
+    try folder.expect(
+      "plist", "S.bundle", "--lint", "--json",
+      prints: "[\(json(2, 166, "unknown-key", odd)),\(json(3, 114, "repeated-key", twice))]\n",
+      code: 1)
+    let ofFile = try folder.run(["plist", "S.bundle/Root.plist", "--lint"])
+    #expect(ofFile.stdout.hasPrefix("S.bundle/Root.plist:2:166: warning: "))
+  }
+
+  @Test func anErrorIsAFailureAndLenientlyOneOfTheFindings() throws {
+    let bad = toggle.replacing("<true/>", with: "<string/>")
+    let folder = try folder(bad, toggle.replacing(">sound<", with: ">s<") + "<key>X</key><true/>")
+    let error =
+      "S.bundle/Root.plist:2:159: error: the DefaultValue of the toggle switch \"sound\", a string,"
+      + " is neither its TrueValue nor its FalseValue; use one of them, of the same type"
+      + " [default-not-among-values]"
+    let says = "kvsync: \(error); 1 more with --lenient\n"
+    try folder.expect("plist", "S.bundle", "--lint", says: says, code: 65)
+    try folder.expect("plist", "S.bundle", "--lint", "--json", says: says, code: 65)
+    try folder.expect(
+      "plist", "S.bundle", "--lint", "--lenient",
+      prints: error + "\nS.bundle/Root.plist:3:162: warning: a toggle switch has no key \"X\";"
+        + " remove it [unknown-key]\n", code: 1)
+    let json = try folder.run(["plist", "S.bundle", "--lint", "--lenient", "--json"])
+    #expect(json.code == 1 && json.stdout.contains(#""severity":"error""#))
+  }
+
+  // MARK: - Describing
+
+  @Test func aBundleIsDescribedAsATree() throws {
+    let key = { (name: String) in
+      "<key>Title</key><string>\(name)</string><key>Key</key><string>k</string>"
+    }
+    let choices =
+      "<key>DefaultValue</key><integer>2</integer><key>Values</key><array><integer>1</integer>"
+      + "<integer>2</integer></array><key>Titles</key><array><string>Low</string>"
+      + "<string>High</string></array>"
+    let folder = try folder(
+      toggle,
+      row(
+        "Group", "<key>Title</key><string>More</string><key>FooterText</key><string>F\nG</string>"),
+      row("TextField", key("Name")),
+      row("TextField", key("Pin") + "<key>IsSecure</key><true/>"),
+      row(
+        "Slider",
+        key("Volume") + "<key>DefaultValue</key><real>0.5</real><key>MinimumValue</key>"
+          + "<integer>0</integer><key>MaximumValue</key><integer>1</integer>"),
+      row("MultiValue", key("Quality") + choices),
+      row("TitleValue", key("Version") + choices),
+      row("RadioGroup", key("Radio") + choices),
+      row("ChildPane", "<key>Title</key><string>Deep</string><key>File</key><string>Deep</string>"),
+      row("ChildPane", "<key>Title</key><string>Root</string><key>File</key><string>Root</string>"),
+      row("ChildPane", "<key>Title</key><string>Gone</string><key>File</key><string>Gone</string>"),
+      "<key>Type</key><string>Odd</string>" + key("Odd"),
+      rest: "<key>StringsTable</key><string>Root</string>")
+    try folder.write(
+      "<plist><dict><key>PreferenceSpecifiers</key><array><dict>\(toggle)</dict></array>"
+        + "</dict></plist>",
+      to: "S.bundle/Deep.plist")
+    try folder.makeFolder("S.bundle/de.lproj")
+    try folder.write("Sound = Ton; Low = Niedrig;", to: "S.bundle/de.lproj/Root.strings")
+    let tree = """
+      S.bundle
+        --
+          [x] Ton  (sound)
+        -- More --
+          Name: ""  (k)
+          Pin: ***  (k)
+          Volume: 0.5 from 0 to 1  (k)
+          Quality: High  (k)
+            ( ) Niedrig = 1
+            (*) High = 2
+          Version: High  (k)
+          "F\\nG"
+        -- Radio --
+          ( ) Niedrig = 1
+          (*) High = 2
+          Deep > Deep.plist
+            --
+              [x] Sound  (sound)
+          Root > Root.plist, shown above
+          Gone > a pane that does not exist
+          Odd: ?  not shown, a Odd  (k)
+
+      """
+    let ending = try folder.run(["plist", "S.bundle", "--describe", "--language", "de"])
+    #expect(ending.stdout == tree)
+    #expect(ending.code == 0)
+    #expect(ending.stderr.hasPrefix("kvsync: S.bundle/Root.plist:"), "the missing pane")
+    #expect(ending.stderr.hasSuffix("add it, or remove this row\n"))
+    let english = try folder.run(["plist", "S.bundle", "--describe", "--quiet"])
+    #expect(
+      english
+        == Ending(stdout: tree.replacing("Ton", with: "Sound").replacing("Niedrig", with: "Low")))
+  }
+
+  @Test func aDescriptionIsOneJSONValue() throws {
+    let folder = try folder(
+      toggle
+        + "<key>SupportedUserInterfaceIdioms</key><array><string>Pad</string></array>",
+      row("ChildPane", "<key>Title</key><string>P</string><key>File</key><string>P</string>"))
+    try folder.write(
+      "<plist><dict><key>PreferenceSpecifiers</key><array/></dict></plist>",
+      to: "S.bundle/P.plist")
+    let pane =
+      #"{"type":"PSChildPaneSpecifier","title":"P","#
+      + #""pane":{"title":"P","file":"P.plist","groups":[]}}"#
+    let toggle =
+      #"{"type":"PSToggleSwitchSpecifier","title":"Sound","key":"sound","default":true,"#
+      + #""idioms":["Pad"]}"#
+    func json(_ rows: String) -> String {
+      #"{"file":"Root.plist","groups":[{"rows":[\#(rows)]}]}"# + "\n"
+    }
+    try folder.expect(
+      "plist", "S.bundle", "--describe", "--json", prints: json(toggle + "," + pane))
+    try folder.expect(
+      "plist", "S.bundle", "--describe", "--json", "--idiom", "phone", prints: json(pane))
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// `export --format plist` and `import` of property lists.
+@Suite struct PropertyListTransferTests {
+  private let head = """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" \
+    "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <plist version="1.0">
+
+    """
+
+  @Test func exportWritesOneStoreAsATable() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "theme", "dark <&>")
+    try folder.must("set", "a", "Size", "2", "--type", "integer")
+    try folder.must("set", "a", "here", "1.5", "--type", "real", "--store", "defaults")
+    try folder.must("set", "a", "gone", "x")
+    try folder.must("delete", "a", "gone")
+    try folder.expect(
+      "export", "a", "--format", "plist",
+      prints: head + "<dict>\n\t<key>Size</key>\n\t<integer>2</integer>\n\t<key>theme</key>\n"
+        + "\t<string>dark &lt;&amp;&gt;</string>\n</dict>\n</plist>\n")
+    try folder.expect(
+      "export", "a", "--format", "plist", "--store", "defaults",
+      prints: head + "<dict>\n\t<key>here</key>\n\t<real>1.5</real>\n</dict>\n</plist>\n")
+    try folder.expect(
+      "export", "a", "--format", "plist", "--store", "none", prints: head + "<dict/>\n</plist>\n")
+    for option in ["--json", "--deleted"] {
+      let ending = try folder.run(["export", "a", "--format", "plist", option])
+      #expect(ending.code == 64 && ending.stdout == "" && ending.stderr.hasPrefix("kvsync: a: "))
+    }
+  }
+
+  /// A value, its type, and the complaint.
+  static let lossy = [
+    ("2026-11-20T10:00:00.123Z", "date", "k: a property list has dates in whole seconds only; "),
+    ("a\u{1}", "string", "k: this text has a character that XML does not allow; "),
+    (#"{"a":["\u0000"]}"#, "json", "k.a[0]: this text has a character that XML does not allow; "),
+  ]
+
+  @Test(arguments: lossy)
+  func aValueThatAPropertyListCannotHoldIsRefused(
+    _ value: String, _ type: String, _ complaint: String
+  ) throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", value, "--type", type)
+    let ending = try folder.run(["export", "a", "--format", "plist"])
+    #expect(ending.code == 65 && ending.stdout == "", "\(ending)")
+    #expect(ending.stderr.hasPrefix("kvsync: a: " + complaint), "\(ending)")
+    #expect(ending.stderr.hasSuffix("export as jsonl\n"))
+  }
+
+  @Test func keysThatDifferOnlyInTheirSpellingAreRefused() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "é", "1")
+    try folder.must("set", "a", "e\u{301}", "2")
+    let ending = try folder.run(["export", "a", "--format", "plist"])
+    #expect(ending.code == 65 && ending.stderr.contains("there twice"), "\(ending)")
+  }
+
+  @Test func whatIsExportedIsImportedAgain() throws {
+    let folder = try Folder()
+    for (key, value, type) in [
+      ("s", "é\r\n\t😀]]>", "string"), ("i", "-9223372036854775808", "integer"),
+      ("r", "0.1", "real"), ("n", "nan", "real"), ("m", "-inf", "real"), ("b", "yes", "boolean"),
+      ("d", "2026-11-20T10:00:00Z", "date"), ("x", "AAEC", "data"),
+      ("j", #"{"a":[1,1.0,true,"1",{"$data":"AA=="},{}],"":[]}"#, "json"),
+    ] {
+      try folder.must("set", "a", key, "--type", type, "--", value)
+    }
+    try folder.write(try folder.must("export", "a", "--format", "plist"), to: "p")
+    try folder.expect("import", "b", "p", prints: "9 imported, 9 changed\n")
+    try folder.expect("diff", "a", "b")
+    let depth = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
+    try folder.must("set", "a", "deep", depth, "--type", "json")
+    try folder.write(try folder.must("export", "a", "--format", "plist"), to: "p")
+    try folder.must("import", "b", "p")
+    try folder.expect("diff", "a", "b")
+  }
+
+  // MARK: - Foundation's formats
+
+  private let table: [String: Any] = [
+    "flag": true, "no": false, "one": 1, "zero": 0, "real": 1.0, "text": "é", "data": Data([0]),
+    "date": Date(timeIntervalSinceReferenceDate: 0.5), "list": [1, true, 0.5] as [Any],
+    "table": ["a": ["b": 1]], "max": Int64.max,
+  ]
+
+  private func bytes(_ value: Any) throws -> Data {
+    try PropertyListSerialization.data(fromPropertyList: value, format: .binary, options: 0)
+  }
+
+  @Test func aBinaryFileKeepsEveryType() throws {
+    let folder = try Folder()
+    try bytes(table).write(to: folder.url("p"))
+    try folder.expect(
+      "import", "a", "p", "--store", "defaults", prints: "11 imported, 11 changed\n")
+    try folder.expect(
+      "list", "a", "--store", "defaults",
+      prints: """
+        defaults\tdata\tdata\t"AA=="
+        defaults\tdate\tdate\t"2001-01-01T00:00:00.500Z"
+        defaults\tflag\tboolean\ttrue
+        defaults\tlist\tarray\t[1,true,0.5]
+        defaults\tmax\tinteger\t9223372036854775807
+        defaults\tno\tboolean\tfalse
+        defaults\tone\tinteger\t1
+        defaults\treal\treal\t1.0
+        defaults\ttable\tdictionary\t{"a":{"b":1}}
+        defaults\ttext\tstring\t"é"
+        defaults\tzero\tinteger\t0
+
+        """)
+  }
+
+  @Test func xmlInUTF16IsRead() throws {
+    let folder = try Folder()
+    let text =
+      "<?xml version=\"1.0\" encoding=\"UTF-16\"?><plist><dict><key>é</key><true/></dict></plist>"
+    try #require(text.data(using: .utf16)).write(to: folder.url("p"))
+    try folder.must("import", "a", "p")
+    try folder.expect("get", "a", "é", prints: "true\n")
+  }
+
+  @Test func whatABinaryFileHasAndNoStoreHoldsIsRefused() throws {
+    let folder = try Folder()
+    for (value, complaint) in [
+      (["k": UInt64.max] as Any, "the value of \"k\" cannot be stored: an integer above"),
+      (["": 1], "a key is empty; "), ([1], "the root is not a dictionary; "),
+    ] {
+      try bytes(value).write(to: folder.url("p"))
+      let ending = try folder.run(["import", "a", "p"])
+      #expect(ending.code == 65 && ending.stdout == "", "\(ending)")
+      #expect(ending.stderr.hasPrefix("kvsync: p: \(complaint)"), "\(ending)")
+    }
+    let whole = try bytes(table)
+    for length in stride(from: 6, to: whole.count - 1, by: 7) {
+      try whole.prefix(length).write(to: folder.url("p"))
+      let ending = try folder.run(["import", "a", "p"])
+      #expect(ending.code == 65 && ending.stderr.hasPrefix("kvsync: p: "), "\(length) \(ending)")
+    }
+    #expect(!folder.exists("a"))
+  }
+
+  // MARK: - Seeding
+
+  @Test func aBundlesGroupIsItsStoreUnlessOneIsNamed() throws {
+    let folder = try Folder()
+    try folder.makeFolder("S.bundle")
+    try folder.write(
+      """
+      <plist><dict>
+      <key>ApplicationGroupContainerIdentifier</key><string>group.x</string>
+      <key>PreferenceSpecifiers</key><array><dict><key>Type</key>
+      <string>PSTextFieldSpecifier</string><key>Key</key><string>k</string>
+      <key>DefaultValue</key><string>v</string></dict></array>
+      </dict></plist>
+      """, to: "S.bundle/Root.plist")
+    try folder.must("seed", "a", "S.bundle")
+    try folder.expect("get", "a", "k", "--store", "defaults:group.x", prints: "v\n")
+    try folder.must("seed", "b", "S.bundle", "--store", "defaults")
+    try folder.expect("get", "b", "k", "--store", "defaults", prints: "v\n")
+    try folder.expect(
+      "list", "b", "--defaults", prints: "defaults\tk\tstring\t\"v\"\tdefault, Root.plist:5\n")
+  }
+}

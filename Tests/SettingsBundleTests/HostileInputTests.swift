@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeSettingsBundle
+import Testing
+
+@Suite struct HostileInputTests {
+  /// One more of each kind for `RobustnessTests`, so that a cut falls everywhere in the grammar.
+  static let fixtures: [String] = [
+    document("<string>a<![CDATA[]]]]><![CDATA[>]]></string>"),
+    document("<array><array/><array><dict/></array><dict></dict></array>"),
+    document("<dict><key/><true/><key>&lt;</key><false></false></dict>"),
+    document("<dict><key>a</key><dict><key>a</key><dict><key>a</key><data/></dict></dict></dict>"),
+    document("<integer>\n 0x7fffffffffffffff\n</integer>"),
+    document("<integer>18446744073709551615</integer>"),
+    document("<real>-1.7976931348623157e+308</real>"),
+    document("<array><real>nan</real><real>+Infinity</real></array>"),
+    document("<date>9999-12-31T23:59:59Z</date>"),
+    document("<data>\n\tAAAA\n\tAA==\n</data>"),
+    document("<string>e\u{301}\u{10FFFF}&#x10FFFF;\r\n</string>"),
+    "\n \t<?xml version = '1.0' standalone = 'no'?><!-- - --><?a b?><plist ><true /></plist >",
+    "<!DOCTYPE plist><plist version=''><array><!----><true/><?x?></array></plist>\r\n<!-- -->",
+    "<!DOCTYPE plist SYSTEM '<' ><plist\nversion\n=\n\"1.0\"\n>\n<true\n/>\n</plist\n>",
+  ]
+
+  @Test func thereAreTwentyFixtures() {
+    #expect(Set(Self.fixtures + RobustnessTests.fixtures).count >= 20)
+  }
+
+  @Test(arguments: fixtures)
+  func everyTruncationIsAnError(_ text: String) {
+    let bytes = Array(text.utf8)
+    #expect(refusal(bytes) == "accepted")
+    let complete = text.utf8.count - (text.hasSuffix("\r\n<!-- -->") ? 10 : 0)
+    for length in 0..<complete {
+      let result = refusal(Array(bytes[..<length]))
+      let ends = ["unexpectedEnd", "empty", "invalidUTF8"]
+      #expect(ends.contains { result.hasSuffix($0) }, "the first \(length) bytes: \(result)")
+    }
+  }
+
+  /// Every byte of a small file, replaced by every other: never a crash, and what is still accepted
+  /// comes back from the writer as it was.
+  @Test func everyByteMayBeAnyOther() throws {
+    let original = Array(
+      "<plist><dict><key>a</key><array><integer>1</integer><real>2</real></array></dict></plist>"
+        .utf8)
+    for index in original.indices {
+      for byte in UInt8.min...UInt8.max {
+        var bytes = original
+        bytes[index] = byte
+        guard refusal(bytes) == "accepted" else { continue }
+        let root = try PropertyList.parse(bytes, file: "a.plist").root
+        let text = try PropertyList.write(root.value)
+        #expect(spelled(try PropertyList.parse(text, file: "b.plist").root) == spelled(root))
+      }
+    }
+  }
+
+  static let entities: [(String, String)] = [
+    (
+      """
+      <!DOCTYPE plist [
+      <!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">
+      <!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]><plist><string>&c;</string></plist>
+      """, "1:17 internalSubset"
+    ),
+    (
+      "<!DOCTYPE plist [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>"
+        + "<plist><string>&x;</string></plist>",
+      "1:17 internalSubset"
+    ),
+    (
+      "<!DOCTYPE plist SYSTEM \"file:///etc/passwd\" [<!ENTITY % p SYSTEM \"http://x/\"> %p;]>"
+        + "<plist/>",
+      "1:45 internalSubset"
+    ),
+    (
+      "<!DOCTYPE plist SYSTEM \"file:///etc/passwd\"><plist><string>&root;</string></plist>",
+      "1:60 invalidReference"
+    ),
+    ("<plist><!ENTITY a \"b\"><string>&a;</string></plist>", "1:8 malformedTag"),
+    ("<plist><string a=\">\">x</string></plist>", "1:16 unexpectedAttribute"),
+    ("<plist><real><![CDATA[1]]></real></plist>", "1:14 unexpectedElement"),
+    ("<?xml version=\"1.0\" encoding=\"windows-1252\"?><plist/>", "1:31 unsupportedEncoding"),
+    ("<?xml version=\"1.0\" encoding=\"UTF-32\"?><plist/>", "1:31 unsupportedEncoding"),
+  ]
+
+  @Test(arguments: entities)
+  func nothingIsExpandedOrFetched(_ text: String, _ expected: String) {
+    #expect(refusal(text) == expected)
+  }
+
+  @Test(arguments: ["<array>", "<dict><key>k</key>"])
+  func nestingTo512IsFreedWithoutTrouble(_ open: String) throws {
+    let close = open == "<array>" ? "</array>" : "</dict>"
+    let text = document(
+      String(repeating: open, count: 512)
+        + (open == "<array>" ? "" : "<true/>") + String(repeating: close, count: 512))
+    var limits = PropertyListLimits()
+    limits.depth = .max
+    let root = try parse(text, limits: limits)
+    #expect(refusal(Array(try PropertyList.write(root.value)), limits: limits) == "accepted")
+  }
+
+  @Test func aFileOfOneGigabyteIsNotRead() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write(pane(child("Huge")), to: "Root.plist")
+    let huge = try folder.write("", to: "Huge.plist")
+    try #require(truncate(huge, 1 << 30) == 0, "no sparse files here")
+    for path in [path, huge] {
+      let error = #expect(throws: PropertyListError.self) {
+        _ = try SettingsBundle(at: path, mode: .lenient)
+      }
+      #expect(error?.code == .fileTooLarge && error?.file.hasSuffix("Huge.plist") == true)
+    }
+  }
+}
