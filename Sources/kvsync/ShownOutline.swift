@@ -104,10 +104,10 @@ extension ShownOutline {
   /// `[x] Title  (key)` and its like.
   private static func head(of row: SettingsOutline.Row) throws -> String {
     let specifier = row.specifier
-    let title = row.title.map(Shown.key) ?? "(no title)"
+    let title = row.title.map(Shown.name) ?? "(no title)"
     let key = specifier.key.map { "  (\(Shown.name($0)))" } ?? ""
     let devices =
-      specifier.idioms.map { "  only \($0.map(Shown.key).joined(separator: ", "))" } ?? ""
+      specifier.idioms.map { "  only \($0.map(Shown.name).joined(separator: ", "))" } ?? ""
     let value = try specifier.defaultValue.map { try ShownPropertyList.json($0).text() }
     let text =
       switch specifier.kind {
