@@ -22,12 +22,16 @@ enum ForeignPropertyList {
     func fail(_ message: String) -> InputError {
       InputError(kind: .data, message: "\(file): \(message)")
     }
+    let damage = fail("this property list is damaged; restore a copy of it")
+    var format = PropertyListSerialization.PropertyListFormat.xml
     let list: Any
     do {
-      list = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+      list = try PropertyListSerialization.propertyList(from: Data(bytes), format: &format)
     } catch {
-      throw fail("this property list is damaged; restore a copy of it")
+      throw damage
     }
+    // Foundation takes what is left of a binary list for text.
+    if bytes.starts(with: "bplist".utf8), format != .binary { throw damage }
     guard let table = list as? [String: Any] else {
       throw fail("the root is not a dictionary; put the value into one")
     }
