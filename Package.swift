@@ -74,8 +74,15 @@ let package = Package(
     .executableTarget(
       name: "readme-program", dependencies: ["Keepsake"],
       path: "Examples/two-devices/Sources/two-devices"),
+    .executableTarget(
+      name: "injection-probe", dependencies: ["KeepsakeInjection"], path: "Tests/InjectionProbe"),
+    // The example's program, so that its test can run it.
+    .executableTarget(
+      name: "screens-program", dependencies: ["KeepsakeInjection"],
+      path: "Examples/two-screens/Sources/two-screens"),
     .testTarget(
-      name: "ProjectTests", dependencies: ["TestSupport", "readme-program", "kvsync"],
+      name: "ProjectTests",
+      dependencies: ["TestSupport", "readme-program", "screens-program", "injection-probe", "kvsync"],
       path: "Tests/ProjectTests"),
     .testTarget(
       name: "SettingsBundleTests", dependencies: ["KeepsakeSettingsBundle", "KeepsakeValues"],

@@ -14,18 +14,21 @@ extension Device {
   ///   - path: where nothing is yet.
   ///   - mark: unique; part of the copy's name until it is complete.
   ///   - prepare: changes the copy before anybody can see it.
-  /// - Throws: `KeepsakeError`; then nothing was made.
+  /// - Throws: `KeepsakeError`, also when this device is damaged; then nothing was made.
   package func copy(
     to path: String, mark: ReplicaID, _ prepare: (Device) throws(KeepsakeError) -> Void
   ) throws(KeepsakeError) {
+    try checkIntegrity()
     let isMade = try Creation.make(path: path, mark: mark) { draft in
       do throws(KeepsakeError) {
         try core.backUp(to: draft)
       } catch {
-        throw error.code == .diskFull ? error.at(path) : error
+        throw error.path == draft ? error.at(path) : error
       }
       do throws(KeepsakeError) {
-        try prepare(try Device(path: draft, access: .existing, clock: clock))
+        let copy = try Device(path: draft, access: .existing, clock: clock)
+        try prepare(copy)
+        try copy.core.emptyLog()
       } catch {
         throw error.at(path)
       }

@@ -20,6 +20,7 @@ package enum Creation {
         try database.execute(sql: "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;")
       }
       try populate(queue, identity: identity, path: path)
+      try queue.writeWithoutTransaction { try Connection(database: $0, path: path).emptyLog() }
       try queue.close()
     }
   }
@@ -28,22 +29,47 @@ package enum Creation {
   ///
   /// - Parameters:
   ///   - mark: makes the draft's name unique.
-  ///   - fill: gets the path of an empty file; closes it when it is done.
+  ///   - fill: gets the path of an empty file; empties its log and closes it when it is done.
   /// - Returns: false when the name was taken; then whatever has it is as it was.
   static func make(
     path: String, mark: ReplicaID, _ fill: (String) throws -> Void
   ) throws(KeepsakeError) -> Bool {
     let draft = path + draftInfix + mark.description
     try makeEmpty(draft, for: path)
-    defer { unlink(draft) }
+    defer { remove(draft) }
     do {
       try fill(draft)
     } catch {
       throw KeepsakeError(error, path: path)
     }
+    return try publish(draft, as: path)
+  }
+
+  /// Gives a draft that nobody has open its name.
+  ///
+  /// - Returns: false when the name was taken; then whatever has it is as it was.
+  package static func publish(_ draft: String, as path: String) throws(KeepsakeError) -> Bool {
+    try refuseOrphanedLog(of: path)
     guard link(draft, path) != 0 else { return true }
     guard errno == EEXIST else { throw cannotCreate(path, errno) }
     return false
+  }
+
+  /// Throws when a file that is gone has left its log: SQLite would take it for the new file's, and
+  /// write the old pages into it (https://www.sqlite.org/howtocorrupt.html, section 1.4).
+  package static func refuseOrphanedLog(of path: String) throws(KeepsakeError) {
+    // In this order: whoever makes the file meanwhile makes it before its log.
+    guard let log = try FileStatus(of: path + "-wal"), log.size > 0,
+      try FileStatus(of: path) == nil
+    else { return }
+    throw KeepsakeError(
+      .cannotCreate, path: path, "the log of a file that is gone is still there",
+      cure: "remove \(path)-wal, or put the file back")
+  }
+
+  /// Removes a draft, and the log that closing leaves where the disk was too full to empty it.
+  package static func remove(_ draft: String) {
+    for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) }
   }
 
   /// Between a file's name and the mark in a draft's.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import GRDB
 import KeepsakeValues
 
@@ -22,6 +23,11 @@ extension KeepsakeError {
     func make(_ code: Code, _ problem: String, _ cure: String) -> KeepsakeError {
       KeepsakeError(code, path: path, problem, cure: cure, cause: error)
     }
+    if error.extendedResultCode == .SQLITE_IOERR_SHMSIZE {
+      // The shared memory beside the log could not be made as large as it has to be.
+      self.init(system: ENOSPC, path: path)
+      return
+    }
     self =
       switch error.resultCode.primaryResultCode {
       case .SQLITE_NOTADB:
@@ -32,8 +38,7 @@ extension KeepsakeError {
         make(
           .locked, "another program keeps the file locked",
           "try again, or wait longer with a larger busy timeout")
-      case .SQLITE_FULL:
-        make(.diskFull, "the disk is full", "free some space and try again")
+      case .SQLITE_FULL: KeepsakeError(system: ENOSPC, path: path)
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
         make(
           .permissionDenied, "the file or its folder cannot be written (\(message))",
@@ -49,7 +54,7 @@ extension KeepsakeError {
         make(.corrupt, "its contents are not ours (\(message))", "restore a backup of it")
       default:
         make(
-          .inputOutput, "SQLite reports \(error.resultCode): \(message)",
+          .inputOutput, "SQLite reports \(error.extendedResultCode): \(message)",
           "check the disk and its log, then try again")
       }
   }

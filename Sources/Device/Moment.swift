@@ -34,8 +34,8 @@ package struct Moment: Equatable, Sendable {
 struct WalIndex: @unchecked Sendable {
   private let header: UnsafeRawPointer
 
-  /// - Parameter connection: has read from the file and so uses the index already; else SQLite would
-  ///   make its file now.
+  /// - Parameter connection: has read from the file and so uses the index already; else SQLite
+  ///   would make its file now.
   /// - Returns: nil where SQLite has no such mapping: in memory, or for a file without a log.
   init?(_ connection: Connection) throws {
     let journal = try connection.first("PRAGMA journal_mode") { $0.text(0) }

@@ -8,18 +8,20 @@ package final class TemporaryFolder: Sendable {
 
   /// - Throws: `KeepsakeError` when the system's temporary folder cannot be written.
   package init() throws(KeepsakeError) {
-    let parent = FileManager.default.temporaryDirectory.path
-    let path = parent + "/keepsake-" + UUID().uuidString
-    do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    } catch {
+    let path = Self.parent + "/keepsake-" + UUID().uuidString
+    guard mkdir(path, 0o700) == 0 else {
+      let code = errno
+      if code == ENOSPC || code == EDQUOT { throw KeepsakeError(system: code, path: Self.parent) }
       throw KeepsakeError(
-        .cannotCreate, path: path, "the temporary folder cannot be made (\(error))",
-        cure: "set TMPDIR to a folder that you can write to", cause: error)
+        .cannotCreate, path: Self.parent,
+        "no temporary folder can be made in it (\(String(cString: strerror(code))))",
+        cure: "set TMPDIR to a folder that you can write to")
     }
     self.path = path
   }
+
+  /// The system's temporary folder.
+  package static var parent: String { FileManager.default.temporaryDirectory.path }
 
   deinit {
     // The system empties its temporary folder in the end; there is nobody left to tell.

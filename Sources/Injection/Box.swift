@@ -6,16 +6,20 @@
 
 /// A value whose type the engine does not know.
 @usableFromInline
-class AnyBox: @unchecked Sendable {  // Sendable: it has no state; for its subclass see there.
+class AnyBox: @unchecked Sendable {  // Sendable: it has no state; for its subclasses see there.
   @inlinable init() {}
 
-  /// The value when it is a class instance.
-  var object: AnyObject? { nil }
-  var injectable: (any Injectable)? { nil }
+  /// The box to open; nil when it was kept weakly and is gone.
+  var current: AnyBox? { self }
+  var lasts: Bool { true }
+  /// Keeps the value weakly; nil when that is not a class instance.
+  var weakly: AnyBox? { nil }
+  var content: Any { self }
 
   /// Sound for a box from an entry filed under `T`.
-  @inlinable
-  final func open<T>(as type: T.Type) -> T { unsafeDowncast(self, to: Box<T>.self).value }
+  @inlinable final func open<T>(as type: T.Type = T.self) -> T {
+    unsafeDowncast(self, to: Box<T>.self).value
+  }
 }
 
 // Sendable: constant; and a value that is not Sendable is opened only by the one caller it was
@@ -24,38 +28,36 @@ class AnyBox: @unchecked Sendable {  // Sendable: it has no state; for its subcl
 final class Box<T>: AnyBox, @unchecked Sendable {
   @usableFromInline let value: T
 
-  @inlinable
-  init(_ value: T) { self.value = value }
+  @inlinable init(_ value: T) { self.value = value }
 
+  override var content: Any { value }
   // Asked of the dynamic type: `as? AnyObject` succeeds for every value, by boxing it.
-  override var object: AnyObject? {
-    type(of: value as Any) is AnyClass ? value as AnyObject : nil
-  }
-
-  // The type is asked first: a cast that fails is several times slower.
-  override var injectable: (any Injectable)? {
-    type(of: value as Any) is any Injectable.Type ? value as? any Injectable : nil
-  }
-}
-
-/// A value as an entry keeps it.
-enum Kept: Sendable {
-  case strong(AnyBox)
-  case weak(WeakReference, box: @Sendable (AnyObject) -> AnyBox?)
-
-  /// The box; for a weak reference a new one, round an object that is still there.
-  var box: AnyBox? {
-    switch self {
-    case .strong(let box): return box
-    case .weak(let reference, let box):
-      // Unwrapped first: the optimiser of Swift 6.3 breaks the cast of a nil reference.
-      guard let object = reference.object else { return nil }
-      return box(object)
-    }
+  override var weakly: AnyBox? {
+    type(of: content) is AnyClass ? WeakBox<T>(value as AnyObject) : nil
   }
 }
 
 // Sendable: only ever turned into a box again, and then see Box.
-struct WeakReference: @unchecked Sendable {
-  weak var object: AnyObject?
+private final class WeakBox<T>: AnyBox, @unchecked Sendable {
+  private weak var object: AnyObject?
+
+  init(_ object: AnyObject) { self.object = object }
+
+  override var lasts: Bool { false }
+  override var current: AnyBox? {
+    // Unwrapped first: the optimiser of Swift 6.3 breaks the cast of a nil reference.
+    guard let object else { return nil }
+    return (object as? T).map { Box($0) }
+  }
+}
+
+/// An optional asks for what it wraps, and is nil when that is not registered or not set.
+protocol Nillable {
+  static var wrapped: Any.Type { get }
+  static func rebox(_ box: AnyBox?) -> AnyBox
+}
+
+extension Optional: Nillable {
+  static var wrapped: Any.Type { Wrapped.self }
+  static func rebox(_ box: AnyBox?) -> AnyBox { Box(box?.open(as: Wrapped.self)) }
 }

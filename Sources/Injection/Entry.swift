@@ -1,270 +1,216 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Synchronization
 
-// One registration, and how its object is made: the place is claimed, the factory runs with no lock
-// held, the object is wired (@Injected properties, `then:`, didInject), and only then published. A
-// failed construction releases the place, and those who waited try for themselves, so that nobody's
-// result depends on who came first.
+// How an object is made: whoever claims the entry (`maker`) runs the recipe with no lock held,
+// wires the object (@Injected properties, `then:`, didInject), and only then publishes it. Others
+// wait for this entry alone. While it is wired, the object is shown as `early` to those whose
+// waiting would close a loop. A failed construction releases the claim, and those who waited try
+// for themselves. A `set` takes a claim over; the maker drops its own object.
+//
+// No foreign code runs under the lock, not even a deinit: what is replaced leaves it first.
 
+/// What was registered.
 @usableFromInline
-final class Entry: Sendable {
-  enum Recipe: Sendable {
-    case now(@Sendable (Container) throws -> AnyBox)
-    case later(@Sendable (Container) async throws -> AnyBox)
-    /// From outside, by `set`.
-    case given
-    /// Another entry under another key. `up` is written by the caller, so the compiler checks it.
-    case alias(Entry, up: @Sendable (AnyBox) -> AnyBox)
-  }
+struct Recipe: Sendable {
+  var target: Target
+  var scope = Container.Scope.singleton
+  var isPrimary = false
+  /// What it says it will ask for.
+  var needs: [Target] = []
+  var then: (@Sendable (AnyBox, Container) throws -> Void)?
+  var makeLater: (@Sendable (Container) async throws -> AnyBox)?
+  var make: (@Sendable (Container) throws -> AnyBox)?
+  /// Makes of the object of another entry what this key asks for.
+  var convert: (@Sendable (AnyBox) -> AnyBox)?
 
-  typealias Completion = @Sendable (AnyBox, Container) throws -> Void
-
-  let target: Target
-  let recipe: Recipe
-  let scope: Container.Scope
-  let isPrimary: Bool
-  /// What the recipe says it will ask for.
-  let needs: [Target]
-  let order: Int
-  /// Boxes an object that was kept weakly.
-  private let box: @Sendable (AnyObject) -> AnyBox?
-  private let then: Completion?
-
-  private let place = Place()
-  private let view = Published<View>()
-
-  /// What an alias made of a box, so that it is converted once.
-  private final class View: Sendable {
-    let from, to: AnyBox
-    init(_ from: AnyBox, _ to: AnyBox) { (self.from, self.to) = (from, to) }
-  }
-
-  init(
-    _ target: Target, _ recipe: Recipe, scope: Container.Scope = .singleton, primary: Bool = false,
-    needs: [Target] = [], order: Int = nextOrder(),
-    box: @escaping @Sendable (AnyObject) -> AnyBox?, then: Completion? = nil
-  ) {
-    (self.target, self.recipe, self.scope, isPrimary) = (target, recipe, scope, primary)
-    (self.needs, self.order, self.box, self.then) = (needs, order, box, then)
-  }
-
-  /// An entry for the type of `key`.
-  convenience init<T>(
-    _ key: Container.Key<T>, _ recipe: Recipe, scope: Container.Scope = .singleton,
-    primary: Bool = false, needs: [Target] = [], order: Int = nextOrder(),
-    then: (@Sendable (T, Container) throws -> Void)? = nil
-  ) {
-    let completion: Completion? =
-      if let then { { try then($0.open(as: T.self), $1) } } else { nil }
-    self.init(
-      key.target, recipe, scope: scope, primary: primary, needs: needs, order: order,
-      box: { object in (object as? T).map { Box($0) } }, then: completion)
-  }
-
-  /// The same registration with nothing made; itself when its value comes from outside.
-  func renewed(_ renewedBase: (Entry) -> Entry) -> Entry {
-    var recipe = recipe
-    switch recipe {
-    case .given: return self
-    case .alias(let base, let up): recipe = .alias(renewedBase(base), up: up)
-    default: if place.status.isSet { return self }
-    }
-    return Entry(
-      target, recipe, scope: scope, primary: isPrimary, needs: needs, order: order, box: box,
-      then: then)
-  }
+  /// Made by nobody here: it comes from outside, by `set`.
+  var isGiven: Bool { make == nil && makeLater == nil && convert == nil }
 }
 
-private let orders = Atomic(0)
+/// A registration in one container, and its object.
+// Sendable: what can change is read and written under the lock of its owner.
+@usableFromInline
+final class Entry: @unchecked Sendable {
+  let recipe: Recipe
+  unowned let owner: Container
+  /// What this is another key of.
+  let base: Entry?
+  /// The place among the registrations of the owner; the base's for an alias.
+  let order: Int
+  var kept: AnyBox?
+  var isSet = false
+  private var maker: Claim?
+  private var early: AnyBox?
+  /// The last type that was found not to be `Injectable`.
+  private let plainType = Atomic(0)
 
-private func nextOrder() -> Int { orders.add(1, ordering: .relaxed).newValue }
+  private struct Claim: Sendable {
+    let frame: Frame
+    let end = DispatchGroup()
+    init(_ frame: Frame) { self.frame = frame; end.enter() }
+  }
 
-// MARK: - Reading
+  init(_ recipe: Recipe, in owner: Container, order: Int, base: Entry? = nil) {
+    (self.recipe, self.owner, self.order, self.base) = (recipe, owner, order, base)
+  }
 
-extension Entry {
+  var label: String { recipe.target.label }
+  /// Two entries with the same origin are one object under two keys.
+  var origin: Entry { base ?? self }
+
   /// The object, made now if need be; nil when it comes from outside and is not there.
-  func read(_ owner: Container, _ asker: Container, anew: Bool = false) throws -> AnyBox? {
-    if !anew, let made = current { return made }
-    if case .alias(let base, let up) = recipe {
-      return try base.read(owner, asker, anew: anew).map { convert($0, base, up) }
-    }
-    if anew || scope == .transient { return try construct(pass(asker)) }
-    let frame = Frame(self, owner)
+  func read(for asker: Container, anew: Bool = false) throws -> AnyBox? {
+    if let base { return try base.read(for: asker, anew: anew).map { recipe.convert?($0) ?? $0 } }
+    let passes = anew || recipe.scope == .transient
+    let frame = Frame(self, passes ? asker : owner)
     while true {
-      switch try place.claim(for: frame, mayMake: isPlain) {
-      case .value(let box): return box
-      case .mine:
-        if let box = try settle(frame, Result { try construct(frame) }) { return box }
-      case .theirs where isAsync, .nothing where isAsync: throw unable(owner)
-      case .nothing: return nil
-      case .theirs(let maker):
-        if let early = try place.beginWait(for: maker) { return early }
-        blockThread { place.whenReleased(by: maker, $0) }
-        place.endWait(for: maker)
+      let (made, claim) = claim(frame, anew: anew, mayMake: !passes && recipe.make != nil)
+      if let made { return made }
+      if passes { return try pass(frame) }
+      guard let claim else { return try recipe.isGiven ? nil : construct(frame) }
+      if claim.frame === frame {
+        defer { release(claim) }
+        let made = try construct(frame)
+        if try publish(made, frame) { return made }
+      } else {
+        if let early = try begin(frame, waitingFor: claim.frame) { return early }
+        defer { Waits.end(frame) }
+        if recipe.makeLater != nil { throw notReady }
+        claim.end.wait()
       }
     }
   }
 
-  /// As `read`, for callers that can wait for an asynchronous recipe.
-  func resolve(_ owner: Container, _ asker: Container) async throws -> AnyBox? {
-    if let made = current { return made }
-    if case .alias(let base, let up) = recipe {
-      return try await base.resolve(owner, asker).map { convert($0, base, up) }
-    }
-    if scope == .transient { return try await constructLater(pass(asker)).get() }
+  /// As `read`, for a singleton; runs an asynchronous recipe.
+  func prepare() async throws {
     let frame = Frame(self, owner)
     while true {
-      switch try place.claim(for: frame, mayMake: isPlain || isAsync) {
-      case .value(let box): return box
-      case .mine:
-        if let box = try settle(frame, await constructLater(frame)) { return box }
-      case .nothing: return nil
-      case .theirs(let maker):
-        if let early = try place.beginWait(for: maker) { return early }
-        await withCheckedContinuation { wake in place.whenReleased(by: maker) { wake.resume() } }
-        place.endWait(for: maker)
+      let (made, claim) = claim(frame, mayMake: !recipe.isGiven)
+      guard made == nil, let claim else { return }
+      if claim.frame === frame {
+        defer { release(claim) }
+        let made = try await Frame.$current.withValue(frame) {
+          guard let made = try await recipe.makeLater?(owner) else { return try construct(frame) }
+          try wire(made, frame)
+          return made
+        }
+        if try publish(made, frame) { return }
+      } else {
+        if try begin(frame, waitingFor: claim.frame) != nil { return }
+        defer { Waits.end(frame) }
+        await withCheckedContinuation { waiter in
+          claim.end.notify(queue: .global()) { waiter.resume() }
+        }
       }
     }
   }
 
   /// Puts a value from outside in place, wired, for everybody; nil takes away what is there.
-  func set(_ box: AnyBox?, weakly: Bool, in owner: Container) throws {
-    let kept = try box.map { try keep($0, weakly: weakly) }
-    let frame = Frame(self, owner)
-    place.overtake(by: frame)
-    do {
-      if let box { try Frame.$current.withValue(frame) { try wire(box, frame) } }
-    } catch {
-      place.release(frame)
-      throw error
+  func set(_ new: AnyBox?, weakly: Bool) throws {
+    let value = weakly ? try new.map(weakened) : new
+    let claim = Claim(Frame(self, owner))
+    let old = owner.locked { state in
+      defer { (maker, early, kept, isSet) = (claim, nil, nil, false) }
+      return (kept: kept, isSet: isSet, early: early, found: state.change())
     }
-    place.release(frame) { state in
-      (state.kept, state.isSet) = (kept, box != nil)
-      place.made.withdraw()
-    }
-  }
-
-  /// What a made singleton holds, or an alias of one that was read before; no lock is taken.
-  var current: AnyBox? {
-    guard case .alias(let base, _) = recipe else { return place.made.value }
-    return view.read { view in base.place.made.read { $0 === view.from } == true ? view.to : nil }
-  }
-
-  private func convert(
-    _ box: AnyBox, _ base: Entry, _ up: @Sendable (AnyBox) -> AnyBox
-  ) -> AnyBox {
-    let converted = up(box)
-    if base.place.made.value === box { view.publish(View(box, converted)) }
-    return converted
+    var next = (old.kept, old.isSet)
+    defer { release(claim) { (kept, isSet) = next } }
+    if let new { try Frame.$current.withValue(claim.frame) { try wire(new, claim.frame) } }
+    next = (value, new != nil)
   }
 }
 
-// MARK: - Making
+// MARK: - The steps
 
 extension Entry {
-  /// A frame for an object that is not kept. A recipe that comes back to itself would never end.
-  private func pass(_ asker: Container) throws -> Frame {
-    let frame = Frame(self, asker)
-    if let outer = frame.caller?.first(where: { $0.entry === self && $0.container === asker }) {
-      throw InjectionError.circular(frame.path(from: outer))
+  /// The object, or who makes it; claims the entry for `frame` if nobody does and it may.
+  private func claim(
+    _ frame: Frame, anew: Bool = false, mayMake: Bool
+  ) -> (made: AnyBox?, Claim?) {
+    owner.locked { _ in
+      if !anew, let made = kept?.current { return (made, nil) }
+      if maker == nil, mayMake { maker = Claim(frame) }
+      return (nil, maker)
     }
-    return frame
+  }
+
+  /// Makes an object that is not kept; a recipe that comes back to itself would never end.
+  func pass(_ frame: Frame) throws -> AnyBox {
+    let outer = frame.caller?.first { $0.entry === self && $0.container === frame.container }
+    if let outer { throw InjectionError.circular(frame.path(from: outer)) }
+    return try construct(frame)
   }
 
   private func construct(_ frame: Frame) throws -> AnyBox {
-    guard case .now(let make) = recipe else { throw unable(frame.container) }
+    guard let make = recipe.make else {
+      throw recipe.isGiven ? owner.missing(recipe.target) : notReady
+    }
     return try Frame.$current.withValue(frame) {
-      let box = try make(frame.container)
-      try wire(box, frame)
-      return box
+      let made = try make(frame.container)
+      try wire(made, frame)
+      return made
     }
   }
 
-  private func constructLater(_ frame: Frame) async -> Result<AnyBox, any Error> {
-    guard case .later(let make) = recipe else { return Result { try construct(frame) } }
-    return await Frame.$current.withValue(frame) {
-      do {
-        let box = try await make(frame.container)
-        try wire(box, frame)
-        return .success(box)
-      } catch {
-        return .failure(error)
-      }
+  private func wire(_ made: AnyBox, _ frame: Frame) throws {
+    if recipe.scope != .transient {
+      owner.locked { _ in if maker?.frame === frame { early = made } }
     }
-  }
-
-  private func wire(_ box: AnyBox, _ frame: Frame) throws {
-    if scope != .transient { place.show(box, by: frame) }
-    let injectable = box.injectable
+    let injectable = injectable(made.content)
     if let injectable { try frame.container.fill(injectable) }
-    try then?(box, frame.container)
+    try recipe.then?(made, frame.container)
     injectable?.didInject()
   }
 
-  /// Publishes what a construction came to. Nil: a `set` overtook it.
-  private func settle(_ frame: Frame, _ result: Result<AnyBox, any Error>) throws -> AnyBox? {
-    do {
-      let box = try result.get()
-      let kept = try keep(box, weakly: scope == .weak)
-      let isPublished = place.release(frame) { state in
-        state.kept = kept
-        if scope == .singleton { place.made.publish(box) }
-      }
-      return isPublished ? box : nil
-    } catch {
-      place.release(frame)
-      throw error
-    }
-  }
-
-  private func keep(_ box: AnyBox, weakly: Bool) throws -> Kept {
-    guard weakly else { return .strong(box) }
-    guard let object = box.object else {
-      throw InjectionError(.notAClass, target, cure: "Register it as a singleton or transient.")
-    }
-    return .weak(WeakReference(object: object), box: self.box)
-  }
-
-  /// Why no object can be made here and now.
-  private func unable(_ owner: Container) -> InjectionError {
-    if case .given = recipe {
-      return InjectionError(.missing, target, cure: "Only `set` provides it: register a recipe.")
-    }
-    guard scope == .singleton else {
-      return InjectionError(.notReady, target, cure: "Use `resolve()`.")
-    }
-    return InjectionError(.notReady, target, cure: "Call `start()` first or use `resolve()`.") {
-      _ = try await self.resolve(owner, owner)
-    }
-  }
-}
-
-// MARK: - Description
-
-extension Entry {
-  /// The entry behind an alias.
-  var base: Entry? {
-    if case .alias(let base, _) = recipe { return base }
+  /// A conformance is looked up once for each type: it costs more than all else here.
+  private func injectable(_ content: Any) -> (any Injectable)? {
+    let type = type(of: content)
+    let id = Int(bitPattern: ObjectIdentifier(type))
+    if plainType.load(ordering: .relaxed) == id { return nil }
+    if type is any Injectable.Type { return content as? any Injectable }
+    plainType.store(id, ordering: .relaxed)
     return nil
   }
 
-  private var isPlain: Bool {
-    if case .now = recipe { return true }
-    return false
+  /// False: a `set` took the claim over.
+  private func publish(_ made: AnyBox, _ frame: Frame) throws -> Bool {
+    let value = recipe.scope == .weak ? try weakened(made) : made
+    return owner.locked { _ in
+      if maker?.frame === frame { kept = value }
+      return maker?.frame === frame
+    }
   }
 
-  var isAsync: Bool {
-    if case .later = recipe { return true }
-    return false
+  private func weakened(_ made: AnyBox) throws -> AnyBox {
+    if let weakly = made.weakly { return weakly }
+    throw InjectionError(
+      code: .notAClass, path: Frame.path(to: recipe.target),
+      cure: "Use another scope, or set it without `weak`.")
   }
 
-  var label: String { target.label }
+  private func release(_ claim: Claim, _ change: () -> Void = {}) {
+    let early = owner.locked { _ -> AnyBox? in
+      guard maker?.frame === claim.frame else { return nil }
+      defer { (maker, self.early) = (nil, nil) }
+      change()
+      return self.early
+    }
+    withExtendedLifetime(early) { claim.end.leave() }
+  }
 
-  var status: String {
-    let (isThere, isSet) = place.status
-    if case .given = recipe { return isThere ? "external, set" : "external, not set" }
-    return scope.rawValue + (isSet ? ", set" : isThere ? ", made" : "")
-      + (isPrimary ? ", primary" : "") + (isAsync ? ", async" : "")
+  /// Nil: `frame` may wait. If that closed a loop, the early object or an error ends it.
+  private func begin(_ frame: Frame, waitingFor maker: Frame) throws -> AnyBox? {
+    guard let loop = Waits.begin(frame, for: maker) else { return nil }
+    let early = owner.locked { _ in self.maker?.frame === maker ? self.early : nil }
+    if let early { return early }
+    throw InjectionError.circular(loop)
+  }
+
+  private var notReady: InjectionError {
+    InjectionError(
+      code: .notReady, path: Frame.path(to: recipe.target), pending: (self, owner),
+      cure: "Await `container.start()` first, or ask with `await container.resolve()`.")
   }
 }

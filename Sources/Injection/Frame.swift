@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Synchronization
 
 // Who is making what for whom.
 //
-// A frame is one construction in progress, or one override in force. Frames form a list from the
-// inside out; it is persistent and task-local, so the branches of an `async let` share their
+// A frame is one construction in progress, or one container made current. Frames form a list from
+// the inside out; it is persistent and task-local, so the branches of an `async let` share their
 // callers but never see each other: a diamond is not a cycle. A `Task {}` started inside a factory
 // inherits the list although the factory does not wait for it, and is judged as if it did.
-//
-// Invariant of the wait graph: it has no loop. A construction is blocked by everything that it, or
-// what it started, waits for. An edge that would close a loop is refused; check and insertion are
-// under one lock, so of two threads that need each other the second is refused.
 
 final class Frame: Sendable {
   @TaskLocal static var current: Frame?
@@ -22,17 +17,15 @@ final class Frame: Sendable {
   let caller: Frame?
 
   init(_ entry: Entry?, _ container: Container) {
-    (self.entry, self.container, self.caller) = (entry, container, Frame.current)
+    (self.entry, self.container, caller) = (entry, container, Frame.current)
   }
 
-  static var path: [String] { current?.path(from: nil) ?? [] }
-
-  func isInside(_ other: Frame) -> Bool { first { $0 === other } != nil }
-
   func first(where matches: (Frame) -> Bool) -> Frame? {
-    var frame: Frame? = self
-    while let next = frame, !matches(next) { frame = next.caller }
-    return frame
+    sequence(first: self, next: \.caller).first(where: matches)
+  }
+
+  static func path(to target: Target) -> [String] {
+    (current?.path(from: nil) ?? []) + [target.label]
   }
 
   /// What is being made from `start` down to this frame, the outermost first.
@@ -42,43 +35,35 @@ final class Frame: Sendable {
   }
 }
 
+/// Which construction waits for which.
+///
+/// Invariant: there is no loop, where a construction waits for everything that it, or what it
+/// started, waits for. An edge that would close one is refused; check and insertion are under one
+/// lock, so of two threads that need each other the second is refused.
 enum Waits {
-  private typealias Edge = (waiter: Frame, target: Frame)
-  private static let edges = Mutex<[Edge]>([])
+  private typealias Edges = [ObjectIdentifier: (waiter: Frame, maker: Frame)]
+  private static let edges = Mutex<Edges>([:])
 
-  /// Notes that `waiter` waits for `target`, or returns the path of the loop that would close.
-  static func begin(_ waiter: Frame, _ target: Frame) -> [String]? {
+  /// Notes that `waiter` waits for `maker`, or returns the path of the loop that would close.
+  static func begin(_ waiter: Frame, for maker: Frame) -> [String]? {
     edges.withLock { edges in
-      if let path = loop(from: target, to: waiter, via: [], edges) { return path }
-      edges.append((waiter, target))
+      if let path = loop(from: maker, to: waiter, edges) { return path }
+      edges[ObjectIdentifier(waiter)] = (waiter, maker)
       return nil
     }
   }
 
-  static func end(_ waiter: Frame, _ target: Frame) {
-    edges.withLock { edges in
-      let index = edges.firstIndex { $0.waiter === waiter && $0.target === target }
-      if let index { edges.remove(at: index) }
-    }
+  static func end(_ waiter: Frame) {
+    _ = edges.withLock { $0.removeValue(forKey: ObjectIdentifier(waiter)) }
   }
 
-  private static func loop(
-    from target: Frame, to waiter: Frame, via trail: [String], _ edges: [Edge]
-  ) -> [String]? {
-    for edge in edges where edge.waiter.isInside(target) {
-      let trail = trail + edge.waiter.path(from: target)
-      if waiter.isInside(edge.target) {
-        return waiter.path(from: edge.target) + trail + edge.target.path(from: edge.target)
+  private static func loop(from maker: Frame, to waiter: Frame, _ edges: Edges) -> [String]? {
+    if waiter.first(where: { $0 === maker }) != nil { return waiter.path(from: maker) }
+    for edge in edges.values where edge.waiter.first(where: { $0 === maker }) != nil {
+      if let rest = loop(from: edge.maker, to: waiter, edges) {
+        return edge.waiter.path(from: maker).dropLast() + rest
       }
-      if let path = loop(from: edge.target, to: waiter, via: trail, edges) { return path }
     }
     return nil
   }
-}
-
-/// Stops this thread until the closure that `arrange` is given is called.
-func blockThread(_ arrange: (@escaping @Sendable () -> Void) -> Void) {
-  let gate = DispatchSemaphore(value: 0)
-  arrange { gate.signal() }
-  gate.wait()
 }

@@ -2,12 +2,10 @@
 
 /// An object that is completed after it is made.
 public protocol Injectable: AnyObject {
-  /// Called once all `@Injected` properties are filled and `then:` has run.
+  /// Called once all `@Injected` properties are filled and `then:` has run; may be empty.
+  ///
+  /// It has no default, because a subclass could not override that: its own would never be called.
   func didInject()
-}
-
-extension Injectable {
-  public func didInject() {}
 }
 
 /// A property that is filled late: by `inject(into:)`, by assignment, or when it is first read,
@@ -15,44 +13,58 @@ extension Injectable {
 @propertyWrapper
 public struct Injected<Value> {
   private final class Slot {
-    var value: Value?
     /// Where to look on first read.
-    var container: Container?
+    private(set) var container: Container?
+    var value: Value? { didSet { container = nil } }
+
+    init(_ value: Value?) { (self.value, container) = (value, value == nil ? .current : nil) }
   }
 
-  private let slot = Slot()
+  private let slot: Slot
   private let supply: (Container) throws -> Value
 
   /// A property with a value of its own, until another is assigned.
-  public init(wrappedValue: Value) {
-    slot.value = wrappedValue
-    supply = { _ in wrappedValue }
-  }
+  public init(wrappedValue: Value) { (slot, supply) = (Slot(wrappedValue), { _ in wrappedValue }) }
 
   /// A property for a key, or for its type.
   public init(_ key: Container.Key<Value> = Container.Key()) where Value: Sendable {
-    self.init { try $0.get(key) }
+    (slot, supply) = (Slot(nil), { try $0.get(key) })
   }
 
   /// A property that is nil when nothing is registered or set for the key.
   public init<T: Sendable>(_ key: Container.Key<T>) where Value == T? {
-    self.init { try $0.find(key) }
-  }
-
-  private init(supply: @escaping (Container) throws -> Value) {
-    slot.container = Container.current
-    self.supply = supply
+    (slot, supply) = (Slot(nil), { try $0.find(key) })
   }
 
   /// The value; the first read may make it, and traps as `inject()` does when that fails.
   public var wrappedValue: Value {
-    get {
-      if let value = slot.value { return value }
-      let value = required { try supply(slot.container ?? .current) }
-      (slot.value, slot.container) = (value, nil)
-      return value
-    }
-    nonmutating set { (slot.value, slot.container) = (newValue, nil) }
+    get { required { try filled(from: slot.container ?? .current) } }
+    nonmutating set { slot.value = newValue }
+  }
+
+  private func filled(from container: Container) throws -> Value {
+    if let value = slot.value { return value }
+    let value = try supply(container)
+    slot.value = value
+    return value
+  }
+}
+
+/// An `@Injected` property of whatever type.
+protocol Fillable {
+  static var type: Any.Type { get }
+  var content: Any? { get }
+  func fill(from container: Container) throws
+  /// How to assign `value`; nil when the property has another type.
+  func assigning(_ value: Any) -> (() -> Void)?
+}
+
+extension Injected: Fillable {
+  static var type: Any.Type { Value.self }
+  var content: Any? { slot.value }
+  func fill(from container: Container) throws { _ = try filled(from: container) }
+  func assigning(_ value: Any) -> (() -> Void)? {
+    (value as? Value).map { value in { slot.value = value } }
   }
 }
 
@@ -67,22 +79,16 @@ extension Container {
   }
 
   func fill(_ object: any Injectable) throws {
-    for mirror in sequence(first: Mirror(reflecting: object), next: \.superclassMirror) {
-      for case let property as any Fillable in mirror.children.map(\.value) {
-        try property.fill(from: self)
-      }
+    for case let (_, property as any Fillable) in Container.properties(of: object) {
+      try property.fill(from: inForce)
     }
   }
-}
 
-private protocol Fillable {
-  func fill(from container: Container) throws
-}
-
-extension Injected: Fillable {
-  fileprivate func fill(from container: Container) throws {
-    guard slot.value == nil else { return }
-    (slot.value, slot.container) = (try supply(container), nil)
+  /// Stored properties, those of superclasses too; of an `@Injected` one the wrapper.
+  static func properties(of object: Any) -> [(name: String, value: Any)] {
+    sequence(first: Mirror(reflecting: object), next: \.superclassMirror).flatMap(\.children).map {
+      (String(($0.label ?? "").trimmingPrefix("_")), $0.value)
+    }
   }
 }
 
@@ -96,9 +102,5 @@ public func inject<T: Sendable>(_ key: Container.Key<T> = Container.Key()) -> T 
 
 /// The only place that traps.
 private func required<T>(_ supply: () throws -> T) -> T {
-  do {
-    return try supply()
-  } catch {
-    fatalError("\(error)")
-  }
+  do { return try supply() } catch { fatalError("\(error)") }
 }

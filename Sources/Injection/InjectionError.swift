@@ -2,61 +2,59 @@
 
 /// Why a registration or a lookup cannot work, and what to do about it.
 public struct InjectionError: Error, CustomStringConvertible {
-  /// The kinds of failure.
+  /// The kinds of failure; the raw value says it in words.
   public enum Code: String, Sendable {
     /// Nothing is registered for the key, or it is registered and not set.
-    case missing
+    case missing = "nothing is registered or set for it"
     /// Several registrations fit and none, or more than one, is primary.
-    case ambiguous
+    case ambiguous = "several registrations fit"
     /// Two registrations have the same type and name.
-    case duplicate
+    case duplicate = "it is registered more than once"
     /// The object is needed to make itself.
-    case circular
+    case circular = "it is needed to make itself"
     /// An asynchronous recipe has not been run yet.
-    case notReady
+    case notReady = "it is made asynchronously, and is not made yet"
     /// A value that is not a class instance cannot be kept weakly.
-    case notAClass
+    case notAClass = "it is not a class instance, so it cannot be kept weakly"
+    /// `handOff` met properties with the same name and another type, the `candidates`.
+    case mismatch = "properties of the same name have another type"
     /// `validate()` found `problems`.
-    case invalid
+    case invalid = "the registrations do not fit together"
   }
 
   /// What kind of failure it is.
   public let code: Code
   /// The key that was asked for; its type and name.
-  public let key: String
-  /// What could have been meant.
-  public let candidates: [String]
+  public var key: String { path.last ?? "Container" }
   /// The objects that were being made, the outermost first, down to the key.
-  public let path: [String]
+  public internal(set) var path: [String]
+  /// What could have been meant.
+  public internal(set) var candidates: [String] = []
+  /// Everything found, when the code is `invalid`.
+  public internal(set) var problems: [InjectionError] = []
+  /// What is not made yet; after that the lookup is worth another try.
+  var pending: (entry: Entry, owner: Container)?
   /// One sentence that says what to change.
   public let cure: String
-  /// Everything found, when the code is `invalid`.
-  public let problems: [InjectionError]
-  /// Makes what was not ready; after that the lookup is worth another try.
-  let prepare: (@Sendable () async throws -> Void)?
 
-  init(
-    _ code: Code, _ target: Target?, candidates: [String] = [], path: [String]? = nil,
-    problems: [InjectionError] = [], cure: String,
-    prepare: (@Sendable () async throws -> Void)? = nil
-  ) {
-    (self.code, self.candidates) = (code, candidates)
-    key = target?.label ?? path?.last ?? "Container"
-    self.path = path ?? Frame.path + [key]
-    (self.problems, self.cure, self.prepare) = (problems, cure, prepare)
+  static func unclear(_ target: Target, _ candidates: [Entry]) -> InjectionError {
+    InjectionError(
+      code: target.name == nil ? .ambiguous : .duplicate, path: Frame.path(to: target),
+      candidates: candidates.map(\.origin.label),
+      cure: target.name == nil
+        ? "Make one of them `primary: true`, or ask by name." : "Give each its own name.")
   }
 
   static func circular(_ path: [String]) -> InjectionError {
-    InjectionError(
-      .circular, nil, path: path,
-      cure: "Set one of the links in `then:` or after both objects exist.")
+    let cure = "Set one of the links in `then:`, or after both objects exist."
+    return InjectionError(code: .circular, path: path, cure: cure)
   }
 
-  /// The key, the code, the path, the candidates, the cure; then all problems, a line for each.
+  /// The key, what happened, the path, the candidates, the cure; then all problems, a line each.
   public var description: String {
-    var text = "\(key): \(code.rawValue)"
-    if path.count > 1 { text += ", path: " + path.joined(separator: " -> ") }
-    if !candidates.isEmpty { text += ", candidates: " + candidates.joined(separator: ", ") }
-    return problems.reduce(text + ". " + cure) { $0 + "\n- \($1)" }
+    var text = "\(key): \(code.rawValue)."
+    if path.count > 1 { text += " Path: " + path.joined(separator: " -> ") + "." }
+    if !candidates.isEmpty { text += " Candidates: " + candidates.joined(separator: ", ") + "." }
+    return problems.reduce(text + " " + cure) { $0 + "\n- \($1)" }
   }
 }

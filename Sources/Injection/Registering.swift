@@ -4,11 +4,8 @@
 // `validate()`, by `start()`, and by the first lookup that meets it.
 
 extension Container {
-  /// What `register` returns, to add further keys.
-  public struct Registration<T>: Sendable {
-    let container: Container
-    let entry: Entry
-  }
+  /// Completes an object before others see it.
+  public typealias Then<T> = @Sendable (T, Container) throws -> Void
 
   /// Registers a closure that makes a `T`.
   ///
@@ -21,23 +18,32 @@ extension Container {
   @discardableResult @inlinable
   public func register<T>(
     _ key: Key<T> = Key(), scope: Scope = .singleton, primary: Bool = false,
-    make: @escaping @Sendable (Container) throws -> sending T,
-    then: (@Sendable (T, Container) throws -> Void)? = nil
+    make: @escaping @Sendable (Container) throws -> sending T, then: Then<T>? = nil
   ) -> Registration<T> {
-    add(key, scope, primary, now: { Box(try make($0)) }, then: then)
+    add(key, scope, primary, then) { Box(try make($0)) }
   }
 
-  /// Registers an asynchronous or actor-isolated recipe, as `{ _ in await ViewModel() }`.
+  /// Registers an asynchronous singleton, as `{ _ in await Database.open() }`.
   ///
-  /// What conforms to `Injectable` on an actor is not injected here: call `inject(into:)` there.
-  /// A singleton of this kind is read with `get` after `start()`, before that with `resolve()`.
+  /// It is read with `get` after `start()`, before that with `resolve()`. What conforms to
+  /// `Injectable` on an actor is not injected by itself: call `inject(into:)` in the closure.
   @discardableResult @inlinable
   public func register<T: Sendable>(
-    _ key: Key<T> = Key(), scope: Scope = .singleton, primary: Bool = false,
-    make: @escaping @Sendable (Container) async throws -> T,
-    then: (@Sendable (T, Container) throws -> Void)? = nil
+    _ key: Key<T> = Key(), primary: Bool = false,
+    make: @escaping @Sendable (Container) async throws -> T, then: Then<T>? = nil
   ) -> Registration<T> {
-    add(key, scope, primary, later: { Box(try await make($0)) }, then: then)
+    add(key, .singleton, primary, then, later: { Box(try await make($0)) })
+  }
+
+  /// Registers a singleton that is made on the main actor, as `{ @MainActor _ in ViewModel() }`.
+  ///
+  /// It is read like one of an asynchronous recipe.
+  @discardableResult @inlinable
+  public func register<T: Sendable>(
+    _ key: Key<T> = Key(), primary: Bool = false,
+    make: @escaping @MainActor @Sendable (Container) throws -> T, then: Then<T>? = nil
+  ) -> Registration<T> {
+    add(key, .singleton, primary, then, later: { Box(try await make($0)) })
   }
 
   /// Registers an initialiser or function whose arguments are found by type, as `using: Shop.init`.
@@ -46,8 +52,7 @@ extension Container {
   @discardableResult @inlinable
   public func register<T: Sendable, each D: Sendable>(
     _ key: Key<T> = Key(), scope: Scope = .singleton, primary: Bool = false,
-    using make: @escaping @Sendable (repeat each D) throws -> T,
-    then: (@Sendable (T, Container) throws -> Void)? = nil
+    using make: @escaping @Sendable (repeat each D) throws -> T, then: Then<T>? = nil
   ) -> Registration<T> {
     register(
       key, scope: scope, primary: primary, using: make, with: repeat Key<each D>(), then: then)
@@ -58,37 +63,33 @@ extension Container {
   public func register<T: Sendable, each D: Sendable>(
     _ key: Key<T> = Key(), scope: Scope = .singleton, primary: Bool = false,
     using make: @escaping @Sendable (repeat each D) throws -> T,
-    with keys: repeat Key<each D>,
-    then: (@Sendable (T, Container) throws -> Void)? = nil
+    with keys: repeat Key<each D>, then: Then<T>? = nil
   ) -> Registration<T> {
     var needs: [Target] = []
     repeat needs.append((each keys).target)
-    return add(
-      key, scope, primary, needs: needs, now: { Box(try make(repeat $0.get(each keys))) },
-      then: then)
+    return add(key, scope, primary, then, needs: needs) { Box(try make(repeat $0.get(each keys))) }
   }
 
-  @usableFromInline
-  func add<T>(
-    _ key: Key<T>, _ scope: Scope, _ primary: Bool, needs: [Target] = [],
-    now make: @escaping @Sendable (Container) throws -> AnyBox,
-    then: (@Sendable (T, Container) throws -> Void)?
+  @usableFromInline func add<T>(
+    _ key: Key<T>, _ scope: Scope, _ primary: Bool, _ then: Then<T>?, needs: [Target] = [],
+    now: (@Sendable (Container) throws -> AnyBox)? = nil,
+    later: (@Sendable (Container) async throws -> AnyBox)? = nil
   ) -> Registration<T> {
-    add(Entry(key, .now(make), scope: scope, primary: primary, needs: needs, then: then))
+    var recipe = Recipe(target: key.target, scope: scope, isPrimary: primary, needs: needs)
+    (recipe.make, recipe.makeLater) = (now, later)
+    if let then { recipe.then = { try then($0.open(), $1) } }
+    let container = inForce
+    return Registration(container: container, entry: container.add(recipe))
   }
 
-  @usableFromInline
-  func add<T>(
-    _ key: Key<T>, _ scope: Scope, _ primary: Bool,
-    later make: @escaping @Sendable (Container) async throws -> AnyBox,
-    then: (@Sendable (T, Container) throws -> Void)?
-  ) -> Registration<T> {
-    add(Entry(key, .later(make), scope: scope, primary: primary, then: then))
+  func add(_ recipe: Recipe, base: Entry? = nil) -> Entry {
+    locked { ($0.add(recipe, self, base: base), $0.change()) }.0
   }
 
-  private func add<T>(_ entry: Entry) -> Registration<T> {
-    change { $0.add(entry) }
-    return Registration(container: self, entry: entry)
+  /// What `register` returns, to add further keys.
+  public struct Registration<T>: Sendable {
+    let container: Container
+    let entry: Entry
   }
 }
 
@@ -102,9 +103,9 @@ extension Container.Registration where T: Sendable {
   public func `as`<U>(
     _ key: Container.Key<U>, _ up: @escaping @Sendable (T) -> U
   ) -> Self {
-    let recipe = Entry.Recipe.alias(entry) { Box(up($0.open(as: T.self))) }
-    let alias = Entry(key, recipe, primary: entry.isPrimary, order: entry.order)
-    container.change { $0.add(alias) }
+    var alias = Recipe(target: key.target, isPrimary: entry.recipe.isPrimary)
+    alias.convert = { Box(up($0.open())) }
+    _ = container.add(alias, base: entry)
     return self
   }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
 extension Container {
   /// Validates, then makes every singleton: first the asynchronous ones, then the others, in
   /// registration order. After that each of them is a plain synchronous read.
@@ -9,78 +7,59 @@ extension Container {
   /// - Throws: What `validate()` or a factory throws; `start()` can then be called again.
   public func start() async throws {
     try validate()
-    for (container, owner) in lineage.reversed() {
-      let singletons = container.registrations.entries.filter { $0.scope == .singleton }
-      for entry in singletons.filter(\.isAsync) + singletons.filter({ !$0.isAsync }) {
-        try await Pending.settling { _ = try await entry.resolve(owner, owner) }
-      }
+    let singletons = inForce.registrations.filter { $0.recipe.scope == .singleton }
+    let later = singletons.filter { $0.recipe.makeLater != nil }
+    for entry in later + singletons { try await settling { try await entry.prepare() } }
+    let waiting = home.locked { state in
+      defer { (state.isReady, state.waiting) = (true, []) }
+      return state.waiting
     }
-    gate.open()
+    waiting.forEach { $0.finish() }
   }
 
   /// Returns when `start()` has finished, at once when it had.
   ///
   /// - Throws: `CancellationError` when the waiting task is cancelled.
   public func ready() async throws {
-    try await gate.pass()
-  }
-}
-
-/// Lets tasks wait until it is opened, once and for all.
-final class Gate: Sendable {
-  private struct State {
-    var isOpen = false
-    var next = 0
-    var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
-  }
-
-  private let state = Mutex(State())
-
-  func open() {
-    let waiting = state.withLock { state in
-      defer { (state.isOpen, state.waiting) = (true, [:]) }
-      return state.waiting
+    let (stream, opening) = AsyncStream<Never>.makeStream()
+    let isReady = home.locked { state in
+      if !state.isReady { state.waiting.append(opening) }
+      return state.isReady
     }
-    waiting.values.forEach { $0.resume() }
+    if isReady { return }
+    for await _ in stream {}
+    try Task.checkCancellation()
   }
 
-  func pass() async throws {
-    let ticket = state.withLock { state in
-      state.next += 1
-      return state.next
-    }
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let outcome: Result<Void, any Error>? = state.withLock { state in
-          if state.isOpen { return .success(()) }
-          // A cancellation before this line found no ticket to cancel.
-          if Task.isCancelled { return .failure(CancellationError()) }
-          state.waiting[ticket] = continuation
-          return nil
-        }
-        if let outcome { continuation.resume(with: outcome) }
-      }
-    } onCancel: {
-      let waiting = state.withLock { $0.waiting.removeValue(forKey: ticket) }
-      waiting?.resume(throwing: CancellationError())
-    }
+  /// Whose start makes this one ready: children share what their parents made, unless fresh.
+  private var home: Container {
+    let container = inForce
+    return container.isFresh ? container : container.parent?.home ?? container
   }
-}
 
-/// Work that stops at an asynchronous object that is not made yet: makes it and tries again.
-enum Pending {
-  static func settling<R>(
-    _ awaiting: [String] = [], _ body: () async throws -> R
+  /// As `get`, and waits for asynchronous recipes, its own and those it depends on.
+  public func resolve<T: Sendable>(_ key: Key<T> = Key()) async throws -> T {
+    try await settling { try get(key) }
+  }
+
+  /// Runs `body`; when it stops at an asynchronous object that is not made yet, makes that one and
+  /// tries again.
+  private func settling<R: Sendable>(
+    _ path: [Entry] = [], _ body: @Sendable () async throws -> R
   ) async throws -> R {
-    var settled: Set<String> = []
+    // By key, so that this ends although each try may ask another container.
+    var prepared: Set<Target> = []
     while true {
       do {
         return try await body()
       } catch let error as InjectionError {
-        guard let prepare = error.prepare, settled.insert(error.key).inserted else { throw error }
-        let path = awaiting + [error.key]
-        if awaiting.contains(error.key) { throw InjectionError.circular(path) }
-        try await settling(path, prepare)
+        guard let entry = error.pending?.entry, prepared.insert(entry.recipe.target).inserted
+        else { throw error }
+        let loop = path + [entry]
+        if path.contains(where: { $0 === entry }) {
+          throw InjectionError.circular(loop.map(\.label))
+        }
+        try await settling(loop) { try await entry.prepare() }
       }
     }
   }

@@ -7,20 +7,8 @@ extension Container {
   /// thread makes the object, this one is blocked.
   /// Constant time, plus one step for each parent container.
   /// - Throws: `InjectionError`, or what the factory throws; then the next call tries again.
-  @inlinable
-  public func get<T: Sendable>(_ key: Key<T> = Key()) throws -> T {
+  @inlinable public func get<T: Sendable>(_ key: Key<T> = Key()) throws -> T {
     try demand(key.target).open(as: T.self)
-  }
-
-  /// As `get`, and waits for asynchronous recipes, its own and those it depends on.
-  public func resolve<T: Sendable>(_ key: Key<T> = Key()) async throws -> T {
-    try await Pending.settling {
-      guard let found = try self.locate(key.target) else { return try self.get(key) }
-      guard let box = try await found.entry.resolve(found.owner, self) else {
-        throw self.missing(key.target)
-      }
-      return box.open(as: T.self)
-    }
   }
 
   /// As `get`, and nil when nothing is registered, or what comes from outside is not there.
@@ -30,13 +18,10 @@ extension Container {
 
   /// Every object of a type, in registration order, from the nearest container that has any.
   public func all<T: Sendable>(_ type: T.Type = T.self) throws -> [T] {
-    for (container, owner) in lineage {
-      guard let group = container.group(Target(type: type, name: nil)) else { continue }
-      return try Group.distinct(group.candidates).compactMap {
-        try $0.read(owner, self)?.open(as: T.self)
-      }
+    let container = inForce
+    return try container.candidates(Target(type)).compactMap {
+      try $0.read(for: container)?.open(as: T.self)
     }
-    return []
   }
 
   /// A new object whatever its scope, with arguments given for this once.
@@ -48,11 +33,14 @@ extension Container {
   ) throws -> sending T {
     let once = child()
     repeat once.give(each values)
-    guard let found = try once.locate(key.target),
-      let box = try found.entry.read(found.owner, once, anew: true)
-    else { throw missing(key.target) }
-    return box.open(as: T.self)
+    guard let made = try once.locate(key.target)?.read(for: once, anew: true) else {
+      throw missing(key.target)
+    }
+    return made.open()
   }
+
+  /// Adds an argument, beside others of its type: two of a kind are an error when asked for.
+  private func give<T: Sendable>(_ value: T) { register { _ in value } }
 
   /// Puts an object from outside in place of what the key stands for; nil takes it away.
   ///
@@ -63,51 +51,47 @@ extension Container {
   public func set<T: Sendable>(
     _ value: T?, for key: Key<T> = Key(), weak: Bool = false
   ) throws {
-    try external(key).set(value.map { Box($0) }, weakly: weak, in: self)
+    let (container, target) = (inForce, key.target)
+    let (entry, _) = try container.locked { (state) throws(InjectionError) in
+      let old = state.candidates[target] ?? []
+      let same = old.filter { $0.recipe.target == target }
+      if same.count > 1 { throw .unclear(target, same) }
+      return (same.first { $0.base == nil } ?? state.add(Recipe(target: target), container), old)
+    }
+    try entry.set(value.map { Box($0) }, weakly: weak)
   }
-}
 
-extension Container {
-  @usableFromInline
-  func demand(_ target: Target) throws -> AnyBox {
-    if let box = try supply(target) { return box }
+  @usableFromInline func demand(_ target: Target) throws -> AnyBox {
+    if let made = try supply(target) { return made }
     throw missing(target)
   }
 
   /// The object, or nil when nothing is registered or set.
   private func supply(_ target: Target) throws -> AnyBox? {
-    if let entry = evident(target) { return try entry.read(self, self) }
-    if let found = try locate(target) { return try found.entry.read(found.owner, self) }
-    guard let (nillable, wrapped) = target.nillable else { return nil }
-    return nillable.rebox(try supply(wrapped))
+    switch locked({ $0.recall(target) }) {
+    case .made(let made): return made
+    case .passing(let entry): return try entry.pass(Frame(entry, self))
+    case nil: break
+    }
+    let (container, changes) = (inForce, locked { $0.changes })
+    guard let entry = try container.locate(target) else {
+      return try (target.type as? any Nillable.Type).map {
+        $0.rebox(try supply(Target($0.wrapped, target.name)))
+      }
+    }
+    let made = try entry.read(for: container)
+    if entry.owner === self {
+      locked { if $0.changes == changes { $0.remember(entry, made, for: target) } }
+    }
+    return made
   }
 
-  private func missing(_ target: Target) -> InjectionError {
-    let known = lineage.flatMap { $0.container.group(target)?.candidates.map(\.label) ?? [] }
+  func missing(_ target: Target) -> InjectionError {
+    let known = candidates(Target(target.type)).map(\.recipe.target)
     return InjectionError(
-      .missing, target, candidates: known,
-      cure: known.contains(target.label)
+      code: .missing, path: Frame.path(to: target), candidates: known.map(\.label),
+      cure: known.contains(target)
         ? "It is registered but not set: call `set`."
         : "Register it, or add `.as` with this key to what should be found.")
-  }
-
-  /// Adds an argument, beside others of its type: two of a kind are an error when asked for.
-  private func give<T: Sendable>(_ value: T) {
-    change { $0.add(Entry(Key<T>(), .now { _ in Box(value) })) }
-  }
-
-  /// The entry that `set` writes to: the one with exactly this key, or a new one.
-  private func external<T>(_ key: Key<T>) throws -> Entry {
-    // What is replaced leaves the lock before it goes.
-    let (entry, replaced): (Entry, Entry?) = try change { ledger in
-      let all = ledger.groups[key.target.id]?.candidates ?? []
-      let same = all.filter { $0.target.name == key.target.name }
-      let old = same.isEmpty ? nil : try Group(same).entry(key.target)
-      if let old, old.base == nil, old.scope != .transient { return (old, nil) }
-      let new = Entry(key, .given)
-      if let old { ledger.replace(old, by: new) } else { ledger.add(new) }
-      return (new, old)
-    }
-    return withExtendedLifetime(replaced) { entry }
   }
 }

@@ -8,57 +8,47 @@ extension Container {
   /// Time is linear in the number of registrations and of their arguments.
   /// - Throws: `InjectionError` with `invalid` and all `problems`.
   public func validate() throws {
-    var check = Validation()
-    for (container, owner) in lineage { check.visitAll(in: container, owner, asker: self) }
-    guard !check.problems.isEmpty else { return }
-    throw InjectionError(
-      .invalid, nil, path: [], problems: check.problems, cure: "Solve each of these.")
-  }
-}
+    let container = inForce
+    var problems = sequence(first: container, next: \.parent).reversed().flatMap(\.unclear)
+    var finished: Set<ObjectIdentifier> = []
 
-/// One depth-first walk over the declared arguments.
-private struct Validation {
-  private(set) var problems: [InjectionError] = []
-  private var finished: Set<ObjectIdentifier> = []
-  private var open: [Entry] = []
-
-  mutating func visitAll(in container: Container, _ owner: Container, asker: Container) {
-    let registrations = container.registrations
-    let groups = registrations.groups.values.filter { !$0.problems.isEmpty }
-    problems += groups.sorted { $0.candidates[0].order < $1.candidates[0].order }
-      .flatMap(\.problems)
-    for entry in registrations.entries { visit(entry, entry.scope == .transient ? asker : owner) }
-  }
-
-  private mutating func visit(_ entry: Entry, _ site: Container) {
-    if let start = open.firstIndex(where: { $0 === entry }) {
-      problems.append(.circular((open[start...] + [entry]).map(\.label)))
-      return
-    }
-    guard finished.insert(ObjectIdentifier(entry)).inserted else { return }
-    open.append(entry)
-    for need in entry.needs { follow(need, site) }
-    open.removeLast()
-  }
-
-  private mutating func follow(_ need: Target, _ site: Container) {
-    let wrapped = need.nillable?.wrapped
-    let path = open.map(\.label) + [(wrapped ?? need).label]
-    do {
-      if let (next, owner) = try site.locate(need) ?? wrapped.flatMap(site.locate) {
-        visit(next.origin, next.origin.scope == .transient ? site : owner)
-      } else if wrapped == nil {
-        problems.append(
-          InjectionError(
-            .missing, need, path: path,
-            cure: "Register it, or declare it with `set(nil, for:)` when it is given later."))
+    func visit(_ entry: Entry, _ asker: Container, via path: [Entry]) {
+      let path = path + [entry]
+      if let start = path.dropLast().firstIndex(where: { $0 === entry }) {
+        return problems.append(.circular(path[start...].map(\.label)))
       }
-    } catch let error as InjectionError where error.code != .duplicate {
-      problems.append(
-        InjectionError(
-          error.code, wrapped ?? need, candidates: error.candidates, path: path, cure: error.cure))
-    } catch {
-      // One that is registered twice is reported by its group.
+      guard finished.insert(ObjectIdentifier(entry)).inserted else { return }
+      let site = entry.recipe.scope == .transient ? asker : entry.owner
+      for need in entry.recipe.needs { follow(need, site, via: path) }
     }
+    func follow(_ need: Target, _ site: Container, via path: [Entry]) {
+      do throws(InjectionError) {
+        let type = need.type as? any Nillable.Type
+        var next = try site.locate(need)
+        if let type, next == nil { next = try site.locate(Target(type.wrapped, need.name)) }
+        if let next {
+          visit(next.origin, site, via: path)
+        } else if type == nil {
+          throw site.missing(need)
+        }
+      } catch  where error.code != .duplicate {  // That is reported once, by `unclear`.
+        var error = error
+        error.path = path.map(\.label) + [error.key]
+        problems.append(error)
+      } catch {}
+    }
+
+    for entry in container.registrations { visit(entry, container, via: []) }
+    guard !problems.isEmpty else { return }
+    throw InjectionError(code: .invalid, path: [], problems: problems, cure: "Solve each of these:")
+  }
+
+  /// Names given twice, and more than one primary.
+  private var unclear: [InjectionError] {
+    let rivals = locked { $0.candidates }.map { target, all in
+      (target, all.filter { target.name != nil || $0.recipe.isPrimary })
+    }
+    return rivals.filter { $0.1.count > 1 }.sorted { $0.1[1].order < $1.1[1].order }
+      .map(InjectionError.unclear)
   }
 }

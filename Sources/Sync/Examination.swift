@@ -46,8 +46,15 @@ extension Device {
     skew: Int64 = Held.defaultSkew, repairs: Bool = false
   ) throws(KeepsakeError) -> [Finding] {
     let examination = Examination(device: self, skew: skew, repairs: repairs)
-    return try examination.integrity() + examination.rows() + examination.clockAndIdentity()
-      + examination.held() + examination.peers() + examination.leftovers()
+    let integrity = try examination.integrity()
+    do throws(KeepsakeError) {
+      return try integrity + examination.rows() + examination.clockAndIdentity()
+        + examination.held() + examination.peers() + examination.leftovers()
+    } catch {
+      // What stands on a damaged page cannot be looked at; that it is damaged is the finding.
+      guard error.code == .corrupt, !integrity.isEmpty else { throw error }
+      return integrity
+    }
   }
 }
 
@@ -184,7 +191,7 @@ private struct Examination {
         }
     } catch {
       throw KeepsakeError(
-        .inputOutput, path: device.path, "its folder cannot be searched (\(error))",
+        .permissionDenied, path: device.path, "its folder cannot be searched",
         cure: "check the folder's permissions", cause: error)
     }
   }

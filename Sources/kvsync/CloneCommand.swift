@@ -25,6 +25,6 @@ struct CloneCommand: ParsableCommand {
     let id = try common.open(new, .readOnly).replica()
     common.output.print(
       .object(["path": .string(new), "replica": .string(id.description)]),
-      lines: ["\(new) is device \(id)"], isData: false)
+      lines: ["\(Shown.name(new)) is device \(id)"], isData: false)
   }
 }

@@ -24,7 +24,8 @@ struct ConflictsCommand: ParsableCommand {
 
   func validate() throws {
     if restore != nil, store != nil {
-      throw ValidationError("--restore names one conflict, and takes no --store")
+      throw ValidationError(
+        "the conflict to --restore is named by its number alone, without --store")
     }
   }
 
@@ -54,9 +55,11 @@ struct ConflictsCommand: ParsableCommand {
     let entry = try device.entry(store: conflict.store, key: conflict.key)
     try common.output.print(
       try entry.map(Shown.entry) ?? .object(["deleted": .boolean(true)]),
-      lines: [
-        "\(conflict.store)/\(Shown.key(conflict.key)) is again \(try Self.lost(conflict))"
-      ], isData: false)
+      lines: ["\(Self.name(conflict)) is again \(try Self.lost(conflict))"], isData: false)
+  }
+
+  private static func name(_ conflict: Conflict) -> String {
+    "\(Shown.name(conflict.store))/\(Shown.name(conflict.key))"
   }
 
   private static func json(_ conflict: Conflict) throws -> JSON {
@@ -73,7 +76,8 @@ struct ConflictsCommand: ParsableCommand {
 
   private static func line(_ conflict: Conflict) throws -> String {
     let winner = conflict.winnerIsDeletion ? "a deletion" : "a write"
-    return "\(conflict.id)\t\(conflict.store)\t\(Shown.key(conflict.key))\t\(try lost(conflict))"
+    let (store, key) = (Shown.name(conflict.store), Shown.name(conflict.key))
+    return "\(conflict.id)\t\(store)\t\(key)\t\(try lost(conflict))"
       + "\tof \(Shown.text(conflict.lostStamp)) by \(conflict.lostOrigin)"
       + "\tlost to \(winner) of \(Shown.text(conflict.winnerStamp)) by \(conflict.winnerOrigin)"
   }

@@ -47,7 +47,7 @@ struct DiffCommand: ParsableCommand {
 
   private static func line(_ difference: Difference) throws -> String {
     [
-      difference.store, Shown.key(difference.key),
+      Shown.name(difference.store), Shown.name(difference.key),
       try difference.left.map { try Shown.quoted($0) } ?? "",
       try difference.right.map { try Shown.quoted($0) } ?? "",
     ].joined(separator: "\t")

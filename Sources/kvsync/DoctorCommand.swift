@@ -32,7 +32,8 @@ struct DoctorCommand: ParsableCommand {
         "ok": .boolean(open == 0), "replica": .string(replica.description),
         "findings": .array(findings.map(Self.json)),
       ]),
-      lines: findings.map(Self.line) + (findings.isEmpty ? ["\(file): nothing is wrong"] : []),
+      lines: findings.map(Self.line)
+        + (findings.isEmpty ? ["\(Shown.name(file)): nothing is wrong"] : []),
       isData: !findings.isEmpty)
     if open > 0 { throw Negative(message: nil) }
   }

@@ -17,7 +17,7 @@ struct Negative: Error {
 
 /// Words on the command line, or data, that cannot be used.
 struct InputError: Error {
-  enum Kind { case usage, data, missing, unreadable }
+  enum Kind { case usage, data, missing, unreadable, broken }
 
   let kind: Kind
   /// What is wrong; what to do.
@@ -49,7 +49,8 @@ struct ExitStatus {
   }
 
   func exit() -> Never {
-    if let cleanExit { KVSync.exit(withError: cleanExit) }
+    // Through our own door: ArgumentParser does not notice when nobody gets its help.
+    if let cleanExit { Output.standardOutput(KVSync.fullMessage(for: cleanExit) + "\n") }
     if let line { Output.standardError("kvsync: \(line.onOneLine)\n") }
     Foundation.exit(code)
   }
@@ -104,6 +105,7 @@ struct ExitStatus {
     case .data: EX_DATAERR
     case .missing: EX_NOINPUT
     case .unreadable: EX_NOPERM
+    case .broken: EX_IOERR
     }
   }
 }

@@ -80,7 +80,7 @@ private struct Explanation {
 
   var lines: [String] {
     get throws {
-      let name = "\(address.store)/\(Shown.key(address.key.string))"
+      let name = "\(Shown.name(address.store.string))/\(Shown.name(address.key.string))"
       var lines = ["\(name): " + (try value.map { try Shown.quoted($0) } ?? "no value")]
       if let entry {
         lines.append("  \(entry.content.isTombstone ? "deleted" : "set"): \(try told(entry))")
@@ -88,8 +88,8 @@ private struct Explanation {
       for (place, seed) in seeds.enumerated() {
         let note = place == 0 ? "" : ", behind a bundle that was seeded later"
         lines.append(
-          "  default: \(try Shown.quoted(seed.value.value)), \(seed.value.source)"
-            + " of \(seed.bundle)\(note)")
+          "  default: \(try Shown.quoted(seed.value.value)), \(Shown.name(seed.value.source))"
+            + " of \(Shown.name(seed.bundle))\(note)")
       }
       for entry in held { lines.append("  waiting, from the future: \(try told(entry))") }
       for conflict in conflicts {

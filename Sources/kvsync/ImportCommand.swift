@@ -46,6 +46,10 @@ struct ImportCommand: ParsableCommand {
       }
       return Array(try Data(contentsOf: URL(fileURLWithPath: input)))
     } catch {
+      guard input != "-" else {
+        throw InputError(
+          kind: .broken, message: "\(name): it cannot be read; check where it comes from")
+      }
       var isFolder: ObjCBool = false
       guard FileManager.default.fileExists(atPath: input, isDirectory: &isFolder) else {
         throw InputError(kind: .missing, message: "\(name): there is no such file; check the path")

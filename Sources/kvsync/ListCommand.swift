@@ -68,7 +68,7 @@ struct ListCommand: ParsableCommand {
   private func line(_ entry: Entry) throws -> String {
     let value = entry.content.value
     return [
-      entry.address.store.string, Shown.key(entry.address.key.string),
+      Shown.name(entry.address.store.string), Shown.name(entry.address.key.string),
       value?.kind.rawValue ?? "deleted", try value.map { try Shown.quoted($0) } ?? "",
     ].joined(separator: "\t")
   }
@@ -76,8 +76,9 @@ struct ListCommand: ParsableCommand {
   private func seedLine(_ store: String) -> (DefaultValue) throws -> String {
     { seed in
       [
-        store, Shown.key(seed.key), seed.value.kind.rawValue, try Shown.quoted(seed.value),
-        "default, \(seed.source)",
+        Shown.name(store), Shown.name(seed.key), seed.value.kind.rawValue,
+        try Shown.quoted(seed.value),
+        "default, \(Shown.name(seed.source))",
       ].joined(separator: "\t")
     }
   }

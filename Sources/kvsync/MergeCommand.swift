@@ -54,21 +54,14 @@ struct MergeCommand: ParsableCommand {
 
   private func report(_ opening: MergeFiles, _ options: MergeOptions) throws -> ShownReport {
     let copies = dryRun ? try TemporaryFolder() : nil
-    let devices = try copies.map { try opening.copies(in: $0) } ?? opening.devices()
-    var generator = SystemRandomNumberGenerator()
-    let report = try renamed(devices) {
-      try Merge.run(devices, options: options, using: &generator)
-    }
-    return ShownReport(report, paths: files, replicas: try devices.map { try $0.replica() })
-  }
-
-  /// An error about a temporary copy is about the file it was made of.
-  private func renamed<Value>(_ devices: [Device], _ body: () throws -> Value) throws -> Value {
     do {
-      return try body()
+      let devices = try copies.map { try opening.copies(in: $0) } ?? opening.devices()
+      var generator = SystemRandomNumberGenerator()
+      let report = try Merge.run(devices, options: options, using: &generator)
+      try opening.complete(devices)
+      return ShownReport(report, paths: files, replicas: try devices.map { try $0.replica() })
     } catch let error as KeepsakeError {
-      guard let place = devices.firstIndex(where: { $0.path == error.path }) else { throw error }
-      throw error.at(files[place])
+      throw opening.renamed(error, copies)
     }
   }
 }

@@ -23,7 +23,7 @@ final class MergeFiles {
   }
 
   deinit {
-    for (draft, _) in drafts { unlink(draft) }
+    for (draft, _) in drafts { Creation.remove(draft) }
   }
 
   /// Opens every file, and drafts of those to be made.
@@ -35,20 +35,24 @@ final class MergeFiles {
       var generator = SystemRandomNumberGenerator()
       let draft = path + ".new-\(ReplicaID.random(using: &generator))"
       drafts.append((draft, path))
-      do throws(KeepsakeError) {
-        return try common.open(draft, .create)
-      } catch {
-        throw error.at(path)
-      }
+      return try common.open(draft, .create)
+    }
+  }
+
+  /// Makes the drafts whole: to be called when all is written, before the devices are closed.
+  func complete(_ devices: [Device]) throws {
+    for device in devices where drafts.contains(where: { $0.draft == device.path }) {
+      try device.core.emptyLog()
     }
   }
 
   /// Gives the drafts their names. Nobody may have them open any more.
   func publish() throws {
-    for (draft, path) in drafts where link(draft, path) != 0 {
-      throw KeepsakeError(
-        .cannotCreate, path: path, "it cannot be made (\(String(cString: strerror(errno))))",
-        cure: "look whether somebody else has made it, and merge again")
+    for (draft, path) in drafts {
+      guard try Creation.publish(draft, as: path) else {
+        throw KeepsakeError(
+          .cannotCreate, path: path, "somebody else has made it meanwhile", cure: "merge again")
+      }
     }
   }
 
@@ -56,7 +60,7 @@ final class MergeFiles {
   func copies(in folder: TemporaryFolder) throws -> [Device] {
     try DistinctFiles.check(paths)
     return try paths.enumerated().map { place, path in
-      let copy = "\(folder.path)/\(place).keepsake"
+      let copy = Self.copy(place, in: folder)
       if let device = try open(place, .readOnly) {
         try device.backUp(to: copy)
       } else {
@@ -64,6 +68,22 @@ final class MergeFiles {
       }
       return try common.open(copy, .create)
     }
+  }
+
+  private static func copy(_ place: Int, in folder: TemporaryFolder) -> String {
+    "\(folder.path)/\(place).keepsake"
+  }
+
+  /// The same error in the words of the command line: one about a draft or a temporary copy is
+  /// about its file, unless it is the disk of the copies that is full.
+  ///
+  /// - Parameter folder: where the copies are.
+  func renamed(_ error: KeepsakeError, _ folder: TemporaryFolder?) -> KeepsakeError {
+    if let (_, path) = drafts.first(where: { $0.draft == error.path }) { return error.at(path) }
+    guard let folder,
+      let place = paths.indices.first(where: { Self.copy($0, in: folder) == error.path })
+    else { return error }
+    return error.at(error.code == .diskFull ? TemporaryFolder.parent : paths[place])
   }
 
   private func access(_ place: Int) -> Access {
@@ -77,7 +97,10 @@ final class MergeFiles {
     } catch {
       let isReceiver = !isOneWay || place == paths.count - 1
       let isFree = error.code == .missing && !isSymbolicLink(paths[place])
-      if isFree, isReceiver, creates { return nil }
+      if isFree, isReceiver, creates {
+        try Creation.refuseOrphanedLog(of: paths[place])
+        return nil
+      }
       guard isFree, isReceiver else { throw error }
       throw KeepsakeError(
         .missing, path: error.path, error.problem, cure: "check the path, or let --create make it")

@@ -70,7 +70,7 @@ struct PeersCommand: ParsableCommand {
 
   private static func line(_ peer: Peer) -> String {
     let stores = peer.stores.map {
-      "\($0.store): read \($0.read), acknowledged \($0.acknowledged)"
+      "\(Shown.name($0.store)): read \($0.read), acknowledged \($0.acknowledged)"
     }
     let state = peer.isRetired ? ["retired"] : []
     return (["\(peer.id)", "met \(Shown.text(milliseconds: peer.lastMet))"] + state + stores)

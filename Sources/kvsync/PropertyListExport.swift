@@ -33,7 +33,7 @@ struct PropertyListExport {
       let node = PropertyListNode(offset: 0, try PropertyListNode.Value(storing: value))
       return PropertyListNode.Member(key: key, keyOffset: 0, value: node)
     } catch {
-      throw fail(Shown.key(key), "\(error.description); export as jsonl")
+      throw fail(Shown.name(key), "\(error.description); export as jsonl")
     }
   }
 

@@ -74,10 +74,11 @@ enum Shown {
 
   static func text(_ stamp: HybridTimestamp) -> String { text(milliseconds: stamp.milliseconds) }
 
-  /// A key in a line: one with a tab or a line break in it would fake a column or a line.
-  static func key(_ key: String) -> String {
-    key.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f }
-      ? JSON.string(key).text() : key
+  /// A key, a store or a file in a line: one with a tab or a line break in it would fake a column
+  /// or a line.
+  static func name(_ name: String) -> String {
+    name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f }
+      ? JSON.string(name).text() : name
   }
 
   /// A value alone, for a person or a shell: text as it is, containers as JSON.

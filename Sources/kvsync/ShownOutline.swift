@@ -20,7 +20,7 @@ struct ShownOutline {
 
   var lines: [String] {
     get throws {
-      var lines = [Shown.key(outline.title ?? name)]
+      var lines = [Shown.name(outline.title ?? name)]
       try Self.add(outline, to: &lines, indent: "  ")
       return lines
     }
@@ -81,9 +81,9 @@ extension ShownOutline {
     _ pane: SettingsOutline, to lines: inout [String], indent: String
   ) throws {
     for group in pane.groups {
-      lines.append(indent + (group.title.map { "-- \(Shown.key($0)) --" } ?? "--"))
+      lines.append(indent + (group.title.map { "-- \(Shown.name($0)) --" } ?? "--"))
       for row in group.rows { try add(row, to: &lines, indent: indent + "  ") }
-      if let footer = group.footer { lines.append("\(indent)  \(Shown.key(footer))") }
+      if let footer = group.footer { lines.append("\(indent)  \(Shown.name(footer))") }
     }
   }
 
@@ -96,7 +96,7 @@ extension ShownOutline {
     for choice in row.choices where row.specifier.kind != .titleValue {
       let value = try ShownPropertyList.json(choice.value).text()
       lines.append(
-        "\(inner)(\(choice.isDefault ? "*" : " ")) \(Shown.key(choice.title)) = \(value)")
+        "\(inner)(\(choice.isDefault ? "*" : " ")) \(Shown.name(choice.title)) = \(value)")
     }
     if case .pane(let pane)? = row.child { try add(pane, to: &lines, indent: inner) }
   }
@@ -104,10 +104,10 @@ extension ShownOutline {
   /// `[x] Title  (key)` and its like.
   private static func head(of row: SettingsOutline.Row) throws -> String {
     let specifier = row.specifier
-    let title = row.title.map(Shown.key) ?? "(no title)"
-    let key = specifier.key.map { "  (\(Shown.key($0)))" } ?? ""
+    let title = row.title.map(Shown.name) ?? "(no title)"
+    let key = specifier.key.map { "  (\(Shown.name($0)))" } ?? ""
     let devices =
-      specifier.idioms.map { "  only \($0.map(Shown.key).joined(separator: ", "))" } ?? ""
+      specifier.idioms.map { "  only \($0.map(Shown.name).joined(separator: ", "))" } ?? ""
     let value = try specifier.defaultValue.map { try ShownPropertyList.json($0).text() }
     let text =
       switch specifier.kind {
@@ -115,7 +115,7 @@ extension ShownOutline {
       case .textField: "\(title): \(specifier.isSecure ? "***" : value ?? "\"\"")"
       case .slider: "\(title): \(value ?? "?") from \(try bounds(of: specifier))"
       case .childPane: "\(title) > \(end(of: row.child))"
-      case .other(let type): "\(title): \(value ?? "?")  not shown, a \(Shown.key(type))"
+      case .other(let type): "\(title): \(value ?? "?")  not shown, a \(Shown.name(type))"
       default: "\(title): \(row.choices.first { $0.isDefault }.map(\.title) ?? value ?? "?")"
       }
     return text + key + devices
@@ -129,8 +129,8 @@ extension ShownOutline {
 
   private static func end(of child: SettingsOutline.Child?) -> String {
     switch child {
-    case .pane(let pane)?: Shown.key(pane.file)
-    case .shownAbove(let file)?: "\(Shown.key(file)), shown above"
+    case .pane(let pane)?: Shown.name(pane.file)
+    case .shownAbove(let file)?: "\(Shown.name(file)), shown above"
     case .missing?, nil: "a pane that does not exist"
     }
   }

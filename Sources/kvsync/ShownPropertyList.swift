@@ -52,7 +52,7 @@ enum ShownPropertyList {
       lines.append(head + "dictionary")
       for member in members {
         try add(
-          member.value, "\(Shown.key(member.key)): ", to: &lines, indent: indent + "  ")
+          member.value, "\(Shown.name(member.key)): ", to: &lines, indent: indent + "  ")
       }
     case .unsigned(let number): lines.append(head + "integer \(number)")
     default:

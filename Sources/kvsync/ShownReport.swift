@@ -51,23 +51,29 @@ struct ShownReport {
     var lines = report.transfers.map(line)
     for item in report.changes {
       lines.append(
-        "  \(paths[item.into])  \(item.change.store)/\(item.change.key): "
+        "  \(name(item.into))  \(name(item.change.store, item.change.key)): "
           + "\(try Shown.quoted(item.change.old)) -> \(try Shown.quoted(item.change.new))")
     }
     for item in report.conflicts {
       lines.append(
-        "  \(paths[item.into])  \(item.conflict.store)/\(item.conflict.key): "
+        "  \(name(item.into))  \(name(item.conflict.store, item.conflict.key)): "
           + "\(try lost(item.conflict.lost)) lost to a later write")
     }
     if report.isTruncated { lines.append("  … and more; --all-changes lists them") }
     for case .cloneDetected(let device) in report.events {
-      lines.append("\(paths[device]): was a copy or an older state; it has a new identity")
+      lines.append("\(name(device)): was a copy or an older state; it has a new identity")
     }
     lines.append(
       report.hasConverged
         ? (isDryRun ? "All files would hold the same." : "All files hold the same.")
         : (isDryRun ? "The files would still differ." : "The files still differ."))
     return isDryRun ? lines + ["This was a dry run; nothing was written."] : lines
+  }
+
+  private func name(_ device: Int) -> String { Shown.name(paths[device]) }
+
+  private func name(_ store: String, _ key: String) -> String {
+    "\(Shown.name(store))/\(Shown.name(key))"
   }
 
   private func lost(_ value: StoredValue?) throws -> String {
@@ -78,7 +84,7 @@ struct ShownReport {
     var parts = ["\(transfer.received) received", "\(transfer.changed) changed"]
     if transfer.held > 0 { parts.append("\(transfer.held) held, from the future") }
     if transfer.conflicts > 0 { parts.append("\(transfer.conflicts) lost and journalled") }
-    return "\(paths[transfer.from]) -> \(paths[transfer.into]): "
+    return "\(name(transfer.from)) -> \(name(transfer.into)): "
       + parts.joined(separator: ", ")
   }
 }

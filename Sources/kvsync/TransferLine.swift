@@ -107,6 +107,7 @@ extension TransferLine {
       do {
         if kind == .opaque { return .opaque(try OpaqueValue(tag: json["tag"], value)) }
         let read = try value.storedValue(of: kind)
+        _ = try TaggedCell(read)  // Throws for what nests too deep to be stored.
         return try json["seconds"].map { try exact($0, read) } ?? read
       } catch let error as ValueError {
         throw LineError("the value is not of type \(name): \(error)")

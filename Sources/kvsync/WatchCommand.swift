@@ -59,7 +59,7 @@ struct WatchCommand: ParsableCommand {
     let line =
       common.json
       ? try Shown.change(change).text()
-      : "\(change.store)/\(Shown.key(change.key)): "
+      : "\(Shown.name(change.store))/\(Shown.name(change.key)): "
         + "\(try Shown.quoted(change.old)) -> \(try Shown.quoted(change.new))"
     Output.standardOutput(line + "\n")
   }

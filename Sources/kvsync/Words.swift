@@ -61,7 +61,9 @@ enum Words {
       }
     case .json:
       do {
-        return try JSON(parsing: text).storedValue()
+        let value = try JSON(parsing: text).storedValue()
+        _ = try TaggedCell(value)  // Throws for what nests too deep to be stored.
+        return value
       } catch let error as JSONError {
         throw InputError.usage("the value is not JSON: column \(error.column): \(error); mend it")
       } catch let error as ValueError {

@@ -167,11 +167,13 @@ import Testing
     try folder.link("symbolic", to: "good")
     try FileManager.default.linkItem(at: folder.url("good"), to: folder.url("hard"))
     let before = try folder.everything()
-    for options in [[], ["--dry-run"], ["--one-way"], ["--create"]] {
-      let ending = try folder.run(["merge"] + files + options)
-      #expect(ending.code == 64 && ending.stdout == "", "\(options) \(ending)")
+    var commands = [[], ["--dry-run"], ["--one-way"], ["--create"]].map { ["merge"] + $0 }
+    if files.count == 2 { commands += [["diff"], ["diff", "--json"]] }
+    for command in commands {
+      let ending = try folder.run(command + files)
+      #expect(ending.code == 64 && ending.stdout == "", "\(command) \(ending)")
       let lines = files.map { "kvsync: \($0): this file is named twice; name each file once\n" }
-      #expect(lines.contains(ending.stderr), "\(options) \(ending)")
+      #expect(lines.contains(ending.stderr), "\(command) \(ending)")
     }
     #expect(try folder.everything() == before)
   }

@@ -23,16 +23,23 @@ import Testing
     let page = try pageSize(folder, "whole")
     let boundaries = Array(stride(from: page, to: whole.count, by: page))
     #expect(whole.count == (boundaries.count + 1) * page)
-    for (number, length) in boundaries.enumerated() {
+    let between = [
+      1, 16, 99, 100, 101, page - 1, page + 1, 2 * page - 1, whole.count / 2 + 7, whole.count - 1,
+    ]
+    // Each command meets several lengths, and each length several commands.
+    let all = FileCommand.allCases
+    for (number, length) in (boundaries + between).enumerated() {
       try whole.prefix(length).write(to: folder.url("bad"))
-      let commands: [FileCommand] =
-        number % 5 == 0 ? [.set, .mergeFirst, .list] : [.get, .mergeLast]
-      try folder.expectDamage(of: "bad", by: commands)
+      try folder.expectDamage(of: "bad", by: (0..<3).map { all[(3 * number + $0) % all.count] })
     }
-    for length in [1, 16, 99, 100, page - 1, page + 1, whole.count / 2 + 7, whole.count - 1] {
-      try whole.prefix(length).write(to: folder.url("bad"))
-      try folder.expectDamage(of: "bad", by: [.get, .set, .mergeLast])
-    }
+  }
+
+  @Test func aFileWithoutItsLastPageIsRefusedByAll() throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "whole", "k", "v", Moment.ten.argument)
+    let whole = try Data(contentsOf: folder.url("whole"))
+    try whole.dropLast(try pageSize(folder, "whole")).write(to: folder.url("bad"))
+    try folder.expectDamage(of: "bad", by: FileCommand.allCases)
   }
 
   /// A device with so many entries that a page in the middle of the file is full of them.

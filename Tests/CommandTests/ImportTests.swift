@@ -16,11 +16,14 @@ struct BadLines: CustomTestStringConvertible, Sendable {
     self.complaint = complaint
   }
 
-  var testDescription: String { lines }
+  var testDescription: String { String(lines.prefix(80)) }
 }
 
 private let good = #"{"key":"good","type":"integer","value":1}"#
 private let shape = #"a line has either type and value, or "deleted":true; mend it"#
+private func nested(_ depth: Int) -> String {
+  String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+}
 private let badLines: [BadLines] = [
   BadLines(
     good + "\n\n" + #"{"key":"b","type":}"#, at: "3:19",
@@ -53,6 +56,73 @@ private let badLines: [BadLines] = [
   BadLines(
     #"{"store":"","key":"k","type":"string","value":"x"}"#, at: "1",
     "the store is not a name; write a text that is not empty"),
+  BadLines(
+    #"{"key":5,"type":"string","value":"x"}"#, at: "1",
+    #"there is no key; add "key" with a text that is not empty"#),
+  BadLines(#"{"key":"k","type":5,"value":"x"}"#, at: "1", shape),
+  BadLines(#"{"key":"k","deleted":null}"#, at: "1", shape),
+  BadLines(
+    #"{"store":5,"key":"k","type":"string","value":"x"}"#, at: "1",
+    "the store is not a name; write a text that is not empty"),
+  BadLines(
+    #"{"key":"k","type":"string","value":null}"#, at: "1",
+    "the value is not of type string: null is not a value; delete the key instead"),
+  BadLines(
+    #"{"key":"k","type":"boolean","value":1}"#, at: "1",
+    "the value is not of type boolean: the stored value is of type integer, not boolean; "
+      + "read it with its own type, or set it anew"),
+  BadLines(
+    #"{"key":"k","type":"real","value":"x"}"#, at: "1",
+    "the value is not of type real: not a number"),
+  BadLines(
+    #"{"key":"k","type":"data","value":"*"}"#, at: "1",
+    "the value is not of type data: not base64 data"),
+  BadLines(
+    #"{"key":"k","type":"opaque","value":1}"#, at: "1",
+    "the value is not of type opaque: there is no \"tag\"; it is a number other than 0"),
+  BadLines(
+    #"{"key":"k","type":"opaque","tag":99,"value":true}"#, at: "1",
+    #"the value is not of type opaque: use null, a number, a text or {"$data":…}"#),
+  BadLines(
+    #"{"key":"k","type":"array","value":\#(nested(65))}"#, at: "1",
+    "the value is not of type array: arrays and dictionaries nest deeper than 64 levels; "
+      + "flatten them"),
+  BadLines(
+    #"{"key":"k","type":"array","value":\#(nested(50_000))}"#, at: "1:164",
+    "nested deeper than 130 levels; write one JSON object a line"),
+  BadLines(
+    #"{"key":"k","type":"integer","value":9223372036854775808}"#, at: "1:37",
+    "this integer does not fit 64 bits; write one JSON object a line"),
+  BadLines(
+    #"{"key":"k","type":"real","value":1e999}"#, at: "1:34",
+    "this number is too large; write one JSON object a line"),
+  BadLines(
+    #"{"key":"k","type":"string","value":"\ud800"}"#, at: "1:37",
+    "half of a surrogate pair; write one JSON object a line"),
+  BadLines(
+    #"{"key":"k","type":"string","value":"x""#, at: "1:39",
+    "expected , or }; write one JSON object a line"),
+  BadLines(
+    #"{"key":"k","key":"k","deleted":true}"#, at: "1:12",
+    "this name is there twice; write one JSON object a line"),
+  BadLines(
+    "null", at: "1", #"this is not an object; write {"key":…,"type":…,"value":…}"#),
+  BadLines("\u{0}", at: "1:1", "this is not a JSON value; write one JSON object a line"),
+  BadLines("[", at: "1:2", "the text ends where a value should be; write one JSON array"),
+  BadLines(
+    "<plist", at: "1:7", "the file ends inside <plist>; complete it, or fetch the file again"),
+  BadLines(
+    #"<plist version="1.0"><array/></plist>"#, at: "1:22",
+    "the root is an array, not a dictionary; put the value into a <dict>"),
+  BadLines(
+    "bplist00", at: "1:1",
+    "this is a binary property list; convert it with plutil -convert xml1"),
+  BadLines(
+    #"{"key":"k","deleted":true,"at":1.5}"#, at: "1",
+    #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#),
+  BadLines(
+    #"{"key":"k","deleted":true,"at":140737488355328}"#, at: "1",
+    #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#),
   BadLines(
     #"{"key":"k","deleted":true,"at":-1}"#, at: "1",
     #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#),

@@ -103,4 +103,52 @@ import Testing
     }
     #expect(kills > 0)
   }
+
+  @Test func aKilledCloneLeavesAWholeOneOrNone() throws {
+    let folder = try Folder()
+    try folder.write(lines("a"), to: "in")
+    try folder.must("set", "a", "before", "v", Moment.ten.argument)
+    try folder.must("import", "a", "in", Moment.ten.argument)
+    let original = try folder.digests("a")
+    let identity = try folder.replica("a")
+    let wanted = try entries(folder, "a")
+    let clone = ["clone", "a", "b"]
+    let duration = try ContinuousClock().measure { _ = try folder.run(clone) }
+    var kills = 0
+    for seed in Seeds.list(Self.tries) {
+      try folder.shell("sh", "-c", "rm -f b*")
+      if try kill(folder, clone, within: duration, seed: seed) { kills += 1 }
+      if folder.exists("b") {
+        try expectWhole(folder, "b")
+        #expect(try entries(folder, "b") == wanted, "seed \(seed)")
+        #expect(try folder.replica("b") != identity, "seed \(seed)")
+      }
+      // What it may have left under another name, a repair removes.
+      if folder.exists("b") { try folder.must("doctor", "b", "--repair", Moment.ten.argument) }
+      #expect(try folder.names().filter { folder.exists("b") && $0.hasPrefix("b.new-") } == [])
+    }
+    #expect(kills > 0)
+    #expect(try folder.digests("a") == original)
+  }
+
+  @Test func aKilledCompactionLosesNothing() throws {
+    let folder = try Folder()
+    try folder.write(lines("a"), to: "in")
+    try folder.must("set", "old", "before", "v", Moment.ten.argument)
+    try folder.must("import", "old", "in", Moment.ten.argument)
+    try folder.shell("sqlite3", "old", "UPDATE entry SET value = 'short'")
+    let wanted = try entries(folder, "old")
+    let restore = "rm -f a a-*; cp old a"
+    try folder.shell("sh", "-c", restore)
+    let duration = try ContinuousClock().measure { _ = try folder.run(["compact", "a"]) }
+    var kills = 0
+    for seed in Seeds.list(Self.tries) {
+      try folder.shell("sh", "-c", restore)
+      if try kill(folder, ["compact", "a"], within: duration, seed: seed) { kills += 1 }
+      try expectWhole(folder, "a")
+      #expect(try entries(folder, "a") == wanted, "seed \(seed)")
+      #expect(try folder.replica("a") == folder.replica("old"), "seed \(seed)")
+    }
+    #expect(kills > 0)
+  }
 }

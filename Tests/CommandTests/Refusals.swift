@@ -4,7 +4,22 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The commands that work on a device file.
+/// The commands that work on a device file: the rows of a table that tests fill in.
+///
+/// | what is wrong | tests |
+/// | --- | --- |
+/// | missing, foreign, empty, a folder, a pipe, a link to nowhere, newer | `BadFileTests` |
+/// | an old log in the place of a new file | `OrphanedLogTests` |
+/// | cut short, damaged pages, odd rows | `DamageTests`, `DamagedPageTests` |
+/// | read-only file or folder, with and without a log | `AccessTests`, `LiveLogTests` |
+/// | locked | `LockTests` |
+/// | the same file twice | `BadFileTests`, `UpkeepTests` for a clone |
+/// | a full disk, a full temporary folder | `FullDiskTests` |
+/// | output that nobody gets, input that is not there | `OutputTests` |
+/// | options, numbers, times; words that are not UTF-8 | `UsageTests`, `OptionTests` |
+/// | values of another type, bad lines, bad lists | `ValueTests`, `ImportTests`, `SeedTests` |
+/// | odd and long names; large values | `OddNameTests`, `LargeValueTests` |
+/// | killed | `KillTests` |
 enum FileCommand: String, CaseIterable {
   case get, list, export, explain, conflicts, peers, doctor, clone, diffFirst, diffLast, watch
   case mergeOneWayFirst, mergeDryRun
@@ -57,10 +72,14 @@ extension Folder {
   /// A folder with a device file `good` and what the commands read.
   static func furnished() throws -> Folder {
     let folder = try Folder()
-    try folder.must("set", "good", "k", "v", Moment.ten.argument)
-    try folder.write(#"{"key":"k","type":"integer","value":1}"#, to: "lines")
-    try folder.write(defaultsTable, to: "table.plist")
+    try folder.furnish()
     return folder
+  }
+
+  func furnish() throws {
+    try must("set", "good", "k", "v", Moment.ten.argument)
+    try write(#"{"key":"k","type":"integer","value":1}"#, to: "lines")
+    try write(defaultsTable, to: "table.plist")
   }
 
   /// What `FileCommand.restore` and `.retire` work on.

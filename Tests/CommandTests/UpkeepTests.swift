@@ -81,9 +81,11 @@ import Testing
     let folder = try Folder()
     for file in ["a", "b"] { try folder.must("set", file, "k", file) }
     try folder.link("nowhere", to: "gone")
+    try folder.link("soft", to: "a")
+    try FileManager.default.linkItem(at: folder.url("a"), to: folder.url("hard"))
     try folder.makeFolder("folder")
     let before = try folder.digests("a", "b")
-    for name in ["a", "b", "nowhere", "folder"] {
+    for name in ["a", "./a", "folder/../a", "hard", "soft", "b", "nowhere", "folder"] {
       try folder.expect(
         "clone", "a", name,
         says: "kvsync: \(name): there is a file of this name already; "
@@ -94,7 +96,7 @@ import Testing
       says: "kvsync: none/b: its folder does not exist; "
         + "make the folder, or name one that you can write to\n", code: 73)
     #expect(try folder.digests("a", "b") == before)
-    #expect(try folder.names() == ["a", "b", "folder", "nowhere"])
+    #expect(try folder.names() == ["a", "b", "folder", "hard", "nowhere", "soft"])
   }
 
   // MARK: - compact
@@ -137,9 +139,9 @@ import Testing
 
   @Test func spaceThatIsNotUsedIsGivenBack() throws {
     let folder = try Folder()
+    let value = String(repeating: "x", count: 100_000)
     try folder.write(
-      #"{"store":"defaults","key":"k","type":"string","value":""#
-        + String(repeating: "x", count: 100_000) + #""}"#, to: "in")
+      #"{"store":"defaults","key":"k","type":"string","value":"\#(value)"}"#, to: "in")
     try folder.must("import", "a", "in")
     try folder.must("delete", "a", "k", "--store", "defaults")
     let report = try JSON(parsing: try folder.must("compact", "a", "--json"))

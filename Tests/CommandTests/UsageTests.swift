@@ -167,18 +167,4 @@ private let misuses: [Misuse] = [
     #expect(ending.code >= 64 && ending.stdout == "" && ending.stderr.hasPrefix("kvsync: none"))
     #expect(ending.stderr.split(separator: "\n").count == 1, "\(ending)")
   }
-
-  @Test(arguments: ["get good k", "list good --json", "merge good new --create --dry-run"])
-  func outputThatCannotBeWrittenIsAFailureThatIsTold(_ words: String) throws {
-    guard FileManager.default.fileExists(atPath: "/dev/full") else {
-      Issue.record("there is no /dev/full, so this claim is not tested")
-      return
-    }
-    let folder = try Folder.furnished()
-    let ending = try Command.run(
-      Command.find("sh"), ["-c", "\"$0\" \(words) >/dev/full", Command.kvsync.get()],
-      in: folder.path)
-    #expect(ending.code == 74)
-    #expect(ending.stderr.hasPrefix("kvsync: ") && ending.stderr.hasSuffix("\n"), "\(ending)")
-  }
 }

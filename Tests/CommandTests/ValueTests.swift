@@ -84,7 +84,7 @@ struct Misspelling: CustomTestStringConvertible, Sendable {
   let words: [String]
   let complaint: String
 
-  var testDescription: String { "\(type) \(words)" }
+  var testDescription: String { "\(type) \(words.map { $0.prefix(40) })" }
 }
 
 private let misspellings: [Misspelling] = [
@@ -107,6 +107,59 @@ private let misspellings: [Misspelling] = [
   Misspelling(
     type: "json", words: ["[1,"],
     complaint: "the value is not JSON: column 4: the text ends where a value should be; mend it"),
+  Misspelling(
+    type: "json", words: [""],
+    complaint: "the value is not JSON: column 1: the text ends where a value should be; mend it"),
+  Misspelling(
+    type: "json", words: ["NaN", "'x'", "yes"],
+    complaint: "the value is not JSON: column 1: this is not a JSON value; mend it"),
+  Misspelling(
+    type: "json", words: ["1 2", "[]]"],
+    complaint: "the value is not JSON: column 3: unexpected text after the value; mend it"),
+  Misspelling(
+    type: "json", words: ["01", "-01"],
+    complaint: "the value is not JSON: column 1: a number has no leading zero; mend it"),
+  Misspelling(
+    type: "json", words: ["1.", "1e"],
+    complaint: "the value is not JSON: column 3: expected a digit; mend it"),
+  Misspelling(
+    type: "json", words: ["1e400"],
+    complaint: "the value is not JSON: column 1: this number is too large; mend it"),
+  Misspelling(
+    type: "json", words: ["9223372036854775808"],
+    complaint: "the value is not JSON: column 1: this integer does not fit 64 bits; mend it"),
+  Misspelling(
+    type: "json", words: ["[1,]"],
+    complaint: "the value is not JSON: column 4: this is not a JSON value; mend it"),
+  Misspelling(
+    type: "json", words: ["{1:2}", "{a:1}"],
+    complaint: "the value is not JSON: column 2: expected a member name in quotes; mend it"),
+  Misspelling(
+    type: "json", words: [#"{"a":1,"a":2}"#],
+    complaint: "the value is not JSON: column 8: this name is there twice; mend it"),
+  Misspelling(
+    type: "json", words: [#"{"a" 1}"#],
+    complaint: "the value is not JSON: column 6: expected :; mend it"),
+  Misspelling(
+    type: "json", words: [#""x"#],
+    complaint: "the value is not JSON: column 3: this string has no end; mend it"),
+  Misspelling(
+    type: "json", words: [#""\x""#, #""\q""#],
+    complaint: "the value is not JSON: column 2: there is no such escape; mend it"),
+  Misspelling(
+    type: "json", words: [#""\udc00""#, #""\ud800\u0041""#],
+    complaint: "the value is not JSON: column 2: half of a surrogate pair; mend it"),
+  Misspelling(
+    type: "json", words: ["\"a\tb\""],
+    complaint: "the value is not JSON: column 3: a control character has to be escaped; mend it"),
+  Misspelling(
+    type: "json", words: [String(repeating: "[", count: 50_000)],
+    complaint: "the value is not JSON: column 131: nested deeper than 130 levels; mend it"),
+  Misspelling(
+    type: "json",
+    words: [String(repeating: "[", count: 65) + String(repeating: "]", count: 65)],
+    complaint: "the JSON cannot be stored: "
+      + "arrays and dictionaries nest deeper than 64 levels; flatten them"),
   Misspelling(
     type: "json", words: ["null", "[null]"],
     complaint: "the JSON cannot be stored: null is not a value; delete the key instead"),

@@ -92,6 +92,19 @@ final class Service: Injectable, Sendable {
     #expect(screen.completed == 1)
   }
 
+  @Test func oneRecipeMayMakePlainAndInjectableObjects() throws {
+    let told = Counter()
+    container.register(Container.Key<any Sendable>(), scope: .transient) { c -> any Sendable in
+      if try c.get(Container.Key<Int>()) == 5 { return Told { told.up() } }
+      return Counter()
+    }
+    for number in [1, 5, 1, 5, 5] {
+      try container.set(number)
+      _ = try container.make(Container.Key<any Sendable>())
+    }
+    #expect(told.value == 3)
+  }
+
   // AcSet with the app delegate
   @Test func setInjectsTheObjectBeforeOthersSeeIt() throws {
     let service = container.asCurrent { Service() }
@@ -116,6 +129,6 @@ final class Service: Injectable, Sendable {
       let _: RealAPI = inject(Container.Key("absent"))
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("RealAPI \"absent\": missing. Register it"))
+    #expect(text.contains("RealAPI \"absent\": nothing is registered or set for it. Register it"))
   }
 }

@@ -6,9 +6,6 @@ import Testing
 extension Container.Key where Value == any API {
   fileprivate static var api: Self { Self("api") }
   fileprivate static var backup: Self { Self("backup") }
-  fileprivate static var fallback: Self {
-    Self("fallback", default: { _ in RealAPI(host: "default") })
-  }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct LookupTests {
@@ -114,26 +111,6 @@ extension Container.Key where Value == any API {
     container.register(.backup) { _ in RealAPI(host: "fine") }
     #expect(injectionError { _ = try container.get(.api) }?.code == .duplicate)
     #expect(try container.get(.backup).host == "fine")
-  }
-
-  @Test func defaultRecipeIsTheLastResort() throws {
-    let container = Container()
-    let made = try container.get(.fallback)
-    #expect(made.host == "default")
-    #expect(try container.get(.fallback) as? RealAPI === made as? RealAPI)
-    #expect(try container.find(Container.Key<any API>()) == nil)
-    #expect(try container.all((any API).self).isEmpty)
-    try container.set(MockAPI(), for: .fallback)
-    #expect(try container.get(.fallback).host == "mock")
-  }
-
-  @Test func defaultOfAChildIsSharedWithItsParent() throws {
-    let container = Container()
-    let child = container.child()
-    let fresh = container.child(fresh: true)
-    let made = try child.get(.fallback) as? RealAPI
-    #expect(try container.get(.fallback) as? RealAPI === made)
-    #expect(try fresh.get(.fallback) as? RealAPI !== made)
   }
 
   // --alchemic-nostart

@@ -155,4 +155,33 @@ import Testing
     #expect(try sums.map { try $0.get() } == [4950, 4950, 4950, 4950])
     #expect(try container.all(Int.self).count == 400)
   }
+
+  @Test func firstSetsOfOneKeyLeaveOneRegistration() async throws {
+    for _ in 0..<50 {
+      let container = Container()
+      _ = await onThreads(4) { index in try container.set(index) }
+      #expect(throws: Never.self) { try container.get(Container.Key<Int>()) }
+      #expect(container.description == "Int: external, set")
+    }
+  }
+
+  @Test func nothingIsKeptForThoseWhoWaited() async throws {
+    for _ in 0..<50 {
+      weak var gone: Container?
+      do {
+        let (container, begun) = (Container(), Latch())
+        gone = container
+        container.register { _ -> RealAPI in
+          begun.open()
+          for _ in 0..<10_000 { _ = Task.isCancelled }  // The others wait now.
+          return RealAPI()
+        }
+        _ = await onThreads(4) { index in
+          if index > 0 { begun.wait() }
+          return try container.get(Container.Key<RealAPI>())
+        }
+      }
+      #expect(gone == nil)
+    }
+  }
 }

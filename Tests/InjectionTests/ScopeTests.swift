@@ -117,7 +117,9 @@ import Testing
     try container.set(6)
     #expect(try container.get(Container.Key<any API>()).host == "mock")
     #expect(try container.get(Container.Key<RealAPI>()).host == "real")
-    #expect(try container.get(Container.Key<Int>()) == 6)
+    for _ in 1...3 { #expect(try container.get(Container.Key<Int>()) == 6) }
+    try container.set(nil, for: Container.Key<Int>())
+    for _ in 1...3 { #expect(try container.get(Container.Key<Int>()) == 5) }
   }
 
   @Test func deinitMayUseTheContainer() throws {
@@ -133,5 +135,39 @@ import Testing
       Last { if (try? container.find(Container.Key<Last>())) != nil { seen.up() } })
     try container.set(Last {})
     #expect(seen.value == 1)
+  }
+
+  @Test func replacedSingletonIsLetGoWithItsAliases() throws {
+    let container = Container()
+    container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
+    weak var gone: RealAPI?
+    do {
+      let api: RealAPI = try container.get()
+      for _ in 1...3 { _ = try container.get(Container.Key<any API>()) }
+      gone = api
+    }
+    #expect(gone != nil)
+    try container.set(RealAPI(host: "set"))
+    #expect(gone == nil)
+  }
+
+  @Test func weaklySetValueOfARecipeIsMadeAgainWhenItIsGone() throws {
+    let container = Container()
+    container.register { _ in RealAPI(host: "recipe") }
+    var api: RealAPI? = RealAPI(host: "set")
+    try container.set(api, weak: true)
+    for _ in 1...3 { #expect(try container.get(Container.Key<RealAPI>()).host == "set") }
+    api = nil
+    for _ in 1...3 { #expect(try container.get(Container.Key<RealAPI>()).host == "recipe") }
+  }
+
+  @Test func failedSetChangesNothing() throws {
+    let container = Container()
+    container.register(make: { _ in RealAPI() }) { api, _ in
+      if api.host == "bad" { throw Failure() }
+    }
+    let api: RealAPI = try container.get()
+    #expect(throws: Failure.self) { try container.set(RealAPI(host: "bad")) }
+    #expect(try container.get(Container.Key<RealAPI>()) === api)
   }
 }

@@ -57,6 +57,30 @@ import Testing
     #expect(host == "isolated")
   }
 
+  @Test func mainActorRecipeRunsAndIsInjectedThere() async throws {
+    let container = Container()
+    container.register { _ in RealAPI() }
+    container.register { @MainActor c in
+      let controller = Controller()
+      try c.inject(into: controller)
+      return controller
+    }
+    try await container.start()
+    let plain: () throws -> Controller = { try container.get() }
+    let controller = try plain()
+    #expect(await controller.host == "real")
+  }
+
+  @Test func asynchronousObjectOfAContainerThatIsGoneIsAnErrorAndNoCrash() async {
+    let container = Container()
+    container.register { _ -> String in
+      let passing = Container { $0.register { _ async in 5 } }
+      return "\(try passing.get(Container.Key<Int>()))"
+    }
+    let error = await injectionError { _ = try await container.resolve(Container.Key<String>()) }
+    #expect(error?.code == .notReady)
+  }
+
   @Test func resolveMakesAnAsynchronousDependencyFirst() async throws {
     let container = Container()
     let made = Counter()
@@ -69,17 +93,6 @@ import Testing
     container.register(Container.Key<String>(), using: { (shop: Shop) in shop.api.host })
     #expect(try await container.resolve(Container.Key<String>()) == "real")
     #expect(made.value == 1)
-  }
-
-  @Test func asynchronousTransientNeedsResolve() async throws {
-    let container = Container()
-    container.register(scope: .transient) { _ async in RealAPI() }
-    let error = injectionError { _ = try container.get(Container.Key<RealAPI>()) }
-    #expect(error?.cure == "Use `resolve()`.")
-    let (one, two): (RealAPI, RealAPI) = (
-      try await container.resolve(), try await container.resolve()
-    )
-    #expect(one !== two)
   }
 
   @Test func manyTasksMakeOneAsynchronousObject() async throws {
@@ -194,7 +207,7 @@ import Testing
     let problems = error?.problems ?? []
     #expect(
       problems.map { "\($0.code) \($0.path.joined(separator: " > "))" } == [
-        "duplicate Int \"twice\"", "ambiguous Double \"a\"",
+        "duplicate Int \"twice\"", "ambiguous Double",
         "missing Shop > API", "ambiguous RealAPI > Int",
         "circular Node > Other > Node", "circular Vehicle > Vehicle",
       ])
@@ -216,8 +229,7 @@ import Testing
     container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
     container.register(using: Shop.init)
     container.register(
-      Container.Key("greeting"), using: { "\($0)" },
-      with: Container.Key<Int>(default: { _ in 1 }))
+      Container.Key("greeting"), using: { "\($0)" }, with: Container.Key<any API>())
     try container.validate()
     try container.child(fresh: true).validate()
   }

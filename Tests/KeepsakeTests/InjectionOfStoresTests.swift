@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Keepsake
 import SettingsFixture
 import TestSupport
@@ -53,16 +54,18 @@ import Testing
   }
 
   @Test func parallelTestsNeverSeeEachOthersSettings() async throws {
+    let container = application()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for name in ["a", "b", "c", "d"] {
         group.addTask {
-          try await Container.withOverrides { overrides in
+          let test = try container.child(fresh: true) { overrides in
             let device = try Device.inMemory()
             try EverySetting(on: device).string = name
-            try overrides.set(try EverySetting(on: device))
-          } perform: {
+            try overrides.set(device)
+          }
+          try await test.asCurrent { () async throws in
             for _ in 0..<50 {
-              let settings: EverySetting = try Container.current.get()
+              let settings: EverySetting = try container.get()
               #expect(settings.string == name)
               await Task.yield()
             }
@@ -79,5 +82,78 @@ import Testing
     let lacking = Container { $0.register(using: Greeter.init) }
     let error = #expect(throws: InjectionError.self) { try lacking.validate() }
     #expect(error?.problems.count == 2)
+  }
+
+  // MARK: - AcEnableUserDefaults, AcEnableCloudKeyValueStore
+
+  private let enabled = Container(StoreModules.userDefaults, StoreModules.cloudKeyValueStore) { c in
+    c.register { _ in try Device.inMemory() }
+  }
+
+  @Test("AcEnableUserDefaults: a plain store under its well-known key")
+  func acEnableUserDefaults() throws {
+    let store = try enabled.get(.userDefaults)
+    #expect(type(of: store) == UserDefaultsStore.self)
+    #expect(store.storeName == "defaults")
+    #expect(try enabled.get(.userDefaults) === store)
+    #expect(try enabled.get(Container.Key<UserDefaultsStore>()) === store)
+    #expect(try store.device === enabled.get(Container.Key<Device>()))
+  }
+
+  @Test("AcEnableUserDefaults: seeded by the registered Settings bundle")
+  func acEnableUserDefaultsWithABundle() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/Settings.bundle"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    let root = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <plist version="1.0"><dict><key>PreferenceSpecifiers</key><array><dict>
+      <key>Type</key><string>PSTextFieldSpecifier</string><key>Key</key><string>name</string>
+      <key>DefaultValue</key><string>guest</string></dict></array></dict></plist>
+      """
+    try root.write(toFile: path + "/Root.plist", atomically: true, encoding: .utf8)
+    enabled.register { _ in try SettingsBundle(at: path) }
+    #expect(try enabled.get(.userDefaults)["name"] == .string("guest"))
+  }
+
+  @Test("AcEnableCloudKeyValueStore: a plain store under its well-known key")
+  func acEnableCloudKeyValueStore() throws {
+    let store = try enabled.get(.cloudKeyValueStore)
+    #expect(type(of: store) == CloudKeyValueStore.self)
+    #expect(store.storeName == "cloud")
+  }
+
+  @Test("AcEnable…: the application's subclass serves both keys, whatever came first")
+  func subclassServesBothKeys() throws {
+    let first = Container { c in c.register { c in try Shared(on: c.get()) } }
+    StoreModules.cloudKeyValueStore(first)
+    first.register { _ in try Device.inMemory() }
+    enabled.register { c in try Shared(on: c.get()) }
+    for container in [first, enabled] {
+      let shared: Shared = try container.get()
+      #expect(try container.get(.cloudKeyValueStore) === shared)
+    }
+    #expect(try type(of: enabled.get(.userDefaults)) == UserDefaultsStore.self)
+  }
+
+  @Test("AcEnable…: of two subclasses the primary one, else an error that names both")
+  func severalSubclasses() throws {
+    final class Other: CloudKeyValueStore, @unchecked Sendable {}
+    enabled.register { c in try Shared(on: c.get()) }
+    enabled.register { c in try Other(on: c.get(), name: "other") }
+    let error = #expect(throws: InjectionError.self) { try enabled.get(.cloudKeyValueStore) }
+    #expect(error?.candidates == ["Shared", "Other"])
+    let test = enabled.child(fresh: true) { c in
+      c.register(primary: true) { c in try Other(on: c.get(), name: "test") }
+    }
+    #expect(try test.get(.cloudKeyValueStore).storeName == "cloud:test")
+  }
+
+  @Test("AcEnable…: a test puts its own device under them")
+  func freshChildRemakesTheStores() throws {
+    let device = try Device.inMemory()
+    let test = try enabled.child(fresh: true) { try $0.set(device) }
+    #expect(try test.get(.userDefaults).device === device)
+    #expect(try enabled.get(.userDefaults).device !== device)
   }
 }

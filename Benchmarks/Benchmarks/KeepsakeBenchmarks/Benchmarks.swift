@@ -12,5 +12,6 @@ let benchmarks: @Sendable () -> Void = {
     maxDuration: .seconds(5))
   settingBenchmarks()
   mergeBenchmarks()
+  injectionBenchmarks()
   propertyListBenchmarks()
 }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// A value of 50 MB, by which nothing is cut, and which takes only a few times its size.
+@Suite struct LargeValueTests {
+  private static let size = 50_000_000
+
+  /// Runs the tool with so much memory as it may have, in KiB of address space.
+  private func run(_ folder: Folder, _ words: String) throws -> Ending {
+    let limit = Self.size / 1024 * 12 + 300_000
+    return try Command.run(
+      Command.find("sh"), ["-c", "ulimit -v \(limit); \"$0\" \(words)", try Command.kvsync.get()],
+      in: folder.path)
+  }
+
+  private func size(_ folder: Folder, _ file: String) throws -> Int {
+    try #require(try folder.url(file).resourceValues(forKeys: [.fileSizeKey]).fileSize)
+  }
+
+  @Test func aValueOfFiftyMegabytesGoesThroughEveryCommand() throws {
+    let folder = try Folder.furnished()
+    let text = String(repeating: "0123456789", count: Self.size / 10)
+    try folder.write(#"{"key":"k","type":"string","value":""# + text + "\"}\n", to: "in")
+    #expect(try run(folder, "import bad in") == Ending(stdout: "1 imported, 1 changed\n"))
+    for words in [
+      "get bad k >got", "export bad >exported", "clone bad cloned", "diff bad cloned",
+      "merge bad new --create --quiet",
+    ] {
+      let ending = try run(folder, words)
+      #expect(ending.code == 0 && ending.stderr == "", "\(words) \(ending)")
+    }
+    let got = try Data(contentsOf: folder.url("got"))
+    #expect(got == Data(text.utf8) + [0x0A])
+    #expect(try size(folder, "exported") > Self.size)
+    for file in ["cloned", "new"] {
+      let length = "SELECT length(CAST(value AS BLOB)) FROM entry WHERE key = 'k'"
+      #expect(try folder.shell("sqlite3", file, length) == "\(Self.size)\n")
+    }
+  }
+
+  @Test func aValueOfFiveMegabytesIsShownWhole() throws {
+    let folder = try Folder.furnished()
+    let text = String(repeating: "v", count: 5_000_000)
+    try folder.write(#"{"key":"k","type":"string","value":""# + text + "\"}\n", to: "in")
+    try folder.must("import", "bad", "in", Moment.eleven.argument)
+    try folder.expect("list", "bad", prints: "cloud\tk\tstring\t\"\(text)\"\n")
+    try folder.expect("diff", "good", "bad", prints: "cloud\tk\t\"v\"\t\"\(text)\"\n", code: 1)
+    #expect(try folder.must("explain", "bad", "k").hasPrefix("cloud/k: \"\(text)\"\n  set: "))
+    let merged = try folder.must("merge", "bad", "good", Moment.eleven.argument)
+    #expect(merged.contains("  good  cloud/k: \"v\" -> \"\(text)\"\n"))
+  }
+
+  @Test func theLongestArgumentIsSetAndRead() throws {
+    let folder = try Folder()
+    // Linux: 128 KiB for one argument, with the NUL at its end.
+    let text = String(repeating: "v", count: 131_071)
+    try folder.must("set", "a", "k", text)
+    try folder.expect("get", "a", "k", prints: text + "\n")
+  }
+
+  @Test func aWatchTellsALargeValueInOneLine() throws {
+    let folder = try Folder.furnished()
+    let text = String(repeating: "v", count: 5_000_000)
+    try folder.write(#"{"key":"k","type":"string","value":""# + text + "\"}\n", to: "in")
+    let script = """
+      "$0" watch good >seen 2>said & while ! [ -s said ]; do sleep 0.02; done
+      "$0" import good in --quiet
+      while [ "$(wc -l <seen)" -eq 0 ]; do sleep 0.05; done; kill -INT $!; wait $!
+      """
+    try folder.shell("sh", "-c", script, Command.kvsync.get())
+    let seen = try Data(contentsOf: folder.url("seen"))
+    #expect(seen == Data(#"cloud/k: "v" -> ""#.utf8) + Data(text.utf8) + Data("\"\n".utf8))
+  }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeInjection
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct OverrideTests {
+  private func shopContainer() -> Container {
+    Container { container in
+      container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
+      container.register(using: Shop.init)
+    }
+  }
+
+  private func mocked(_ container: Container, _ host: String = "mock") throws -> Container {
+    try container.child(fresh: true) { c in
+      try c.set(RealAPI(host: host), for: Container.Key<any API>())
+    }
+  }
+
+  @Test func parallelTestsNeverSeeEachOthersValues() async throws {
+    let container = shopContainer()
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for index in 0..<50 {
+        group.addTask {
+          try await container.asCurrent {
+            try await Container.current.child(fresh: true) {
+              try $0.set(RealAPI(host: "\(index)"), for: Container.Key<any API>())
+            }.asCurrent {
+              await Task.yield()
+              let shop: Shop = inject()
+              async let other = Container.current.resolve(Container.Key<any API>()).host
+              let hosts = [shop.api.host, try await other]
+              return hosts == ["\(index)", "\(index)"]
+            }
+          }
+        }
+      }
+      for try await isOwn in group { #expect(isOwn) }
+    }
+    #expect(try container.get(Container.Key<Shop>()).api.host == "real")
+  }
+
+  @Test func overrideHoldsInATaskButNotInADetachedOne() async throws {
+    try await Container.current.child(fresh: true) {
+      try $0.set("override", for: Container.Key("override test"))
+    }.asCurrent {
+      let key = Container.Key<String>("override test")
+      let inherited = try await Task { try Container.current.find(key) }.value
+      let detached = try await Task.detached { try Container.current.find(key) }.value
+      #expect(inherited == "override")
+      #expect(detached == nil)
+    }
+    #expect(Container.current === Container.main)
+  }
+
+  @Test func overridesNest() throws {
+    let key = Container.Key<Int>("nesting test")
+    try Container.current.child(fresh: true) { try $0.set(1, for: key) }.asCurrent {
+      try Container.current.child(fresh: true) { try $0.set(2, for: key) }.asCurrent {
+        #expect(inject(key) == 2)
+      }
+      #expect(inject(key) == 1)
+    }
+  }
+
+  @Test func factorySeesItsOwnContainerAsCurrent() throws {
+    let container = shopContainer()
+    container.register(Container.Key("host")) { _ in inject(Container.Key<any API>()).host }
+    let host = try Container.current.child(fresh: true) {
+      try $0.set(MockAPI(), for: Container.Key<any API>())
+    }.asCurrent {
+      try container.get(Container.Key<String>("host"))
+    }
+    #expect(host == "real")
+  }
+
+  @Test func codeThatHoldsTheContainerSeesTheOverride() async throws {
+    let container = shopContainer()
+    let real: Shop = try container.get()
+    try await mocked(container).asCurrent { () async throws in
+      #expect(try container.get(Container.Key<Shop>()).api.host == "mock")
+      #expect(try await container.resolve(Container.Key<Shop>()).api.host == "mock")
+      #expect(try container.all((any API).self).map(\.host) == ["mock"])
+      #expect(try container.find(Container.Key<Shop>()) !== real)
+      #expect(try container.make(Container.Key<Shop>()).api.host == "mock")
+      #expect(try container.child().get(Container.Key<Shop>()).api.host == "mock")
+    }
+    #expect(try container.get(Container.Key<Shop>()) === real)
+  }
+
+  @Test func lookupsOfOthersDoNotUndoAnOverrideInForce() async throws {
+    let container = shopContainer()
+    try await mocked(container).asCurrent { () async throws in
+      let others = Task.detached {
+        try (1...3).map { _ in try container.get(Container.Key<Shop>()).api.host }
+      }
+      #expect(try await others.value == ["real", "real", "real"])
+      #expect(try container.get(Container.Key<Shop>()).api.host == "mock")
+    }
+  }
+
+  @Test func whatIsSetOrRegisteredUnderAnOverrideStaysThere() throws {
+    let container = shopContainer()
+    try mocked(container).asCurrent { () throws in
+      try container.set("user")
+      container.register { _ in 5 }
+      #expect(try container.get(Container.Key<String>()) == "user")
+      #expect(try container.get(Container.Key<Int>()) == 5)
+    }
+    #expect(try container.find(Container.Key<String>()) == nil)
+    #expect(try container.find(Container.Key<Int>()) == nil)
+  }
+
+  @Test func innerOverrideWinsAndSeesTheOuterOne() throws {
+    let container = shopContainer()
+    try mocked(container, "outer").asCurrent { () throws in
+      let inner = try container.child(fresh: true) { try $0.set("inner") }
+      try inner.asCurrent { () throws in
+        #expect(try container.get(Container.Key<String>()) == "inner")
+        #expect(try container.get(Container.Key<Shop>()).api.host == "outer")
+      }
+      #expect(try container.find(Container.Key<String>()) == nil)
+    }
+  }
+
+  @Test func overridesOfTwoContainersHoldTogether() throws {
+    let (one, two) = (shopContainer(), shopContainer())
+    try mocked(one, "one").asCurrent { () throws in
+      try mocked(two, "two").asCurrent { () throws in
+        #expect(try one.get(Container.Key<Shop>()).api.host == "one")
+        #expect(try two.get(Container.Key<Shop>()).api.host == "two")
+      }
+    }
+  }
+
+  @Test func sharedObjectsOfOtherContainersNeverKeepAnOverride() throws {
+    let (container, other) = (shopContainer(), Container())
+    other.register { _ in try container.get(Container.Key<any API>()).host }
+    let host = try mocked(container).asCurrent { try other.get(Container.Key<String>()) }
+    #expect(host == "real")
+  }
+
+  @Test func childMadeCurrentSharesAndOverridesNothing() throws {
+    let container = shopContainer()
+    let shop: Shop = try container.get()
+    try container.child { try $0.set("session") }.asCurrent { () throws in
+      #expect(inject(Container.Key<String>()) == "session")
+      #expect(try container.find(Container.Key<String>()) == nil)
+      #expect(inject(Container.Key<Shop>()) === shop)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// Programs that use the container and nothing else of the package.
+@Suite struct InjectionProgramTests {
+  private static func program(_ name: String) throws -> String {
+    try Command.built(name).get()
+  }
+
+  private static func linkedLibraries(_ name: String) throws -> [Substring] {
+    #if os(macOS)
+      let ending = try Command.run(Command.find("otool"), ["-L", program(name)])
+    #else
+      let ending = try Command.run(Command.find("ldd"), [program(name)])
+    #endif
+    #expect(ending.code == 0, "\(ending)")
+    return ending.stdout.split(separator: "\n")
+  }
+
+  @Test func theContainerIsNotLinkedWithFoundation() throws {
+    #expect(
+      try Command.run(Self.program("injection-probe"), []).stdout == """
+        example.org
+        true ["main", "backup"]
+        Ada x
+        Database
+        mock
+        example.org Ada
+        true
+
+        """)
+    let libraries = try Self.linkedLibraries("injection-probe")
+    #expect(libraries.contains { $0.contains("libswiftCore") })
+    #expect(!libraries.contains { $0.contains("Foundation") }, "\(libraries)")
+    // The same look at a program that is linked with it finds it.
+    #expect(try Self.linkedLibraries("kvsync").contains { $0.contains("Foundation") })
+  }
+
+  @Test func twoScreensHandOverWhatTheSecondNeeds() throws {
+    let ending = try Command.run(Self.program("screens-program"), [])
+    #expect(
+      ending.stdout == """
+        Detail: Hello, Ada!
+        Detail: Hello, Grace!
+        Mistaken: properties of the same name have another type. \
+        Candidates: segueUser: Optional<User> to String. \
+        Give both properties one type, or rename one of them.
+
+        """)
+    #expect(ending.code == 0)
+  }
+
+  @Test func everySnippetOfTheArticleIsCompiled() throws {
+    let article = try Project.text("Sources/Injection/KeepsakeInjection.docc/KeepsakeInjection.md")
+    let snippets = article.components(separatedBy: "```swift\n").dropFirst()
+      .map { $0.components(separatedBy: "```")[0] }
+    #expect(snippets.count > 5)
+    let compiled = Self.unindented(try Project.text("Tests/InjectionProbe/Article.swift"))
+    for snippet in snippets {
+      #expect(compiled.contains(Self.unindented(snippet)), "\(snippet)")
+    }
+  }
+
+  private static func unindented(_ text: String) -> String {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+      .joined(separator: "\n")
+  }
+}
