@@ -115,9 +115,6 @@ private let badLines: [BadLines] = [
     #"<plist version="1.0"><array/></plist>"#, at: "1:22",
     "the root is an array, not a dictionary; put the value into a <dict>"),
   BadLines(
-    "bplist00", at: "1:1",
-    "this is a binary property list; convert it with plutil -convert xml1"),
-  BadLines(
     #"{"key":"k","deleted":true,"at":1.5}"#, at: "1",
     #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#),
   BadLines(
