@@ -127,15 +127,15 @@ extension PropertyListWriter {
     if members.isEmpty { return append("<dict/>\n") }
     try check(depth)
     append("<dict>\n")
-    for member in try Self.ordered(members) {
+    for place in try Self.order(members) {
       do throws(Fault) {
         indent(depth + 1)
         append("<key>")
-        try append(escaping: member.key)
+        try append(escaping: members[place].key)
         append("</key>\n")
-        try element(member.value.value, depth: depth + 1)
+        try element(members[place].value.value, depth: depth + 1)
       } catch {
-        throw error.inside(.key(member.key))
+        throw error.inside(.key(members[place].key))
       }
     }
     indent(depth)
@@ -148,21 +148,36 @@ extension PropertyListWriter {
     }
   }
 
-  /// The members by the bytes of their keys, which the reader has to be able to tell apart.
-  private static func ordered(
-    _ members: [PropertyListNode.Member]
-  ) throws(Fault) -> [PropertyListNode.Member] {
+  /// The places of the members by the bytes of their keys, which the reader has to be able to tell
+  /// apart.
+  private static func order(_ members: [PropertyListNode.Member]) throws(Fault) -> [Int] {
+    let isASCII = members.allSatisfy { $0.key.utf8.allSatisfy { $0 < 0x80 } }
+    // Equality and order of `String` are by canonical equivalence, in ASCII the same as by bytes.
+    let order =
+      isASCII
+      ? members.indices.sorted { members[$0].key < members[$1].key }
+      : members.indices.sorted { ByteText(members[$0].key) < ByteText(members[$1].key) }
+    if isASCII {
+      for (place, next) in zip(order, order.dropFirst())
+      where members[place].key == members[next].key {
+        throw isThereTwice(members[place].key)
+      }
+      return order
+    }
     for member in members where PropertyListParser.Frame.hasTooManyMarks(member.key) {
       throw Fault("this key has more than 30 combining marks in a row; rename it")
         .inside(.key(member.key))
     }
-    // Equality of `String` is the reader's: canonical equivalence.
     var keys: Set<String> = []
     for member in members where !keys.insert(member.key).inserted {
-      throw Fault("this key is there twice, as Unicode compares text; rename one of the two")
-        .inside(.key(member.key))
+      throw isThereTwice(member.key)
     }
-    return members.sorted { ByteText($0.key) < ByteText($1.key) }
+    return order
+  }
+
+  private static func isThereTwice(_ key: String) -> Fault {
+    Fault("this key is there twice, as Unicode compares text; rename one of the two")
+      .inside(.key(key))
   }
 }
 

@@ -212,6 +212,12 @@ import Testing
     #expect(try findings() == ["Root~ipad.plist:6:151 error default-not-among-values"])
   }
 
+  @Test func malformedFileForOneDeviceIsNotUnreferencedToo() throws {
+    try folder.write(pane(toggle("a")), to: "Root.plist")
+    try folder.write("<plist>", to: "Root~ipad.plist")
+    #expect(try findings() == ["Root~ipad.plist:1:8 error unexpected-end"])
+  }
+
   @Test func malformedFilesAreFindings() throws {
     try folder.write("<plist>\n<dict></plist>", to: "Root.plist")
     #expect(try findings() == ["Root.plist:2:7 error mismatched-tag"])
