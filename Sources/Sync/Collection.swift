@@ -38,13 +38,14 @@ extension Device {
   /// Collects the tombstones that every peer has acknowledged, and gives unused pages back.
   ///
   /// - Parameter age: milliseconds that a tombstone is kept at least.
-  /// - Throws: `KeepsakeError`. When the disk is too full to rewrite the file, the tombstones have
-  ///   gone and the space has not.
+  /// - Throws: `KeepsakeError`; then nothing has gone.
   package func compact(
     keeping age: Int64 = Collection.defaultAge
   ) throws(KeepsakeError) -> Collection {
     let now = clock.milliseconds
     let size = try core.databaseSize()
+    // First: what fails for want of space must fail before anything is forgotten.
+    try core.vacuum()
     var result = try core.write { connection in
       var result = Collection()
       result.retired = try Collection.retire(connection, unmetSince: now - Collection.retirementAge)
@@ -53,7 +54,10 @@ extension Device {
         Int(try connection.first("SELECT count(*) FROM entry WHERE tag = 0") { $0.integer(0) } ?? 0)
       return (result, [])
     }
-    try core.vacuum()
+    if result.collected > 0 {
+      // Should it fail now, their space is given back the next time.
+      Result { () throws(KeepsakeError) in try core.vacuum() }.discardFailure()
+    }
     result.sizeBefore = size
     result.sizeAfter = try core.databaseSize()
     return result

@@ -176,18 +176,50 @@ private struct Examination {
     }
   }
 
+  /// Whether this is a name that only a draft of ours has.
+  private func isDraft(_ name: String, of file: String) -> Bool {
+    guard name.hasPrefix(file + Creation.draftInfix) else { return false }
+    let mark = name.dropFirst((file + Creation.draftInfix).count)
+    return mark.wholeMatch(of: /[0-9a-f]{16}(-wal|-shm)?/) != nil
+  }
+
+  /// Whether nobody can be making this file any more: it is not a folder, and an hour old.
+  private func isOldFile(_ path: String) throws -> Bool {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    guard attributes[.type] as? FileAttributeType == .typeRegular,
+      let date = attributes[.modificationDate] as? Date
+    else { return false }
+    // By the clock of the file system, whatever stands in for the device's.
+    return date.timeIntervalSinceNow < -3600
+  }
+
+  /// Two names of one file have two logs, and each loses what is written under the other.
+  /// https://www.sqlite.org/howtocorrupt.html, section 2.5
+  func names() throws -> [Finding] {
+    guard case .file(_, let real) = device.core.location else { return [] }
+    let attributes = try FileManager.default.attributesOfItem(atPath: real)
+    guard let count = attributes[.referenceCount] as? Int, count > 1 else { return [] }
+    return [
+      Finding(
+        kind: .identity, problem: "the file has \(count) names (hard links)",
+        cure: "keep one and remove the others; what is written under two names is lost")
+    ]
+  }
+
   func leftovers() throws(KeepsakeError) -> [Finding] {
     guard case .file(_, let real) = device.core.location else { return [] }
     let file = URL(fileURLWithPath: real)
     let folder = file.deletingLastPathComponent()
     do {
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-      return try names.filter { $0.hasPrefix(file.lastPathComponent + Creation.draftInfix) }
+      return try self.names()
+        + names.filter { isDraft($0, of: file.lastPathComponent) }
+        .filter { try isOldFile(folder.appendingPathComponent($0).path) }
         .map { name in
           if repairs { try FileManager.default.removeItem(at: folder.appendingPathComponent(name)) }
           return Finding(
             kind: .leftover, problem: "\(name) was left behind when it was being made",
-            cure: "remove it unless a program is making it right now", isRepaired: repairs)
+            cure: "--repair removes it", isRepaired: repairs)
         }
     } catch {
       throw KeepsakeError(

@@ -21,6 +21,7 @@ struct CloneCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
+    try DistinctFiles.check([file, new])
     try common.open(file, .readOnly).clone(to: new)
     let id = try common.open(new, .readOnly).replica()
     common.output.print(

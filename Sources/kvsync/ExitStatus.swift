@@ -55,6 +55,8 @@ struct ExitStatus {
     Foundation.exit(code)
   }
 
+  static let dashCure = "a value that starts with - follows --"
+
   /// A complaint of ArgumentParser's, in the form of all others: where, what, what to do.
   private static func usageLine(_ error: any Error) -> String {
     let message = KVSync.message(for: error).split(separator: "\n")
@@ -65,15 +67,19 @@ struct ExitStatus {
         $0 == name
       }
     }
-    let file = words.dropFirst().first { !$0.hasPrefix("-") && !$0.isEmpty }
+    // Further on, a word may be the value of an option.
+    let file = words.dropFirst().first.flatMap { $0.hasPrefix("-") || $0.isEmpty ? nil : $0 }
     let place = command == nil ? "(command line)" : file ?? "(command line)"
     // `set DB KEY -5` reads as an option that is not there, or as a value that is missing.
-    let isAboutValue = message.hasPrefix("Unknown option") || message.hasSuffix("'<value>'")
-    let mayBeValue =
-      command == "set" && isAboutValue && words.contains { $0.hasPrefix("-") && $0 != "--" }
+    let isAboutWord =
+      message.hasPrefix("Unknown option") || message.hasPrefix("Missing expected argument")
+    let hasDash = words.contains {
+      $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.utf8.count > 1
+    }
+    let mayBeValue = command != nil && isAboutWord && hasDash
     let cure =
       mayBeValue
-      ? "a value that starts with - follows --"
+      ? Self.dashCure
       : "see kvsync help" + (command.map { " " + $0 } ?? "")
     return "\(place): \(message.prefix(1).lowercased())\(message.dropFirst()); \(cure)"
   }

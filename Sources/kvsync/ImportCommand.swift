@@ -40,24 +40,25 @@ struct ImportCommand: ParsableCommand {
   }
 
   private func bytes(_ name: String) throws -> [UInt8] {
-    do {
-      guard input != "-" else {
-        return Array(try FileHandle.standardInput.readToEnd() ?? Data())
-      }
-      return Array(try Data(contentsOf: URL(fileURLWithPath: input)))
-    } catch {
-      guard input != "-" else {
-        throw InputError(
-          kind: .broken, message: "\(name): it cannot be read; check where it comes from")
-      }
+    func fail(_ kind: InputError.Kind, _ message: String) -> InputError {
+      InputError(kind: kind, message: "\(name): \(message)")
+    }
+    if input != "-" {
       var isFolder: ObjCBool = false
       guard FileManager.default.fileExists(atPath: input, isDirectory: &isFolder) else {
-        throw InputError(kind: .missing, message: "\(name): there is no such file; check the path")
+        throw fail(.missing, "there is no such file; check the path")
       }
-      throw isFolder.boolValue
-        ? InputError(kind: .data, message: "\(name): this is a folder; name a file")
-        : InputError(
-          kind: .unreadable, message: "\(name): the file cannot be read; check its permissions")
+      if isFolder.boolValue { throw fail(.data, "this is a folder; name a file") }
+    }
+    // Also a pipe or a device: read to its end, whatever its size claims to be.
+    let handle = input == "-" ? .standardInput : FileHandle(forReadingAtPath: input)
+    guard let handle else {
+      throw fail(.unreadable, "the file cannot be read; check its permissions")
+    }
+    do {
+      return Array(try handle.readToEnd() ?? Data())
+    } catch {
+      throw fail(.broken, "it cannot be read; check where it comes from")
     }
   }
 }

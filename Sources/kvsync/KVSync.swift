@@ -38,9 +38,20 @@ struct KVSync: ParsableCommand {
     }
   }
 
+  /// In `get FILE -hello` ArgumentParser would find `-h`, and print help as if it were the value.
+  private static func refuseHiddenHelp() throws {
+    let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+    for word in words where word.hasPrefix("-") && !word.hasPrefix("--") && word.utf8.count > 2 {
+      guard word.contains("h") else { continue }
+      throw InputError.usage(
+        "(command line): unknown option '\(word)'; \(ExitStatus.dashCure)")
+    }
+  }
+
   static func main() {
     do {
       try refuseOtherEncodings()
+      try refuseHiddenHelp()
       var command = try parseAsRoot()
       try command.run()
     } catch {

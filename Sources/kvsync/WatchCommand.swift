@@ -73,7 +73,11 @@ private final class Interruption {
     for number in [SIGINT, SIGTERM] {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler(handler: handler)
+      source.setEventHandler {
+        handler()
+        // Whoever reads our output may have stopped; then we would never come to our end.
+        DispatchQueue.global().asyncAfter(deadline: .now() + 1) { _exit(0) }
+      }
       source.resume()
       sources.append(source)
     }

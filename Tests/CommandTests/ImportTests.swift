@@ -235,4 +235,13 @@ private let badLines: [BadLines] = [
     try folder.expect(
       "list", "a", prints: "cloud\ttheme\tstring\t\"light\"\ncloud\tvolume\treal\t0.5\n")
   }
+
+  @Test func aNamedPipeIsReadToItsEnd() throws {
+    let folder = try Folder()
+    try folder.write(#"{"key":"k","type":"integer","value":1}"#, to: "in")
+    try folder.shell("mkfifo", "pipe")
+    try folder.shell(
+      "sh", "-c", #"cat in > pipe & "$0" import a pipe --quiet"#, Command.kvsync.get())
+    try folder.expect("get", "a", "k", prints: "1\n")
+  }
 }

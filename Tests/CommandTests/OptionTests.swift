@@ -135,6 +135,25 @@ import Testing
     #expect(try folder.must("peers", "good", "--json") == before)
   }
 
+  @Test(arguments: ["get good -hello", "list -dash", "delete good -xh"])
+  func helpThatHidesInAWordIsNotShown(_ line: String) throws {
+    let folder = try Folder.furnished()
+    let words = line.split(separator: " ").map(String.init)
+    let option = try #require(words.last)
+    #expect(
+      try folder.run(words)
+        == Ending(
+          stderr: "kvsync: (command line): unknown option '\(option)'; "
+            + "a value that starts with - follows --\n", code: 64))
+  }
+
+  @Test func aWordBehindAnOptionIsNotTakenForTheFile() throws {
+    try Folder().expect(
+      "list", "--store", "cloud",
+      says: "kvsync: (command line): missing expected argument '<file>'; see kvsync help list\n",
+      code: 64)
+  }
+
   @Test func everyCommandIsInTheTable() throws {
     let help = try Folder().must("--help")
     let list = try #require(help.split(separator: "SUBCOMMANDS:").last)

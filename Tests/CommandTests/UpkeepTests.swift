@@ -85,7 +85,13 @@ import Testing
     try FileManager.default.linkItem(at: folder.url("a"), to: folder.url("hard"))
     try folder.makeFolder("folder")
     let before = try folder.digests("a", "b")
-    for name in ["a", "./a", "folder/../a", "hard", "soft", "b", "nowhere", "folder"] {
+    for name in ["a", "./a", "folder/../a", "hard", "soft"] {
+      try folder.expect(
+        "clone", "a", name,
+        says: "kvsync: \(name): this file is named twice; name each file once\n",
+        code: 64)
+    }
+    for name in ["b", "nowhere", "folder"] {
       try folder.expect(
         "clone", "a", name,
         says: "kvsync: \(name): there is a file of this name already; "
@@ -244,12 +250,28 @@ import Testing
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try folder.write("half", to: "a.new-0123456789abcdef")
-    try folder.write("not ours", to: "ab.new-0123456789abcdef")
+    // What a program may be making right now, and what only looks alike.
+    let others = ["ab.new-0123456789abcdef", "a.new-backup", "a.new-fedcba9876543210"]
+    for name in others { try folder.write("not ours", to: name) }
+    try folder.makeFolder("a.new-00000000000000ff")
+    try folder.shell(
+      "touch", "-d", "2 hours ago", "a.new-0123456789abcdef", "a.new-backup",
+      "ab.new-0123456789abcdef", "a.new-00000000000000ff")
     let left = "leftover: a.new-0123456789abcdef was left behind when it was being made; "
     try folder.expect(
       "doctor", "a", Moment.ten.argument,
-      prints: left + "remove it unless a program is making it right now\n", code: 1)
+      prints: left + "--repair removes it\n", code: 1)
     try folder.expect("doctor", "a", "--repair", Moment.ten.argument, prints: left + "repaired\n")
-    #expect(try folder.names() == ["a", "ab.new-0123456789abcdef"])
+    #expect(try folder.names() == (["a", "a.new-00000000000000ff"] + others).sorted())
+  }
+
+  @Test func aFileWithTwoNamesIsToldOf() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    try FileManager.default.linkItem(at: folder.url("a"), to: folder.url("b"))
+    try folder.expect(
+      "doctor", "a", Moment.ten.argument,
+      prints: "identity: the file has 2 names (hard links); "
+        + "keep one and remove the others; what is written under two names is lost\n", code: 1)
   }
 }
