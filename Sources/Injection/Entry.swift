@@ -138,10 +138,19 @@ extension Entry {
 
   /// Makes an object that is not kept; a recipe that comes back to itself would never end.
   func pass(_ frame: Frame) throws -> AnyBox {
-    let outer = frame.caller?.first { $0.entry === self && $0.container === frame.container }
+    var depth = 0
+    let outer = frame.caller?.first {
+      guard $0.entry === self else { return false }
+      depth += 1
+      // With other arguments it may come to its end, as a tree does; the stack must not come first.
+      return $0.container === frame.container || depth == Self.maximumDepth
+    }
     if let outer { throw InjectionError.circular(frame.path(from: outer)) }
     return try construct(frame)
   }
+
+  /// How often a recipe may be under way within itself, each time in a container of its own.
+  private static let maximumDepth = 100
 
   private func construct(_ frame: Frame) throws -> AnyBox {
     guard let make = recipe.make else {

@@ -47,7 +47,8 @@ enum Waits {
   /// Notes that `waiter` waits for `maker`, or returns the path of the loop that would close.
   static func begin(_ waiter: Frame, for maker: Frame) -> [String]? {
     edges.withLock { edges in
-      if let path = loop(from: maker, to: waiter, edges) { return path }
+      var visited: Set<ObjectIdentifier> = []
+      if let path = loop(from: maker, to: waiter, edges, &visited) { return path }
       edges[ObjectIdentifier(waiter)] = (waiter, maker)
       return nil
     }
@@ -57,10 +58,14 @@ enum Waits {
     _ = edges.withLock { $0.removeValue(forKey: ObjectIdentifier(waiter)) }
   }
 
-  private static func loop(from maker: Frame, to waiter: Frame, _ edges: Edges) -> [String]? {
+  /// - Parameter visited: from where no loop was found; many ways may lead there.
+  private static func loop(
+    from maker: Frame, to waiter: Frame, _ edges: Edges, _ visited: inout Set<ObjectIdentifier>
+  ) -> [String]? {
     if waiter.first(where: { $0 === maker }) != nil { return waiter.path(from: maker) }
+    guard visited.insert(ObjectIdentifier(maker)).inserted else { return nil }
     for edge in edges.values where edge.waiter.first(where: { $0 === maker }) != nil {
-      if let rest = loop(from: edge.maker, to: waiter, edges) {
+      if let rest = loop(from: edge.maker, to: waiter, edges, &visited) {
         return edge.waiter.path(from: maker).dropLast() + rest
       }
     }

@@ -33,7 +33,7 @@ extension Container {
   ) throws -> sending T {
     let once = child()
     repeat once.give(each values)
-    guard let made = try once.locate(key.target)?.read(for: once, anew: true) else {
+    guard let made = try locate(key.target)?.read(for: once, anew: true) else {
       throw missing(key.target)
     }
     return made.open()

@@ -19,6 +19,27 @@ import Testing
     #expect(made.value == 2)
   }
 
+  @Test func aRecipeThatMakesItselfWithArgumentsForEverIsAnErrorAndNoCrash() {
+    let container = Container()
+    container.register(make: { c in
+      _ = try c.make(Container.Key<Node>(), with: 1)
+      return Node()
+    })
+    #expect(
+      injectionError { _ = try container.make(Container.Key<Node>(), with: 0) }?.code == .circular)
+  }
+
+  @Test func aRecipeMayMakeItselfWithArgumentsThatComeToAnEnd() throws {
+    struct Height: Sendable { let levels: Int }
+    let container = Container()
+    container.register(make: { c in
+      let levels = try c.get(Container.Key<Height>()).levels
+      guard levels > 0 else { return 1 }
+      return try c.make(Container.Key<Int>(), with: Height(levels: levels - 1)) + 1
+    })
+    #expect(try container.make(Container.Key<Int>(), with: Height(levels: 20)) == 21)
+  }
+
   @Test func oneSidedPropertyCycleWorks() throws {
     let container = Container()
     container.register(make: { _ in Node() }) { node, c in

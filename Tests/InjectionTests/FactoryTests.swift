@@ -94,6 +94,11 @@ import Testing
     #expect(try container.make(Container.Key<String>(), with: MockAPI() as any API) == "real")
   }
 
+  @Test func anArgumentIsNotTakenForWhatIsAskedFor() {
+    let error = injectionError { _ = try Container().make(Container.Key<Int>(), with: 1) }
+    #expect(error?.code == .missing)
+  }
+
   @Test func twoGivenArgumentsOfOneTypeAreAnError() {
     let container = Container()
     container.register(using: { (host: String) in RealAPI(host: host) })
