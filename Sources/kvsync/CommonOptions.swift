@@ -32,6 +32,34 @@ struct CommonOptions: ParsableArguments {
   }
 }
 
+extension CommonOptions {
+  /// Writes to a file. One that is missing is made under another name and gets its own when all is
+  /// written, so a command that fails leaves none behind.
+  func writing<Value>(to path: String, _ body: (Device) throws -> Value) throws -> Value {
+    guard try FileID(of: path) == nil else { return try body(try open(path, .existing)) }
+    var generator = SystemRandomNumberGenerator()
+    let draft = path + Creation.draftInfix + ReplicaID.random(using: &generator).description
+    defer { Creation.remove(draft) }
+    let value: Value
+    do {
+      value = try fill(draft, body)
+    } catch let error as KeepsakeError {
+      throw error.path == draft ? error.at(path) : error
+    }
+    // Somebody else has made it meanwhile, or the name is a link to nowhere.
+    guard try Creation.publish(draft, as: path) else { return try body(try open(path, .existing)) }
+    return value
+  }
+
+  /// The file is closed when this returns.
+  private func fill<Value>(_ draft: String, _ body: (Device) throws -> Value) throws -> Value {
+    let device = try open(draft, .create)
+    let value = try body(device)
+    try device.core.emptyLog()
+    return value
+  }
+}
+
 /// The store that a command works on.
 struct StoreOption: ParsableArguments {
   @Option(help: "The store; cloud and cloud:<name> travel, others stay on the device.")

@@ -30,8 +30,7 @@ struct ImportCommand: ParsableCommand {
     try StoreOption.check(store, file)
     let name = input == "-" ? "(standard input)" : input
     let writes = try ImportFile(name: name, store: store).writes(try bytes(name))
-    let device = try common.open(file, .create)
-    let changes = try device.write(writes)
+    let changes = try common.writing(to: file) { try $0.write(writes) }
     common.output.print(
       .object([
         "imported": .integer(Int64(writes.count)), "changed": .integer(Int64(changes.count)),

@@ -28,9 +28,8 @@ struct SeedCommand: ParsableCommand {
   func run() throws {
     if let store { try StoreOption.check(store, file) }
     let bundle = try SettingsBundle(at: path, mode: lenient ? .lenient : .strict)
-    let device = try common.open(file, .create)
     let suite = bundle.suite.map { "defaults:\($0)" } ?? StoreName.defaults
-    try device.seed(store: store ?? suite, from: bundle)
+    _ = try common.writing(to: file) { try $0.seed(store: store ?? suite, from: bundle) }
     if !common.json {
       for warning in bundle.warnings { common.output.say(bundle.shownPath("\(warning)")) }
     }

@@ -27,9 +27,11 @@ struct SetCommand: ParsableCommand {
     try store.check(file)
     try checkKey(key, file)
     let stored = try withPath { try Words.value(value, type) }
-    let device = try common.open(file, .create)
-    try device.write([LocalWrite(store: store.store, key: key, value: stored)])
-    guard common.json, let entry = try device.entry(store: store.store, key: key) else { return }
+    let entry = try common.writing(to: file) { device in
+      try device.write([LocalWrite(store: store.store, key: key, value: stored)])
+      return common.json ? try device.entry(store: store.store, key: key) : nil
+    }
+    guard let entry else { return }
     try common.output.print(Shown.entry(entry), lines: [], isData: false)
   }
 

@@ -244,4 +244,13 @@ private let badLines: [BadLines] = [
       "sh", "-c", #"cat in > pipe & "$0" import a pipe --quiet"#, Command.kvsync.get())
     try folder.expect("get", "a", "k", prints: "1\n")
   }
+
+  @Test func anImportThatFailsLeavesNoNewFile() throws {
+    let folder = try Folder()
+    let line = #"{"key":"k","type":"integer","value":1}"#
+    try folder.write(Array(repeating: line, count: 70_000).joined(separator: "\n"), to: "in")
+    let ending = try folder.run(["import", "new", "in", "--at", "140737488355327"])
+    #expect(ending.code >= 64 && ending.stderr.hasPrefix("kvsync: new: "), "\(ending)")
+    #expect(try folder.names() == ["in"])
+  }
 }
