@@ -49,7 +49,7 @@ extension Device {
     let integrity = try examination.integrity()
     do throws(KeepsakeError) {
       return try integrity + examination.rows() + examination.clockAndIdentity()
-        + examination.held() + examination.peers() + examination.leftovers()
+        + examination.held() + examination.peers() + examination.surroundings()
     } catch {
       // What stands on a damaged page cannot be looked at; that it is damaged is the finding.
       guard error.code == .corrupt, !integrity.isEmpty else { throw error }
@@ -159,7 +159,7 @@ private struct Examination {
         kind: .held,
         problem: counted(waiting.count, "write") + " from the future, held until \(from)"
           + (from == until ? "" : " and later, the last until \(until)"),
-        cure: "check the clock of whoever wrote; what is held comes in by itself")
+        cure: "check the clock of whoever wrote; a merge or --repair lets in what is due")
     ]
   }
 
@@ -195,7 +195,7 @@ private struct Examination {
 
   /// Two names of one file have two logs, and each loses what is written under the other.
   /// https://www.sqlite.org/howtocorrupt.html, section 2.5
-  func names() throws -> [Finding] {
+  private func hardLinks() throws -> [Finding] {
     guard case .file(_, let real) = device.core.location else { return [] }
     let attributes = try FileManager.default.attributesOfItem(atPath: real)
     guard let count = attributes[.referenceCount] as? Int, count > 1 else { return [] }
@@ -206,13 +206,14 @@ private struct Examination {
     ]
   }
 
-  func leftovers() throws(KeepsakeError) -> [Finding] {
+  /// What is beside the file, and what leads to it.
+  func surroundings() throws(KeepsakeError) -> [Finding] {
     guard case .file(_, let real) = device.core.location else { return [] }
     let file = URL(fileURLWithPath: real)
     let folder = file.deletingLastPathComponent()
     do {
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-      return try self.names()
+      return try hardLinks()
         + names.filter { isDraft($0, of: file.lastPathComponent) }
         .filter { try isOldFile(folder.appendingPathComponent($0).path) }
         .map { name in

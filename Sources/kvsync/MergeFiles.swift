@@ -33,7 +33,7 @@ final class MergeFiles {
     return try zip(paths, existing).map { path, device in
       if let device { return device }
       var generator = SystemRandomNumberGenerator()
-      let draft = path + ".new-\(ReplicaID.random(using: &generator))"
+      let draft = path + Creation.draftInfix + ReplicaID.random(using: &generator).description
       drafts.append((draft, path))
       return try common.open(draft, .create)
     }

@@ -219,7 +219,7 @@ import Testing
     try folder.must("merge", "future", "a", "--create", Moment.ten.argument)
     let waits =
       "held: 1 write from the future, held until 2026-11-20T11:55:00.000Z; "
-      + "check the clock of whoever wrote; what is held comes in by itself\n"
+      + "check the clock of whoever wrote; a merge or --repair lets in what is due\n"
     try folder.expect("doctor", "a", "--repair", Moment.ten.argument, prints: waits, code: 1)
     try folder.expect("doctor", "a", Moment.twelve.argument, prints: waits, code: 1)
     try folder.expect(
