@@ -55,9 +55,11 @@ private final class WeakBox<T>: AnyBox, @unchecked Sendable {
 protocol Nillable {
   static var wrapped: Any.Type { get }
   static func rebox(_ box: AnyBox?) -> AnyBox
+  var isNil: Bool { get }
 }
 
 extension Optional: Nillable {
   static var wrapped: Any.Type { Wrapped.self }
   static func rebox(_ box: AnyBox?) -> AnyBox { Box(box?.open(as: Wrapped.self)) }
+  var isNil: Bool { if case nil = self { true } else { false } }
 }

@@ -4,9 +4,9 @@ extension Container {
   /// A container that adds to this one, or replaces for itself what it registers again.
   ///
   /// - Parameters:
-  ///   - fresh: False: shares what this one has made, as a session does. True: makes everything
-  ///     anew that has a recipe, so that nothing keeps a replaced dependency, as a test needs it;
-  ///     what was `set` is shared.
+  ///   - fresh: False: shares what this one and its parents make, as a session does. True: a copy
+  ///     of the registrations as they are now, with nothing made, so that nothing keeps a replaced
+  ///     dependency, as a test needs it; what is `set` now is shared. Linear in the registrations.
   ///   - configure: Registers and sets what is different.
   public func child(
     fresh: Bool = false, _ configure: (Container) throws -> Void
@@ -18,7 +18,24 @@ extension Container {
 
   /// A child with nothing of its own yet.
   public func child(fresh: Bool = false) -> Container {
-    Container(parent: inForce, isFresh: fresh)
+    if !fresh { return Container(parent: self) }
+    let originals = Array(sequence(first: self, next: \.parent))
+    let copy = originals.reduce(nil) { parent, _ in Container(parent: parent) }
+    let child = Container(parent: copy)
+    for (copy, original) in zip(sequence(first: child, next: \.parent).dropFirst(), originals) {
+      copy.adopt(original, for: child)
+    }
+    return child
+  }
+
+  private func adopt(_ original: Container, for site: Container) {
+    var copies: [ObjectIdentifier: Entry] = [:]
+    for entry in original.locked({ $0.entries }) {
+      let base = entry.base.flatMap { copies[ObjectIdentifier($0)] }
+      let copy = locked { $0.add(entry.recipe, to: self, for: site, base: base) }
+      copy.adopt(entry)
+      copies[ObjectIdentifier(entry)] = copy
+    }
   }
 
   /// The container that makes the current object, or that was made current; else `main`.
@@ -26,40 +43,20 @@ extension Container {
 
   /// Makes this container `current` while `body` runs, in this task and those it starts.
   ///
-  /// While a fresh child is current, the containers that it descends from answer as it does: that
-  /// is how a test overrides what the code under test asks for. `Task.detached` does not see it.
+  /// With a fresh child of `current` that is how a test overrides what the code under test asks
+  /// `current` for. `Task.detached`, and code that holds a container of its own, do not see it.
   public func asCurrent<R>(_ body: () throws -> R) rethrows -> R {
-    try Frame.$current.withValue(entered(), operation: body)
+    let frame = Frame(.standing, nil, self)
+    defer { frame.close() }
+    return try Frame.$current.withValue(frame, operation: body)
   }
 
   /// Makes this container `current` while `body` runs, in this task and those it starts.
   public func asCurrent<R>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
   ) async rethrows -> R {
-    try await Frame.$current.withValue(entered(), operation: body)
-  }
-
-  private func entered() -> Frame {
-    for old in sequence(first: self, next: \.parent).drop(while: { !$0.isFresh }).dropFirst() {
-      _ = old.locked { state in
-        state.isStoodFor = true
-        return state.change()
-      }
-    }
-    return Frame(nil, self)
-  }
-
-  /// Who answers for this container in this task: itself, or the fresh child that is current.
-  ///
-  /// A factory sees only its own container, so that no shared object keeps what an override
-  /// elsewhere put in force.
-  var inForce: Container {
-    var frame = locked { $0.isStoodFor } ? Frame.current : nil
-    while let here = frame {
-      let line = sequence(first: here.container, next: \.parent).prefix { $0 !== self }
-      if let fresh = line.first(where: \.isFresh), line.last?.parent === self { return fresh }
-      frame = here.entry == nil ? here.caller : nil
-    }
-    return self
+    let frame = Frame(.standing, nil, self)
+    defer { frame.close() }
+    return try await Frame.$current.withValue(frame, operation: body)
   }
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Synchronization
 
 // How an object is made: whoever claims the entry (`maker`) runs the recipe with no lock held,
 // wires the object (@Injected properties, `then:`, didInject), and only then publishes it. Others
-// wait for this entry alone. While it is wired, the object is shown as `early` to those whose
-// waiting would close a loop. A failed construction releases the claim, and those who waited try
-// for themselves. A `set` takes a claim over; the maker drops its own object.
+// wait for this entry alone. A failed construction releases the claim, and those who waited try for
+// themselves. `set` claims in the same way; it takes the claim from a maker, who drops its object.
 //
-// No foreign code runs under the lock, not even a deinit: what is replaced leaves it first.
+// No foreign code runs under a lock, not even a deinit: what is replaced leaves it first.
 
 /// What was registered.
 @usableFromInline
@@ -35,117 +33,175 @@ struct Recipe: Sendable {
 final class Entry: @unchecked Sendable {
   let recipe: Recipe
   unowned let owner: Container
+  /// Whom the recipe asks: the owner, or a fresh child for which this is a copy.
+  unowned let site: Container
   /// What this is another key of.
   let base: Entry?
   /// The place among the registrations of the owner; the base's for an alias.
   let order: Int
-  var kept: AnyBox?
-  var isSet = false
-  private var maker: Claim?
-  private var early: AnyBox?
+  private var kept: AnyBox?
+  /// What aliases made of `kept`, by their number.
+  private var converted: [AnyBox?] = []
+  private let number: Int
+  private var aliases = 0
+  private var maker: Frame?
+  private var wasSet = false
   /// The last type that was found not to be `Injectable`.
   private let plainType = Atomic(0)
 
-  private struct Claim: Sendable {
-    let frame: Frame
-    let end = DispatchGroup()
-    init(_ frame: Frame) { self.frame = frame; end.enter() }
-  }
-
-  init(_ recipe: Recipe, in owner: Container, order: Int, base: Entry? = nil) {
-    (self.recipe, self.owner, self.order, self.base) = (recipe, owner, order, base)
+  /// Under the lock of `owner`.
+  init(_ recipe: Recipe, in owner: Container, for site: Container, order: Int, base: Entry?) {
+    (self.recipe, self.owner, self.site, self.base) = (recipe, owner, site, base)
+    self.order = order
+    number = base?.aliases ?? 0
+    base?.aliases += 1
   }
 
   var label: String { recipe.target.label }
   /// Two entries with the same origin are one object under two keys.
   var origin: Entry { base ?? self }
 
+  // MARK: Under the lock
+
+  enum Shortcut: Sendable { case made(AnyBox), passing(Entry) }
+
+  /// What is left to do, when it is to hand out the object or to make one for the asker.
+  var shortcut: Shortcut? {
+    if maker != nil { return nil }
+    if let kept { return kept.current.map { .made($0) } }
+    if recipe.scope == .transient, recipe.make != nil { return .passing(self) }
+    guard let base, base.maker == nil, number < base.converted.count else { return nil }
+    return base.converted[number].map { .made($0) }
+  }
+
+  private var current: AnyBox? { kept?.current }
+
+  /// Takes over what came from outside; before anybody else knows this entry.
+  func adopt(_ other: Entry) {
+    let (object, isSet) = other.state()
+    if isSet { (kept, wasSet) = (object, true) }
+  }
+
+  // MARK: Reading
+
+  /// What is kept, if it is still there, and whether it came from outside.
+  func state() -> (object: AnyBox?, isSet: Bool) {
+    let (object, isSet) = owner.locked { _ in (kept, wasSet) }
+    // Asked outside the lock: this may be the last who keeps it.
+    let isThere = object?.current != nil
+    return (isThere ? object : nil, isThere && isSet)
+  }
+
   /// The object, made now if need be; nil when it comes from outside and is not there.
   func read(for asker: Container, anew: Bool = false) throws -> AnyBox? {
-    if let base { return try base.read(for: asker, anew: anew).map { recipe.convert?($0) ?? $0 } }
     let passes = anew || recipe.scope == .transient
-    let frame = Frame(self, passes ? asker : owner)
     while true {
-      let (made, claim) = claim(frame, anew: anew, mayMake: !passes && recipe.make != nil)
-      if let made { return made }
-      if passes { return try pass(frame) }
-      guard let claim else { return try recipe.isGiven ? nil : construct(frame) }
-      if claim.frame === frame {
-        defer { release(claim) }
-        let made = try construct(frame)
-        if try publish(made, frame) { return made }
-      } else {
-        if let early = try begin(frame, waitingFor: claim.frame) { return early }
-        defer { Waits.end(frame) }
-        if recipe.makeLater != nil { throw notReady }
-        claim.end.wait()
+      switch claim(anew: anew, mayMake: !passes && recipe.make != nil) {
+      case .made(let made): return made
+      case .mine(let frame):
+        let made = Result { try construct(frame) }
+        if try conclude(frame, made.flatMap(keepable)) { return try made.get() }
+      case .others(let frame):
+        let mayWait = frame.role == .setting || recipe.makeLater == nil
+        guard let waiter = try frame.join(mayWait: mayWait) else { throw notReady }
+        if let early = waiter.wait() { return early }
+      case .nobodys:
+        if let base { return try base.read(for: asker, anew: anew).map(convert) }
+        return recipe.isGiven ? nil : try pass(asker)
       }
     }
   }
 
   /// As `read`, for a singleton; runs an asynchronous recipe.
   func prepare() async throws {
-    let frame = Frame(self, owner)
     while true {
-      let (made, claim) = claim(frame, mayMake: !recipe.isGiven)
-      guard made == nil, let claim else { return }
-      if claim.frame === frame {
-        defer { release(claim) }
-        let made = try await Frame.$current.withValue(frame) {
-          guard let made = try await recipe.makeLater?(owner) else { return try construct(frame) }
-          try wire(made, frame)
-          return made
-        }
-        if try publish(made, frame) { return }
-      } else {
-        if try begin(frame, waitingFor: claim.frame) != nil { return }
-        defer { Waits.end(frame) }
-        await withCheckedContinuation { waiter in
-          claim.end.notify(queue: .global()) { waiter.resume() }
-        }
+      switch claim(mayMake: recipe.make != nil || recipe.makeLater != nil) {
+      case .made, .nobodys: return
+      case .mine(let frame):
+        let made = await constructLater(frame)
+        if try conclude(frame, made.flatMap(keepable)) { return }
+      case .others(let frame):
+        if try await frame.join()?.suspend() != nil { return }
       }
     }
   }
 
-  /// Puts a value from outside in place, wired, for everybody; nil takes away what is there.
-  func set(_ new: AnyBox?, weakly: Bool) throws {
-    let value = weakly ? try new.map(weakened) : new
-    let claim = Claim(Frame(self, owner))
-    let old = owner.locked { state in
-      defer { (maker, early, kept, isSet) = (claim, nil, nil, false) }
-      return (kept: kept, isSet: isSet, early: early, found: state.change())
+  private enum Claim {
+    case made(AnyBox), mine(Frame), others(Frame), nobodys
+  }
+
+  private func claim(anew: Bool = false, mayMake: Bool) -> Claim {
+    let (made, other) = owner.locked { _ in (anew ? nil : current, anew ? nil : maker) }
+    // While a value is replaced the old one is in force, except for what the new one asks for.
+    if let made, other.map({ Frame.live?.isWithin($0) ?? false }) != true { return .made(made) }
+    if let other { return .others(other) }
+    guard mayMake else { return .nobodys }
+    let frame = Frame(.making, self, site)
+    return owner.locked { _ in
+      if let made = current { return .made(made) }
+      if let maker { return .others(maker) }
+      maker = frame
+      return .mine(frame)
     }
-    var next = (old.kept, old.isSet)
-    defer { release(claim) { (kept, isSet) = next } }
-    if let new { try Frame.$current.withValue(claim.frame) { try wire(new, claim.frame) } }
-    next = (value, new != nil)
+  }
+
+  private func convert(_ made: AnyBox) -> AnyBox {
+    guard let base, let convert = recipe.convert else { return made }
+    let new = convert(made)
+    owner.locked { _ in
+      guard base.kept === made, made.lasts else { return }
+      while base.converted.count <= number { base.converted.append(nil) }
+      if base.converted[number] == nil { base.converted[number] = new }
+    }
+    return new
+  }
+
+  private var notReady: InjectionError {
+    InjectionError(
+      code: .notReady, path: Frame.path(to: recipe.target), pending: (self, owner),
+      cure: "Await `container.start()` first, or ask with `await container.resolve()`.")
   }
 }
 
-// MARK: - The steps
+// MARK: - Making
 
 extension Entry {
-  /// The object, or who makes it; claims the entry for `frame` if nobody does and it may.
-  private func claim(
-    _ frame: Frame, anew: Bool = false, mayMake: Bool
-  ) -> (made: AnyBox?, Claim?) {
-    owner.locked { _ in
-      if !anew, let made = kept?.current { return (made, nil) }
-      if maker == nil, mayMake { maker = Claim(frame) }
-      return (nil, maker)
+  /// Puts a value from outside in place, wired, for everybody; nil takes away what is there.
+  ///
+  /// Takes the claim from a maker, whose object will not be used, but waits for another `set`.
+  func set(_ new: AnyBox?, weakly: Bool) throws {
+    let value = weakly ? try new.map(weakened) : new
+    let frame = Frame(.setting, self, site)
+    let other = { [self] in
+      owner.locked { _ in
+        if maker?.role == .setting { return maker }
+        maker = frame
+        return nil
+      }
     }
+    while let other = other() {
+      if try other.join()?.wait() != nil { throw InjectionError.circular([label, label]) }
+    }
+    let wired = Result {
+      if let new { try Frame.$current.withValue(frame) { try wire(new, frame) } }
+    }
+    _ = try conclude(frame, wired.map { value })
   }
 
   /// Makes an object that is not kept; a recipe that comes back to itself would never end.
-  func pass(_ frame: Frame) throws -> AnyBox {
-    var depth = 0
-    let outer = frame.caller?.first {
-      guard $0.entry === self else { return false }
-      depth += 1
+  func pass(_ asker: Container) throws -> AnyBox {
+    let frame = Frame(.passing, self, asker)
+    defer { frame.close() }
+    if let chain = frame.caller?.chain {
       // With other arguments it may come to its end, as a tree does; the stack must not come first.
-      return $0.container === frame.container || depth == Self.maximumDepth
+      let own = chain.indices.filter { chain[$0].entry === self }
+      if let outer = own.first(where: { chain[$0].container === asker })
+        ?? own.dropFirst(Self.maximumDepth).first
+      {
+        let path = chain[...outer].reversed().compactMap(\.entry?.label)
+        throw InjectionError.circular(path + [label])
+      }
     }
-    if let outer { throw InjectionError.circular(frame.path(from: outer)) }
     return try construct(frame)
   }
 
@@ -153,9 +209,7 @@ extension Entry {
   private static let maximumDepth = 100
 
   private func construct(_ frame: Frame) throws -> AnyBox {
-    guard let make = recipe.make else {
-      throw recipe.isGiven ? owner.missing(recipe.target) : notReady
-    }
+    guard let make = recipe.make else { throw notReady }
     return try Frame.$current.withValue(frame) {
       let made = try make(frame.container)
       try wire(made, frame)
@@ -163,33 +217,41 @@ extension Entry {
     }
   }
 
-  private func wire(_ made: AnyBox, _ frame: Frame) throws {
-    if recipe.scope != .transient {
-      owner.locked { _ in if maker?.frame === frame { early = made } }
+  private func constructLater(_ frame: Frame) async -> Result<AnyBox, any Error> {
+    guard let make = recipe.makeLater else { return Result { try construct(frame) } }
+    do {
+      return .success(
+        try await Frame.$current.withValue(frame) {
+          let made = try await make(frame.container)
+          try wire(made, frame)
+          return made
+        })
+    } catch {
+      return .failure(error)
     }
-    let injectable = injectable(made.content)
+  }
+
+  private func wire(_ made: AnyBox, _ frame: Frame) throws {
+    if frame.role != .passing { frame.show(made) }
+    let injectable = injectable(made.content, isSet: frame.role == .setting)
     if let injectable { try frame.container.fill(injectable) }
     try recipe.then?(made, frame.container)
     injectable?.didInject()
   }
 
-  /// A conformance is looked up once for each type: it costs more than all else here.
-  private func injectable(_ content: Any) -> (any Injectable)? {
+  /// A conformance is looked up once for each type: it costs more than all else here. Not for what
+  /// comes from outside: it may conform on one actor only.
+  private func injectable(_ content: Any, isSet: Bool) -> (any Injectable)? {
     let type = type(of: content)
     let id = Int(bitPattern: ObjectIdentifier(type))
-    if plainType.load(ordering: .relaxed) == id { return nil }
+    if !isSet, plainType.load(ordering: .relaxed) == id { return nil }
     if type is any Injectable.Type { return content as? any Injectable }
-    plainType.store(id, ordering: .relaxed)
+    if !isSet { plainType.store(id, ordering: .relaxed) }
     return nil
   }
 
-  /// False: a `set` took the claim over.
-  private func publish(_ made: AnyBox, _ frame: Frame) throws -> Bool {
-    let value = recipe.scope == .weak ? try weakened(made) : made
-    return owner.locked { _ in
-      if maker?.frame === frame { kept = value }
-      return maker?.frame === frame
-    }
+  private func keepable(_ made: AnyBox) -> Result<AnyBox?, any Error> {
+    Result { recipe.scope == .weak ? try weakened(made) : made }
   }
 
   private func weakened(_ made: AnyBox) throws -> AnyBox {
@@ -199,27 +261,31 @@ extension Entry {
       cure: "Use another scope, or set it without `weak`.")
   }
 
-  private func release(_ claim: Claim, _ change: () -> Void = {}) {
-    let early = owner.locked { _ -> AnyBox? in
-      guard maker?.frame === claim.frame else { return nil }
-      defer { (maker, self.early) = (nil, nil) }
-      change()
-      return self.early
+  /// Ends a construction: publishes what it came to, or releases the claim.
+  ///
+  /// False: a `set` had taken it.
+  private func conclude(_ frame: Frame, _ result: Result<AnyBox?, any Error>) throws -> Bool {
+    // What was kept is let go outside the lock.
+    let (isKept, old) = owner.locked { _ -> (Bool, [AnyBox?]) in
+      guard maker === frame else { return (false, []) }
+      maker = nil
+      guard case .success(let new) = result else { return (false, []) }
+      return (true, replace(new, isSet: frame.role == .setting && new != nil))
     }
-    withExtendedLifetime(early) { claim.end.leave() }
+    withExtendedLifetime(old) { frame.end(failed: !isKept) }
+    _ = try result.get()
+    return isKept
   }
 
-  /// Nil: `frame` may wait. If that closed a loop, the early object or an error ends it.
-  private func begin(_ frame: Frame, waitingFor maker: Frame) throws -> AnyBox? {
-    guard let loop = Waits.begin(frame, for: maker) else { return nil }
-    let early = owner.locked { _ in self.maker?.frame === maker ? self.early : nil }
-    if let early { return early }
-    throw InjectionError.circular(loop)
+  /// Under the lock.
+  private func replace(_ new: AnyBox?, isSet: Bool) -> [AnyBox?] {
+    defer { (kept, converted, wasSet) = (new, [], isSet) }
+    return converted + [kept]
   }
 
-  private var notReady: InjectionError {
-    InjectionError(
-      code: .notReady, path: Frame.path(to: recipe.target), pending: (self, owner),
-      cure: "Await `container.start()` first, or ask with `await container.resolve()`.")
+  /// Forgets what was made with an object that never became complete.
+  func drop() {
+    let old = owner.locked { _ in wasSet ? [] : replace(nil, isSet: false) }
+    withExtendedLifetime(old) {}
   }
 }

@@ -1,74 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Synchronization
 
-// Who is making what for whom.
+// Who is making what for whom, and who waits for it.
 //
 // A frame is one construction in progress, or one container made current. Frames form a list from
 // the inside out; it is persistent and task-local, so the branches of an `async let` share their
-// callers but never see each other: a diamond is not a cycle. A `Task {}` started inside a factory
-// inherits the list although the factory does not wait for it, and is judged as if it did.
+// callers but never see each other: a diamond is not a cycle. A `Task {}` started by a factory
+// inherits the list although the factory does not wait for it, and is judged as if it did until
+// that construction is over.
+//
+// Invariant: nobody waits in a ring. A frame waits for those it called and for those it joined.
+// Whether waiting would close a ring is decided, and the wait noted, under one lock; of threads
+// that need each other the last one to ask learns it.
 
-final class Frame: Sendable {
+// Sendable: the links are read and written under the one lock.
+final class Frame: @unchecked Sendable {
+  /// Makes for one caller, makes for all, puts in place what comes from outside, or is current.
+  enum Role { case passing, making, setting, standing }
+
   @TaskLocal static var current: Frame?
 
   let entry: Entry?
   let container: Container
   let caller: Frame?
+  let role: Role
+  private let over = Atomic(false)
 
-  init(_ entry: Entry?, _ container: Container) {
-    (self.entry, self.container, caller) = (entry, container, Frame.current)
+  private static let lock = Mutex(())
+  /// The object while it is wired: complete enough for those whose waiting would never end.
+  private var early: AnyBox?
+  private var waiters: [Waiter] = []
+  /// What was made with the early object, and falls with it.
+  private var borrowers: [Entry] = []
+
+  init(_ role: Role, _ entry: Entry?, _ container: Container) {
+    (self.role, self.entry, self.container) = (role, entry, container)
+    caller = Frame.live
   }
 
-  func first(where matches: (Frame) -> Bool) -> Frame? {
-    sequence(first: self, next: \.caller).first(where: matches)
+  /// What is being made or set here and now.
+  static var live: Frame? { current.flatMap { $0.isOver ? nil : $0 } }
+
+  var isOver: Bool { over.load(ordering: .acquiring) }
+
+  /// From the inside out, this one first.
+  var chain: [Frame] { Array(sequence(first: self, next: \.caller)) }
+
+  func isWithin(_ outer: Frame) -> Bool {
+    sequence(first: self, next: \.caller).contains { $0 === outer }
   }
 
   static func path(to target: Target) -> [String] {
-    (current?.path(from: nil) ?? []) + [target.label]
-  }
-
-  /// What is being made from `start` down to this frame, the outermost first.
-  func path(from start: Frame?) -> [String] {
-    let above = self === start ? [] : caller?.path(from: start) ?? []
-    return above + (entry.map { [$0.label] } ?? [])
+    (live?.chain ?? []).reversed().compactMap(\.entry?.label) + [target.label]
   }
 }
 
-/// Which construction waits for which.
-///
-/// Invariant: there is no loop, where a construction waits for everything that it, or what it
-/// started, waits for. An edge that would close one is refused; check and insertion are under one
-/// lock, so of two threads that need each other the second is refused.
-enum Waits {
-  private typealias Edges = [ObjectIdentifier: (waiter: Frame, maker: Frame)]
-  private static let edges = Mutex<Edges>([:])
+// MARK: - Waiting
 
-  /// Notes that `waiter` waits for `maker`, or returns the path of the loop that would close.
-  static func begin(_ waiter: Frame, for maker: Frame) -> [String]? {
-    edges.withLock { edges in
-      var visited: Set<ObjectIdentifier> = []
-      if let path = loop(from: maker, to: waiter, edges, &visited) { return path }
-      edges[ObjectIdentifier(waiter)] = (waiter, maker)
+/// One who waits for a frame.
+// Sendable: `early` is written before the group is left and read after that.
+final class Waiter: @unchecked Sendable {
+  fileprivate let frame = Frame.live
+  fileprivate let group = DispatchGroup()
+  fileprivate var early: AnyBox?
+
+  fileprivate func wake(with early: AnyBox? = nil) {
+    self.early = early
+    group.leave()
+  }
+
+  /// Blocks the thread. The unfinished object, if waiting for a finished one would never end.
+  func wait() -> AnyBox? {
+    group.wait()
+    return early
+  }
+
+  func suspend() async -> AnyBox? {
+    await withCheckedContinuation { task in group.notify(queue: .global()) { task.resume() } }
+    return early
+  }
+}
+
+extension Frame {
+  /// One who waits for this frame; nil when `mayWait` is false and it would have to.
+  ///
+  /// - Throws: `circular`, when nothing in the ring has an early object to break it with.
+  func join(mayWait: Bool = true) throws(InjectionError) -> Waiter? {
+    let waiter = Waiter()
+    return try Frame.lock.withLock { _ throws(InjectionError) in
+      while !isOver, let ring = waiter.frame?.way(from: self) {
+        if let early {
+          borrowers += ring.dropFirst().compactMap(\.entry)
+          waiter.early = early
+          return waiter
+        }
+        guard Frame.loosen(ring) else {
+          let wired = ring.first { $0.early != nil }?.entry?.label
+          throw .circular((ring + [self]).compactMap(\.entry?.label), wired)
+        }
+      }
+      if isOver { return waiter }
+      guard mayWait else { return nil }
+      waiter.group.enter()
+      waiters.append(waiter)
+      return waiter
+    }
+  }
+
+  /// The frames from `start` down to this one, each waiting for the next; nil when there is no way.
+  private func way(from start: Frame) -> [Frame]? {
+    var visited: Set<ObjectIdentifier> = []
+    func search(_ frame: Frame) -> [Frame]? {
+      if frame === start { return [frame] }
+      guard !frame.isOver, visited.insert(ObjectIdentifier(frame)).inserted else { return nil }
+      for before in [frame.caller] + frame.waiters.map(\.frame) {
+        if let way = before.flatMap(search) { return way + [frame] }
+      }
       return nil
     }
+    return search(self)
   }
 
-  static func end(_ waiter: Frame) {
-    _ = edges.withLock { $0.removeValue(forKey: ObjectIdentifier(waiter)) }
-  }
-
-  /// - Parameter visited: from where no loop was found; many ways may lead there.
-  private static func loop(
-    from maker: Frame, to waiter: Frame, _ edges: Edges, _ visited: inout Set<ObjectIdentifier>
-  ) -> [String]? {
-    if waiter.first(where: { $0 === maker }) != nil { return waiter.path(from: maker) }
-    guard visited.insert(ObjectIdentifier(maker)).inserted else { return nil }
-    for edge in edges.values where edge.waiter.first(where: { $0 === maker }) != nil {
-      if let rest = loop(from: edge.maker, to: waiter, edges, &visited) {
-        return edge.waiter.path(from: maker).dropLast() + rest
-      }
+  /// Wakes one in the ring with the early object that it waits for.
+  private static func loosen(_ ring: [Frame]) -> Bool {
+    for (before, frame) in zip(ring, ring.dropFirst()) where frame.early != nil {
+      guard let index = frame.waiters.firstIndex(where: { $0.frame === before }) else { continue }
+      frame.borrowers += ring.compactMap(\.entry).filter { $0 !== frame.entry }
+      frame.waiters.remove(at: index).wake(with: frame.early)
+      return true
     }
-    return nil
+    return false
+  }
+
+  func show(_ early: AnyBox) { Frame.lock.withLock { _ in self.early = early } }
+
+  /// For a frame that nobody can join.
+  func close() { over.store(true, ordering: .releasing) }
+
+  /// Ends the construction. When it failed, so did what was made with its object.
+  func end(failed: Bool) {
+    let (waiting, fallen, object) = Frame.lock.withLock { _ in
+      close()
+      defer { (waiters, borrowers, early) = ([], [], nil) }
+      return (waiters, failed ? borrowers : [], early)
+    }
+    withExtendedLifetime(object) { fallen.forEach { $0.drop() } }
+    waiting.forEach { $0.wake() }
   }
 }

@@ -4,20 +4,26 @@ extension Container {
   /// Hands values from one object to another, as from one screen to the next.
   ///
   /// Each `@Injected` property of `target` gets the value of the stored property of `source` with
-  /// the same name, if that begins with `prefix` and has a value.
+  /// the same name, if that begins with `prefix` and has a value; nil only goes where the type is
+  /// the same. Objects of an actor conform to `Injectable` on it, and are handed over there.
   /// - Throws: `InjectionError` with `mismatch` and every property, as `candidates`, that has
   ///   another type; then nothing was handed over.
-  public static func handOff(from source: Any, to target: Any, prefix: String = "") throws {
+  public static func handOff(
+    from source: some Injectable, to target: some Injectable, prefix: String = ""
+  ) throws {
     let given = properties(of: source).filter { $0.name.hasPrefix(prefix) }
     var assignments: [() -> Void] = [], mismatches: [String] = []
     for case let (name, property as any Fillable) in properties(of: target) {
       guard let other = given.first(where: { $0.name == name })?.value,
         let content = (other as? any Fillable).map(\.content) ?? other
       else { continue }
-      if let assignment = property.assigning(content) {
+      let (theirs, ours) = (type(of: content), type(of: property).type)
+      let isNil = (content as? any Nillable)?.isNil ?? false
+      if isNil, !(ours is any Nillable.Type) { continue }
+      if let assignment = property.assigning(content), !isNil || theirs == ours {
         assignments.append(assignment)
       } else {
-        mismatches.append("\(name): \(type(of: content)) to \(type(of: property).type)")
+        mismatches.append("\(name): \(theirs) to \(ours)")
       }
     }
     guard mismatches.isEmpty else {

@@ -80,7 +80,7 @@ extension Container {
 
   func fill(_ object: any Injectable) throws {
     for case let (_, property as any Fillable) in Container.properties(of: object) {
-      try property.fill(from: inForce)
+      try property.fill(from: self)
     }
   }
 

@@ -45,9 +45,12 @@ public struct InjectionError: Error, CustomStringConvertible {
         ? "Make one of them `primary: true`, or ask by name." : "Give each its own name.")
   }
 
-  static func circular(_ path: [String]) -> InjectionError {
-    let cure = "Set one of the links in `then:`, or after both objects exist."
-    return InjectionError(code: .circular, path: path, cure: cure)
+  /// - Parameter wired: What could be used already, had it been asked for first.
+  static func circular(_ path: [String], _ wired: String? = nil) -> InjectionError {
+    InjectionError(
+      code: .circular, path: path,
+      cure: wired.map { "Ask for \($0) first, or set every link of the cycle in `then:`." }
+        ?? "Set the links in `then:`, or after the objects exist.")
   }
 
   /// The key, what happened, the path, the candidates, the cure; then all problems, a line each.

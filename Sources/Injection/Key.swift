@@ -32,6 +32,7 @@ struct Target: Hashable, Sendable {
   @inlinable init(_ type: Any.Type, _ name: String? = nil) { (self.type, self.name) = (type, name) }
 
   var id: ObjectIdentifier { ObjectIdentifier(type) }
+  var unnamed: Target { Target(type) }
   var label: String { name.map { "\(type) \"\($0)\"" } ?? "\(type)" }
 
   @usableFromInline static func == (one: Target, other: Target) -> Bool {

@@ -78,12 +78,7 @@ extension Container {
     var recipe = Recipe(target: key.target, scope: scope, isPrimary: primary, needs: needs)
     (recipe.make, recipe.makeLater) = (now, later)
     if let then { recipe.then = { try then($0.open(), $1) } }
-    let container = inForce
-    return Registration(container: container, entry: container.add(recipe))
-  }
-
-  func add(_ recipe: Recipe, base: Entry? = nil) -> Entry {
-    locked { ($0.add(recipe, self, base: base), $0.change()) }.0
+    return Registration(container: self, entry: locked { $0.add(recipe, to: self) })
   }
 
   /// What `register` returns, to add further keys.
@@ -105,7 +100,7 @@ extension Container.Registration where T: Sendable {
   ) -> Self {
     var alias = Recipe(target: key.target, isPrimary: entry.recipe.isPrimary)
     alias.convert = { Box(up($0.open())) }
-    _ = container.add(alias, base: entry)
+    _ = container.locked { $0.add(alias, to: container, base: entry) }
     return self
   }
 }

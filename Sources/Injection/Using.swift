@@ -18,10 +18,10 @@ extension Container {
 
   /// Every object of a type, in registration order, from the nearest container that has any.
   public func all<T: Sendable>(_ type: T.Type = T.self) throws -> [T] {
-    let container = inForce
-    return try container.candidates(Target(type)).compactMap {
-      try $0.read(for: container)?.open(as: T.self)
-    }
+    try nearest(Target(type)) { candidates in
+      let all = try candidates.all.compactMap { try $0.read(for: self) }
+      return all.isEmpty ? nil : all.map { $0.open(as: T.self) }
+    } ?? []
   }
 
   /// A new object whatever its scope, with arguments given for this once.
@@ -33,30 +33,32 @@ extension Container {
   ) throws -> sending T {
     let once = child()
     repeat once.give(each values)
-    guard let made = try locate(key.target)?.read(for: once, anew: true) else {
-      throw missing(key.target)
+    let made = try nearest(key.target) { candidates in
+      try candidates.chosen(for: key.target).read(for: once, anew: true)
     }
+    guard let made else { throw missing(key.target) }
     return made.open()
   }
 
   /// Adds an argument, beside others of its type: two of a kind are an error when asked for.
   private func give<T: Sendable>(_ value: T) { register { _ in value } }
 
-  /// Puts an object from outside in place of what the key stands for; nil takes it away.
+  /// Puts an object from outside in place of what the key stands for; nil takes it away, and what
+  /// was there is found again: a recipe, or what a parent has.
   ///
-  /// An `Injectable` object is injected before others see it. Registers the key when it is new;
-  /// `set(nil, for:)` declares it, so that `validate()` knows.
+  /// An `Injectable` object is injected before others see it, one that conforms on an actor only
+  /// there. Registers the key when it is new; `set(nil, for:)` declares it, so that `validate()`
+  /// knows.
   /// - Parameter weak: Whether somebody else keeps the object.
-  /// - Throws: `InjectionError`, with `notAClass` when a value cannot be kept weakly.
+  /// - Throws: `InjectionError`, with `notAClass` when a value cannot be kept weakly, and what
+  ///   injecting throws; then nothing has changed.
   public func set<T: Sendable>(
     _ value: T?, for key: Key<T> = Key(), weak: Bool = false
   ) throws {
-    let (container, target) = (inForce, key.target)
-    let (entry, _) = try container.locked { (state) throws(InjectionError) in
-      let old = state.candidates[target] ?? []
-      let same = old.filter { $0.recipe.target == target }
-      if same.count > 1 { throw .unclear(target, same) }
-      return (same.first { $0.base == nil } ?? state.add(Recipe(target: target), container), old)
+    let target = key.target
+    let entry = try locked { (state) throws(InjectionError) in
+      try state.byKey[target]?.chosen(for: target)
+        ?? state.add(Recipe(target: target), to: self)
     }
     try entry.set(value.map { Box($0) }, weakly: weak)
   }
@@ -66,28 +68,8 @@ extension Container {
     throw missing(target)
   }
 
-  /// The object, or nil when nothing is registered or set.
-  private func supply(_ target: Target) throws -> AnyBox? {
-    switch locked({ $0.recall(target) }) {
-    case .made(let made): return made
-    case .passing(let entry): return try entry.pass(Frame(entry, self))
-    case nil: break
-    }
-    let (container, changes) = (inForce, locked { $0.changes })
-    guard let entry = try container.locate(target) else {
-      return try (target.type as? any Nillable.Type).map {
-        $0.rebox(try supply(Target($0.wrapped, target.name)))
-      }
-    }
-    let made = try entry.read(for: container)
-    if entry.owner === self {
-      locked { if $0.changes == changes { $0.remember(entry, made, for: target) } }
-    }
-    return made
-  }
-
   func missing(_ target: Target) -> InjectionError {
-    let known = candidates(Target(target.type)).map(\.recipe.target)
+    let known = nearest(Target(target.type)) { $0 }?.all.map(\.recipe.target) ?? []
     return InjectionError(
       code: .missing, path: Frame.path(to: target), candidates: known.map(\.label),
       cure: known.contains(target)

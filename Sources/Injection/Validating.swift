@@ -5,50 +5,59 @@ extension Container {
   ///
   /// Runs no factory: `using:` registrations are checked by the arguments they declare; a closure
   /// cannot be looked into. Arguments given only by `make(with:)` are declared by `set(nil, for:)`.
-  /// Time is linear in the number of registrations and of their arguments.
+  /// Time is linear in the number of registrations and of their arguments; a transient one counts
+  /// once for each container that asks for it.
   /// - Throws: `InjectionError` with `invalid` and all `problems`.
   public func validate() throws {
-    let container = inForce
-    var problems = sequence(first: container, next: \.parent).reversed().flatMap(\.unclear)
-    var finished: Set<ObjectIdentifier> = []
+    var problems = sequence(first: self, next: \.parent).reversed().flatMap(\.unclear)
+    /// Entries, by the container that they ask.
+    var finished: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
+    var path: [Entry] = []
 
-    func visit(_ entry: Entry, _ asker: Container, via path: [Entry]) {
-      let path = path + [entry]
-      if let start = path.dropLast().firstIndex(where: { $0 === entry }) {
-        return problems.append(.circular(path[start...].map(\.label)))
+    func visit(_ entry: Entry, _ asker: Container) {
+      let site = entry.recipe.scope == .transient ? asker : entry.site
+      if let start = path.firstIndex(where: { $0 === entry }) {
+        return problems.append(.circular(path[start...].map(\.label) + [entry.label]))
       }
-      guard finished.insert(ObjectIdentifier(entry)).inserted else { return }
-      let site = entry.recipe.scope == .transient ? asker : entry.owner
-      for need in entry.recipe.needs { follow(need, site, via: path) }
+      let isNew = finished[ObjectIdentifier(site), default: []].insert(ObjectIdentifier(entry))
+      guard isNew.inserted else { return }
+      path.append(entry)
+      for need in entry.recipe.needs { follow(need, site) }
+      path.removeLast()
     }
-    func follow(_ need: Target, _ site: Container, via path: [Entry]) {
+    func follow(_ need: Target, _ site: Container) {
       do throws(InjectionError) {
         let type = need.type as? any Nillable.Type
         var next = try site.locate(need)
         if let type, next == nil { next = try site.locate(Target(type.wrapped, need.name)) }
-        if let next {
-          visit(next.origin, site, via: path)
-        } else if type == nil {
-          throw site.missing(need)
-        }
-      } catch  where error.code != .duplicate {  // That is reported once, by `unclear`.
+        if let next { return visit(next.origin, site) }
+        if type == nil { throw site.missing(need) }
+      } catch {
+        if error.code == .duplicate { return }  // That is reported once, by `unclear`.
         var error = error
         error.path = path.map(\.label) + [error.key]
         problems.append(error)
-      } catch {}
+      }
     }
 
-    for entry in container.registrations { visit(entry, container, via: []) }
+    for entry in registrations { visit(entry, self) }
     guard !problems.isEmpty else { return }
     throw InjectionError(code: .invalid, path: [], problems: problems, cure: "Solve each of these:")
   }
 
+  private func locate(_ target: Target) throws(InjectionError) -> Entry? {
+    try nearest(target) { candidates throws(InjectionError) in try candidates.chosen(for: target) }
+  }
+
   /// Names given twice, and more than one primary.
   private var unclear: [InjectionError] {
-    let rivals = locked { $0.candidates }.map { target, all in
-      (target, all.filter { target.name != nil || $0.recipe.isPrimary })
+    let (byKey, byType) = locked { ($0.byKey, $0.byType.values) }
+    let names = byKey.values.compactMap { candidates -> (Target, [Entry])? in
+      let target = candidates.all[0].recipe.target
+      return target.name == nil ? nil : (target, candidates.all)
     }
-    return rivals.filter { $0.1.count > 1 }.sorted { $0.1[1].order < $1.1[1].order }
+    let types = byType.map { ($0.all[0].recipe.target.unnamed, $0.primaries) }
+    return (names + types).filter { $0.1.count > 1 }.sorted { $0.1[1].order < $1.1[1].order }
       .map(InjectionError.unclear)
   }
 }

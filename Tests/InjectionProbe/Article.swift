@@ -76,7 +76,7 @@ func testsAndContexts() throws {
   let container = Container(network, shops)
   try container.validate()
   let test = try container.child(fresh: true) { try $0.set(Mock(), for: Container.Key<any API>()) }
-  let shop = try test.asCurrent { try container.get(Container.Key<Shop>()) }  // made anew, with it
+  let shop = try test.asCurrent { try Container.current.get(Container.Key<Shop>()) }  // made anew
   let session = try container.child { try $0.set("Ada", for: Container.Key("user")) }
   print(shop.api.host)
 

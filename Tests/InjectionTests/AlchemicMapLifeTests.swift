@@ -105,7 +105,7 @@ extension AlchemicMapTests {
     try test.asCurrent { () throws in
       let shop: Shop = inject()
       #expect(shop.api.host == "mock")
-      #expect(try container.get(Key<Shop>()) === shop)
+      #expect(try Container.current.get(Key<Shop>()) === shop)
     }
     #expect(try container.get(Key<Shop>()).api.host == "real")
   }

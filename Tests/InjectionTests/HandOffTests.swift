@@ -3,7 +3,8 @@
 import KeepsakeInjection
 import Testing
 
-private class First {
+private class First: Injectable {
+  func didInject() {}
   @Injected var prepUser: String? = "ada"
   @Injected var prepCount = 3
   var prepPlain = "plain"
@@ -11,7 +12,8 @@ private class First {
   @Injected var other = "stays"
 }
 
-private class Second {
+private class Second: Injectable {
+  func didInject() {}
   @Injected var prepUser: String?
   @Injected var prepCount: Int
   @Injected var prepPlain = ""
@@ -24,7 +26,8 @@ private final class Third: Second {
   @Injected var prepMore = 1
 }
 
-private class Wrong {
+private class Wrong: Injectable {
+  func didInject() {}
   @Injected var prepUser = 1
   @Injected var prepCount = "x"
   @Injected var prepPlain = ""
@@ -69,6 +72,30 @@ private class Wrong {
       ])
     #expect(error?.key == "Wrong")
     #expect((wrong.prepUser, wrong.prepCount, wrong.prepPlain) == (1, "x", ""))
+  }
+
+  @Test func nilGoesOnlyWhereTheTypeIsTheSame() throws {
+    final class From: Injectable {
+      var prepName: String?
+      @Injected var prepAge: Int? = nil
+      func didInject() {}
+    }
+    final class To: Injectable {
+      @Injected var prepName = "kept"
+      @Injected var prepAge: Int? = 3
+      func didInject() {}
+    }
+    final class Other: Injectable {
+      @Injected var prepName: Int? = 1
+      func didInject() {}
+    }
+    let (to, other) = (To(), Other())
+    try Container.handOff(from: From(), to: to)
+    #expect(to.prepName == "kept")
+    #expect(to.prepAge == nil)
+    let error = injectionError { try Container.handOff(from: From(), to: other) }
+    #expect(error?.candidates == ["prepName: Optional<String> to Optional<Int>"])
+    #expect(other.prepName == 1)
   }
 
   @Test func anUnreadPropertyHandsNothingOver() throws {

@@ -65,7 +65,7 @@ import Testing
           }
           try await test.asCurrent { () async throws in
             for _ in 0..<50 {
-              let settings: EverySetting = try container.get()
+              let settings: EverySetting = inject()
               #expect(settings.string == name)
               await Task.yield()
             }

@@ -48,7 +48,10 @@ let context = try container.child { try $0.set(User(name: "Grace"), for: .profil
 try context.inject(into: DetailScreen())
 
 // A property of the same name and another type is an error with its name, not a crash.
-final class Mistaken { @Injected var segueUser = "Ada" }
+final class Mistaken: Injectable {
+  @Injected var segueUser = "Ada"
+  func didInject() {}
+}
 do {
   try Container.handOff(from: list, to: Mistaken(), prefix: "segue")
 } catch {

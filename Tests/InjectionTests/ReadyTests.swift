@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeInjection
+import Testing
+
+/// `ready()` of parents and children, after failures, and asynchronous keys in both.
+@Suite(.timeLimit(.minutes(1))) struct ReadyTests {
+  @Test func aChildIsReadyWhenItsParentIs() async throws {
+    let container = Container()
+    let child = container.child()
+    let waiting = Task { try await child.ready() }
+    try await container.start()
+    try await waiting.value
+    try await child.ready()
+  }
+
+  @Test func theStartOfAChildMakesNoParentReady() async throws {
+    let container = Container()
+    let child = container.child()
+    try await child.start()
+    try await child.ready()
+    let waiting = Task { try await container.ready() }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+  }
+
+  @Test func thoseWhoWaitHearThatTheStartFailed() async throws {
+    let container = Container()
+    let tries = Counter()
+    container.register { _ in
+      if tries.up() == 1 { throw Failure() }
+      return RealAPI()
+    }
+    let waiting = Task { try await container.ready() }
+    await #expect(throws: Failure.self) { try await container.start() }
+    await #expect(throws: Failure.self) { try await waiting.value }
+    await #expect(throws: Failure.self) { try await container.ready() }
+    try await container.start()
+    try await container.ready()
+  }
+
+  @Test func oneAsynchronousKeyInAParentAndItsChildIsResolvedInBoth() async throws {
+    let key = Container.Key<String>("async")
+    let container = Container()
+    container.register(key) { _ async in "parent" }
+    let child = container.child()
+    child.register(key) { _ async throws in "child of \(try container.get(key))" }
+    #expect(try await child.resolve(key) == "child of parent")
+  }
+
+  @Test func validateTriesATransientForEachContainerThatAsks() throws {
+    let container = Container()
+    container.register(Container.Key("host"), scope: .transient) { _ in "host" }
+    container.register(
+      scope: .transient, using: { (host: String) in RealAPI(host: host) },
+      with: Container.Key("session"))
+    container.register(using: { (api: RealAPI) in [api] })
+    let child = try container.child { try $0.set("session", for: Container.Key("session")) }
+    // In the child the transient one finds its argument, from the parent's singleton it does not.
+    let problems = injectionError { try child.validate() }?.problems
+    #expect(problems?.map(\.path) == [["Array<RealAPI>", "RealAPI", "String \"session\""]])
+  }
+
+  @Test func aFreshChildIsACopyOfThatMoment() throws {
+    let container = Container()
+    container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
+    let fresh = container.child(fresh: true)
+    container.register { _ in 5 }
+    try container.set("later")
+    #expect(try fresh.find(Container.Key<Int>()) == nil)
+    #expect(try fresh.find(Container.Key<String>()) == nil)
+    #expect(
+      try fresh.get(Container.Key<RealAPI>()) === fresh.get(Container.Key<any API>()) as? RealAPI)
+  }
+}

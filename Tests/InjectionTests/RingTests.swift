@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeInjection
+import Synchronization
+import Testing
+
+/// Cycles of properties that several threads run into, and constructions that fail half-way.
+@Suite(.timeLimit(.minutes(1))) struct RingTests {
+  private typealias NodeKey = Container.Key<Node>
+  private typealias OtherKey = Container.Key<Other>
+
+  @Test func aThreadThatWaitsTakesTheEarlyObjectWhenAnotherWouldCloseTheRing() async throws {
+    let container = Container()
+    let (nodeIsWired, otherIsMade) = (Latch(), Latch())
+    container.register(make: { _ in Node() }) { node, c in
+      nodeIsWired.open()
+      otherIsMade.wait()
+      let other: Other = try c.get()
+      node.peer.withLock { $0 = other.node.withLock { $0 } }
+    }
+    container.register { c -> Other in
+      otherIsMade.open()
+      return Other(try c.get(NodeKey()))
+    }
+    let results = await onThreads(2) { index in
+      if index == 0 { _ = try container.get(NodeKey()) }
+      if index == 1 {
+        nodeIsWired.wait()
+        _ = try container.get(OtherKey())
+      }
+    }
+    for result in results { #expect(throws: Never.self) { try result.get() } }
+    let node: Node = try container.get()
+    #expect(node.peer.withLock { $0 } === node)
+    #expect(try container.get(OtherKey()).node.withLock { $0 } === node)
+  }
+
+  @Test func manyThreadsAlwaysEndWithOnePair() async throws {
+    for _ in 0..<200 {
+      let container = Container()
+      container.register(make: { _ in Node() }) { node, c in
+        let other: Other = try c.get()
+        node.peer.withLock { $0 = other.node.withLock { $0 } ?? node }
+      }
+      container.register(make: { _ in Other() }) { other, c in
+        let node: Node = try c.get()
+        other.node.withLock { $0 = node }
+      }
+      let results = await onThreads(4) { index in
+        if index.isMultiple(of: 2) { _ = try container.get(NodeKey()) }
+        if !index.isMultiple(of: 2) { _ = try container.get(OtherKey()) }
+      }
+      for result in results { #expect(throws: Never.self) { try result.get() } }
+      let node: Node = try container.get()
+      #expect(node.peer.withLock { $0 } === node)
+      #expect(try container.get(OtherKey()).node.withLock { $0 } === node)
+    }
+  }
+
+  @Test func theCureOfAMixedCycleSaysWhatToAskForFirst() throws {
+    let container = Container()
+    container.register(make: { _ in Node() }) { _, c in _ = try c.get(OtherKey()) }
+    container.register { c in Other(try c.get(NodeKey())) }
+    let error = injectionError { _ = try container.get(OtherKey()) }
+    #expect(error?.path == ["Other", "Node", "Other"])
+    #expect(error?.cure == "Ask for Node first, or set every link of the cycle in `then:`.")
+    #expect(throws: Never.self) { try container.get(NodeKey()) }
+    #expect(throws: Never.self) { try container.get(OtherKey()) }
+  }
+
+  @Test func whatWasMadeWithAnObjectThatFailedIsMadeAgainWithTheNextOne() throws {
+    let container = Container()
+    let tries = Counter()
+    container.register(make: { _ in Node() }) { _, c in
+      _ = try c.get(OtherKey())
+      if tries.up() == 1 { throw Failure() }
+    }
+    container.register { c in Other(try c.get(NodeKey())) }
+    #expect(throws: Failure.self) { _ = try container.get(NodeKey()) }
+    let node: Node = try container.get()
+    #expect(try container.get(OtherKey()).node.withLock { $0 } === node)
+  }
+
+  @Test func aRingOfManyWaitersIsFoundAtOnce() async {
+    // Each of n factories asks for all the others: the ways through the waiters are n! many.
+    let (container, count) = (Container(), 12)
+    let latches = (0..<count).map { _ in Latch() }
+    for index in 0..<count {
+      container.register(Container.Key<Int>("\(index)")) { c in
+        latches[index].open()
+        latches.forEach { $0.wait() }
+        return try (1..<count).reduce(0) {
+          try $0 + c.get(Container.Key<Int>("\((index + $1) % count)"))
+        }
+      }
+    }
+    let results = await onThreads(count) { try container.get(Container.Key<Int>("\($0)")) }
+    for result in results { #expect(result.injectionError?.code == .circular) }
+  }
+
+  @Test func aTaskThatOutlivesAConstructionIsNoPartOfIt() async throws {
+    let container = Container()
+    let made = Latch()
+    let found = Mutex<[Task<Bool, any Error>]>([])
+    container.register(scope: .transient) { c -> RealAPI in RealAPI(host: "dependency") }
+    container.register { c -> Told in
+      Told {
+        let task = Task {
+          await made.yieldUntilOpen()
+          let isOne = try c.get(Container.Key<Told>()) === c.get(Container.Key<Told>())
+          return try isOne && c.get(Container.Key<RealAPI>()).host == "dependency"
+        }
+        found.withLock { $0.append(task) }
+      }
+    }
+    _ = try container.get(Container.Key<Told>())
+    made.open()
+    for task in found.withLock({ $0 }) { #expect(try await task.value) }
+  }
+
+  @Test func aTaskOfATransientMayAskForAnotherOfItsKind() async throws {
+    let container = Container()
+    let made = Latch()
+    let tasks = Mutex<[Task<Int, any Error>]>([])
+    let count = Counter()
+    container.register(scope: .transient) { c -> Int in
+      let number = count.up()
+      if number == 1 {
+        let task = Task {
+          await made.yieldUntilOpen()
+          return try c.get(Container.Key<Int>())
+        }
+        tasks.withLock { $0.append(task) }
+      }
+      return number
+    }
+    #expect(try container.get(Container.Key<Int>()) == 1)
+    made.open()
+    for task in tasks.withLock({ $0 }) { #expect(try await task.value == 2) }
+  }
+}
