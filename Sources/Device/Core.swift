@@ -11,7 +11,6 @@
 import GRDB
 import GRDBSQLite
 package import KeepsakeValues
-import Synchronization
 
 package final class Core: Sendable {
   package let location: Location
@@ -23,8 +22,8 @@ package final class Core: Sendable {
   /// Deleted when the connection has gone.
   private let folder: TemporaryFolder?
   private let queue: DatabaseQueue
-  /// Changes of writes that joined the one under way. Only used from within the queue.
-  private let joined = Mutex<[Change]>([])
+  /// Only used from within the queue.
+  private let session = WriteSession()
   package let moments: Moments
 
   /// - Parameter shared: of all cores on the file.
@@ -105,6 +104,16 @@ package final class Core: Sendable {
     try access { try $0.transaction(.deferred) { try body($0) } }
   }
 
+  /// As `read`, and what this thread reads meanwhile by other calls is from that snapshot too.
+  func snapshot<Value>(_ body: () throws -> Value) throws(KeepsakeError) -> Value {
+    try access { connection in
+      if connection.isInTransaction { return try body() }
+      moments.beginTransaction()
+      defer { moments.endTransaction() }
+      return try connection.transaction(.deferred) { _ in try body() }
+    }
+  }
+
   /// Writes everything that `body` does, or nothing; then tells the observers. Within another write
   /// it joins that one, and is undone with it.
   ///
@@ -112,29 +121,58 @@ package final class Core: Sendable {
   package func write<Value>(
     _ body: (Connection) throws -> (Value, [Change])
   ) throws(KeepsakeError) -> Value {
+    try write { connection, session in
+      let (value, changes) = try body(connection)
+      session.note(changes)
+      return value
+    }
+  }
+
+  /// - Parameter savepoint: whether `body` may have written something when it throws.
+  func write<Value>(
+    savepoint: Bool = true, _ body: (Connection, WriteSession) throws -> Value
+  ) throws(KeepsakeError) -> Value {
     guard !isReadOnly else {
       throw KeepsakeError(
         .readOnly, path: location.path, "the device was opened read-only",
         cure: "open it for writing")
     }
     let (value, isOutermost) = try access { connection in
-      if connection.isInTransaction {
-        let (value, changes) = try connection.transaction(.immediate, body)
-        joined.withLock { $0 += changes }
-        return (value, false)
-      }
-      joined.withLock { $0 = [] }
-      moments.beginWrite()
-      defer { moments.endWrite() }
-      let (value, changes) = try connection.transaction(.immediate) { connection in
-        try connection.refuseMovedFile()
-        return try body(connection)
-      }
-      shared.observers.enqueue(joined.withLock { $0 } + changes)
-      return (value, true)
+      guard connection.isInTransaction else { return (try commit(connection, body), true) }
+      return (try join(connection, savepoint: savepoint, body), false)
     }
     if isOutermost { shared.observers.deliver() }
     return value
+  }
+
+  private func commit<Value>(
+    _ connection: Connection, _ body: (Connection, WriteSession) throws -> Value
+  ) throws -> Value {
+    session.begin()
+    moments.beginTransaction()
+    defer { moments.endTransaction() }
+    let value = try connection.transaction(.immediate) { connection in
+      try connection.refuseMovedFile()
+      let value = try body(connection, session)
+      try session.finish(connection)
+      return value
+    }
+    shared.observers.enqueue(Change.net(session.changes))
+    return value
+  }
+
+  private func join<Value>(
+    _ connection: Connection, savepoint: Bool,
+    _ body: (Connection, WriteSession) throws -> Value
+  ) throws -> Value {
+    let count = session.changes.count
+    do {
+      guard savepoint else { return try body(connection, session) }
+      return try connection.transaction(.immediate) { try body($0, session) }
+    } catch {
+      session.rewind(to: count)
+      throw error
+    }
   }
 }
 

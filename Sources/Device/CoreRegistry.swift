@@ -9,7 +9,6 @@ enum CoreRegistry {
   private struct Slot: Hashable {
     let file: FileID
     let isReadOnly: Bool
-    let busyTimeout: Duration
   }
 
   private struct WeakCore {
@@ -18,7 +17,8 @@ enum CoreRegistry {
 
   private static let open = Mutex<[Slot: WeakCore]>([:])
 
-  /// The core of a file, made or opened if nobody has it open for the same use. The lock is held
+  /// The core of a file, made or opened if nobody has it open for the same use; an open one keeps
+  /// its patience. The lock is held
   /// throughout, so two threads cannot open one file twice.
   static func core(
     _ path: String, _ access: Access, busyTimeout: Duration, identity: ReplicaID,
@@ -30,10 +30,9 @@ enum CoreRegistry {
         try Creation.create(path: path, identity: identity)
       }
       guard let status = try FileStatus(of: path) else { throw Opening.missing(path) }
-      let slot = Slot(
-        file: status.id, isReadOnly: access == .readOnly, busyTimeout: busyTimeout)
+      let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
       if let core = open[slot]?.core { return core }
-      // Opened for another use or with another patience: another connection, all else the same.
+      // Opened for another use: another connection, all else the same.
       let shared = open.first { $0.key.file == status.id }?.value.core?.shared
       let core = Core(
         try Opening.open(.file(path), for: access, busyTimeout: busyTimeout),

@@ -19,7 +19,8 @@ public final class Device: Sendable {
   /// - Parameters:
   ///   - url: a file URL; the folder has to exist.
   ///   - access: whether to write, and whether a missing file is made.
-  ///   - busyTimeout: how long to wait for another process's lock.
+  ///   - busyTimeout: how long to wait for another process's lock. Handles that share a connection
+  ///     wait as long as the first of them.
   ///   - clock: where stamps get the time from.
   /// - Throws: `KeepsakeError`; the file is as it was.
   public convenience init(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one door to the rows of `entry`. Whoever writes, a setting or a meeting, fills the temporary
-// table `incoming` and calls `admit`, inside one transaction.
+// The one door to the rows of `entry`: a setting admits its entry, a meeting fills the temporary
+// table `incoming` and admits that, inside one transaction.
 //
 // Invariants
 // - An entry is replaced only by one that beats it: (hlc, origin, tag, value) is larger.
@@ -23,29 +23,38 @@ package enum Door {
     ) STRICT
     """
 
-  private static let upsert = """
+  private static func insert(_ source: String) -> String {
+    """
     INSERT INTO entry (store, key, tag, value, hlc, origin, lseq)
-    SELECT store, key, tag, value, hlc, origin, ?1 + seq FROM incoming WHERE true ORDER BY seq
+    \(source)
     ON CONFLICT (store, key) DO UPDATE SET
       tag = excluded.tag, value = excluded.value, hlc = excluded.hlc, origin = excluded.origin,
       lseq = excluded.lseq
     WHERE (excluded.hlc, excluded.origin, excluded.tag, excluded.value)
         > (entry.hlc, entry.origin, entry.tag, entry.value)
     """
+  }
+
+  private static let insertOne = insert("VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+
+  private static let insertIncoming = insert(
+    "SELECT store, key, tag, value, hlc, origin, ?1 + seq FROM incoming WHERE true ORDER BY seq")
 
   /// True for the rows of `incoming` that beat what is there.
   package static let wins = """
     (old_hlc IS NULL OR (hlc, origin, tag, value) > (old_hlc, old_origin, old_tag, old_value))
     """
 
-  /// Puts one entry into `incoming`.
-  package static func fill(_ connection: Connection, _ entry: Entry) throws {
+  /// Writes one entry, if it wins.
+  ///
+  /// - Parameter lseq: its arrival number.
+  package static func admit(_ connection: Connection, _ entry: Entry, as lseq: Int64) throws {
     try connection.run(
-      "INSERT INTO incoming (store, key, tag, value, hlc, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+      insertOne,
       [
         .text(entry.address.store.string), .text(entry.address.key.string),
         .integer(entry.content.tag), entry.content.cell,
-        .integer(entry.stamp.rawValue), .integer(entry.origin.rawValue),
+        .integer(entry.stamp.rawValue), .integer(entry.origin.rawValue), .integer(lseq),
       ])
   }
 
@@ -100,7 +109,7 @@ package enum Door {
   /// - Parameter base: the last arrival number given in this file.
   /// - Returns: how many rows of `entry` were written.
   package static func admit(_ connection: Connection, after base: Int64) throws -> Int {
-    try connection.run(upsert, [.integer(base)])
+    try connection.run(insertIncoming, [.integer(base)])
     let written = connection.changes
     try connection.run("DELETE FROM incoming")
     return written

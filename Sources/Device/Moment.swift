@@ -66,7 +66,7 @@ package final class Moments: Sendable {
   private let index: WalIndex?
   private let canBeTold: Bool
   private let commits = Atomic<UInt64>(0)
-  /// The thread that is in a write, which alone sees what is not committed yet; 0 for none.
+  /// The thread that is in a transaction, which alone sees its own state; 0 for none.
   private let writer = Atomic<UInt>(0)
 
   /// - Parameters:
@@ -77,16 +77,16 @@ package final class Moments: Sendable {
     canBeTold = index != nil || isPrivate
   }
 
-  /// The state that a read would see now; nil where that cannot be told: within a write of this
-  /// thread, and where SQLite does not show it. Valid as long as the core's connection is open.
+  /// The state that a read would see now; nil where that cannot be told: within a transaction of
+  /// this thread, and where SQLite does not show it. Valid as long as the core's connection is open.
   package var now: Moment? {
     guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
     return index?.moment ?? Moment(count: commits.load(ordering: .acquiring))
   }
 
-  func beginWrite() { writer.store(currentThread, ordering: .relaxed) }
+  func beginTransaction() { writer.store(currentThread, ordering: .relaxed) }
 
-  func endWrite() {
+  func endTransaction() {
     commits.add(1, ordering: .releasing)
     writer.store(0, ordering: .relaxed)
   }

@@ -100,12 +100,6 @@ final class Backing: Sendable {
     try device.write([LocalWrite(store: store, key: key, value: value)])
   }
 
-  /// Replaces the value by what `body` makes of it; `body` sees the layers, the write is this
-  /// store's.
-  func update(_ key: String, _ body: (StoredValue?) throws -> StoredValue?) throws {
-    try device.update(store: store, key: key) { try body($0 ?? fallback(key)) }
-  }
-
   /// Reports a getter's failure, once for each version of the value.
   func reportRead(_ key: String, _ error: any Error) {
     let failure = SettingFailure(store: store, key: key, operation: .read, cause: error)

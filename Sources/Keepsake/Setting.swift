@@ -99,15 +99,17 @@ public final class Setting<Value: Sendable>: Sendable {
   /// - Throws: what `body` throws, or like `get()` and `set(_:)`; then nothing was written.
   @discardableResult
   public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
-    let bound = try bound()
-    var result: Result?
-    try bound.backing.update(bound.key) { stored in
-      var value = try stored.map(codec.decode) ?? defaultValue
-      result = try body(&value)
-      return try codec.encode(value)
+    try transaction {
+      var value = try get()
+      let result = try body(&value)
+      try set(value)
+      return result
     }
-    guard let result else { throw CancellationError() }
-    return result
+  }
+
+  /// One step with whatever else is done in it.
+  func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+    try bound().backing.device.transaction(body)
   }
 
   /// Removes the stored value, which uncovers the layer below, in the end the default.

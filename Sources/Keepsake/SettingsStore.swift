@@ -61,6 +61,35 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
     }
   }
 
+  /// Runs `body` as one step: what it reads in this store, and in every other store of the device,
+  /// is of one moment; what it writes is committed when it returns, and announced as one change
+  /// set, with the net change of each key.
+  ///
+  /// Within another transaction it joins that one. When it throws, what it wrote is taken back.
+  ///
+  /// - Parameter body: must not wait for another thread that uses this device.
+  /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written or announced.
+  public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+    try device.transaction(body)
+  }
+
+  /// Replaces the value of a key by what `body` makes of it, as one step: no other thread and no
+  /// other process writes in between.
+  ///
+  /// - Parameter body: gets the value of the first layer that has one; nil removes the entry.
+  /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written.
+  @discardableResult
+  public func update<Result>(
+    _ key: String, _ body: (inout StoredValue?) throws -> Result
+  ) throws -> Result {
+    try transaction {
+      var value = try backing.value(key)
+      let result = try body(&value)
+      try backing.set(value, key)
+      return result
+    }
+  }
+
   /// Calls `handler` after every commit that changed a key of this store, until the result is
   /// released: settings of this process, and what a merge brought.
   ///

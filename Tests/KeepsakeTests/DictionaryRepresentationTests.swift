@@ -62,8 +62,8 @@ import Testing
 
   @Test func itIsOneSnapshotOfWhatAnotherConnectionWrites() async throws {
     let device = try Device.temporary()
-    let store = try UserDefaultsStore(on: device)
-    let other = try Device(path: device.path, busyTimeout: .seconds(9))
+    let store = try UserDefaultsStore(on: Device(path: device.path, access: .readOnly))
+    let other = device
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
         for round in 0..<200 {

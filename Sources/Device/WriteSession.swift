@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeValues
+
+/// What the write transaction under way has done so far.
+// Sendable: only used from within the queue of its core.
+final class WriteSession: @unchecked Sendable {
+  /// In the order in which they were made.
+  private(set) var changes: [Change] = []
+  /// Nil when it has to be read.
+  private var replica: ReplicaState?
+  private var hasDroppedRows = false
+
+  func begin() { (changes, replica, hasDroppedRows) = ([], nil, false) }
+
+  /// Notes what was changed by other means than `add`.
+  func note(_ changes: [Change]) {
+    self.changes += changes
+    replica = nil
+  }
+
+  /// Forgets what was taken back. Stamps and arrival numbers that were given stay given.
+  func rewind(to count: Int) { changes.removeLast(changes.count - count) }
+
+  func add(_ write: LocalWrite, _ connection: Connection, _ clock: WallClock) throws {
+    try check(write.address, connection)
+    let content = try TaggedCell(write.value)
+    let old = try connection.entry(at: write.address)
+    let before = old?.content ?? .tombstone
+    let isSynced = StoreName.isSynced(write.address.store.string)
+    guard isSynced || before != content else { return }
+    var replica = try self.replica ?? ReplicaState(connection)
+    let now = write.wallClock ?? clock.milliseconds
+    guard
+      let stamp = HybridTimestamp.next(after: replica.last, replacing: old?.stamp, wallClock: now)
+    else {
+      throw KeepsakeError(
+        .corrupt, path: connection.path, "its clock is at the end of time",
+        cure: "restore a backup of it")
+    }
+    replica.last = stamp
+    replica.lseq += 1
+    let entry = Entry(write.address, content, stamp: stamp, origin: replica.id)
+    if content.isTombstone, !isSynced {
+      try drop(write.address, connection)
+    } else {
+      try Door.admit(connection, entry, as: replica.lseq)
+    }
+    self.replica = replica
+    if before != content { changes.append(Change(entry, replacing: before)) }
+  }
+
+  /// Before the commit. Dropping rows may have taken the newest entry away, and with it what it
+  /// said of the counters.
+  func finish(_ connection: Connection) throws {
+    if hasDroppedRows { try (replica ?? ReplicaState(connection)).save(connection) }
+  }
+
+  /// A store that does not travel has nobody to tell of a deletion.
+  private func drop(_ address: Address, _ connection: Connection) throws {
+    try connection.run(
+      "DELETE FROM entry WHERE store = ?1 AND key = ?2",
+      [.text(address.store.string), .text(address.key.string)])
+    hasDroppedRows = true
+  }
+
+  private func check(_ address: Address, _ connection: Connection) throws {
+    guard !address.key.string.isEmpty, !address.store.string.isEmpty else {
+      let what = address.key.string.isEmpty ? "key" : "store name"
+      throw KeepsakeError(
+        .invalidKey, path: connection.path, "the \(what) is empty",
+        cure: "use a \(what) of at least one character")
+    }
+  }
+}
+
+extension Change {
+  fileprivate init(_ entry: Entry, replacing old: TaggedCell) {
+    self.init(
+      store: entry.address.store.string, key: entry.address.key.string, old: old.value,
+      new: entry.content.value, origin: entry.origin, stamp: entry.stamp, reason: .local)
+  }
+
+  /// One change for each key that has another value than before the first of `changes`, in the
+  /// order in which the keys were first changed.
+  static func net(_ changes: [Change]) -> [Change] {
+    guard changes.count > 1 else { return changes }
+    var places: [Address: Int] = [:]
+    var net: [Change] = []
+    for change in changes {
+      let address = Address(store: change.store, key: change.key)
+      if let place = places[address] {
+        net[place] = change.after(net[place])
+      } else {
+        places[address] = net.count
+        net.append(change)
+      }
+    }
+    return net.filter { $0.old != $0.new }
+  }
+
+  private func after(_ first: Change) -> Change {
+    Change(
+      store: store, key: key, old: first.old, new: new, origin: origin, stamp: stamp,
+      reason: reason)
+  }
+}

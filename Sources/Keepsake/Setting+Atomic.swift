@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeValues
+
+// Each is one step for all threads and processes, as `update`.
+
+extension Setting where Value: FixedWidthInteger {
+  /// Adds to the value.
+  ///
+  /// - Returns: the new value.
+  /// - Throws: as `update`; `ValueError` when the sum does not fit the type.
+  @discardableResult
+  public func increment(by amount: Value = 1) throws -> Value {
+    try update { value in
+      let (sum, overflow) = value.addingReportingOverflow(amount)
+      guard !overflow else {
+        throw ValueError(
+          .invalid, "the sum does not fit in a \(Value.self); use a larger type")
+      }
+      value = sum
+      return sum
+    }
+  }
+}
+
+extension Setting where Value == Bool {
+  /// Turns true to false and false to true.
+  ///
+  /// - Returns: the new value.
+  /// - Throws: as `update`.
+  @discardableResult
+  public func toggle() throws -> Bool {
+    try update { value in
+      value.toggle()
+      return value
+    }
+  }
+}
+
+extension Setting where Value: Equatable {
+  /// Stores a value if the present one is `expected`.
+  ///
+  /// - Returns: whether it was stored.
+  /// - Throws: as `update`.
+  public func compareAndSet(_ expected: Value, to value: Value) throws -> Bool {
+    try transaction {
+      guard try get() == expected else { return false }
+      try set(value)
+      return true
+    }
+  }
+}

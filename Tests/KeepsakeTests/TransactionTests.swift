@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keepsake
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct TransactionTests {
+  private final class Local: UserDefaultsStore, @unchecked Sendable {
+    @Setting var a = 0
+    @Setting var b = 0
+    @Setting var small: Int8 = 120
+    @Setting var isOn = false
+    @Setting var name: String?
+  }
+
+  private final class Shared: CloudKeyValueStore, @unchecked Sendable {
+    @Setting var a = 0
+  }
+
+  private struct Refused: Error {}
+
+  @Test func isCommittedAtOnceAndAnnouncedAsOneNetChangeSet() throws {
+    let device = try Device.temporary()
+    let (local, shared) = (try Local(on: device), try Shared(on: device))
+    let heard = Heard()
+    let observation = device.observe { heard.append($0) }
+    let result = try local.transaction {
+      local.a = 1
+      shared.a = 2
+      local.b = 3
+      local.a = 4
+      local.b = 0
+      local["b"] = nil
+      #expect(heard.sets.isEmpty)
+      return local.a + shared.a
+    }
+    #expect(result == 6)
+    #expect(heard.sets.map { $0.map { "\($0.store) \($0.key)" } } == [["defaults a", "cloud a"]])
+    #expect(heard.sets.first?.map(\.old) == [nil, nil])
+    #expect(heard.sets.first?.map(\.new) == [4, 2])
+    observation.cancel()
+  }
+
+  @Test func thatThrowsWritesAndAnnouncesNothing() throws {
+    let local = try Local(on: .temporary())
+    let heard = Heard()
+    let observation = local.observe { heard.append($0) }
+    #expect(throws: Refused.self) {
+      try local.transaction {
+        local.a = 1
+        try local.$b.increment()
+        throw Refused()
+      }
+    }
+    #expect((local.a, local.b) == (0, 0))
+    #expect(heard.sets.isEmpty)
+    #expect(local.errors.isEmpty)
+    observation.cancel()
+  }
+
+  @Test func withinAnotherIsTakenBackAlone() throws {
+    let local = try Local(on: .temporary())
+    let heard = Heard()
+    let observation = local.observe { heard.append($0) }
+    try local.transaction {
+      local.a = 1
+      do {
+        try local.transaction {
+          local.b = 1
+          try local.transaction { local.small = 1 }
+          local.a = 2
+          throw Refused()
+        }
+      } catch is Refused {}
+      #expect((local.a, local.b, local.small) == (1, 0, 120))
+      local.isOn = true
+    }
+    #expect((local.a, local.b, local.small, local.isOn) == (1, 0, 120, true))
+    #expect(heard.sets.map { $0.map(\.key) } == [["a", "isOn"]])
+    #expect(heard.sets.first?.first?.new == 1)
+    observation.cancel()
+  }
+
+  @Test func writesAfterOneThatWasTakenBackArriveLater() throws {
+    let device = try Device.temporary()
+    let shared = try Shared(on: device)
+    let before = try device.core.access { try ReplicaState($0) }
+    try shared.transaction {
+      do {
+        try shared.transaction {
+          shared.a = 1
+          throw Refused()
+        }
+      } catch is Refused {}
+      shared.a = 2
+    }
+    shared.a = 3
+    let after = try device.core.access { try ReplicaState($0) }
+    #expect(after.lseq >= before.lseq + 2 && after.last > before.last)
+    #expect(shared.a == 3)
+  }
+
+  @Test func readsAreOfOneMomentWhateverOthersCommit() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/device.keepsake"
+    let local = try Local(on: Device(path: path))
+    local.a = 1
+    let reader = try Local(on: Device(path: path, access: .readOnly))
+    try reader.transaction {
+      #expect(reader.a == 1)
+      local.a = 2
+      local.b = 2
+      #expect((reader.a, reader.b) == (1, 0))
+      #expect(throws: KeepsakeError.self) { try reader.$a.set(5) }
+    }
+    #expect((reader.a, reader.b) == (2, 2))
+  }
+
+  @Test func ofAThreadHoldsOffTheOthers() async throws {
+    let local = try Local(on: .temporary())
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          do {
+            for _ in 0..<25 {
+              try local.transaction {
+                local.a += 1
+                local.b -= 1
+                #expect(local.a + local.b == 0)
+              }
+            }
+          } catch {
+            Issue.record(error)
+          }
+        }
+      }
+    }
+    #expect((local.a, local.b) == (200, -200))
+  }
+
+  @Test func handlesWithOtherPatienceOnOneFileJoinIt() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/device.keepsake"
+    let one = try Local(on: Device(path: path))
+    let two = try Local(on: Device(path: path, busyTimeout: .milliseconds(1)))
+    try one.transaction {
+      one.a = 1
+      two.b = 2
+      #expect(two.a == 1)
+    }
+    #expect((two.a, one.b) == (1, 2))
+    #expect(two.errors.isEmpty)
+  }
+
+  @Test func aThousandSetsAreOneChangeSetInTheirOrder() throws {
+    let store = try UserDefaultsStore(on: .temporary())
+    let heard = Heard()
+    let observation = store.observe { heard.append($0) }
+    try store.transaction {
+      for round in 0..<2 {
+        for index in 0..<1000 { store["k\(index)"] = .integer(Int64(index + round)) }
+      }
+    }
+    #expect(heard.sets.count == 1)
+    #expect(heard.sets.first?.map(\.key) == (0..<1000).map { "k\($0)" })
+    #expect(heard.sets.first?.map(\.new) == (1...1000).map { .integer(Int64($0)) })
+    observation.cancel()
+  }
+
+  @Test func incrementGivesTheNewValueAndRefusesToOverflow() throws {
+    let local = try Local(on: .inMemory())
+    #expect(try local.$a.increment() == 1)
+    #expect(try local.$a.increment(by: -5) == -4)
+    #expect(try local.$small.increment(by: 7) == 127)
+    #expect(throws: ValueError.self) { try local.$small.increment() }
+    #expect(local.small == 127)
+    #expect(try local.$isOn.toggle())
+    #expect(try !local.$isOn.toggle())
+  }
+
+  @Test func compareAndSetStoresOnlyOverWhatIsExpected() throws {
+    let local = try Local(on: .inMemory())
+    #expect(try !local.$name.compareAndSet("x", to: "y"))
+    #expect(local.name == nil)
+    #expect(try local.$name.compareAndSet(nil, to: "y"))
+    #expect(try local.$name.compareAndSet("y", to: nil))
+    #expect(local["name"] == nil)
+  }
+
+  @Test func anUpdateByKeySeesTheLayersAndWritesItsOwn() throws {
+    let store = try UserDefaultsStore(on: .inMemory())
+    store.register(defaults: ["n": 5])
+    let old = try store.update("n") { value -> StoredValue? in
+      defer { value = 6 }
+      return value
+    }
+    #expect(old == 5)
+    #expect(store["n"] == 6)
+    try store.update("n") { $0 = nil }
+    #expect(store["n"] == 5)
+    #expect(throws: Refused.self) {
+      try store.update("n") { value in
+        value = 7
+        throw Refused()
+      }
+    }
+    #expect(store["n"] == 5)
+  }
+}
