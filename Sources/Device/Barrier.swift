@@ -15,9 +15,13 @@ extension Device {
   /// it survives a power cut. A device in memory or opened read-only has nothing to wait for.
   ///
   /// - Throws: `KeepsakeError`; then the last writes may not survive a power cut.
-  public func synchronize() throws(KeepsakeError) {
+  public func synchronize() throws(KeepsakeError) { try core.synchronize() }
+}
+
+extension Core {
+  func synchronize() throws(KeepsakeError) {
     guard !isReadOnly, file != nil else { return }
-    try core.access { connection in
+    try access { connection in
       try connection.refuseMovedFile()
       let log = try connection.logFile()
       let code = log.pointee.pMethods.pointee.xSync(log, SQLITE_SYNC_FULL)

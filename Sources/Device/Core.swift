@@ -128,20 +128,31 @@ package final class Core: Sendable {
     }
   }
 
-  /// - Parameter savepoint: whether `body` may have written something when it throws.
+  /// - Parameters:
+  ///   - durability: of the commit; what joins another write makes that one at least as durable.
+  ///   - savepoint: whether `body` may have written something when it throws.
   func write<Value>(
-    savepoint: Bool = true, _ body: (Connection, WriteSession) throws -> Value
+    _ durability: Durability = .crashSafe, savepoint: Bool = true,
+    _ body: (Connection, WriteSession) throws -> Value
   ) throws(KeepsakeError) -> Value {
     guard !isReadOnly else {
       throw KeepsakeError(
         .readOnly, path: location.path, "the device was opened read-only",
         cure: "open it for writing")
     }
-    let (value, isOutermost) = try access { connection in
-      guard connection.isInTransaction else { return (try commit(connection, body), true) }
-      return (try join(connection, savepoint: savepoint, body), false)
+    let (value, isOutermost, needsBarrier) = try access { connection in
+      if connection.isInTransaction {
+        if durability > session.durability { session.needsBarrier = true }
+        return (try join(connection, savepoint: savepoint, body), false, false)
+      }
+      if durability != session.durability {
+        try connection.use(durability)
+        session.durability = durability
+      }
+      return (try commit(connection, body), true, session.needsBarrier)
     }
     if isOutermost { shared.observers.deliver() }
+    if needsBarrier { try synchronize() }
     return value
   }
 
@@ -157,7 +168,7 @@ package final class Core: Sendable {
       try session.finish(connection)
       return value
     }
-    shared.observers.enqueue(Change.net(session.changes))
+    if !shared.observers.isEmpty { shared.observers.enqueue(Change.net(session.changes)) }
     return value
   }
 

@@ -25,9 +25,11 @@ extension Device {
   /// - Returns: the net change of each key.
   /// - Throws: `KeepsakeError`; then nothing was written.
   @discardableResult
-  package func write(_ writes: [LocalWrite]) throws(KeepsakeError) -> [Change] {
+  package func write(
+    _ writes: [LocalWrite], durability: Durability = .crashSafe
+  ) throws(KeepsakeError) -> [Change] {
     // A single write happens or not: no savepoint is needed to take half of it back.
-    try core.write(savepoint: writes.count > 1) { connection, session in
+    try core.write(durability, savepoint: writes.count > 1) { connection, session in
       let count = session.changes.count
       for write in writes { try session.add(write, connection, clock) }
       return Change.net(Array(session.changes[count...]))
@@ -40,14 +42,21 @@ extension Device {
   /// Within another transaction, or an update, it joins that one; when it throws, what it wrote is
   /// taken back and the outer one may go on. On a device that can only be read it is a snapshot.
   ///
-  /// - Parameter body: must not wait for another thread that uses this device, and must not write
-  ///   to another device.
-  /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written or announced.
-  public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+  /// - Parameters:
+  ///   - durability: what the writes survive once this returns. Within another transaction
+  ///     `powerSafe` holds for the whole of it.
+  ///   - body: must not wait for another thread that uses this device, and must not write to
+  ///     another device.
+  /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written or announced. Only
+  ///   when a `powerSafe` part of a `crashSafe` transaction could not be synced, everything is
+  ///   written and announced, and may not survive a power cut.
+  public func transaction<Value>(
+    durability: Durability = .crashSafe, _ body: () throws -> Value
+  ) throws -> Value {
     try forwarding { forward throws(KeepsakeError) in
       isReadOnly
         ? try core.snapshot { try forward(body) }
-        : try core.write { _, _ in try forward(body) }
+        : try core.write(durability) { _, _ in try forward(body) }
     }
   }
 

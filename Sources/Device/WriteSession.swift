@@ -10,8 +10,12 @@ final class WriteSession: @unchecked Sendable {
   /// Nil when it has to be read.
   private var replica: ReplicaState?
   private var hasDroppedRows = false
+  /// What the connection is set to.
+  var durability = Durability.crashSafe
+  /// A part of the transaction has to survive more than its commit does.
+  var needsBarrier = false
 
-  func begin() { (changes, replica, hasDroppedRows) = ([], nil, false) }
+  func begin() { (changes, replica, hasDroppedRows, needsBarrier) = ([], nil, false, false) }
 
   /// Notes what was changed by other means than `add`.
   func note(_ changes: [Change]) {

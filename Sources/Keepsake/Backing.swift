@@ -14,6 +14,8 @@ final class Backing: Sendable {
   let device: Device
   let store: String
   let failures: FailureLog
+  /// Of every write to this store.
+  let durability: Durability
   /// The device's.
   private let moments: Moments
   /// What the process registered with the device; nil for a store that does not see it.
@@ -40,12 +42,13 @@ final class Backing: Sendable {
   /// - Parameter bundle: wins over what the file knows of other bundles.
   init(
     device: Device, store: String, registered: RegisteredDefaults?, bundle: SettingsBundle?,
-    logger: Logger
+    durability: Durability, logger: Logger
   ) throws(KeepsakeError) {
     self.device = device
     moments = device.core.moments
     self.store = store
     self.registered = registered
+    self.durability = durability
     failures = FailureLog(logger: logger)
     try device.promoteDueEntries()
     // A device that is only read keeps no seeds, and is no worse for it.
@@ -97,7 +100,8 @@ final class Backing: Sendable {
   }
 
   func set(_ value: StoredValue?, _ key: String) throws(KeepsakeError) {
-    try device.write([LocalWrite(store: store, key: key, value: value)])
+    try device.write(
+      [LocalWrite(store: store, key: key, value: value)], durability: durability)
   }
 
   /// Reports a getter's failure, once for each version of the value.

@@ -13,12 +13,15 @@ open class CloudKeyValueStore: SettingsStore, @unchecked Sendable {
   /// - Parameters:
   ///   - device: where the settings are kept.
   ///   - name: a name for settings of their own, nil for the application's.
+  ///   - durability: what a write survives once it has returned.
   ///   - logger: hears of failures that could not be thrown.
   /// - Throws: `KeepsakeError` or `SettingDeclarationError`.
   public init(
-    on device: Device, name: String? = nil, logger: Logger = Logger(label: "keepsake")
+    on device: Device, name: String? = nil, durability: Durability = .crashSafe,
+    logger: Logger = Logger(label: "keepsake")
   ) throws {
     try super.init(
-      device: device, store: name.map { "cloud:\($0)" } ?? "cloud", logger: logger)
+      device: device, store: name.map { "cloud:\($0)" } ?? "cloud", durability: durability,
+      logger: logger)
   }
 }

@@ -109,7 +109,8 @@ public final class Setting<Value: Sendable>: Sendable {
 
   /// One step with whatever else is done in it.
   func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-    try bound().backing.device.transaction(body)
+    let backing = try bound().backing
+    return try backing.device.transaction(durability: backing.durability, body)
   }
 
   /// Removes the stored value, which uncovers the layer below, in the end the default.

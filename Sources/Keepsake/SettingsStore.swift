@@ -15,10 +15,11 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   ///   properties have one key.
   init(
     device: Device, store: String, registered: RegisteredDefaults? = nil,
-    bundle: SettingsBundle? = nil, logger: Logger
+    bundle: SettingsBundle? = nil, durability: Durability, logger: Logger
   ) throws {
     backing = try Backing(
-      device: device, store: store, registered: registered, bundle: bundle, logger: logger)
+      device: device, store: store, registered: registered, bundle: bundle,
+      durability: durability, logger: logger)
     try bindSettings()
   }
 
@@ -67,10 +68,14 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   ///
   /// Within another transaction it joins that one. When it throws, what it wrote is taken back.
   ///
-  /// - Parameter body: must not wait for another thread that uses this device.
-  /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written or announced.
-  public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
-    try device.transaction(body)
+  /// - Parameters:
+  ///   - durability: what the writes survive once this returns; nil for the store's.
+  ///   - body: must not wait for another thread that uses this device.
+  /// - Throws: as `Device.transaction`.
+  public func transaction<Value>(
+    durability: Durability? = nil, _ body: () throws -> Value
+  ) throws -> Value {
+    try device.transaction(durability: durability ?? backing.durability, body)
   }
 
   /// Replaces the value of a key by what `body` makes of it, as one step: no other thread and no

@@ -17,15 +17,17 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   ///   - bundle: declares defaults. They are read now, and kept in the file for tools; they are
   ///     never written as settings, so a newer bundle changes the defaults and nothing that was
   ///     set.
+  ///   - durability: what a write survives once it has returned.
   ///   - logger: hears of failures that could not be thrown.
   /// - Throws: `KeepsakeError` or `SettingDeclarationError`.
   public init(
     on device: Device, suite: String? = nil, seededBy bundle: SettingsBundle? = nil,
-    logger: Logger = Logger(label: "keepsake")
+    durability: Durability = .crashSafe, logger: Logger = Logger(label: "keepsake")
   ) throws {
     try super.init(
       device: device,
       store: (suite ?? bundle?.suite).map { "defaults:\($0)" } ?? "defaults",
-      registered: device.core.shared.registered, bundle: bundle, logger: logger)
+      registered: device.core.shared.registered, bundle: bundle, durability: durability,
+      logger: logger)
   }
 }

@@ -61,6 +61,57 @@ import Testing
     #expect(try device.entry(store: "defaults", key: "k")?.content.value == 1)
   }
 
+  @Test func aPowerSafeTransactionSyncsTheLogOnceAndACrashSafeOneDoesNot() throws {
+    let device = try Device(path: path)
+    try Self.write(device, 0)
+    func syncs(_ durability: Durability, inner: Durability = .crashSafe) throws -> Int {
+      try Self.syncs(of: device) {
+        try device.transaction(durability: durability) {
+          try Self.write(device, .integer(Int64.random(in: 1...1_000_000)))
+          try device.transaction(durability: inner) { try Self.write(device, 2) }
+        }
+      }.count
+    }
+    for _ in 0..<3 {
+      #expect(try syncs(.crashSafe) == 0)
+      #expect(try syncs(.powerSafe) == 1)
+      #expect(try syncs(.crashSafe, inner: .powerSafe) == 1)
+      #expect(try syncs(.powerSafe, inner: .powerSafe) == 1)
+    }
+    let write = LocalWrite(store: "defaults", key: "k", value: 3)
+    #expect(
+      try Self.syncs(of: device) { try device.write([write], durability: .powerSafe) }.count == 1)
+    #expect(try Self.syncs(of: device) { try Self.write(device, 4) }.isEmpty)
+  }
+
+  @Test func whereThePowerSafeCommitCannotBeSyncedNothingIsWritten() throws {
+    let device = try Device(path: path)
+    try Self.write(device, 1)
+    let error = #expect(throws: KeepsakeError.self) {
+      try Self.syncs(of: device, failing: true) {
+        try device.transaction(durability: .powerSafe) { try Self.write(device, 2) }
+      }
+    }
+    #expect(error?.code == .inputOutput)
+    #expect(try device.entry(store: "defaults", key: "k")?.content.value == 1)
+    try device.transaction(durability: .powerSafe) { try Self.write(device, 3) }
+    #expect(try device.entry(store: "defaults", key: "k")?.content.value == 3)
+  }
+
+  @Test func aPowerSafePartThatCannotBeSyncedIsThrownAndItsWritesAreThere() throws {
+    let device = try Device(path: path)
+    try Self.write(device, 1)
+    let error = #expect(throws: KeepsakeError.self) {
+      try Self.syncs(of: device, failing: true) {
+        try device.transaction {
+          try device.transaction(durability: .powerSafe) { try Self.write(device, 2) }
+        }
+      }
+    }
+    #expect(error?.code == .inputOutput)
+    #expect(try device.entry(store: "defaults", key: "k")?.content.value == 2)
+  }
+
   @Test func aSyncThatFailsIsThrown() throws {
     let device = try Device(path: path)
     try Self.write(device, 1)

@@ -207,4 +207,25 @@ import Testing
     }
     #expect(store["n"] == 5)
   }
+
+  @Test func aPowerSafeStoreWritesAndUpdatesPowerSafely() throws {
+    let device = try Device.temporary()
+    let store = try Shared(on: device, durability: .powerSafe)
+    func level() throws -> Int64? {
+      try device.core.access { try $0.first("PRAGMA synchronous") { $0.integer(0) } }
+    }
+    try Local(on: device).$a.set(1)
+    #expect(try level() == 1)
+    for step in [
+      { try store.$a.set(1) }, { try store.$a.increment() }, { store.a = 5 }, { store["a"] = 6 },
+      { try store.transaction { store.a = 7 } }, { _ = try store.$a.compareAndSet(7, to: 8) },
+    ] as [() throws -> Void] {
+      try Local(on: device).$b.increment()
+      #expect(try level() == 1)
+      try step()
+      #expect(try level() == 2)
+    }
+    try store.transaction(durability: .crashSafe) { store.a = 9 }
+    #expect(store.a == 9)
+  }
 }
