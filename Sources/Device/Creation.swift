@@ -94,7 +94,7 @@ package enum Creation {
     close(descriptor)
   }
 
-  private static func cannotCreate(_ path: String, _ code: Int32) -> KeepsakeError {
+  static func cannotCreate(_ path: String, _ code: Int32) -> KeepsakeError {
     if code == ENOSPC || code == EDQUOT { return KeepsakeError(system: code, path: path) }
     let why =
       code == ENOENT

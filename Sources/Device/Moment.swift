@@ -78,7 +78,7 @@ package final class Moments: Sendable {
   }
 
   /// The state that a read would see now; nil where that cannot be told: within a transaction of
-  /// this thread, and where SQLite does not show it. Valid as long as the core's connection is open.
+  /// this thread, and where SQLite does not show it. Valid as long as the connection is open.
   package var now: Moment? {
     guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
     return index?.moment ?? Moment(count: commits.load(ordering: .acquiring))

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+import Testing
+
+@Suite struct StandardLocationTests {
+  #if !canImport(Darwin)
+    @Test(arguments: [
+      (["XDG_DATA_HOME": "/data", "HOME": "/home/ada"], "/data/org.example/device.keepsake"),
+      (["HOME": "/home/ada"], "/home/ada/.local/share/org.example/device.keepsake"),
+      (
+        ["XDG_DATA_HOME": "", "HOME": "/home/ada"],
+        "/home/ada/.local/share/org.example/device.keepsake"
+      ),
+      (
+        ["XDG_DATA_HOME": "data", "HOME": "/home/ada"],
+        "/home/ada/.local/share/org.example/device.keepsake"
+      ),
+    ])
+    func isWhereTheSpecificationOfTheDesktopSays(environment: [String: String], path: String) throws
+    {
+      #expect(try Device.standardPath("org.example", environment: environment) == path)
+    }
+
+    @Test func withoutAHomeIsAnError() {
+      let error = #expect(throws: KeepsakeError.self) {
+        try Device.standardPath("org.example", environment: ["XDG_DATA_HOME": "data"])
+      }
+      #expect(error?.code == .cannotCreate)
+    }
+  #endif
+
+  @Test(arguments: ["", ".", "..", "a/b", "/", "a\0b"])
+  func anIdentifierThatIsNoFileNameIsRefused(identifier: String) throws {
+    let folder = try TemporaryFolder()
+    let error = #expect(throws: KeepsakeError.self) {
+      try Device(identifier: identifier, in: URL(fileURLWithPath: folder.path))
+    }
+    #expect(error?.code == .invalidKey)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+  }
+
+  @Test func missingFoldersAreMadeForTheirOwnerAlone() throws {
+    let folder = try TemporaryFolder()
+    let data = URL(fileURLWithPath: folder.path + "/a/b")
+    let path = folder.path + "/a/b/org.example/device.keepsake"
+    let missing = #expect(throws: KeepsakeError.self) {
+      try Device(identifier: "org.example", in: data, access: .existing)
+    }
+    #expect(missing?.code == .missing)
+    #expect(!FileManager.default.fileExists(atPath: data.path))
+    let device = try Device(identifier: "org.example", in: data)
+    #expect(device.path == path)
+    func mode(_ path: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+    #expect(try mode(path) == 0o600)
+    for made in ["/a", "/a/b", "/a/b/org.example"] {
+      #expect(try mode(folder.path + made) == 0o700)
+    }
+    let again = try Device(identifier: "org.example", in: data)
+    #expect(try again.replica() == device.replica())
+  }
+
+  @Test func aFileInPlaceOfTheFolderIsAnError() throws {
+    let folder = try TemporaryFolder()
+    try Data().write(to: URL(fileURLWithPath: folder.path + "/org.example"))
+    let error = #expect(throws: KeepsakeError.self) {
+      try Device(identifier: "org.example", in: URL(fileURLWithPath: folder.path))
+    }
+    #expect(error?.code == .cannotCreate)
+  }
+
+  @Test func theDefaultIdentifierNamesTheProgram() {
+    #expect(!Device.defaultIdentifier.isEmpty)
+    #expect(throws: Never.self) {
+      try Device.standardPath(Device.defaultIdentifier, environment: ["HOME": "/home/ada"])
+    }
+  }
+}
