@@ -33,7 +33,10 @@ final class Box<T>: AnyBox, @unchecked Sendable {
   override var content: Any { value }
   // Asked of the dynamic type: `as? AnyObject` succeeds for every value, by boxing it.
   override var weakly: AnyBox? {
-    type(of: content) is AnyClass ? WeakBox<T>(value as AnyObject) : nil
+    guard type(of: content) is AnyClass else { return nil }
+    let weakly = WeakBox<T>(value as AnyObject)
+    // An error is boxed by the cast, although its type is a class.
+    return withExtendedLifetime(value) { weakly.current == nil ? nil : weakly }
   }
 }
 

@@ -17,9 +17,7 @@ public final class Container: Sendable, CustomStringConvertible {
     var byKey: [Target: Candidates] = [:]
     /// With any name or none.
     var byType: [ObjectIdentifier: Candidates] = [:]
-    /// What the candidates come to, for the way that is taken most.
-    private var choices: (byKey: [Target: Entry], byType: [ObjectIdentifier: Entry]) = ([:], [:])
-    var start = Start.awaited([])
+    var start = Start()
   }
 
   /// What a key may stand for.
@@ -30,9 +28,7 @@ public final class Container: Sendable, CustomStringConvertible {
     private(set) var primaries: [Entry] = []
 
     /// The only one, or the only primary one.
-    var choice: Entry? {
-      all.count == 1 ? all[0] : primaries.count == 1 ? primaries[0] : nil
-    }
+    private(set) var choice: Entry?
   }
 
   /// The container for programs that need only one.
@@ -41,10 +37,13 @@ public final class Container: Sendable, CustomStringConvertible {
   let parent: Container?
   private let state = Mutex(State())
 
+  /// An empty container.
+  public convenience init() { self.init(parent: nil) }
+
   /// A container filled by `modules`, functions that register what belongs together.
-  public convenience init(_ modules: (Container) -> Void...) {
+  public convenience init<E>(_ modules: (Container) throws(E) -> Void...) throws(E) {
     self.init(parent: nil)
-    modules.forEach { $0(self) }
+    for module in modules { try module(self) }
   }
 
   init(parent: Container?) { self.parent = parent }
@@ -57,7 +56,10 @@ public final class Container: Sendable, CustomStringConvertible {
   public var description: String {
     let entries = Dictionary(grouping: locked { $0.entries }, by: \.order)
     let lines = entries.sorted { $0.key < $1.key }.map { _, same in
-      same.map(\.label).joined(separator: ", ") + ": " + same[0].status
+      let keys = same.map { entry in
+        entry.label + (entry.base != nil && entry.state().given != nil ? " (set)" : "")
+      }
+      return keys.joined(separator: ", ") + ": " + same[0].status
     }
     let own = lines.isEmpty ? "nothing registered" : lines.joined(separator: "\n")
     return own + (parent.map { "\nparent:\n\($0)" } ?? "")
@@ -66,9 +68,9 @@ public final class Container: Sendable, CustomStringConvertible {
 
 extension Entry {
   fileprivate var status: String {
-    let (object, isSet) = state()
-    if recipe.isGiven { return "external" + (object == nil ? ", not set" : ", set") }
-    return recipe.scope.rawValue + (object == nil ? "" : isSet ? ", set" : ", made")
+    let (given, made) = state()
+    if recipe.isGiven { return "external" + (given == nil ? ", not set" : ", set") }
+    return recipe.scope.rawValue + (given != nil ? ", set" : made != nil ? ", made" : "")
       + (recipe.isPrimary ? ", primary" : "") + (recipe.makeLater == nil ? "" : ", async")
   }
 }
@@ -82,19 +84,13 @@ extension Container.State {
     let order = base?.order ?? entries.count
     let entry = Entry(recipe, in: owner, for: site ?? owner, order: order, base: base)
     entries.append(entry)
-    let (target, id) = (recipe.target, recipe.target.id)
-    byKey[target, default: Container.Candidates()].add(entry)
-    byType[id, default: Container.Candidates()].add(entry, recipe.isPrimary)
-    (choices.byKey[target], choices.byType[id]) = (byKey[target]?.choice, byType[id]?.choice)
+    byKey[recipe.target, default: Container.Candidates()].add(entry)
+    byType[recipe.target.id, default: Container.Candidates()].add(entry, recipe.isPrimary)
     return entry
   }
 
   func candidates(_ target: Target) -> Container.Candidates? {
     target.name == nil ? byType[target.id] : byKey[target]
-  }
-
-  func choice(_ target: Target) -> Entry? {
-    target.name == nil ? choices.byType[target.id] : choices.byKey[target]
   }
 }
 
@@ -104,6 +100,7 @@ extension Container.Candidates {
     if place > 0, all[place - 1].origin === entry.origin { return }
     all.insert(entry, at: place)
     if isPrimary { primaries.append(entry) }
+    choice = all.count == 1 ? all[0] : primaries.count == 1 ? primaries[0] : nil
   }
 
   func chosen(for target: Target) throws(InjectionError) -> Entry {
@@ -136,7 +133,7 @@ extension Container {
 
   /// The object, or nil when nothing is registered or set.
   func supply(_ target: Target) throws -> AnyBox? {
-    switch locked({ $0.choice(target)?.shortcut }) {
+    switch locked({ $0.candidates(target)?.choice?.shortcut }) {
     case .made(let made): return made
     case .passing(let entry): return try entry.pass(self)
     case nil: break
@@ -144,9 +141,7 @@ extension Container {
     if let made = try nearest(target, { try $0.chosen(for: target).read(for: self) }) {
       return made
     }
-    return try (target.type as? any Nillable.Type).map {
-      $0.rebox(try supply(Target($0.wrapped, target.name)))
-    }
+    return try target.wrapped.map { type, wrapped in type.rebox(try supply(wrapped)) }
   }
 
   /// The nearest container decides whose candidates come to something; those that come from outside

@@ -39,22 +39,18 @@ final class Entry: @unchecked Sendable {
   let base: Entry?
   /// The place among the registrations of the owner; the base's for an alias.
   let order: Int
-  private var kept: AnyBox?
-  /// What aliases made of `kept`, by their number.
-  private var converted: [AnyBox?] = []
-  private let number: Int
-  private var aliases = 0
+  private var made: AnyBox?
+  /// What came from outside, in place of `made`.
+  private var given: AnyBox?
+  /// What aliases made of the object, by the alias.
+  private var converted: [ObjectIdentifier: AnyBox] = [:]
   private var maker: Frame?
-  private var wasSet = false
   /// The last type that was found not to be `Injectable`.
   private let plainType = Atomic(0)
 
-  /// Under the lock of `owner`.
   init(_ recipe: Recipe, in owner: Container, for site: Container, order: Int, base: Entry?) {
     (self.recipe, self.owner, self.site, self.base) = (recipe, owner, site, base)
     self.order = order
-    number = base?.aliases ?? 0
-    base?.aliases += 1
   }
 
   var label: String { recipe.target.label }
@@ -68,29 +64,26 @@ final class Entry: @unchecked Sendable {
   /// What is left to do, when it is to hand out the object or to make one for the asker.
   var shortcut: Shortcut? {
     if maker != nil { return nil }
-    if let kept { return kept.current.map { .made($0) } }
+    if let current { return .made(current) }
     if recipe.scope == .transient, recipe.make != nil { return .passing(self) }
-    guard let base, base.maker == nil, number < base.converted.count else { return nil }
-    return base.converted[number].map { .made($0) }
+    guard let base, base.maker == nil else { return nil }
+    return base.converted[ObjectIdentifier(self)].map { .made($0) }
   }
 
-  private var current: AnyBox? { kept?.current }
-
-  /// Takes over what came from outside; before anybody else knows this entry.
-  func adopt(_ other: Entry) {
-    let (object, isSet) = other.state()
-    if isSet { (kept, wasSet) = (object, true) }
-  }
+  private var current: AnyBox? { given?.current ?? made?.current }
 
   // MARK: Reading
 
-  /// What is kept, if it is still there, and whether it came from outside.
-  func state() -> (object: AnyBox?, isSet: Bool) {
-    let (object, isSet) = owner.locked { _ in (kept, wasSet) }
-    // Asked outside the lock: this may be the last who keeps it.
-    let isThere = object?.current != nil
-    return (isThere ? object : nil, isThere && isSet)
+  /// What is kept, where it is still there.
+  ///
+  /// Asked outside the lock: this may be the last who keeps it.
+  func state() -> (given: AnyBox?, made: AnyBox?) {
+    let (given, made) = owner.locked { _ in (self.given, self.made) }
+    return (given?.current == nil ? nil : given, made?.current == nil ? nil : made)
   }
+
+  /// Takes over what came from outside; before anybody else knows this entry.
+  func adopt(_ other: Entry) { given = other.state().given }
 
   /// The object, made now if need be; nil when it comes from outside and is not there.
   func read(for asker: Container, anew: Bool = false) throws -> AnyBox? {
@@ -148,17 +141,17 @@ final class Entry: @unchecked Sendable {
   private func convert(_ made: AnyBox) -> AnyBox {
     guard let base, let convert = recipe.convert else { return made }
     let new = convert(made)
-    owner.locked { _ in
-      guard base.kept === made, made.lasts else { return }
-      while base.converted.count <= number { base.converted.append(nil) }
-      if base.converted[number] == nil { base.converted[number] = new }
+    return owner.locked { _ in
+      guard (base.given ?? base.made) === made, made.lasts else { return new }
+      let known = base.converted[ObjectIdentifier(self)] ?? new
+      base.converted[ObjectIdentifier(self)] = known
+      return known
     }
-    return new
   }
 
   private var notReady: InjectionError {
     InjectionError(
-      code: .notReady, path: Frame.path(to: recipe.target), pending: (self, owner),
+      code: .notReady, path: Frame.path(to: recipe.target), pending: (self, site),
       cure: "Await `container.start()` first, or ask with `await container.resolve()`.")
   }
 }
@@ -166,7 +159,7 @@ final class Entry: @unchecked Sendable {
 // MARK: - Making
 
 extension Entry {
-  /// Puts a value from outside in place, wired, for everybody; nil takes away what is there.
+  /// Puts a value from outside in place, wired, for everybody; nil takes it away again.
   ///
   /// Takes the claim from a maker, whose object will not be used, but waits for another `set`.
   func set(_ new: AnyBox?, weakly: Bool) throws {
@@ -174,14 +167,16 @@ extension Entry {
     let frame = Frame(.setting, self, site)
     let other = { [self] in
       owner.locked { _ in
-        if maker?.role == .setting { return maker }
-        maker = frame
-        return nil
+        defer { if maker?.role != .setting { maker = frame } }
+        return maker
       }
     }
-    while let other = other() {
-      if try other.join()?.wait() != nil { throw InjectionError.circular([label, label]) }
+    var previous = other()
+    while let setting = previous, setting.role == .setting {
+      if try setting.join()?.wait() != nil { throw InjectionError.circular([label, label]) }
+      previous = other()
     }
+    defer { previous?.dismissWaiters() }
     let wired = Result {
       if let new { try Frame.$current.withValue(frame) { try wire(new, frame) } }
     }
@@ -206,7 +201,7 @@ extension Entry {
   }
 
   /// How often a recipe may be under way within itself, each time in a container of its own.
-  private static let maximumDepth = 100
+  private static let maximumDepth = 30
 
   private func construct(_ frame: Frame) throws -> AnyBox {
     guard let make = recipe.make else { throw notReady }
@@ -265,27 +260,28 @@ extension Entry {
   ///
   /// False: a `set` had taken it.
   private func conclude(_ frame: Frame, _ result: Result<AnyBox?, any Error>) throws -> Bool {
-    // What was kept is let go outside the lock.
-    let (isKept, old) = owner.locked { _ -> (Bool, [AnyBox?]) in
-      guard maker === frame else { return (false, []) }
+    let isKept = forgetting { () -> Bool in
+      guard maker === frame else { return false }
       maker = nil
-      guard case .success(let new) = result else { return (false, []) }
-      return (true, replace(new, isSet: frame.role == .setting && new != nil))
+      guard case .success(let new) = result else { return false }
+      if frame.role == .setting { given = new } else { (given, made) = (nil, new) }
+      return true
     }
-    withExtendedLifetime(old) { frame.end(failed: !isKept) }
+    frame.end(failed: !isKept)
     _ = try result.get()
     return isKept
   }
 
-  /// Under the lock.
-  private func replace(_ new: AnyBox?, isSet: Bool) -> [AnyBox?] {
-    defer { (kept, converted, wasSet) = (new, [], isSet) }
-    return converted + [kept]
-  }
-
   /// Forgets what was made with an object that never became complete.
-  func drop() {
-    let old = owner.locked { _ in wasSet ? [] : replace(nil, isSet: false) }
-    withExtendedLifetime(old) {}
+  func drop() { forgetting { made = nil } }
+
+  /// Changes what is kept; what was kept is let go outside the lock.
+  private func forgetting<R: Sendable>(_ change: () -> R) -> R {
+    let (result, old) = owner.locked { _ in
+      let old = (given, made, converted)
+      converted = [:]
+      return (change(), old)
+    }
+    return withExtendedLifetime(old) { result }
   }
 }

@@ -32,16 +32,18 @@ final class Frame: @unchecked Sendable {
   /// The object while it is wired: complete enough for those whose waiting would never end.
   private var early: AnyBox?
   private var waiters: [Waiter] = []
-  /// What was made with the early object, and falls with it.
-  private var borrowers: [Entry] = []
+  /// Who took the early object; what they made falls with it.
+  private var borrowers: [Frame] = []
 
   init(_ role: Role, _ entry: Entry?, _ container: Container) {
     (self.role, self.entry, self.container) = (role, entry, container)
     caller = Frame.live
   }
 
-  /// What is being made or set here and now.
-  static var live: Frame? { current.flatMap { $0.isOver ? nil : $0 } }
+  /// What is being made or set here and now; a task may have outlived the innermost.
+  static var live: Frame? {
+    current.flatMap { sequence(first: $0, next: \.caller).first { !$0.isOver } }
+  }
 
   var isOver: Bool { over.load(ordering: .acquiring) }
 
@@ -92,7 +94,7 @@ extension Frame {
     return try Frame.lock.withLock { _ throws(InjectionError) in
       while !isOver, let ring = waiter.frame?.way(from: self) {
         if let early {
-          borrowers += ring.dropFirst().compactMap(\.entry)
+          borrowers += ring.dropFirst()
           waiter.early = early
           return waiter
         }
@@ -127,7 +129,7 @@ extension Frame {
   private static func loosen(_ ring: [Frame]) -> Bool {
     for (before, frame) in zip(ring, ring.dropFirst()) where frame.early != nil {
       guard let index = frame.waiters.firstIndex(where: { $0.frame === before }) else { continue }
-      frame.borrowers += ring.compactMap(\.entry).filter { $0 !== frame.entry }
+      frame.borrowers += ring.filter { $0 !== frame }
       frame.waiters.remove(at: index).wake(with: frame.early)
       return true
     }
@@ -135,6 +137,14 @@ extension Frame {
   }
 
   func show(_ early: AnyBox) { Frame.lock.withLock { _ in self.early = early } }
+
+  /// Lets those who wait look again.
+  func dismissWaiters() {
+    Frame.lock.withLock { _ in
+      defer { waiters = [] }
+      return waiters
+    }.forEach { $0.wake() }
+  }
 
   /// For a frame that nobody can join.
   func close() { over.store(true, ordering: .releasing) }
@@ -146,7 +156,9 @@ extension Frame {
       defer { (waiters, borrowers, early) = ([], [], nil) }
       return (waiters, failed ? borrowers : [], early)
     }
-    withExtendedLifetime(object) { fallen.forEach { $0.drop() } }
+    withExtendedLifetime(object) {
+      for frame in fallen where frame.role == .making { frame.entry?.drop() }
+    }
     waiting.forEach { $0.wake() }
   }
 }

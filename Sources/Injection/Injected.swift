@@ -13,39 +13,52 @@ public protocol Injectable: AnyObject {
 @propertyWrapper
 public struct Injected<Value> {
   private final class Slot {
-    /// Where to look on first read.
-    private(set) var container: Container?
-    var value: Value? { didSet { container = nil } }
+    enum Content {
+      /// Where to look on first read.
+      case container(Container)
+      case value(Value)
+    }
+    var content: Content
 
-    init(_ value: Value?) { (self.value, container) = (value, value == nil ? .current : nil) }
+    init(_ content: Content) { self.content = content }
   }
 
   private let slot: Slot
   private let supply: (Container) throws -> Value
 
+  private init(_ supply: @escaping (Container) throws -> Value) {
+    (slot, self.supply) = (Slot(.container(.current)), supply)
+  }
+
   /// A property with a value of its own, until another is assigned.
-  public init(wrappedValue: Value) { (slot, supply) = (Slot(wrappedValue), { _ in wrappedValue }) }
+  public init(wrappedValue: Value) {
+    (slot, supply) = (Slot(.value(wrappedValue)), { _ in wrappedValue })
+  }
 
   /// A property for a key, or for its type.
   public init(_ key: Container.Key<Value> = Container.Key()) where Value: Sendable {
-    (slot, supply) = (Slot(nil), { try $0.get(key) })
+    self.init { try $0.get(key) }
   }
 
   /// A property that is nil when nothing is registered or set for the key.
   public init<T: Sendable>(_ key: Container.Key<T>) where Value == T? {
-    (slot, supply) = (Slot(nil), { try $0.find(key) })
+    self.init { try $0.find(key) }
   }
 
   /// The value; the first read may make it, and traps as `inject()` does when that fails.
   public var wrappedValue: Value {
-    get { required { try filled(from: slot.container ?? .current) } }
-    nonmutating set { slot.value = newValue }
+    get {
+      switch slot.content {
+      case .value(let value): value
+      case .container(let container): required { try filled(from: container) }
+      }
+    }
+    nonmutating set { slot.content = .value(newValue) }
   }
 
   private func filled(from container: Container) throws -> Value {
-    if let value = slot.value { return value }
     let value = try supply(container)
-    slot.value = value
+    slot.content = .value(value)
     return value
   }
 }
@@ -61,10 +74,12 @@ protocol Fillable {
 
 extension Injected: Fillable {
   static var type: Any.Type { Value.self }
-  var content: Any? { slot.value }
-  func fill(from container: Container) throws { _ = try filled(from: container) }
+  var content: Any? { if case .value(let value) = slot.content { value } else { nil } }
+  func fill(from container: Container) throws {
+    if case .container = slot.content { _ = try filled(from: container) }
+  }
   func assigning(_ value: Any) -> (() -> Void)? {
-    (value as? Value).map { value in { slot.value = value } }
+    (value as? Value).map { value in { slot.content = .value(value) } }
   }
 }
 

@@ -42,14 +42,17 @@ public struct InjectionError: Error, CustomStringConvertible {
       code: target.name == nil ? .ambiguous : .duplicate, path: Frame.path(to: target),
       candidates: candidates.map(\.origin.label),
       cure: target.name == nil
-        ? "Make one of them `primary: true`, or ask by name." : "Give each its own name.")
+        ? "Make one of them, and no other, `primary: true`, or ask by name."
+        : "Give each its own name.")
   }
 
   /// - Parameter wired: What could be used already, had it been asked for first.
   static func circular(_ path: [String], _ wired: String? = nil) -> InjectionError {
     InjectionError(
       code: .circular, path: path,
-      cure: wired.map { "Ask for \($0) first, or set every link of the cycle in `then:`." }
+      cure: wired.map {
+        "Register and ask for \($0) first, or set every link of the cycle in `then:`."
+      }
         ?? "Set the links in `then:`, or after the objects exist.")
   }
 

@@ -33,6 +33,10 @@ struct Target: Hashable, Sendable {
 
   var id: ObjectIdentifier { ObjectIdentifier(type) }
   var unnamed: Target { Target(type) }
+  /// What an optional type wraps, under the same name.
+  var wrapped: (type: any Nillable.Type, target: Target)? {
+    (type as? any Nillable.Type).map { ($0, Target($0.wrapped, name)) }
+  }
   var label: String { name.map { "\(type) \"\($0)\"" } ?? "\(type)" }
 
   @usableFromInline static func == (one: Target, other: Target) -> Bool {

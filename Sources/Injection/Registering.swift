@@ -25,7 +25,8 @@ extension Container {
 
   /// Registers an asynchronous singleton, as `{ _ in await Database.open() }`.
   ///
-  /// It is read with `get` after `start()`, before that with `resolve()`. What conforms to
+  /// It is read with `get` after `start()`, before that with `resolve()`. A recipe that itself asks
+  /// with `get` for another one that is not made yet is run again when that one is there. What conforms to
   /// `Injectable` on an actor is not injected by itself: call `inject(into:)` in the closure.
   @discardableResult @inlinable
   public func register<T: Sendable>(
@@ -49,7 +50,7 @@ extension Container {
   /// Registers an initialiser or function whose arguments are found by type, as `using: Shop.init`.
   ///
   /// Such a recipe is checked by `validate()`. An optional argument is nil when nothing is there.
-  @discardableResult @inlinable
+  @discardableResult @inlinable @_disfavoredOverload
   public func register<T: Sendable, each D: Sendable>(
     _ key: Key<T> = Key(), scope: Scope = .singleton, primary: Bool = false,
     using make: @escaping @Sendable (repeat each D) throws -> T, then: Then<T>? = nil
@@ -59,7 +60,7 @@ extension Container {
   }
 
   /// Registers an initialiser or function with one key for each argument.
-  @discardableResult @inlinable
+  @discardableResult @inlinable @_disfavoredOverload
   public func register<T: Sendable, each D: Sendable>(
     _ key: Key<T> = Key(), scope: Scope = .singleton, primary: Bool = false,
     using make: @escaping @Sendable (repeat each D) throws -> T,

@@ -2,58 +2,73 @@
 
 extension Container {
   /// How far `start()` has come, and who waits for it.
-  enum Start: Sendable {
-    case awaited([AsyncThrowingStream<Never, any Error>.Continuation])
-    case failed(any Error)
-    case finished
+  struct Start: Sendable {
+    var isFinished = false
+    var failure: (any Error)?
+    var waiting: [ObjectIdentifier: Waiter] = [:]
+
+    typealias Waiter = AsyncThrowingStream<Never, any Error>.Continuation
   }
+
+  /// Tells one who waits from another.
+  private final class Ticket: Sendable {}
 
   /// Validates, then makes every singleton, the parents' too: first the asynchronous ones, then the
   /// others, in registration order. After that each of them is a plain synchronous read.
   ///
   /// - Throws: What `validate()` or a factory throws; `start()` can then be called again.
   public func start() async throws {
-    locked { if case .failed = $0.start { $0.start = .awaited([]) } }
+    note { $0.failure = nil }
     do {
       try validate()
       let singletons = registrations.filter { $0.recipe.scope == .singleton }
       let later = singletons.filter { $0.recipe.makeLater != nil }
       for entry in later + singletons { try await settling { try await entry.prepare() } }
-      finish(.finished)
     } catch {
-      finish(.failed(error))
-      throw error
+      // Whoever keeps the error must not keep the container.
+      var failure = error
+      if var error = error as? InjectionError {
+        error.pending = nil
+        failure = error
+      }
+      for waiter in note({ $0.failure = failure }) { waiter.finish(throwing: failure) }
+      throw failure
     }
+    for waiter in note({ ($0.isFinished, $0.failure) = (true, nil) }) { waiter.finish() }
   }
 
-  private func finish(_ end: Start) {
-    let waiting = locked { state in
-      defer { if case .finished = state.start {} else { state.start = end } }
-      if case .awaited(let waiting) = state.start { return waiting }
-      return []
+  /// Changes the state and returns who waits. What is replaced is let go outside the lock.
+  @discardableResult
+  private func note(_ change: (inout Start) -> Void) -> [Start.Waiter] {
+    let old = locked { state in
+      defer { change(&state.start) }
+      return state.start
     }
-    for waiter in waiting {
-      if case .failed(let error) = end { waiter.finish(throwing: error) } else { waiter.finish() }
-    }
+    return Array(old.waiting.values)
   }
 
-  /// Returns when `start()` of this container or a parent has finished, at once when it had.
+  /// Returns when `start()` of this container or of a parent has finished, at once when it had.
   ///
   /// - Throws: What `start()` threw when it failed last, and `CancellationError` when the waiting
   ///   task is cancelled.
   public func ready() async throws {
+    let line = Array(sequence(first: self, next: \.parent))
     let (stream, waiter) = AsyncThrowingStream<Never, any Error>.makeStream()
-    for container in sequence(first: self, next: \.parent) {
-      let start = container.locked { state in
-        if case .awaited(let others) = state.start { state.start = .awaited(others + [waiter]) }
-        return state.start
-      }
-      switch start {
-      case .awaited: continue
-      case .failed(let error): throw error
-      case .finished: return
+    let ticket = Ticket()
+    waiter.onTermination = { _ in
+      for container in line {
+        _ = container.locked { $0.start.waiting.removeValue(forKey: ObjectIdentifier(ticket)) }
       }
     }
+    defer { waiter.finish() }
+    let starts = line.map { container in
+      container.locked { state in
+        state.start.waiting[ObjectIdentifier(ticket)] = waiter
+        return (isFinished: state.start.isFinished, failure: state.start.failure)
+      }
+    }
+    if starts.contains(where: \.isFinished) { return }
+    if let failure = starts[0].failure { throw failure }
     for try await _ in stream {}
     try Task.checkCancellation()
   }

@@ -24,7 +24,7 @@ extension Container {
     } ?? []
   }
 
-  /// A new object whatever its scope, with arguments given for this once.
+  /// A new object whatever its scope and whatever is set, with arguments given for this once.
   ///
   /// The recipe, and the transient recipes that it asks, find the values by type.
   /// - Throws: `InjectionError`, with `notReady` for an asynchronous recipe, or what it throws.
@@ -43,8 +43,8 @@ extension Container {
   /// Adds an argument, beside others of its type: two of a kind are an error when asked for.
   private func give<T: Sendable>(_ value: T) { register { _ in value } }
 
-  /// Puts an object from outside in place of what the key stands for; nil takes it away, and what
-  /// was there is found again: a recipe, or what a parent has.
+  /// Puts an object from outside in place of what the key stands for here; nil takes it away, and
+  /// what was there is found again: an object that was made, a recipe, or what a parent has.
   ///
   /// An `Injectable` object is injected before others see it, one that conforms on an actor only
   /// there. Registers the key when it is new; `set(nil, for:)` declares it, so that `validate()`
@@ -57,7 +57,7 @@ extension Container {
   ) throws {
     let target = key.target
     let entry = try locked { (state) throws(InjectionError) in
-      try state.byKey[target]?.chosen(for: target)
+      try state.candidates(target)?.chosen(for: target)
         ?? state.add(Recipe(target: target), to: self)
     }
     try entry.set(value.map { Box($0) }, weakly: weak)
@@ -69,11 +69,16 @@ extension Container {
   }
 
   func missing(_ target: Target) -> InjectionError {
-    let known = nearest(Target(target.type)) { $0 }?.all.map(\.recipe.target) ?? []
+    let entry = nearest(target) { $0 }?.choice
+    let cure =
+      switch entry?.state().given {
+      case nil where entry == nil:
+        "Register it, or add `.as` with this key to what should be found."
+      case nil: "It is registered but not set: call `set`."
+      default: "It comes from outside and has no recipe: use `get`."
+      }
     return InjectionError(
-      code: .missing, path: Frame.path(to: target), candidates: known.map(\.label),
-      cure: known.contains(target)
-        ? "It is registered but not set: call `set`."
-        : "Register it, or add `.as` with this key to what should be found.")
+      code: .missing, path: Frame.path(to: target),
+      candidates: nearest(target.unnamed) { $0 }?.all.map(\.label) ?? [], cure: cure)
   }
 }

@@ -12,30 +12,31 @@ extension Container {
     var problems = sequence(first: self, next: \.parent).reversed().flatMap(\.unclear)
     /// Entries, by the container that they ask.
     var finished: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
-    var path: [Entry] = []
+    var path: [(entry: Entry, site: Container)] = []
 
     func visit(_ entry: Entry, _ asker: Container) {
       let site = entry.recipe.scope == .transient ? asker : entry.site
-      if let start = path.firstIndex(where: { $0 === entry }) {
-        return problems.append(.circular(path[start...].map(\.label) + [entry.label]))
+      if let start = path.firstIndex(where: { $0.entry === entry && $0.site === site }) {
+        return problems.append(.circular(path[start...].map(\.entry.label) + [entry.label]))
       }
       let isNew = finished[ObjectIdentifier(site), default: []].insert(ObjectIdentifier(entry))
       guard isNew.inserted else { return }
-      path.append(entry)
+      if entry.state().given != nil { return }  // Its recipe is not asked.
+      path.append((entry, site))
       for need in entry.recipe.needs { follow(need, site) }
       path.removeLast()
     }
     func follow(_ need: Target, _ site: Container) {
       do throws(InjectionError) {
-        let type = need.type as? any Nillable.Type
+        let wrapped = need.wrapped?.target
         var next = try site.locate(need)
-        if let type, next == nil { next = try site.locate(Target(type.wrapped, need.name)) }
-        if let next { return visit(next.origin, site) }
-        if type == nil { throw site.missing(need) }
+        if let wrapped, next == nil { next = try site.locate(wrapped) }
+        if let next { return visit(next.state().given == nil ? next.origin : next, site) }
+        if wrapped == nil { throw site.missing(need) }
       } catch {
         if error.code == .duplicate { return }  // That is reported once, by `unclear`.
         var error = error
-        error.path = path.map(\.label) + [error.key]
+        error.path = path.map(\.entry.label) + [error.key]
         problems.append(error)
       }
     }

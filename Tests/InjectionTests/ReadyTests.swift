@@ -72,4 +72,95 @@ import Testing
     #expect(
       try fresh.get(Container.Key<RealAPI>()) === fresh.get(Container.Key<any API>()) as? RealAPI)
   }
+
+  /// An error whose end uses the container.
+  private final class Last: Error, Sendable {
+    let action: @Sendable () -> Void
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+    deinit { action() }
+  }
+
+  @Test func theEndOfAnErrorOfStartMayUseTheContainer() async throws {
+    let container = Container()
+    let (tries, ended) = (Counter(), Counter())
+    container.register { c -> RealAPI in
+      if tries.up() < 3 {
+        throw Last { if (try? c.find(Container.Key<Int>())) == .some(nil) { ended.up() } }
+      }
+      return RealAPI()
+    }
+    for _ in 1...2 { await #expect(throws: Last.self) { try await container.start() } }
+    try await container.start()
+    #expect(ended.value == 2)
+  }
+
+  @Test func aStartThatFailedKeepsNoContainer() async {
+    weak var gone: Container?
+    do {
+      let container = Container()
+      gone = container
+      container.register { _ async in RealAPI() }
+      container.register { c -> Int in
+        try c.child(fresh: true).get(Container.Key<RealAPI>()).host.count
+      }
+      #expect(await injectionError { try await container.start() }?.code == .notReady)
+    }
+    #expect(gone == nil)
+  }
+
+  @Test func thoseWhoStopWaitingAreForgotten() async {
+    let container = Container()
+    weak var gone: Container?
+    do {
+      let child = container.child()
+      gone = child
+      let waiting = Task { try await child.ready() }
+      waiting.cancel()
+      await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+    #expect(gone == nil)
+  }
+
+  @Test func aChildWhoseStartFailedIsReadyWhenItsParentIs() async throws {
+    let container = Container()
+    let child = container.child()
+    child.register(using: { (_: String) in 5 })
+    await #expect(throws: InjectionError.self) { try await child.start() }
+    await #expect(throws: InjectionError.self) { try await child.ready() }
+    try await container.start()
+    try await child.ready()
+  }
+
+  @Test func aFreshChildThatIsGoneIsAnErrorAndNoCrash() async {
+    let container = Container()
+    container.register { _ async in RealAPI() }
+    container.register { c -> Shop in
+      Shop(api: try c.child(fresh: true).get(Container.Key<RealAPI>()))
+    }
+    let error = await injectionError { _ = try await container.resolve(Container.Key<Shop>()) }
+    #expect(error?.code == .notReady)
+  }
+
+  @Test func whatIsSetNeedsNoArguments() throws {
+    let container = Container()
+    container.register(using: { (_: Other) in Node() })
+    container.register(using: { (_: Node) in Other() })
+    #expect(injectionError { try container.validate() }?.problems.map(\.code) == [.circular])
+    try container.set(Other())
+    #expect(throws: Never.self) { try container.validate() }
+    #expect(throws: Never.self) { try container.get(Container.Key<Node>()) }
+  }
+
+  @Test func aTransientThatTwoContainersAskForIsNoCycle() throws {
+    struct Inner: Sendable {}
+    struct Outer: Sendable {}
+    let container = Container()
+    container.register(scope: .transient, using: { (_: Inner) in 5 })
+    container.register { _ in Inner() }
+    container.register(using: { (_: Int) in Outer() })
+    let child = container.child()
+    child.register(using: { (_: Outer) in Inner() })
+    #expect(try child.get(Container.Key<Int>()) == 5)
+    #expect(throws: Never.self) { try child.validate() }
+  }
 }

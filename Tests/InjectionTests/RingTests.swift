@@ -63,7 +63,8 @@ import Testing
     container.register { c in Other(try c.get(NodeKey())) }
     let error = injectionError { _ = try container.get(OtherKey()) }
     #expect(error?.path == ["Other", "Node", "Other"])
-    #expect(error?.cure == "Ask for Node first, or set every link of the cycle in `then:`.")
+    #expect(
+      error?.cure == "Register and ask for Node first, or set every link of the cycle in `then:`.")
     #expect(throws: Never.self) { try container.get(NodeKey()) }
     #expect(throws: Never.self) { try container.get(OtherKey()) }
   }
@@ -137,5 +138,51 @@ import Testing
     #expect(try container.get(Container.Key<Int>()) == 1)
     made.open()
     for task in tasks.withLock({ $0 }) { #expect(try await task.value == 2) }
+  }
+
+  @Test func whatAChildThatIsGoneMadeWithAnObjectThatFailedIsNoCrash() {
+    let container = Container()
+    container.register(make: { _ in Node() }) { _, c in
+      let child = c.child()
+      child.register { c in Other(try c.get(NodeKey())) }
+      _ = try child.get(OtherKey())
+      throw Failure()
+    }
+    #expect(throws: Failure.self) { _ = try container.get(NodeKey()) }
+  }
+
+  @Test func aSingletonThatOnlyHelpedToMakeWhatFailedStays() throws {
+    let container = Container()
+    let tries = Counter()
+    container.register(make: { _ in Node() }) { _, c in
+      _ = try c.make(OtherKey())
+      if tries.up() == 2 { throw Failure() }
+    }
+    container.register { c in Other(try c.get(NodeKey())) }
+    let other: Other = try container.get()
+    #expect(throws: Failure.self) { _ = try container.make(NodeKey()) }
+    #expect(try container.get(OtherKey()) === other)
+  }
+
+  @Test func aTaskThatOutlivesItsFactoryIsStillPartOfTheFactoryAroundIt() async {
+    let container = Container()
+    let task = Mutex<Task<Node, any Error>?>(nil)
+    container.register { c -> Other in
+      let ended = Latch()
+      task.withLock {
+        $0 = Task {
+          await ended.yieldUntilOpen()
+          return try await c.resolve(NodeKey())
+        }
+      }
+      defer { ended.open() }
+      return Other()
+    }
+    container.register { c async throws -> Node in
+      _ = try c.get(OtherKey())
+      return try await task.withLock { $0 }?.value ?? Node()
+    }
+    let error = await injectionError { _ = try await container.resolve(NodeKey()) }
+    #expect(error?.code == .circular)
   }
 }

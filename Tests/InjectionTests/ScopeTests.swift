@@ -137,12 +137,13 @@ import Testing
     #expect(seen.value == 1)
   }
 
-  @Test func replacedSingletonIsLetGoWithItsAliases() throws {
+  @Test func replacedObjectIsLetGoWithItsAliases() throws {
     let container = Container()
     container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
     weak var gone: RealAPI?
     do {
-      let api: RealAPI = try container.get()
+      let api = RealAPI(host: "first")
+      try container.set(api)
       for _ in 1...3 { _ = try container.get(Container.Key<any API>()) }
       gone = api
     }
