@@ -26,8 +26,9 @@ extension Container {
   /// Registers an asynchronous singleton, as `{ _ in await Database.open() }`.
   ///
   /// It is read with `get` after `start()`, before that with `resolve()`. A recipe that itself asks
-  /// with `get` for another one that is not made yet is run again when that one is there. What conforms to
-  /// `Injectable` on an actor is not injected by itself: call `inject(into:)` in the closure.
+  /// with `get` for another one that is not made yet is run again when that one is there. What
+  /// conforms to `Injectable` on an actor is not injected by itself: call `inject(into:)` in the
+  /// closure.
   @discardableResult @inlinable
   public func register<T: Sendable>(
     _ key: Key<T> = Key(), primary: Bool = false,
