@@ -10,6 +10,7 @@ import Synchronization
 public final class Device: Sendable {
   package let core: Core
   package let clock: WallClock
+  let backups: BackupPolicy
 
   /// How long to wait for another process's lock, unless told otherwise.
   public static let defaultBusyTimeout: Duration = .seconds(5)
@@ -21,44 +22,50 @@ public final class Device: Sendable {
   ///   - access: whether to write, and whether a missing file is made.
   ///   - busyTimeout: how long to wait for another process's lock. Handles that share a connection
   ///     wait as long as the first of them.
+  ///   - backups: whether the device is copied each day, beside its file.
   ///   - clock: where stamps get the time from.
   /// - Throws: `KeepsakeError`; the file is as it was.
   public convenience init(
     at url: URL, access: Access = .create, busyTimeout: Duration = Device.defaultBusyTimeout,
-    clock: WallClock = .system
+    backups: BackupPolicy = .daily, clock: WallClock = .system
   ) throws(KeepsakeError) {
     guard url.isFileURL else {
       throw KeepsakeError(
         .notKeepsake, path: url.absoluteString, "this is not a file URL",
         cure: "copy the file to a disk and name its path")
     }
-    try self.init(path: url.path, access: access, busyTimeout: busyTimeout, clock: clock)
+    try self.init(
+      path: url.path, access: access, busyTimeout: busyTimeout, backups: backups, clock: clock)
   }
 
-  /// Opens the device's file by its path, absolute or relative to the current folder.
+  /// Opens the device's file by its path, absolute or relative to the current folder; without
+  /// backups, unless told otherwise.
   public convenience init(
     path: String, access: Access = .create, busyTimeout: Duration = Device.defaultBusyTimeout,
-    clock: WallClock = .system
+    backups: BackupPolicy = .never, clock: WallClock = .system
   ) throws(KeepsakeError) {
+    try RecoveryMark.refuse(path)
     var generator = SystemRandomNumberGenerator()
     try self.init(
-      path: path, access: access, busyTimeout: busyTimeout, clock: clock, folder: nil,
-      identity: .random(using: &generator))
+      path: path, access: access, busyTimeout: busyTimeout, backups: backups, clock: clock,
+      folder: nil, identity: .random(using: &generator))
   }
 
   /// - Parameter identity: what the device is called if its file has to be made.
   package init(
-    path: String, access: Access, busyTimeout: Duration, clock: WallClock,
-    folder: TemporaryFolder?, identity: ReplicaID
+    path: String, access: Access, busyTimeout: Duration, backups: BackupPolicy = .never,
+    clock: WallClock, folder: TemporaryFolder?, identity: ReplicaID
   ) throws(KeepsakeError) {
     core = try CoreRegistry.core(
       path, access, busyTimeout: busyTimeout, identity: identity, folder: folder)
     self.clock = clock
+    self.backups = backups
   }
 
   private init(core: Core, clock: WallClock) {
     self.core = core
     self.clock = clock
+    backups = .never
   }
 
   /// A device in memory, gone with its last handle. It can meet other devices of this process.

@@ -14,16 +14,19 @@ extension Device {
   /// - Parameters:
   ///   - identifier: names the application, as "org.example.reader"; see `defaultIdentifier`.
   ///   - folder: takes the place of the system's.
+  ///   - backups: whether the device is copied each day, beside its file.
   ///   - clock: where stamps get the time from.
   /// - Throws: `KeepsakeError`, with `invalidKey` for an identifier that is no file name.
   public convenience init(
     identifier: String = Device.defaultIdentifier, in folder: URL? = nil, access: Access = .create,
-    busyTimeout: Duration = Device.defaultBusyTimeout, clock: WallClock = .system
+    busyTimeout: Duration = Device.defaultBusyTimeout, backups: BackupPolicy = .daily,
+    clock: WallClock = .system
   ) throws(KeepsakeError) {
     let path = try Self.standardPath(
       identifier, in: folder?.path, environment: ProcessInfo.processInfo.environment)
     if access == .create { try Self.makeFolders(FileStatus.folder(of: path)) }
-    try self.init(path: path, access: access, busyTimeout: busyTimeout, clock: clock)
+    try self.init(
+      path: path, access: access, busyTimeout: busyTimeout, backups: backups, clock: clock)
   }
 
   /// The bundle's identifier; for a program without a bundle the name of its executable.

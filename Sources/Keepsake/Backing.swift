@@ -56,6 +56,9 @@ final class Backing: Sendable {
     let own = bundle?.seeds.map { (ByteText($0.key), $0.value) } ?? []
     let others = try device.defaults(store: store).map { (ByteText($0.key), $0.value) }
     seeds = Dictionary(own + others, uniquingKeysWith: { first, _ in first })
+    device.backUpDaily { [failures] error in
+      failures.report(SettingFailure(store: store, key: "", operation: .backup, cause: error))
+    }
   }
 
   /// What a value is read from. It is the same as long as none of the layers has changed.

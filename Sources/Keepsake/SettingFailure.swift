@@ -12,6 +12,8 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case readAll
     /// The last writes may not survive a power cut.
     case synchronize
+    /// There is no backup of today; a damaged device is not copied.
+    case backup
   }
 
   public let store: String
@@ -28,6 +30,7 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
       case .write: "\(store)/\(key): the setting could not be written"
       case .readAll: "\(store): the settings could not be read"
       case .synchronize: "\(store): the last writes may not survive a power cut"
+      case .backup: "\(store): the daily backup could not be made"
       }
     return "\(what): \(cause)"
   }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A damaged file is put aside, never deleted, and what takes its place is for the application to
+// decide: no store is empty in silence. While this goes on, `<file>.recovery` is there, locked; a
+// crash leaves it behind, and the file cannot be opened until a recovery has ended.
+//
+// The order: the successor is made complete under a draft's name; the file goes aside, then its
+// log, which would else be taken for the successor's; the successor gets its name; the mark goes.
+
+public import Foundation
+public import KeepsakeValues
+
+/// A device's file that cannot be read.
+public struct Damage: Sendable {
+  /// What is damaged.
+  public let error: KeepsakeError
+  /// What it can be restored from, the newest first.
+  public let backups: [Backup]
+}
+
+/// What becomes of a damaged device.
+public enum Recovery: Sendable {
+  /// A copy of this backup takes its place. What was written since is in the damaged file, and on
+  /// the devices that it met.
+  case restore(Backup)
+  /// An empty device takes its place.
+  case startEmpty
+  /// Everything stays as it is, and the damage is thrown.
+  case giveUp
+}
+
+extension Device {
+  /// Replaces a device's file if it is damaged: every page is checked.
+  ///
+  /// The damaged file is kept beside it, as `<file>.corrupt-<time>`, with its log. Others who have
+  /// it open cannot write to it any more.
+  ///
+  /// - Parameter decide: tells the application, and asks what to do; runs while nobody else can
+  ///   open or recover the file.
+  /// - Returns: where the damaged file is now; nil when the file was sound.
+  /// - Throws: what `decide` throws, the damage if it gives up, or what stops the recovery; then
+  ///   the file is where it was, unless its place was lost in a crash before.
+  public static func recover(
+    at url: URL, clock: WallClock = .system, _ decide: (Damage) throws -> Recovery
+  ) throws -> URL? {
+    let path = url.path
+    let mark = try RecoveryMark(of: path)
+    var isMoved = mark.wasThere
+    defer { mark.release(keeping: isMoved) }
+    guard let error = try damage(path, clock, wasMoved: isMoved) else {
+      isMoved = false
+      return nil
+    }
+    let recovery = try decide(Damage(error: error, backups: try backups(of: url)))
+    var generator = SystemRandomNumberGenerator()
+    let identity = ReplicaID.random(using: &generator)
+    let draft = path + Creation.draftInfix + identity.description
+    defer { Creation.remove(draft) }
+    switch recovery {
+    case .giveUp: throw error
+    case .startEmpty: try Creation.create(path: draft, identity: identity)
+    case .restore(let backup):
+      try Device(path: backup.url.path, access: .readOnly, clock: clock)
+        .backup(to: URL(fileURLWithPath: draft))
+    }
+    isMoved = true
+    let aside = try putAside(path, clock)
+    guard try Creation.publish(draft, as: path) else {
+      throw KeepsakeError(
+        .cannotCreate, path: path, "another program has made this file meanwhile",
+        cure: "look at it; the damaged one is \(aside.path)")
+    }
+    isMoved = false
+    return aside
+  }
+
+  /// Nil for a sound file. What is no damage is thrown.
+  private static func damage(
+    _ path: String, _ clock: WallClock, wasMoved: Bool
+  ) throws(KeepsakeError) -> KeepsakeError? {
+    do throws(KeepsakeError) {
+      let device = try Device(
+        path: path, access: .existing, busyTimeout: defaultBusyTimeout, clock: clock, folder: nil,
+        identity: ReplicaID(rawValue: 0))
+      try device.checkIntegrity()
+      return nil
+    } catch {
+      switch error.code {
+      case .corrupt, .notKeepsake: return error
+      case .missing where wasMoved: return error
+      default: throw error
+      }
+    }
+  }
+
+  private static func putAside(_ path: String, _ clock: WallClock) throws(KeepsakeError) -> URL {
+    let time = ISO8601.text(milliseconds: clock.milliseconds)?.prefix(19) ?? "unknown"
+    let name = path + ".corrupt-" + time.replacing(":", with: "")
+    var (aside, number) = (name, 1)
+    while try FileStatus(of: aside) != nil {
+      number += 1
+      aside = name + "-\(number)"
+    }
+    for suffix in ["", "-wal"] where rename(path + suffix, aside + suffix) != 0 {
+      let code = errno
+      // After a crash the file itself may be aside already.
+      if code != ENOENT { throw KeepsakeError(system: code, path: path + suffix) }
+    }
+    unlink(path + "-shm")
+    return URL(fileURLWithPath: aside)
+  }
+}
+
+/// The locked file that says that a recovery is under way.
+final class RecoveryMark {
+  static let suffix = ".recovery"
+
+  private let path: String
+  private let descriptor: Int32
+  /// Another recovery was interrupted.
+  let wasThere: Bool
+
+  /// Waits for another recovery of the same file.
+  init(of file: String) throws(KeepsakeError) {
+    path = file + Self.suffix
+    wasThere = try FileStatus(of: path) != nil
+    while true {
+      let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw KeepsakeError(system: errno, path: path) }
+      var (mine, present) = (stat(), stat())
+      let isLocked = flock(descriptor, LOCK_EX) == 0
+      // Whoever was first may have removed it meanwhile.
+      if isLocked, fstat(descriptor, &mine) == 0, stat(path, &present) == 0,
+        mine.st_ino == present.st_ino
+      {
+        self.descriptor = descriptor
+        return
+      }
+      let code = errno
+      close(descriptor)
+      if !isLocked, code != EINTR { throw KeepsakeError(system: code, path: path) }
+    }
+  }
+
+  /// - Parameter keeping: as long as the file has no successor it must not be made anew.
+  func release(keeping: Bool) {
+    if !keeping { unlink(path) }
+    close(descriptor)
+  }
+
+  /// Throws when a recovery of the file is under way, or was interrupted.
+  static func refuse(_ file: String) throws(KeepsakeError) {
+    guard try FileStatus(of: file + suffix) != nil else { return }
+    throw KeepsakeError(
+      .corrupt, path: file, "it is being recovered, or a recovery was interrupted",
+      cure: "wait for it, or recover it again")
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@Suite struct BackupTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.path + "/device.keepsake" }
+  private var url: URL { URL(fileURLWithPath: path) }
+  private static let day: Int64 = 86_400_000
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+  }
+
+  private func write(_ device: Device, _ value: StoredValue) throws {
+    try device.write([LocalWrite(store: "cloud", key: "k", value: value)])
+  }
+
+  private func value(in url: URL) throws -> StoredValue? {
+    try Device(path: url.path, access: .readOnly).entry(store: "cloud", key: "k")?.content.value
+  }
+
+  @Test func theLastTwoDaysAreKept() throws {
+    let clock = MovableClock(1_795_219_200_000)
+    do {
+      let device = try Device(path: path, backups: .daily, clock: clock.clock)
+      for value in 1...4 {
+        try write(device, .integer(Int64(value)))
+        try device.backUpToday()
+        try write(device, 0)
+        try device.backUpToday()
+        clock.milliseconds += Self.day
+      }
+    }
+    let backups = try Device.backups(of: url)
+    #expect(backups.map(\.day) == ["2026-11-24", "2026-11-23"])
+    #expect(try backups.map { try value(in: $0.url) } == [4, 3])
+    #expect(try names().count == 3)
+  }
+
+  @Test func aClockThatWasAheadCostsNoBackup() throws {
+    let clock = MovableClock(1_795_219_200_000)
+    let device = try Device(path: path, backups: .daily, clock: clock.clock)
+    for days in [400, 0, 1, 2] as [Int64] {
+      clock.milliseconds = 1_795_219_200_000 + days * Self.day
+      try device.backUpToday()
+    }
+    #expect(
+      try Device.backups(of: url).map(\.day) == ["2027-12-26", "2026-11-23", "2026-11-22"])
+  }
+
+  @Test func aDamagedDeviceIsNotCopiedOverSoundBackups() throws {
+    let clock = MovableClock(1_795_219_200_000)
+    do {
+      let device = try Device(path: path, clock: clock.clock)
+      try device.transaction {
+        for key in 0..<500 {
+          try device.write([LocalWrite(store: "cloud", key: "k\(key)", value: "value")])
+        }
+      }
+      try device.backUpToday()
+    }
+    let handle = try FileHandle(forUpdating: url)
+    try handle.seek(toOffset: handle.seekToEnd() / 2)
+    try handle.write(contentsOf: Data(repeating: 0xff, count: 2048))
+    try handle.close()
+    clock.milliseconds += Self.day
+    let device = try Device(path: path, clock: clock.clock)
+    let error = #expect(throws: KeepsakeError.self) { try device.backUpToday() }
+    #expect(error?.code == .corrupt)
+    #expect(try Device.backups(of: url).map(\.day) == ["2026-11-21"])
+    #expect(try !names().contains { $0.contains(".new-") })
+  }
+
+  @Test func aBackupOfAnOpenDeviceHoldsWhatWasCommitted() throws {
+    let device = try Device(path: path)
+    try write(device, 1)
+    let copy = URL(fileURLWithPath: folder.path + "/copy.keepsake")
+    try device.backup(to: copy)
+    try write(device, 2)
+    #expect(try value(in: copy) == 1)
+    #expect(try Device(path: copy.path).replica() == device.replica())
+    let error = #expect(throws: KeepsakeError.self) { try device.backup(to: copy) }
+    #expect(error?.code == .cannotCreate)
+    #expect(try value(in: copy) == 1)
+  }
+
+  @Test func toolsMakeNoBackups() async throws {
+    let device = try Device(path: path)
+    device.backUpDaily { Issue.record($0) }
+    #expect(try Device.backups(of: url).isEmpty)
+  }
+
+  @Test(arguments: [true, false])
+  func aDamagedFileIsPutAsideAndReplaced(isRestored: Bool) throws {
+    do {
+      let device = try Device(path: path)
+      try write(device, 1)
+      try device.backUpToday()
+      try write(device, 2)
+    }
+    try Data("damaged".utf8).write(to: url)
+    #expect(throws: KeepsakeError.self) { try Device(path: path) }
+    let aside = try Device.recover(at: url) { damage in
+      #expect(damage.backups.count == 1)
+      #expect(damage.error.code == .notKeepsake || damage.error.code == .corrupt)
+      #expect(throws: KeepsakeError.self) { try Device(path: path) }
+      return try isRestored ? .restore(#require(damage.backups.first)) : .startEmpty
+    }
+    #expect(try Data(contentsOf: #require(aside)) == Data("damaged".utf8))
+    #expect(try value(in: url) == (isRestored ? 1 : nil))
+    #expect(try Device.recover(at: url) { _ in .giveUp } == nil)
+    #expect(try !names().contains { $0.hasSuffix(".recovery") || $0.contains(".new-") })
+  }
+
+  @Test func givingUpOrThrowingLeavesEveryFileAsItWas() throws {
+    try Data("damaged".utf8).write(to: url)
+    struct Refused: Error {}
+    #expect(throws: KeepsakeError.self) { try Device.recover(at: url) { _ in .giveUp } }
+    #expect(throws: Refused.self) { try Device.recover(at: url) { _ in throw Refused() } }
+    #expect(try names() == ["device.keepsake"])
+    #expect(try Data(contentsOf: url) == Data("damaged".utf8))
+  }
+
+  @Test func aMissingFileAndASoundOneAreNoDamage() throws {
+    let error = #expect(throws: KeepsakeError.self) {
+      try Device.recover(at: url) { _ in
+        Issue.record("nothing is damaged")
+        return .startEmpty
+      }
+    }
+    #expect(error?.code == .missing)
+    _ = try Device(path: path)
+    #expect(try Device.recover(at: url) { _ in .startEmpty } == nil)
+    #expect(try names() == ["device.keepsake"])
+  }
+
+  @Test func afterARecoveryThatWasInterruptedNothingIsMadeInSilence() throws {
+    do {
+      let device = try Device(path: path)
+      try write(device, 1)
+      try device.backUpToday()
+    }
+    // As a crash leaves it between the two names.
+    try FileManager.default.moveItem(atPath: path, toPath: path + ".corrupt-then")
+    try Data().write(to: URL(fileURLWithPath: path + ".recovery"))
+    let error = #expect(throws: KeepsakeError.self) { try Device(path: path) }
+    #expect(error?.code == .corrupt)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    _ = try Device.recover(at: url) { .restore(try #require($0.backups.first)) }
+    #expect(try value(in: url) == 1)
+  }
+}
