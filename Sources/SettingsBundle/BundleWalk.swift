@@ -247,7 +247,7 @@ extension BundleWalk {
     let idiom = SettingsBundle.Idiom.allCases.first { names.contains($0.variant(of: file)) }
     return PropertyListError(
       .missing, file: folder.shownPath(file), "there is no such file",
-      cure: idiom.map { "there is \($0.variant(of: file)), so add it, or read for idiom \($0)" }
+      cure: idiom.map { "add it, or read \($0.variant(of: file)) with the idiom \($0)" }
         ?? "check the path")
   }
 }
@@ -276,26 +276,5 @@ extension BundleWalk {
     PropertyListError(
       fault, file: folder.shownPath(pane.file), map: pane.map,
       keyPath: pane.root.keyPath(to: fault.offset), cause: cause)
-  }
-}
-
-extension Fault {
-  /// What keeps a row from its pane; nil for what is wrong in the pane, and for limits.
-  fileprivate init?(unreadable error: PropertyListError, _ file: String, at offset: Int) {
-    let name = file.quoted
-    switch error.code {
-    case .notAFile:
-      self.init(
-        error.code, at: offset, "the pane \(name) is not a regular file",
-        cure: "put a property list in its place, or remove this row")
-    case .permissionDenied:
-      self.init(
-        error.code, at: offset, "permission to read the pane \(name) is denied",
-        cure: "change its permissions")
-    case .unreadable:
-      self.init(
-        error.code, at: offset, "the pane \(name) cannot be read", cure: "check the disk")
-    default: return nil
-    }
   }
 }

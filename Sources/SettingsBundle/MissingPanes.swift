@@ -39,3 +39,24 @@ struct MissingPanes {
     return names[parent]?[name.lowercased()]?.map { ($0, parent + $0) } ?? []
   }
 }
+
+extension Fault {
+  /// What keeps a row from its pane; nil for what is wrong in the pane, and for limits.
+  init?(unreadable error: PropertyListError, _ file: String, at offset: Int) {
+    let name = file.quoted
+    switch error.code {
+    case .notAFile:
+      self.init(
+        error.code, at: offset, "the pane \(name) is not a regular file",
+        cure: "put a property list in its place, or remove this row")
+    case .permissionDenied:
+      self.init(
+        error.code, at: offset, "permission to read the pane \(name) is denied",
+        cure: "change its permissions")
+    case .unreadable:
+      self.init(
+        error.code, at: offset, "the pane \(name) cannot be read", cure: "check the disk")
+    default: return nil
+    }
+  }
+}

@@ -100,7 +100,7 @@ private func refusal(_ bytes: [UInt8]) -> String {
     ([[0xA1, 9]], "malformedBinary at byte 14, in k[0]: this property list is damaged: it names"),
     (
       [[0xA1, 3], [0xA1, 2]],
-      "malformedBinary at byte 13, in k[0][0]: this property list is damaged: an array or dictionary"
+      "malformedBinary at byte 13, in k[0][0]: this property list is damaged: an array or"
     ),
     (
       [[0xA1, 0]], "malformedBinary at byte 8, in k[0]: this property list is damaged: an array or"

@@ -102,7 +102,7 @@ import Testing
     #expect(error?.code == .missing)
     #expect(
       error?.message == "there is no such file; "
-        + "there is Root~ipad.plist, so add it, or read for idiom pad")
+        + "add it, or read Root~ipad.plist with the idiom pad")
     #expect(try SettingsBundle(at: folder.path, idiom: .pad).seeds.map(\.key) == ["a"])
   }
 }
