@@ -107,11 +107,11 @@ extension PropertyListParser {
   }
 
   private func unknownElement(_ name: Range<Int>, at start: Int) -> Fault {
-    if cursor.at("<![CDATA[") {
+    if cursor.bytes.matches("<![CDATA[", at: start) {
       return Fault(
         .malformedTag, at: start, "CDATA stands between elements", cure: "put it into <string>")
     }
-    if cursor.at("<!") {
+    if cursor.bytes.matches("<!", at: start) {
       return Fault(
         .malformedTag, at: start, "a declaration stands inside of <plist>", cure: "remove it")
     }
