@@ -145,9 +145,13 @@ extension SettingsStore {
     SettingDeclarationError(description: "\(type(of: self)): \(problem)")
   }
 
-  /// A wrapped property is stored under its name with an underscore before it.
+  /// A wrapped property is stored under its name with an underscore before it, a lazy one with
+  /// `$__lazy_storage_$_`.
   static func propertyName(_ label: String?) -> String {
     guard let label else { return "" }
+    if let prefix = label.prefixMatch(of: /\$__lazy_storage_\$_/) {
+      return String(label[prefix.range.upperBound...])
+    }
     return label.hasPrefix("_") ? String(label.dropFirst()) : label
   }
 }

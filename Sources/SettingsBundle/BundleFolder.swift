@@ -46,16 +46,18 @@ struct BundleFolder {
   enum Location {
     case inside(String)
     case outside
-    case missing(similar: String?)
+    case missing
   }
 
   func locate(_ file: String) throws(PropertyListError) -> Location {
+    // Longer than any system's paths; resolving it would take its time.
+    guard file.utf8.count <= 4096 else { return .missing }
     let named = "\(path)/\(file)"
     let real = URL(filePath: named).resolvingSymlinksInPath().path
     do throws(PropertyListError) {
       _ = try Self.attributes(of: real, shown: shownPath(file))
-    } catch  where error.code == .missing {
-      return .missing(similar: similarName(to: file))
+    } catch  where error.code == .missing || Self.system(error.cause)?.code == .ENAMETOOLONG {
+      return .missing
     }
     let root = path.hasSuffix("/") ? path : path + "/"
     return real.utf8.starts(with: root.utf8) ? .inside(real) : .outside
@@ -90,15 +92,6 @@ struct BundleFolder {
     let folder = subfolder.isEmpty ? path : "\(path)/\(subfolder)"
     return (FileManager.default.namesOfFolder(folder) ?? []).sorted { ByteText($0) < ByteText($1) }
   }
-
-  /// A file of the same folder that differs only in case: found by the default file system of a
-  /// Mac, but not by a phone.
-  private func similarName(to file: String) -> String? {
-    let parts = file.split(separator: "/")
-    guard let name = parts.last else { return nil }
-    return names(in: parts.dropLast().joined(separator: "/"))
-      .first { $0.lowercased() == name.lowercased() }
-  }
 }
 
 // MARK: - The file system's answers
@@ -119,9 +112,13 @@ extension BundleFolder {
     }
   }
 
-  private static func failure(_ error: any Error, shown: String) -> PropertyListError {
+  private static func system(_ error: (any Error)?) -> POSIXError? {
     let inner = (error as? CocoaError)?.userInfo["NSUnderlyingError"] as? any Error
-    let system = ((inner ?? error) as? POSIXError)?.code
+    return (inner ?? error) as? POSIXError
+  }
+
+  private static func failure(_ error: any Error, shown: String) -> PropertyListError {
+    let system = Self.system(error)?.code
     switch system {
     case .ENOENT, .ENOTDIR:
       return PropertyListError(

@@ -21,12 +21,14 @@ struct BundleWalk {
   private var places: [ByteText: Int] = [:]
   private var visited: [ByteText: Int] = [:]
   private var open: [(pane: Int, next: Int)] = []
+  private var missing: MissingPanes
 
   private var limits: SettingsBundle.Limits { options.limits }
 
   init(folder: BundleFolder, _ options: SettingsBundle.Options) {
     self.folder = folder
     self.options = options
+    missing = MissingPanes(folder)
   }
 
   /// - Parameter isBundle: Whether the file has to be a pane; else it may be a flat table.
@@ -98,8 +100,8 @@ struct BundleWalk {
       try report(error, in: pane)
     }
     if let child {
-      panes[index].children[specifier.node.offset] = try enter(
-        child.name, at: child.offset, from: pane)
+      let row = specifier.node.offset
+      panes[index].children[row] = try enter(child.name, at: child.offset, of: row, in: index)
     }
   }
 
@@ -129,7 +131,11 @@ extension BundleWalk {
     // A file that the caller named may be a link to anywhere, the Root.plist of a bundle may not.
     guard isBundle else { return try read(file, real: nil) }
     let (file, location) = try locate(file)
-    guard case .outside = location else { return try read(file, real: nil) }
+    switch location {
+    case .inside: return try read(file, real: nil)
+    case .missing: throw noRoot(file)
+    case .outside: break
+    }
     throw PropertyListError(
       .invalidPanePath, file: folder.shownPath(file), "it is a link that leads out of the bundle",
       cure: "put the file itself there")
@@ -137,8 +143,9 @@ extension BundleWalk {
 
   /// - Returns: the place of the child in `panes`, nil if there is none.
   private mutating func enter(
-    _ name: String, at offset: Int, from pane: SettingsPane
+    _ name: String, at offset: Int, of row: UInt32, in index: Int
   ) throws(PropertyListError) -> Int? {
+    let pane = panes[index]
     let stated: String
     do throws(Fault) {
       stated = try PanePath.file(name, at: offset)
@@ -146,14 +153,21 @@ extension BundleWalk {
       try report(error, in: pane)
       return nil
     }
-    let (file, location) = try locate(stated)
-    switch location {
-    case .missing(let similar): warn(missing(file, similar, at: offset), in: pane)
-    case .outside: try report(PanePath.leaving(name, at: offset), in: pane)
-    case .inside(let real):
-      if let place = visited[ByteText(real)] { return place < 0 ? nil : place }
-      try checkLimits(at: offset, in: pane)
-      return try add(file, real: real)
+    do throws(PropertyListError) {
+      let (file, location) = try locate(stated)
+      switch location {
+      case .missing:
+        warn(missing.fault(file, at: offset), in: pane)
+        panes[index].missing.insert(row)
+      case .outside: try report(PanePath.leaving(name, at: offset), in: pane)
+      case .inside(let real):
+        if let place = visited[ByteText(real)] { return place < 0 ? nil : place }
+        try checkLimits(at: offset, in: pane)
+        return try add(file, real: real)
+      }
+    } catch {
+      guard let fault = Fault(unreadable: error, stated, at: offset) else { throw error }
+      try report(fault, in: pane, cause: error.cause)
     }
     return nil
   }
@@ -228,19 +242,23 @@ extension BundleWalk {
     }
   }
 
-  private func missing(_ file: String, _ similar: String?, at offset: Int) -> Fault {
-    Fault(
-      .missing, at: offset, "the pane \(file.quoted) does not exist",
-      cure: similar.map { "names differ in case from \($0.quoted); write that one" }
-        ?? "add it, or remove this row")
+  private func noRoot(_ file: String) -> PropertyListError {
+    let names = folder.names()
+    let idiom = SettingsBundle.Idiom.allCases.first { names.contains($0.variant(of: file)) }
+    return PropertyListError(
+      .missing, file: folder.shownPath(file), "there is no such file",
+      cure: idiom.map { "add it, or read \($0.variant(of: file)) with the idiom \($0)" }
+        ?? "check the path")
   }
 }
 
 // MARK: - Faults
 
 extension BundleWalk {
-  private mutating func report(_ fault: Fault, in pane: SettingsPane) throws(PropertyListError) {
-    guard options.mode == .lenient else { throw fatal(fault, in: pane) }
+  private mutating func report(
+    _ fault: Fault, in pane: SettingsPane, cause: (any Error)? = nil
+  ) throws(PropertyListError) {
+    guard options.mode == .lenient else { throw fatal(fault, in: pane, cause: cause) }
     warn(fault, in: pane)
   }
 
@@ -252,9 +270,11 @@ extension BundleWalk {
         message: fault.message(in: pane.map)))
   }
 
-  private func fatal(_ fault: Fault, in pane: SettingsPane) -> PropertyListError {
+  private func fatal(
+    _ fault: Fault, in pane: SettingsPane, cause: (any Error)? = nil
+  ) -> PropertyListError {
     PropertyListError(
       fault, file: folder.shownPath(pane.file), map: pane.map,
-      keyPath: pane.root.keyPath(to: fault.offset))
+      keyPath: pane.root.keyPath(to: fault.offset), cause: cause)
   }
 }

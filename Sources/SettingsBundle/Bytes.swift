@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeValues
+
 extension UInt8 {
   static let lineFeed = UInt8(ascii: "\n")
   static let carriageReturn = UInt8(ascii: "\r")
@@ -24,6 +26,16 @@ extension UInt8 {
     case 0x61...0x66: self - 0x61 + 10
     default: nil
     }
+  }
+}
+
+extension String {
+  /// Whether both have the same bytes. `==` asks Unicode for canonical equivalence, which takes the
+  /// square of the length of a run of combining marks.
+  func isSame(_ other: String) -> Bool { ByteText(self) == ByteText(other) }
+
+  func hasByteSuffix(_ suffix: StaticString) -> Bool {
+    Array(utf8.suffix(suffix.utf8CodeUnitCount)).matches(suffix, at: 0)
   }
 }
 

@@ -34,10 +34,12 @@ struct Fault: Error {
 }
 
 extension PropertyListError {
-  init(_ fault: Fault, file: String, map: SourceMap, keyPath: String?) {
+  init(
+    _ fault: Fault, file: String, map: SourceMap, keyPath: String?, cause: (any Error)? = nil
+  ) {
     self.init(
       code: fault.code, file: file, position: map.position(of: fault.offset), keyPath: keyPath,
-      message: fault.message(in: map), cause: nil)
+      message: fault.message(in: map), cause: cause)
   }
 
   /// An error about a file as a whole.

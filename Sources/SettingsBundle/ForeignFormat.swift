@@ -50,15 +50,8 @@ enum ForeignFormat {
   }
 
   private static func refuseWideEncodings(_ bytes: [UInt8]) throws(Fault) {
-    let table: [(prefix: [UInt8], name: String)] = [
-      ([0xFF, 0xFE, 0, 0], "UTF-32"), ([0, 0, 0xFE, 0xFF], "UTF-32"),
-      ([0x3C, 0, 0, 0], "UTF-32"), ([0, 0, 0, 0x3C], "UTF-32"),
-      ([0xFF, 0xFE], "UTF-16"), ([0xFE, 0xFF], "UTF-16"),
-      ([0x3C, 0], "UTF-16"), ([0, 0x3C], "UTF-16"),
-    ]
-    for (prefix, name) in table where bytes.starts(with: prefix) {
-      throw Fault(
-        .unsupportedEncoding, at: 0, "the file is in \(name)", cure: "save it as UTF-8")
-    }
+    guard let wide = WideText(bytes) else { return }
+    throw Fault(
+      .unsupportedEncoding, at: 0, "the file is in \(wide.name)", cure: "save it as UTF-8")
   }
 }

@@ -29,6 +29,7 @@ extension Lint {
   mutating func checkPanes() {
     for (place, pane) in bundle.panes.enumerated() {
       checkGroup(of: pane, isRoot: place == 0)
+      checkTable(of: pane)
       guard let list = pane.root["PreferenceSpecifiers"] else { continue }
       if list.array?.isEmpty == true {
         warn(
@@ -43,7 +44,7 @@ extension Lint {
 
   private mutating func checkGroup(of pane: SettingsPane, isRoot: Bool) {
     guard !isRoot, let group = pane.root["ApplicationGroupContainerIdentifier"],
-      group.string != bundle.suite
+      group.string.map(ByteText.init) != bundle.suite.map(ByteText.init)
     else { return }
     warn(
       .applicationGroup, at: Int(group.offset), in: pane,
@@ -51,9 +52,17 @@ extension Lint {
       cure: "write the same one, or none")
   }
 
+  private mutating func checkTable(of pane: SettingsPane) {
+    guard let table = pane.root["StringsTable"], table.string == nil else { return }
+    warn(
+      .unknownValue, at: Int(table.offset), in: pane,
+      "StringsTable is \(table.kindName), not the name of a file",
+      cure: "name a .strings file, without its extension, or remove the key")
+  }
+
   private mutating func checkName(of specifier: SettingsSpecifier, _ pane: SettingsPane) {
     guard specifier.kind == .childPane, let node = specifier.node["File"], let name = node.string,
-      name.hasSuffix(".plist") || name.utf8.contains(UInt8(ascii: "/"))
+      name.hasByteSuffix(".plist") || name.utf8.contains(UInt8(ascii: "/"))
     else { return }
     warn(
       .paneName, at: Int(node.offset), in: pane,
@@ -87,8 +96,7 @@ extension Lint {
     guard let folder = readings.first?.folder, folder.isBundle else { return [] }
     let panes = readings.flatMap(\.panes)
     let known = Set(panes.flatMap { [$0.file] + $0.childFiles }.map(general))
-    let folders = panes.map { $0.file.split(separator: "/").dropLast().joined(separator: "/") }
-    return Set(folders).sorted().flatMap { subfolder in
+    return Set(panes.map(\.folder)).sorted().flatMap { subfolder in
       folder.names(in: subfolder).filter { $0.hasSuffix(".plist") }
         .map { subfolder.isEmpty ? $0 : "\(subfolder)/\($0)" }
         .filter { !known.contains(general($0)) }
@@ -103,12 +111,20 @@ extension Lint {
   /// A file for some devices only, or for another program (`Root.inApp.plist`), belongs to the one
   /// that it is a variant of.
   private static func general(_ file: String) -> ByteText {
-    let stem = file.dropLast(6).prefix { $0 != "~" }
-    return ByteText(String(stem.hasSuffix(".inApp") ? stem.dropLast(6) : stem))
+    var stem = file.utf8.dropLast(6)
+    let suffixes = [".inApp"] + SettingsBundle.Idiom.allCases.map { "~\($0.suffix)" }
+    while let suffix = suffixes.first(where: { stem.suffix($0.utf8.count).elementsEqual($0.utf8) })
+    {
+      stem = stem.dropLast(suffix.utf8.count)
+    }
+    return ByteText(String(decoding: stem, as: UTF8.self))
   }
 }
 
 extension SettingsPane {
+  /// The path of its folder in the bundle, "" for the bundle itself.
+  var folder: String { file.split(separator: "/").dropLast().joined(separator: "/") }
+
   /// The files that rows name, whether they exist or not.
   fileprivate var childFiles: [String] {
     specifiers.compactMap(\.paneName).compactMap { name in

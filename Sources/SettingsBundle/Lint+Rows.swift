@@ -27,7 +27,8 @@ extension Lint {
   ) {
     // A flat table has keys of its own.
     guard node["PreferenceSpecifiers"] != nil || node["Type"] != nil else { return }
-    for member in node.members ?? [] where !known.contains(member.key) {
+    for member in node.members ?? []
+    where !known.contains(where: member.key.isSame) {
       // InAppSettingsKit reads the same files, and marks what is its own.
       if member.key.hasPrefix("IASK") { continue }
       let similar = known.sorted().first { $0.lowercased() == member.key.lowercased() }
@@ -50,7 +51,8 @@ extension Lint {
   }
 
   private mutating func checkTitles(_ specifier: SettingsSpecifier, _ pane: SettingsPane) {
-    if specifier.kind.needsTitle, let title = specifier.node["Title"], title.string == "" {
+    if specifier.kind.needsTitle, let title = specifier.node["Title"], title.string?.isEmpty == true
+    {
       warn(
         .emptyTitle, at: Int(title.offset), in: pane, "this \(specifier.kind.name) has no words",
         cure: "write a Title")
@@ -85,7 +87,7 @@ extension Lint {
 
   private mutating func checkSecret(_ specifier: SettingsSpecifier, _ pane: SettingsPane) {
     guard specifier.kind == .textField, specifier.node["IsSecure"]?.boolean == true,
-      let value = specifier.defaultValue, value.string != ""
+      let value = specifier.defaultValue, value.string?.isEmpty != true
     else { return }
     warn(
       .secureDefault, at: Int(value.offset), in: pane,
@@ -120,6 +122,11 @@ extension Lint {
   ) {
     var seen: Set<StoredValue> = []
     for node in values {
+      do throws(Fault) {
+        _ = try node.storedValue()
+      } catch {
+        warn(.unstorableValue, at: error.offset, in: pane, error.what, cure: error.cure)
+      }
       guard let value = node.ifStorable, !seen.insert(value).inserted else { continue }
       warn(
         .repeatedValue, at: Int(node.offset), in: pane, "this value is there twice",

@@ -7,7 +7,7 @@ extension Lint {
   /// others.
   mutating func checkStrings() {
     for table in bundle.stringsTables {
-      let panes = bundle.panes.filter { $0.stringsTable == table }
+      let panes = bundle.panes.filter { $0.stringsTable?.isSame(table) == true }
       let files = read(table, isRequired: true)
       if files.isEmpty {
         for pane in panes { warnMissing(table, "any .lproj folder", pane) }

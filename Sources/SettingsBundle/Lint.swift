@@ -16,12 +16,13 @@ extension SettingsBundle {
   public static func lint(
     at path: String, limits: Limits = Limits()
   ) throws(PropertyListError) -> [Finding] {
-    let names = try BundleFolder.open(path).0.names()
-    let idioms = Idiom.allCases.filter { idiom in
-      names.contains { $0.hasSuffix("~\(idiom.suffix).plist") }
-    }
+    let folder = try BundleFolder.open(path).0
     var findings = try read(path, nil, limits)
-    for idiom in idioms {
+    // Up to the first file for one device, reading goes the same way for all.
+    let folders = Set(findings.bundles.flatMap(\.panes).map(\.folder) + [""])
+    let names = folders.flatMap { folder.names(in: $0) }
+    for idiom in Idiom.allCases
+    where names.contains(where: { $0.hasSuffix("~\(idiom.suffix).plist") }) {
       let more = try read(path, idiom, limits)
       findings.bundles += more.bundles
       findings.found += more.found
@@ -47,7 +48,7 @@ extension SettingsBundle {
       let warning = Warning(
         code: error.code, file: String(decoding: file, as: UTF8.self), line: place.line,
         column: place.column, message: error.message)
-      return ([Finding(warning)], [])
+      return ([Finding(warning, .error)], [])
     }
   }
 }
@@ -58,7 +59,10 @@ struct Lint {
 
   init(_ bundle: SettingsBundle) {
     self.bundle = bundle
-    findings = bundle.warnings.map { SettingsBundle.Finding($0) }
+    // Strict reading passes over nothing but a missing pane.
+    findings = bundle.warnings.map {
+      SettingsBundle.Finding($0, $0.code == .missing ? .warning : .error)
+    }
   }
 
   mutating func run() {
@@ -93,7 +97,8 @@ struct Lint {
         column: place?.column ?? 1, message: message))
   }
 
+  /// For what no reader of defaults looks at.
   mutating func add(_ warning: SettingsBundle.Warning) {
-    findings.append(SettingsBundle.Finding(warning))
+    findings.append(SettingsBundle.Finding(warning, .warning))
   }
 }

@@ -40,6 +40,7 @@ enum LintRule: String, CaseIterable {
   case shortTitles = "short-titles"
   case repeatedKey = "repeated-key"
   case repeatedValue = "repeated-value"
+  case unstorableValue = "unstorable-value"
   case repeatedTitle = "repeated-title"
   case mixedTypes = "mixed-types"
   case sliderRange = "slider-range"
@@ -65,11 +66,9 @@ extension PropertyListError.Code {
 }
 
 extension SettingsBundle.Finding {
-  init(_ warning: SettingsBundle.Warning) {
-    // Strict reading passes these over as well.
-    let isFatal = ![.missing, .malformedStrings].contains(warning.code)
+  init(_ warning: SettingsBundle.Warning, _ severity: Severity) {
     self.init(
-      severity: isFatal ? .error : .warning, rule: warning.code.rule, file: warning.file,
+      severity: severity, rule: warning.code.rule, file: warning.file,
       line: warning.line, column: warning.column, message: warning.message)
   }
 }

@@ -59,9 +59,8 @@ extension LintSchema.Expectation {
     switch self {
     case .string: node.string != nil
     case .boolean: node.boolean != nil
-    case .word(let words): node.string.map(words.contains) ?? false
-    case .words(let words):
-      node.array?.allSatisfy { $0.string.map(words.contains) ?? false } ?? false
+    case .word(let words): node.isOne(of: words)
+    case .words(let words): node.array?.allSatisfy { $0.isOne(of: words) } ?? false
     }
   }
 
@@ -72,5 +71,11 @@ extension LintSchema.Expectation {
     case .word(let words): "write \(words.joined(separator: ", "))"
     case .words(let words): "make it an <array> of \(words.joined(separator: ", "))"
     }
+  }
+}
+
+extension PropertyListNode {
+  fileprivate func isOne(of words: [String]) -> Bool {
+    string.map { words.contains(where: $0.isSame) } ?? false
   }
 }

@@ -9,10 +9,11 @@ enum PanePath {
   /// reads it: a `/` with a combining mark behind it is another `Character`.
   static func file(_ name: String, at offset: Int) throws(Fault) -> String {
     let slash = UInt8(ascii: "/")
-    var parts = name.utf8.split(separator: slash).map { String(decoding: $0, as: UTF8.self) }
-    parts.removeAll { $0 == "." }
-    guard name.utf8.first != slash, !parts.contains("..") else { throw leaving(name, at: offset) }
-    var stem = parts.joined(separator: "/").utf8[...]
+    let parts = name.utf8.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
+    guard name.utf8.first != slash, !parts.contains(where: { $0.elementsEqual("..".utf8) }) else {
+      throw leaving(name, at: offset)
+    }
+    var stem = Array(parts.joined(separator: CollectionOfOne(slash)))[...]
     let suffix = ".plist".utf8
     if stem.suffix(suffix.count).elementsEqual(suffix) { stem = stem.dropLast(suffix.count) }
     guard let last = stem.last, last != slash, name.utf8.last != slash else {

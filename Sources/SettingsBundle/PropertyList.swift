@@ -17,15 +17,17 @@ package struct PropertyList: Sendable {
   /// - Parameters:
   ///   - bytes: The whole file.
   ///   - file: The name for messages.
+  ///   - isTranscoded: Whether the file was in another encoding, which it may then declare.
   /// - Throws: `PropertyListError` for the first problem. A byte that is not a character is found
   ///   before any problem behind the XML declaration.
   package static func parse(
-    _ bytes: [UInt8], file: String, limits: PropertyListLimits = PropertyListLimits()
+    _ bytes: [UInt8], file: String, limits: PropertyListLimits = PropertyListLimits(),
+    isTranscoded: Bool = false
   ) throws(PropertyListError) -> PropertyList {
     guard bytes.count <= limits.effectiveBytes else {
       throw .tooLarge(file: file, limit: limits.effectiveBytes)
     }
-    var parser = PropertyListParser(bytes, limits: limits)
+    var parser = PropertyListParser(bytes, limits: limits, isTranscoded: isTranscoded)
     do throws(Fault) {
       try ForeignFormat.refuse(bytes)
       return PropertyList(root: try parser.document(), bytes: bytes)
@@ -50,7 +52,7 @@ extension PropertyList {
 }
 
 extension PropertyListError {
-  static func tooLarge(file: String, limit: Int) -> PropertyListError {
+  package static func tooLarge(file: String, limit: Int) -> PropertyListError {
     PropertyListError(
       .fileTooLarge, file: file, "the file is larger than the limit of \(limit) bytes",
       cure: "split it, or raise the limit")

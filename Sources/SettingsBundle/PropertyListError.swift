@@ -43,7 +43,7 @@ extension PropertyListError {
     // Reading the file.
     case missing, notAFile, permissionDenied, unreadable
     // Another format.
-    case empty, binaryFormat, gitLFSPointer, notXML, unsupportedEncoding
+    case empty, binaryFormat, gitLFSPointer, notXML, unsupportedEncoding, malformedBinary
     // Characters.
     case invalidUTF8, invalidCharacter, invalidReference
     // Markup.

@@ -10,7 +10,7 @@ package struct PropertyListNode: Sendable {
   package enum Value: Sendable {
     case string(String)
     case integer(Int64)
-    /// An integer above `Int64.max`.
+    /// An integer above `Int64.max`; the parser reads any smaller one as `integer`.
     case unsigned(UInt64)
     case real(Double)
     case boolean(Bool)

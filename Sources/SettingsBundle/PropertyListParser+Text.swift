@@ -114,7 +114,7 @@ extension PropertyListParser {
     if cursor.take("#") { return try numericReference(at: start) }
     let name = cursor.name()
     guard !name.isEmpty, cursor.take(";") else { throw badReference(at: start) }
-    switch cursor.text(name) {
+    switch name.count > 4 ? "" : cursor.text(name) {
     case "lt": return "<"
     case "gt": return ">"
     case "amp": return "&"

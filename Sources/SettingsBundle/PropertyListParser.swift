@@ -14,9 +14,11 @@ struct PropertyListParser {
   private var stack: [Frame] = []
   private var root: PropertyListNode?
   private var elements = 0
+  private let isTranscoded: Bool
 
-  init(_ bytes: [UInt8], limits: PropertyListLimits) {
+  init(_ bytes: [UInt8], limits: PropertyListLimits, isTranscoded: Bool = false) {
     self.limits = limits
+    self.isTranscoded = isTranscoded
     cursor = XMLCursor(bytes)
   }
 
@@ -54,8 +56,9 @@ struct PropertyListParser {
 extension PropertyListParser {
   /// Everything up to the first value; the offset of `<plist>`.
   private mutating func prolog() throws(Fault) -> Int {
-    try cursor.declaration()
+    let isASCII = try cursor.declaration(isTranscoded: isTranscoded)
     try CharacterCheck.check(cursor.bytes, in: cursor.index..<cursor.end)
+    if isASCII { try cursor.checkASCII() }
     try cursor.skipMisc()
     try cursor.doctype()
     try cursor.skipMisc()
@@ -63,7 +66,9 @@ extension PropertyListParser {
     guard cursor.take("<plist"), !cursor.byte.isName else { throw noPlist(at: start) }
     var isApart = cursor.skipSpace()
     if isApart, let version = cursor.attribute("version") {
-      if cursor.text(version).contains(where: { $0 == "<" || $0 == "&" }) {
+      if cursor.bytes[version].contains(where: {
+        $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&")
+      }) {
         throw Fault(
           .malformedTag, at: version.lowerBound, "< and & do not belong into a version",
           cure: "write version=\"1.0\"")

@@ -107,13 +107,22 @@ extension PropertyListParser {
   }
 
   private func unknownElement(_ name: Range<Int>, at start: Int) -> Fault {
+    if cursor.bytes.matches("<![CDATA[", at: start) {
+      return Fault(
+        .malformedTag, at: start, "CDATA stands between elements", cure: "put it into <string>")
+    }
+    if cursor.bytes.matches("<!", at: start) {
+      return Fault(
+        .malformedTag, at: start, "a declaration stands inside of <plist>", cure: "remove it")
+    }
     if name.isEmpty {
       return Fault(
         .malformedTag, at: start, "< starts no tag here", cure: "write &lt; for the character")
     }
     let text = cursor.text(name)
-    let isOnlyCase = ElementName.allCases.contains { "\($0.text)" == text.lowercased() }
-    if text == "plist" {
+    let lower = name.count > 8 ? "" : text.lowercased()
+    let isOnlyCase = ElementName.allCases.contains { "\($0.text)" == lower }
+    if text.isSame("plist") {
       return Fault(
         .unexpectedElement, at: start, "<plist> stands inside of <plist>",
         cure: "keep the value and remove the inner <plist>")

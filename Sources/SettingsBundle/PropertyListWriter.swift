@@ -7,8 +7,8 @@
 //   at zero;
 // - a carriage return is `&#13;`, because XML's readers may turn a bare one into a line feed.
 //
-// Invariant: whatever is written, `PropertyList.parse` reads as the same tree. What it could not
-// read is an error here.
+// Invariant: whatever is written, `PropertyList.parse` reads as the same tree, with limits that
+// allow its size. What it could not read is an error here.
 
 import KeepsakeValues
 

@@ -56,8 +56,8 @@ public struct SettingsBundle: Sendable {
     /// The first one is thrown.
     case strict
     /// Each one is a warning and seeds nothing, except that a missing `Title` costs no seed. So is
-    /// a child pane that is no well-formed property list. What the system does not let us read and
-    /// what is beyond a limit is still an error, and so is a `Root.plist` that is not well-formed.
+    /// a child pane that is no well-formed property list, or that the system does not let us read.
+    /// What is beyond a limit is still an error, and so is every trouble with `Root.plist`.
     case lenient
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeValues
+
 /// A pane as the Settings app shows it: groups with their rows, titles in one language, child panes
 /// inside of their rows.
 package struct SettingsOutline: Sendable {
@@ -36,6 +38,8 @@ package struct SettingsOutline: Sendable {
     case shownAbove(file: String)
     /// There is no such file.
     case missing
+    /// There is one, that reading passed over.
+    case refused
   }
 }
 
@@ -102,7 +106,9 @@ private struct OutlineBuilder {
   private mutating func child(
     _ specifier: SettingsSpecifier, _ pane: SettingsPane, _ title: String?
   ) -> SettingsOutline.Child {
-    guard let place = pane.children[specifier.node.offset] else { return .missing }
+    guard let place = pane.children[specifier.node.offset] else {
+      return pane.missing.contains(specifier.node.offset) ? .missing : .refused
+    }
     if shown.contains(place) { return .shownAbove(file: panes[place].file) }
     return .pane(outline(of: place, title: title))
   }
@@ -116,7 +122,9 @@ private struct OutlineBuilder {
         isDefault: specifier.defaultValue?.isChoice(value) ?? false)
     }
     guard specifier.node["DisplaySortedByTitle"]?.boolean == true else { return choices }
-    return choices.sorted { $0.title.lowercased() < $1.title.lowercased() }
+    return choices.sorted {
+      ByteText($0.title.lowercased()) < ByteText($1.title.lowercased())
+    }
   }
 }
 
@@ -133,7 +141,7 @@ extension SettingsSpecifier {
   }
 
   func isShown(on idiom: SettingsBundle.Idiom) -> Bool {
-    idioms?.contains(idiom.schemaName) ?? true
+    idioms?.contains(where: idiom.schemaName.isSame) ?? true
   }
 
   /// Whether a toggle's default is its `TrueValue`; nil when it is neither that nor `FalseValue`.

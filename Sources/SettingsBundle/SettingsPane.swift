@@ -9,6 +9,8 @@ package struct SettingsPane: Sendable {
   package let specifiers: [SettingsSpecifier]
   /// The places in the bundle's panes of the child panes, by the offsets of their rows.
   package var children: [UInt32: Int] = [:]
+  /// The rows whose file does not exist, by their offsets.
+  var missing: Set<UInt32> = []
 
   init(file: String, list: PropertyList) {
     self.file = file

@@ -134,7 +134,10 @@ extension SettingsSpecifier {
       throw wrong(bound, name, wanted: "a number")
     }
     if case .integer(let number) = value.value, Double(exactly: number) == nil {
-      throw wrong(value, "DefaultValue", wanted: "an integer that a Double can hold")
+      throw Fault(
+        .wrongType, at: Int(value.offset),
+        "the DefaultValue of \(label) is an integer that no real is exactly",
+        cure: "write it as a <real>, or use one of at most \(1 << 53)")
     }
     return try value.storedValue()
   }

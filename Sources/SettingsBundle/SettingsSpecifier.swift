@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeValues
+
 /// One row of a pane.
 package struct SettingsSpecifier: Sendable {
   package let kind: Kind
@@ -7,7 +9,7 @@ package struct SettingsSpecifier: Sendable {
   package let node: PropertyListNode
 
   /// The eight types of the schema, and the rest.
-  package enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Equatable {
     case group, textField, titleValue, toggleSwitch, slider, multiValue, radioGroup, childPane
     /// A type that the schema does not have, such as those of InAppSettingsKit.
     case other(String)
@@ -31,18 +33,16 @@ package struct SettingsSpecifier: Sendable {
 
 extension SettingsSpecifier.Kind {
   init(_ type: String) {
-    switch type {
-    case "PSGroupSpecifier": self = .group
-    case "PSTextFieldSpecifier": self = .textField
-    case "PSTitleValueSpecifier": self = .titleValue
-    case "PSToggleSwitchSpecifier": self = .toggleSwitch
-    case "PSSliderSpecifier": self = .slider
-    case "PSMultiValueSpecifier": self = .multiValue
-    case "PSRadioGroupSpecifier": self = .radioGroup
-    case "PSChildPaneSpecifier": self = .childPane
-    default: self = .other(type)
-    }
+    self = Self.known[ByteText(type)] ?? .other(type)
   }
+
+  private static let known: [ByteText: Self] = [
+    ByteText("PSGroupSpecifier"): .group, ByteText("PSTextFieldSpecifier"): .textField,
+    ByteText("PSTitleValueSpecifier"): .titleValue,
+    ByteText("PSToggleSwitchSpecifier"): .toggleSwitch, ByteText("PSSliderSpecifier"): .slider,
+    ByteText("PSMultiValueSpecifier"): .multiValue, ByteText("PSRadioGroupSpecifier"): .radioGroup,
+    ByteText("PSChildPaneSpecifier"): .childPane,
+  ]
 
   /// What messages call it.
   package var name: String {

@@ -32,7 +32,7 @@ struct StringsFile {
     var text = bytes
     do throws(Fault) {
       try ForeignFormat.refuseCompiledStrings(bytes)
-      text = try utf8(bytes)
+      text = try WideText.utf8(bytes) ?? bytes
       let start = text.starts(with: [UInt8].byteOrderMark) ? 3 : 0
       if text[start...].first(where: { !$0.isSpace }) != UInt8(ascii: "<") {
         var parser = StringsParser(text)
@@ -41,7 +41,8 @@ struct StringsFile {
     } catch {
       throw PropertyListError(error, file: file, map: SourceMap(text), keyPath: nil)
     }
-    return try StringsFile(PropertyList.parse(text, file: file, limits: limits), file: file)
+    return try StringsFile(
+      PropertyList.parse(text, file: file, limits: limits, isTranscoded: text != bytes), file: file)
   }
 
   private init(entries: [Entry], map: SourceMap) {
@@ -57,21 +58,5 @@ struct StringsFile {
         Entry(key: member.key, value: $0, offset: Int(member.keyOffset))
       }
     }
-  }
-
-  /// UTF-16 is told by its mark, or by the zero that half of an ASCII character is.
-  private static func utf8(_ bytes: [UInt8]) throws(Fault) -> [UInt8] {
-    guard bytes.count >= 2 else { return bytes }
-    let isLittle = bytes.starts(with: [0xFF, 0xFE]) || bytes[0] != 0 && bytes[1] == 0
-    let isBig = bytes.starts(with: [0xFE, 0xFF]) || bytes[0] == 0 && bytes[1] != 0
-    guard isLittle || isBig else { return bytes }
-    let (low, high) = isLittle ? (0, 1) : (1, 0)
-    let units = stride(from: 0, to: bytes.count - 1, by: 2).map {
-      UInt16(bytes[$0 + high]) << 8 | UInt16(bytes[$0 + low])
-    }
-    guard bytes.count % 2 == 0, let text = String(validating: units, as: UTF16.self) else {
-      throw Fault(.unsupportedEncoding, at: 0, "this is not UTF-16", cure: "save the file as UTF-8")
-    }
-    return Array(text.utf8)
   }
 }

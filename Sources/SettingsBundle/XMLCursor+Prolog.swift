@@ -5,39 +5,53 @@
 
 extension XMLCursor {
   /// Skips a byte order mark and the XML declaration; refuses any encoding that is not UTF-8.
-  mutating func declaration() throws(Fault) {
+  ///
+  /// - Parameter isTranscoded: Whether the encoding was another one, so that any name will do.
+  /// - Returns: whether it says that all characters are ASCII.
+  mutating func declaration(isTranscoded: Bool) throws(Fault) -> Bool {
     if bytes.starts(with: [UInt8].byteOrderMark) { index = 3 }
     skipSpace()
-    guard at("<?xml"), !bytes[index + 5].isName else { return }
+    guard at("<?xml"), !bytes[index + 5].isName else { return false }
     let start = index
     index += 5
     guard skipSpace(), let version = attribute("version") else {
       throw malformedDeclaration("expected version=\"1.0\" in quotes", start)
     }
-    guard text(version) == "1.0" else {
+    guard isText("1.0", version) else {
       let what = "XML version \(text(version).quoted) is not supported"
       throw Fault(
         .malformedDeclaration, at: version.lowerBound, what, cure: "write version=\"1.0\"")
     }
     var isApart = skipSpace()
+    var isASCII = false
     if isApart, let encoding = attribute("encoding") {
-      try check(encoding)
+      if !isTranscoded { isASCII = try check(encoding) }
       isApart = skipSpace()
     }
     if isApart, let standalone = attribute("standalone") {
-      guard ["yes", "no"].contains(text(standalone)) else {
+      guard isText("yes", standalone) || isText("no", standalone) else {
         throw malformedDeclaration("standalone is \"yes\" or \"no\"", start)
       }
       skipSpace()
     }
     guard take("?>") else { throw malformedDeclaration("expected ?>", start) }
+    return isASCII
   }
 
   /// Skips a document type if there is one.
   mutating func doctype() throws(Fault) {
     let start = index
     guard take("<!DOCTYPE") else { return }
-    guard skipSpace(), !name().isEmpty else { throw malformedDoctype("expected a name", start) }
+    let isName = skipSpace()
+    let type = name()
+    guard isName, !type.isEmpty else { throw malformedDoctype("expected a name", start) }
+    guard isText("plist", type) else {
+      let fault = Fault(
+        .malformedDoctype, at: type.lowerBound,
+        "the document type is \(text(type).quoted), not that of a property list",
+        cure: "write plist, or remove the document type, if this is one")
+      throw self.fault(fault, from: start, inside: "the document type")
+    }
     let isApart = skipSpace()
     if isApart, take("PUBLIC") {
       guard skipSpace(), literal() != nil, skipSpace(), literal() != nil else {
@@ -71,14 +85,29 @@ extension XMLCursor {
     return nil
   }
 
-  private func check(_ encoding: Range<Int>) throws(Fault) {
-    let name = text(encoding)
-    guard ["UTF-8", "UTF8", "US-ASCII"].contains(name.uppercased()) else {
+  /// - Returns: whether it is ASCII.
+  private func check(_ encoding: Range<Int>) throws(Fault) -> Bool {
+    let name = encoding.count > 8 ? "" : text(encoding).uppercased()
+    guard ["UTF-8", "UTF8", "US-ASCII"].contains(name) else {
       throw Fault(
         .unsupportedEncoding, at: encoding.lowerBound,
-        "the encoding \(name.quoted) is not supported",
+        "the encoding \(text(encoding).quoted) is not supported",
         cure: "save the file as UTF-8 and say so here")
     }
+    return name == "US-ASCII"
+  }
+
+  /// Refuses what is not ASCII from here on.
+  func checkASCII() throws(Fault) {
+    guard let other = bytes[index..<end].firstIndex(where: { $0 >= 0x80 }) else { return }
+    throw Fault(
+      .unsupportedEncoding, at: other, "this character is not ASCII, as the declaration says",
+      cure: "write encoding=\"UTF-8\" there")
+  }
+
+  /// Whether the bytes are those of an ASCII text.
+  private func isText(_ text: StaticString, _ range: Range<Int>) -> Bool {
+    range.count == text.utf8CodeUnitCount && bytes.matches(text, at: range.lowerBound)
   }
 
   private func malformedDeclaration(_ what: String, _ start: Int) -> Fault {

@@ -122,7 +122,7 @@ extension XMLCursor {
         cure: "remove it")
       throw self.fault(fault, from: start, inside: "a processing instruction")
     }
-    if text(target).lowercased() == "xml" {
+    if target.count == 3, text(target).lowercased() == "xml" {
       throw Fault(
         .malformedDeclaration, at: start, "an XML declaration stands only at the start of the file",
         cure: "remove this one")

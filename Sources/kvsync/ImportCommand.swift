@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import KeepsakeDevice
+import KeepsakeSettingsBundle
 import KeepsakeValues
 
 struct ImportCommand: ParsableCommand {
@@ -55,9 +56,25 @@ struct ImportCommand: ParsableCommand {
       throw fail(.unreadable, "the file cannot be read; check its permissions")
     }
     do {
-      return Array(try handle.readToEnd() ?? Data())
+      return try Self.read(handle, name)
+    } catch let error as PropertyListError {
+      throw error
     } catch {
       throw fail(.broken, "it cannot be read; check where it comes from")
     }
+  }
+
+  /// Everything; only JSON may be larger than a property list.
+  private static func read(_ handle: FileHandle, _ name: String) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var limit = PropertyListLimits.generous.bytes
+    while let more = try handle.read(upToCount: 1 << 20), !more.isEmpty {
+      if bytes.isEmpty, [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(ImportFile.first(more)) {
+        limit = .max
+      }
+      bytes += more
+      if bytes.count > limit { throw PropertyListError.tooLarge(file: name, limit: limit) }
+    }
+    return bytes
   }
 }

@@ -12,23 +12,40 @@ struct ImportFile {
   let store: String
 
   func writes(_ bytes: [UInt8]) throws -> [LocalWrite] {
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
-    let first = bytes.first { !Self.blanks.contains($0) && $0 != Self.lineFeed }
-    // Only a property list starts with `<`, or as `ForeignPropertyList` knows it.
-    if first == UInt8(ascii: "<") {
-      let list = try PropertyList.parse(bytes, file: name, limits: .generous)
-      return writes(try list.storedMembers(file: name))
+    if PropertyList.isBinary(bytes) {
+      return writes(
+        try PropertyList.storedMembers(ofBinary: bytes, file: name, limits: .generous))
     }
-    if ForeignPropertyList.isLike(bytes) {
-      return writes(try ForeignPropertyList.members(bytes, file: name))
+    if let text = try PropertyList.transcoded(bytes, file: name) {
+      guard Self.first(text) == UInt8(ascii: "<") else {
+        throw PropertyList.foreignFormat(bytes, file: name) ?? fail("1", "this is not UTF-8")
+      }
+      return try writes(xml: text, isTranscoded: true)
     }
-    if first == UInt8(ascii: "[") { return try array(bytes) }
+    let bytes = bytes.starts(with: Self.mark) ? Array(bytes.dropFirst(Self.mark.count)) : bytes
+    switch Self.first(bytes) {
+    // Nothing but a property list starts with it.
+    case UInt8(ascii: "<"): return try writes(xml: bytes, isTranscoded: false)
+    case UInt8(ascii: "["): return try array(bytes)
+    default: return try writes(lines: bytes)
+    }
+  }
+
+  private func writes(xml bytes: [UInt8], isTranscoded: Bool) throws -> [LocalWrite] {
+    let list = try PropertyList.parse(
+      bytes, file: name, limits: .generous, isTranscoded: isTranscoded)
+    return writes(try list.storedMembers(file: name))
+  }
+
+  private func writes(lines bytes: [UInt8]) throws -> [LocalWrite] {
     var writes: [LocalWrite] = []
     let lines = bytes.split(separator: Self.lineFeed, omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() where !line.allSatisfy(Self.blanks.contains) {
-      let place = "\(index + 1)"
-      writes.append(try write(try json(line, line: index + 1), at: place))
+      do {
+        writes.append(try write(try json(line, line: index + 1), at: "\(index + 1)"))
+      } catch {
+        throw writes.isEmpty ? foreignFormat(bytes) ?? error : error
+      }
     }
     return writes
   }
@@ -37,8 +54,14 @@ struct ImportFile {
     members.map { LocalWrite(store: store, key: $0.key, value: $0.value) }
   }
 
+  private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
   private static let lineFeed: UInt8 = 0x0A
   private static let blanks: Set<UInt8> = [0x20, 0x09, 0x0D]
+
+  /// The first byte that is not white space, nor of a byte order mark.
+  static func first(_ bytes: some Sequence<UInt8>) -> UInt8? {
+    bytes.first { !blanks.contains($0) && $0 != lineFeed && !mark.contains($0) }
+  }
 
   /// What `export --format json` prints: the same objects in one array.
   private func array(_ bytes: [UInt8]) throws -> [LocalWrite] {
@@ -50,7 +73,7 @@ struct ImportFile {
     }
   }
 
-  private func fail(_ place: String, _ message: String) -> InputError {
+  func fail(_ place: String, _ message: String) -> InputError {
     InputError(kind: .data, message: "\(name):\(place): \(message)")
   }
 

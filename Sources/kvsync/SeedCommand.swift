@@ -23,11 +23,14 @@ struct SeedCommand: ParsableCommand {
   var store: String?
   @Flag(help: "Skip what is wrong, with a warning, instead of refusing the bundle.")
   var lenient = false
+  @Option(help: "The device whose files count, such as Root~ipad.plist for a pad.")
+  var idiom: PlistCommand.Idiom?
   @OptionGroup var common: CommonOptions
 
   func run() throws {
     if let store { try StoreOption.check(store, file) }
-    let bundle = try SettingsBundle(at: path, mode: lenient ? .lenient : .strict)
+    let bundle = try SettingsBundle(
+      at: path, mode: lenient ? .lenient : .strict, idiom: idiom?.idiom)
     let suite = bundle.suite.map { "defaults:\($0)" } ?? StoreName.defaults
     _ = try common.writing(to: file) { try $0.seed(store: store ?? suite, from: bundle) }
     if !common.json {

@@ -27,6 +27,9 @@ struct ShownOutline {
   }
 }
 
+/// Stands for the default of a secure field.
+private let hidden = "***"
+
 // MARK: - For programs
 
 extension ShownOutline {
@@ -56,7 +59,9 @@ extension ShownOutline {
     }
     return .object([
       "type": try value("Type"), "title": row.title.map(JSON.string),
-      "key": specifier.key.map(JSON.string), "default": try value("DefaultValue"),
+      "key": specifier.key.map(JSON.string),
+      "default": specifier.isSecure && specifier.defaultValue != nil
+        ? .string(hidden) : try value("DefaultValue"),
       "minimum": try value("MinimumValue"), "maximum": try value("MaximumValue"),
       "choices": choices.isEmpty ? nil : .array(choices),
       "secure": specifier.isSecure ? .boolean(true) : nil,
@@ -69,7 +74,7 @@ extension ShownOutline {
     switch child {
     case .pane(let pane): try json(pane)
     case .shownAbove(let file): .object(["shownAbove": .string(file)])
-    case .missing: .null
+    case .missing, .refused: .null
     }
   }
 }
@@ -112,7 +117,7 @@ extension ShownOutline {
     let text =
       switch specifier.kind {
       case .toggleSwitch: "[\(specifier.isOn.map { $0 ? "x" : " " } ?? "?")] \(title)"
-      case .textField: "\(title): \(specifier.isSecure ? "***" : value ?? "\"\"")"
+      case .textField: "\(title): \(specifier.isSecure ? hidden : value ?? "\"\"")"
       case .slider: "\(title): \(value ?? "?") from \(try bounds(of: specifier))"
       case .childPane: "\(title) > \(end(of: row.child))"
       case .other(let type): "\(title): \(value ?? "?")  not shown, a \(Shown.name(type))"
@@ -132,6 +137,7 @@ extension ShownOutline {
     case .pane(let pane)?: Shown.name(pane.file)
     case .shownAbove(let file)?: "\(Shown.name(file)), shown above"
     case .missing?, nil: "a pane that does not exist"
+    case .refused?: "a pane that cannot be read"
     }
   }
 }

@@ -244,4 +244,14 @@ import Testing
     try folder.expect(
       "plist", "S.bundle", "--describe", "--json", "--idiom", "phone", prints: json(pane))
   }
+
+  @Test func theDefaultOfASecureFieldIsNotPrinted() throws {
+    let field = "<key>Key</key><string>pin</string><key>IsSecure</key><true/>"
+    let folder = try folder(
+      row("TextField", field + "<key>DefaultValue</key><string>1234</string>"))
+    for option in [[], ["--json"]] {
+      let ending = try folder.run(["plist", "S.bundle", "--describe"] + option)
+      #expect(ending.stdout.contains("***") && !ending.stdout.contains("1234"), "\(ending)")
+    }
+  }
 }

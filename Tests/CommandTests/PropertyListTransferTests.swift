@@ -118,20 +118,11 @@ import Testing
         """)
   }
 
-  @Test func xmlInUTF16IsRead() throws {
-    let folder = try Folder()
-    let text =
-      "<?xml version=\"1.0\" encoding=\"UTF-16\"?><plist><dict><key>é</key><true/></dict></plist>"
-    try #require(text.data(using: .utf16)).write(to: folder.url("p"))
-    try folder.must("import", "a", "p")
-    try folder.expect("get", "a", "é", prints: "true\n")
-  }
-
   @Test func whatABinaryFileHasAndNoStoreHoldsIsRefused() throws {
     let folder = try Folder()
     for (value, complaint) in [
-      (["k": UInt64.max] as Any, "the value of \"k\" cannot be stored: an integer above"),
-      (["": 1], "a key is empty; "), ([1], "the root is not a dictionary; "),
+      (["k": UInt64.max] as Any, "at byte 13, in k: this integer is outside of"),
+      (["": 1], "at byte 8: a key is empty; "), ([1], "at byte 8: the root is not a dictionary; "),
     ] {
       try bytes(value).write(to: folder.url("p"))
       let ending = try folder.run(["import", "a", "p"])
@@ -141,9 +132,10 @@ import Testing
     let whole = try bytes(table)
     for length in stride(from: 6, to: whole.count - 1, by: 7) {
       try whole.prefix(length).write(to: folder.url("p"))
-      try folder.expect(
-        "import", "a", "p",
-        says: "kvsync: p: this property list is damaged; restore a copy of it\n", code: 65)
+      let ending = try folder.run(["import", "a", "p"])
+      #expect(ending.code == 65 && ending.stdout == "", "\(ending)")
+      #expect(ending.stderr.contains("this property list is damaged: "), "\(ending)")
+      #expect(ending.stderr.hasSuffix("; restore a copy of it\n"), "\(ending)")
     }
     #expect(!folder.exists("a"))
   }

@@ -161,6 +161,29 @@ private struct SettingsBundle {
     #expect(lenient.code == 0 && lenient.stderr == line, "\(lenient)")
   }
 
+  @Test func theFilesOfADeviceSeedForIt() throws {
+    let folder = try Folder()
+    var bundle = SettingsBundle()
+    try bundle.write(in: folder)
+    bundle.more = bundle.more.replacing("guest", with: "pad")
+    try folder.write(bundle.more, to: "S.bundle/More~ipad.plist")
+    for (words, name) in [
+      ([], "guest"), (["--idiom", "pad"], "pad"), (["--idiom", "phone"], "guest"),
+    ] {
+      #expect(try folder.run(["seed", "a", "S.bundle"] + words).code == 0)
+      try folder.expect("get", "a", "name", "--store", "defaults", prints: "\(name)\n")
+    }
+    let ending = try folder.run(["seed", "a", "S.bundle", "--idiom", "watch"])
+    #expect(ending.code == 64 && ending.stderr.hasPrefix("kvsync: a: "), "\(ending)")
+    try folder.shell("rm", "S.bundle/Root.plist")
+    try folder.write(bundle.root, to: "S.bundle/Root~ipad.plist")
+    try folder.expect(
+      "seed", "a", "S.bundle",
+      says: "kvsync: S.bundle/Root.plist: there is no such file; "
+        + "add it, or read Root~ipad.plist with the idiom pad\n", code: 66)
+    try folder.must("seed", "a", "S.bundle", "--idiom", "pad")
+  }
+
   @Test func whatIsNoBundleIsRefused() throws {
     let folder = try Folder()
     try folder.makeFolder("Empty.bundle")

@@ -17,6 +17,7 @@ private class AppSettings: UserDefaultsStore, @unchecked Sendable {
 private final class WrongSettings: AppSettings, @unchecked Sendable {
   @Setting var lost = 1
   let cache = NSCountedSet()
+  lazy var store = NSCountedSet()
   @Setting("sound2") var alsoSound = "text"
   @Setting var level = 3
 }
@@ -75,12 +76,13 @@ private final class WrongSettings: AppSettings, @unchecked Sendable {
     let found = try WrongSettings(on: .inMemory()).differences(from: bundle)
     #expect(
       found.map { "\($0.kind) \($0.key)" } == [
-        "typesDisagree theme", "noSpecifier lost", "notASetting cache", "typesDisagree sound2",
+        "typesDisagree theme", "noSpecifier lost", "notASetting cache", "notASetting store",
+        "typesDisagree sound2",
         "typesDisagree level", "noProperty city",
       ])
-    try #require(found.count == 6)
+    try #require(found.count == 7)
     #expect(found[0].description.hasPrefix("Root.plist:6: the setting \"theme\" cannot read"))
-    #expect(found[5].description.hasPrefix("Root.plist:11: no setting has the key \"city\"; "))
+    #expect(found[6].description.hasPrefix("Root.plist:11: no setting has the key \"city\"; "))
     #expect(found.allSatisfy { $0.description.contains("; ") })
     withExtendedLifetime(folder) {}
   }

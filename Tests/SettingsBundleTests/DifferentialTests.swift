@@ -45,7 +45,10 @@ import Testing
     let pairs: [(String, Any)] = [
       ("<string>a</string>", "b"), ("<string>1</string>", 1), ("<integer>1</integer>", 2),
       ("<integer>18446744073709551615</integer>", UInt64.max - 1), ("<real>1.5</real>", 1.25),
-      ("<true/>", false),
+      ("<true/>", false), ("<true/>", 1), ("<true/>", 1.0), ("<false/>", 0),
+      ("<integer>1</integer>", true), ("<integer>1</integer>", 1.0), ("<real>1</real>", 1),
+      ("<integer>0</integer>", false), ("<real>1</real>", true), ("<string>é</string>", "e\u{301}"),
+      ("<array><integer>1</integer></array>", [1.0]), ("<integer>1</integer>", "1"),
       ("<date>2001-01-01T00:00:01Z</date>", Date(timeIntervalSinceReferenceDate: 0)),
       ("<data>AA==</data>", Data([1])), ("<array><true/></array>", [true, true]),
       ("<array><true/></array>", [false]), ("<dict><key>a</key><true/></dict>", ["a": false]),
@@ -54,26 +57,46 @@ import Testing
     for (xml, other) in pairs {
       #expect(!isSame(try parse(document(xml)), other), "\(xml)")
     }
+    for (xml, same) in [
+      ("<integer>1</integer>", 1 as Any), ("<true/>", true), ("<real>1</real>", 1.0),
+    ] {
+      #expect(isSame(try parse(document(xml)), same), "\(xml)")
+    }
   }
 }
 
-private func isSame(_ node: PropertyListNode, _ other: Any) -> Bool {
+func isSame(_ node: PropertyListNode, _ other: Any) -> Bool {
+  kinds(node).utf8.elementsEqual(kinds(other).utf8)
+}
+
+/// Both as one line, with members in the order of their keys, which Foundation does not keep.
+private func kinds(_ node: PropertyListNode) -> String {
   switch node.value {
-  case .string(let text):
-    return (other as? String).map { $0.utf8.elementsEqual(text.utf8) } ?? false
-  case .integer(let number): return (other as? NSNumber)?.int64Value == number
-  case .unsigned(let number): return "\(other)" == "\(number)"
-  case .real(let number): return (other as? NSNumber)?.doubleValue == number
-  case .boolean(let flag): return other as? Bool == flag
-  case .date(let seconds): return (other as? Date)?.timeIntervalSince1970 == Double(seconds)
-  case .data(let bytes): return other as? Data == Data(bytes)
-  case .array(let elements):
-    guard let others = other as? [Any], others.count == elements.count else { return false }
-    return zip(elements, others).allSatisfy { isSame($0, $1) }
-  case .dictionary(let members):
-    guard let others = other as? [String: Any], others.count == members.count else { return false }
-    return members.allSatisfy { member in
-      others[member.key].map { isSame(member.value, $0) } ?? false
-    }
+  case .array(let elements): "[" + elements.map { kinds($0) }.joined(separator: " ") + "]"
+  case .dictionary(let members): table(members.map { ($0.key, kinds($0.value)) })
+  default: spelled(node)
   }
+}
+
+/// The type of a number is in its Objective-C type only: `as? Bool` takes 1 for true.
+func kinds(_ any: Any) -> String {
+  switch any {
+  case let text as String: return "\"\(text.debugBytes)\""
+  case let date as Date: return "t\(Int64(date.timeIntervalSince1970))"
+  case let data as Data: return "d" + data.map { String(format: "%02x", $0) }.joined()
+  case let number as NSNumber:
+    switch String(cString: number.objCType) {
+    case "c", "B": return "\(number.boolValue)"
+    case "d", "f": return "r\(number.doubleValue)"
+    default: return (Int64(number.stringValue) == nil ? "u" : "i") + number.stringValue
+    }
+  case let elements as [Any]: return "[" + elements.map { kinds($0) }.joined(separator: " ") + "]"
+  case let members as [String: Any]: return table(members.map { ($0.key, kinds($0.value)) })
+  default: return "\(type(of: any))"
+  }
+}
+
+private func table(_ members: [(key: String, value: String)]) -> String {
+  let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+  return "{" + sorted.map { "\($0.key.debugBytes):\($0.value)" }.joined(separator: " ") + "}"
 }

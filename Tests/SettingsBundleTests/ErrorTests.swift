@@ -82,4 +82,31 @@ import Testing
     #expect(failure("version https://git-lfs")?.message.contains("git lfs pull") == true)
     #expect(failure("{}")?.message.contains("plutil -convert xml1") == true)
   }
+
+  /// What stands in `<plist>`, and what is said of it.
+  @Test(arguments: [
+    ("<![CDATA[a]]>", "CDATA stands between elements; put it into <string>"),
+    ("<!DOCTYPE plist>", "a declaration stands inside of <plist>; remove it"),
+    ("< a/>", "< starts no tag here; write &lt; for the character"),
+  ])
+  func markupThatStartsNoTagHasACureOfItsOwn(_ xml: String, _ message: String) {
+    let error = #expect(throws: PropertyListError.self) { try parse(document(xml)) }
+    #expect(error?.message == message)
+  }
+
+  @Test func anIntegerThatNoRealIsHasWordsForIt() throws {
+    let folder = try TemporaryFolder()
+    let row = members(
+      "PSSliderSpecifier",
+      [
+        "Key": "<string>k</string>", "DefaultValue": "<integer>9007199254740993</integer>",
+        "MinimumValue": "<integer>0</integer>", "MaximumValue": "<integer>1</integer>",
+      ])
+    try folder.write(pane(row), to: "Root.plist")
+    let error = #expect(throws: PropertyListError.self) { try SettingsBundle(at: folder.path) }
+    #expect(
+      error?.message
+        == "the DefaultValue of the slider \"k\" is an integer that no real is exactly; "
+        + "write it as a <real>, or use one of at most 9007199254740992")
+  }
 }

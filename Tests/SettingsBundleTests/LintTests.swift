@@ -139,7 +139,7 @@ import Testing
   @Test func soundBundleHasNoFindings() throws {
     for (row, _) in SpecifierTests.sound where row.contains("PS") {
       try folder.write(pane(row), to: "Root.plist")
-      let odd = ["mixed-types", "unknown-key", "slider-range"]
+      let odd = ["unstorable-value", "mixed-types", "unknown-key", "slider-range"]
       #expect(try findings().allSatisfy { line in odd.contains { line.hasSuffix($0) } }, "\(row)")
     }
     try folder.write(pane(toggle("a"), child("B")), to: "Root.plist")
@@ -158,6 +158,17 @@ import Testing
     for (row, expected) in Self.rows where expected.hasPrefix("warning") {
       try folder.write(pane(row.replacing("¦", with: "")), to: "Root.plist")
       #expect(throws: Never.self) { try SettingsBundle(at: folder.path) }
+    }
+    // Strict reading looks at no translation.
+    for (text, _) in StringsTests.malformed {
+      try folder.write(
+        pane(toggle("a")).replacing(
+          "<key>Pref", with: "<key>StringsTable</key><string>Root</string><key>Pref"),
+        to: "Root.plist")
+      try folder.write(text, to: "en.lproj/Root.strings")
+      #expect(throws: Never.self) { try SettingsBundle(at: folder.path) }
+      let found = try SettingsBundle.lint(at: folder.path)
+      #expect(!found.isEmpty && found.allSatisfy { $0.severity == .warning }, "\(text)")
     }
   }
 

@@ -28,6 +28,7 @@ import Testing
         case .pane(let child)?: lines += self.lines(child, indent + "      ")
         case .shownAbove(let file)?: lines.append("\(indent)      see \(file)")
         case .missing?: lines.append("\(indent)      missing")
+        case .refused?: lines.append("\(indent)      refused")
         case nil: break
         }
       }
@@ -148,5 +149,15 @@ import Testing
     try folder.write(pane(toggle("a", value) + rest), to: "Root.plist")
     let bundle = try SettingsBundle(at: folder.path, mode: .lenient)
     #expect(bundle.panes[0].specifiers[0].isOn == expected)
+  }
+
+  @Test func aPaneThatWasRefusedIsNotCalledMissing() throws {
+    try folder.write(
+      pane(child("Gone"), child("Bad"), child("../Out"), child("Bad"), child("Dir")),
+      to: "Root.plist")
+    try folder.write("<plist>", to: "Bad.plist")
+    try folder.write("", to: "Dir.plist/x")
+    let ends = try lines().filter { $0.hasPrefix("      ") }.map { $0.drop { $0 == " " } }
+    #expect(ends == ["missing", "refused", "refused", "refused", "refused"])
   }
 }

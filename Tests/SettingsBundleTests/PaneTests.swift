@@ -132,25 +132,9 @@ import Testing
     expect(["warning Root.plist:6:108", "warning Root.plist:7:108"])
   }
 
-  @Test func nameThatDiffersInCaseIsPointedOut() throws {
-    try write(["Root.plist": pane(child("Sub/about")), "Sub/About.plist": pane(toggle("a"))])
-    let bundle = try SettingsBundle(at: folder.path)
-    if bundle.seeds.isEmpty {
-      #expect(
-        bundle.warnings.first?.message.contains(#"differ in case from "About.plist""#) == true)
-    } else {
-      #expect(bundle.seeds.map(\.key) == ["a"], "a file system that ignores case")
-    }
-  }
-
   @Test func malformedRootIsAnErrorInBothModes() throws {
     try write(["Root.plist": "<plist>\n<dict></plist>"])
     expect(["error Root.plist:2:7 mismatchedTag"])
-  }
-
-  @Test func paneThatIsADirectoryIsAnError() throws {
-    try write(["Root.plist": pane(child("Dir")), "Dir.plist/x": ""])
-    expect(["error Dir.plist notAFile"])
   }
 
   @Test func childWithoutSpecifiersIsABrokenPane() throws {
