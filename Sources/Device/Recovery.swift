@@ -150,7 +150,11 @@ final class RecoveryMark {
 
   /// Throws when a recovery of the file is under way, or was interrupted.
   static func refuse(_ file: String) throws(KeepsakeError) {
-    guard try FileStatus(of: file + suffix) != nil else { return }
+    do throws(KeepsakeError) {
+      if try FileStatus(of: file + suffix) == nil { return }
+    } catch {
+      throw error.at(file)
+    }
     throw KeepsakeError(
       .corrupt, path: file, "it is being recovered, or a recovery was interrupted",
       cure: "wait for it, or recover it again")
