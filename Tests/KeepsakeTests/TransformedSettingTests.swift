@@ -88,6 +88,23 @@ import Testing
     #expect(settings.errors.isEmpty)
   }
 
+  @Test func nilRemovesTheKeyAlsoWhereTheTransformerIsOneOfTheOptional() throws {
+    final class Declared: UserDefaultsStore, @unchecked Sendable {
+      @Setting(by: .codable) var window: Window? = nil
+      let constant = Setting<Window?>(default: nil, by: .codable)
+    }
+    let settings = try Declared(on: .inMemory())
+    let window = Window(title: "a", opened: .distantPast, tabs: [])
+    settings.window = window
+    settings.constant.wrappedValue = window
+    #expect(settings.window == window && settings.constant.wrappedValue == window)
+    settings.window = nil
+    settings.constant.wrappedValue = nil
+    #expect(settings["window"] == nil && settings["constant"] == nil)
+    #expect(settings.window == nil && settings.constant.wrappedValue == nil)
+    #expect(settings.errors.isEmpty)
+  }
+
   @Test func aValueThatDoesNotDecodeIsReportedWithItsKeyAndTypeAndTheOthersStillRead() throws {
     let settings = try EverySetting(on: .temporary())
     settings.integer = 7
