@@ -62,7 +62,7 @@ final class Backing: Sendable {
   }
 
   /// What a value is read from. It is the same as long as none of the layers has changed.
-  struct State: Equatable {
+  struct State: Equatable, Sendable {
     let moment: Moment
     let registrations: Int
   }
@@ -88,7 +88,7 @@ final class Backing: Sendable {
   }
 
   /// The value of the first layer below that of what was set.
-  private func fallback(_ key: String) -> StoredValue? {
+  fileprivate func fallback(_ key: String) -> StoredValue? {
     registered?[ByteText(key)] ?? seeds[ByteText(key)]
   }
 
@@ -107,26 +107,47 @@ final class Backing: Sendable {
       [LocalWrite(store: store, key: key, value: value)], durability: durability)
   }
 
+}
+
+// MARK: - Failures
+
+extension Backing {
+  /// - Parameter storedType: of a value that was found and could not be read.
+  func failure(
+    _ operation: SettingFailure.Operation, _ cause: any Error, key: String = "",
+    storedType: StoredValue.Kind? = nil
+  ) -> SettingFailure {
+    SettingFailure(
+      store: store, key: key, operation: operation, storedType: storedType, cause: cause)
+  }
+
   /// Reports a getter's failure, once for each version of the value.
   func reportRead(_ key: String, _ error: any Error) {
-    let failure = SettingFailure(store: store, key: key, operation: .read, cause: error)
-    failures.report(failure, version: version(key))
+    report(.read, error, key: key, version: version(key) ?? .unknown(state, cause: "\(error)"))
   }
 
   func reportWrite(_ key: String, _ error: any Error) {
     report(.write, error, key: key)
   }
 
-  /// Reports what failed, each time.
-  func report(_ operation: SettingFailure.Operation, _ error: any Error, key: String = "") {
-    failures.report(SettingFailure(store: store, key: key, operation: operation, cause: error))
+  /// Reports that the store as a whole could not be read, once for each state of the file.
+  func reportReadAll(_ error: any Error) {
+    report(.readAll, error, version: .unknown(state, cause: "\(error)"))
+  }
+
+  /// Reports what failed; without a version each time.
+  func report(
+    _ operation: SettingFailure.Operation, _ error: any Error, key: String = "",
+    version: FailureLog.Version? = nil
+  ) {
+    let failure = error as? SettingFailure ?? failure(operation, error, key: key)
+    failures.report(failure, version: version)
   }
 
   private func version(_ key: String) -> FailureLog.Version? {
     switch Result(catching: { try device.entry(store: store, key: key) }) {
     case .success(let entry?): .entry(entry.stamp)
     case .success(nil): fallback(key).map { .fallback($0) }
-    // What cannot even be looked up has no version; it is reported each time.
     case .failure: nil
     }
   }

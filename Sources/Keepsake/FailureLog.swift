@@ -24,10 +24,12 @@ final class FailureLog: Sendable {
 
   var recent: [SettingFailure] { state.withLock { $0.recent } }
 
-  /// What a getter could not read: a write, or a default from a layer below.
+  /// What a getter could not read: a write, a default from a layer below, or, where even that
+  /// cannot be told, whatever the file held at that moment, and why it could not be read.
   enum Version: Sendable, Equatable {
     case entry(HybridTimestamp)
     case fallback(StoredValue)
+    case unknown(Backing.State?, cause: String)
   }
 
   /// - Parameter version: what could not be read. It is reported once, or a setting that is read in

@@ -75,7 +75,7 @@ extension SettingsStore {
       let values = try backing.values().sorted { $0.key < $1.key }
       return Dictionary(values.map { ($0.key.string, $0.value) }, uniquingKeysWith: { $1 })
     } catch {
-      backing.report(.readAll, error)
+      backing.reportReadAll(error)
       return [:]
     }
   }
@@ -99,8 +99,9 @@ extension SettingsStore {
   fileprivate func readable(_ key: String) -> StoredValue? {
     let value = self[key]
     guard case .opaque? = value else { return value }
-    backing.reportRead(
-      key, ValueError(.typeMismatch, "this version cannot read the stored value; a newer one may"))
+    let error = ValueError(
+      .typeMismatch, "this version cannot read the stored value; a newer one may")
+    backing.reportRead(key, backing.failure(.read, error, key: key, storedType: .opaque))
     return nil
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ways to declare a setting: by the type's own hooks or by hooks for one property; plain or
-// optional; as `@Setting var name = …` or, where a property wrapper cannot be used (in a class
-// whose module isolates everything to the main actor), as `let name = Setting(default: …)`. The
-// label is there because `@Setting("nick") var name: String?` has to mean the key.
+// The ways to declare a setting: by the type's own hooks or by a transformer for one property;
+// plain or optional; as `@Setting var name = …` or, where a property wrapper cannot be used (in a
+// class whose module isolates everything to the main actor), as `let name = Setting(default: …)`.
+// The label is there because `@Setting("nick") var name: String?` has to mean the key.
 
 public import KeepsakeValues
 
@@ -14,14 +14,14 @@ extension Setting {
   public convenience init(
     wrappedValue: Value, _ key: String? = nil
   ) where Value: BackingStoreConvertible {
-    self.init(wrappedValue, key: key, codec: .own)
+    self.init(wrappedValue, key: key, codec: SettingCodec(.own))
   }
 
   /// The same, as a constant: `let username = Setting(default: "guest")`.
   public convenience init(
     default defaultValue: Value, key: String? = nil
   ) where Value: BackingStoreConvertible {
-    self.init(defaultValue, key: key, codec: .own)
+    self.init(defaultValue, key: key, codec: SettingCodec(.own))
   }
 }
 
@@ -30,17 +30,50 @@ extension Setting where Value: OptionalBackingStoreConvertible {
   ///
   /// - Parameter key: where it is stored; the property's name unless given.
   public convenience init(wrappedValue: Value = nil, _ key: String? = nil) {
-    self.init(wrappedValue, key: key, codec: .optional)
+    self.init(wrappedValue, key: key, codec: SettingCodec())
   }
 
   /// The same, as a constant: `let nickname = Setting<String?>(default: nil)`.
   public convenience init(default defaultValue: Value, key: String? = nil) {
-    self.init(defaultValue, key: key, codec: .optional)
+    self.init(defaultValue, key: key, codec: SettingCodec())
   }
 }
 
 extension Setting {
-  /// A setting of any type, by hooks for this one property.
+  /// A setting of any type, by a transformer for this one property.
+  ///
+  /// - Parameter key: where it is stored; the property's name unless given.
+  public convenience init(
+    wrappedValue: Value, _ key: String? = nil, by transformer: Transformer<Value>
+  ) {
+    self.init(wrappedValue, key: key, codec: SettingCodec(transformer))
+  }
+
+  /// An optional setting by a transformer of the wrapped type: nil when there is no value; setting
+  /// nil removes the key.
+  public convenience init<Wrapped: Sendable>(
+    wrappedValue: Value = nil, _ key: String? = nil, by transformer: Transformer<Wrapped>
+  ) where Value == Wrapped? {
+    self.init(wrappedValue, key: key, codec: SettingCodec(optional: transformer))
+  }
+
+  /// The same, as a constant: `let accent = Setting(default: Color.blue, by: .hexColor)`.
+  public convenience init(
+    default defaultValue: Value, key: String? = nil, by transformer: Transformer<Value>
+  ) {
+    self.init(defaultValue, key: key, codec: SettingCodec(transformer))
+  }
+
+  /// The same, as a constant: `let tint = Setting<Color?>(default: nil, by: .hexColor)`.
+  public convenience init<Wrapped: Sendable>(
+    default defaultValue: Value, key: String? = nil, by transformer: Transformer<Wrapped>
+  ) where Value == Wrapped? {
+    self.init(defaultValue, key: key, codec: SettingCodec(optional: transformer))
+  }
+}
+
+extension Setting {
+  /// A setting of any type, by hooks for this one property: a `Transformer` made in place.
   ///
   /// - Parameters:
   ///   - key: where it is stored; the property's name unless given.
@@ -51,18 +84,19 @@ extension Setting {
     fromBackingStore: @escaping @Sendable (Stored) throws -> Value?,
     toBackingStore: @escaping @Sendable (Value) throws -> Stored
   ) {
-    self.init(wrappedValue, key: key, codec: .hooks(fromBackingStore, toBackingStore))
+    self.init(
+      wrappedValue: wrappedValue, key,
+      by: Transformer(fromBackingStore: fromBackingStore, toBackingStore: toBackingStore))
   }
 
-  /// An optional setting by hooks for this one property: nil when there is no value; setting nil
-  /// removes the key. The hooks see the wrapped value only.
+  /// The same for an optional setting. The hooks see the wrapped value only.
   public convenience init<Wrapped: Sendable, Stored: BackingStoreConvertible>(
     wrappedValue: Value = nil, _ key: String? = nil,
     fromBackingStore: @escaping @Sendable (Stored) throws -> Wrapped?,
     toBackingStore: @escaping @Sendable (Wrapped) throws -> Stored
   ) where Value == Wrapped? {
     self.init(
-      wrappedValue, key: key,
-      codec: SettingCodec<Wrapped>.hooks(fromBackingStore, toBackingStore).ofOptional())
+      wrappedValue: wrappedValue, key,
+      by: Transformer<Wrapped>(fromBackingStore: fromBackingStore, toBackingStore: toBackingStore))
   }
 }

@@ -14,7 +14,7 @@ import Logging
 /// final class AppSettings: UserDefaultsStore, @unchecked Sendable {
 ///   @Setting var username = "guest"
 ///   @Setting("nbr_logins") var loginCount = 0
-///   @Setting(fromBackingStore: Color.init(hex:), toBackingStore: \.hex) var accent = Color.blue
+///   @Setting(by: .rawValue) var theme = Theme.light
 /// }
 /// ```
 ///
@@ -47,7 +47,7 @@ public final class Setting<Value: Sendable>: Sendable {
   public init() where Value: OptionalBackingStoreConvertible {
     defaultValue = nil
     explicitKey = nil
-    codec = .optional
+    codec = SettingCodec()
   }
 
   public var wrappedValue: Value {
@@ -79,17 +79,16 @@ public final class Setting<Value: Sendable>: Sendable {
 
   /// The value, or the reason why it cannot be read.
   ///
-  /// - Throws: `KeepsakeError` when the file cannot be read, else what the hook throws.
+  /// - Throws: `KeepsakeError` when the file cannot be read, `SettingFailure` when the stored value
+  ///   cannot be; its `cause` is what the hook threw.
   public func get() throws -> Value {
-    let bound = try bound()
-    guard let stored = try bound.backing.value(bound.key) else { return defaultValue }
-    return try codec.decode(stored)
+    try read(try bound())
   }
 
   /// Stores a value; durable when it returns.
   ///
-  /// - Throws: `KeepsakeError` when the file cannot be written, else what the hook throws; then the
-  ///   store holds what it held.
+  /// - Throws: `KeepsakeError` when the file cannot be written, `SettingFailure` when the value
+  ///   cannot be stored; its `cause` is what the hook threw. The store holds what it held.
   public func set(_ value: Value) throws {
     try write(value, try bound())
   }
@@ -122,14 +121,29 @@ public final class Setting<Value: Sendable>: Sendable {
   }
 
   private func write(_ value: Value, _ bound: SettingSlot.Binding) throws {
-    try bound.backing.set(try codec.encode(value), bound.key)
+    let stored: StoredValue?
+    do {
+      stored = try codec.encode(value)
+    } catch {
+      throw bound.backing.failure(.write, error, key: bound.key)
+    }
+    try bound.backing.set(stored, bound.key)
+  }
+
+  private func read(_ bound: SettingSlot.Binding) throws -> Value {
+    guard let stored = try bound.backing.value(bound.key) else { return defaultValue }
+    do {
+      return try codec.decode(stored)
+    } catch {
+      throw bound.backing.failure(.read, error, key: bound.key, storedType: stored.kind)
+    }
   }
 
   /// The value for a getter, which cannot throw.
   private func value(_ bound: SettingSlot.Binding) -> Value {
     do {
       let origin = bound.backing.state
-      let value = try bound.backing.value(bound.key).map(codec.decode) ?? defaultValue
+      let value = try read(bound)
       if let origin { slot.keep(Box(value), as: origin) }
       return value
     } catch {

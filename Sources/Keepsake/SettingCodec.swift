@@ -2,47 +2,39 @@
 
 import KeepsakeValues
 
-/// How a setting's value becomes a stored one, and back. No value to store means: remove the key.
+/// What a setting's transformer is, and what nil means: no value to store, so remove the key.
 struct SettingCodec<Value: Sendable>: Sendable {
   let decode: @Sendable (StoredValue) throws -> Value
   let encode: @Sendable (Value) throws -> StoredValue?
 
-  /// The same for an optional: nil is the absence of a value.
-  func ofOptional() -> SettingCodec<Value?> {
-    SettingCodec<Value?>(decode: decode, encode: { try $0.flatMap(encode) })
+  /// By a transformer of the value, which may be one of an optional: to Swift `.codable` is that.
+  init(_ transformer: Transformer<Value>) {
+    decode = transformer.fromBackingStore
+    if let optional = Value.self as? any Nilable.Type {
+      encode = { optional.isNil($0) ? nil : try transformer.toBackingStore($0) }
+    } else {
+      encode = transformer.toBackingStore
+    }
+  }
+
+  /// By a transformer of the wrapped value.
+  init<Wrapped>(optional transformer: Transformer<Wrapped>) where Value == Wrapped? {
+    decode = transformer.fromBackingStore
+    encode = { try $0.map(transformer.toBackingStore) }
+  }
+
+  /// The same, where `Value` cannot be written as `Wrapped?`, by the type's own hooks.
+  init() where Value: OptionalBackingStoreConvertible {
+    decode = { Value(try Value.Wrapped.fromBackingStore($0)) }
+    encode = { try $0.wrapped?.toBackingStore() }
   }
 }
 
-extension SettingCodec where Value: BackingStoreConvertible {
-  /// By the type's own hooks.
-  static var own: SettingCodec {
-    SettingCodec(decode: Value.fromBackingStore, encode: { try $0.toBackingStore() })
-  }
+/// An optional, whatever it wraps.
+private protocol Nilable: SendableMetatype {
+  static func isNil(_ value: Any) -> Bool
 }
 
-extension SettingCodec where Value: OptionalBackingStoreConvertible {
-  /// By the hooks of the wrapped type.
-  static var optional: SettingCodec {
-    SettingCodec(
-      decode: { Value(try Value.Wrapped.fromBackingStore($0)) },
-      encode: { try $0.wrapped?.toBackingStore() })
-  }
-}
-
-extension SettingCodec {
-  /// By hooks given for one property, through a type that a store can hold.
-  static func hooks<Stored: BackingStoreConvertible>(
-    _ fromBackingStore: @escaping @Sendable (Stored) throws -> Value?,
-    _ toBackingStore: @escaping @Sendable (Value) throws -> Stored
-  ) -> SettingCodec {
-    SettingCodec(
-      decode: { stored in
-        guard let value = try fromBackingStore(Stored.fromBackingStore(stored)) else {
-          throw ValueError(
-            .invalid, "the stored value is not a \(Value.self); set it anew, or mend the hook")
-        }
-        return value
-      },
-      encode: { try toBackingStore($0).toBackingStore() })
-  }
+extension Optional: Nilable {
+  fileprivate static func isNil(_ value: Any) -> Bool { value as? Wrapped == nil }
 }

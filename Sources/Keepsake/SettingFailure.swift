@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A read or a write of a setting that failed where nothing could be thrown.
+public import KeepsakeValues
+
+/// A read or a write of a setting that failed: reported where nothing could be thrown, thrown by
+/// `get()`, `set(_:)` and `update(_:)`.
 public struct SettingFailure: Error, Sendable, CustomStringConvertible {
   /// What was tried.
   public enum Operation: String, Sendable {
-    /// The declared default was returned instead; the stored bytes are as they were.
+    /// The stored bytes are as they were. A property gave its declared default instead.
     case read
     /// The store holds what it held.
     case write
@@ -20,13 +23,17 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
   /// Empty for an operation on the whole store.
   public let key: String
   public let operation: Operation
+  /// The type of the stored value that could not be read; nil for another failure.
+  public let storedType: StoredValue.Kind?
   public let cause: any Error
 
-  /// One line: which setting, what was tried, why it failed.
+  /// One line: which setting, what was tried, what is stored, why it failed.
   public var description: String {
     let what =
       switch operation {
-      case .read: "\(store)/\(key): the setting could not be read"
+      case .read:
+        "\(store)/\(key): the setting could not be read"
+          + (storedType.map { " from the \($0.rawValue) that is stored" } ?? "")
       case .write: "\(store)/\(key): the setting could not be written"
       case .readAll: "\(store): the settings could not be read"
       case .synchronize: "\(store): the last writes may not survive a power cut"

@@ -25,7 +25,8 @@ extension Bool: BackingStoreConvertible {
   public func toBackingStore() -> StoredValue { .boolean(self) }
 }
 
-extension BackingStoreConvertible where Self: FixedWidthInteger {
+// Codable, because Swift would else not know whether to store an integer as one or as a `Codable`.
+extension BackingStoreConvertible where Self: FixedWidthInteger & Codable {
   public static func fromBackingStore(_ value: StoredValue) throws -> Self {
     guard case .integer(let number) = value else {
       throw ValueError.mismatch(value, wanted: "integer")
@@ -43,18 +44,6 @@ extension BackingStoreConvertible where Self: FixedWidthInteger {
     }
     return .integer(number)
   }
-}
-
-extension BackingStoreConvertible where Self: RawRepresentable, RawValue: BackingStoreConvertible {
-  /// An enumeration with raw values is stored as its raw value.
-  public static func fromBackingStore(_ value: StoredValue) throws -> Self {
-    guard let known = Self(rawValue: try RawValue.fromBackingStore(value)) else {
-      throw ValueError(.invalid, "the stored value is no \(Self.self); set it anew")
-    }
-    return known
-  }
-
-  public func toBackingStore() throws -> StoredValue { try rawValue.toBackingStore() }
 }
 
 extension Int: BackingStoreConvertible {}
@@ -113,30 +102,4 @@ extension Data: BackingStoreConvertible {
   }
 
   public func toBackingStore() -> StoredValue { .data(self) }
-}
-
-extension Array: BackingStoreConvertible where Element: BackingStoreConvertible {
-  public static func fromBackingStore(_ value: StoredValue) throws -> [Element] {
-    guard case .array(let elements) = value else {
-      throw ValueError.mismatch(value, wanted: "array")
-    }
-    return try elements.map(Element.fromBackingStore)
-  }
-
-  public func toBackingStore() throws -> StoredValue {
-    .array(try map { try $0.toBackingStore() })
-  }
-}
-
-extension Dictionary: BackingStoreConvertible where Key == String, Value: BackingStoreConvertible {
-  public static func fromBackingStore(_ value: StoredValue) throws -> [String: Value] {
-    guard case .dictionary(let members) = value else {
-      throw ValueError.mismatch(value, wanted: "dictionary")
-    }
-    return try members.mapValues(Value.fromBackingStore)
-  }
-
-  public func toBackingStore() throws -> StoredValue {
-    .dictionary(try mapValues { try $0.toBackingStore() })
-  }
 }

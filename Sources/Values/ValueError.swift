@@ -11,12 +11,26 @@ public struct ValueError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   public let code: Code
-  /// One sentence: what is wrong and what to do. Never contains the value itself.
-  public let description: String
+  private let sentence: String
+  /// Index in brackets or a dot and a member's name, from the outside in.
+  private var place = ""
 
   public init(_ code: Code, _ description: String) {
     self.code = code
-    self.description = description
+    sentence = description
+  }
+
+  /// Which part of the value it is, as `[2].name`; empty for the whole value.
+  public var path: String { place.hasPrefix(".") ? String(place.dropFirst()) : place }
+
+  /// One sentence: where it is, what is wrong and what to do. Never contains the value itself.
+  public var description: String { place.isEmpty ? sentence : "at \(path): \(sentence)" }
+
+  /// The same error, seen from the container that the value is a part of.
+  func within(_ place: String) -> ValueError {
+    var error = self
+    error.place = place + self.place
+    return error
   }
 
   static func mismatch(_ found: StoredValue, wanted: String) -> ValueError {

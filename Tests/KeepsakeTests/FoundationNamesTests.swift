@@ -141,20 +141,33 @@ import Testing
     #expect(settings.errors.allSatisfy { $0.operation == .write })
   }
 
-  @Test func whatCannotBeReadIsReportedAsTheSubscriptReportsIt() throws {
+  @Test func whatCannotBeReadIsReportedAsTheSubscriptReportsItOnceForEachStateOfTheFile() throws {
+    func shell(_ sql: String) throws {
+      let ending = try Command.run(Command.find("sqlite3"), [settings.device.path, sql])
+      #expect(ending.code == 0, "\(ending.stderr)")
+    }
     settings.set(1, forKey: "k")
-    let shell = try Command.run(
-      Command.find("sqlite3"), [settings.device.path, "DROP TABLE entry"])
-    #expect(shell.code == 0, "\(shell.stderr)")
+    try shell("DROP TABLE entry")
     #expect(settings["k"] == nil)
     let expected = try #require(settings.errors.last)
-    #expect(settings.object(forKey: "k") == nil && settings.string(forKey: "k") == nil)
-    #expect(settings.integer(forKey: "k") == 0 && !settings.bool(forKey: "k"))
-    #expect(settings.dictionary(forKey: "k") == nil && settings.url(forKey: "k") == nil)
-    #expect(settings.errors.count == 7)
+    let reads: [(SettingsStore) -> Bool] = [
+      { $0.object(forKey: "k") == nil }, { $0.string(forKey: "k") == nil },
+      { !$0.bool(forKey: "k") }, { $0.double(forKey: "k") == 0 },
+      { $0.dictionary(forKey: "k") == nil }, { $0.array(forKey: "k") == nil },
+    ]
+    for read in reads {
+      for _ in 0..<10 { #expect(read(settings)) }
+      #expect(settings.errors.count == 1)
+    }
+    for (number, read) in reads.enumerated() {
+      try shell("PRAGMA user_version = \(number + 100)")
+      for _ in 0..<10 { #expect(read(settings)) }
+      #expect(settings.errors.count == number + 2)
+    }
     #expect(settings.errors.allSatisfy { $0.description == expected.description })
-    #expect(settings.dictionaryRepresentation() == [:])
+    for _ in 0..<10 { #expect(settings.dictionaryRepresentation() == [:]) }
     #expect(settings.errors.last?.operation == .readAll && settings.errors.last?.key == "")
+    #expect(settings.errors.count == reads.count + 2)
   }
 
   @Test func synchronizeTellsWhetherTheDeviceDid() throws {

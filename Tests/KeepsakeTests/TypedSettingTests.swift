@@ -81,8 +81,8 @@ import Testing
     #expect(settings.errors.map(\.key) == ["theme", "integer"])
     #expect(settings.errors.allSatisfy { $0.operation == .read })
     #expect(settings["theme"] == "purple")
-    #expect(throws: ValueError.self) { try settings.$theme.get() }
-    #expect(throws: ValueError.self) { try settings.$integer.get() }
+    #expect(throws: SettingFailure.self) { try settings.$theme.get() }
+    #expect(throws: SettingFailure.self) { try settings.$integer.get() }
     settings["theme"] = "green"
     #expect(settings.theme.name == "light")
     #expect(settings.errors.count == 3)

@@ -42,6 +42,24 @@ package struct Color: Hashable, Sendable {
   }
 }
 
+extension Transformer {
+  package static var hexColor: Transformer<Color> {
+    Transformer<Color>(fromBackingStore: Color.init(hex:), toBackingStore: \.hex)
+  }
+}
+
+/// A type that is `Codable` and no more.
+package struct Window: Codable, Hashable, Sendable {
+  package var title: String
+  package var opened: Date
+  package var tabs: Set<Int>
+  package var note: String?
+
+  package init(title: String, opened: Date, tabs: Set<Int>) {
+    (self.title, self.opened, self.tabs) = (title, opened, tabs)
+  }
+}
+
 /// Every type that a setting can have: plain, optional, by a type's hooks, by a property's hooks.
 package final class EverySetting: UserDefaultsStore, @unchecked Sendable {
   @Setting package var string = "guest"
@@ -61,6 +79,15 @@ package final class EverySetting: UserDefaultsStore, @unchecked Sendable {
   @Setting(fromBackingStore: Color.init(hex:), toBackingStore: \.hex) package var color = Color(
     0, 0, 255)
 
+  @Setting package var id = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+  @Setting package var price = Decimal(1)
+  @Setting package var timeout = Duration.seconds(30)
+  @Setting package var tags: Set<String> = []
+  @Setting(by: .hexColor) package var accent = Color(0, 0, 255)
+  @Setting(by: .hexColor.array()) package var palette: [Color] = []
+  @Setting(by: .hexColor.set().dictionary()) package var themes: [String: Set<Color>] = [:]
+  @Setting(by: .codable) package var window = Window(title: "", opened: .distantPast, tabs: [])
+
   @Setting package var maybeString: String?
   @Setting package var maybeBoolean: Bool?
   @Setting package var maybeInteger: Int?
@@ -72,6 +99,10 @@ package final class EverySetting: UserDefaultsStore, @unchecked Sendable {
   @Setting package var maybeDictionary: [String: Int]?
   @Setting package var maybeTheme: Theme?
   @Setting(fromBackingStore: Color.init(hex:), toBackingStore: \.hex) package var maybeColor: Color?
+  @Setting package var maybeTags: Set<UUID>?
+  @Setting(by: .hexColor) package var maybeAccent: Color?
+  @Setting(by: .hexColor.array()) package var maybePalette: [Color]?
+  @Setting(by: .codable) package var maybeWindow: Window?
 
   /// An inherited initialiser is internal, and other modules use this class.
   package init(on device: Device) throws {
@@ -82,4 +113,6 @@ package final class EverySetting: UserDefaultsStore, @unchecked Sendable {
   @Setting("nick") package var nickname: String?
   package let constant = Setting(default: "constant")
   package let maybeConstant = Setting<Int?>(default: nil)
+  package let constantPalette = Setting(default: [Color(1, 1, 1)], by: .hexColor.array())
+  package let maybeConstantPalette = Setting<[Color]?>(default: nil, by: .hexColor.array())
 }

@@ -31,6 +31,9 @@ package struct Sample: Sendable, CustomStringConvertible {
     case let date as Date: "\(date.timeIntervalSinceReferenceDate)"
     case let data as Data: data.base64EncodedString()
     case let members as [String: Int]: "\(members.sorted { $0.key < $1.key })"
+    case let elements as Set<String>: "\(elements.sorted())"
+    case let window as Window:
+      "\(window.title) \(window.opened.timeIntervalSinceReferenceDate) \(window.tabs.sorted())"
     default: "\(value)"
     }
   }
@@ -42,11 +45,32 @@ package enum Samples {
   private static let url = URL(fileURLWithPath: "/tmp/é ü")
 
   package static let all: [Sample] =
-    plain + optional + [
+    plain + optional + transformed + [
       Sample("loginCount", \.loginCount, 0, 7), Sample("nickname", \.nickname, nil, "nick"),
       Sample("constant", \.constant.wrappedValue, "constant", "changed"),
       Sample("maybeConstant", \.maybeConstant.wrappedValue, nil, 9),
     ]
+
+  private static let id = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+  private static let noID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+  private static let window = Window(title: "é", opened: date, tabs: [2, 1, 10])
+  private static let colors = [Color(1, 2, 3), Color(0, 0, 0)]
+
+  private static let transformed: [Sample] = [
+    Sample("id", \.id, noID, id),
+    Sample("price", \.price, 1, Decimal(sign: .minus, exponent: -2, significand: 1_999)),
+    Sample("timeout", \.timeout, .seconds(30), .nanoseconds(-1_500_000_001)),
+    Sample("tags", \.tags, [], ["b", "a", "é"]),
+    Sample("accent", \.accent, Color(0, 0, 255), Color(9, 9, 9)),
+    Sample("palette", \.palette, [], colors), Sample("themes", \.themes, [:], ["a": [colors[0]]]),
+    Sample("window", \.window, Window(title: "", opened: .distantPast, tabs: []), window),
+    Sample("maybeTags", \.maybeTags, nil, [id]),
+    Sample("maybeAccent", \.maybeAccent, nil, Color(7, 7, 7)),
+    Sample("maybePalette", \.maybePalette, nil, []),
+    Sample("maybeWindow", \.maybeWindow, nil, window),
+    Sample("constantPalette", \.constantPalette.wrappedValue, [Color(1, 1, 1)], colors),
+    Sample("maybeConstantPalette", \.maybeConstantPalette.wrappedValue, nil, colors),
+  ]
 
   private static let plain: [Sample] = [
     Sample("string", \.string, "guest", "a\0\"é\n"), Sample("boolean", \.boolean, false, true),

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A part of a value that is being encoded. Containers are references to it.
+final class EncodedNode {
+  enum Content {
+    /// Not encoded yet.
+    case nothing
+    case null
+    case value(StoredValue)
+    case elements([EncodedNode])
+    case members([String: EncodedNode])
+    /// Encoded twice, in two ways.
+    case confused
+  }
+
+  private var content = Content.nothing
+  /// Set if this is a set or a dictionary, see `UnorderedContainer`.
+  var unorderedStride: Int?
+
+  func set(_ new: Content, at path: [any CodingKey]) throws {
+    guard case .nothing = content else { throw ValueError.confused.within(path) }
+    content = new
+  }
+
+  /// Makes this a container, unless it is one of the same kind already: a type and its superclass
+  /// may share one.
+  func start(_ container: Content) {
+    switch (content, container) {
+    case (.nothing, _): content = container
+    case (.elements, .elements), (.members, .members): break
+    default: content = .confused
+    }
+  }
+
+  var count: Int {
+    if case .elements(let nodes) = content { nodes.count } else { 0 }
+  }
+
+  func appendElement() -> EncodedNode {
+    let node = EncodedNode()
+    guard case .elements(var nodes) = content else { return node }
+    content = .nothing  // or the array would be copied
+    nodes.append(node)
+    content = .elements(nodes)
+    return node
+  }
+
+  /// A new node each time: a member that is encoded twice has the value that came last.
+  func member(_ name: String) -> EncodedNode {
+    let node = EncodedNode()
+    guard case .members(var nodes) = content else { return node }
+    content = .nothing
+    nodes[name] = node
+    content = .members(nodes)
+    return node
+  }
+}
+
+// MARK: - The value
+
+extension EncodedNode {
+  /// - Parameter depth: how many containers this is in.
+  func value(depth: Int) throws -> StoredValue {
+    switch content {
+    case .nothing: throw ValueError(.invalid, "the type encodes nothing; mend its encode(to:)")
+    case .confused: throw ValueError.confused
+    case .null: throw ValueError(.invalid, "nil cannot be stored here; leave it out")
+    case .value(let value): return value
+    case .elements(let nodes): return try array(nodes, depth)
+    case .members(let nodes): return try dictionary(nodes, depth)
+    }
+  }
+
+  private func array(_ nodes: [EncodedNode], _ depth: Int) throws -> StoredValue {
+    guard depth < StoredValue.maximumDepth else { throw ValueError.tooDeep }
+    let values = try nodes.enumerated().map { index, node in
+      try placed("[\(index)]") { try node.value(depth: depth + 1) }
+    }
+    guard let unorderedStride else { return .array(values) }
+    // An element of several values is put in order as an array.
+    let groups = stride(from: 0, to: values.count, by: unorderedStride).map {
+      StoredValue.array(Array(values[$0..<min($0 + unorderedStride, values.count)]))
+    }
+    return .array(
+      try StoredValue.inOrder(groups).flatMap { group in
+        if case .array(let values) = group { values } else { [group] }
+      })
+  }
+
+  private func dictionary(_ nodes: [String: EncodedNode], _ depth: Int) throws -> StoredValue {
+    guard depth < StoredValue.maximumDepth else { throw ValueError.tooDeep }
+    var members: [String: StoredValue] = [:]
+    for (name, node) in nodes {
+      // A property that is nil has no member; an element of a dictionary would be lost.
+      if case .null = node.content, unorderedStride == nil { continue }
+      members[name] = try placed(".\(name)") { try node.value(depth: depth + 1) }
+    }
+    return .dictionary(members)
+  }
+}
+
+extension ValueError {
+  static let tooDeep = ValueError(
+    .invalid, "the value nests deeper than \(StoredValue.maximumDepth) levels; flatten it")
+
+  fileprivate static let confused = ValueError(
+    .invalid, "the type encodes itself in two ways at once; mend its encode(to:)")
+}
+
+/// Runs a hook for the part of a value at a coding path.
+func placed<Result>(_ path: [any CodingKey], _ hook: () throws -> Result) throws -> Result {
+  do {
+    return try hook()
+  } catch let error as ValueError {
+    throw error.within(path)
+  }
+}

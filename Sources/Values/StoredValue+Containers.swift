@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Containers, element by element, by whatever hooks. A `ValueError` of a hook says which element it
+// was; every other error comes through as it is, so that callers can catch their own.
+
+extension StoredValue {
+  /// The elements of an array, in their order.
+  func elements<Element>(_ read: (StoredValue) throws -> Element) throws -> [Element] {
+    guard case .array(let elements) = self else { throw ValueError.mismatch(self, wanted: "array") }
+    return try elements.enumerated().map { index, element in
+      try placed("[\(index)]") { try read(element) }
+    }
+  }
+
+  init<Element>(elements: [Element], _ write: (Element) throws -> StoredValue) throws {
+    self = .array(
+      try elements.enumerated().map { index, element in
+        try placed("[\(index)]") { try write(element) }
+      })
+  }
+
+  /// The members of a dictionary.
+  func members<Member>(_ read: (StoredValue) throws -> Member) throws -> [String: Member] {
+    guard case .dictionary(let members) = self else {
+      throw ValueError.mismatch(self, wanted: "dictionary")
+    }
+    return Dictionary(
+      uniqueKeysWithValues: try members.map { name, member in
+        (name, try placed(".\(name)") { try read(member) })
+      })
+  }
+
+  init<Member>(members: [String: Member], _ write: (Member) throws -> StoredValue) throws {
+    self = .dictionary(
+      Dictionary(
+        uniqueKeysWithValues: try members.map { name, member in
+          (name, try placed(".\(name)") { try write(member) })
+        }))
+  }
+
+  /// The elements of an array in which none is there twice.
+  func uniqueElements<Element: Hashable>(
+    _ read: (StoredValue) throws -> Element
+  ) throws -> Set<Element> {
+    var set: Set<Element> = []
+    for (index, element) in try elements(read).enumerated() {
+      guard set.insert(element).inserted else { throw ValueError.duplicate(at: index) }
+    }
+    return set
+  }
+
+  init<Element>(
+    uniqueElements: Set<Element>, _ write: (Element) throws -> StoredValue
+  ) throws {
+    self = .array(try Self.inOrder(try uniqueElements.map(write)))
+  }
+
+  /// Values in the order of their encodings: numbers by value, text by bytes, arrays by their text.
+  ///
+  /// - Throws: `ValueError` when two are equal, or one cannot be stored.
+  static func inOrder(_ values: [StoredValue]) throws(ValueError) -> [StoredValue] {
+    var columns: [(key: TaggedCell, value: StoredValue)] = []
+    for value in values { columns.append((try TaggedCell(value), value)) }
+    columns.sort { $0.key.precedes($1.key) }
+    for (one, next) in zip(columns, columns.dropFirst()) where one.key == next.key {
+      throw ValueError(
+        .invalid, "two different elements are stored alike; mend the hook that stores them")
+    }
+    return columns.map(\.value)
+  }
+}
+
+extension TaggedCell {
+  /// The order in which values are merged.
+  fileprivate func precedes(_ other: TaggedCell) -> Bool {
+    tag != other.tag ? tag < other.tag : cell < other.cell
+  }
+}
+
+extension ValueError {
+  static func duplicate(at index: Int) -> ValueError {
+    ValueError(.invalid, "this element is there twice, so this is not a set; set it anew")
+      .within("[\(index)]")
+  }
+}
+
+/// Runs a hook for a part of a value.
+func placed<Result>(_ place: String, _ hook: () throws -> Result) throws -> Result {
+  do {
+    return try hook()
+  } catch let error as ValueError {
+    throw error.within(place)
+  }
+}

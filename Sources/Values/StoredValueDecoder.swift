@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// StoredValue to Codable, the reverse of `StoredValueEncoder`. It throws `DecodingError`, since
+// types catch that to try one form after the other; at its door that becomes a `ValueError`.
+//
+// The recursion ends with the value, whose depth the file's format limits.
+
+struct StoredValueDecoder: Decoder {
+  let value: StoredValue
+  let codingPath: [any CodingKey]
+
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  static func read<Value: Decodable>(
+    _ type: Value.Type, from value: StoredValue
+  ) throws -> Value {
+    try coding { try StoredValueDecoder(value: value, codingPath: []).decode(type) }
+  }
+
+  /// - Parameter decode: what a type does to decode itself.
+  static func read<Value>(
+    by decode: (StoredValueDecoder) throws -> Value, from value: StoredValue
+  ) throws -> Value {
+    try coding { try decode(StoredValueDecoder(value: value, codingPath: [])) }
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard case .dictionary(let members) = value else {
+      throw mismatch([String: Any].self, "dictionary")
+    }
+    return KeyedDecodingContainer(StoredMembersDecoder(members: members, codingPath: codingPath))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    guard case .array(let elements) = value else { throw mismatch([Any].self, "array") }
+    return StoredElementsDecoder(elements: elements, codingPath: codingPath)
+  }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  private func mismatch(_ type: Any.Type, _ wanted: String) -> DecodingError {
+    Self.error(type, .mismatch(value, wanted: wanted), at: codingPath)
+  }
+
+  fileprivate static func error(
+    _ type: Any.Type, _ reason: ValueError, at path: [any CodingKey]
+  ) -> DecodingError {
+    let context = DecodingError.Context(
+      codingPath: path, debugDescription: reason.description, underlyingError: reason)
+    return reason.code == .typeMismatch
+      ? .typeMismatch(type, context) : .dataCorrupted(context)
+  }
+}
+
+extension StoredValueDecoder: SingleValueDecodingContainer {
+  /// What is stored is not nil.
+  func decodeNil() -> Bool { false }
+
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    if let convertible = type as? any BackingStoreConvertible.Type {
+      return try own(convertible)
+    }
+    let decoded = try type.init(from: self)
+    // A set would drop without a word what is there twice.
+    if let container = decoded as? any UnorderedContainer, case .array(let elements) = value,
+      container.count * Swift.type(of: container).stride != elements.count
+    {
+      let reason = ValueError(.invalid, "an element or a key is there twice; set it anew")
+      throw Self.error(type, reason, at: codingPath)
+    }
+    return decoded
+  }
+
+  /// By the type's own hook.
+  private func own<Value>(_ type: any BackingStoreConvertible.Type) throws -> Value {
+    do {
+      guard let typed = try type.fromBackingStore(value) as? Value else {
+        throw mismatch(type, "\(type)")
+      }
+      return typed
+    } catch let error as ValueError {
+      throw Self.error(type, error, at: codingPath)
+    }
+  }
+}
+
+// MARK: - Containers
+
+private struct StoredMembersDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let members: [String: StoredValue]
+  let codingPath: [any CodingKey]
+
+  var allKeys: [Key] { members.keys.compactMap(Key.init(stringValue:)) }
+
+  func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
+
+  /// nil is not stored: a property that is nil has no member.
+  func decodeNil(forKey key: Key) -> Bool { !contains(key) }
+
+  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    // An optional that was encoded as one, not by `encodeIfPresent`.
+    if !contains(key), let optional = type as? any NilDecodable.Type,
+      let absent = optional.absent as? Value
+    {
+      return absent
+    }
+    return try decoder(for: key).decode(type)
+  }
+
+  private func decoder(for key: any CodingKey) throws -> StoredValueDecoder {
+    guard let value = members[key.stringValue] else {
+      throw DecodingError.keyNotFound(
+        key, DecodingError.Context(codingPath: codingPath, debugDescription: "no such member"))
+    }
+    return StoredValueDecoder(value: value, codingPath: codingPath + [key])
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { try decoder(for: key).container(keyedBy: type) }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try decoder(for: key).unkeyedContainer()
+  }
+
+  func superDecoder() throws -> any Decoder { try decoder(for: PlaceKey.ofSuper) }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(for: key) }
+}
+
+private struct StoredElementsDecoder: UnkeyedDecodingContainer {
+  let elements: [StoredValue]
+  let codingPath: [any CodingKey]
+  private(set) var currentIndex = 0
+
+  init(elements: [StoredValue], codingPath: [any CodingKey]) {
+    self.elements = elements
+    self.codingPath = codingPath
+  }
+
+  var count: Int? { elements.count }
+  var isAtEnd: Bool { currentIndex == elements.count }
+
+  /// The next element, which is passed only once it has been read.
+  private mutating func next<Result>(
+    _ type: Any.Type, _ read: (StoredValueDecoder) throws -> Result
+  ) throws -> Result {
+    let path = codingPath + [PlaceKey(intValue: currentIndex)]
+    guard !isAtEnd else {
+      throw DecodingError.valueNotFound(
+        type, DecodingError.Context(codingPath: path, debugDescription: "no more elements"))
+    }
+    let result = try read(StoredValueDecoder(value: elements[currentIndex], codingPath: path))
+    currentIndex += 1
+    return result
+  }
+
+  /// nil is not stored, in an array either.
+  func decodeNil() -> Bool { false }
+
+  mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    try next(type) { try $0.decode(type) }
+  }
+
+  mutating func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type
+  ) throws -> KeyedDecodingContainer<Nested> {
+    try next([String: Any].self) { try $0.container(keyedBy: type) }
+  }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try next([Any].self) { try $0.unkeyedContainer() }
+  }
+
+  mutating func superDecoder() throws -> any Decoder { try next((any Decoder).self) { $0 } }
+}
+
+/// An optional, whatever it wraps.
+private protocol NilDecodable {
+  static var absent: Self { get }
+}
+
+extension Optional: NilDecodable {
+  fileprivate static var absent: Self { nil }
+}
