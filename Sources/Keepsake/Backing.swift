@@ -57,7 +57,8 @@ final class Backing: Sendable {
     let others = try device.defaults(store: store).map { (ByteText($0.key), $0.value) }
     seeds = Dictionary(own + others, uniquingKeysWith: { first, _ in first })
     device.backUpDaily { [failures] error in
-      failures.report(SettingFailure(store: store, key: "", operation: .backup, cause: error))
+      failures.report(
+        SettingFailure(store: store, key: "", operation: .backup, storedType: nil, cause: error))
     }
   }
 
