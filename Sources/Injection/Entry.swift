@@ -279,8 +279,9 @@ extension Entry {
   private func forgetting<R: Sendable>(_ change: () -> R) -> R {
     let (result, old) = owner.locked { _ in
       let old = (given, made, converted)
-      converted = [:]
-      return (change(), old)
+      let result = change()
+      if given !== old.0 || made !== old.1 { converted = [:] }
+      return (result, old)
     }
     return withExtendedLifetime(old) { result }
   }
