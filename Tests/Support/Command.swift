@@ -4,7 +4,7 @@ public import Foundation
 import Synchronization
 
 /// What a process printed, and how it ended.
-public struct Ending: Equatable, CustomStringConvertible {
+public struct Ending: Equatable, Sendable, CustomStringConvertible {
   public let stdout: String
   public let stderr: String
   /// The exit code; 128 and more for a signal, as a shell tells it.
