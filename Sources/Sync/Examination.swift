@@ -183,8 +183,10 @@ private struct Examination {
     return mark.wholeMatch(of: /[0-9a-f]{16}(-wal|-shm)?/) != nil
   }
 
-  /// Whether nobody can be making this file any more: it is not a folder, and an hour old.
-  private func isOldFile(_ path: String) throws -> Bool {
+  /// Whether nobody can be making this file any more: it has got its name and kept this one too,
+  /// or it is not a folder, and an hour old.
+  private func isLeftover(_ path: String) throws -> Bool {
+    if try FileID(of: path) == device.file { return true }
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     guard attributes[.type] as? FileAttributeType == .typeRegular,
       let date = attributes[.modificationDate] as? Date
@@ -195,10 +197,11 @@ private struct Examination {
 
   /// Two names of one file have two logs, and each loses what is written under the other.
   /// https://www.sqlite.org/howtocorrupt.html, section 2.5
-  private func hardLinks() throws -> [Finding] {
+  private func hardLinks(besides drafts: Int) throws -> [Finding] {
     guard case .file(_, let real) = device.core.location else { return [] }
     let attributes = try FileManager.default.attributesOfItem(atPath: real)
-    guard let count = attributes[.referenceCount] as? Int, count > 1 else { return [] }
+    guard let links = attributes[.referenceCount] as? Int, links - drafts > 1 else { return [] }
+    let count = links - drafts
     return [
       Finding(
         kind: .identity, problem: "the file has \(count) names (hard links)",
@@ -213,13 +216,16 @@ private struct Examination {
     let folder = file.deletingLastPathComponent()
     do {
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-      return try hardLinks()
-        + names.filter { isDraft($0, of: file.lastPathComponent) }
-        .filter { try isOldFile(folder.appendingPathComponent($0).path) }
-        .map { name in
-          if repairs { try FileManager.default.removeItem(at: folder.appendingPathComponent(name)) }
+      let drafts = names.filter { isDraft($0, of: file.lastPathComponent) }
+        .map { folder.appendingPathComponent($0) }
+      let links = try hardLinks(
+        besides: drafts.filter { try FileID(of: $0.path) == device.file }.count)
+      return try links
+        + drafts.filter { try isLeftover($0.path) }.map { draft in
+          if repairs { try FileManager.default.removeItem(at: draft) }
           return Finding(
-            kind: .leftover, problem: "\(name) was left behind when it was being made",
+            kind: .leftover,
+            problem: "\(draft.lastPathComponent) was left behind when it was being made",
             cure: "--repair removes it", isRepaired: repairs)
         }
     } catch {

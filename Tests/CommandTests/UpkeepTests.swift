@@ -265,6 +265,19 @@ import Testing
     #expect(try folder.names() == (["a", "a.new-00000000000000ff"] + others).sorted())
   }
 
+  @Test func aDraftThatHasGotItsNameIsALeftoverHoweverYoung() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    let draft = "a.new-0123456789abcdef"
+    try FileManager.default.linkItem(at: folder.url("a"), to: folder.url(draft))
+    let left = "leftover: \(draft) was left behind when it was being made; "
+    try folder.expect(
+      "doctor", "a", Moment.ten.argument, prints: left + "--repair removes it\n", code: 1)
+    try folder.expect("doctor", "a", "--repair", Moment.ten.argument, prints: left + "repaired\n")
+    try folder.expect("doctor", "a", Moment.ten.argument, prints: "a: nothing is wrong\n")
+    #expect(try folder.names() == ["a"])
+  }
+
   @Test func aFileWithTwoNamesIsToldOf() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
