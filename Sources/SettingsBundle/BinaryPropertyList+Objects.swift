@@ -113,13 +113,19 @@ extension BinaryPropertyList {
 extension BinaryPropertyList {
   private mutating func count(at start: Int) throws(Fault) {
     elements += 1
-    // No tree without shared objects has more elements than its file has bytes.
-    let most = min(limits.elements, bytes.count + PropertyListLimits().elements)
+    guard elements <= limits.elements else {
+      throw Fault(
+        .tooManyElements, at: start, "it has more than \(limits.elements) elements",
+        cure: "remove what is not needed")
+    }
+    // No tree without shared objects has more elements than its file has bytes; those who share
+    // many in a small file do so to do harm.
+    let most = bytes.count + PropertyListLimits().elements
     guard elements <= most else {
       throw Fault(
         .tooManyElements, at: start,
         "objects that stand in several places make more than \(most) elements",
-        cure: "remove what is not needed")
+        cure: "write each in its place, as XML")
     }
   }
 

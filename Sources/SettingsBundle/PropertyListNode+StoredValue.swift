@@ -15,8 +15,14 @@ extension PropertyListNode.Value {
     case .boolean(let flag): self = .boolean(flag)
     case .data(let bytes): self = .data([UInt8](bytes))
     case .date(let date):
-      guard let seconds = Int64(exactly: date.timeIntervalSinceReferenceDate) else {
-        throw ValueError(.invalid, "a property list has dates in whole seconds only")
+      let interval = date.timeIntervalSinceReferenceDate
+      guard let seconds = Int64(exactly: interval) else {
+        let isWhole = interval.rounded() == interval
+        throw ValueError(
+          .invalid,
+          isWhole
+            ? "the date is outside of the years 1 to 9999"
+            : "a property list has dates in whole seconds only")
       }
       self = .date(seconds &+ CivilCalendar.secondsFrom1970To2001)
     case .array(let elements):

@@ -26,27 +26,17 @@ extension ImportFile {
     }
   }
 
-  /// `( a, b )`, `{ a = b; }`, `{ "a" = b; }`, `"a" = "b";` and comments, none of which is JSON.
+  /// `( a, b )`, `{ a = b; }`, `{ "a" = b; }` and `"a" = b;`, also behind comments: none is JSON.
   private func isOpenStep(_ bytes: [UInt8]) -> Bool {
-    func skipSpace(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-      bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
-    }
-    func isPair(_ bytes: ArraySlice<UInt8>) -> Bool {
-      let quote = UInt8(ascii: "\"")
-      guard bytes.first == quote else { return bytes.first?.isLetter ?? false }
-      return skipSpace(bytes.dropFirst().drop { $0 != quote }.dropFirst()).first
-        == UInt8(ascii: "=")
-    }
-    let start = skipSpace(bytes[...])
-    switch start.first {
-    case UInt8(ascii: "("), UInt8(ascii: "/"): return true
-    case UInt8(ascii: "{"): return isPair(skipSpace(start.dropFirst()))
-    case UInt8(ascii: "\""): return isPair(start)
-    default: return false
+    let space = #"(?:\s|//[^\n]*|/\*[^*]*\*/)*"#
+    let name = #"(?:"(?:[^"\\]|\\.)*"|[A-Za-z0-9_$./:-]+)"#
+    // A name and its sign are at the beginning; more is not looked at.
+    let text = String(decoding: bytes.prefix(4096), as: UTF8.self)
+    do {
+      let pattern = try Regex(space + #"(?:\(.*\)|\{?"# + space + name + space + "=)")
+      return try pattern.dotMatchesNewlines().prefixMatch(in: text) != nil
+    } catch {
+      return false  // The pattern is ours, and tested.
     }
   }
-}
-
-extension UInt8 {
-  fileprivate var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
 }

@@ -52,6 +52,14 @@ import Testing
     ("{ a = b; }\n", "1:1: \(openStep)"), ("\n{\n  \"a b\" = (1);\n}", "2:1: \(openStep)"),
     ("( a, b )", "1:1: \(openStep)"), ("/* x */ \"a\" = \"b\";", "1:1: \(openStep)"),
     ("\"a\" = \"b\";", "1:1: \(openStep)"),
+    ("{ /* c */ a = b; }", "1:1: \(openStep)"), ("{ 1 = b; }", "1:1: \(openStep)"),
+    (#"{ "a\"b" = 1; }"#, "1:1: \(openStep)"), ("// x\n{ a = b; }", "1:1: \(openStep)"),
+    (
+      #"{key:"a","type":"integer","value":1}"#,
+      "1:2: expected a member name in quotes; write one JSON object a line"
+    ),
+    ("/home/x", "1:1: this is not a JSON value; write one JSON object a line"),
+    ("(oops", "1:1: this is not a JSON value; write one JSON object a line"),
     ("{ \"a\": 1 }\n", "1: \(json)"),
     ("{\n  \"replica\": \"0\",\n  \"stores\": {}\n}", "1: \(json)"),
   ]
