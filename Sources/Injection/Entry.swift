@@ -142,7 +142,8 @@ final class Entry: @unchecked Sendable {
     guard let base, let convert = recipe.convert else { return made }
     let new = convert(made)
     return owner.locked { _ in
-      guard (base.given ?? base.made) === made, made.lasts else { return new }
+      let isMade = base.made === made && base.given?.lasts != true
+      guard base.given === made || isMade, made.lasts else { return new }
       let known = base.converted[ObjectIdentifier(self)] ?? new
       base.converted[ObjectIdentifier(self)] = known
       return known
@@ -163,7 +164,8 @@ extension Entry {
   ///
   /// Takes the claim from a maker, whose object will not be used, but waits for another `set`.
   func set(_ new: AnyBox?, weakly: Bool) throws {
-    let value = weakly ? try new.map(weakened) : new
+    guard let new else { return forgetting { given = nil } }
+    let value = weakly ? try weakened(new) : new
     let frame = Frame(.setting, self, site)
     let other = { [self] in
       owner.locked { _ in
@@ -177,9 +179,7 @@ extension Entry {
       previous = other()
     }
     defer { previous?.dismissWaiters() }
-    let wired = Result {
-      if let new { try Frame.$current.withValue(frame) { try wire(new, frame) } }
-    }
+    let wired = Result { try Frame.$current.withValue(frame) { try wire(new, frame) } }
     _ = try conclude(frame, wired.map { value })
   }
 
@@ -189,7 +189,7 @@ extension Entry {
     defer { frame.close() }
     if let chain = frame.caller?.chain {
       // With other arguments it may come to its end, as a tree does; the stack must not come first.
-      let own = chain.indices.filter { chain[$0].entry === self }
+      let own = chain.indices.filter { chain[$0].entry === self && !chain[$0].isOver }
       if let outer = own.first(where: { chain[$0].container === asker })
         ?? own.dropFirst(Self.maximumDepth).first
       {
@@ -251,9 +251,7 @@ extension Entry {
 
   private func weakened(_ made: AnyBox) throws -> AnyBox {
     if let weakly = made.weakly { return weakly }
-    throw InjectionError(
-      code: .notAClass, path: Frame.path(to: recipe.target),
-      cure: "Use another scope, or set it without `weak`.")
+    throw InjectionError.notAClass(recipe.target)
   }
 
   /// Ends a construction: publishes what it came to, or releases the claim.
@@ -263,7 +261,7 @@ extension Entry {
     let isKept = forgetting { () -> Bool in
       guard maker === frame else { return false }
       maker = nil
-      guard case .success(let new) = result else { return false }
+      guard case .success(let new) = result, !frame.hasFallen else { return false }
       if frame.role == .setting { given = new } else { (given, made) = (nil, new) }
       return true
     }

@@ -34,6 +34,7 @@ final class Frame: @unchecked Sendable {
   private var waiters: [Waiter] = []
   /// Who took the early object; what they made falls with it.
   private var borrowers: [Frame] = []
+  private let fallen = Atomic(false)
 
   init(_ role: Role, _ entry: Entry?, _ container: Container) {
     (self.role, self.entry, self.container) = (role, entry, container)
@@ -46,6 +47,9 @@ final class Frame: @unchecked Sendable {
   }
 
   var isOver: Bool { over.load(ordering: .acquiring) }
+
+  /// What it was made with never became complete.
+  var hasFallen: Bool { fallen.load(ordering: .acquiring) }
 
   /// From the inside out, this one first.
   var chain: [Frame] { Array(sequence(first: self, next: \.caller)) }
@@ -116,7 +120,7 @@ extension Frame {
     var visited: Set<ObjectIdentifier> = []
     func search(_ frame: Frame) -> [Frame]? {
       if frame === start { return [frame] }
-      guard !frame.isOver, visited.insert(ObjectIdentifier(frame)).inserted else { return nil }
+      guard visited.insert(ObjectIdentifier(frame)).inserted else { return nil }
       for before in [frame.caller] + frame.waiters.map(\.frame) {
         if let way = before.flatMap(search) { return way + [frame] }
       }
@@ -157,7 +161,10 @@ extension Frame {
       return (waiters, failed ? borrowers : [], early)
     }
     withExtendedLifetime(object) {
-      for frame in fallen where frame.role == .making { frame.entry?.drop() }
+      for frame in fallen where frame.role == .making {
+        frame.fallen.store(true, ordering: .releasing)
+        frame.entry?.drop()
+      }
     }
     waiting.forEach { $0.wake() }
   }

@@ -14,8 +14,8 @@ public protocol Injectable: AnyObject {
 public struct Injected<Value> {
   private final class Slot {
     enum Content {
-      /// Where to look on first read.
-      case container(Container)
+      /// Where to look on first read, and how.
+      case container(Container, (Container) throws -> Value)
       case value(Value)
     }
     var content: Content
@@ -24,15 +24,14 @@ public struct Injected<Value> {
   }
 
   private let slot: Slot
-  private let supply: (Container) throws -> Value
 
   private init(_ supply: @escaping (Container) throws -> Value) {
-    (slot, self.supply) = (Slot(.container(.current)), supply)
+    slot = Slot(.container(.current, supply))
   }
 
   /// A property with a value of its own, until another is assigned.
   public init(wrappedValue: Value) {
-    (slot, supply) = (Slot(.value(wrappedValue)), { _ in wrappedValue })
+    slot = Slot(.value(wrappedValue))
   }
 
   /// A property for a key, or for its type.
@@ -50,14 +49,13 @@ public struct Injected<Value> {
     get {
       switch slot.content {
       case .value(let value): value
-      case .container(let container): required { try filled(from: container) }
+      case .container(let container, let supply): required { try filled(supply(container)) }
       }
     }
     nonmutating set { slot.content = .value(newValue) }
   }
 
-  private func filled(from container: Container) throws -> Value {
-    let value = try supply(container)
+  private func filled(_ value: Value) -> Value {
     slot.content = .value(value)
     return value
   }
@@ -76,7 +74,7 @@ extension Injected: Fillable {
   static var type: Any.Type { Value.self }
   var content: Any? { if case .value(let value) = slot.content { value } else { nil } }
   func fill(from container: Container) throws {
-    if case .container = slot.content { _ = try filled(from: container) }
+    if case .container(_, let supply) = slot.content { _ = filled(try supply(container)) }
   }
   func assigning(_ value: Any) -> (() -> Void)? {
     (value as? Value).map { value in { slot.content = .value(value) } }

@@ -46,6 +46,12 @@ public struct InjectionError: Error, CustomStringConvertible {
         : "Give each its own name.")
   }
 
+  static func notAClass(_ target: Target) -> InjectionError {
+    InjectionError(
+      code: .notAClass, path: Frame.path(to: target),
+      cure: "Use another scope, or set it without `weak`.")
+  }
+
   /// - Parameter wired: What could be used already, had it been asked for first.
   static func circular(_ path: [String], _ wired: String? = nil) -> InjectionError {
     InjectionError(

@@ -49,8 +49,8 @@ extension Container {
 
   /// Returns when `start()` of this container or of a parent has finished, at once when it had.
   ///
-  /// - Throws: What `start()` threw when it failed last, and `CancellationError` when the waiting
-  ///   task is cancelled.
+  /// - Throws: What its own `start()` threw last, or what one that it waits for throws, and
+  ///   `CancellationError` when the waiting task is cancelled.
   public func ready() async throws {
     let line = Array(sequence(first: self, next: \.parent))
     let (stream, waiter) = AsyncThrowingStream<Never, any Error>.makeStream()

@@ -51,16 +51,18 @@ extension Container {
   /// knows.
   /// - Parameter weak: Whether somebody else keeps the object.
   /// - Throws: `InjectionError`, with `notAClass` when a value cannot be kept weakly, and what
-  ///   injecting throws; then nothing has changed.
+  ///   injecting throws; then what was found before is found again.
   public func set<T: Sendable>(
     _ value: T?, for key: Key<T> = Key(), weak: Bool = false
   ) throws {
     let target = key.target
+    let box = value.map { Box($0) }
+    if weak, let box, box.weakly == nil { throw InjectionError.notAClass(target) }
     let entry = try locked { (state) throws(InjectionError) in
       try state.candidates(target)?.chosen(for: target)
         ?? state.add(Recipe(target: target), to: self)
     }
-    try entry.set(value.map { Box($0) }, weakly: weak)
+    try entry.set(box, weakly: weak)
   }
 
   @usableFromInline func demand(_ target: Target) throws -> AnyBox {

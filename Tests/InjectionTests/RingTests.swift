@@ -163,26 +163,4 @@ import Testing
     #expect(throws: Failure.self) { _ = try container.make(NodeKey()) }
     #expect(try container.get(OtherKey()) === other)
   }
-
-  @Test func aTaskThatOutlivesItsFactoryIsStillPartOfTheFactoryAroundIt() async {
-    let container = Container()
-    let task = Mutex<Task<Node, any Error>?>(nil)
-    container.register { c -> Other in
-      let ended = Latch()
-      task.withLock {
-        $0 = Task {
-          await ended.yieldUntilOpen()
-          return try await c.resolve(NodeKey())
-        }
-      }
-      defer { ended.open() }
-      return Other()
-    }
-    container.register { c async throws -> Node in
-      _ = try c.get(OtherKey())
-      return try await task.withLock { $0 }?.value ?? Node()
-    }
-    let error = await injectionError { _ = try await container.resolve(NodeKey()) }
-    #expect(error?.code == .circular)
-  }
 }

@@ -296,4 +296,40 @@ import Testing
       injectionError { _ = try container.get(Container.Key<String>()) }?.cure
         == "It is registered but not set: call `set`.")
   }
+
+  @Test func aWeakSetThatIsRefusedRegistersNothing() throws {
+    let container = Container()
+    container.register { _ in 5 }
+    #expect(
+      injectionError { try container.set(6, for: Container.Key("x"), weak: true) }?.code
+        == .notAClass)
+    #expect(try container.get(Container.Key<Int>()) == 5)
+  }
+
+  @Test func nilDuringAConstructionLeavesItAlone() throws {
+    let container = Container()
+    let made = Counter()
+    container.register { c -> RealAPI in
+      made.up()
+      try c.set(nil, for: Container.Key<RealAPI>())
+      return RealAPI()
+    }
+    _ = try container.get(Container.Key<RealAPI>())
+    #expect(made.value == 1)
+  }
+
+  @Test func anAliasIsOneObjectAlsoAfterAWeaklySetOneIsGone() throws {
+    final class Adapter: Sendable {
+      init(_: RealAPI) {}
+    }
+    let container = Container()
+    container.register { _ in RealAPI() }.as(Container.Key<Adapter>()) { Adapter($0) }
+    _ = try container.get(Container.Key<RealAPI>())
+    var set: RealAPI? = RealAPI(host: "set")
+    try container.set(set, weak: true)
+    #expect(try container.get(Container.Key<RealAPI>()) === set)
+    set = nil
+    let adapter: Adapter = try container.get()
+    #expect(try container.get(Container.Key<Adapter>()) === adapter)
+  }
 }
