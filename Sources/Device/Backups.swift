@@ -34,8 +34,9 @@ extension Device {
   ///
   /// - Throws: `KeepsakeError` when the folder cannot be read.
   public static func backups(of url: URL) throws(KeepsakeError) -> [Backup] {
-    let folder = url.deletingLastPathComponent()
-    let prefix = url.lastPathComponent + backupInfix
+    let file = URL(fileURLWithPath: Location.real(url.path))
+    let folder = file.deletingLastPathComponent()
+    let prefix = file.lastPathComponent + backupInfix
     do {
       return try FileManager.default.contentsOfDirectory(atPath: folder.path)
         .filter { $0.hasPrefix(prefix) }
@@ -72,7 +73,10 @@ extension Device {
   ///
   /// - Throws: `KeepsakeError`; then there is no backup of today.
   package func backUpToday() throws(KeepsakeError) {
-    guard let today = ISO8601.text(milliseconds: clock.milliseconds)?.prefix(10) else { return }
+    guard let today = ISO8601.text(milliseconds: clock.milliseconds)?.prefix(10) else {
+      throw KeepsakeError(
+        .inputOutput, path: path, "the clock is outside of the years 1 to 9999", cure: "set it")
+    }
     let url = URL(fileURLWithPath: realPath)
     let backup = URL(fileURLWithPath: realPath + Self.backupInfix + today)
     guard try FileStatus(of: backup.path) == nil else { return }

@@ -8,8 +8,7 @@ public enum Durability: Sendable, Comparable {
   /// A crash of the program, also `kill -9`. A power cut, or a crash of the system, may take the
   /// last writes away; the file stays consistent.
   case crashSafe
-  /// A power cut too, as far as the disk keeps its word: each commit waits for the disk, some ten
-  /// times as long.
+  /// A power cut too, as far as the disk keeps its word: each commit waits for the disk.
   case powerSafe
 }
 

@@ -55,6 +55,9 @@ struct FileStatus {
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
+  /// Whether something is there that we can see.
+  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -13,9 +13,14 @@ package enum Location: Sendable, Hashable {
 
   /// A file by its path, absolute or relative to the current folder.
   package static func file(_ path: String) -> Location {
-    guard let real = realpath(path, nil) else { return .file(path: path, real: absolute(path)) }
+    .file(path: path, real: real(path))
+  }
+
+  /// The path from the root and without links, also of a file that is not there.
+  static func real(_ path: String) -> String {
+    guard let real = realpath(path, nil) else { return absolute(path) }
     defer { free(real) }
-    return .file(path: path, real: String(cString: real))
+    return String(cString: real)
   }
 
   /// What messages call it.

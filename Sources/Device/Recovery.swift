@@ -43,14 +43,10 @@ extension Device {
   public static func recover(
     at url: URL, clock: WallClock = .system, _ decide: (Damage) throws -> Recovery
   ) throws -> URL? {
-    let path = url.path
+    let path = Location.real(url.path)
     let mark = try RecoveryMark(of: path)
-    var isMoved = mark.wasThere
-    defer { mark.release(keeping: isMoved) }
-    guard let error = try damage(path, clock, wasMoved: isMoved) else {
-      isMoved = false
-      return nil
-    }
+    defer { mark.release() }
+    guard let error = try damage(path, clock, wasMoved: mark.wasThere) else { return nil }
     let recovery = try decide(Damage(error: error, backups: try backups(of: url)))
     var generator = SystemRandomNumberGenerator()
     let identity = ReplicaID.random(using: &generator)
@@ -63,14 +59,13 @@ extension Device {
       try Device(path: backup.url.path, access: .readOnly, clock: clock)
         .backup(to: URL(fileURLWithPath: draft))
     }
-    isMoved = true
+    mark.staysWithoutFile = true
     let aside = try putAside(path, clock)
     guard try Creation.publish(draft, as: path) else {
       throw KeepsakeError(
         .cannotCreate, path: path, "another program has made this file meanwhile",
         cure: "look at it; the damaged one is \(aside.path)")
     }
-    isMoved = false
     return aside
   }
 
@@ -115,15 +110,19 @@ extension Device {
 final class RecoveryMark {
   static let suffix = ".recovery"
 
-  private let path: String
+  private let file: String
   private let descriptor: Int32
-  /// Another recovery was interrupted.
+  /// Another recovery is under way, or was interrupted.
   let wasThere: Bool
+  /// Once the file has been moved: without a successor it must not be made anew in silence.
+  var staysWithoutFile: Bool
 
   /// Waits for another recovery of the same file.
   init(of file: String) throws(KeepsakeError) {
-    path = file + Self.suffix
+    self.file = file
+    let path = file + Self.suffix
     wasThere = try FileStatus(of: path) != nil
+    staysWithoutFile = wasThere
     while true {
       let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw KeepsakeError(system: errno, path: path) }
@@ -142,19 +141,15 @@ final class RecoveryMark {
     }
   }
 
-  /// - Parameter keeping: as long as the file has no successor it must not be made anew.
-  func release(keeping: Bool) {
-    if !keeping { unlink(path) }
+  func release() {
+    if !staysWithoutFile || FileStatus.exists(file) { unlink(file + Self.suffix) }
     close(descriptor)
   }
 
   /// Throws when a recovery of the file is under way, or was interrupted.
   static func refuse(_ file: String) throws(KeepsakeError) {
-    do throws(KeepsakeError) {
-      if try FileStatus(of: file + suffix) == nil { return }
-    } catch {
-      throw error.at(file)
-    }
+    // Where the mark cannot be seen the file cannot either, and opening it says why.
+    guard FileStatus.exists(Location.real(file) + suffix) else { return }
     throw KeepsakeError(
       .corrupt, path: file, "it is being recovered, or a recovery was interrupted",
       cure: "wait for it, or recover it again")

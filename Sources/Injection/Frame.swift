@@ -72,10 +72,7 @@ final class Waiter: @unchecked Sendable {
   fileprivate let group = DispatchGroup()
   fileprivate var early: AnyBox?
 
-  fileprivate func wake(with early: AnyBox? = nil) {
-    self.early = early
-    group.leave()
-  }
+  fileprivate func wake() { group.leave() }
 
   /// Blocks the thread. The unfinished object, if waiting for a finished one would never end.
   func wait() -> AnyBox? {
@@ -95,6 +92,9 @@ extension Frame {
   /// - Throws: `circular`, when nothing in the ring has an early object to break it with.
   func join(mayWait: Bool = true) throws(InjectionError) -> Waiter? {
     let waiter = Waiter()
+    // Woken when the lock is free: then what they keep can go.
+    var loosened: [Waiter] = []
+    defer { loosened.forEach { $0.wake() } }
     return try Frame.lock.withLock { _ throws(InjectionError) in
       while !isOver, let ring = waiter.frame?.way(from: self) {
         if let early {
@@ -102,10 +102,11 @@ extension Frame {
           waiter.early = early
           return waiter
         }
-        guard Frame.loosen(ring) else {
+        guard let other = Frame.loosen(ring) else {
           let wired = ring.first { $0.early != nil }?.entry?.label
           throw .circular((ring + [self]).compactMap(\.entry?.label), wired)
         }
+        loosened.append(other)
       }
       if isOver { return waiter }
       guard mayWait else { return nil }
@@ -129,15 +130,16 @@ extension Frame {
     return search(self)
   }
 
-  /// Wakes one in the ring with the early object that it waits for.
-  private static func loosen(_ ring: [Frame]) -> Bool {
+  /// Gives one in the ring the early object that it waits for; it is to be woken.
+  private static func loosen(_ ring: [Frame]) -> Waiter? {
     for (before, frame) in zip(ring, ring.dropFirst()) where frame.early != nil {
       guard let index = frame.waiters.firstIndex(where: { $0.frame === before }) else { continue }
       frame.borrowers += ring.filter { $0 !== frame }
-      frame.waiters.remove(at: index).wake(with: frame.early)
-      return true
+      let waiter = frame.waiters.remove(at: index)
+      waiter.early = frame.early
+      return waiter
     }
-    return false
+    return nil
   }
 
   func show(_ early: AnyBox) { Frame.lock.withLock { _ in self.early = early } }

@@ -10,10 +10,13 @@ extension ImportFile {
       return fail(
         "1", "this is JSON, but not as export writes it; write one JSON object with a key a line")
     }
-    guard bytes.starts(with: Array("version https://git-lfs".utf8)) || isOpenStep(bytes) else {
-      return nil
+    do {
+      guard try bytes.starts(with: Array("version https://git-lfs".utf8)) || isOpenStep(bytes)
+      else { return nil }
+      return PropertyList.foreignFormat(bytes, file: name)
+    } catch {
+      return error
     }
-    return PropertyList.foreignFormat(bytes, file: name)
   }
 
   /// Whether the text is one JSON object that is nothing of ours.
@@ -27,16 +30,12 @@ extension ImportFile {
   }
 
   /// `( a, b )`, `{ a = b; }`, `{ "a" = b; }` and `"a" = b;`, also behind comments: none is JSON.
-  private func isOpenStep(_ bytes: [UInt8]) -> Bool {
+  private func isOpenStep(_ bytes: [UInt8]) throws -> Bool {
     let space = #"(?:\s|//[^\n]*|/\*[^*]*\*/)*"#
     let name = #"(?:"(?:[^"\\]|\\.)*"|[A-Za-z0-9_$./:-]+)"#
     // A name and its sign are at the beginning; more is not looked at.
     let text = String(decoding: bytes.prefix(4096), as: UTF8.self)
-    do {
-      let pattern = try Regex(space + #"(?:\(.*\)|\{?"# + space + name + space + "=)")
-      return try pattern.dotMatchesNewlines().prefixMatch(in: text) != nil
-    } catch {
-      return false  // The pattern is ours, and tested.
-    }
+    let pattern = try Regex(space + #"(?:\(.*\)|\{?"# + space + name + space + "=)")
+    return try pattern.dotMatchesNewlines().prefixMatch(in: text) != nil
   }
 }

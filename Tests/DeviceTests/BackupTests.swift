@@ -158,4 +158,35 @@ import Testing
     _ = try Device.recover(at: url) { .restore(try #require($0.backups.first)) }
     #expect(try value(in: url) == 1)
   }
+
+  @Test func aMarkThatWasLeftBesideAFileGoesWithTheNextRecovery() throws {
+    try Data("damaged".utf8).write(to: url)
+    try Data().write(to: URL(fileURLWithPath: path + ".recovery"))
+    #expect(throws: KeepsakeError.self) { try Device.recover(at: url) { _ in .giveUp } }
+    #expect(try names() == ["device.keepsake"])
+  }
+
+  @Test func aLinkLeadsToTheFileThatIsRecovered() throws {
+    do { try Device(path: path).backUpToday() }
+    try Data("damaged".utf8).write(to: url)
+    let other = try TemporaryFolder()
+    let link = URL(fileURLWithPath: other.path + "/link")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+    let aside = try Device.recover(at: link) { damage in
+      #expect(throws: KeepsakeError.self) { try Device(at: link) }
+      return .restore(try #require(damage.backups.first))
+    }
+    #expect(
+      aside?.deletingLastPathComponent().lastPathComponent
+        == url.deletingLastPathComponent().lastPathComponent)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == path)
+    #expect(throws: Never.self) { try Device(path: path, access: .existing) }
+  }
+
+  @Test func aFileWithALongNameCanBeOpened() throws {
+    let long = folder.path + "/" + String(repeating: "n", count: 249)
+    do { _ = try Device(path: path) }
+    try FileManager.default.moveItem(atPath: path, toPath: long)
+    #expect(throws: Never.self) { try Device(path: long, access: .existing) }
+  }
 }
