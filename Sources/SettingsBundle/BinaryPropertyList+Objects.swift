@@ -118,8 +118,8 @@ extension BinaryPropertyList {
         .tooManyElements, at: start, "it has more than \(limits.elements) elements",
         cure: "remove what is not needed")
     }
-    // No tree without shared objects has more elements than its file has bytes; those who share
-    // many in a small file do so to do harm.
+    // No tree without shared objects has more elements than its file has bytes. Without a limit to
+    // what sharing adds, a few hundred bytes would fill the memory.
     let most = bytes.count + PropertyListLimits().elements
     guard elements <= most else {
       throw Fault(
