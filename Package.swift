@@ -64,7 +64,7 @@ let package = Package(
     .target(
       name: "SettingsFixture", dependencies: ["Keepsake"], path: "Tests/SettingsFixture"),
     .executableTarget(
-      name: "settings-probe", dependencies: ["SettingsFixture", "Keepsake"],
+      name: "settings-probe", dependencies: ["SettingsFixture", "Keepsake", "TestSupport"],
       path: "Tests/SettingsProbe"),
     .testTarget(
       name: "KeepsakeTests",

@@ -103,11 +103,20 @@ final class Backing: Sendable {
     }
   }
 
-  func set(_ value: StoredValue?, _ key: String) throws(KeepsakeError) {
+  /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
+  ///   does.
+  func set(
+    _ value: StoredValue?, _ key: String, waiting limit: Duration? = nil
+  ) throws(KeepsakeError) {
     try device.write(
-      [LocalWrite(store: store, key: key, value: value)], durability: durability)
+      [LocalWrite(store: store, key: key, value: value)], durability: durability, waiting: limit)
   }
 
+  func observe(
+    _ keys: KeyFilter, _ handler: @escaping @Sendable ([Change]) -> Void
+  ) -> Observation {
+    device.observe(store: store, keys, handler) { [weak self] in self?.report(.observe, $0) }
+  }
 }
 
 // MARK: - Failures

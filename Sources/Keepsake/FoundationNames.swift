@@ -52,7 +52,7 @@ extension SettingsStore {
   /// it returns. A failure is reported in `errors`, and leaves what was there.
   public func set<Value: BackingStoreConvertible>(_ value: Value?, forKey key: String) {
     do {
-      try set(value?.toBackingStore(), for: key)
+      try backing.set(value?.toBackingStore(), key, waiting: Device.setterTimeout)
     } catch {
       backing.reportWrite(key, error)
     }

@@ -5,7 +5,8 @@
 // Threading: everything is immutable but the slot, which has a lock. The value itself is in the
 // database; the slot remembers it for as long as nobody has committed.
 
-public import KeepsakeValues
+import KeepsakeDevice
+import KeepsakeValues
 import Logging
 
 /// A typed setting of a store: name, type and default, declared once.
@@ -63,7 +64,7 @@ public final class Setting<Value: Sendable>: Sendable {
     set {
       guard let bound = slot.binding else { return Self.reportUnbound() }
       do {
-        try write(newValue, bound)
+        try write(newValue, bound, waiting: Device.setterTimeout)
       } catch {
         bound.backing.reportWrite(bound.key, error)
       }
@@ -120,14 +121,16 @@ public final class Setting<Value: Sendable>: Sendable {
     try bound.backing.set(nil, bound.key)
   }
 
-  private func write(_ value: Value, _ bound: SettingSlot.Binding) throws {
+  private func write(
+    _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration? = nil
+  ) throws {
     let stored: StoredValue?
     do {
       stored = try codec.encode(value)
     } catch {
       throw bound.backing.failure(.write, error, key: bound.key)
     }
-    try bound.backing.set(stored, bound.key)
+    try bound.backing.set(stored, bound.key, waiting: limit)
   }
 
   private func read(_ bound: SettingSlot.Binding) throws -> Value {
@@ -152,7 +155,29 @@ public final class Setting<Value: Sendable>: Sendable {
     }
   }
 
-  private func bound() throws -> SettingSlot.Binding {
+  /// Wakes after each commit that changed the key.
+  func signals() -> AsyncStream<Void> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      guard let bound = slot.binding else {
+        Self.reportUnbound()
+        return continuation.finish()
+      }
+      let observation = bound.backing.observe(.key(bound.key)) { _ in continuation.yield() }
+      continuation.onTermination = { _ in observation.cancel() }
+    }
+  }
+
+  /// What is stored, to tell one value from the next: nil too where it cannot be read, which the
+  /// getter reports.
+  var stored: StoredValue? {
+    guard let bound = slot.binding else { return nil }
+    return switch Result(catching: { try bound.backing.value(bound.key) }) {
+    case .success(let value): value
+    case .failure: nil
+    }
+  }
+
+  func bound() throws -> SettingSlot.Binding {
     guard let bound = slot.binding else { throw Self.unbound }
     return bound
   }

@@ -15,6 +15,8 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case readAll
     /// The last writes may not survive a power cut.
     case synchronize
+    /// Observers have not yet heard of what other processes changed; it is tried again.
+    case observe
     /// There is no backup of today; a damaged device is not copied.
     case backup
   }
@@ -37,6 +39,7 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
       case .write: "\(store)/\(key): the setting could not be written"
       case .readAll: "\(store): the settings could not be read"
       case .synchronize: "\(store): the last writes may not survive a power cut"
+      case .observe: "\(store): changes by other processes could not be read"
       case .backup: "\(store): the daily backup could not be made"
       }
     return "\(what): \(cause)"

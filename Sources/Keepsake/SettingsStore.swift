@@ -55,7 +55,7 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
     }
     set {
       do {
-        try backing.set(newValue, key)
+        try backing.set(newValue, key, waiting: Device.setterTimeout)
       } catch {
         backing.reportWrite(key, error)
       }
@@ -92,23 +92,6 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
       let result = try body(&value)
       try backing.set(value, key)
       return result
-    }
-  }
-
-  /// Calls `handler` after every commit that changed a key of this store, until the result is
-  /// released: settings of this process, and what a merge brought.
-  ///
-  /// - Parameter handler: gets whole change sets in the order of their commits, usually on the
-  ///   thread that committed. It may read and write.
-  public func observe(_ handler: @escaping @Sendable ([Change]) -> Void) -> Observation {
-    device.observe(store: storeName, handler)
-  }
-
-  /// The same as a sequence, from now on. It buffers without limit until it is read.
-  public var changes: AsyncStream<[Change]> {
-    AsyncStream { continuation in
-      let observation = observe { continuation.yield($0) }
-      continuation.onTermination = { _ in observation.cancel() }
     }
   }
 }

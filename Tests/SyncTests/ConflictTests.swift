@@ -74,6 +74,8 @@ import Testing
       #expect(throws: Never.self) {
         try a.write([LocalWrite(store: "cloud", key: "k", value: "during")])
       }
+    } onFailure: {
+      Issue.record($0)
     }
     try a.merge(with: b, options: MergeOptions(chunkSize: 1))
     observation.cancel()

@@ -105,6 +105,8 @@ import Testing
     let observation = b.observe { _ in
       guard !FileManager.default.fileExists(atPath: copyOfB) else { return }
       #expect(throws: Never.self) { try b.backUp(to: copyOfB) }
+    } onFailure: {
+      Issue.record($0)
     }
     try a.merge(with: b, options: MergeOptions(chunkSize: 1))
     observation.cancel()
@@ -126,6 +128,8 @@ import Testing
         try a.backUp(to: copyOfA)
         try a.write([LocalWrite(store: "cloud", key: "during", value: 1)])
       }
+    } onFailure: {
+      Issue.record($0)
     }
     try a.merge(with: b, options: MergeOptions(chunkSize: 1))
     observation.cancel()

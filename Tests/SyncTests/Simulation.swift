@@ -185,6 +185,8 @@ final class Simulation {
     return try device(watched).observe { [path = copy] _ in
       guard !FileManager.default.fileExists(atPath: path) else { return }
       #expect(throws: Never.self) { try source.backUp(to: path) }
+    } onFailure: {
+      Issue.record($0)
     }
   }
 
