@@ -8,8 +8,14 @@ package struct LocalWrite: Sendable {
   package var value: StoredValue?
   /// Stands in for the device's clock, in milliseconds since 1970.
   package var wallClock: Int64?
+  /// Beyond these the write is refused.
+  package var limits: StoreLimits?
 
-  package init(store: String, key: String, value: StoredValue?, wallClock: Int64? = nil) {
+  package init(
+    store: String, key: String, value: StoredValue?, wallClock: Int64? = nil,
+    limits: StoreLimits? = nil
+  ) {
+    self.limits = limits
     address = Address(store: store, key: key)
     self.value = value
     self.wallClock = wallClock

@@ -33,6 +33,7 @@ final class WriteSession: @unchecked Sendable {
     let content = try TaggedCell(write.value)
     let old = try connection.entry(at: write.address)
     let before = old?.content ?? .tombstone
+    try write.limits?.check(connection, write.address, content, replacing: before)
     let isSynced = StoreName.isSynced(write.address.store.string)
     guard isSynced || before != content else { return }
     var replica = try self.replica ?? ReplicaState(writing: connection)
