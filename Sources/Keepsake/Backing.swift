@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the settings of one store come from and go to. The layers, first hit wins:
-// the store's own entry, then what the process registered, then the seed of a Settings bundle; a
-// property adds its default.
+// Where the settings of one store come from and go to: they are read through the layers
+// (`Layers.swift`) and written as entries of the store.
 
 import KeepsakeDevice
 import KeepsakeSettingsBundle
@@ -18,10 +17,7 @@ final class Backing: Sendable {
   let durability: Durability
   /// The device's.
   private let moments: Moments
-  /// What the process registered with the device; nil for a store that does not see it.
-  private let registered: RegisteredDefaults?
-  /// Seeds as they were when the store was opened.
-  private let seeds: [ByteText: StoredValue]
+  let layers: Layers
 
   /// What was read since the present state began.
   private struct Cache {
@@ -41,85 +37,70 @@ final class Backing: Sendable {
 
   /// - Parameter bundle: wins over what the file knows of other bundles.
   init(
-    device: Device, store: String, registered: RegisteredDefaults?, bundle: SettingsBundle?,
-    durability: Durability, logger: Logger
+    device: Device, store: String, arguments: LaunchArguments, registered: RegisteredDefaults?,
+    bundle: SettingsBundle?, durability: Durability, logger: Logger
   ) throws(KeepsakeError) {
     self.device = device
     moments = device.core.moments
     self.store = store
-    self.registered = registered
     self.durability = durability
     failures = FailureLog(logger: logger)
     try device.promoteDueEntries()
     // A device that is only read keeps no seeds, and is no worse for it.
     if let bundle, !device.isReadOnly { try device.seed(store: store, from: bundle) }
-    let own = bundle?.seeds.map { (ByteText($0.key), $0.value) } ?? []
-    let others = try device.defaults(store: store).map { (ByteText($0.key), $0.value) }
-    seeds = Dictionary(own + others, uniquingKeysWith: { first, _ in first })
+    layers = try Layers(
+      device: device, store: store, arguments: arguments, registered: registered, bundle: bundle)
     device.backUpDaily { [failures] error in
       failures.report(
-        SettingFailure(store: store, key: "", operation: .backup, storedType: nil, cause: error))
+        SettingFailure(store: store, key: "", operation: .backup, cause: error))
     }
   }
 
   /// What a value is read from. It is the same as long as none of the layers has changed.
   struct State: Equatable, Sendable {
     let moment: Moment
-    let registrations: Int
+    let layers: Int
   }
 
   /// The present state; nil where it cannot be told, and everything has to be read.
   var state: State? {
-    moments.now.map { State(moment: $0, registrations: registered?.version ?? 0) }
+    moments.now.map { State(moment: $0, layers: layers.version) }
   }
 
   /// The value of the first layer that has one.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
-    guard let state else { return try stored(key) ?? fallback(key) }
     let key = ByteText(key)
+    guard let state else { return try layers.value(key) }
     if let known = cache.withLock({ $0.state == state ? $0.values[key] : nil }) { return known }
-    let value = try stored(key.string) ?? fallback(key.string)
+    let value = try layers.value(key)
     cache.withLock { $0.keep(value, of: key, as: state) }
     return value
   }
 
-  /// The value that was set here or learned from another device.
-  func stored(_ key: String) throws(KeepsakeError) -> StoredValue? {
-    try device.entry(store: store, key: key)?.content.value
-  }
-
-  /// The value of the first layer below that of what was set.
-  fileprivate func fallback(_ key: String) -> StoredValue? {
-    registered?[ByteText(key)] ?? seeds[ByteText(key)]
-  }
-
-  /// Every key that has a value in some layer, with the value of the first such layer. What was set
-  /// is read as it was at one moment.
-  func values() throws(KeepsakeError) -> [ByteText: StoredValue] {
-    var own: [ByteText: StoredValue] = [:]
-    try device.forEachEntry(store: store) { own[$0.address.key] = $0.content.value }
-    return [registered?.all ?? [:], seeds].reduce(own) { upper, lower in
-      upper.merging(lower) { upper, _ in upper }
-    }
+  /// Where the value of a key comes from.
+  func explanation(_ key: String) throws(KeepsakeError) -> Explanation {
+    Explanation(store: store, key: key, layers: try layers.explanation(ByteText(key)))
   }
 
   func set(_ value: StoredValue?, _ key: String) throws(KeepsakeError) {
     try device.write(
       [LocalWrite(store: store, key: key, value: value)], durability: durability)
   }
-
 }
 
 // MARK: - Failures
 
 extension Backing {
-  /// - Parameter storedType: of a value that was found and could not be read.
+  /// - Parameters:
+  ///   - storedType: of a value that was found and could not be read.
+  ///   - argument: the position of the launch argument that it is.
   func failure(
     _ operation: SettingFailure.Operation, _ cause: any Error, key: String = "",
-    storedType: StoredValue.Kind? = nil
+    storedType: StoredValue.Kind? = nil, argument: Int? = nil
   ) -> SettingFailure {
     SettingFailure(
-      store: store, key: key, operation: operation, storedType: storedType, cause: cause)
+      store: store, key: key, operation: operation, storedType: storedType, argument: argument,
+      cause: cause)
   }
 
   /// Reports a getter's failure, once for each version of the value.
@@ -146,9 +127,8 @@ extension Backing {
   }
 
   private func version(_ key: String) -> FailureLog.Version? {
-    switch Result(catching: { try device.entry(store: store, key: key) }) {
-    case .success(let entry?): .entry(entry.stamp)
-    case .success(nil): fallback(key).map { .fallback($0) }
+    switch Result(catching: { try explanation(key) }) {
+    case .success(let explanation): explanation.inForce.map { .layer($0) }
     case .failure: nil
     }
   }
