@@ -80,9 +80,16 @@ let package = Package(
     .executableTarget(
       name: "screens-program", dependencies: ["KeepsakeInjection"],
       path: "Examples/two-screens/Sources/two-screens"),
+    // The same, where everything is on the main actor unless it says otherwise.
+    .executableTarget(
+      name: "main-actor-program", dependencies: ["Keepsake"],
+      path: "Examples/main-actor/Sources/main-actor"),
     .testTarget(
       name: "ProjectTests",
-      dependencies: ["TestSupport", "readme-program", "screens-program", "injection-probe", "kvsync"],
+      dependencies: [
+        "TestSupport", "readme-program", "screens-program", "main-actor-program",
+        "injection-probe", "kvsync",
+      ],
       path: "Tests/ProjectTests"),
     .testTarget(
       name: "SettingsBundleTests", dependencies: ["KeepsakeSettingsBundle", "KeepsakeValues"],
@@ -107,4 +114,7 @@ for target in package.targets where target.type != .system {
     .enableUpcomingFeature("ExistentialAny"),  // SE-0335
     .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
   ]
+  if target.name == "main-actor-program" {
+    target.swiftSettings?.append(.defaultIsolation(MainActor.self))  // SE-0466
+  }
 }

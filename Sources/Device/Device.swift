@@ -118,11 +118,11 @@ public final class Device: Sendable {
     store: String? = nil, _ keys: KeyFilter = .all,
     _ handler: @escaping @Sendable ([Change]) -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
-  ) -> Observation {
+  ) -> ObservationToken {
     let scope = Scope(store: store.map(ByteText.init), keys: keys)
     let feed = core.shared.feed
     let id = feed.add(Observer(scope: scope, handler: handler, onFailure: onFailure), on: core)
-    return Observation { [core] in core.shared.feed.remove(id) }
+    return ObservationToken { [core] in core.shared.feed.remove(id) }
   }
 
   /// Whether anybody wants to hear of changes.

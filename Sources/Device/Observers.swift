@@ -105,7 +105,8 @@ extension String {
 }
 
 /// Keeps an observer alive; it ends with this object, or by `cancel()`.
-public final class Observation: Sendable {
+// Not `Observation`: what Swift's macro `@Observable` expands to looks in the module of that name.
+public final class ObservationToken: Sendable {
   private let end: @Sendable () -> Void
 
   package init(_ end: @escaping @Sendable () -> Void) {

@@ -6,7 +6,7 @@ package import KeepsakeValues
 package struct StoreObserver: Sendable {
   let keys: KeyFilter
   let handler: @Sendable ([Change]) -> Void
-  let onFailure: @Sendable (KeepsakeError) -> Void
+  package let onFailure: @Sendable (KeepsakeError) -> Void
 
   package init(
     keys: KeyFilter, handler: @escaping @Sendable ([Change]) -> Void,
@@ -27,10 +27,13 @@ extension Device {
   /// Observes a store for those who observed it on another device. What they are told first is how
   /// the store here differs from what they know.
   ///
-  /// - Parameter known: the values there.
+  /// - Parameters:
+  ///   - known: the values there.
+  ///   - move: runs before anybody is told, when nothing can fail any more.
   package func adopt(
-    _ newcomers: [StoreObserver], store: String, knowing known: [ByteText: StoredValue]
-  ) throws(KeepsakeError) -> [Observation] {
+    _ newcomers: [StoreObserver], store: String, knowing known: [ByteText: StoredValue],
+    _ move: () -> Void
+  ) throws(KeepsakeError) -> [ObservationToken] {
     let feed = core.shared.feed
     defer { feed.observers.deliver() }
     // Nobody in this process can commit between the reading and what is told of it.
@@ -41,8 +44,10 @@ extension Device {
             scope: Scope(store: ByteText(store), keys: observer.keys), handler: observer.handler,
             onFailure: observer.onFailure), on: core)
       }
-      let observations = ids.map { id in Observation { [core] in core.shared.feed.remove(id) } }
+      let observations = ids.map { id in ObservationToken { [core] in core.shared.feed.remove(id) }
+      }
       let changes = try core.read { try difference($0, store: store, from: known) }
+      move()
       feed.observers.enqueue(changes, for: Set(ids))
       return observations
     }

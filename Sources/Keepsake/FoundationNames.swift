@@ -72,7 +72,7 @@ extension SettingsStore {
   /// one: the last by bytes.
   public func dictionaryRepresentation() -> [String: StoredValue] {
     do {
-      let values = try backing.values().sorted { $0.key < $1.key }
+      let values = try backing.layers.values().sorted { $0.key < $1.key }
       return Dictionary(values.map { ($0.key.string, $0.value) }, uniquingKeysWith: { $1 })
     } catch {
       backing.reportReadAll(error)

@@ -5,10 +5,10 @@ import Synchronization
 
 /// Observations that last as long as whoever holds this.
 final class Lifelong: Sendable {
-  private let observations = Mutex<[ObjectIdentifier: Observation]>([:])
+  private let observations = Mutex<[ObjectIdentifier: ObservationToken]>([:])
 
   /// - Parameter purpose: there is one observation for each.
-  func observe(_ purpose: ObjectIdentifier, _ begin: () -> Observation) {
+  func observe(_ purpose: ObjectIdentifier, _ begin: () -> ObservationToken) {
     let isNew = observations.withLock { $0[purpose] == nil }
     guard isNew else { return }
     // Not with the lock: who hears something at once may begin another.

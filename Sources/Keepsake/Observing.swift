@@ -19,7 +19,7 @@ extension SettingsStore {
   ///   - handler: gets whole change sets in the order of their commits. It may read and write.
   public func observe(
     _ keys: KeyFilter = .all, _ handler: @escaping @Sendable ([Change]) -> Void
-  ) -> Observation {
+  ) -> ObservationToken {
     backing.observe(keys, handler)
   }
 
@@ -38,7 +38,7 @@ extension Setting {
   /// released.
   ///
   /// - Throws: `SettingDeclarationError` if this setting is not a property of a store.
-  public func observe(_ handler: @escaping @Sendable (Value) -> Void) throws -> Observation {
+  public func observe(_ handler: @escaping @Sendable (Value) -> Void) throws -> ObservationToken {
     let bound = try bound()
     return bound.backing.observe(.key(bound.key)) { [self] _ in handler(wrappedValue) }
   }

@@ -19,11 +19,14 @@ import Logging
 /// }
 /// ```
 ///
-/// Reading gives the stored value, else what `register(defaults:)` was told, else the seed of a
-/// Settings bundle, else the default declared here. A value that cannot be read gives the default
-/// too, and is reported in the store's `errors`; its bytes stay. A write is durable when it
-/// returns; one that fails leaves the value and is reported. `get()`, `set(_:)` and `update(_:)`
-/// throw instead.
+/// Reading gives the value of the first layer of the store that has one, see `UserDefaultsStore`,
+/// else the default declared here. A value that cannot be read gives the default too, and is
+/// reported in the store's `errors`; its bytes stay. A write is durable when it returns; one that
+/// fails leaves the value and is reported. `get()`, `set(_:)` and `update(_:)` throw instead.
+///
+/// A stored value must have the setting's type; only the text of a launch argument may also be an
+/// integer, a real, a boolean (`YES`, `NO`, `true`, `false`, `1`, `0`) or an ISO 8601 date: the
+/// first of these, the text itself before them, that the setting takes.
 ///
 /// A store finds the settings among its own and its superclasses' stored properties; not those in a
 /// struct or another object that it holds, and not lazy ones.
@@ -33,7 +36,7 @@ public final class Setting<Value: Sendable>: Sendable {
   public let defaultValue: Value
 
   let explicitKey: String?
-  private let codec: SettingCodec<Value>
+  let codec: SettingCodec<Value>
   private let slot = SettingSlot()
 
   init(_ defaultValue: Value, key: String?, codec: SettingCodec<Value>) {
@@ -135,10 +138,19 @@ public final class Setting<Value: Sendable>: Sendable {
 
   private func read(_ bound: SettingSlot.Binding) throws -> Value {
     guard let stored = try bound.backing.value(bound.key) else { return defaultValue }
+    return try decode(stored, bound)
+  }
+
+  /// - Parameter stored: the value in force.
+  func decode(_ stored: StoredValue, _ bound: SettingSlot.Binding) throws -> Value {
+    // No layer is above the arguments.
+    let argument = bound.backing.layers.arguments[ByteText(bound.key)]
     do {
+      if let argument { return try argument.read(codec.decode) }
       return try codec.decode(stored)
     } catch {
-      throw bound.backing.failure(.read, error, key: bound.key, storedType: stored.kind)
+      throw bound.backing.failure(
+        .read, error, key: bound.key, storedType: stored.kind, argument: argument?.position)
     }
   }
 
@@ -202,19 +214,36 @@ protocol BindableSetting: AnyObject {
   func bind(to backing: Backing, key: String) -> Bool
   /// Why a stored value cannot be read; nil if it can.
   func problem(reading value: StoredValue) -> String?
+  /// The type of the value.
+  var typeName: String { get }
+  /// The default as it would be stored, or why it cannot be.
+  var storedDefault: (value: StoredValue?, problem: String?) { get }
 }
 
 extension Setting: BindableSetting {
   func problem(reading value: StoredValue) -> String? {
+    problem { try codec.decode(value) }
+  }
+
+  var typeName: String { "\(Value.self)" }
+
+  var storedDefault: (value: StoredValue?, problem: String?) {
+    var value: StoredValue?
+    let problem = problem { value = try codec.encode(defaultValue) }
+    return (value, problem)
+  }
+
+  /// What went wrong; nil for nothing.
+  func problem<Result>(_ body: () throws -> Result) -> String? {
     do {
-      _ = try codec.decode(value)
+      _ = try body()
       return nil
     } catch {
-      return "\(error)"
+      return "\((error as? SettingFailure)?.cause ?? error)"
     }
   }
 
   func bind(to backing: Backing, key: String) -> Bool {
-    slot.bind(SettingSlot.Binding(backing: backing, key: key))
+    slot.bind(SettingSlot.Binding(backing, key))
   }
 }

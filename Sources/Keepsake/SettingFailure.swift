@@ -19,6 +19,8 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case observe
     /// There is no backup of today; a damaged device is not copied.
     case backup
+    /// The suite was not added.
+    case addSuite
   }
 
   public let store: String
@@ -26,7 +28,10 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
   public let key: String
   public let operation: Operation
   /// The type of the stored value that could not be read; nil for another failure.
-  public let storedType: StoredValue.Kind?
+  public internal(set) var storedType: StoredValue.Kind?
+  /// The launch argument that could not be read, as the index of its key among the arguments; nil
+  /// for a value of another layer.
+  public internal(set) var argument: Int?
   public let cause: any Error
 
   /// One line: which setting, what was tried, what is stored, why it failed.
@@ -34,19 +39,24 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     let what =
       switch operation {
       case .read:
-        "\(store)/\(key): the setting could not be read"
-          + (storedType.map { " from the \($0.rawValue) that is stored" } ?? "")
+        "\(store)/\(key): the setting could not be read" + origin
       case .write: "\(store)/\(key): the setting could not be written"
       case .readAll: "\(store): the settings could not be read"
       case .synchronize: "\(store): the last writes may not survive a power cut"
       case .observe: "\(store): changes by other processes could not be read"
       case .backup: "\(store): the daily backup could not be made"
+      case .addSuite: "\(store): the suite was not added"
       }
     return "\(what): \(cause)"
   }
+
+  private var origin: String {
+    if let argument { return " from launch argument \(argument)" }
+    return storedType.map { " from the \($0.rawValue) that is stored" } ?? ""
+  }
 }
 
-/// A settings class that is not declared right.
+/// A settings class, a key or a suite that is not declared right.
 public struct SettingDeclarationError: Error, Sendable, CustomStringConvertible {
   /// One sentence: what is wrong and what to do.
   public let description: String

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
-public import KeepsakeDevice
+package import KeepsakeDevice
 import KeepsakeValues
 
 /// How a store that travels stands with other devices.

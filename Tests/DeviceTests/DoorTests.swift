@@ -107,7 +107,9 @@ import Testing
   @Test func aBatchIsOneChangeSetWithTheNetChangeOfEachKey() throws {
     let device = try Device.inMemory()
     let heard = Heard()
-    let observation = device.observe { heard.append($0) } onFailure: {
+    let observation = device.observe {
+      heard.append($0)
+    } onFailure: {
       Issue.record($0)
     }
     try device.write([

@@ -113,7 +113,7 @@ private final class Derived: Shared, @unchecked Sendable {
   func observingLeaksNothing() throws {
     let heard = Heard()
     weak var gone: Shared?
-    var observation: Observation?
+    var observation: ObservationToken?
     do {
       let store = try Shared(on: device)
       gone = store
@@ -162,7 +162,9 @@ private final class Derived: Shared, @unchecked Sendable {
   func writesDuringAnUpdateFromOutsideAreKept() async throws {
     // While the update is announced: another key, and the very same one.
     let observation = here.observe { [here] changes in
-      guard changes.contains(where: { $0.key == "count" && $0.reason == .firstMerge }) else { return }
+      guard changes.contains(where: { $0.key == "count" && $0.reason == .firstMerge }) else {
+        return
+      }
       here.ratio = 9
       here.count = 100
     }

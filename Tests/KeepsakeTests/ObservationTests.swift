@@ -100,7 +100,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
 
   @Test func whoBeginsToObserveInATransactionHearsNothingOfIt() throws {
     let late = Heard()
-    let tokens = Mutex<[Observation]>([])
+    let tokens = Mutex<[ObservationToken]>([])
     try store.transaction {
       store.theme = "dark"
       let token = store.observe { late.append($0) }
@@ -114,7 +114,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
 
   @Test func whoIsAddedByAnObserverHearsOnlyWhatCommitsLater() throws {
     let late = Heard()
-    let tokens = Mutex<[Observation]>([])
+    let tokens = Mutex<[ObservationToken]>([])
     let observation = store.observe { [store] _ in
       let isFirst = tokens.withLock { $0.isEmpty }
       guard isFirst else { return }

@@ -24,7 +24,9 @@ import Testing
     let device = try Device.temporary()
     let (local, shared) = (try Local(on: device), try Shared(on: device))
     let heard = Heard()
-    let observation = device.observe { heard.append($0) } onFailure: {
+    let observation = device.observe {
+      heard.append($0)
+    } onFailure: {
       Issue.record($0)
     }
     let result = try local.transaction {

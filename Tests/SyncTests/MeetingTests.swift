@@ -165,7 +165,9 @@ import Testing
     let d = try devices(2)
     for index in 0..<10 { try set(d[0], "k\(index)", 1) }
     let heard = Heard()
-    let observation = d[1].observe { heard.append($0) } onFailure: {
+    let observation = d[1].observe {
+      heard.append($0)
+    } onFailure: {
       Issue.record($0)
     }
     let report = try d[0].merge(

@@ -175,7 +175,7 @@ final class Simulation {
 
   /// Copies a device's file in the middle of a meeting, when another one hears of a change: such a
   /// copy knows of the meeting, and not yet what it brought.
-  private func photographer(_ places: [Int]) throws -> Observation? {
+  private func photographer(_ places: [Int]) throws -> ObservationToken? {
     guard generator.chance(50), let watched = places.randomElement(using: &generator),
       let copied = places.randomElement(using: &generator)
     else { return nil }
