@@ -130,7 +130,7 @@ func importThemeElsewhere(into settings: SharedSettings) {
     #expect(try AppSettings(on: devices[0]).username == "ada")
   }
 
-  @Test(arguments: 1...10 as ClosedRange<UInt64>)
+  @Test(arguments: 1...5 as ClosedRange<UInt64>)
   func anyHistoryEndsAlike(seed: UInt64) throws {
     let devices = try SimulatedDevices(count: 3, seed: seed)
     try devices.play(steps: 50) { device, random in

@@ -12,7 +12,7 @@ import Testing
     c.register(using: Login.init)
   }
 
-  @Test(arguments: 0..<300)
+  @Test(arguments: 0..<200)
   func everyTestHasAStoreOfItsOwn(number: Int) async throws {
     let settings = try AppSettings(on: .inMemory())
     #expect(settings.loginCount == 0)
@@ -23,7 +23,7 @@ import Testing
     #expect(settings.loginCount == 5 * number)
   }
 
-  @Test(arguments: 0..<300)
+  @Test(arguments: 0..<200)
   func everyTestHasAProgramOfItsOwn(number: Int) async throws {
     let test = try Self.app.forTest()
     let settings: AppSettings = try test.get()

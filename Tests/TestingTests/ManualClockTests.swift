@@ -32,6 +32,10 @@ import Testing
       clock.set(to: date)
       #expect(clock.milliseconds == milliseconds)
       #expect(ManualClock(date).now == date)
+      // The same millisecond, reached by an addition that is not exact.
+      let offset = Double(milliseconds - 1_700_000_000_000) / 1000
+      clock.set(to: Date(timeIntervalSince1970: 1_700_000_000).addingTimeInterval(offset))
+      #expect(clock.milliseconds == milliseconds)
     }
   }
 

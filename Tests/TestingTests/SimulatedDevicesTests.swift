@@ -119,6 +119,15 @@ import Testing
     try devices.settle()
   }
 
+  @Test func theyDoNotSettleWhileAnEqualValueWaits() throws {
+    let devices = try SimulatedDevices(count: 2)
+    try shared(devices[0]).volume = 1
+    devices.clocks[1].advance(by: .seconds(3600))
+    try shared(devices[1]).volume = 1
+    #expect(throws: SimulatedDevices.NotSettled.self) { try devices.settle() }
+    #expect(try devices.differences().isEmpty)
+  }
+
   @Test func theySettleWithinTheRoundsOrSaySo() throws {
     let devices = try SimulatedDevices(count: 2, seed: 7)
     try shared(devices[1]).volume = 1
@@ -162,7 +171,7 @@ import Testing
 
   @Test func aHistoryHasEverythingInIt() throws {
     let devices = try SimulatedDevices(count: 2, seed: 3)
-    try devices.play(steps: 400) { device, random in
+    try devices.play(steps: 300) { device, random in
       try SharedSettings(on: device).volume = .random(in: 0...9, using: &random)
     }
     let verbs = Set(devices.history.compactMap { $0.split(separator: " ").first })

@@ -2,6 +2,7 @@
 
 import Foundation
 import Keepsake
+import KeepsakeDevice
 import KeepsakeTesting
 import Testing
 
@@ -44,8 +45,23 @@ import Testing
     let device = try Device.temporary()
     let reader = try Device(path: device.path, access: .readOnly)
     try reader.whileWritesFail {}
+    #expect(try reader.core.access { try $0.first("PRAGMA query_only") { $0.integer(0) } } == 1)
     #expect(throws: KeepsakeError.self) { try AppSettings(on: reader).$username.set("ada") }
     try AppSettings(on: device).$username.set("ada")
+  }
+
+  @Test func aFileThatIsGoneOrOverwrittenSaysSo() throws {
+    let devices = try SimulatedDevices(count: 1)
+    var settings: AppSettings? = try AppSettings(on: devices[0])
+    settings?.username = "ada"
+    let path = devices[0].path
+    try FileManager.default.removeItem(atPath: path)
+    let gone = #expect(throws: KeepsakeError.self) { try settings?.$username.set("bob") }
+    #expect(gone?.code == .inputOutput)
+    settings = nil
+    try Data("ten bytes!".utf8).write(to: URL(fileURLWithPath: path))
+    let foreign = #expect(throws: KeepsakeError.self) { try Device(path: path) }
+    #expect(foreign?.code == .notKeepsake)
   }
 
   @Test func aMergeFailsThereToo() throws {
