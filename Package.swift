@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "Keepsake", targets: ["Keepsake"]),
     .library(name: "KeepsakeInjection", targets: ["KeepsakeInjection"]),
+    .library(name: "KeepsakeTesting", targets: ["KeepsakeTesting"]),
     .executable(name: "kvsync", targets: ["kvsync"]),
   ],
   dependencies: [
@@ -43,6 +44,13 @@ let package = Package(
         "KeepsakeSync", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/Keepsake"),
+    .target(
+      name: "KeepsakeTesting",
+      dependencies: [
+        "Keepsake", "KeepsakeInjection", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      path: "Sources/Testing"),
     .executableTarget(
       name: "kvsync",
       dependencies: [
@@ -50,7 +58,16 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/kvsync"),
-    .target(name: "TestSupport", dependencies: ["KeepsakeValues"], path: "Tests/Support"),
+    .target(
+      name: "TestSupport", dependencies: ["KeepsakeTesting", "KeepsakeValues"],
+      path: "Tests/Support"),
+    .testTarget(
+      name: "TestingTests",
+      dependencies: [
+        "KeepsakeTesting", "Keepsake", "KeepsakeDevice", "KeepsakeSync", "KeepsakeValues",
+        "TestSupport",
+      ],
+      path: "Tests/TestingTests"),
     .testTarget(
       name: "ValuesTests", dependencies: ["KeepsakeValues", "TestSupport"],
       path: "Tests/ValuesTests"),

@@ -29,6 +29,11 @@ import Testing
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
       "KeepsakeInjection", "Logging",
     ],
+    // Neither Swift Testing nor XCTest: its users have one of them.
+    "Sources/Testing": [
+      "Keepsake", "KeepsakeInjection", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",
+      "GRDBSQLite", "Foundation",
+    ],
     "Sources/kvsync": [
       "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
       "ArgumentParser", "Foundation",

@@ -9,14 +9,14 @@ import Testing
 
 @Suite struct CopyTests {
   private let folder: TemporaryFolder
-  private let clock = MovableClock()
+  private let clock = ManualClock()
 
   init() throws {
     folder = try TemporaryFolder()
   }
 
   private func open(_ name: String) throws -> Device {
-    try Device(path: path(name), clock: clock.clock)
+    try Device(path: path(name), clock: clock.wallClock)
   }
 
   private func path(_ name: String) -> String { folder.path + "/\(name).keepsake" }
@@ -148,7 +148,7 @@ import Testing
     var generator = SystemRandomNumberGenerator()
     for round in 0..<2 {
       let devices = [
-        try Device(path: path("source"), access: .readOnly, clock: clock.clock),
+        try Device(path: path("source"), access: .readOnly, clock: clock.wallClock),
         try open("target"),
       ]
       let report = try Merge.run(

@@ -9,11 +9,11 @@ import TestSupport
 import Testing
 
 @Suite struct MeetingTests {
-  private let clock = MovableClock()
+  private let clock = ManualClock()
 
   private func devices(_ count: Int) throws -> [Device] {
     try (1...count).map {
-      try Device.inMemory(identity: ReplicaID(rawValue: Int64($0)), clock: clock.clock)
+      try Device.inMemory(identity: ReplicaID(rawValue: Int64($0)), clock: clock.wallClock)
     }
   }
 
