@@ -52,7 +52,8 @@ final class Backing: Sendable {
       device: device, store: store, arguments: arguments, registered: registered, bundle: bundle)
     device.backUpDaily { [failures] error in
       failures.report(
-        SettingFailure(store: store, key: "", operation: .backup, cause: error))
+        SettingFailure(
+          store: store, key: "", operation: .backup, storedType: nil, argument: nil, cause: error))
     }
   }
 
