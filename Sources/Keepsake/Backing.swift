@@ -89,7 +89,8 @@ final class Backing: Sendable {
   private func backUp(_ device: Device) {
     device.backUpDaily { [failures, store] error in
       failures.report(
-        SettingFailure(store: store, key: "", operation: .backup, cause: error))
+        SettingFailure(
+          store: store, key: "", operation: .backup, storedType: nil, argument: nil, cause: error))
     }
   }
 

@@ -130,6 +130,7 @@ final class Layers: Sendable {
     change { $0.removeAll { $0.name.isSameBytes(as: name) } }
   }
 
+  /// Changes the suites, and puts the layers in their order.
   private func change(_ body: (inout [Suite]) -> Void) {
     state.withLock { state in
       body(&state.suites)

@@ -28,10 +28,10 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
   public let key: String
   public let operation: Operation
   /// The type of the stored value that could not be read; nil for another failure.
-  public internal(set) var storedType: StoredValue.Kind?
+  public let storedType: StoredValue.Kind?
   /// The launch argument that could not be read, as the index of its key among the arguments; nil
   /// for a value of another layer.
-  public internal(set) var argument: Int?
+  public let argument: Int?
   public let cause: any Error
 
   /// One line: which setting, what was tried, what is stored, why it failed.

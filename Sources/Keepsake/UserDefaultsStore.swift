@@ -40,9 +40,9 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   /// was set there right below what was set here, its seeds below those of this store. Of several
   /// suites the last added comes first, also when it had been added before.
   ///
-  /// Nothing is written or announced, and writes still go to this store. Seeds are read now. A
-  /// failure, and a store that would be its own suite, is reported in `errors`, and changes
-  /// nothing.
+  /// Nothing is written or announced, `observe` still hears of this store only, and writes still go
+  /// here. Seeds are read now. A failure, and a store that would be its own suite, is reported in
+  /// `errors`, and changes nothing.
   public func addSuite(named name: String) {
     do {
       try backing.layers.addSuite(name)
