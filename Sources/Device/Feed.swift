@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How observers hear of what other processes commit. A thread waits for the system to tell that
-// somebody has written to the log, and then looks at the wal-index, where the commit becomes visible
-// a moment later; what has changed is found by comparing. There is a thread only while somebody
-// observes.
+// somebody has written to the log, and then looks at the wal-index, where the commit becomes
+// visible a moment later; what has changed is found by comparing. There is a thread only while
+// somebody observes.
 //
 // Invariants
 // - What is known is advanced in the order of commits: whoever reads or writes it has the
@@ -118,7 +118,7 @@ final class Feed: Sendable {
     guard state.isBehind(moments) else { return }
     let changes = try connection.transaction(.deferred) { try state.contents.changes($0) }
     state.commits = commits
-    observers.enqueue(changes)
+    observers.enqueue(changes, isForeign: true)
   }
 
   /// - Returns: whether anybody has committed since the last look.
@@ -200,7 +200,7 @@ final class Feed: Sendable {
       return Result { try body(core) }.failure.map { ($0, core.location.path) }
     }
     if let (error, path) = failure { report(error, path) }
-    observers.deliver()
+    observers.deliver(isForeign: true)
   }
 }
 

@@ -6,6 +6,8 @@
 // - Change sets are delivered in the order of their commits, each whole, one at a time. `enqueue`
 //   is called while the database is still ours; `deliver` after, without any lock.
 // - An observer hears what was committed after it was added, and nothing from before.
+// - Whoever commits delivers: when a write returns, its observers have been told. Only while another
+//   thread is at it that one goes on with it, because waiting for an observer may be a deadlock.
 // - An observer may write. Its change set joins the end of the queue, and whoever is delivering
 //   delivers that one too.
 
@@ -35,6 +37,8 @@ final class Observers: Sendable {
     let changes: [Change]
     /// Who hears of it; nil for all that were there.
     let listeners: Set<Int>?
+    /// Whether another process has made it, so that nobody here is about to deliver it.
+    let isForeign: Bool
     /// Observers from this one on came later.
     let end: Int
   }
@@ -44,6 +48,8 @@ final class Observers: Sendable {
     var nextID = 0
     var pending: [ChangeSet] = []
     var isDelivering = false
+    /// Whoever wanted to deliver has left it to the one who was at it.
+    var isHandedOver = false
   }
 
   private let state = Mutex(State())
@@ -64,12 +70,16 @@ final class Observers: Sendable {
 
   var scopes: [Scope] { state.withLock { $0.observers.map(\.observer.scope) } }
 
-  /// - Parameter listeners: nil for all that are there now.
-  func enqueue(_ changes: [Change], for listeners: Set<Int>? = nil) {
+  /// - Parameters:
+  ///   - listeners: nil for all that are there now.
+  ///   - isForeign: whether another process has made the changes.
+  func enqueue(_ changes: [Change], for listeners: Set<Int>? = nil, isForeign: Bool = false) {
     guard !changes.isEmpty else { return }
     state.withLock {
       guard !$0.observers.isEmpty else { return }
-      $0.pending.append(ChangeSet(changes: changes, listeners: listeners, end: $0.nextID))
+      $0.pending.append(
+        ChangeSet(
+          changes: changes, listeners: listeners, isForeign: isForeign, end: $0.nextID))
     }
   }
 
@@ -77,8 +87,9 @@ final class Observers: Sendable {
     for (_, observer) in state.withLock({ $0.observers }) { observer.onFailure(error) }
   }
 
-  func deliver() {
-    while let (set, observers) = takeNext() {
+  /// - Parameter isForeign: only what other processes have made, up to the first that is ours.
+  func deliver(isForeign: Bool = false) {
+    while let (set, observers) = takeNext(isForeign) {
       for (id, observer) in observers where id < set.end {
         guard set.listeners?.contains(id) ?? true else { continue }
         let relevant = set.changes.filter {
@@ -90,11 +101,19 @@ final class Observers: Sendable {
     }
   }
 
-  private func takeNext() -> (ChangeSet, [(id: Int, observer: Observer)])? {
-    state.withLock {
-      guard !$0.isDelivering, !$0.pending.isEmpty else { return nil }
-      $0.isDelivering = true
-      return ($0.pending.removeFirst(), $0.observers)
+  private func takeNext(_ isForeign: Bool) -> (ChangeSet, [(id: Int, observer: Observer)])? {
+    state.withLock { state in
+      guard let next = state.pending.first else {
+        state.isHandedOver = false
+        return nil
+      }
+      guard !state.isDelivering else {
+        state.isHandedOver = true
+        return nil
+      }
+      guard next.isForeign || !isForeign || state.isHandedOver else { return nil }
+      state.isDelivering = true
+      return (state.pending.removeFirst(), state.observers)
     }
   }
 }

@@ -7,8 +7,8 @@ import Synchronization
 /// How long, and in which steps, a connection waits for another one's lock.
 ///
 /// SQLite's own handler sleeps longer each time, up to 100 ms: beside a process that writes without
-/// a pause it wakes up so rarely that it seldom meets a moment between two transactions. Short steps
-/// of nearly equal length give everybody a turn.
+/// a pause it wakes up so rarely that it seldom meets a moment between two transactions. Short
+/// steps of nearly equal length give everybody a turn.
 final class Patience: Sendable {
   private let usual: Duration
   private struct State {

@@ -28,8 +28,8 @@ public struct StoreLimits: Sendable, Hashable {
 }
 
 extension StoreLimits {
-  /// Throws when a write would go over a limit. One that makes a store smaller never does, so that a
-  /// store that a merge has filled can be emptied.
+  /// Throws when a write would go over a limit. One that makes a store smaller never does, so that
+  /// a store that a merge has filled can be emptied.
   ///
   /// O(keys of the store).
   func check(

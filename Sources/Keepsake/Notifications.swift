@@ -3,8 +3,9 @@
 // Changes as notifications, with the names of Foundation's members and our own raw strings, so that
 // nobody who observes Foundation's stores hears ours.
 //
-// https://developer.apple.com/documentation/foundation/userdefaults/didchangenotification
-// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore/didchangeexternallynotification
+// https://developer.apple.com/documentation/foundation/userdefaults/didchangenotification, and
+// didChangeExternallyNotification of
+// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
 
 public import Foundation
 import KeepsakeDevice
@@ -57,8 +58,8 @@ extension CloudKeyValueStore {
     case accountChange = 3
   }
 
-  /// Posts `didChangeExternallyNotification` from now on, for as long as the store lives. Calling it
-  /// again changes nothing.
+  /// Posts `didChangeExternallyNotification` from now on, for as long as the store lives. Calling
+  /// it again changes nothing.
   ///
   /// The thread is that of `observe(_:_:)`; for a refused write the one that wrote.
   public func postNotifications(to center: NotificationCenter = .default) {

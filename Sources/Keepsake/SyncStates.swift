@@ -23,7 +23,8 @@ extension CloudKeyValueStore {
     get throws(KeepsakeError) { try device.syncState(of: storeName) }
   }
 
-  /// Whether a key's value was set, is the default, or is not known because no other device was met.
+  /// Whether a key's value was set, is the default, or is not known because no other device was
+  /// met.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.
   public func valueState(forKey key: String) throws(KeepsakeError) -> ValueState {

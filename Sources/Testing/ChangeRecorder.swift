@@ -3,6 +3,7 @@
 public import Keepsake
 public import KeepsakeDevice
 public import KeepsakeValues
+import Synchronization
 
 /// Remembers every change of a store, or of a whole device, for as long as it lives.
 ///
@@ -14,16 +15,25 @@ public import KeepsakeValues
 /// or process makes, wait with `next` or `waitFor`.
 public final class ChangeRecorder: Sendable {
   private let log = ChangeLog()
-  private let observation: Observation
+  private let observation: ObservationToken
+  private let unread: Failures
 
   /// Records what changes in one store from now on.
   public init(_ store: SettingsStore) {
+    unread = Failures()
     observation = store.observe { [log] in log.append($0) }
   }
 
   /// Records what changes on a device from now on, in whatever store.
   public init(_ device: Device) {
-    observation = device.observe { [log] in log.append($0) }
+    let unread = Failures()
+    self.unread = unread
+    observation = device.observe {
+      [log] in
+      log.append($0)
+    } onFailure: {
+      unread.append($0)
+    }
   }
 
   /// The change sets, one for each commit, in their order.
@@ -37,6 +47,10 @@ public final class ChangeRecorder: Sendable {
 
   /// The changes of one key, in their order.
   public func changes(of key: String) -> [Change] { all.filter { $0.key.isSameBytes(as: key) } }
+
+  /// Why changes of a device that other processes made could not be read; a store has them in its
+  /// `errors`.
+  public var failures: [KeepsakeError] { unread.all }
 
   /// Forgets what was recorded.
   public func clear() { log.clear() }
@@ -80,4 +94,12 @@ public final class ChangeRecorder: Sendable {
     /// What was waited for and how long, and the keys of what came instead.
     public let description: String
   }
+}
+
+private final class Failures: Sendable {
+  private let errors = Mutex<[KeepsakeError]>([])
+
+  var all: [KeepsakeError] { errors.withLock { $0 } }
+
+  func append(_ error: KeepsakeError) { errors.withLock { $0.append(error) } }
 }

@@ -174,13 +174,13 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
 }
 
 @Suite struct SyncStateTests {
-  private let clock = MovableClock(1_700_000_000_000)
+  private let clock = ManualClock(milliseconds: 1_700_000_000_000)
   private let (phone, laptop): (Device, Device)
   private let (here, there): (Shared, Shared)
 
   init() throws {
     (phone, laptop) = (
-      try Device.inMemory(clock: clock.clock), try Device.inMemory(clock: clock.clock)
+      try Device.inMemory(clock: clock), try Device.inMemory(clock: clock)
     )
     (here, there) = (try Shared(on: phone), try Shared(on: laptop))
   }
@@ -214,7 +214,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
   }
 
   @Test func whatWasLearnedFromOneDeviceIsNotPendingForAnother() throws {
-    let third = try Device.inMemory(clock: clock.clock)
+    let third = try Device.inMemory(clock: clock)
     try phone.merge(with: laptop, third)
     there.theme = "dark"
     try phone.merge(with: laptop)

@@ -17,11 +17,11 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
 }
 
 @Suite struct ExplainTests {
-  private let clock = MovableClock(1_763_632_800_000)
+  private let clock = ManualClock(milliseconds: 1_763_632_800_000)
   private let device: Device
 
   init() throws {
-    device = try Device.inMemory(clock: clock.clock)
+    device = try Device.inMemory(clock: clock.wallClock)
   }
 
   private func settings(_ words: String...) throws -> ExplainedSettings {
@@ -111,7 +111,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
   }
 
   @Test func aDeletionOfAnotherDeviceIsToldAndUncoversTheNextLayer() throws {
-    let other = try Device.inMemory(clock: clock.clock)
+    let other = try Device.inMemory(clock: clock.wallClock)
     let theirs = try Travelling(on: other)
     theirs.volume = 1
     clock.milliseconds += 1

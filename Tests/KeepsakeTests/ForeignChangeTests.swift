@@ -155,8 +155,8 @@ import Testing
     #expect(settings.errors.isEmpty)
   }
 
-  /// The oracle is a reader that applies what it hears to a dictionary: at the end it must hold what
-  /// the file holds, and every old value must be what it held.
+  /// The oracle is a reader that applies what it hears to a dictionary: at the end it must hold
+  /// what the file holds, and every old value must be what it held.
   @Test func whoAppliesTheChangesOfThreeWritersHoldsWhatTheFileHolds() throws {
     let held = Mutex<[String: StoredValue]>([:])
     let wrong = Mutex<[Change]>([])

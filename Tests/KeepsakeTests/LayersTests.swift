@@ -206,7 +206,11 @@ private final class End: Sendable {
   @Test func addingASuiteIsNoWriteAndAnnouncesNothing() throws {
     try UserDefaultsStore(on: device, suite: "s", arguments: .none)["a"] = "suite"
     let heard = Heard()
-    let observation = device.observe { heard.append($0) } onFailure: { Issue.record($0) }
+    let observation = device.observe {
+      heard.append($0)
+    } onFailure: {
+      Issue.record($0)
+    }
     store.addSuite(named: "s")
     store.removeSuite(named: "s")
     #expect(heard.sets.isEmpty)

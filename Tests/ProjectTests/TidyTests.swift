@@ -27,7 +27,7 @@ import Testing
     "Sources/Sync": ["KeepsakeValues", "KeepsakeDevice", "Foundation"],
     "Sources/Keepsake": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
-      "KeepsakeInjection", "Logging",
+      "KeepsakeInjection", "Logging", "Foundation",
     ],
     // Neither Swift Testing nor XCTest: its users have one of them.
     "Sources/Testing": [
@@ -40,7 +40,7 @@ import Testing
     ],
   ]
   private static let swiftsOwn: Set<String> = [
-    "Synchronization", "Dispatch", "Glibc", "Musl", "Darwin",
+    "Synchronization", "Observation", "Dispatch", "Glibc", "Musl", "Darwin",
   ]
 
   @Test(arguments: imports.keys.sorted())

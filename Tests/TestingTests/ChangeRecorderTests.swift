@@ -150,7 +150,7 @@ import Testing
     let other = try SharedSettings(on: .inMemory())
     other.theme = .dark
     try device.merge(with: other.device)
-    #expect(recorder.all.map(\.reason) == [.merge])
+    #expect(recorder.all.map(\.reason) == [.firstMerge])
   }
 
   private func elsewhere(_ body: @escaping @Sendable () -> Void) {

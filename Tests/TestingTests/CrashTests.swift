@@ -109,7 +109,10 @@ import Testing
         for number in 0..<10 { settings["\(place) \(number)"] = .integer(Int64(number)) }
       }
       let crasher = Crasher(devices)
-      let observation = devices[1].observe { _ in crasher.crash(crashed) }
+      let observation = devices[1].observe { _ in
+        crasher.crash(crashed)
+      } onFailure: { _ in
+      }
       let error = #expect(throws: KeepsakeError.self) {
         try devices.meet(0, 1, options: MergeOptions(chunkSize: 3))
       }
