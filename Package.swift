@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "Keepsake", targets: ["Keepsake"]),
     .library(name: "KeepsakeInjection", targets: ["KeepsakeInjection"]),
+    .library(name: "KeepsakeTesting", targets: ["KeepsakeTesting"]),
     .executable(name: "kvsync", targets: ["kvsync"]),
   ],
   dependencies: [
@@ -43,6 +44,13 @@ let package = Package(
         "KeepsakeSync", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/Keepsake"),
+    .target(
+      name: "KeepsakeTesting",
+      dependencies: [
+        "Keepsake", "KeepsakeInjection", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      path: "Sources/Testing"),
     .executableTarget(
       name: "kvsync",
       dependencies: [
@@ -50,7 +58,16 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/kvsync"),
-    .target(name: "TestSupport", dependencies: ["KeepsakeValues"], path: "Tests/Support"),
+    .target(
+      name: "TestSupport", dependencies: ["KeepsakeTesting", "KeepsakeValues"],
+      path: "Tests/Support"),
+    .testTarget(
+      name: "TestingTests",
+      dependencies: [
+        "KeepsakeTesting", "Keepsake", "KeepsakeDevice", "KeepsakeSync", "KeepsakeValues",
+        "TestSupport",
+      ],
+      path: "Tests/TestingTests"),
     .testTarget(
       name: "ValuesTests", dependencies: ["KeepsakeValues", "TestSupport"],
       path: "Tests/ValuesTests"),
@@ -64,7 +81,7 @@ let package = Package(
     .target(
       name: "SettingsFixture", dependencies: ["Keepsake"], path: "Tests/SettingsFixture"),
     .executableTarget(
-      name: "settings-probe", dependencies: ["SettingsFixture", "Keepsake"],
+      name: "settings-probe", dependencies: ["SettingsFixture", "Keepsake", "TestSupport"],
       path: "Tests/SettingsProbe"),
     .testTarget(
       name: "KeepsakeTests",
@@ -80,9 +97,16 @@ let package = Package(
     .executableTarget(
       name: "screens-program", dependencies: ["KeepsakeInjection"],
       path: "Examples/two-screens/Sources/two-screens"),
+    // The same, where everything is on the main actor unless it says otherwise.
+    .executableTarget(
+      name: "main-actor-program", dependencies: ["Keepsake"],
+      path: "Examples/main-actor/Sources/main-actor"),
     .testTarget(
       name: "ProjectTests",
-      dependencies: ["TestSupport", "readme-program", "screens-program", "injection-probe", "kvsync"],
+      dependencies: [
+        "TestSupport", "readme-program", "screens-program", "main-actor-program",
+        "injection-probe", "kvsync",
+      ],
       path: "Tests/ProjectTests"),
     .testTarget(
       name: "SettingsBundleTests", dependencies: ["KeepsakeSettingsBundle", "KeepsakeValues"],
@@ -107,4 +131,7 @@ for target in package.targets where target.type != .system {
     .enableUpcomingFeature("ExistentialAny"),  // SE-0335
     .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
   ]
+  if target.name == "main-actor-program" {
+    target.swiftSettings?.append(.defaultIsolation(MainActor.self))  // SE-0466
+  }
 }

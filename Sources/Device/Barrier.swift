@@ -37,14 +37,23 @@ extension Connection {
   /// SQLite's handle on the write-ahead log, which every commit through this connection goes to and
   /// those of other connections too. Valid within the access.
   package func logFile() throws -> UnsafeMutablePointer<sqlite3_file> {
-    var log: UnsafeMutablePointer<sqlite3_file>?
-    let code = sqlite3_file_control(
-      database.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
-    guard code == SQLITE_OK, let log, log.pointee.pMethods != nil else {
+    try file(SQLITE_FCNTL_JOURNAL_POINTER, "has no write-ahead log")
+  }
+
+  /// SQLite's handle on the file itself. Valid within the access.
+  package func databaseFile() throws -> UnsafeMutablePointer<sqlite3_file> {
+    try file(SQLITE_FCNTL_FILE_POINTER, "is not open")
+  }
+
+  private func file(
+    _ which: Int32, _ absence: String
+  ) throws -> UnsafeMutablePointer<sqlite3_file> {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let code = sqlite3_file_control(database.sqliteConnection, "main", which, &file)
+    guard code == SQLITE_OK, let file, file.pointee.pMethods != nil else {
       throw KeepsakeError(
-        .inputOutput, path: path, "the file has no write-ahead log",
-        cure: "open the device anew")
+        .inputOutput, path: path, "the file \(absence)", cure: "open the device anew")
     }
-    return log
+    return file
   }
 }

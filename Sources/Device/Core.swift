@@ -22,6 +22,7 @@ package final class Core: Sendable {
   /// Deleted when the connection has gone.
   private let folder: TemporaryFolder?
   private let queue: DatabaseQueue
+  private let patience: Patience
   /// Only used from within the queue.
   private let session = WriteSession()
   package let moments: Moments
@@ -38,7 +39,9 @@ package final class Core: Sendable {
     mode = opened.mode
     isReadOnly = opened.mode != .readWrite
     queue = opened.queue
+    patience = opened.patience
     moments = Moments(opened.index, isPrivate: file == nil || opened.mode == .immutable)
+    if !isReadOnly { shared.feed.setWriter(self) }
   }
 
   deinit {
@@ -130,9 +133,10 @@ package final class Core: Sendable {
 
   /// - Parameters:
   ///   - durability: of the commit; what joins another write makes that one at least as durable.
+  ///   - limit: how long to wait for other connections; nil for as long as the device does.
   ///   - savepoint: whether `body` may have written something when it throws.
   func write<Value>(
-    _ durability: Durability = .crashSafe, savepoint: Bool = true,
+    _ durability: Durability = .crashSafe, savepoint: Bool = true, waiting limit: Duration? = nil,
     _ body: (Connection, WriteSession) throws -> Value
   ) throws(KeepsakeError) -> Value {
     guard !isReadOnly else {
@@ -140,18 +144,23 @@ package final class Core: Sendable {
         .readOnly, path: location.path, "the device was opened read-only",
         cure: "open it for writing")
     }
-    let (value, isOutermost, needsBarrier) = try access { connection in
+    var isOutermost = false
+    // What others have committed before is told even when this fails.
+    defer { if isOutermost { shared.feed.observers.deliver() } }
+    let (value, needsBarrier) = try access { connection in
       if connection.isInTransaction {
         if durability > session.durability { session.needsBarrier = true }
-        return (try join(connection, savepoint: savepoint, body), false, false)
+        return (try join(connection, savepoint: savepoint, body), false)
       }
+      isOutermost = true
+      patience.limit(to: limit)
+      defer { patience.limit(to: nil) }
       if durability != session.durability {
         try connection.use(durability)
         session.durability = durability
       }
-      return (try commit(connection, body), true, session.needsBarrier)
+      return (try commit(connection, body), session.needsBarrier)
     }
-    if isOutermost { shared.observers.deliver() }
     if needsBarrier { try synchronize() }
     return value
   }
@@ -162,13 +171,21 @@ package final class Core: Sendable {
     session.begin()
     moments.beginTransaction()
     defer { moments.endTransaction() }
+    let feed = shared.feed
+    let isObserved = !feed.observers.isEmpty
+    var commits: UInt32?
+    let total = connection.totalChanges
     let value = try connection.transaction(.immediate) { connection in
       try connection.refuseMovedFile()
+      if isObserved { commits = feed.willWrite(connection, moments) }
       let value = try body(connection, session)
-      try session.finish(connection)
+      try session.finish(connection, isObserved: isObserved)
       return value
     }
-    if !shared.observers.isEmpty { shared.observers.enqueue(Change.net(session.changes)) }
+    // Whoever began to observe within the transaction hears nothing of it.
+    if isObserved {
+      feed.didWrite(session.netChanges, after: connection.totalChanges == total ? nil : commits)
+    }
     return value
   }
 
@@ -193,6 +210,9 @@ extension Connection {
   }
 
   var isInTransaction: Bool { database.isInsideTransaction }
+
+  /// How many rows this connection has ever touched.
+  fileprivate var totalChanges: Int { database.totalChangesCount }
 
   /// Moves as much from the log into the file as readers elsewhere allow.
   static let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"

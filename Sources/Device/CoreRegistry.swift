@@ -47,12 +47,14 @@ enum CoreRegistry {
     let location = Location.memory(
       name: "keepsake-\(ReplicaID.random(using: &generator))")
     do {
-      let queue = try Opening.connect(location, .readWrite, Device.defaultBusyTimeout)
+      let patience = Patience(Device.defaultBusyTimeout)
+      let queue = try Opening.connect(location, .readWrite, patience)
       try Creation.populate(queue, identity: identity, path: location.path)
       try queue.writeWithoutTransaction {
         try Connection($0, location).run(Door.incomingTable)
       }
-      return Core(Opened(queue: queue, location: location, mode: .readWrite), file: nil)
+      return Core(
+        Opened(queue: queue, location: location, mode: .readWrite, patience: patience), file: nil)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }

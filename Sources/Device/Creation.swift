@@ -14,7 +14,7 @@ package enum Creation {
   static func create(path: String, identity: ReplicaID) throws(KeepsakeError) {
     guard !FileStatus.isSymbolicLink(path) else { throw Opening.missing(path) }
     _ = try make(path: path, mark: identity) { draft in
-      let queue = try Opening.connect(.file(draft), .readWrite, .seconds(5))
+      let queue = try Opening.connect(.file(draft), .readWrite, Patience(Device.defaultBusyTimeout))
       try queue.writeWithoutTransaction { database in
         // 1024: a set rewrites a few pages whole, and small ones are cheaper to log.
         try database.execute(sql: "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;")

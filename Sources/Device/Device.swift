@@ -15,6 +15,9 @@ public final class Device: Sendable {
   /// How long to wait for another process's lock, unless told otherwise.
   public static let defaultBusyTimeout: Duration = .seconds(5)
 
+  /// How long a property's setter waits for it at most, since it may be called by a user interface.
+  public static let setterTimeout: Duration = .seconds(1)
+
   /// Opens the device's file.
   ///
   /// - Parameters:
@@ -92,11 +95,6 @@ public final class Device: Sendable {
   /// The file's path; `(memory)` for a device in memory.
   public var path: String { core.location.path }
 
-  /// The file's path from the root, without links; as `path` for a device in memory.
-  package var realPath: String {
-    if case .file(_, let real) = core.location { real } else { path }
-  }
-
   /// Whether what other processes write is seen: not where a file in a read-only folder is read as
   /// it lies.
   package var seesOthers: Bool { core.mode != .immutable }
@@ -104,21 +102,31 @@ public final class Device: Sendable {
   /// Tells whether two devices have one file; nil in memory.
   package var file: FileID? { core.file }
 
-  /// Calls `handler` after every commit that changed something, until the result is released.
+  /// Calls `handler` after every commit that changed something, whichever process made it, until
+  /// the result is released.
+  ///
+  /// What this process commits is told on the thread that committed. Of other processes' commits
+  /// the net change is told, usually within a tenth of a millisecond, on a thread of its own:
+  /// several that follow each other closely are told as one, each transaction whole.
   ///
   /// - Parameters:
   ///   - store: only changes of this store; nil for all.
-  ///   - handler: gets whole change sets in the order of their commits, usually on the thread that
-  ///     committed. It may write.
+  ///   - keys: only changes of these keys. What is observed is kept in memory, for the old values.
+  ///   - handler: gets whole change sets in the order of their commits. It may read and write.
+  ///   - onFailure: hears why other processes' changes cannot be read. They are tried again.
   public func observe(
-    store: String? = nil, _ handler: @escaping @Sendable ([Change]) -> Void
-  ) -> Observation {
-    let id = core.shared.observers.add(store: store, handler)
-    return Observation { [core] in core.shared.observers.remove(id) }
+    store: String? = nil, _ keys: KeyFilter = .all,
+    _ handler: @escaping @Sendable ([Change]) -> Void,
+    onFailure: @escaping @Sendable (KeepsakeError) -> Void
+  ) -> ObservationToken {
+    let scope = Scope(store: store.map(ByteText.init), keys: keys)
+    let feed = core.shared.feed
+    let id = feed.add(Observer(scope: scope, handler: handler, onFailure: onFailure), on: core)
+    return ObservationToken { [core] in core.shared.feed.remove(id) }
   }
 
   /// Whether anybody wants to hear of changes.
-  package var hasObservers: Bool { !core.shared.observers.isEmpty }
+  package var hasObservers: Bool { !core.shared.feed.observers.isEmpty }
 
   /// Lets entries in whose time has come.
   package func promoteDueEntries() throws(KeepsakeError) {

@@ -96,7 +96,7 @@ package enum Door {
         changes.append(
           Change(
             store: row.text(0), key: row.text(1), old: old.value, new: new.value,
-            origin: ReplicaID(rawValue: row.integer(7)),
+            writer: ReplicaID(rawValue: row.integer(7)),
             stamp: HybridTimestamp(rawValue: row.integer(6)), reason: reason))
       }
       return changes.count < limit

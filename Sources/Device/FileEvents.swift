@@ -9,10 +9,12 @@ import Foundation
   import Glibc
 #endif
 
-/// Wakes when something happens in the folder of a file.
+/// Wakes when somebody writes to the log of a database, or does something to its file.
 package final class FileEvents: Sendable {
   /// Of inotify(7); -1 where there is none, or no more of them.
   private let descriptor: Int32
+  /// What the events of these are called.
+  private let names: Set<String>
   /// Written to by `cancel()`.
   private let pipe: (read: Int32, write: Int32)
 
@@ -21,13 +23,19 @@ package final class FileEvents: Sendable {
     var ends: [Int32] = [0, 0]
     guard Foundation.pipe(&ends) == 0 else { throw KeepsakeError(system: errno, path: path) }
     pipe = (ends[0], ends[1])
+    let name = String(path.split(separator: "/").last ?? "")
+    names = [name, name + "-wal"]
     #if os(Linux)
       // Watching the folder sees the log come and go, and opens no file of the database.
-      descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       let events = UInt32(IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
-      if descriptor >= 0 {
-        _ = inotify_add_watch(descriptor, FileStatus.folder(of: path), events)
+      var descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+      if descriptor >= 0,
+        inotify_add_watch(descriptor, FileStatus.folder(of: path), events) < 0
+      {
+        close(descriptor)
+        descriptor = -1
       }
+      self.descriptor = descriptor
     #else
       descriptor = -1
     #endif
@@ -48,10 +56,11 @@ package final class FileEvents: Sendable {
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let isBlind = descriptor < 0
-    let count = poll(&polls, isBlind ? 1 : 2, isBlind ? min(timeout, 50) : timeout)
-    guard count > 0 else { return .timeout }
-    guard polls[0].revents == 0 else { return .cancelled }
-    drain()
+    repeat {
+      let count = poll(&polls, isBlind ? 1 : 2, isBlind ? min(timeout, 50) : timeout)
+      guard count > 0 else { return .timeout }
+      guard polls[0].revents == 0 else { return .cancelled }
+    } while !drain()
     return .event
   }
 
@@ -62,8 +71,27 @@ package final class FileEvents: Sendable {
     _ = write(pipe.write, &byte, 1)
   }
 
-  private func drain() {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while read(descriptor, &buffer, buffer.count) > 0 {}
+  /// Takes all events.
+  ///
+  /// - Returns: whether one of them is about the database: its folder may be a busy one.
+  private func drain() -> Bool {
+    var isOurs = false
+    #if os(Linux)
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+        buffer.withUnsafeBytes { bytes in
+          var offset = 0
+          while offset < count {
+            let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+            let start = offset + MemoryLayout<inotify_event>.size
+            offset = start + Int(event.len)
+            let name = String(decoding: bytes[start..<offset].prefix { $0 != 0 }, as: UTF8.self)
+            // One without a name tells that there were more than could be kept.
+            isOurs = isOurs || name.isEmpty || names.contains(name)
+          }
+        }
+      }
+    #endif
+    return isOurs
   }
 }

@@ -33,6 +33,8 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case invalidValue
     /// The device was opened read-only.
     case readOnly
+    /// The store's limits allow no such write.
+    case quotaExceeded
   }
 
   public let code: Code

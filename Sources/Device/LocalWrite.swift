@@ -8,8 +8,14 @@ package struct LocalWrite: Sendable {
   package var value: StoredValue?
   /// Stands in for the device's clock, in milliseconds since 1970.
   package var wallClock: Int64?
+  /// Beyond these the write is refused.
+  package var limits: StoreLimits?
 
-  package init(store: String, key: String, value: StoredValue?, wallClock: Int64? = nil) {
+  package init(
+    store: String, key: String, value: StoredValue?, wallClock: Int64? = nil,
+    limits: StoreLimits? = nil
+  ) {
+    self.limits = limits
     address = Address(store: store, key: key)
     self.value = value
     self.wallClock = wallClock
@@ -22,14 +28,18 @@ extension Device {
   /// An equal set announces nothing. In a store that is not synced it also writes nothing; in a
   /// synced one it takes a new stamp, because it is the last write.
   ///
+  /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
+  ///   does.
   /// - Returns: the net change of each key.
   /// - Throws: `KeepsakeError`; then nothing was written.
   @discardableResult
   package func write(
-    _ writes: [LocalWrite], durability: Durability = .crashSafe
+    _ writes: [LocalWrite], durability: Durability = .crashSafe, waiting limit: Duration? = nil
   ) throws(KeepsakeError) -> [Change] {
     // A single write happens or not: no savepoint is needed to take half of it back.
-    try core.write(durability, savepoint: writes.count > 1) { connection, session in
+    try core.write(
+      durability, savepoint: writes.count > 1, waiting: limit
+    ) { connection, session in
       let count = session.changes.count
       for write in writes { try session.add(write, connection, clock) }
       return Change.net(Array(session.changes[count...]))

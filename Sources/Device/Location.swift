@@ -31,6 +31,11 @@ package enum Location: Sendable, Hashable {
     }
   }
 
+  /// The path from the root, without links; as `path` in memory.
+  var realPath: String {
+    if case .file(_, let real) = self { real } else { path }
+  }
+
   /// How a connection is to treat the file.
   package enum Mode: Sendable {
     case readWrite

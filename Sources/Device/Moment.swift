@@ -52,6 +52,10 @@ struct WalIndex: @unchecked Sendable {
     header = UnsafeRawPointer(region)
   }
 
+  /// How often somebody has committed, modulo 2^32 (`iChange`). It starts anew when SQLite has to
+  /// make the index anew, because a writer was killed at the wrong moment.
+  var commits: UInt32 { header.load(fromByteOffset: 8, as: UInt32.self) }
+
   var moment: Moment {
     let moment = Moment(header: header)
     // What is read after this is read from that state or a later one.
@@ -65,7 +69,7 @@ struct WalIndex: @unchecked Sendable {
 package final class Moments: Sendable {
   private let index: WalIndex?
   private let canBeTold: Bool
-  private let commits = Atomic<UInt64>(0)
+  private let ownCommits = Atomic<UInt64>(0)
   /// The thread that is in a transaction, which alone sees its own state; 0 for none.
   private let writer = Atomic<UInt>(0)
 
@@ -81,13 +85,22 @@ package final class Moments: Sendable {
   /// this thread, and where SQLite does not show it. Valid as long as the connection is open.
   package var now: Moment? {
     guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
-    return index?.moment ?? Moment(count: commits.load(ordering: .acquiring))
+    return index?.moment ?? Moment(count: ownCommits.load(ordering: .acquiring))
   }
+
+  /// Whether others can commit, and be seen to.
+  var seesOthers: Bool { index != nil }
+
+  /// The file's count of commits, by whoever; 0 where others cannot commit.
+  var commits: UInt32 { index?.commits ?? 0 }
+
+  /// Whether this process is in a write transaction, so that no other can commit.
+  var isWriting: Bool { writer.load(ordering: .relaxed) != 0 }
 
   func beginTransaction() { writer.store(currentThread, ordering: .relaxed) }
 
   func endTransaction() {
-    commits.add(1, ordering: .releasing)
+    ownCommits.add(1, ordering: .releasing)
     writer.store(0, ordering: .relaxed)
   }
 }

@@ -5,59 +5,115 @@
 // Invariants
 // - Change sets are delivered in the order of their commits, each whole, one at a time. `enqueue`
 //   is called while the database is still ours; `deliver` after, without any lock.
+// - An observer hears what was committed after it was added, and nothing from before.
+// - Whoever commits delivers: when a write returns, its observers have been told. Only while another
+//   thread is at it that one goes on with it, because waiting for an observer may be a deadlock.
 // - An observer may write. Its change set joins the end of the queue, and whoever is delivering
 //   delivers that one too.
 
 import KeepsakeValues
 import Synchronization
 
+/// What an observer wants to hear of.
+struct Scope: Sendable, Hashable {
+  /// Nil for all.
+  let store: ByteText?
+  let keys: KeyFilter
+
+  func contains(_ address: Address) -> Bool {
+    (store.map { $0 == address.store } ?? true) && keys.contains(address.key)
+  }
+}
+
+struct Observer: Sendable {
+  let scope: Scope
+  let handler: @Sendable ([Change]) -> Void
+  /// Hears why changes of other processes could not be read.
+  let onFailure: @Sendable (KeepsakeError) -> Void
+}
+
 final class Observers: Sendable {
-  typealias Handler = @Sendable ([Change]) -> Void
+  private struct ChangeSet {
+    let changes: [Change]
+    /// Who hears of it; nil for all that were there.
+    let listeners: Set<Int>?
+    /// Whether another process has made it, so that nobody here is about to deliver it.
+    let isForeign: Bool
+    /// Observers from this one on came later.
+    let end: Int
+  }
 
   private struct State {
-    var handlers: [(id: Int, store: String?, handler: Handler)] = []
+    var observers: [(id: Int, observer: Observer)] = []
     var nextID = 0
-    var pending: [[Change]] = []
+    var pending: [ChangeSet] = []
     var isDelivering = false
+    /// Whoever wanted to deliver has left it to the one who was at it.
+    var isHandedOver = false
   }
 
   private let state = Mutex(State())
 
-  func add(store: String?, _ handler: @escaping Handler) -> Int {
-    state.withLock {
-      $0.nextID += 1
-      $0.handlers.append(($0.nextID, store, handler))
-      return $0.nextID
+  func add(_ observer: Observer) -> Int {
+    state.withLock { state in
+      defer { state.nextID += 1 }
+      state.observers.append((state.nextID, observer))
+      return state.nextID
     }
   }
 
   func remove(_ id: Int) {
-    state.withLock { $0.handlers.removeAll { $0.id == id } }
+    state.withLock { $0.observers.removeAll { $0.id == id } }
   }
 
-  var isEmpty: Bool { state.withLock { $0.handlers.isEmpty } }
+  var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
 
-  func enqueue(_ changes: [Change]) {
+  var scopes: [Scope] { state.withLock { $0.observers.map(\.observer.scope) } }
+
+  /// - Parameters:
+  ///   - listeners: nil for all that are there now.
+  ///   - isForeign: whether another process has made the changes.
+  func enqueue(_ changes: [Change], for listeners: Set<Int>? = nil, isForeign: Bool = false) {
     guard !changes.isEmpty else { return }
-    state.withLock { if !$0.handlers.isEmpty { $0.pending.append(changes) } }
+    state.withLock {
+      guard !$0.observers.isEmpty else { return }
+      $0.pending.append(
+        ChangeSet(
+          changes: changes, listeners: listeners, isForeign: isForeign, end: $0.nextID))
+    }
   }
 
-  func deliver() {
-    while let (changes, handlers) = takeNext() {
-      for (store, handler) in handlers {
-        let relevant = store.map { name in changes.filter { $0.store.isSameBytes(as: name) } }
-        let set = relevant ?? changes
-        if !set.isEmpty { handler(set) }
+  func report(_ error: KeepsakeError) {
+    for (_, observer) in state.withLock({ $0.observers }) { observer.onFailure(error) }
+  }
+
+  /// - Parameter isForeign: only what other processes have made, up to the first that is ours.
+  func deliver(isForeign: Bool = false) {
+    while let (set, observers) = takeNext(isForeign) {
+      for (id, observer) in observers where id < set.end {
+        guard set.listeners?.contains(id) ?? true else { continue }
+        let relevant = set.changes.filter {
+          observer.scope.contains(Address(store: $0.store, key: $0.key))
+        }
+        if !relevant.isEmpty { observer.handler(relevant) }
       }
       state.withLock { $0.isDelivering = false }
     }
   }
 
-  private func takeNext() -> ([Change], [(String?, Handler)])? {
-    state.withLock {
-      guard !$0.isDelivering, !$0.pending.isEmpty else { return nil }
-      $0.isDelivering = true
-      return ($0.pending.removeFirst(), $0.handlers.map { ($0.store, $0.handler) })
+  private func takeNext(_ isForeign: Bool) -> (ChangeSet, [(id: Int, observer: Observer)])? {
+    state.withLock { state in
+      guard let next = state.pending.first else {
+        state.isHandedOver = false
+        return nil
+      }
+      guard !state.isDelivering else {
+        state.isHandedOver = true
+        return nil
+      }
+      guard next.isForeign || !isForeign || state.isHandedOver else { return nil }
+      state.isDelivering = true
+      return (state.pending.removeFirst(), state.observers)
     }
   }
 }
@@ -68,10 +124,11 @@ extension String {
 }
 
 /// Keeps an observer alive; it ends with this object, or by `cancel()`.
-public final class Observation: Sendable {
+// Not `Observation`: what Swift's macro `@Observable` expands to looks in the module of that name.
+public final class ObservationToken: Sendable {
   private let end: @Sendable () -> Void
 
-  init(_ end: @escaping @Sendable () -> Void) {
+  package init(_ end: @escaping @Sendable () -> Void) {
     self.end = end
   }
 

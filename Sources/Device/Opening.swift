@@ -20,6 +20,7 @@ struct Opened {
   let queue: DatabaseQueue
   let location: Location
   let mode: Location.Mode
+  let patience: Patience
   /// Nil where SQLite shows no commits of others.
   var index: WalIndex?
 }
@@ -31,7 +32,8 @@ enum Opening {
   ) throws(KeepsakeError) -> Opened {
     do {
       let mode = try mode(location, access)
-      let queue = try connect(location, mode, busyTimeout)
+      let patience = Patience(busyTimeout)
+      let queue = try connect(location, mode, patience)
       try queue.writeWithoutTransaction { database in
         let connection = Connection(database, location)
         try Schema.check(connection, path: location.path)
@@ -43,7 +45,8 @@ enum Opening {
       let index =
         mode == .immutable
         ? nil : try queue.writeWithoutTransaction { try WalIndex(Connection($0, location)) }
-      return Opened(queue: queue, location: location, mode: mode, index: index)
+      return Opened(
+        queue: queue, location: location, mode: mode, patience: patience, index: index)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
@@ -51,13 +54,12 @@ enum Opening {
 
   /// A bare connection; nothing of the file has been believed yet.
   static func connect(
-    _ location: Location, _ mode: Location.Mode, _ busyTimeout: Duration
+    _ location: Location, _ mode: Location.Mode, _ patience: Patience
   ) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.readonly = mode == .readOnly || mode == .immutable
     configuration.foreignKeysEnabled = false
-    // SQLite counts milliseconds in 32 bits: 24 days.
-    configuration.busyMode = .timeout(min(busyTimeout / .seconds(1), 2_000_000))
+    configuration.busyMode = .callback { patience.wait(attempt: $0) }
     configuration.prepareDatabase { database in
       try database.execute(
         sql: """

@@ -10,6 +10,8 @@ package struct ReplicaState: Sendable, Equatable {
   package var last: HybridTimestamp
   /// The last arrival number given here.
   package var lseq: Int64
+  /// The oldest schema version that may still write.
+  private var oldestWriter: Int64
 
   /// The row of `replica` is a high-water mark that plain local sets leave alone, because the
   /// newest entry already says as much and a set that writes one page less is a faster set.
@@ -18,13 +20,14 @@ package struct ReplicaState: Sendable, Equatable {
       """
       SELECT id, epoch,
         max(hlc, ifnull((SELECT hlc FROM entry ORDER BY lseq DESC LIMIT 1), 0)),
-        max(lseq, ifnull((SELECT max(lseq) FROM entry), 0))
+        max(lseq, ifnull((SELECT max(lseq) FROM entry), 0)), min_writer
       FROM replica
       """
     ) { row in
       ReplicaState(
         id: ReplicaID(rawValue: row.integer(0)), epoch: row.integer(1),
-        last: HybridTimestamp(rawValue: row.integer(2)), lseq: row.integer(3))
+        last: HybridTimestamp(rawValue: row.integer(2)), lseq: row.integer(3),
+        oldestWriter: row.integer(4))
     }
     guard let state else {
       throw KeepsakeError(
@@ -33,11 +36,22 @@ package struct ReplicaState: Sendable, Equatable {
     self = state
   }
 
-  private init(id: ReplicaID, epoch: Int64, last: HybridTimestamp, lseq: Int64) {
+  /// The same for a transaction that writes.
+  ///
+  /// - Throws: when a newer version has taken the file over since it was opened.
+  package init(writing connection: Connection) throws {
+    try self.init(connection)
+    try Schema.refuseNewer(than: oldestWriter, connection.path)
+  }
+
+  private init(
+    id: ReplicaID, epoch: Int64, last: HybridTimestamp, lseq: Int64, oldestWriter: Int64
+  ) {
     self.id = id
     self.epoch = epoch
     self.last = last
     self.lseq = lseq
+    self.oldestWriter = oldestWriter
   }
 
   /// Writes the high-water marks down.

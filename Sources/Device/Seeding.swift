@@ -69,16 +69,19 @@ extension Device {
     try declarations(store: store, key: key).first?.value
   }
 
-  /// What every bundle declares for one key; the first counts.
+  /// What every bundle declares, the one that was seeded last first; of those for a key the first
+  /// counts.
+  ///
+  /// - Parameter key: only this key; nil for all.
   package func declarations(
-    store: String, key: String
+    store: String, key: String? = nil
   ) throws(KeepsakeError) -> [(bundle: String, value: DefaultValue)] {
     try core.access { connection in
       try connection.all(
         """
         SELECT key, tag, value, source, bundle FROM default_value
-        WHERE store = ?1 AND key = ?2 ORDER BY seq DESC
-        """, [.text(store), .text(key)]
+        WHERE store = ?1 AND (?2 IS NULL OR key = ?2) ORDER BY seq DESC, key
+        """, [.text(store), key.map(Cell.text) ?? .null]
       ) { ($0.text(4), $0.defaultValue) }
     }
   }

@@ -3,7 +3,7 @@
 /// What all cores on one file share within a process, however each was opened. It is in memory, and
 /// goes with the last of them.
 package final class SharedState: Sendable {
-  let observers = Observers()
+  let feed = Feed()
   /// Defaults that the process registered with the device.
   package let registered = RegisteredDefaults()
 }

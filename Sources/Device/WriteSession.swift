@@ -10,6 +10,8 @@ final class WriteSession: @unchecked Sendable {
   /// Nil when it has to be read.
   private var replica: ReplicaState?
   private var hasDroppedRows = false
+  /// The last arrival number given, when it is finished.
+  private var transaction: Int64 = 0
   /// What the connection is set to.
   var durability = Durability.crashSafe
   /// A part of the transaction has to survive more than its commit does.
@@ -31,9 +33,10 @@ final class WriteSession: @unchecked Sendable {
     let content = try TaggedCell(write.value)
     let old = try connection.entry(at: write.address)
     let before = old?.content ?? .tombstone
+    try write.limits?.check(connection, write.address, content, replacing: before)
     let isSynced = StoreName.isSynced(write.address.store.string)
     guard isSynced || before != content else { return }
-    var replica = try self.replica ?? ReplicaState(connection)
+    var replica = try self.replica ?? ReplicaState(writing: connection)
     let now = write.wallClock ?? clock.milliseconds
     guard
       let stamp = HybridTimestamp.next(after: replica.last, replacing: old?.stamp, wallClock: now)
@@ -56,8 +59,18 @@ final class WriteSession: @unchecked Sendable {
 
   /// Before the commit. Dropping rows may have taken the newest entry away, and with it what it
   /// said of the counters.
-  func finish(_ connection: Connection) throws {
-    if hasDroppedRows { try (replica ?? ReplicaState(connection)).save(connection) }
+  func finish(_ connection: Connection, isObserved: Bool) throws {
+    guard hasDroppedRows || (isObserved && !changes.isEmpty) else { return }
+    let replica = try replica ?? ReplicaState(connection)
+    if hasDroppedRows { try replica.save(connection) }
+    transaction = replica.lseq
+  }
+
+  /// One change for each key that the transaction has changed, once it is finished.
+  var netChanges: [Change] {
+    var net = Change.net(changes)
+    for index in net.indices { net[index].transaction = transaction }
+    return net
   }
 
   /// A store that does not travel has nobody to tell of a deletion.
@@ -82,7 +95,7 @@ extension Change {
   fileprivate init(_ entry: Entry, replacing old: TaggedCell) {
     self.init(
       store: entry.address.store.string, key: entry.address.key.string, old: old.value,
-      new: entry.content.value, origin: entry.origin, stamp: entry.stamp, reason: .local)
+      new: entry.content.value, writer: entry.origin, stamp: entry.stamp, reason: .local)
   }
 
   /// One change for each key that has another value than before the first of `changes`, in the
@@ -101,11 +114,5 @@ extension Change {
       }
     }
     return net.filter { $0.old != $0.new }
-  }
-
-  private func after(_ first: Change) -> Change {
-    Change(
-      store: store, key: key, old: first.old, new: new, origin: origin, stamp: stamp,
-      reason: reason)
   }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the settings of one store come from and go to. The layers, first hit wins:
-// the store's own entry, then what the process registered, then the seed of a Settings bundle; a
-// property adds its default.
+// Where the settings of one store come from and go to: they are read through the layers
+// (`Layers.swift`) and written as entries of the store.
 
 import KeepsakeDevice
 import KeepsakeSettingsBundle
@@ -11,17 +10,46 @@ import Logging
 import Synchronization
 
 final class Backing: Sendable {
-  let device: Device
   let store: String
   let failures: FailureLog
   /// Of every write to this store.
   let durability: Durability
-  /// The device's.
-  private let moments: Moments
-  /// What the process registered with the device; nil for a store that does not see it.
-  private let registered: RegisteredDefaults?
-  /// Seeds as they were when the store was opened.
-  private let seeds: [ByteText: StoredValue]
+  /// Of the writes on this device.
+  private let limits: StoreLimits?
+  let refusals = Refusals()
+
+  /// The device that a store is on, and what it reads there.
+  private struct Place: Sendable {
+    let device: Device
+    /// The device's.
+    let moments: Moments
+    let layers: Layers
+
+    init(_ device: Device, _ layers: Layers) {
+      (self.device, moments, self.layers) = (device, device.core.moments, layers)
+    }
+  }
+
+  // Nearly every store stays where it is: only one that does not pays for a lock at each read.
+  private let firstPlace: Place
+  private let laterPlace: Mutex<Place>
+  private let moves = Atomic<Int>(0)
+
+  private var place: Place {
+    moves.load(ordering: .acquiring) == 0 ? firstPlace : laterPlace.withLock { $0 }
+  }
+
+  var device: Device { place.device }
+  var layers: Layers { place.layers }
+
+  /// Who observes the store, whatever device it is on.
+  private struct Listeners {
+    var next = 0
+    var all: [Int: (observer: StoreObserver, observation: ObservationToken)] = [:]
+  }
+
+  private let listeners = Mutex(Listeners())
+  private let trackedKeys = AtomicLazyReference<Tracking>()
 
   /// What was read since the present state began.
   private struct Cache {
@@ -41,85 +69,148 @@ final class Backing: Sendable {
 
   /// - Parameter bundle: wins over what the file knows of other bundles.
   init(
-    device: Device, store: String, registered: RegisteredDefaults?, bundle: SettingsBundle?,
-    durability: Durability, logger: Logger
+    device: Device, store: String, arguments: LaunchArguments, registered: RegisteredDefaults?,
+    bundle: SettingsBundle?, durability: Durability, limits: StoreLimits?, logger: Logger
   ) throws(KeepsakeError) {
-    self.device = device
-    moments = device.core.moments
     self.store = store
-    self.registered = registered
     self.durability = durability
+    self.limits = limits
     failures = FailureLog(logger: logger)
     try device.promoteDueEntries()
     // A device that is only read keeps no seeds, and is no worse for it.
     if let bundle, !device.isReadOnly { try device.seed(store: store, from: bundle) }
-    let own = bundle?.seeds.map { (ByteText($0.key), $0.value) } ?? []
-    let others = try device.defaults(store: store).map { (ByteText($0.key), $0.value) }
-    seeds = Dictionary(own + others, uniquingKeysWith: { first, _ in first })
-    device.backUpDaily { [failures] error in
+    let layers = try Layers(
+      device: device, store: store, arguments: arguments, registered: registered, bundle: bundle)
+    firstPlace = Place(device, layers)
+    laterPlace = Mutex(firstPlace)
+    backUp(device)
+  }
+
+  private func backUp(_ device: Device) {
+    device.backUpDaily { [failures, store] error in
       failures.report(
-        SettingFailure(store: store, key: "", operation: .backup, storedType: nil, cause: error))
+        SettingFailure(
+          store: store, key: "", operation: .backup, storedType: nil, argument: nil, cause: error))
     }
   }
 
   /// What a value is read from. It is the same as long as none of the layers has changed.
   struct State: Equatable, Sendable {
-    let moment: Moment
-    let registrations: Int
+    private let moment: Moment
+    /// Counts changes of the layers, and of the place.
+    private let version: Int
+
+    fileprivate init(_ moment: Moment, _ layers: Layers, _ moves: Int) {
+      (self.moment, version) = (moment, layers.version &+ moves << 32)
+    }
   }
 
   /// The present state; nil where it cannot be told, and everything has to be read.
   var state: State? {
-    moments.now.map { State(moment: $0, registrations: registered?.version ?? 0) }
+    // The count first: what is read of a place after it is of that one or of a later one.
+    let moves = moves.load(ordering: .acquiring)
+    guard moves == 0 else { return place.moments.now.map { State($0, place.layers, moves) } }
+    return firstPlace.moments.now.map { State($0, firstPlace.layers, 0) }
   }
 
   /// The value of the first layer that has one.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
-    guard let state else { return try stored(key) ?? fallback(key) }
     let key = ByteText(key)
+    guard let state else { return try layers.value(key) }
     if let known = cache.withLock({ $0.state == state ? $0.values[key] : nil }) { return known }
-    let value = try stored(key.string) ?? fallback(key.string)
+    let value = try layers.value(key)
     cache.withLock { $0.keep(value, of: key, as: state) }
     return value
   }
 
-  /// The value that was set here or learned from another device.
-  func stored(_ key: String) throws(KeepsakeError) -> StoredValue? {
-    try device.entry(store: store, key: key)?.content.value
+  /// Where the value of a key comes from.
+  func explanation(_ key: String) throws(KeepsakeError) -> Explanation {
+    Explanation(store: store, key: key, layers: try layers.explanation(ByteText(key)))
   }
 
-  /// The value of the first layer below that of what was set.
-  fileprivate func fallback(_ key: String) -> StoredValue? {
-    registered?[ByteText(key)] ?? seeds[ByteText(key)]
+  /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
+  ///   does.
+  func set(
+    _ value: StoredValue?, _ key: String, waiting limit: Duration? = nil
+  ) throws(KeepsakeError) {
+    let write = LocalWrite(store: store, key: key, value: value, limits: limits)
+    do throws(KeepsakeError) {
+      try device.write([write], durability: durability, waiting: limit)
+    } catch {
+      if error.code == .quotaExceeded { refusals.tell(key) }
+      throw error
+    }
   }
+}
 
-  /// Every key that has a value in some layer, with the value of the first such layer. What was set
-  /// is read as it was at one moment.
-  func values() throws(KeepsakeError) -> [ByteText: StoredValue] {
-    var own: [ByteText: StoredValue] = [:]
-    try device.forEachEntry(store: store) { own[$0.address.key] = $0.content.value }
-    return [registered?.all ?? [:], seeds].reduce(own) { upper, lower in
-      upper.merging(lower) { upper, _ in upper }
+// MARK: - Observers
+
+extension Backing {
+  func observe(
+    _ keys: KeyFilter, _ handler: @escaping @Sendable ([Change]) -> Void
+  ) -> ObservationToken {
+    let observer = StoreObserver(keys: keys, handler: handler) { [weak self] in
+      self?.report(.observe, $0)
+    }
+    let observation = device.observe(store: store, keys, handler, onFailure: observer.onFailure)
+    let id = listeners.withLock { listeners in
+      defer { listeners.next += 1 }
+      listeners.all[listeners.next] = (observer, observation)
+      return listeners.next
+    }
+    return ObservationToken {
+      self.listeners.withLock { $0.all.removeValue(forKey: id) }?.1.cancel()
     }
   }
 
-  func set(_ value: StoredValue?, _ key: String) throws(KeepsakeError) {
-    try device.write(
-      [LocalWrite(store: store, key: key, value: value)], durability: durability)
+  /// Goes on with another device, and tells the observers how the store differs there.
+  func move(to device: Device) throws(KeepsakeError) {
+    let old = self.device
+    guard device.core !== old.core else { return }
+    try device.promoteDueEntries()
+    let place = Place(
+      device,
+      try Layers(device: device, store: store, arguments: .none, registered: nil, bundle: nil))
+    let known = try old.values(store: store)
+    let before = listeners.withLock { $0.all.sorted { $0.key < $1.key } }
+    let after = try device.adopt(
+      before.map(\.value.observer), store: store, knowing: known
+    ) {
+      laterPlace.withLock { $0 = place }
+      moves.add(1, ordering: .releasing)
+      for (_, listener) in before { listener.observation.cancel() }
+    }
+    listeners.withLock { listeners in
+      for ((id, listener), observation) in zip(before, after) where listeners.all[id] != nil {
+        listeners.all[id] = (listener.observer, observation)
+      }
+    }
+    backUp(device)
   }
 
+  /// What `Observable` tracks; nil for a store that is not.
+  var tracking: Tracking? { trackedKeys.load() }
+
+  /// - Returns: what is to be kept as long as anybody may track.
+  func track() -> ObservationToken {
+    let tracking = trackedKeys.storeIfNil(Tracking())
+    return observe(.all) { tracking.didChange($0) }
+  }
 }
 
 // MARK: - Failures
 
 extension Backing {
-  /// - Parameter storedType: of a value that was found and could not be read.
+  /// - Parameters:
+  ///   - storedType: of a value that was found and could not be read.
+  ///   - argument: the position of the launch argument that it is.
   func failure(
     _ operation: SettingFailure.Operation, _ cause: any Error, key: String = "",
-    storedType: StoredValue.Kind? = nil
+    storedType: StoredValue.Kind? = nil, argument: Int? = nil
   ) -> SettingFailure {
     SettingFailure(
-      store: store, key: key, operation: operation, storedType: storedType, cause: cause)
+      store: store, key: key, operation: operation, storedType: storedType, argument: argument,
+      cause: cause)
   }
 
   /// Reports a getter's failure, once for each version of the value.
@@ -146,9 +237,8 @@ extension Backing {
   }
 
   private func version(_ key: String) -> FailureLog.Version? {
-    switch Result(catching: { try device.entry(store: store, key: key) }) {
-    case .success(let entry?): .entry(entry.stamp)
-    case .success(nil): fallback(key).map { .fallback($0) }
+    switch Result(catching: { try explanation(key) }) {
+    case .success(let explanation): explanation.inForce.map { .layer($0) }
     case .failure: nil
     }
   }

@@ -24,11 +24,10 @@ final class FailureLog: Sendable {
 
   var recent: [SettingFailure] { state.withLock { $0.recent } }
 
-  /// What a getter could not read: a write, a default from a layer below, or, where even that
+  /// What a getter could not read: the value in force and where it comes from, or, where even that
   /// cannot be told, whatever the file held at that moment, and why it could not be read.
   enum Version: Sendable, Equatable {
-    case entry(HybridTimestamp)
-    case fallback(StoredValue)
+    case layer(Explanation.Layer)
     case unknown(Backing.State?, cause: String)
   }
 

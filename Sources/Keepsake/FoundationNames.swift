@@ -52,7 +52,7 @@ extension SettingsStore {
   /// it returns. A failure is reported in `errors`, and leaves what was there.
   public func set<Value: BackingStoreConvertible>(_ value: Value?, forKey key: String) {
     do {
-      try set(value?.toBackingStore(), for: key)
+      try backing.set(value?.toBackingStore(), key, waiting: Device.setterTimeout)
     } catch {
       backing.reportWrite(key, error)
     }
@@ -72,7 +72,7 @@ extension SettingsStore {
   /// one: the last by bytes.
   public func dictionaryRepresentation() -> [String: StoredValue] {
     do {
-      let values = try backing.values().sorted { $0.key < $1.key }
+      let values = try backing.layers.values().sorted { $0.key < $1.key }
       return Dictionary(values.map { ($0.key.string, $0.value) }, uniquingKeysWith: { $1 })
     } catch {
       backing.reportReadAll(error)

@@ -10,9 +10,13 @@ extension Device {
   ///
   /// - Throws: `KeepsakeError`; then the defaults are as they were.
   package func seed(store: String, from bundle: SettingsBundle) throws(KeepsakeError) {
-    let defaults = bundle.seeds.map {
-      DefaultValue(key: $0.key, value: $0.value, source: "\($0.file):\($0.line)")
-    }
-    try seed(store: store, bundle: bundle.identifier, defaults)
+    try seed(store: store, bundle: bundle.identifier, bundle.defaults)
+  }
+}
+
+extension SettingsBundle {
+  /// The seeds as a device keeps them.
+  var defaults: [DefaultValue] {
+    seeds.map { DefaultValue(key: $0.key, value: $0.value, source: "\($0.file):\($0.line)") }
   }
 }

@@ -5,7 +5,8 @@
 // Threading: everything is immutable but the slot, which has a lock. The value itself is in the
 // database; the slot remembers it for as long as nobody has committed.
 
-public import KeepsakeValues
+import KeepsakeDevice
+import KeepsakeValues
 import Logging
 
 /// A typed setting of a store: name, type and default, declared once.
@@ -18,11 +19,14 @@ import Logging
 /// }
 /// ```
 ///
-/// Reading gives the stored value, else what `register(defaults:)` was told, else the seed of a
-/// Settings bundle, else the default declared here. A value that cannot be read gives the default
-/// too, and is reported in the store's `errors`; its bytes stay. A write is durable when it
-/// returns; one that fails leaves the value and is reported. `get()`, `set(_:)` and `update(_:)`
-/// throw instead.
+/// Reading gives the value of the first layer of the store that has one, see `UserDefaultsStore`,
+/// else the default declared here. A value that cannot be read gives the default too, and is
+/// reported in the store's `errors`; its bytes stay. A write is durable when it returns; one that
+/// fails leaves the value and is reported. `get()`, `set(_:)` and `update(_:)` throw instead.
+///
+/// A stored value must have the setting's type; only the text of a launch argument may also be an
+/// integer, a real, a boolean (`YES`, `NO`, `true`, `false`, `1`, `0`) or an ISO 8601 date: the
+/// first of these, the text itself before them, that the setting takes.
 ///
 /// A store finds the settings among its own and its superclasses' stored properties; not those in a
 /// struct or another object that it holds, and not lazy ones.
@@ -32,7 +36,7 @@ public final class Setting<Value: Sendable>: Sendable {
   public let defaultValue: Value
 
   let explicitKey: String?
-  private let codec: SettingCodec<Value>
+  let codec: SettingCodec<Value>
   private let slot = SettingSlot()
 
   init(_ defaultValue: Value, key: String?, codec: SettingCodec<Value>) {
@@ -63,7 +67,7 @@ public final class Setting<Value: Sendable>: Sendable {
     set {
       guard let bound = slot.binding else { return Self.reportUnbound() }
       do {
-        try write(newValue, bound)
+        try write(newValue, bound, waiting: Device.setterTimeout)
       } catch {
         bound.backing.reportWrite(bound.key, error)
       }
@@ -120,22 +124,33 @@ public final class Setting<Value: Sendable>: Sendable {
     try bound.backing.set(nil, bound.key)
   }
 
-  private func write(_ value: Value, _ bound: SettingSlot.Binding) throws {
+  private func write(
+    _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration? = nil
+  ) throws {
     let stored: StoredValue?
     do {
       stored = try codec.encode(value)
     } catch {
       throw bound.backing.failure(.write, error, key: bound.key)
     }
-    try bound.backing.set(stored, bound.key)
+    try bound.backing.set(stored, bound.key, waiting: limit)
   }
 
   private func read(_ bound: SettingSlot.Binding) throws -> Value {
     guard let stored = try bound.backing.value(bound.key) else { return defaultValue }
+    return try decode(stored, bound)
+  }
+
+  /// - Parameter stored: the value in force.
+  func decode(_ stored: StoredValue, _ bound: SettingSlot.Binding) throws -> Value {
+    // No layer is above the arguments.
+    let argument = bound.backing.layers.arguments[ByteText(bound.key)]
     do {
+      if let argument { return try argument.read(codec.decode) }
       return try codec.decode(stored)
     } catch {
-      throw bound.backing.failure(.read, error, key: bound.key, storedType: stored.kind)
+      throw bound.backing.failure(
+        .read, error, key: bound.key, storedType: stored.kind, argument: argument?.position)
     }
   }
 
@@ -152,7 +167,29 @@ public final class Setting<Value: Sendable>: Sendable {
     }
   }
 
-  private func bound() throws -> SettingSlot.Binding {
+  /// Wakes after each commit that changed the key.
+  func signals() -> AsyncStream<Void> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      guard let bound = slot.binding else {
+        Self.reportUnbound()
+        return continuation.finish()
+      }
+      let observation = bound.backing.observe(.key(bound.key)) { _ in continuation.yield() }
+      continuation.onTermination = { _ in observation.cancel() }
+    }
+  }
+
+  /// What is stored, to tell one value from the next: nil too where it cannot be read, which the
+  /// getter reports.
+  var stored: StoredValue? {
+    guard let bound = slot.binding else { return nil }
+    return switch Result(catching: { try bound.backing.value(bound.key) }) {
+    case .success(let value): value
+    case .failure: nil
+    }
+  }
+
+  func bound() throws -> SettingSlot.Binding {
     guard let bound = slot.binding else { throw Self.unbound }
     return bound
   }
@@ -177,19 +214,36 @@ protocol BindableSetting: AnyObject {
   func bind(to backing: Backing, key: String) -> Bool
   /// Why a stored value cannot be read; nil if it can.
   func problem(reading value: StoredValue) -> String?
+  /// The type of the value.
+  var typeName: String { get }
+  /// The default as it would be stored, or why it cannot be.
+  var storedDefault: (value: StoredValue?, problem: String?) { get }
 }
 
 extension Setting: BindableSetting {
   func problem(reading value: StoredValue) -> String? {
+    problem { try codec.decode(value) }
+  }
+
+  var typeName: String { "\(Value.self)" }
+
+  var storedDefault: (value: StoredValue?, problem: String?) {
+    var value: StoredValue?
+    let problem = problem { value = try codec.encode(defaultValue) }
+    return (value, problem)
+  }
+
+  /// What went wrong; nil for nothing.
+  func problem<Result>(_ body: () throws -> Result) -> String? {
     do {
-      _ = try codec.decode(value)
+      _ = try body()
       return nil
     } catch {
-      return "\(error)"
+      return "\((error as? SettingFailure)?.cause ?? error)"
     }
   }
 
   func bind(to backing: Backing, key: String) -> Bool {
-    slot.bind(SettingSlot.Binding(backing: backing, key: key))
+    slot.bind(SettingSlot.Binding(backing, key))
   }
 }

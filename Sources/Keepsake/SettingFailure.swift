@@ -15,8 +15,12 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case readAll
     /// The last writes may not survive a power cut.
     case synchronize
+    /// Observers have not yet heard of what other processes changed; it is tried again.
+    case observe
     /// There is no backup of today; a damaged device is not copied.
     case backup
+    /// The suite was not added.
+    case addSuite
   }
 
   public let store: String
@@ -25,6 +29,9 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
   public let operation: Operation
   /// The type of the stored value that could not be read; nil for another failure.
   public let storedType: StoredValue.Kind?
+  /// The launch argument that could not be read, as the index of its key among the arguments; nil
+  /// for a value of another layer.
+  public let argument: Int?
   public let cause: any Error
 
   /// One line: which setting, what was tried, what is stored, why it failed.
@@ -32,18 +39,24 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     let what =
       switch operation {
       case .read:
-        "\(store)/\(key): the setting could not be read"
-          + (storedType.map { " from the \($0.rawValue) that is stored" } ?? "")
+        "\(store)/\(key): the setting could not be read" + origin
       case .write: "\(store)/\(key): the setting could not be written"
       case .readAll: "\(store): the settings could not be read"
       case .synchronize: "\(store): the last writes may not survive a power cut"
+      case .observe: "\(store): changes by other processes could not be read"
       case .backup: "\(store): the daily backup could not be made"
+      case .addSuite: "\(store): the suite was not added"
       }
     return "\(what): \(cause)"
   }
+
+  private var origin: String {
+    if let argument { return " from launch argument \(argument)" }
+    return storedType.map { " from the \($0.rawValue) that is stored" } ?? ""
+  }
 }
 
-/// A settings class that is not declared right.
+/// A settings class, a key or a suite that is not declared right.
 public struct SettingDeclarationError: Error, Sendable, CustomStringConvertible {
   /// One sentence: what is wrong and what to do.
   public let description: String

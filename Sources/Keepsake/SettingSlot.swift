@@ -10,6 +10,13 @@ final class SettingSlot: Sendable {
   struct Binding {
     let backing: Backing
     let key: String
+    /// Of a class that is `Observable`.
+    let tracked: TrackedKey?
+
+    init(_ backing: Backing, _ key: String) {
+      (self.backing, self.key) = (backing, key)
+      tracked = backing.tracking?.key(key)
+    }
   }
 
   private struct State {
@@ -33,6 +40,7 @@ final class SettingSlot: Sendable {
   /// What was kept, if it is still what a read would give.
   var known: (any AnyObject & Sendable)? {
     state.withLock { state in
+      state.binding?.tracked?.access()
       guard let known = state.known, known.state == state.binding?.backing.state else { return nil }
       return known.box
     }

@@ -48,34 +48,10 @@ extension SettingsStore {
     let missing = rows.filter { !keys.contains(ByteText($0.key)) }
     return properties.flatMap { $0.differences(from: rows) } + missing.map(SettingsDifference.init)
   }
-
-  /// Of the application's own classes: what the library's keep for themselves does not count.
-  private var storedProperties: [StoredProperty] {
-    var mirror: Mirror? = Mirror(reflecting: self)
-    var levels: [[StoredProperty]] = []
-    while let current = mirror, current.subjectType != SettingsStore.self {
-      let isOurs =
-        current.subjectType == UserDefaultsStore.self
-        || current.subjectType == CloudKeyValueStore.self
-      if !isOurs { levels.append(current.children.map(StoredProperty.init)) }
-      mirror = current.superclassMirror
-    }
-    return levels.reversed().flatMap { $0 }
-  }
 }
 
-/// A property as reflection shows it.
-private struct StoredProperty {
-  /// The key of a setting, else the name.
-  let key: String
-  let setting: (any BindableSetting)?
-
-  init(_ child: Mirror.Child) {
-    setting = child.value as? any BindableSetting
-    key = setting?.explicitKey ?? SettingsStore.propertyName(child.label)
-  }
-
-  func differences(from rows: [SettingsBundle.Declaration]) -> [SettingsDifference] {
+extension StoredProperty {
+  fileprivate func differences(from rows: [SettingsBundle.Declaration]) -> [SettingsDifference] {
     guard let setting else {
       return [
         SettingsDifference(

@@ -4,22 +4,26 @@ public import KeepsakeDevice
 import KeepsakeSettingsBundle
 public import KeepsakeValues
 import Logging
+import Observation
 
 /// What `UserDefaultsStore` and `CloudKeyValueStore` have in common. Subclass one of those.
-// Sendable: the one stored property is immutable; Swift cannot check subclasses, whose properties
+// Sendable: the stored properties are immutable; Swift cannot check subclasses, whose properties
 // are `Setting`s, immutable references to objects that are Sendable themselves.
 open class SettingsStore: KeyValueStore, @unchecked Sendable {
   let backing: Backing
+  let lifelong = Lifelong()
 
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` when two
   ///   properties have one key.
   init(
-    device: Device, store: String, registered: RegisteredDefaults? = nil,
-    bundle: SettingsBundle? = nil, durability: Durability, logger: Logger
+    device: Device, store: String, arguments: LaunchArguments = .none,
+    registered: RegisteredDefaults? = nil, bundle: SettingsBundle? = nil, durability: Durability,
+    limits: StoreLimits? = nil, logger: Logger
   ) throws {
     backing = try Backing(
-      device: device, store: store, registered: registered, bundle: bundle,
-      durability: durability, logger: logger)
+      device: device, store: store, arguments: arguments, registered: registered,
+      bundle: bundle, durability: durability, limits: limits, logger: logger)
+    if self is any Observable { lifelong.observe(ObjectIdentifier(self), backing.track) }
     try bindSettings()
   }
 
@@ -55,7 +59,7 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
     }
     set {
       do {
-        try backing.set(newValue, key)
+        try backing.set(newValue, key, waiting: Device.setterTimeout)
       } catch {
         backing.reportWrite(key, error)
       }
@@ -94,23 +98,6 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
       return result
     }
   }
-
-  /// Calls `handler` after every commit that changed a key of this store, until the result is
-  /// released: settings of this process, and what a merge brought.
-  ///
-  /// - Parameter handler: gets whole change sets in the order of their commits, usually on the
-  ///   thread that committed. It may read and write.
-  public func observe(_ handler: @escaping @Sendable ([Change]) -> Void) -> Observation {
-    device.observe(store: storeName, handler)
-  }
-
-  /// The same as a sequence, from now on. It buffers without limit until it is read.
-  public var changes: AsyncStream<[Change]> {
-    AsyncStream { continuation in
-      let observation = observe { continuation.yield($0) }
-      continuation.onTermination = { _ in observation.cancel() }
-    }
-  }
 }
 
 extension SettingsStore {
@@ -122,36 +109,30 @@ extension SettingsStore {
     guard !(self is any CustomReflectable) else {
       throw declaration("a custom mirror hides the settings; remove customMirror")
     }
-    var mirror: Mirror? = Mirror(reflecting: self)
     var keys: Set<ByteText> = []
-    while let current = mirror {
-      for child in current.children {
-        guard let setting = child.value as? any BindableSetting else { continue }
-        let key = setting.explicitKey ?? Self.propertyName(child.label)
-        guard !key.isEmpty, keys.insert(ByteText(key)).inserted else {
-          throw declaration(
-            "the key \"\(key)\" is empty or there twice; give each setting a key of its own")
-        }
-        guard setting.bind(to: backing, key: key) else {
-          throw declaration(
-            "the setting \"\(key)\" belongs to another store; make one for each instance")
-        }
+    for property in storedProperties {
+      guard let setting = property.setting else { continue }
+      guard keys.insert(ByteText(property.key)).inserted else {
+        throw declaration(
+          "the key \"\(property.key)\" is there twice; give each setting a key of its own")
       }
-      mirror = current.superclassMirror
+      try bind(setting, key: property.key)
+    }
+  }
+
+  func bind(
+    _ setting: some BindableSetting, key: String
+  ) throws(SettingDeclarationError) {
+    guard !key.isEmpty else {
+      throw declaration("the key of a setting is empty; give it one")
+    }
+    guard setting.bind(to: backing, key: key) else {
+      throw declaration(
+        "the setting \"\(key)\" belongs to another store; make one for each instance")
     }
   }
 
   private func declaration(_ problem: String) -> SettingDeclarationError {
     SettingDeclarationError(description: "\(type(of: self)): \(problem)")
-  }
-
-  /// A wrapped property is stored under its name with an underscore before it, a lazy one with
-  /// `$__lazy_storage_$_`.
-  static func propertyName(_ label: String?) -> String {
-    guard let label else { return "" }
-    if let prefix = label.prefixMatch(of: /\$__lazy_storage_\$_/) {
-      return String(label[prefix.range.upperBound...])
-    }
-    return label.hasPrefix("_") ? String(label.dropFirst()) : label
   }
 }

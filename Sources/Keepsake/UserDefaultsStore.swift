@@ -2,12 +2,14 @@
 
 public import KeepsakeDevice
 public import KeepsakeSettingsBundle
+import KeepsakeValues
 public import Logging
 
 /// Settings of this device: the counterpart of Foundation's `UserDefaults`.
 ///
-/// They stay on the device; no merge touches them unless it names their store. Defaults come from a
-/// Settings bundle and from the properties of a subclass.
+/// They stay on the device; no merge touches them unless it names their store. A value comes from
+/// the first of: the command line, what was set, added suites, `register(defaults:)`, a Settings
+/// bundle, the property of a subclass. `explain(_:)` tells which.
 // Sendable: see `SettingsStore`.
 open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   /// - Parameters:
@@ -17,17 +19,38 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   ///   - bundle: declares defaults. They are read now, and kept in the file for tools; they are
   ///     never written as settings, so a newer bundle changes the defaults and nothing that was
   ///     set.
+  ///   - arguments: win over what was set, for as long as the process runs.
   ///   - durability: what a write survives once it has returned.
   ///   - logger: hears of failures that could not be thrown.
   /// - Throws: `KeepsakeError` or `SettingDeclarationError`.
   public init(
     on device: Device, suite: String? = nil, seededBy bundle: SettingsBundle? = nil,
-    durability: Durability = .crashSafe, logger: Logger = Logger(label: "keepsake")
+    arguments: LaunchArguments = .process, durability: Durability = .crashSafe,
+    logger: Logger = Logger(label: "keepsake")
   ) throws {
     try super.init(
-      device: device,
-      store: (suite ?? bundle?.suite).map { "defaults:\($0)" } ?? "defaults",
-      registered: device.core.shared.registered, bundle: bundle, durability: durability,
-      logger: logger)
+      device: device, store: (suite ?? bundle?.suite).map(Self.storeName) ?? StoreName.defaults,
+      arguments: arguments, registered: device.core.shared.registered, bundle: bundle,
+      durability: durability, logger: logger)
   }
+
+  static func storeName(suite: String) -> String { "\(StoreName.defaults):\(suite)" }
+
+  /// Lets this store object see a suite, the store that `UserDefaultsStore(on:suite:)` gives: what
+  /// was set there right below what was set here, its seeds below those of this store. Of several
+  /// suites the last added comes first, also when it had been added before.
+  ///
+  /// Nothing is written or announced, `observe` still hears of this store only, and writes still go
+  /// here. Seeds are read now. A failure, and a store that would be its own suite, is reported in
+  /// `errors`, and changes nothing.
+  public func addSuite(named name: String) {
+    do {
+      try backing.layers.addSuite(name)
+    } catch {
+      backing.report(.addSuite, error)
+    }
+  }
+
+  /// Takes a suite away again; one that was not added makes no difference.
+  public func removeSuite(named name: String) { backing.layers.removeSuite(name) }
 }

@@ -17,6 +17,8 @@ struct Meeting {
   private(set) var waiting: Set<Int> = []
   /// Places that have still to read from the beginning.
   private var readingInFull: Set<Int> = []
+  /// Places that had met nobody before this meeting.
+  private var newcomers: Set<Int> = []
 
   init(_ devices: [Device], _ left: Int, _ right: Int, stores: [ByteText]) {
     self.devices = devices
@@ -61,6 +63,14 @@ struct Meeting {
       add(theirs.doubt(reader: mine, lseq: b.replica.lseq), right)
     }
     return doubtful
+  }
+
+  /// Finds who meets another device for the first time.
+  mutating func introduce() throws(KeepsakeError) {
+    for place in [left, right] {
+      let hasMet = try devices[place].core.access { try $0.hasMet() }
+      if !hasMet { newcomers.insert(place) }
+    }
   }
 
   /// Finds whether one comes back after so long that it has missed tombstones which the other has
@@ -145,7 +155,7 @@ struct Meeting {
         (state.prior, state.token) = (state.token, token)
         try connection.save(state, of: reading.replica.id, store: store, at: now)
       }
-      return (try ReplicaState(connection).lseq, [])
+      return (try ReplicaState(writing: connection).lseq, [])
     }
     return Pull.Offer(token: token, lseq: lseq)
   }
@@ -173,7 +183,8 @@ struct Meeting {
       senderID: try devices[other(place)].replica(), stores: stores,
       cursors: memory.map { trusted && !readingInFull.contains(place) ? $0.cursor : 0 },
       offer: offer,
-      echo: written[other(place)] ?? EchoRange(), now: now, options: options)
+      echo: written[other(place)] ?? EchoRange(), now: now, options: options,
+      reason: newcomers.contains(place) ? .firstMerge : .merge)
     let result = try pull.run(changeLimit: changeLimit)
     readingInFull.remove(place)
     waiting.remove(place)

@@ -123,7 +123,10 @@ extension Merge {
     }
     // A meeting without anything to tell writes nothing, not even that it took place.
     if try !allUpToDate(meetings) {
-      for index in meetings.indices { try meetings[index].lookBack() }
+      for index in meetings.indices {
+        try meetings[index].introduce()
+        try meetings[index].lookBack()
+      }
       for (from, into) in directions(devices.count) {
         try pull(&meetings, from, into, options, &report, using: &generator)
       }

@@ -26,6 +26,8 @@ struct Pull {
   let echo: EchoRange
   let now: Int64
   let options: MergeOptions
+  /// Why the receiver's values change.
+  let reason: Change.Reason
 
   /// Under which token, and how far, the sender lets itself be read.
   struct Offer {
@@ -124,7 +126,7 @@ struct Pull {
     _ connection: Connection, from: Int64, to: Int64, _ changeLimit: Int, keeping kept: Int,
     into result: inout Result
   ) throws -> [Change] {
-    var replica = try ReplicaState(connection)
+    var replica = try ReplicaState(writing: connection)
     let received = try Door.fill(
       connection,
       from: """
@@ -148,7 +150,7 @@ struct Pull {
       after: known, limit: kept - result.losses.count)
     let room = kept - result.changes.count
     let changes = try Door.changes(
-      connection, reason: .merge, limit: changeLimit == .max || room == .max ? .max : room + 1)
+      connection, reason: reason, limit: changeLimit == .max || room == .max ? .max : room + 1)
     result.changes += changes.prefix(room)
     result.hasMoreChanges = result.hasMoreChanges || changes.count > room
     let newest = try connection.first("SELECT ifnull(max(hlc), 0) FROM incoming") { $0.integer(0) }

@@ -4,14 +4,19 @@
 public struct Change: Sendable, Hashable {
   public let store: String
   public let key: String
-  /// The value before; nil when there was none.
+  /// The value before, as far as whoever hears of the change had been told; nil for none.
   public let old: StoredValue?
   /// The value now; nil when the key was deleted.
   public let new: StoredValue?
   /// The device that wrote the new value.
-  public let origin: ReplicaID
+  public let writer: ReplicaID
   public let stamp: HybridTimestamp
   public let reason: Reason
+  /// Which process committed it to this device's file.
+  public let process: Process
+  /// The file's arrival number after the commit: equal for changes that were committed, or by
+  /// another process noticed, together; larger for later ones.
+  public package(set) var transaction: Int64
 
   /// How the value came to this device.
   public enum Reason: Sendable, Hashable {
@@ -19,18 +24,50 @@ public struct Change: Sendable, Hashable {
     case local
     /// Learned from another device in a meeting, directly or through a third.
     case merge
+    /// The same, when this device had never met any other before.
+    case firstMerge
+    /// The store was switched to another account's device.
+    case account
+  }
+
+  public enum Process: Sendable, Hashable { case this, other }
+
+  /// Where a change came from.
+  public enum Origin: Sendable, Hashable {
+    /// Written by this process.
+    case thisProcess
+    /// Written on this device by another process.
+    case otherProcess
+    /// Written on another device.
+    case device(ReplicaID)
+  }
+
+  public var origin: Origin {
+    switch reason {
+    case .local: process == .this ? .thisProcess : .otherProcess
+    case .merge, .firstMerge, .account: .device(writer)
+    }
   }
 
   package init(
-    store: String, key: String, old: StoredValue?, new: StoredValue?, origin: ReplicaID,
-    stamp: HybridTimestamp, reason: Reason
+    store: String, key: String, old: StoredValue?, new: StoredValue?, writer: ReplicaID,
+    stamp: HybridTimestamp, reason: Reason, process: Process = .this, transaction: Int64 = 0
   ) {
     self.store = store
     self.key = key
     self.old = old
     self.new = new
-    self.origin = origin
+    self.writer = writer
     self.stamp = stamp
     self.reason = reason
+    self.process = process
+    self.transaction = transaction
+  }
+
+  /// This change after an earlier one of the same key, as one.
+  package func after(_ first: Change) -> Change {
+    Change(
+      store: store, key: key, old: first.old, new: new, writer: writer, stamp: stamp,
+      reason: reason, process: process, transaction: transaction)
   }
 }

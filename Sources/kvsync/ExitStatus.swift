@@ -86,7 +86,7 @@ struct ExitStatus {
 
   private static func code(_ code: KeepsakeError.Code) -> Int32 {
     switch code {
-    case .sameFile, .invalidKey, .invalidValue: EX_USAGE
+    case .sameFile, .invalidKey, .invalidValue, .quotaExceeded: EX_USAGE
     case .notKeepsake, .corrupt, .newerSchema: EX_DATAERR
     case .missing: EX_NOINPUT
     case .cannotCreate: EX_CANTCREAT

@@ -38,14 +38,14 @@ enum Shown {
   static func change(_ change: Change, into path: String) throws -> JSON {
     .object(
       [JSON.Member("into", .string(path))] + (try members(change)) + [
-        JSON.Member("origin", .string(change.origin.description))
+        JSON.Member("origin", .string(change.writer.description))
       ])
   }
 
   /// A change of a device that is watched.
   static func change(_ change: Change) throws -> JSON {
     .object(
-      try members(change) + provenance(change.stamp, change.origin) + [
+      try members(change) + provenance(change.stamp, change.writer) + [
         JSON.Member("reason", .string(change.reason == .local ? "local" : "merge"))
       ])
   }

@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
+import Synchronization
 
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -11,7 +12,7 @@ struct WatchCommand: ParsableCommand {
     abstract: "Prints each change of a device, by whichever process, until interrupted.",
     discussion: """
       Prints one line a key; with --json, one JSON object a line. Changes that follow each other \
-      within milliseconds may be told as one.
+      closely may be told as one.
 
         kvsync watch laptop.keepsake
         kvsync watch laptop.keepsake --store cloud --prefix editor. --json
@@ -22,28 +23,22 @@ struct WatchCommand: ParsableCommand {
   @Option(help: "Only keys that start with this.") var prefix = ""
   @OptionGroup var common: CommonOptions
 
-  /// Milliseconds after an event in which a commit may still become visible.
-  private static let settling: Duration = .milliseconds(20)
-
   func run() throws {
     if let store { try StoreOption.check(store, file) }
     let device = try common.open(file, .readOnly)
     try refuseFrozen(device)
-    let events = try FileEvents(path: device.realPath)
-    let interruption = Interruption { events.cancel() }
+    let end = Ending()
+    let interruption = Interruption { end.come(.success(())) }
     defer { interruption.end() }
-    let watcher = try Watcher(device, store: store, prefix: prefix)
-    common.output.say("\(file): watching; interrupt to stop")
-    var lastEvent = ContinuousClock.now
-    while true {
-      for change in try watcher.changes() { try show(change) }
-      let isSettling = lastEvent.duration(to: .now) < Self.settling
-      switch events.wait(timeout: isSettling ? 2 : 500) {
-      case .cancelled: return
-      case .event: lastEvent = .now
-      case .timeout: break
-      }
+    let observation = device.observe(store: store, .prefix(prefix)) { changes in
+      let shown = Result { for change in changes { try show(change) } }
+      if case .failure = shown { end.come(shown) }
+    } onFailure: {
+      end.come(.failure($0))
     }
+    defer { observation.cancel() }
+    common.output.say("\(file): watching; interrupt to stop")
+    try end.wait()
   }
 
   /// Where neither the log nor the shared memory can be opened, nothing that others write is seen.
@@ -62,6 +57,26 @@ struct WatchCommand: ParsableCommand {
       : "\(Shown.name(change.store))/\(Shown.name(change.key)): "
         + "\(try Shown.quoted(change.old)) -> \(try Shown.quoted(change.new))"
     Output.standardOutput(line + "\n")
+  }
+}
+
+/// Why the watching ends: waited for by one thread, known to another.
+private final class Ending: Sendable {
+  private let reason = Mutex<Result<Void, any Error>?>(nil)
+  private let isKnown = DispatchSemaphore(value: 0)
+
+  /// The first that comes counts.
+  func come(_ result: Result<Void, any Error>) {
+    let isFirst = reason.withLock { reason in
+      defer { reason = reason ?? result }
+      return reason == nil
+    }
+    if isFirst { isKnown.signal() }
+  }
+
+  func wait() throws {
+    isKnown.wait()
+    try reason.withLock { $0 }?.get()
   }
 }
 

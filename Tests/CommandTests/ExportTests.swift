@@ -84,8 +84,8 @@ import Testing
     let folder = try Folder()
     var generator = SeededGenerator(seed: seed)
     do {
-      let clock = MovableClock()
-      let device = try Device(path: folder.path + "/a", clock: clock.clock)
+      let clock = ManualClock()
+      let device = try Device(path: folder.path + "/a", clock: clock.wallClock)
       for _ in 0..<60 {
         clock.milliseconds += .random(in: -3...5, using: &generator)
         let store = ["cloud", "cloud:é", "defaults"].randomElement(using: &generator) ?? "cloud"

@@ -29,9 +29,9 @@ import Testing
   }
 
   @Test func theLastTwoDaysAreKept() throws {
-    let clock = MovableClock(1_795_219_200_000)
+    let clock = ManualClock(milliseconds: 1_795_219_200_000)
     do {
-      let device = try Device(path: path, backups: .daily, clock: clock.clock)
+      let device = try Device(path: path, backups: .daily, clock: clock.wallClock)
       for value in 1...4 {
         try write(device, .integer(Int64(value)))
         try device.backUpToday()
@@ -47,8 +47,8 @@ import Testing
   }
 
   @Test func aClockThatWasAheadCostsNoBackup() throws {
-    let clock = MovableClock(1_795_219_200_000)
-    let device = try Device(path: path, backups: .daily, clock: clock.clock)
+    let clock = ManualClock(milliseconds: 1_795_219_200_000)
+    let device = try Device(path: path, backups: .daily, clock: clock.wallClock)
     for days in [400, 0, 1, 2] as [Int64] {
       clock.milliseconds = 1_795_219_200_000 + days * Self.day
       try device.backUpToday()
@@ -58,9 +58,9 @@ import Testing
   }
 
   @Test func aDamagedDeviceIsNotCopiedOverSoundBackups() throws {
-    let clock = MovableClock(1_795_219_200_000)
+    let clock = ManualClock(milliseconds: 1_795_219_200_000)
     do {
-      let device = try Device(path: path, clock: clock.clock)
+      let device = try Device(path: path, clock: clock.wallClock)
       try device.transaction {
         for key in 0..<500 {
           try device.write([LocalWrite(store: "cloud", key: "k\(key)", value: "value")])
@@ -73,7 +73,7 @@ import Testing
     try handle.write(contentsOf: Data(repeating: 0xff, count: 2048))
     try handle.close()
     clock.milliseconds += Self.day
-    let device = try Device(path: path, clock: clock.clock)
+    let device = try Device(path: path, clock: clock.wallClock)
     let error = #expect(throws: KeepsakeError.self) { try device.backUpToday() }
     #expect(error?.code == .corrupt)
     #expect(try Device.backups(of: url).map(\.day) == ["2026-11-21"])

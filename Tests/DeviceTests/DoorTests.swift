@@ -107,7 +107,11 @@ import Testing
   @Test func aBatchIsOneChangeSetWithTheNetChangeOfEachKey() throws {
     let device = try Device.inMemory()
     let heard = Heard()
-    let observation = device.observe { heard.append($0) }
+    let observation = device.observe {
+      heard.append($0)
+    } onFailure: {
+      Issue.record($0)
+    }
     try device.write([
       LocalWrite(store: "cloud", key: "a", value: 1),
       LocalWrite(store: "cloud", key: "b", value: 2),

@@ -135,7 +135,11 @@ import Testing
     let first = try Device(path: path)
     let second = try Device(path: folder.path + "/./device.keepsake")
     let heard = Heard()
-    let observation = first.observe(store: "cloud") { heard.append($0) }
+    let observation = first.observe(store: "cloud") {
+      heard.append($0)
+    } onFailure: {
+      Issue.record($0)
+    }
     try second.write([LocalWrite(store: "cloud", key: "k", value: 1)])
     #expect(heard.sets.count == 1)
     observation.cancel()

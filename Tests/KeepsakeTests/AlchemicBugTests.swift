@@ -113,12 +113,12 @@ private final class Derived: Shared, @unchecked Sendable {
   func observingLeaksNothing() throws {
     let heard = Heard()
     weak var gone: Shared?
-    var observation: Observation?
+    var observation: ObservationToken?
     do {
       let store = try Shared(on: device)
       gone = store
       observation = store.observe { heard.append($0) }
-      _ = store.changes
+      _ = store.changes()
       store.count = 2
     }
     #expect(gone == nil, "observed, and freed")
@@ -162,7 +162,9 @@ private final class Derived: Shared, @unchecked Sendable {
   func writesDuringAnUpdateFromOutsideAreKept() async throws {
     // While the update is announced: another key, and the very same one.
     let observation = here.observe { [here] changes in
-      guard changes.contains(where: { $0.key == "count" && $0.reason == .merge }) else { return }
+      guard changes.contains(where: { $0.key == "count" && $0.reason == .firstMerge }) else {
+        return
+      }
       here.ratio = 9
       here.count = 100
     }
@@ -199,9 +201,9 @@ private final class Derived: Shared, @unchecked Sendable {
     let changes = heard.sets.flatMap { $0 }.sorted { $0.key < $1.key }
     #expect(changes.map(\.key) == ["count", "ratio"])
     #expect(changes.map(\.old) == [2, nil] && changes.map(\.new) == [3, 0.25])
-    #expect(changes.allSatisfy { $0.store == "cloud" && $0.reason == .merge })
+    #expect(changes.allSatisfy { $0.store == "cloud" && $0.reason == .firstMerge })
     let theirs = try other.replica()
-    #expect(changes.allSatisfy { $0.origin == theirs })
+    #expect(changes.allSatisfy { $0.writer == theirs })
     #expect(here.count == 3 && here.ratio == 0.25)
   }
 

@@ -117,9 +117,9 @@ import Testing
     #expect(changes.map(\.key) == ["size", "theme"])
     #expect(changes.map(\.old) == [nil, "dark"])
     #expect(changes.map(\.new) == [3, "blue"])
-    #expect(changes.allSatisfy { $0.reason == .merge })
+    #expect(changes.map(\.reason) == [.firstMerge, .merge])
     let laptopID = try laptop.replica()
-    #expect(changes.allSatisfy { $0.origin == laptopID })
+    #expect(changes.allSatisfy { $0.writer == laptopID })
     #expect(here.theme == "blue" && here.size == 3)
   }
 
@@ -132,7 +132,7 @@ import Testing
 
   @Test func changesAreASequenceThatEndsWithItsReader() async throws {
     let store = try Shared(on: .inMemory())
-    let changes = store.changes
+    let changes = store.changes()
     store.theme = "dark"
     store.size = 2
     var keys: [String] = []

@@ -52,20 +52,4 @@ import Testing
         """)
     #expect(ending.code == 0)
   }
-
-  @Test func everySnippetOfTheArticleIsCompiled() throws {
-    let article = try Project.text("Sources/Injection/KeepsakeInjection.docc/KeepsakeInjection.md")
-    let snippets = article.components(separatedBy: "```swift\n").dropFirst()
-      .map { $0.components(separatedBy: "```")[0] }
-    #expect(snippets.count > 5)
-    let compiled = Self.unindented(try Project.text("Tests/InjectionProbe/Article.swift"))
-    for snippet in snippets {
-      #expect(compiled.contains(Self.unindented(snippet)), "\(snippet)")
-    }
-  }
-
-  private static func unindented(_ text: String) -> String {
-    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-      .joined(separator: "\n")
-  }
 }

@@ -47,6 +47,19 @@ import Testing
     }
   }
 
+  @Test func aProgramOnTheMainActorUsesSettings() throws {
+    let ending = try Command.run(Command.built("main-actor-program").get(), [])
+    #expect(ending == Ending(stdout: "guest listens at 5\nada listens at 7\n"))
+    // Arguments stand over what the program sets.
+    let told = try Command.run(
+      Command.built("main-actor-program").get(), ["-username", "grace", "-volume", "-1"])
+    #expect(told == Ending(stdout: "grace listens at -1\ngrace listens at -1\n"))
+    // The example's own package isolates it in the same way.
+    let isolation = ".defaultIsolation(MainActor.self)"
+    #expect(try Project.text("Package.swift").contains(isolation))
+    #expect(try Project.text("Examples/main-actor/Package.swift").contains(isolation))
+  }
+
   @Test func aNewcomerNeedsTwoScripts() throws {
     let readme = try Project.text("README.md")
     for script in ["Scripts/demo", "Scripts/test"] {

@@ -27,7 +27,12 @@ import Testing
     "Sources/Sync": ["KeepsakeValues", "KeepsakeDevice", "Foundation"],
     "Sources/Keepsake": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
-      "KeepsakeInjection", "Logging",
+      "KeepsakeInjection", "Logging", "Foundation",
+    ],
+    // Neither Swift Testing nor XCTest: its users have one of them.
+    "Sources/Testing": [
+      "Keepsake", "KeepsakeInjection", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",
+      "GRDBSQLite", "Foundation",
     ],
     "Sources/kvsync": [
       "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
@@ -35,7 +40,7 @@ import Testing
     ],
   ]
   private static let swiftsOwn: Set<String> = [
-    "Synchronization", "Dispatch", "Glibc", "Musl", "Darwin",
+    "Synchronization", "Observation", "Dispatch", "Glibc", "Musl", "Darwin",
   ]
 
   @Test(arguments: imports.keys.sorted())

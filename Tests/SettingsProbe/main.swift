@@ -5,9 +5,11 @@
 //   settings-probe FILE                   prints every property: name, tab, text as a Swift literal
 //   settings-probe FILE increment N       increments `loginCount` so often
 //   settings-probe FILE fill PREFIX N     sets the keys PREFIX0 to PREFIXn-1
+//   settings-probe FILE mix SEED N        sets and removes the keys k0 to k6, N times in all
 
 import Keepsake
 import SettingsFixture
+import TestSupport
 
 let words = Array(CommandLine.arguments.dropFirst())
 let settings = try EverySetting(on: Device(path: words[0], access: .existing))
@@ -15,6 +17,13 @@ switch words.dropFirst().first {
 case "increment": for _ in 0..<(Int(words[2]) ?? 0) { try settings.$loginCount.increment() }
 case "fill":
   for number in 0..<(Int(words[3]) ?? 0) { try settings.set("value", for: "\(words[2])\(number)") }
+case "mix":
+  var generator = SeededGenerator(seed: UInt64(words[2]) ?? 0)
+  for number in 0..<(Int(words[3]) ?? 0) {
+    let key = "k\(Int.random(in: 0..<7, using: &generator))"
+    let isRemoved = Int.random(in: 0..<4, using: &generator) == 0
+    try settings.set(isRemoved ? nil : .string("\(words[2]) \(number)"), for: key)
+  }
 default:
   for sample in Samples.all {
     print(sample.name, sample.read(settings).debugDescription, separator: "\t")

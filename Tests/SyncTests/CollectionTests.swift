@@ -8,15 +8,15 @@ import Testing
 @testable import KeepsakeSync
 
 @Suite struct CollectionTests {
-  private let clock = MovableClock()
+  private let clock = ManualClock()
   private let a: Device
   private let b: Device
   private let c: Device
 
   init() throws {
-    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.clock)
-    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.clock)
-    c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: clock.clock)
+    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
+    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
+    c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: clock.wallClock)
   }
 
   private static let day: Int64 = 86_400_000
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func anAnswerBeatsWhatItAnswersAndNothingLater() throws {
-    let d = try Device.inMemory(identity: ReplicaID(rawValue: 4), clock: clock.clock)
+    let d = try Device.inMemory(identity: ReplicaID(rawValue: 4), clock: clock.wallClock)
     try deleted(knownTo: c)
     try set(d, "k", "later")
     clock.milliseconds += 200 * Self.day
@@ -161,7 +161,7 @@ import Testing
     _ = try a.compact()
     _ = try b.compact()
     // A copy of b's file from the time when it had k, which has gone on since.
-    let copy = try Device.inMemory(identity: ReplicaID(rawValue: 4), clock: clock.clock)
+    let copy = try Device.inMemory(identity: ReplicaID(rawValue: 4), clock: clock.wallClock)
     clock.milliseconds -= 190 * Self.day
     try set(copy, "k2", "unseen")
     clock.milliseconds += 190 * Self.day

@@ -7,13 +7,13 @@ import TestSupport
 import Testing
 
 @Suite struct ConflictTests {
-  private let clock = MovableClock()
+  private let clock = ManualClock()
   private let a: Device
   private let b: Device
 
   init() throws {
-    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.clock)
-    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.clock)
+    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
+    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
   }
 
   private func set(_ device: Device, _ value: StoredValue?) throws {
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func whatWasSeenThroughAThirdDeviceIsNoConflict() throws {
-    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: clock.clock)
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: clock.wallClock)
     try set(a, "old")
     try a.merge(with: b)
     try b.merge(with: c)
@@ -74,6 +74,8 @@ import Testing
       #expect(throws: Never.self) {
         try a.write([LocalWrite(store: "cloud", key: "k", value: "during")])
       }
+    } onFailure: {
+      Issue.record($0)
     }
     try a.merge(with: b, options: MergeOptions(chunkSize: 1))
     observation.cancel()

@@ -9,14 +9,14 @@ import Testing
 
 @Suite struct CopyTests {
   private let folder: TemporaryFolder
-  private let clock = MovableClock()
+  private let clock = ManualClock()
 
   init() throws {
     folder = try TemporaryFolder()
   }
 
   private func open(_ name: String) throws -> Device {
-    try Device(path: path(name), clock: clock.clock)
+    try Device(path: path(name), clock: clock.wallClock)
   }
 
   private func path(_ name: String) -> String { folder.path + "/\(name).keepsake" }
@@ -105,6 +105,8 @@ import Testing
     let observation = b.observe { _ in
       guard !FileManager.default.fileExists(atPath: copyOfB) else { return }
       #expect(throws: Never.self) { try b.backUp(to: copyOfB) }
+    } onFailure: {
+      Issue.record($0)
     }
     try a.merge(with: b, options: MergeOptions(chunkSize: 1))
     observation.cancel()
@@ -126,6 +128,8 @@ import Testing
         try a.backUp(to: copyOfA)
         try a.write([LocalWrite(store: "cloud", key: "during", value: 1)])
       }
+    } onFailure: {
+      Issue.record($0)
     }
     try a.merge(with: b, options: MergeOptions(chunkSize: 1))
     observation.cancel()
@@ -144,7 +148,7 @@ import Testing
     var generator = SystemRandomNumberGenerator()
     for round in 0..<2 {
       let devices = [
-        try Device(path: path("source"), access: .readOnly, clock: clock.clock),
+        try Device(path: path("source"), access: .readOnly, clock: clock.wallClock),
         try open("target"),
       ]
       let report = try Merge.run(

@@ -7,15 +7,15 @@ import TestSupport
 import Testing
 
 @Suite struct HeldTests {
-  private let slow = MovableClock()
-  private let fast = MovableClock()
+  private let slow = ManualClock()
+  private let fast = ManualClock()
   private let a: Device
   private let b: Device
 
   init() throws {
     fast.milliseconds = slow.milliseconds + 10 * 60_000
-    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: slow.clock)
-    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: fast.clock)
+    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: slow.wallClock)
+    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: fast.wallClock)
     try a.write([LocalWrite(store: "cloud", key: "k", value: "now")])
     try b.write([LocalWrite(store: "cloud", key: "k", value: "future")])
     try b.write([LocalWrite(store: "cloud", key: "other", value: "future")])
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func aHeldEntryComesInWhenItsTimeHasComeAndIsForwardedOnlyThen() throws {
-    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: slow.clock)
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: slow.wallClock)
     try b.merge(with: a)
     try a.merge(with: c)
     #expect(try value(c) == "now")
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func ofSeveralHeldWritesToOneKeyTheLastDueOneCounts() throws {
-    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: fast.clock)
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: fast.wallClock)
     fast.milliseconds += 1000
     try c.write([LocalWrite(store: "cloud", key: "k", value: "further")])
     try b.merge(with: a)

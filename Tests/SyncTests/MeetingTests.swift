@@ -9,11 +9,11 @@ import TestSupport
 import Testing
 
 @Suite struct MeetingTests {
-  private let clock = MovableClock()
+  private let clock = ManualClock()
 
   private func devices(_ count: Int) throws -> [Device] {
     try (1...count).map {
-      try Device.inMemory(identity: ReplicaID(rawValue: Int64($0)), clock: clock.clock)
+      try Device.inMemory(identity: ReplicaID(rawValue: Int64($0)), clock: clock.wallClock)
     }
   }
 
@@ -146,6 +146,8 @@ import Testing
       } catch {
         Issue.record(error)
       }
+    } onFailure: {
+      Issue.record($0)
     }
     #expect(try d[0].merge(with: d[1]).hasConverged)
     observation.cancel()
@@ -163,7 +165,11 @@ import Testing
     let d = try devices(2)
     for index in 0..<10 { try set(d[0], "k\(index)", 1) }
     let heard = Heard()
-    let observation = d[1].observe { heard.append($0) }
+    let observation = d[1].observe {
+      heard.append($0)
+    } onFailure: {
+      Issue.record($0)
+    }
     let report = try d[0].merge(
       with: d[1], options: MergeOptions(changeLimit: 3, chunkSize: 4))
     observation.cancel()

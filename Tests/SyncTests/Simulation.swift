@@ -36,7 +36,7 @@ final class Simulation {
   private var known: [Set<Entry>] = []
   /// What a device knew when it collected a tombstone.
   private var gone: [(address: Address, known: Set<Entry>)] = []
-  private let clocks: [MovableClock]
+  private let clocks: [ManualClock]
   private(set) var script: [String] = []
   private var photos: [String] = []
   private let chunkSize: Int
@@ -49,7 +49,7 @@ final class Simulation {
     let count = Int.random(in: 2...5, using: &generator)
     collects = generator.chance(33)
     chunkSize = [1, 3, 1000].randomElement(using: &generator) ?? 1
-    clocks = (0..<count).map { _ in MovableClock() }
+    clocks = (0..<count).map { _ in ManualClock() }
     models = Array(repeating: [:], count: count)
     known = Array(repeating: [], count: count)
     for place in 0..<count {
@@ -65,7 +65,7 @@ final class Simulation {
 
   private func open(_ place: Int) throws {
     devices[place] = try Device(
-      path: path(place), access: .create, busyTimeout: .seconds(5), clock: clocks[place].clock,
+      path: path(place), access: .create, busyTimeout: .seconds(5), clock: clocks[place].wallClock,
       folder: nil, identity: .random(using: &generator))
   }
 
@@ -175,7 +175,7 @@ final class Simulation {
 
   /// Copies a device's file in the middle of a meeting, when another one hears of a change: such a
   /// copy knows of the meeting, and not yet what it brought.
-  private func photographer(_ places: [Int]) throws -> Observation? {
+  private func photographer(_ places: [Int]) throws -> ObservationToken? {
     guard generator.chance(50), let watched = places.randomElement(using: &generator),
       let copied = places.randomElement(using: &generator)
     else { return nil }
@@ -185,6 +185,8 @@ final class Simulation {
     return try device(watched).observe { [path = copy] _ in
       guard !FileManager.default.fileExists(atPath: path) else { return }
       #expect(throws: Never.self) { try source.backUp(to: path) }
+    } onFailure: {
+      Issue.record($0)
     }
   }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keepsake
+
+/// A store belongs to no actor, so its class is `nonisolated`. Swift then has no property wrappers
+/// in it ("'nonisolated' cannot be applied to mutable stored properties"): settings are constants.
+nonisolated final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+  let username = Setting(default: "guest")
+  let volume = Setting(.volume)
+}
+
+nonisolated extension SettingKey where Value == Int {
+  static var volume: Self { Self("volume", default: 5) }
+}
+
+/// On the main actor, as everything else here.
+final class Screen {
+  private let settings: AppSettings
+
+  init(_ settings: AppSettings) { self.settings = settings }
+
+  func louder() throws { try settings.volume.increment() }
+
+  func show() {
+    print("\(settings.username.wrappedValue) listens at \(settings.volume.wrappedValue)")
+  }
+}
+
+let settings = try AppSettings(on: .inMemory())
+let screen = Screen(settings)
+screen.show()
+settings.username.wrappedValue = "ada"
+try screen.louder()
+// Settings may be used from any thread.
+_ = try await Task.detached { try settings.volume.increment() }.value
+screen.show()

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How observers hear of what other processes commit. A thread waits for the system to tell that
+// somebody has written to the log, and then looks at the wal-index, where the commit becomes
+// visible a moment later; what has changed is found by comparing. There is a thread only while
+// somebody observes.
+//
+// Invariants
+// - What is known is advanced in the order of commits: whoever reads or writes it has the
+//   connection through which this process writes, and a write of ours first takes in what others
+//   have committed before it.
+// - Our own commits are told from others' by counting: within a write transaction nobody else can
+//   commit, so ours is the next one.
+// - The thread has a hold on the core only while it looks, and whoever takes the last observer away
+//   waits for that: the file is closed when its last handle has gone.
+
+import Foundation
+import KeepsakeValues
+import Synchronization
+
+/// The changes of one file for those who observe it in this process.
+final class Feed: Sendable {
+  private struct State {
+    var contents = Contents()
+    /// The file's commit count up to which `contents` is known.
+    var commits: UInt32?
+    /// Ends the thread; nil when there is none.
+    var events: FileEvents?
+    var lastFailure: String?
+
+    func isBehind(_ moments: Moments) -> Bool {
+      contents.hasUnread || commits != moments.commits
+    }
+  }
+
+  let observers = Observers()
+  private let state = Mutex(State())
+  /// Held while the thread has a hold on the core.
+  private let looking = Mutex(())
+
+  /// The core that writes, while there is one; it has to be the one to look.
+  private struct WeakCore: Sendable { weak var core: Core? }
+  private let writer = Mutex(WeakCore())
+
+  func setWriter(_ core: Core) { writer.withLock { $0.core = core } }
+
+  // MARK: - Observers
+
+  func add(_ observer: Observer, on core: Core) -> Int {
+    guard core.moments.seesOthers else { return observers.add(observer) }
+    var id: Int?
+    do {
+      try core.access { connection in
+        try state.withLock { state in
+          // Nobody can commit here before it is known what there is.
+          let new = observers.add(observer)
+          id = new
+          state.contents.widen(observer.scope)
+          if state.events == nil { state.events = try start(core) }
+          // What this transaction has not committed yet must not be taken for known.
+          if !connection.isInTransaction { try catchUp(connection, core.moments, &state) }
+        }
+      }
+    } catch {
+      observer.onFailure(error)
+    }
+    return id ?? observers.add(observer)
+  }
+
+  func remove(_ id: Int) {
+    observers.remove(id)
+    let scopes = observers.scopes
+    let isLast = state.withLock { state in
+      state.contents.narrow(to: scopes)
+      guard scopes.isEmpty else { return false }
+      state.events?.cancel()
+      state = State()
+      return true
+    }
+    if isLast { looking.withLock { _ in } }
+  }
+
+  // MARK: - What we commit
+
+  /// At the beginning of a write transaction of ours: takes in what others have committed before.
+  ///
+  /// - Returns: the file's commit count; nil when nobody observes.
+  func willWrite(_ connection: Connection, _ moments: Moments) -> UInt32? {
+    let (commits, error): (UInt32?, (any Error)?) = state.withLock { state in
+      guard state.events != nil else { return (nil, nil) }
+      let result = Result { try catchUp(connection, moments, &state) }
+      return (moments.commits, result.failure)
+    }
+    if let error { report(error, connection.path) }
+    return commits
+  }
+
+  /// After it, with what it has changed.
+  ///
+  /// - Parameter commits: the count before it; nil if it has committed nothing.
+  func didWrite(_ changes: [Change], after commits: UInt32?) {
+    observers.enqueue(changes)
+    state.withLock { state in
+      guard state.events != nil else { return }
+      state.contents.note(changes)
+      if let commits, state.commits == commits { state.commits = commits &+ 1 }
+    }
+  }
+
+  // MARK: - What others commit
+
+  /// Reads what has changed since, if anybody has committed.
+  private func catchUp(
+    _ connection: Connection, _ moments: Moments, _ state: inout State
+  ) throws {
+    // Before the snapshot, which may be newer: then the next look finds nothing, and that is all.
+    let commits = moments.commits
+    guard state.isBehind(moments) else { return }
+    let changes = try connection.transaction(.deferred) { try state.contents.changes($0) }
+    state.commits = commits
+    observers.enqueue(changes, isForeign: true)
+  }
+
+  /// - Returns: whether anybody has committed since the last look.
+  private func look(_ core: Core) throws -> Bool {
+    guard isBehind(core.moments) else { return false }
+    let core = writer.withLock { $0.core } ?? core
+    return try core.access { connection in
+      try state.withLock { state in
+        guard state.events != nil, state.isBehind(core.moments) else { return false }
+        try catchUp(connection, core.moments, &state)
+        state.lastFailure = nil
+        return true
+      }
+    }
+  }
+
+  private func isBehind(_ moments: Moments) -> Bool {
+    !moments.isWriting && state.withLock { $0.isBehind(moments) }
+  }
+
+  private func report(_ error: any Error, _ path: String) {
+    let error = KeepsakeError(error, path: path)
+    let isNew = state.withLock { state in
+      defer { state.lastFailure = error.description }
+      return state.lastFailure != error.description
+    }
+    // One that lasts is told once.
+    if isNew { observers.report(error) }
+  }
+
+  // MARK: - The thread
+
+  private func start(_ core: Core) throws(KeepsakeError) -> FileEvents {
+    let events = try FileEvents(path: core.location.realPath)
+    let thread = Thread { [self, core = WeakCore(core: core)] in
+      while true {
+        switch events.wait(timeout: 500) {
+        case .cancelled: return
+        case .event: settle(core)
+        case .timeout: with(core) { try check($0) }
+        }
+      }
+    }
+    thread.name = "keepsake.feed"
+    thread.start()
+    return events
+  }
+
+  /// A write to the log shows in the index only when its transaction has committed, microseconds to
+  /// milliseconds later.
+  private func settle(_ core: WeakCore) {
+    var pause: UInt32 = 20
+    var waited: UInt32 = 0
+    var commits: UInt32?
+    var isOver = false
+    while !isOver, waited < 20_000 {
+      with(core) { core in
+        commits = commits ?? core.moments.commits
+        isOver = try look(core)
+        // It was our own.
+        if core.moments.commits != commits, !isBehind(core.moments) { isOver = true }
+      }
+      guard !isOver else { return }
+      usleep(pause)
+      waited += pause
+      pause = min(pause * 2, 2_000)
+    }
+  }
+
+  private func check(_ core: Core) throws {
+    try core.access { try $0.refuseMovedFile() }
+    _ = try look(core)
+  }
+
+  /// Runs `body` unless the file has been closed meanwhile.
+  private func with(_ core: WeakCore, _ body: (Core) throws -> Void) {
+    let failure: (any Error, String)? = looking.withLock { _ in
+      guard let core = core.core else { return nil }
+      return Result { try body(core) }.failure.map { ($0, core.location.path) }
+    }
+    if let (error, path) = failure { report(error, path) }
+    observers.deliver(isForeign: true)
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeValues
+
+/// An observer of one store who may move to another device.
+package struct StoreObserver: Sendable {
+  let keys: KeyFilter
+  let handler: @Sendable ([Change]) -> Void
+  package let onFailure: @Sendable (KeepsakeError) -> Void
+
+  package init(
+    keys: KeyFilter, handler: @escaping @Sendable ([Change]) -> Void,
+    onFailure: @escaping @Sendable (KeepsakeError) -> Void
+  ) {
+    (self.keys, self.handler, self.onFailure) = (keys, handler, onFailure)
+  }
+}
+
+extension Device {
+  /// The live values of a store, at one moment.
+  package func values(store: String) throws(KeepsakeError) -> [ByteText: StoredValue] {
+    var values: [ByteText: StoredValue] = [:]
+    try forEachEntry(store: store) { values[$0.address.key] = $0.content.value }
+    return values
+  }
+
+  /// Observes a store for those who observed it on another device. What they are told first is how
+  /// the store here differs from what they know.
+  ///
+  /// - Parameters:
+  ///   - known: the values there.
+  ///   - move: runs before anybody is told, when nothing can fail any more.
+  package func adopt(
+    _ newcomers: [StoreObserver], store: String, knowing known: [ByteText: StoredValue],
+    _ move: () -> Void
+  ) throws(KeepsakeError) -> [ObservationToken] {
+    let feed = core.shared.feed
+    defer { feed.observers.deliver() }
+    // Nobody in this process can commit between the reading and what is told of it.
+    return try core.access { connection in
+      let ids = newcomers.map { observer in
+        feed.add(
+          Observer(
+            scope: Scope(store: ByteText(store), keys: observer.keys), handler: observer.handler,
+            onFailure: observer.onFailure), on: core)
+      }
+      let observations = ids.map { id in ObservationToken { [core] in core.shared.feed.remove(id) }
+      }
+      let changes = try core.read { try difference($0, store: store, from: known) }
+      move()
+      feed.observers.enqueue(changes, for: Set(ids))
+      return observations
+    }
+  }
+
+  private func difference(
+    _ connection: Connection, store: String, from known: [ByteText: StoredValue]
+  ) throws -> [Change] {
+    let replica = try ReplicaState(connection)
+    var there: [ByteText: Entry] = [:]
+    try forEachEntry(store: store) { there[$0.address.key] = $0 }
+    return Set(known.keys).union(there.keys).sorted().compactMap { key in
+      let (old, entry) = (known[key], there[key])
+      guard old != entry?.content.value else { return nil }
+      return Change(
+        store: store, key: key.string, old: old, new: entry?.content.value,
+        writer: entry?.origin ?? replica.id, stamp: entry?.stamp ?? replica.last,
+        reason: .account, transaction: replica.lseq)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeepsakeDevice
+
+extension CloudKeyValueStore {
+  /// Goes on with another device: the one of the account that the user has switched to. What was
+  /// set for one account is never mixed with what is set for another.
+  ///
+  /// From now on properties and names read and write there, and observers hear of changes there;
+  /// first they hear how the store there differs from what was here, with the reason `account`.
+  /// Each account's file stays as it is; merge each with the same account's on other devices.
+  ///
+  /// Not within a transaction: what is left of it would be written to the new device.
+  ///
+  /// - Throws: `KeepsakeError` when the other device cannot be read; then nothing has changed.
+  public func switchAccount(to device: Device) throws(KeepsakeError) {
+    try backing.move(to: device)
+  }
+}

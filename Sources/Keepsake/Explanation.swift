@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+public import KeepsakeValues
+
+/// Where the value of a key comes from: what every layer of a store says of it.
+///
+/// `description` tells it to a person, a line for each layer, the values included:
+///
+/// ```
+/// "volume" in "defaults": 7
+/// * set: 7, 2026-11-20T10:00:00.000Z by this device
+///   registered: 3
+///   seed: 5, Root.plist:12 of Settings.bundle
+///   default of the property: 5
+/// ```
+public struct Explanation: Sendable, Hashable {
+  /// The store's name on the device.
+  public let store: String
+  public let key: String
+  /// The layers that say something, in the order in which they are asked.
+  public internal(set) var layers: [Layer]
+  /// Why the setting cannot read the value in force, so that a property gives its default; nil when
+  /// it can, and where no setting was asked.
+  public internal(set) var problem: String?
+
+  /// The layer whose value counts: the first that has one; for a setting in the end its default,
+  /// which may be nil. Nil when there is none.
+  public var inForce: Layer? {
+    layers.first { $0.value != nil } ?? layers.last { $0.source.isDeclared }
+  }
+
+  /// What one layer says.
+  public struct Layer: Sendable, Hashable {
+    /// Nil where the key was deleted, and for a property whose default is nil or cannot be stored.
+    public let value: StoredValue?
+    public let source: Source
+
+    init(_ value: StoredValue?, _ source: Source) {
+      (self.value, self.source) = (value, source)
+    }
+  }
+
+  /// Where a layer's value comes from.
+  public enum Source: Sendable, Hashable {
+    /// The command line.
+    ///
+    /// - Parameter position: the index of `-key` among the arguments; the program's name has 0.
+    case argument(position: Int, form: LaunchArguments.Form)
+    /// What was set in the store.
+    case entry(Write)
+    /// What was set in a suite that was added to the store.
+    case suite(String, Write)
+    /// `register(defaults:)`.
+    case registered
+    /// A Settings bundle.
+    ///
+    /// - Parameters:
+    ///   - suite: the added suite that has the seed; nil for the store itself.
+    ///   - place: file and line in the bundle: `Root.plist:12`.
+    case seed(suite: String?, bundle: String, place: String)
+    /// The default of the property.
+    ///
+    /// - Parameter problem: why it cannot be stored, which is no harm; nil if it can.
+    case declared(problem: String?)
+
+    var isDeclared: Bool {
+      if case .declared = self { true } else { false }
+    }
+
+    /// Whether it is a default, and no setting of anybody's.
+    var isDefault: Bool {
+      switch self {
+      case .argument, .entry, .suite: false
+      case .registered, .seed, .declared: true
+      }
+    }
+  }
+
+  /// Who wrote an entry, and when.
+  public struct Write: Sendable, Hashable {
+    public let device: ReplicaID
+    /// Whether it was written here, since this device has its present identity.
+    public let isThisDevice: Bool
+    public let stamp: HybridTimestamp
+
+    /// When it was written, by that device's clock, to the millisecond.
+    public var date: Date { Date(timeIntervalSince1970: Double(stamp.milliseconds) / 1000) }
+  }
+}
+
+extension SettingsStore {
+  /// Where the value of a key comes from: every layer that has something to say, read at one
+  /// moment. `$name.explain()` adds the default of a property.
+  ///
+  /// - Throws: `KeepsakeError` when the file cannot be read.
+  public func explain(_ key: String) throws(KeepsakeError) -> Explanation {
+    try backing.explanation(key)
+  }
+}
+
+// MARK: - For a person
+
+extension Explanation: CustomStringConvertible {
+  public var description: String {
+    let inForce = layers.firstIndex { $0 == self.inForce }
+    let lines = layers.enumerated().map { index, layer in
+      (index == inForce ? "* " : "  ") + "\(layer)"
+    }
+    let head = "\(Self.quoted(key)) in \(Self.quoted(store)): \(Self.text(self.inForce?.value))"
+    let reason = problem.map {
+      ["  the setting gives its default, since it cannot read this: \($0)"]
+    }
+    return ([head] + lines + (reason ?? [])).joined(separator: "\n")
+  }
+
+  /// A name with a line break in it must not fake a line.
+  fileprivate static func quoted(_ name: String) -> String { JSON.string(name).text() }
+
+  fileprivate static func text(_ value: StoredValue?) -> String {
+    guard let value else { return "no value" }
+    switch Result(catching: { try JSON(showing: value).text() }) {
+    case .success(let text): return value.kind == .opaque ? "\(text), of a newer version" : text
+    case .failure(let error): return "a value that cannot be shown: \(error)"
+    }
+  }
+}
+
+extension Explanation.Layer: CustomStringConvertible {
+  /// One line: which layer, its value, where that comes from.
+  public var description: String {
+    let text = Explanation.text(value)
+    switch source {
+    case .argument(let position, let form): return "argument \(position): \(text)\(form.note)"
+    case .entry(let write): return value == nil ? "deleted: \(write)" : "set: \(text), \(write)"
+    case .suite(let name, let write):
+      return "suite \(Explanation.quoted(name)), "
+        + (value == nil ? "deleted: \(write)" : "set: \(text), \(write)")
+    case .registered: return "registered: \(text)"
+    case .seed(let suite, let bundle, let place):
+      let whose = suite.map { "suite \(Explanation.quoted($0)), " } ?? ""
+      return "\(whose)seed: \(text), \(place) of \(bundle)"
+    case .declared(let problem):
+      return "default of the property: " + (problem.map { "cannot be stored: \($0)" } ?? text)
+    }
+  }
+}
+
+extension Explanation.Write: CustomStringConvertible {
+  /// `2026-11-20T10:00:00.000Z by this device`.
+  public var description: String {
+    let time = ISO8601.text(milliseconds: stamp.milliseconds) ?? "\(stamp.milliseconds)"
+    return "\(time) by \(isThisDevice ? "this device" : "device \(device)")"
+  }
+}
+
+extension LaunchArguments.Form {
+  fileprivate var note: String {
+    switch self {
+    case .text: ""
+    case .json: ", as JSON"
+    case .propertyList: ", as a property list"
+    case .unreadable(let reason): ", taken as text: \(reason)"
+    }
+  }
+}

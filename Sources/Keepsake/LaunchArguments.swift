@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program was started with, as settings: Foundation's argument domain. The rules are those
+// of `NSArgumentDomain` (https://developer.apple.com/documentation/foundation/userdefaults), with
+// three differences: a negative number is a value; `-` alone and what begins with `--` is for
+// others; structured values are JSON or XML property lists, not the old style with parentheses.
+// What looks like one and is none is text, as there, and `explain` says so.
+
+import KeepsakeSettingsBundle
+import KeepsakeValues
+
+/// Settings that were given on the command line: `-volume 5 -name Ada`.
+///
+/// A pair counts: a dash and a key, then a value that does not begin with a dash unless it is a
+/// decimal number. Of two for one key the later counts. What belongs to no pair, and every word
+/// that begins with `--`, is left to the program.
+///
+/// A value that begins with `{`, `[` or `"` is JSON, one that begins with `<` an XML property list
+/// or an element of one, such as `<true/>`; every other value, and one that only looks like these,
+/// is text. A typed `Setting` reads text as its own type, see `Setting`.
+public struct LaunchArguments: Sendable {
+  /// Those of this process.
+  public static let process = LaunchArguments(CommandLine.arguments)
+
+  /// No arguments, whatever the process was started with.
+  public static let none = LaunchArguments([])
+
+  /// How a value was written.
+  public enum Form: Sendable, Hashable {
+    case text, json, propertyList
+    /// Text that begins like one of the others, and why it is none.
+    case unreadable(String)
+  }
+
+  /// One pair.
+  struct Argument: Sendable {
+    /// The index of the key among the arguments; the program's name has 0.
+    let position: Int
+    let value: StoredValue
+    let form: Form
+  }
+
+  let arguments: [ByteText: Argument]
+
+  /// - Parameter arguments: as `CommandLine.arguments`: the first is the program's name.
+  public init(_ arguments: [String]) {
+    var found: [ByteText: Argument] = [:]
+    var index = 1
+    while index + 1 < arguments.count {
+      let (word, next) = (arguments[index], arguments[index + 1])
+      guard Self.isKey(word), !next.isDashed || next.isDecimal else {
+        index += 1
+        continue
+      }
+      found[ByteText(String(word.utf8.dropFirst()) ?? "")] = Argument(next, position: index)
+      index += 2
+    }
+    self.arguments = found
+  }
+
+  subscript(key: ByteText) -> Argument? { arguments[key] }
+
+  private static func isKey(_ word: String) -> Bool {
+    word.isDashed && word.utf8.count > 1 && !word.utf8.starts(with: "--".utf8) && !word.isDecimal
+  }
+}
+
+extension LaunchArguments.Argument {
+  fileprivate init(_ text: String, position: Int) {
+    self.position = position
+    do {
+      switch text.utf8.first {
+      case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""):
+        (value, form) = (try Self.storable(JSON(parsing: text).storedValue()), .json)
+      case UInt8(ascii: "<"):
+        (value, form) = (try Self.storable(Self.propertyList(text)), .propertyList)
+      default:
+        (value, form) = (.string(text), .text)
+      }
+    } catch {
+      let reason = (error as? PropertyListError)?.message ?? "\(error)"
+      (value, form) = (.string(text), .unreadable(reason))
+    }
+  }
+
+  /// - Throws: `ValueError` for what no store could hold.
+  private static func storable(_ value: StoredValue) throws -> StoredValue {
+    _ = try TaggedCell(value)
+    return value
+  }
+
+  private static func propertyList(_ text: String) throws -> StoredValue {
+    let isWhole = ["<?xml", "<!DOCTYPE", "<plist"].contains { text.utf8.starts(with: $0.utf8) }
+    let whole = isWhole ? text : "<plist version=\"1.0\">\(text)</plist>"
+    let list = try PropertyList.parse(Array(whole.utf8), file: "argument")
+    guard let value = list.root.ifStorable else {
+      throw ValueError(.invalid, "it holds what no store can: a larger integer, or too many levels")
+    }
+    return value
+  }
+}
+
+// MARK: - Text as another type
+
+extension LaunchArguments.Argument {
+  /// The value as `decode` has it: of the value itself, else, where that is text, of the first of
+  /// its readings that it takes.
+  ///
+  /// - Throws: what `decode` threw: for the value, unless it took the type of a reading and not the
+  ///   number.
+  func read<Value>(_ decode: (StoredValue) throws -> Value) throws -> Value {
+    var refusal: any Error
+    do {
+      return try decode(value)
+    } catch {
+      refusal = error
+    }
+    for reading in readings {
+      do {
+        return try decode(reading)
+      } catch let error as ValueError where error.code == .typeMismatch {
+        continue
+      } catch {
+        refusal = error
+      }
+    }
+    throw refusal
+  }
+
+  /// What the whole text says as another type.
+  private var readings: [StoredValue] {
+    guard form.isText, case .string(let text) = value else { return [] }
+    let real = text.isDecimal ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil
+    let date = ISO8601.secondsSince2001(text).map(Date.init(timeIntervalSinceReferenceDate:))
+    return [
+      Int64(text).map(StoredValue.integer), real.map(StoredValue.real),
+      text.flag.map(StoredValue.boolean), date.map(StoredValue.date),
+    ].compactMap { $0 }
+  }
+}
+
+extension LaunchArguments.Form {
+  fileprivate var isText: Bool {
+    switch self {
+    case .text, .unreadable: true
+    case .json, .propertyList: false
+    }
+  }
+}
+
+extension String {
+  fileprivate var isDashed: Bool { utf8.first == UInt8(ascii: "-") }
+
+  /// Whether all of it is a decimal number, such as `-5`, `.5` or `1e3`.
+  fileprivate var isDecimal: Bool {
+    wholeMatch(of: /[+\-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?/) != nil
+  }
+
+  fileprivate var flag: Bool? {
+    switch lowercased() {
+    case "yes", "true", "1": true
+    case "no", "false", "0": false
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import Synchronization
+
+/// Observations that last as long as whoever holds this.
+final class Lifelong: Sendable {
+  private let observations = Mutex<[ObjectIdentifier: ObservationToken]>([:])
+
+  /// - Parameter purpose: there is one observation for each.
+  func observe(_ purpose: ObjectIdentifier, _ begin: () -> ObservationToken) {
+    let isNew = observations.withLock { $0[purpose] == nil }
+    guard isNew else { return }
+    // Not with the lock: who hears something at once may begin another.
+    let observation = begin()
+    observations.withLock { $0[purpose] = $0[purpose] ?? observation }
+  }
+}
+
+/// Who hears of writes that a store's limits have refused.
+final class Refusals: Sendable {
+  private let handlers = Mutex<[ObjectIdentifier: @Sendable (String) -> Void]>([:])
+
+  func add(_ purpose: ObjectIdentifier, _ handler: @escaping @Sendable (String) -> Void) {
+    handlers.withLock { $0[purpose] = handler }
+  }
+
+  func tell(_ key: String) {
+    for handler in handlers.withLock({ Array($0.values) }) { handler(key) }
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changes as notifications, with the names of Foundation's members and our own raw strings, so that
+// nobody who observes Foundation's stores hears ours.
+//
+// https://developer.apple.com/documentation/foundation/userdefaults/didchangenotification, and
+// didChangeExternallyNotification of
+// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
+
+public import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+
+extension UserDefaultsStore {
+  /// Posted after each commit that changed keys of the store; `object` is the store.
+  ///
+  /// Unlike Foundation's it tells other processes' commits too, and which keys have changed.
+  public static let didChangeNotification = Notification.Name(
+    "org.keepsake.UserDefaultsStore.didChange")
+
+  /// In `userInfo`: the keys that have changed, a `[String]`.
+  public static let changedKeysKey = "org.keepsake.UserDefaultsStore.changedKeys"
+
+  /// Posts `didChangeNotification` from now on, for as long as the store lives. Calling it again
+  /// changes nothing.
+  ///
+  /// The thread is that of `observe(_:_:)`.
+  public func postNotifications(to center: NotificationCenter = .default) {
+    observeForNotifications(center) { store, changes in
+      center.post(
+        name: Self.didChangeNotification, object: store,
+        userInfo: [Self.changedKeysKey: changes.map(\.key)])
+    }
+  }
+}
+
+extension CloudKeyValueStore {
+  /// Posted after each commit that changed keys of the store, unless this process wrote it itself;
+  /// and when the store's limits have refused a write. `object` is the store.
+  public static let didChangeExternallyNotification = Notification.Name(
+    "org.keepsake.CloudKeyValueStore.didChangeExternally")
+
+  /// In `userInfo`: the raw value of a `ChangeReason`, an `Int`.
+  public static let changeReasonKey = "org.keepsake.CloudKeyValueStore.changeReason"
+
+  /// In `userInfo`: the keys that have changed, or that were refused; a `[String]`.
+  public static let changedKeysKey = "org.keepsake.CloudKeyValueStore.changedKeys"
+
+  /// Why a store has changed, by the numbers of `NSUbiquitousKeyValueStore`.
+  public enum ChangeReason: Int, Sendable, CaseIterable {
+    /// Another device, or another process on this one, has written.
+    case serverChange = 0
+    /// The device has met another one for the first time.
+    case initialSyncChange = 1
+    /// A write on this device was refused, because it would have gone over a limit.
+    case quotaViolationChange = 2
+    /// The store was switched to another account.
+    case accountChange = 3
+  }
+
+  /// Posts `didChangeExternallyNotification` from now on, for as long as the store lives. Calling
+  /// it again changes nothing.
+  ///
+  /// The thread is that of `observe(_:_:)`; for a refused write the one that wrote.
+  public func postNotifications(to center: NotificationCenter = .default) {
+    observeForNotifications(center) { store, changes in
+      for (reason, changes) in Self.byReason(changes) {
+        Self.post(center, store, reason, changes.map(\.key))
+      }
+    }
+    backing.refusals.add(ObjectIdentifier(center)) { [weak self] key in
+      guard let self else { return }
+      Self.post(center, self, .quotaViolationChange, [key])
+    }
+  }
+
+  private static func post(
+    _ center: NotificationCenter, _ store: SettingsStore, _ reason: ChangeReason, _ keys: [String]
+  ) {
+    center.post(
+      name: didChangeExternallyNotification, object: store,
+      userInfo: [changeReasonKey: reason.rawValue, changedKeysKey: keys])
+  }
+
+  private static func byReason(_ changes: [Change]) -> [(ChangeReason, [Change])] {
+    let told = Dictionary(grouping: changes) { change -> ChangeReason? in
+      switch change.reason {
+      case .local: change.process == .this ? nil : .serverChange
+      case .merge: .serverChange
+      case .firstMerge: .initialSyncChange
+      case .account: .accountChange
+      }
+    }
+    return ChangeReason.allCases.compactMap { reason in told[reason].map { (reason, $0) } }
+  }
+}
+
+extension SettingsStore {
+  fileprivate func observeForNotifications(
+    _ center: NotificationCenter,
+    _ post: @escaping @Sendable (SettingsStore, [Change]) -> Void
+  ) {
+    lifelong.observe(ObjectIdentifier(center)) {
+      observe { [weak self] changes in
+        if let self { post(self, changes) }
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeepsakeValues
+
+/// A setting's name, type and default, declared once and apart from any store:
+///
+/// ```swift
+/// extension SettingKey where Value == Int {
+///   static var volume: Self { Self("volume", default: 5) }
+/// }
+///
+/// let volume = try store.setting(.volume)    // a `Setting<Int>` of this store
+/// @Setting(.volume) var volume: Int          // a property of a settings class
+/// let volume = Setting(.volume)              // the same, as a constant
+/// ```
+public struct SettingKey<Value: Sendable>: Sendable {
+  /// Where the value is stored.
+  public let name: String
+  /// What the setting is worth when no layer of the store has a value.
+  public let defaultValue: Value
+  let codec: SettingCodec<Value>
+
+  private init(_ name: String, _ defaultValue: Value, _ codec: SettingCodec<Value>) {
+    (self.name, self.defaultValue, self.codec) = (name, defaultValue, codec)
+  }
+
+  /// A key of a type that a store can hold.
+  public init(_ name: String, default defaultValue: Value) where Value: BackingStoreConvertible {
+    self.init(name, defaultValue, SettingCodec(.own))
+  }
+
+  /// A key of an optional: nil when there is no value; setting nil removes the key.
+  public init(
+    _ name: String, default defaultValue: Value = nil
+  ) where Value: OptionalBackingStoreConvertible {
+    self.init(name, defaultValue, SettingCodec())
+  }
+
+  /// A key of any type, by a transformer.
+  public init(_ name: String, default defaultValue: Value, by transformer: Transformer<Value>) {
+    self.init(name, defaultValue, SettingCodec(transformer))
+  }
+
+  /// A key of an optional, by a transformer of the wrapped type.
+  public init<Wrapped: Sendable>(
+    _ name: String, default defaultValue: Value = nil, by transformer: Transformer<Wrapped>
+  ) where Value == Wrapped? {
+    self.init(name, defaultValue, SettingCodec(optional: transformer))
+  }
+}
+
+extension Setting {
+  /// A setting as a key declares it: `@Setting(.volume) var volume: Int`.
+  public convenience init(_ key: SettingKey<Value>) {
+    self.init(key.defaultValue, key: key.name, codec: key.codec)
+  }
+}
+
+extension SettingsStore {
+  /// The setting of a key in this store: what a property would be. Keep it: each call makes one.
+  ///
+  /// - Throws: `SettingDeclarationError` when the key's name is empty.
+  public func setting<Value: Sendable>(
+    _ key: SettingKey<Value>
+  ) throws(SettingDeclarationError) -> Setting<Value> {
+    let setting = Setting(key)
+    try bind(setting, key: key.name)
+    return setting
+  }
+}

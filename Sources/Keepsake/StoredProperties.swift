@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The properties of a settings class, by reflection: what a store binds, what it tells of itself,
+// and what is compared with a Settings bundle.
+
+public import KeepsakeValues
+
+/// A setting as a settings class declares it: for tools that list or document settings.
+public struct SettingDeclaration: Sendable, Hashable {
+  public let key: String
+  /// The property's name.
+  public let property: String
+  /// The property's type, as Swift prints it: `Optional<String>`.
+  public let type: String
+  /// The default as it would be stored; nil for nil, and where it cannot be stored.
+  public let defaultValue: StoredValue?
+  /// Why the default cannot be stored, which is no harm to it; nil if it can.
+  public let problem: String?
+}
+
+extension SettingsStore {
+  /// The settings of this class: inherited ones first, else in the order of their declaration.
+  public var declarations: [SettingDeclaration] { storedProperties.compactMap(\.declaration) }
+
+  /// Of the application's own classes, inherited ones first: what the library's keep for themselves
+  /// does not count.
+  var storedProperties: [StoredProperty] {
+    var mirror: Mirror? = Mirror(reflecting: self)
+    var levels: [[StoredProperty]] = []
+    while let current = mirror, current.subjectType != SettingsStore.self {
+      let isOurs =
+        current.subjectType == UserDefaultsStore.self
+        || current.subjectType == CloudKeyValueStore.self
+      if !isOurs { levels.append(current.children.map(StoredProperty.init)) }
+      mirror = current.superclassMirror
+    }
+    return levels.reversed().flatMap { $0 }
+  }
+}
+
+/// A property as reflection shows it.
+struct StoredProperty {
+  let name: String
+  /// Nil for a property that is no setting.
+  let setting: (any BindableSetting)?
+
+  init(_ child: Mirror.Child) {
+    name = Self.name(child.label)
+    setting = child.value as? any BindableSetting
+  }
+
+  /// The key of a setting, else the name.
+  var key: String { setting?.explicitKey ?? name }
+
+  var declaration: SettingDeclaration? {
+    guard let setting else { return nil }
+    let (value, problem) = setting.storedDefault
+    return SettingDeclaration(
+      key: key, property: name, type: setting.typeName, defaultValue: value, problem: problem)
+  }
+
+  /// A wrapped property is stored under its name with an underscore before it, a lazy one with
+  /// `$__lazy_storage_$_`.
+  private static func name(_ label: String?) -> String {
+    guard let label else { return "" }
+    if let prefix = label.prefixMatch(of: /\$__lazy_storage_\$_/) {
+      return String(label[prefix.range.upperBound...])
+    }
+    return label.hasPrefix("_") ? String(label.dropFirst()) : label
+  }
+}

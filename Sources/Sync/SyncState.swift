@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+package import KeepsakeDevice
+import KeepsakeValues
+
+/// How a store that travels stands with other devices.
+public enum SyncState: Sendable, Hashable {
+  /// It has never met another device: nobody knows what is set here, and what others have set is
+  /// not known here.
+  case neverMet
+  /// Another device has all that was written here.
+  ///
+  /// - Parameter asOf: when anything was last exchanged; what others have written since is not
+  ///   known here.
+  case upToDate(asOf: Date)
+  /// So many keys were written here since, and no other device knows of it.
+  case pending(changes: Int, asOf: Date)
+}
+
+extension Device {
+  /// How a store stands with other devices, by what this device remembers of its meetings.
+  ///
+  /// A device that has read something from here by a one-way merge has not told so, and does not
+  /// count. O(what is pending).
+  package func syncState(of store: String) throws(KeepsakeError) -> SyncState {
+    try core.read { connection in
+      let met = try connection.first(
+        """
+        SELECT max(last_met), max(acked) FROM peer
+        WHERE store = ?1 AND (read_token IS NOT NULL OR acked > 0)
+        """, [.text(store)]
+      ) { ($0.integer(0), $0.integer(1)) }
+      guard let (time, acknowledged) = met, time > 0 else { return .neverMet }
+      let pending = try connection.first(
+        """
+        SELECT count(*) FROM entry INDEXED BY entry_lseq
+        WHERE lseq > ?1 AND store = ?2
+          AND origin IN (SELECT id FROM replica UNION ALL SELECT id FROM superseded)
+        """, [.integer(acknowledged), .text(store)]
+      ) { Int($0.integer(0)) }
+      let asOf = Date(timeIntervalSince1970: Double(time) / 1000)
+      guard let pending, pending > 0 else { return .upToDate(asOf: asOf) }
+      return .pending(changes: pending, asOf: asOf)
+    }
+  }
+}

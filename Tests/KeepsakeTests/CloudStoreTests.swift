@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a store that travels has and others have not: limits, accounts, and an honest state.
+
+import Foundation
+import Keepsake
+import TestSupport
+import Testing
+
+private final class Shared: CloudKeyValueStore, @unchecked Sendable {
+  @Setting var theme = "light"
+  @Setting var size = 1
+}
+
+@Suite struct StoreLimitsTests {
+  private let device: Device
+  private let store: Shared
+
+  init() throws {
+    device = try Device.inMemory()
+    let limits = StoreLimits(totalBytes: 40, keyCount: 3, valueBytes: 20, keyBytes: 8)
+    store = try Shared(on: device, limits: limits)
+  }
+
+  private func refusal(_ key: String, _ value: StoredValue) -> String? {
+    do {
+      try store.set(value, for: key)
+      return nil
+    } catch {
+      #expect(error.code == .quotaExceeded)
+      return error.description
+    }
+  }
+
+  @Test func thoseOfICloudAreThoseThatAreDocumented() {
+    let limits = StoreLimits.iCloud
+    #expect(limits.totalBytes == 1_048_576 && limits.valueBytes == 1_048_576)
+    #expect(limits.keyCount == 1024 && limits.keyBytes == 64)
+  }
+
+  @Test func eachLimitRefusesTheFirstWriteBeyondIt() {
+    #expect(refusal("12345678", 1) == nil)
+    #expect(
+      refusal("123456789", 1) == "(memory): the key is longer than 8 bytes; use a shorter one")
+    // Four bytes for two letters.
+    #expect(refusal("éé12345", 1) != nil && refusal("éé1234", 1) == nil)
+    #expect(refusal("12345678", .string(String(repeating: "x", count: 20))) == nil)
+    #expect(
+      refusal("12345678", .string(String(repeating: "x", count: 21)))
+        == "(memory): the value is larger than 20 bytes; keep it in a file of its own")
+    // 20 and 8 are there; 12 are left.
+    #expect(
+      refusal("c", "1234567890123")
+        == "(memory): the store would hold more than 40 bytes; remove something")
+    #expect(refusal("c", "123456789012") == nil)
+    #expect(
+      refusal("d", "")
+        == "(memory): the store has 3 keys already; remove one, or put several into one")
+  }
+
+  @Test func aStoreThatIsFullCanBeMadeSmaller() {
+    for key in ["a", "b"] { #expect(refusal(key, "12345678901234567890") == nil) }
+    #expect(refusal("c", 1) != nil)
+    #expect(refusal("a", "1234567890123456789") == nil && refusal("a", "short") == nil)
+    store.removeObject(forKey: "b")
+    #expect(refusal("b", 1) == nil && refusal("c", 1) == nil && store.errors.isEmpty)
+  }
+
+  @Test func aMergeIsNeverRefused() throws {
+    let other = try Device.inMemory()
+    let there = try Shared(on: other)
+    for number in 0..<10 { there["a longer key \(number)"] = "a value of more than 20 bytes" }
+    try device.merge(with: other)
+    #expect((0..<10).allSatisfy { store["a longer key \($0)"] != nil })
+    // What is there may be made smaller, not larger, and go.
+    #expect(refusal("a longer key 1", 1) != nil, "the key itself is too long for a write here")
+    store.removeObject(forKey: "a longer key 1")
+    #expect(store["a longer key 1"] == nil)
+    #expect(refusal("new", 1) != nil)
+  }
+
+  @Test func aRefusedSetLeavesTheValueAndIsReported() throws {
+    store.theme = "dark"
+    store.theme = String(repeating: "x", count: 21)
+    #expect(store.theme == "dark" && store.errors.map(\.key) == ["theme"])
+    let cause = try #require(store.errors.first?.cause as? KeepsakeError)
+    #expect(cause.code == .quotaExceeded)
+    // The rest of a transaction goes on.
+    try store.transaction {
+      store.size = 2
+      store.theme = String(repeating: "x", count: 21)
+    }
+    #expect(store.size == 2 && store.theme == "dark" && store.errors.count == 2)
+  }
+}
+
+@Suite struct AccountTests {
+  private let (one, two): (Device, Device)
+  private let store: Shared
+  private let heard = Heard()
+
+  init() throws {
+    (one, two) = (try Device.temporary(), try Device.inMemory())
+    store = try Shared(on: one)
+  }
+
+  @Test func switchingTellsTheDifferenceWithTheReasonAccount() throws {
+    store.theme = "dark"
+    store.size = 3
+    store["only here"] = 1
+    let there = try Shared(on: two)
+    there.theme = "blue"
+    there.size = 3
+    there["only there"] = 2
+    let observation = store.observe { heard.append($0) }
+    try store.switchAccount(to: two)
+    let changes = heard.sets.flatMap { $0 }
+    #expect(heard.sets.count == 1)
+    #expect(changes.map(\.key) == ["only here", "only there", "theme"])
+    #expect(changes.map(\.old) == [1, nil, "dark"] && changes.map(\.new) == [nil, 2, "blue"])
+    let writer = try two.replica()
+    #expect(changes.allSatisfy { $0.reason == .account && $0.writer == writer })
+    observation.cancel()
+  }
+
+  @Test func afterASwitchEverythingIsOnTheOtherDevice() throws {
+    store.theme = "dark"
+    #expect(store.theme == "dark" && store["theme"] == "dark")
+    let setting = try store.setting(SettingKey("size", default: 7))
+    let observation = store.observe { heard.append($0) }
+    try store.switchAccount(to: two)
+    #expect(store.device === two && store.theme == "light" && store["theme"] == nil)
+    store.theme = "blue"
+    try setting.set(9)
+    #expect(store.theme == "blue" && setting.wrappedValue == 9 && store.size == 9)
+    try Shared(on: one).theme = "unheard"
+    try Shared(on: two).size = 10
+    #expect(heard.sets.map { $0.map(\.key) } == [["theme"], ["theme"], ["size"], ["size"]])
+    observation.cancel()
+    #expect(try Shared(on: one).theme == "unheard")
+    #expect(!one.hasObservers && !two.hasObservers)
+    // And back again, where nothing is lost.
+    try store.switchAccount(to: one)
+    #expect(store.theme == "unheard")
+  }
+
+  @Test func aSequenceOfValuesGoesOn() async throws {
+    store.theme = "dark"
+    try Shared(on: two).theme = "blue"
+    var values = store.$theme.values.makeAsyncIterator()
+    #expect(await values.next() == "dark")
+    try store.switchAccount(to: two)
+    #expect(await values.next() == "blue")
+  }
+
+  @Test func aSwitchToADeviceThatCannotBeReadChangesNothing() throws {
+    store.theme = "dark"
+    let broken = try Device.temporary()
+    try broken.core.access { try $0.run("DROP TABLE default_value") }
+    let observation = store.observe { heard.append($0) }
+    #expect(throws: KeepsakeError.self) { try store.switchAccount(to: broken) }
+    #expect(store.device === one && store.theme == "dark" && heard.sets.isEmpty)
+    store.theme = "blue"
+    #expect(heard.sets.count == 1)
+    observation.cancel()
+  }
+
+  @Test func aSwitchToTheSameDeviceIsNone() throws {
+    let observation = store.observe { heard.append($0) }
+    try store.switchAccount(to: Device(path: one.path))
+    #expect(heard.sets.isEmpty)
+    observation.cancel()
+  }
+}
+
+@Suite struct SyncStateTests {
+  private let clock = ManualClock(milliseconds: 1_700_000_000_000)
+  private let (phone, laptop): (Device, Device)
+  private let (here, there): (Shared, Shared)
+
+  init() throws {
+    (phone, laptop) = (
+      try Device.inMemory(clock: clock), try Device.inMemory(clock: clock)
+    )
+    (here, there) = (try Shared(on: phone), try Shared(on: laptop))
+  }
+
+  private func time(_ milliseconds: Int64) -> Date {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+  }
+
+  @Test func aStoreThatHasMetNobodySaysSo() throws {
+    #expect(try here.syncState == .neverMet)
+    here.theme = "dark"
+    #expect(try here.syncState == .neverMet)
+  }
+
+  @Test func aStoreTellsSinceWhenItIsUpToDateAndWhatIsPending() throws {
+    here.theme = "dark"
+    there.size = 2
+    try phone.merge(with: laptop)
+    let first = time(1_700_000_000_000)
+    #expect(try here.syncState == .upToDate(asOf: first))
+    #expect(try there.syncState == .upToDate(asOf: first))
+    clock.milliseconds += 60_000
+    here.theme = "blue"
+    here.theme = "green"
+    here.removeObject(forKey: "size")
+    #expect(try here.syncState == .pending(changes: 2, asOf: first))
+    #expect(try there.syncState == .upToDate(asOf: first))
+    try laptop.merge(with: phone)
+    #expect(try here.syncState == .upToDate(asOf: time(1_700_000_060_000)))
+    #expect(try there.syncState == .upToDate(asOf: time(1_700_000_060_000)))
+  }
+
+  @Test func whatWasLearnedFromOneDeviceIsNotPendingForAnother() throws {
+    let third = try Device.inMemory(clock: clock)
+    try phone.merge(with: laptop, third)
+    there.theme = "dark"
+    try phone.merge(with: laptop)
+    #expect(try here.theme == "dark" && here.syncState == .upToDate(asOf: time(clock.milliseconds)))
+  }
+
+  @Test func otherStoresDoNotCount() throws {
+    try phone.merge(with: laptop)
+    here.theme = "dark"
+    try phone.merge(with: laptop)
+    try CloudKeyValueStore(on: phone, name: "notes")["k"] = 1
+    #expect(try here.syncState == .upToDate(asOf: time(clock.milliseconds)))
+    #expect(try CloudKeyValueStore(on: phone, name: "notes").syncState == .neverMet)
+  }
+
+  @Test func aValueIsSetDefaultOrNotYetMet() throws {
+    #expect(try here.valueState(forKey: "theme") == .notYetMet)
+    here.theme = "dark"
+    #expect(try here.valueState(forKey: "theme") == .set)
+    #expect(try here.valueState(forKey: "size") == .notYetMet)
+    try phone.merge(with: laptop)
+    #expect(try here.valueState(forKey: "size") == .default)
+    #expect(try there.valueState(forKey: "theme") == .set)
+    there.removeObject(forKey: "theme")
+    #expect(try there.valueState(forKey: "theme") == .default)
+  }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keepsake
+import Synchronization
+import TestSupport
+import Testing
+
+private final class LayeredSettings: UserDefaultsStore, @unchecked Sendable {
+  @Setting var a: StoredValue = "declared"
+  @Setting var b: StoredValue = "declared"
+  @Setting var c: StoredValue = "declared"
+}
+
+/// What a store has to give, as a list of dictionaries.
+private struct Oracle {
+  var arguments: [String: StoredValue] = [:]
+  var entries: [String: [String: StoredValue]] = [:]
+  var registered: [String: StoredValue] = [:]
+  var seeds: [String: [String: StoredValue]] = [:]
+  /// The last added first, with its seeds of that time.
+  var suites: [(name: String, seeds: [String: StoredValue])] = []
+  /// Of the store, when it was made.
+  var ownSeeds: [String: StoredValue] = [:]
+
+  var layers: [[String: StoredValue]] {
+    [arguments, entries["defaults"] ?? [:]]
+      + suites.map { entries["defaults:\($0.name)"] ?? [:] }
+      + [registered, ownSeeds] + suites.map(\.seeds)
+  }
+
+  func value(_ key: String) -> StoredValue? { layers.compactMap { $0[key] }.first }
+}
+
+private final class End: Sendable {
+  let isReached = Atomic(false)
+}
+
+@Suite struct LayersTests {
+  private let device: Device
+  private let store: LayeredSettings
+
+  init() throws {
+    device = try Device.temporary()
+    store = try LayeredSettings(on: device, arguments: .none)
+  }
+
+  private static func seed(
+    _ device: Device, _ store: String, _ values: [String: StoredValue]
+  ) throws {
+    try device.seed(
+      store: store, bundle: "b",
+      values.map { DefaultValue(key: $0.key, value: $0.value, source: "Root.plist:1") })
+  }
+
+  /// Every way to read a key gives the same.
+  private static func check(
+    _ store: LayeredSettings, _ key: String, _ expected: StoredValue?, _ note: String = ""
+  ) throws {
+    let path = ["a": \LayeredSettings.$a, "b": \.$b, "c": \.$c][key] ?? \.$a
+    let setting = store[keyPath: path]
+    #expect(setting.wrappedValue == expected ?? "declared", "property \(key) \(note)")
+    #expect(try setting.get() == expected ?? "declared", "get \(key) \(note)")
+    #expect(try store.value(for: key) == expected, "value(for:) \(key) \(note)")
+    #expect(store[key] == expected && store.object(forKey: key) == expected, "\(key) \(note)")
+    #expect(store.dictionaryRepresentation()[key] == expected, "dictionary \(key) \(note)")
+    #expect(try store.explain(key).inForce?.value == expected, "explain \(key) \(note)")
+    #expect(try setting.explain().inForce?.value == expected ?? "declared", "\(key) \(note)")
+    try store.transaction {
+      #expect(store[key] == expected, "in a transaction \(key) \(note)")
+      #expect(store.dictionaryRepresentation()[key] == expected, "\(key) \(note)")
+    }
+    struct Undone: Error {}
+    #expect(throws: Undone.self) {
+      try store.update(key) {
+        #expect($0 == expected, "update \(key) \(note)")
+        throw Undone()
+      }
+    }
+  }
+
+  @Test(arguments: Seeds.list(12))
+  func allWaysToReadGiveTheFirstLayerThatHasAValue(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let device = try seed % 2 == 0 ? Device.inMemory() : Device.temporary()
+    var oracle = Oracle()
+    for round in 0..<4 {
+      let words = ["a", "b", "c"].filter { _ in generator.chance(15) }
+      oracle.arguments = Dictionary(uniqueKeysWithValues: words.map { ($0, .string("argument")) })
+      oracle.ownSeeds = oracle.seeds["defaults"] ?? [:]
+      oracle.suites = []
+      let store = try LayeredSettings(
+        on: device,
+        arguments: LaunchArguments(["program"] + words.flatMap { ["-\($0)", "argument"] }))
+      for step in 0..<25 {
+        try Self.change(store, &oracle, "\(round).\(step)", &generator)
+        for key in ["a", "b", "c"] {
+          try Self.check(store, key, oracle.value(key), "seed \(seed), step \(round).\(step)")
+        }
+        let keys = Set(oracle.layers.flatMap(\.keys))
+        #expect(Set(store.dictionaryRepresentation().keys) == keys, "seed \(seed)")
+      }
+      #expect(store.errors.isEmpty)
+    }
+  }
+
+  /// One random change to one layer.
+  private static func change(
+    _ store: LayeredSettings, _ oracle: inout Oracle, _ text: String,
+    _ generator: inout SeededGenerator
+  ) throws {
+    let key = ["a", "b", "c"].randomElement(using: &generator) ?? "a"
+    let suite = ["x", "y", "z"].randomElement(using: &generator) ?? "x"
+    let isOwn = generator.chance(40)
+    let name = isOwn ? "defaults" : "defaults:\(suite)"
+    let target =
+      isOwn ? store : try UserDefaultsStore(on: store.device, suite: suite, arguments: .none)
+    switch Int.random(in: 0..<12, using: &generator) {
+    case 0, 1, 2:
+      target.set(.string("\(name) \(text)"), forKey: key)
+      oracle.entries[name, default: [:]][key] = .string("\(name) \(text)")
+    case 3, 4:
+      target.removeObject(forKey: key)
+      oracle.entries[name]?[key] = nil
+    case 5:
+      store.register(defaults: [key: "registered \(text)"])
+      oracle.registered[key] = .string("registered \(text)")
+    case 6, 7, 8:
+      oracle.seeds[name] = [key: .string("seed \(name) \(text)")]
+      try Self.seed(store.device, name, oracle.seeds[name] ?? [:])
+    case 9, 10:
+      store.addSuite(named: suite)
+      oracle.suites.removeAll { $0.name == suite }
+      oracle.suites.insert((suite, oracle.seeds["defaults:\(suite)"] ?? [:]), at: 0)
+    default:
+      store.removeSuite(named: suite)
+      oracle.suites.removeAll { $0.name == suite }
+    }
+  }
+
+  @Test func removalUncoversTheNextLayer() throws {
+    try Self.seed(device, "defaults", ["a": "seed"])
+    try Self.seed(device, "defaults:s", ["a": "suite's seed"])
+    let store = try LayeredSettings(on: device, arguments: .none)
+    let suite = try UserDefaultsStore(on: device, suite: "s", arguments: .none)
+    store.addSuite(named: "s")
+    store.register(defaults: ["a": "registered"])
+    suite["a"] = "suite"
+    store.a = "own"
+    #expect(store.a == "own")
+    try store.$a.reset()
+    #expect(store.a == "suite")
+    suite["a"] = nil
+    #expect(store.a == "registered")
+    #expect(try LayeredSettings(on: .inMemory(), arguments: .none).a == "declared")
+  }
+
+  @Test func theSeedsOfASuiteAreBelowTheOwnOnesAndReadWhenItIsAdded() throws {
+    try Self.seed(device, "defaults", ["a": "own seed"])
+    try Self.seed(device, "defaults:s", ["a": "suite's", "b": "suite's", "c": "suite's"])
+    let store = try LayeredSettings(on: device, arguments: .none)
+    store.addSuite(named: "s")
+    #expect(store.a == "own seed" && store.b == "suite's" && store.c == "suite's")
+    try Self.seed(device, "defaults:s", ["b": "later"])
+    #expect(store.b == "suite's")
+    store.addSuite(named: "s")
+    #expect(store.b == "later" && store.c == "declared" && store.errors.isEmpty)
+  }
+
+  @Test func theSuiteAddedLastComesFirstAlsoWhenItWasThere() throws {
+    for name in ["x", "y"] {
+      try UserDefaultsStore(on: device, suite: name, arguments: .none)["a"] = .string(name)
+      store.addSuite(named: name)
+    }
+    #expect(store.a == "y")
+    store.addSuite(named: "x")
+    #expect(store.a == "x")
+    store.removeSuite(named: "x")
+    #expect(store.a == "y")
+    store.removeSuite(named: "none")
+    store.removeSuite(named: "y")
+    #expect(store.a == "declared" && store.errors.isEmpty)
+  }
+
+  @Test func suitesAreOfOneStoreObject() throws {
+    let suite = try UserDefaultsStore(on: device, suite: "s", arguments: .none)
+    suite["a"] = "suite"
+    store.addSuite(named: "s")
+    #expect(store.a == "suite")
+    #expect(try LayeredSettings(on: device, arguments: .none).a == "declared")
+    // The suite of a suite is not asked.
+    suite.addSuite(named: "t")
+    try UserDefaultsStore(on: device, suite: "t", arguments: .none)["b"] = "t"
+    #expect(suite["b"] == "t" && store.b == "declared")
+  }
+
+  @Test func aStoreIsNotItsOwnSuite() throws {
+    let suite = try UserDefaultsStore(on: device, suite: "s", arguments: .none)
+    suite.addSuite(named: "s")
+    #expect(suite.errors.map(\.operation) == [.addSuite])
+    #expect("\(suite.errors)".contains("the suite \"s\" is this store itself"))
+    store.addSuite(named: "s")
+    #expect(store.errors.isEmpty)
+  }
+
+  @Test func addingASuiteIsNoWriteAndAnnouncesNothing() throws {
+    try UserDefaultsStore(on: device, suite: "s", arguments: .none)["a"] = "suite"
+    let heard = Heard()
+    let observation = device.observe {
+      heard.append($0)
+    } onFailure: {
+      Issue.record($0)
+    }
+    store.addSuite(named: "s")
+    store.removeSuite(named: "s")
+    #expect(heard.sets.isEmpty)
+    #expect(try device.entry(store: "defaults", key: "a") == nil)
+    observation.cancel()
+  }
+
+  @Test func writesGoToTheOwnEntries() throws {
+    let suite = try UserDefaultsStore(on: device, suite: "s", arguments: .none)
+    suite["a"] = "suite"
+    store.addSuite(named: "s")
+    try store.update("a") { $0 = .string(($0?.stringText ?? "") + "!") }
+    #expect(store.a == "suite!" && suite["a"] == "suite")
+  }
+
+  @Test func aReadInSeveralSuitesIsOfOneMoment() async throws {
+    let store = store
+    store.addSuite(named: "s")
+    try device.write([LocalWrite(store: "defaults", key: "a", value: "here")])
+    let other = try Device(path: device.path, busyTimeout: .seconds(9))
+    let end = End()
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for round in 0..<1500 {
+          // It is always in one of the two, never in both.
+          let isHere: StoredValue? = round % 2 == 0 ? nil : "here"
+          let isThere: StoredValue? = round % 2 == 0 ? "here" : nil
+          #expect(throws: Never.self) {
+            try other.write([
+              LocalWrite(store: "defaults", key: "a", value: isHere),
+              LocalWrite(store: "defaults:s", key: "a", value: isThere),
+            ])
+          }
+        }
+        end.isReached.store(true, ordering: .relaxed)
+      }
+      group.addTask {
+        var missed = 0
+        while !end.isReached.load(ordering: .relaxed) {
+          if store["a"] != "here" { missed += 1 }
+          if store.dictionaryRepresentation()["a"] != "here" { missed += 1 }
+        }
+        #expect(missed == 0)
+      }
+    }
+  }
+}
+
+extension StoredValue {
+  fileprivate var stringText: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keepsake
+import Synchronization
+import TestSupport
+import Testing
+
+private final class Local: UserDefaultsStore, @unchecked Sendable {
+  @Setting var name = "guest"
+}
+
+private final class Shared: CloudKeyValueStore, @unchecked Sendable {
+  @Setting var theme = "light"
+}
+
+/// What a notification told.
+private struct Told: Equatable, Sendable {
+  var reason: Int?
+  var keys: [String]?
+  var isFromStore: Bool
+}
+
+private final class Listener: Sendable {
+  private let all = Mutex<[Told]>([])
+  private let news = DispatchSemaphore(value: 0)
+
+  var told: [Told] { all.withLock { $0 } }
+
+  func append(_ told: Told) {
+    all.withLock { $0.append(told) }
+    news.signal()
+  }
+
+  func wait(_ count: Int) -> Bool {
+    let limit = DispatchTime.now() + .seconds(30)
+    while told.count < count { guard news.wait(timeout: limit) == .success else { return false } }
+    return true
+  }
+}
+
+@Suite struct NotificationTests {
+  private let center = NotificationCenter()
+  private let device: Device
+  private let listener = Listener()
+
+  init() throws { device = try Device.temporary() }
+
+  private func listen(
+    _ name: Notification.Name, _ store: SettingsStore, _ keys: String, _ reason: String = ""
+  ) -> any NSObjectProtocol {
+    center.addObserver(forName: name, object: store, queue: nil) {
+      [listener, weak store] note in
+      let info = note.userInfo ?? [:]
+      listener.append(
+        Told(
+          reason: info[reason] as? Int, keys: info[keys] as? [String],
+          isFromStore: note.object as? SettingsStore === store))
+    }
+  }
+
+  @Test func eachCommitOfALocalStoreIsPosted() throws {
+    let store = try Local(on: device)
+    let token = listen(UserDefaultsStore.didChangeNotification, store, Local.changedKeysKey)
+    store.name = "unheard"
+    store.postNotifications(to: center)
+    store.postNotifications(to: center)
+    store.name = "ada"
+    try store.transaction {
+      store.name = "bob"
+      store["volume"] = 3
+    }
+    store.name = "bob"
+    #expect(
+      listener.told == [
+        Told(keys: ["name"], isFromStore: true),
+        Told(keys: ["name", "volume"], isFromStore: true),
+      ])
+    center.removeObserver(token)
+  }
+
+  @Test func theNamesAreOurOwn() {
+    #expect(
+      UserDefaultsStore.didChangeNotification.rawValue != "NSUserDefaultsDidChangeNotification")
+    #expect(CloudKeyValueStore.ChangeReason.allCases.map(\.rawValue) == [0, 1, 2, 3])
+  }
+
+  @Test func ofACloudStoreOnlyWhatOthersWroteIsPostedWithItsReason() throws {
+    let store = try Shared(on: device, limits: .iCloud)
+    let token = listen(
+      Shared.didChangeExternallyNotification, store, Shared.changedKeysKey, Shared.changeReasonKey)
+    store.postNotifications(to: center)
+    let other = try Device.temporary()
+    let there = try Shared(on: other)
+
+    store.theme = "own"
+    there["a"] = 1
+    try device.merge(with: other)
+    there["a"] = 2
+    there["b"] = 2
+    try device.merge(with: other)
+    let long = String(repeating: "k", count: 65)
+    store[long] = 1
+    let account = try Device.inMemory()
+    try CloudKeyValueStore(on: account)["c"] = 3
+    try store.switchAccount(to: account)
+    #expect(
+      listener.told == [
+        Told(reason: 1, keys: ["a"], isFromStore: true),
+        Told(reason: 0, keys: ["a", "b"], isFromStore: true),
+        Told(reason: 2, keys: [long], isFromStore: true),
+        Told(reason: 3, keys: ["a", "b", "c", "theme"], isFromStore: true),
+      ])
+    #expect(store.errors.map(\.key) == [long])
+    center.removeObserver(token)
+  }
+
+  @Test func whatAnotherProcessWroteIsPosted() throws {
+    let store = try Shared(on: device)
+    let token = listen(
+      Shared.didChangeExternallyNotification, store, Shared.changedKeysKey, Shared.changeReasonKey)
+    store.postNotifications(to: center)
+    let words = ["set", device.path, "theme", "dark"]
+    #expect(try Command.run(Command.kvsync.get(), words).code == 0)
+    #expect(listener.wait(1))
+    #expect(listener.told == [Told(reason: 0, keys: ["theme"], isFromStore: true)])
+    center.removeObserver(token)
+  }
+
+  @Test func aStoreThatHasGonePostsNothingAndLeavesNoObserver() throws {
+    weak var gone: Local?
+    do {
+      let store = try Local(on: device)
+      store.postNotifications(to: center)
+      gone = store
+    }
+    #expect(gone == nil && !device.hasObservers)
+  }
+}

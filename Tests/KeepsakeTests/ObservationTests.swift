@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What observers of this process hear of its own changes. For those of others see
+// `ForeignChangeTests`.
+
+import Keepsake
+import SettingsFixture
+import Synchronization
+import TestSupport
+import Testing
+
+private final class Shared: CloudKeyValueStore, @unchecked Sendable {
+  @Setting var theme = "light"
+  @Setting var size = 1
+}
+
+@Suite struct ObservationTests {
+  private let device: Device
+  private let store: Shared
+  private let heard = Heard()
+
+  init() throws {
+    device = try Device.temporary()
+    store = try Shared(on: device)
+  }
+
+  private var keys: [[String]] { heard.sets.map { $0.map(\.key) } }
+
+  /// Sets one key in each of two stores, and four in this one.
+  private func write() throws {
+    let other = try UserDefaultsStore(on: device)
+    try device.transaction {
+      store.theme = "dark"
+      other["editor.font"] = "mono"
+      store["editor.font"] = "mono"
+      store["editor.size"] = 9
+      store["edit"] = true
+    }
+  }
+
+  private static let filters: [(KeyFilter, [String])] = [
+    (.all, ["theme", "editor.font", "editor.size", "edit"]),
+    ("theme", ["theme"]), (["theme", "edit", "none"], ["theme", "edit"]),
+    (.key("editor"), []), (.prefix("editor."), ["editor.font", "editor.size"]),
+    (.keys([]), []),
+  ]
+
+  @Test(arguments: filters)
+  func anObserverHearsOfItsKeysOnly(filter: KeyFilter, expected: [String]) throws {
+    let observation = store.observe(filter) { heard.append($0) }
+    try write()
+    observation.cancel()
+    #expect(keys == (expected.isEmpty ? [] : [expected]))
+  }
+
+  @Test func keysAreToldApartByTheirBytes() throws {
+    let observation = store.observe("\u{e9}") { heard.append($0) }
+    store["e\u{301}"] = 1
+    store["\u{e9}"] = 2
+    observation.cancel()
+    #expect(heard.sets.map { $0.map(\.new) } == [[2]])
+  }
+
+  @Test func everythingOnADeviceCanBeObserved() throws {
+    let observation = device.observe(.prefix("editor")) {
+      heard.append($0)
+    } onFailure: {
+      Issue.record($0)
+    }
+    try write()
+    observation.cancel()
+    let changes = heard.sets.flatMap { $0 }
+    #expect(changes.map(\.store) == ["defaults", "cloud", "cloud"])
+    #expect(changes.map(\.key) == ["editor.font", "editor.font", "editor.size"])
+  }
+
+  @Test func aChangeTellsItsOriginItsReasonAndItsTransaction() throws {
+    let other = try Device.inMemory()
+    let (me, them) = (try device.replica(), try other.replica())
+    let observation = store.observe { heard.append($0) }
+    store.theme = "dark"
+    try store.transaction {
+      store.theme = "blue"
+      store.size = 2
+    }
+    try Shared(on: other).size = 3
+    try device.merge(with: other)
+    observation.cancel()
+    let changes = heard.sets.flatMap { $0 }
+    #expect(changes.map(\.key) == ["theme", "theme", "size", "size"])
+    #expect(changes.map(\.old) == [nil, "dark", nil, 2])
+    #expect(changes.map(\.new) == ["dark", "blue", 2, 3])
+    #expect(changes.map(\.reason) == [.local, .local, .local, .firstMerge])
+    #expect(changes.map(\.writer) == [me, me, me, them])
+    #expect(changes.map(\.process) == Array(repeating: .this, count: 4))
+    #expect(
+      changes.map(\.origin) == [.thisProcess, .thisProcess, .thisProcess, .device(them)])
+    #expect(changes.map(\.transaction) == [1, 3, 3, 4])
+  }
+
+  @Test func whoBeginsToObserveInATransactionHearsNothingOfIt() throws {
+    let late = Heard()
+    let tokens = Mutex<[ObservationToken]>([])
+    try store.transaction {
+      store.theme = "dark"
+      let token = store.observe { late.append($0) }
+      tokens.withLock { $0.append(token) }
+      store.size = 5
+    }
+    #expect(late.sets.isEmpty)
+    store.size = 6
+    #expect(late.sets.map { $0.map(\.old) } == [[5]])
+  }
+
+  @Test func whoIsAddedByAnObserverHearsOnlyWhatCommitsLater() throws {
+    let late = Heard()
+    let tokens = Mutex<[ObservationToken]>([])
+    let observation = store.observe { [store] _ in
+      let isFirst = tokens.withLock { $0.isEmpty }
+      guard isFirst else { return }
+      let token = store.observe { late.append($0) }
+      tokens.withLock { $0.append(token) }
+    }
+    store.theme = "dark"
+    store.size = 3
+    #expect(late.sets.map { $0.map(\.key) } == [["size"]])
+    observation.cancel()
+  }
+
+  @Test func aFailedTransactionTellsNothing() throws {
+    let observation = store.observe { heard.append($0) }
+    #expect(throws: CancellationError.self) {
+      try store.transaction {
+        store.theme = "dark"
+        throw CancellationError()
+      }
+    }
+    store.size = 2
+    observation.cancel()
+    #expect(keys == [["size"]])
+  }
+
+  @Test func aSettingTellsItsValueAfterEachChange() throws {
+    let values = Mutex<[String]>([])
+    let observation = try store.$theme.observe { value in values.withLock { $0.append(value) } }
+    store.theme = "dark"
+    store.size = 3
+    store.theme = "dark"
+    try store.$theme.reset()
+    observation.cancel()
+    store.theme = "blue"
+    #expect(values.withLock { $0 } == ["dark", "light"])
+  }
+
+  @Test func valuesBeginWithThePresentOneAndEndWithTheNewest() async throws {
+    store.size = 5
+    var values = store.$size.values.makeAsyncIterator()
+    #expect(await values.next() == 5)
+    store.size = 6
+    #expect(await values.next() == 6)
+    // Nobody reads meanwhile: only the last counts.
+    for size in 7...100 { store.size = size }
+    #expect(await values.next() == 100)
+    store.theme = "dark"
+    store.size = 101
+    #expect(await values.next() == 101)
+  }
+
+  /// A writer on another thread, and a reader that has to come to the last value whatever it skips.
+  @Test func noReaderOfValuesMissesTheLastOne() async throws {
+    let setting = store.$size
+    for round in 1...50 {
+      let goal = round * 100
+      let reader = Task {
+        var seen: [Int] = []
+        for await value in setting.values {
+          seen.append(value)
+          if value == goal { break }
+        }
+        return seen
+      }
+      let writer = Task { for size in (goal - 9)...goal { try setting.set(size) } }
+      try await writer.value
+      let seen = await reader.value
+      #expect(seen == seen.sorted() && Set(seen).count == seen.count, "\(seen)")
+    }
+  }
+
+  @Test func valuesEndWithTheirTask() async throws {
+    let setting = store.$size
+    let reader = Task { for await _ in setting.values {} }
+    reader.cancel()
+    await reader.value
+    #expect(!device.hasObservers)
+  }
+
+  @Test func aDeviceIsClosedWhenItsLastObserverHasGone() throws {
+    weak var core: AnyObject?
+    do {
+      let device = try Device.temporary()
+      core = device.core
+      let store = try Shared(on: device)
+      let observation = store.observe { heard.append($0) }
+      store.size = 2
+      observation.cancel()
+    }
+    #expect(core == nil)
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keepsake
+import SettingsFixture
+import TestSupport
+import Testing
+
+extension SettingKey where Value == Int {
+  fileprivate static var volume: Self { Self("volume", default: 5) }
+  fileprivate static var nameless: Self { Self("", default: 5) }
+}
+
+extension SettingKey where Value == String? {
+  fileprivate static var nickname: Self { Self("nick") }
+}
+
+extension SettingKey where Value == Color {
+  fileprivate static var accent: Self {
+    Self("accent", default: Color(0, 0, 255), by: .hexColor)
+  }
+}
+
+extension SettingKey where Value == Color? {
+  fileprivate static var tint: Self { Self("tint", by: .hexColor) }
+}
+
+extension SettingKey where Value == [Color] {
+  fileprivate static var palette: Self { Self("palette", default: [], by: .hexColor.array()) }
+}
+
+private class KeyedSettings: UserDefaultsStore, @unchecked Sendable {
+  @Setting(.volume) var loudness: Int
+  @Setting(.nickname) var nickname: String?
+  @Setting(.accent) var accent: Color
+  let tint = Setting(.tint)
+}
+
+private final class MoreSettings: KeyedSettings, @unchecked Sendable {
+  @Setting("own") var mine = Date.distantPast
+  let cache = 1
+  @Setting var big = UInt64.max
+}
+
+@Suite struct SettingKeyTests {
+  private let settings: KeyedSettings
+
+  init() throws {
+    settings = try KeyedSettings(on: .inMemory(), arguments: .none)
+  }
+
+  @Test func aSettingOfAStoreIsWhatAPropertyWouldBe() throws {
+    let volume = try settings.setting(.volume)
+    #expect(volume.wrappedValue == 5)
+    #expect(try volume.key() == "volume" && volume.isDefault)
+    volume.wrappedValue = 7
+    #expect(settings.loudness == 7 && settings["volume"] == 7)
+    try volume.update { $0 += 1 }
+    #expect(try volume.increment() == 9 && volume.get() == 9)
+    #expect(try volume.explain() == settings.$loudness.explain())
+    settings.loudness = 1
+    #expect(volume.wrappedValue == 1)
+    settings["volume"] = "loud"
+    #expect(volume.wrappedValue == 5 && settings.errors.map(\.key) == ["volume"])
+    #expect(throws: SettingFailure.self) { try volume.get() }
+    try volume.reset()
+    #expect(try volume.isDefault && settings["volume"] == nil)
+    settings.register(defaults: ["volume": 2])
+    #expect(volume.wrappedValue == 2)
+  }
+
+  @Test func optionalsAndTransformersAreKeysToo() throws {
+    let nickname = try settings.setting(.nickname)
+    #expect(nickname.wrappedValue == nil)
+    nickname.wrappedValue = "n"
+    #expect(settings.nickname == "n" && settings["nick"] == "n")
+    nickname.wrappedValue = nil
+    #expect(settings["nick"] == nil)
+    let accent = try settings.setting(.accent)
+    accent.wrappedValue = Color(255, 0, 0)
+    #expect(settings.accent == Color(255, 0, 0) && settings["accent"] == "#ff0000")
+    let tint = try settings.setting(.tint)
+    settings.tint.wrappedValue = Color(1, 2, 3)
+    #expect(tint.wrappedValue == Color(1, 2, 3))
+    try tint.set(nil)
+    #expect(settings.tint.wrappedValue == nil && settings["tint"] == nil)
+    #expect(try settings.setting(.palette).get() == [])
+  }
+
+  @Test func aKeyServesEveryStore() throws {
+    let device = try Device.inMemory()
+    let cloud = try CloudKeyValueStore(on: device).setting(.volume)
+    let plain = try UserDefaultsStore(on: device, arguments: .none).setting(.volume)
+    try cloud.set(1)
+    #expect(try cloud.get() == 1 && plain.get() == 5)
+    let argument = LaunchArguments(["program", "-volume", "8"])
+    #expect(try UserDefaultsStore(on: device, arguments: argument).setting(.volume).get() == 8)
+  }
+
+  @Test func aSettingKeepsItsStoreOpen() throws {
+    let volume: Setting<Int>
+    do {
+      volume = try UserDefaultsStore(on: .inMemory(), arguments: .none).setting(.volume)
+    }
+    try volume.set(3)
+    #expect(try volume.get() == 3)
+  }
+
+  @Test func anEmptyKeyIsRefused() {
+    final class Nameless: UserDefaultsStore, @unchecked Sendable {
+      @Setting(.nameless) var volume: Int
+    }
+    let error = #expect(throws: SettingDeclarationError.self) { try settings.setting(.nameless) }
+    #expect(error?.description == "KeyedSettings: the key of a setting is empty; give it one")
+    #expect(throws: SettingDeclarationError.self) { try Nameless(on: .inMemory()) }
+  }
+
+  @Test func declarationsAreListedInheritedOnesFirst() throws {
+    let declarations = try MoreSettings(on: .inMemory(), arguments: .none).declarations
+    #expect(
+      declarations.map(\.property) == ["loudness", "nickname", "accent", "tint", "mine", "big"])
+    #expect(declarations.map(\.key) == ["volume", "nick", "accent", "tint", "own", "big"])
+    #expect(
+      declarations.map(\.type) == [
+        "Int", "Optional<String>", "Color", "Optional<Color>", "Date", "UInt64",
+      ])
+    #expect(
+      declarations.map(\.defaultValue) == [
+        5, nil, "#0000ff", nil, .date(.distantPast), nil,
+      ])
+    #expect(declarations.map { $0.problem == nil } == [true, true, true, true, true, false])
+    #expect(try UserDefaultsStore(on: .inMemory()).declarations.isEmpty)
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keepsake
+import Observation
+import Synchronization
+import TestSupport
+import Testing
+
+private final class Tracked: UserDefaultsStore, Observable, @unchecked Sendable {
+  @Setting var name = "guest"
+  @Setting var size = 1
+}
+
+private final class Untracked: UserDefaultsStore, @unchecked Sendable {
+  @Setting var name = "guest"
+}
+
+/// The macro's expansion names Swift's module `Observation`, which a type of ours must not hide.
+@Observable private final class Model {
+  var title = "a"
+}
+
+@Suite struct TrackingTests {
+  private let device: Device
+
+  init() throws { device = try Device.temporary() }
+
+  /// How often a change was told of what `read` has read.
+  private func track(_ read: () -> Void) -> () -> Int {
+    let count = Counter()
+    withObservationTracking(read) { count.add() }
+    return { count.value }
+  }
+
+  private final class Counter: Sendable {
+    private let count = Mutex(0)
+    var value: Int { count.withLock { $0 } }
+    func add() { count.withLock { $0 += 1 } }
+  }
+
+  @Test func aSettingThatWasReadTellsItsNextChangeOnce() throws {
+    let store = try Tracked(on: device)
+    for round in 1...3 {
+      let told = track { _ = store.name }
+      store.size += 1
+      #expect(told() == 0)
+      store.name = "\(round)"
+      #expect(told() == 1)
+      store.name = "\(round) again"
+      #expect(told() == 1)
+    }
+  }
+
+  @Test func whoIsToldReadsTheNewValue() throws {
+    let store = try Tracked(on: device)
+    let seen = Mutex<[String]>([])
+    withObservationTracking {
+      _ = store.name
+    } onChange: {
+      let name = store.name
+      seen.withLock { $0.append(name) }
+    }
+    store.name = "ada"
+    #expect(seen.withLock { $0 } == ["ada"])
+  }
+
+  @Test func anEqualValueAndAFailedTransactionTellNothing() throws {
+    let store = try Tracked(on: device)
+    let told = track { _ = store.name }
+    store.name = "guest"
+    #expect(told() == 1, "the first write of the default is one: it is in the store now")
+    let again = track { _ = store.name }
+    store.name = "guest"
+    #expect(throws: CancellationError.self) {
+      try store.transaction {
+        store.name = "ada"
+        throw CancellationError()
+      }
+    }
+    #expect(again() == 0)
+  }
+
+  @Test func allSettingsOfAKeyTellItsChange() throws {
+    let (one, two) = (try Tracked(on: device), try Tracked(on: device))
+    let setting = try one.setting(SettingKey("name", default: ""))
+    let tolds = [
+      track { _ = one.name }, track { _ = two.name }, track { _ = setting.wrappedValue },
+    ]
+    one.name = "ada"
+    #expect(tolds.map { $0() } == [1, 1, 1])
+  }
+
+  @Test func aChangeByAnotherProcessIsTold() async throws {
+    let store = try Tracked(on: device)
+    let (changes, continuation) = AsyncStream<Void>.makeStream()
+    withObservationTracking {
+      _ = store.name
+    } onChange: {
+      continuation.yield()
+    }
+    let words = ["set", device.path, "name", "ada", "--store", "defaults"]
+    #expect(try Command.run(Command.kvsync.get(), words).code == 0)
+    for await _ in changes { break }
+    #expect(store.name == "ada")
+  }
+
+  @Test func aClassThatIsNotObservablePaysNothing() throws {
+    let store = try Untracked(on: device)
+    let told = track { _ = store.name }
+    store.name = "ada"
+    #expect(told() == 0 && !device.hasObservers)
+  }
+
+  @Test func aStoreThatHasGoneLeavesNoObserver() throws {
+    weak var gone: Tracked?
+    do {
+      let store = try Tracked(on: device)
+      #expect(device.hasObservers)
+      gone = store
+    }
+    #expect(gone == nil && !device.hasObservers)
+  }
+
+  @Test func swiftsMacroFindsItsModule() {
+    let model = Model()
+    let told = track { _ = model.title }
+    model.title = "b"
+    #expect(told() == 1)
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keepsake
+import KeepsakeTesting
+import Testing
+
+@Suite struct ChangeRecorderTests {
+  private let device: Device
+  private let settings: AppSettings
+  private let shared: SharedSettings
+
+  init() throws {
+    device = try Device.inMemory()
+    settings = try AppSettings(on: device)
+    shared = try SharedSettings(on: device)
+  }
+
+  @Test func itRemembersEachCommitAsOneSet() throws {
+    let recorder = ChangeRecorder(device)
+    #expect(recorder.sets.isEmpty && recorder.last == nil)
+    settings.username = "ada"
+    try device.transaction {
+      settings.username = "bob"
+      shared.theme = .dark
+    }
+    #expect(recorder.sets.map { $0.map(\.key) } == [["username"], ["username", "theme"]])
+    #expect(recorder.all.map(\.new) == ["ada", "bob", "dark"])
+    #expect(recorder.changes(of: "username").map(\.old) == [nil, "ada"])
+    #expect(recorder.last?.key == "theme")
+    recorder.clear()
+    #expect(recorder.sets.isEmpty)
+    settings.username = "eve"
+    #expect(recorder.all.map(\.new) == ["eve"])
+  }
+
+  @Test func aStoresRecorderHearsOfThatStoreAlone() {
+    let recorder = ChangeRecorder(settings)
+    shared.theme = .dark
+    settings["e\u{301}"] = 1
+    #expect(recorder.all.map(\.store) == ["defaults"])
+    #expect(recorder.changes(of: "e\u{301}").count == 1)
+    #expect(recorder.changes(of: "é").isEmpty)
+  }
+
+  @Test func itEndsWithTheRecorder() {
+    var recorder: ChangeRecorder? = ChangeRecorder(device)
+    #expect(device.hasObservers)
+    recorder = nil
+    #expect(!device.hasObservers)
+    #expect(recorder == nil)
+  }
+
+  @Test func nextGivesEverySetOnceInOrder() async throws {
+    let recorder = ChangeRecorder(settings)
+    settings.loginCount = 1
+    settings.loginCount = 2
+    #expect(try await recorder.next().map(\.new) == [1])
+    #expect(try await recorder.next().map(\.new) == [2])
+    async let third = recorder.next()
+    elsewhere { settings.loginCount = 3 }
+    #expect(try await third.map(\.new) == [3])
+  }
+
+  @Test func waitingSeesWhatWasAndWhatComes() async throws {
+    let recorder = ChangeRecorder(device)
+    settings.loginCount = 1
+    #expect(try await recorder.waitFor("loginCount").new == 1)
+    async let tenth = recorder.waitFor { $0.new == 10 }
+    async let theme = recorder.waitFor("theme")
+    elsewhere {
+      for count in 2...20 { settings.loginCount = count }
+      shared.theme = .sepia
+    }
+    #expect(try await tenth.old == 9)
+    #expect(try await theme.new == "sepia")
+  }
+
+  @Test func whoWaitsAlreadyIsTold() async throws {
+    let recorder = ChangeRecorder(settings)
+    settings.loginCount = 1
+    let isWaiting = DispatchSemaphore(value: 0)
+    elsewhere {
+      isWaiting.wait()
+      settings.loginCount = 2
+    }
+    let second = try await recorder.waitFor { change in
+      isWaiting.signal()  // it looks at the first change, and cannot miss the second any more
+      return change.new == 2
+    }
+    #expect(second.old == 1)
+  }
+
+  @Test func manyWaitersShareTheSets() async throws {
+    let recorder = ChangeRecorder(settings)
+    let counts = try await withThrowingTaskGroup(of: StoredValue?.self) { group in
+      for _ in 0..<50 { group.addTask { try await recorder.next().first?.new } }
+      elsewhere { for count in 1...50 { settings.loginCount = count } }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(counts == Set((1...50).map { .integer($0) }))
+  }
+
+  @Test func waitingTooLongFailsAndSaysWhatCameInstead() async throws {
+    let recorder = ChangeRecorder(device)
+    let nothing = await #expect(throws: ChangeRecorder.TimedOut.self) {
+      try await recorder.next(within: .zero)
+    }
+    #expect(nothing?.description == "no further change set within 0.0 seconds; nothing changed")
+    try device.transaction {
+      settings.username = "secret"
+      shared.theme = .dark
+    }
+    let other = await #expect(throws: ChangeRecorder.TimedOut.self) {
+      try await recorder.waitFor("volume", within: .milliseconds(1))
+    }
+    #expect(
+      other?.description == """
+        no change of "volume" within 0.001 seconds; \
+        what changed was [defaults/username, cloud/theme]
+        """)
+    await #expect(throws: ChangeRecorder.TimedOut.self) {
+      try await recorder.waitFor(within: .zero) { $0.new == 5 }
+    }
+  }
+
+  @Test func whoTimedOutTakesNothingAway() async throws {
+    let recorder = ChangeRecorder(settings)
+    for count in 1...100 {
+      elsewhere { settings.loginCount = count }
+      var got: [Change]?
+      for _ in 0..<20 where got == nil {
+        // Gives up at about the time the change comes.
+        do { got = try await recorder.next(within: .zero) } catch is ChangeRecorder.TimedOut {}
+      }
+      if got == nil { got = try await recorder.next() }
+      #expect(got?.map(\.new) == [.integer(Int64(count))])
+    }
+  }
+
+  @Test func aCancelledWaitEnds() async throws {
+    let recorder = ChangeRecorder(settings)
+    let waiting = Task { try await recorder.next(within: .seconds(3600)) }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+  }
+
+  @Test func mergesAreRecordedToo() throws {
+    let recorder = ChangeRecorder(shared)
+    let other = try SharedSettings(on: .inMemory())
+    other.theme = .dark
+    try device.merge(with: other.device)
+    #expect(recorder.all.map(\.reason) == [.firstMerge])
+  }
+
+  private func elsewhere(_ body: @escaping @Sendable () -> Void) {
+    Thread.detachNewThread(body)
+  }
+}

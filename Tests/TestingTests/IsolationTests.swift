@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Keepsake
+import KeepsakeTesting
+import Testing
+
+/// Each of these tests runs beside the others.
+@Suite struct IsolationTests {
+  private static let app = Container { c in
+    c.register { _ in try Device.inMemory() }
+    c.register { c in try AppSettings(on: c.get()) }
+    c.register(using: Login.init)
+  }
+
+  @Test(arguments: 0..<200)
+  func everyTestHasAStoreOfItsOwn(number: Int) async throws {
+    let settings = try AppSettings(on: .inMemory())
+    #expect(settings.loginCount == 0)
+    for _ in 0..<5 {
+      settings.loginCount += number
+      await Task.yield()
+    }
+    #expect(settings.loginCount == 5 * number)
+  }
+
+  @Test(arguments: 0..<200)
+  func everyTestHasAProgramOfItsOwn(number: Int) async throws {
+    let test = try Self.app.forTest()
+    let settings: AppSettings = try test.get()
+    #expect(settings.username == "guest")
+    try test.get(Container.Key<Login>()).run(as: "user \(number)")
+    await Task.yield()
+    #expect(settings.username == "user \(number)")
+  }
+
+  @Test func whatTheProgramHasMadeAlreadyIsNotUsed() throws {
+    let app = Container { c in
+      c.register { _ in try Device.inMemory() }
+      c.register { c in try AppSettings(on: c.get()) }
+    }
+    let theirs: AppSettings = try app.get()
+    theirs.username = "ada"
+    let ours: AppSettings = try app.forTest().get()
+    #expect(ours.username == "guest")
+    #expect(ours !== theirs)
+  }
+
+  @Test func moreCanBeReplacedAndTheClockIsTheGivenOne() throws {
+    let clock = ManualClock()
+    let test = try Self.app.forTest(clock: clock) { try $0.set("x", for: Container.Key("y")) }
+    #expect(try test.get(Container.Key<String>("y")) == "x")
+    let settings: AppSettings = try test.get()
+    let recorder = ChangeRecorder(settings)
+    settings.username = "ada"
+    #expect(recorder.last?.stamp.milliseconds == clock.milliseconds)
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keepsake
+import KeepsakeDevice
+import KeepsakeTesting
+import Testing
+
+@Suite struct WriteFailureTests {
+  @Test func whileWritesFailNothingIsWrittenAndEverythingIsRead() throws {
+    for device in try [Device.inMemory(), .temporary()] {
+      let settings = try AppSettings(on: device)
+      settings.username = "ada"
+      let recorder = ChangeRecorder(settings)
+      try device.whileWritesFail {
+        settings.username = "bob"
+        #expect(settings.username == "ada")
+        let error = #expect(throws: KeepsakeError.self) { try settings.$username.set("eve") }
+        #expect(error?.code == .permissionDenied)
+        #expect(throws: KeepsakeError.self) {
+          try settings.transaction {
+            settings["k"] = 1; try settings.$username.set("eve")
+          }
+        }
+      }
+      #expect(settings.errors.count == 1)
+      #expect(recorder.sets.isEmpty)
+      settings.username = "bob"
+      #expect(try AppSettings(on: device).username == "bob")
+    }
+  }
+
+  @Test func afterwardsWritesSucceedWhateverHappened() throws {
+    struct Own: Error {}
+    let settings = try AppSettings(on: .inMemory())
+    for _ in 0..<3 {
+      #expect(throws: Own.self) { try settings.device.whileWritesFail { throw Own() } }
+      try settings.$username.set("ada")
+      #expect(try settings.device.whileWritesFail { 5 } == 5)
+      try settings.$username.set("bob")
+    }
+  }
+
+  @Test func aDeviceOpenedForReadingStaysSo() throws {
+    let device = try Device.temporary()
+    let reader = try Device(path: device.path, access: .readOnly)
+    try reader.whileWritesFail {}
+    #expect(try reader.core.access { try $0.first("PRAGMA query_only") { $0.integer(0) } } == 1)
+    #expect(throws: KeepsakeError.self) { try AppSettings(on: reader).$username.set("ada") }
+    try AppSettings(on: device).$username.set("ada")
+  }
+
+  @Test func aFileThatIsGoneOrOverwrittenSaysSo() throws {
+    let devices = try SimulatedDevices(count: 1)
+    var settings: AppSettings? = try AppSettings(on: devices[0])
+    settings?.username = "ada"
+    let path = devices[0].path
+    try FileManager.default.removeItem(atPath: path)
+    let gone = #expect(throws: KeepsakeError.self) { try settings?.$username.set("bob") }
+    #expect(gone?.code == .inputOutput)
+    settings = nil
+    try Data("ten bytes!".utf8).write(to: URL(fileURLWithPath: path))
+    let foreign = #expect(throws: KeepsakeError.self) { try Device(path: path) }
+    #expect(foreign?.code == .notKeepsake)
+  }
+
+  @Test func aMergeFailsThereToo() throws {
+    let devices = try SimulatedDevices(count: 2)
+    try SharedSettings(on: devices[0]).theme = .dark
+    let error = #expect(throws: KeepsakeError.self) {
+      try devices[1].whileWritesFail { try devices.meet(0, 1) }
+    }
+    #expect(error?.code == .permissionDenied)
+    #expect(error?.path == devices[1].path)
+    try devices.settle()
+    #expect(try SharedSettings(on: devices[1]).theme == .dark)
+  }
+}
