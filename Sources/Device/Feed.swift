@@ -67,7 +67,7 @@ final class Feed: Sendable {
     return id ?? observers.add(observer)
   }
 
-  func remove(_ id: Int) {
+  func remove(_ id: Int, on core: Core) {
     observers.remove(id)
     let scopes = observers.scopes
     let isLast = state.withLock { state in
@@ -77,7 +77,8 @@ final class Feed: Sendable {
       state = State()
       return true
     }
-    if isLast { looking.withLock { _ in } }
+    // The thread may be waiting for the very transaction that we are in.
+    if isLast, !core.moments.isInOurTransaction { looking.withLock { _ in } }
   }
 
   // MARK: - What we commit
@@ -168,23 +169,22 @@ final class Feed: Sendable {
   }
 
   /// A write to the log shows in the index only when its transaction has committed, microseconds to
-  /// milliseconds later.
+  /// milliseconds later: the first few are not worth a sleep.
   private func settle(_ core: WeakCore) {
-    var pause: UInt32 = 20
-    var waited: UInt32 = 0
+    let start = ContinuousClock.now
     var commits: UInt32?
     var isOver = false
-    while !isOver, waited < 20_000 {
+    while !isOver {
       with(core) { core in
         commits = commits ?? core.moments.commits
+        core.moments.wait(for: commits)
         isOver = try look(core)
         // It was our own.
         if core.moments.commits != commits, !isBehind(core.moments) { isOver = true }
       }
-      guard !isOver else { return }
-      usleep(pause)
-      waited += pause
-      pause = min(pause * 2, 2_000)
+      let waited = start.duration(to: .now)
+      guard !isOver, waited < .milliseconds(20) else { return }
+      usleep(waited < .milliseconds(2) ? 20 : 1_000)
     }
   }
 

@@ -97,6 +97,18 @@ package final class Moments: Sendable {
   /// Whether this process is in a write transaction, so that no other can commit.
   var isWriting: Bool { writer.load(ordering: .relaxed) != 0 }
 
+  /// Whether this thread is in a transaction.
+  var isInOurTransaction: Bool { writer.load(ordering: .relaxed) == currentThread }
+
+  /// Waits some ten microseconds for somebody else's commit.
+  ///
+  /// - Parameter commits: the count before it.
+  func wait(for commits: UInt32?) {
+    for _ in 0..<5_000 where !isWriting {
+      guard self.commits == commits else { return }
+    }
+  }
+
   func beginTransaction() { writer.store(currentThread, ordering: .relaxed) }
 
   func endTransaction() {

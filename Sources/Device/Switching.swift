@@ -44,7 +44,8 @@ extension Device {
             scope: Scope(store: ByteText(store), keys: observer.keys), handler: observer.handler,
             onFailure: observer.onFailure), on: core)
       }
-      let observations = ids.map { id in ObservationToken { [core] in core.shared.feed.remove(id) }
+      let observations = ids.map { id in
+        ObservationToken { [core] in core.shared.feed.remove(id, on: core) }
       }
       let changes = try core.read { try difference($0, store: store, from: known) }
       move()

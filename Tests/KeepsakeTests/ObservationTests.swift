@@ -127,6 +127,18 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     observation.cancel()
   }
 
+  /// The thread that hears of others may wait for the transaction, which must not wait for it.
+  @Test func anObserverCanBeTakenAwayInATransaction() throws {
+    for _ in 0..<200 {
+      let observation = store.observe { heard.append($0) }
+      try store.transaction {
+        store.size += 1
+        observation.cancel()
+      }
+    }
+    #expect(heard.sets.isEmpty && !device.hasObservers)
+  }
+
   @Test func aFailedTransactionTellsNothing() throws {
     let observation = store.observe { heard.append($0) }
     #expect(throws: CancellationError.self) {

@@ -10,7 +10,11 @@ let benchmarks: @Sendable () -> Void = {
   Benchmark.defaultConfiguration = .init(
     metrics: [.wallClock, .throughput], warmupIterations: 1, scalingFactor: .kilo,
     maxDuration: .seconds(5))
-  settingBenchmarks()
+  OtherProcess.runIfTold()
+  readBenchmarks()
+  writeBenchmarks()
+  openBenchmarks()
+  processBenchmarks()
   mergeBenchmarks()
   injectionBenchmarks()
   propertyListBenchmarks()

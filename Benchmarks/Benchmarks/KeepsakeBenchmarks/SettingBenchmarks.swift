@@ -2,47 +2,63 @@
 
 import Benchmark
 import Foundation
-import GRDBSQLite
 import Keepsake
+import Synchronization
 
 final class BenchmarkSettings: UserDefaultsStore, @unchecked Sendable {
   @Setting var username = "guest"
+  @Setting var count = 0
+
+  convenience init(on device: Device) throws {
+    try self.init(on: device, arguments: .none)
+  }
 }
 
-func settingBenchmarks() {
-  Benchmark("read: typed setting") { benchmark in
+/// Thirty-two bytes, and another thirty-two.
+let texts = (0..<2).map { "a string of thirty-two bytes ...\($0)" }.map { String($0.dropFirst()) }
+
+func readBenchmarks() {
+  // So many that the first read, from the file, does not count.
+  let reading = Benchmark.Configuration(scalingFactor: .mega)
+  Benchmark("read: typed String", configuration: reading) { benchmark in
     let settings = try BenchmarkSettings(on: .temporary())
-    settings.username = "a string of thirty-two bytes ...."
+    settings.username = texts[0]
     benchmark.startMeasurement()
     for _ in benchmark.scaledIterations { blackHole(settings.username) }
+    benchmark.stopMeasurement()
+    blackHole(settings)
   }
 
-  Benchmark("set: typed setting, durable") { benchmark in
+  Benchmark("read: typed Int", configuration: reading) { benchmark in
     let settings = try BenchmarkSettings(on: .temporary())
-    let values = (0..<2).map { "a string of thirty-two bytes ...\($0)" }
+    settings.count = 5
     benchmark.startMeasurement()
-    for index in benchmark.scaledIterations { settings.username = values[index % 2] }
+    for _ in benchmark.scaledIterations { blackHole(settings.count) }
+    benchmark.stopMeasurement()
+    blackHole(settings)
   }
 
-  Benchmark("set: the same row by the C API") { benchmark in
-    let device = try Device.temporary()
-    try UserDefaultsStore(on: device).set("x", for: "username")
-    let raw = try RawDatabase(device.path)
-    try raw.execute("PRAGMA synchronous = NORMAL")
-    let (begin, commit) = (try raw.prepare("BEGIN IMMEDIATE"), try raw.prepare("COMMIT"))
-    let read = try raw.prepare(
-      "SELECT tag, value, hlc, origin FROM entry WHERE store = 'defaults' AND key = 'username'")
-    let write = try raw.prepare(
-      """
-      INSERT INTO entry SELECT 'defaults', 'username', 1, 'a string of thirty-two bytes ....',
-        hlc + 1, origin, lseq + 1 FROM entry WHERE store = 'defaults' AND key = 'username'
-      ON CONFLICT (store, key) DO UPDATE SET value = excluded.value, hlc = excluded.hlc,
-        lseq = excluded.lseq WHERE excluded.hlc > entry.hlc
-      """)
-    defer { for statement in [begin, commit, read, write] { sqlite3_finalize(statement) } }
+  Benchmark("read: string(forKey:)", configuration: reading) { benchmark in
+    let settings = try BenchmarkSettings(on: .temporary())
+    settings.username = texts[0]
     benchmark.startMeasurement()
-    for _ in benchmark.scaledIterations {
-      for statement in [begin, read, write, commit] { run(statement) }
-    }
+    for _ in benchmark.scaledIterations { blackHole(settings.string(forKey: "username")) }
+    benchmark.stopMeasurement()
+    blackHole(settings)
+  }
+
+  Benchmark("read: limit, a lock and a dictionary", configuration: reading) { benchmark in
+    let values = Mutex(["username": texts[0]])
+    benchmark.startMeasurement()
+    for _ in benchmark.scaledIterations { blackHole(values.withLock { $0["username"] }) }
+  }
+
+  Benchmark("read: Foundation's UserDefaults") { benchmark in
+    let defaults = UserDefaults.standard
+    defaults.set(texts[0], forKey: "username")
+    benchmark.startMeasurement()
+    for _ in benchmark.scaledIterations { blackHole(defaults.string(forKey: "username")) }
+    benchmark.stopMeasurement()
+    blackHole(defaults)
   }
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two processes on one file. The second one is this program again, told by its environment what to
+// do.
+
+import Benchmark
+import Foundation
+import Keepsake
+import Synchronization
+
+/// What the second process does; it ends when it is killed.
+enum OtherProcess {
+  private static let role = "KEEPSAKE_BENCHMARK_ROLE"
+  private static let file = "KEEPSAKE_BENCHMARK_FILE"
+
+  static func start(_ name: String, _ path: String) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.environment = ProcessInfo.processInfo.environment.merging([role: name, file: path]) {
+      $1
+    }
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+
+  /// In the second process: does what it was told, and never returns.
+  static func runIfTold() {
+    let environment = ProcessInfo.processInfo.environment
+    guard let role = environment[role], let path = environment[file] else { return }
+    do {
+      let settings = try BenchmarkSettings(on: Device(path: path))
+      switch role {
+      case "write without a pause":
+        for index in 0... { try settings.$username.set(texts[index % 2]) }
+      default:
+        while true {
+          usleep(2_000)
+          settings.count = Int(now())
+        }
+      }
+    } catch {
+      print(error)
+    }
+    exit(1)
+  }
+
+  /// Nanoseconds of a clock that all processes share.
+  static func now() -> UInt64 { clock_gettime_nsec() }
+
+  private static func clock_gettime_nsec() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}
+
+func processBenchmarks() {
+  let waited = BenchmarkMetric.custom(
+    "ns waited", polarity: .prefersSmaller, useScalingFactor: false)
+  Benchmark(
+    "two processes: a set beside one that writes without a pause",
+    configuration: .init(
+      metrics: [waited], warmupIterations: 0, scalingFactor: .one, maxDuration: .seconds(10),
+      maxIterations: 20_000)
+  ) { benchmark, pair in
+    let start = OtherProcess.now()
+    try pair.settings.$count.set(Int(start))
+    benchmark.measurement(waited, Int(OtherProcess.now() - start))
+  } setup: {
+    try TwoProcesses("write without a pause")
+  } teardown: {
+  }
+
+  let heard = BenchmarkMetric.custom(
+    "ns until heard", polarity: .prefersSmaller, useScalingFactor: false)
+  Benchmark(
+    "two processes: a set is heard in the other one",
+    configuration: .init(
+      metrics: [heard], warmupIterations: 5, scalingFactor: .one, maxDuration: .seconds(10),
+      maxIterations: 2_000)
+  ) { benchmark, pair in
+    benchmark.measurement(heard, pair.nextDelay())
+  } setup: {
+    try TwoProcesses("write now and then")
+  }
+}
+
+/// This process and another one on one file.
+private final class TwoProcesses: Sendable {
+  let settings: BenchmarkSettings
+  private let other: Process
+  private let delays = Mutex<[Int]>([])
+  private let news = DispatchSemaphore(value: 0)
+  private let token = Mutex<ObservationToken?>(nil)
+
+  init(_ role: String) throws {
+    settings = try BenchmarkSettings(on: .temporary())
+    other = try OtherProcess.start(role, settings.device.path)
+    let observation = settings.observe("count") { [weak self] changes in
+      let now = OtherProcess.now()
+      guard let self, let change = changes.last, change.process == .other,
+        case .integer(let sent)? = change.new
+      else { return }
+      delays.withLock { $0.append(Int(now) - Int(sent)) }
+      news.signal()
+    }
+    token.withLock { $0 = observation }
+  }
+
+  func nextDelay() -> Int {
+    news.wait()
+    return delays.withLock { $0.removeFirst() }
+  }
+
+  deinit { other.terminate() }
+}
