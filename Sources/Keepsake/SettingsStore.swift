@@ -85,7 +85,9 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   /// Replaces the value of a key by what `body` makes of it, as one step: no other thread and no
   /// other process writes in between.
   ///
-  /// - Parameter body: gets the value of the first layer that has one; nil removes the entry.
+  /// - Parameters:
+  ///   - key: where the value is stored.
+  ///   - body: gets the value of the first layer that has one; nil removes the entry.
   /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written.
   @discardableResult
   public func update<Result>(
