@@ -106,8 +106,9 @@ public final class Device: Sendable {
   /// the result is released.
   ///
   /// What this process commits is told on the thread that committed. Of other processes' commits
-  /// the net change is told, usually within a tenth of a millisecond, on a thread of its own:
-  /// several that follow each other closely are told as one, each transaction whole.
+  /// the net change is told, on a thread of its own, which the system wakes on Linux and which
+  /// looks every 50 ms elsewhere: several that follow each other closely are told as one, each
+  /// transaction whole.
   ///
   /// - Parameters:
   ///   - store: only changes of this store; nil for all.

@@ -11,8 +11,9 @@ extension SettingsStore {
   /// it, until the result is released.
   ///
   /// What this process commits is told on the thread that committed; what others commit on another
-  /// thread, usually within a tenth of a millisecond, as the net change since this process last
-  /// heard. What could not be read is reported in `errors`, and read later.
+  /// thread, which the system wakes on Linux and which looks every 50 ms elsewhere, as the net
+  /// change since this process last heard. What could not be read is reported in `errors`, and read
+  /// later. Not told are changes of other layers than what was set: defaults, suites, arguments.
   ///
   /// - Parameters:
   ///   - keys: only changes of these: `"theme"`, `["theme", "volume"]`, `.prefix("editor.")`.
@@ -35,7 +36,8 @@ extension SettingsStore {
 
 extension Setting {
   /// Calls `handler` with the value after every commit that changed the key, until the result is
-  /// released.
+  /// released; also where an argument hides what was set. The value is read when `handler` is
+  /// called, so it may be newer than the commit.
   ///
   /// - Throws: `SettingDeclarationError` if this setting is not a property of a store.
   public func observe(_ handler: @escaping @Sendable (Value) -> Void) throws -> ObservationToken {

@@ -10,7 +10,9 @@ public import KeepsakeValues
 extension Setting {
   /// A setting of a type that a store can hold.
   ///
-  /// - Parameter key: where it is stored; the property's name unless given.
+  /// - Parameters:
+  ///   - wrappedValue: the default, given by assignment.
+  ///   - key: where it is stored; the property's name unless given.
   public convenience init(
     wrappedValue: Value, _ key: String? = nil
   ) where Value: BackingStoreConvertible {
@@ -28,7 +30,9 @@ extension Setting {
 extension Setting where Value: OptionalBackingStoreConvertible {
   /// An optional setting: nil when there is no value; setting nil removes the key.
   ///
-  /// - Parameter key: where it is stored; the property's name unless given.
+  /// - Parameters:
+  ///   - wrappedValue: the default, given by assignment.
+  ///   - key: where it is stored; the property's name unless given.
   public convenience init(wrappedValue: Value = nil, _ key: String? = nil) {
     self.init(wrappedValue, key: key, codec: SettingCodec())
   }
@@ -42,7 +46,10 @@ extension Setting where Value: OptionalBackingStoreConvertible {
 extension Setting {
   /// A setting of any type, by a transformer for this one property.
   ///
-  /// - Parameter key: where it is stored; the property's name unless given.
+  /// - Parameters:
+  ///   - wrappedValue: the default, given by assignment.
+  ///   - key: where it is stored; the property's name unless given.
+  ///   - transformer: how a value is stored.
   public convenience init(
     wrappedValue: Value, _ key: String? = nil, by transformer: Transformer<Value>
   ) {
@@ -76,6 +83,7 @@ extension Setting {
   /// A setting of any type, by hooks for this one property: a `Transformer` made in place.
   ///
   /// - Parameters:
+  ///   - wrappedValue: the default, given by assignment.
   ///   - key: where it is stored; the property's name unless given.
   ///   - fromBackingStore: the value for a stored one; nil or an error when it cannot be read.
   ///   - toBackingStore: what to store; an error when the value cannot be stored.

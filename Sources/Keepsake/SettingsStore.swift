@@ -33,8 +33,8 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   /// The store's name on the device, as `kvsync --store` takes it.
   public var storeName: String { backing.store }
 
-  /// The last failures of getters and setters, which cannot throw; each is also logged. At most
-  /// 100.
+  /// The last failures of what could not throw, in this store object: getters, setters, names of
+  /// Foundation's, observers, the daily backup. Each is also logged. At most 100.
   public var errors: [SettingFailure] { backing.failures.recent }
 
   public func value(for key: String) throws(KeepsakeError) -> StoredValue? {
@@ -85,7 +85,9 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   /// Replaces the value of a key by what `body` makes of it, as one step: no other thread and no
   /// other process writes in between.
   ///
-  /// - Parameter body: gets the value of the first layer that has one; nil removes the entry.
+  /// - Parameters:
+  ///   - key: where the value is stored.
+  ///   - body: gets the value of the first layer that has one; nil removes the entry.
   /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written.
   @discardableResult
   public func update<Result>(

@@ -4,26 +4,58 @@ import Foundation
 import Testing
 
 @Suite struct ArticleTests {
-  /// Each module's article, and the file that has its snippets.
-  private static let articles = [
-    "Sources/Injection/KeepsakeInjection.docc/KeepsakeInjection.md":
-      "Tests/InjectionProbe/Article.swift",
-    "Sources/Testing/KeepsakeTesting.docc/KeepsakeTesting.md": "Tests/TestingTests/Article.swift",
-  ]
+  /// Each article, the file that has its snippets, and how many there are at least.
+  private static let articles: [(article: String, source: String, minimum: Int)] =
+    [
+      (
+        "Sources/Injection/KeepsakeInjection.docc/KeepsakeInjection.md",
+        "Tests/InjectionProbe/Article.swift", 6
+      ),
+      (
+        "Sources/Testing/KeepsakeTesting.docc/KeepsakeTesting.md",
+        "Tests/TestingTests/Article.swift", 6
+      ),
+    ]
+    + [
+      ("CloudStores", "CloudStores", 5), ("ComingFrom", "ComingFrom", 2),
+      ("GettingStarted", "GettingStarted", 7), ("GuaranteesAndLimits", "Guarantees", 5),
+      ("Keepsake", "Testing", 1), ("Layers", "Layers", 4), ("Observing", "Observing", 9),
+      ("ProcessesAndDurability", "Durability", 8), ("Testing", "Testing", 3),
+      ("Transformers", "Transformers", 7), ("TypedSettings", "TypedSettings", 9),
+    ].map { article, source, minimum in
+      (
+        "Sources/Keepsake/Keepsake.docc/\(article).md",
+        "Tests/KeepsakeTests/Articles/\(source)Article.swift", minimum
+      )
+    }
 
   @Test(arguments: articles)
-  func everySnippetOfAnArticleIsCompiled(article: String, source: String) throws {
-    let snippets = try Project.text(article).components(separatedBy: "```swift\n").dropFirst()
-      .map { $0.components(separatedBy: "```")[0] }
-    #expect(snippets.count > 5)
+  func everySnippetOfAnArticleIsCompiled(article: String, source: String, minimum: Int) throws {
+    let blocks = try Project.text(article).components(separatedBy: "```").enumerated()
+      .filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
     let compiled = Self.unindented(try Project.text(source))
-    for snippet in snippets {
-      #expect(compiled.contains(Self.unindented(snippet)), "\(snippet)")
+    // What a program prints has no language; terminal sessions are played with those of the README.
+    for block in blocks where !block.hasPrefix("console\n") {
+      let snippet = block.hasPrefix("swift\n") ? String(block.dropFirst(6)) : block
+      #expect(compiled.contains(Self.unindented(snippet)), "\(block)")
+    }
+    #expect(blocks.count { $0.hasPrefix("swift\n") } >= minimum)
+  }
+
+  @Test func everyArticleIsComparedAndShort() throws {
+    #expect(try Project.files(in: ["Sources"], ".md") == Self.articles.map(\.article).sorted())
+    for article in try Project.files(in: ["Sources/Keepsake"], ".md") {
+      #expect(try Project.text(article).split(separator: "\n").count <= 150, "\(article)")
     }
   }
 
-  @Test func everyArticleIsCompared() throws {
-    #expect(try Project.files(in: ["Sources"], ".md") == Self.articles.keys.sorted())
+  @Test func everyLinkOfTheCatalogLeadsToAnArticle() throws {
+    let articles = try Project.files(in: ["Sources/Keepsake"], ".md")
+    for article in articles {
+      for link in try Project.text(article).matches(of: /<doc:(\w+)>/) {
+        #expect(articles.contains("Sources/Keepsake/Keepsake.docc/\(link.1).md"), "\(link.0)")
+      }
+    }
   }
 
   private static func unindented(_ text: String) -> String {

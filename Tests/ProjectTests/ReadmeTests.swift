@@ -5,8 +5,10 @@ import TestSupport
 import Testing
 
 @Suite struct ReadmeTests {
-  private static func blocks(_ language: String) throws -> [String] {
-    let parts = try Project.text("README.md").components(separatedBy: "```\(language)\n")
+  private static func blocks(
+    _ language: String, of file: String = "README.md"
+  ) throws -> [String] {
+    let parts = try Project.text(file).components(separatedBy: "```\(language)\n")
     return parts.dropFirst().map { $0.components(separatedBy: "```")[0] }
   }
 
@@ -16,10 +18,14 @@ import Testing
     #expect(source == "// SPDX-License-Identifier: Apache-2.0\n\n" + program)
   }
 
+  @Test func theProgramIsShownAtWork() throws {
+    #expect(try Self.blocks("console").first?.contains("$ two-devices\n") == true)
+  }
+
   @Test func everyTerminalSessionPrintsWhatItSays() throws {
-    let sessions = try Self.blocks("console")
-    #expect(!sessions.isEmpty)
-    for session in sessions {
+    let articles = try Project.files(in: ["Sources"], ".md")
+    let sessions = try articles.flatMap { try Self.blocks("console", of: $0) }
+    for session in try Self.blocks("console") + sessions {
       let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("keepsake-readme-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -44,6 +50,17 @@ import Testing
         Command.find("sh"), ["-c", "PATH='\(bin)':$PATH; \(command)"], in: folder)
       #expect(result.code == 0, "\(command): \(result.stderr)")
       #expect(result.stdout == lines.dropFirst().map { $0 + "\n" }.joined(), "\(command)")
+    }
+  }
+
+  @Test func whatItShowsAndLinksToIsThere() throws {
+    let readme = try Project.text("README.md")
+    let shown = try #require(try Self.blocks("", of: "README.md").first { $0.hasPrefix("\"vol") })
+    let article = try Self.blocks("", of: "Sources/Keepsake/Keepsake.docc/Layers.md")
+    #expect(article.contains(shown))
+    for link in readme.matches(of: /\](?:\(|: )([^#)\s]+)/) {
+      let path = Project.root.appendingPathComponent(String(link.1)).path
+      #expect(FileManager.default.fileExists(atPath: path), "\(link.1)")
     }
   }
 

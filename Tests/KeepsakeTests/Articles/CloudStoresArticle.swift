@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keepsake
+import TestSupport
+import Testing
+
+@Suite struct CloudStoresArticle {
+  final class SharedSettings: CloudKeyValueStore, @unchecked Sendable {
+    @Setting var theme = "light"
+    @Setting var volume = 5
+  }
+
+  private let clock = ManualClock()
+  private let (phone, laptop): (Device, Device)
+
+  init() throws {
+    (phone, laptop) = (try .inMemory(clock: clock), try .inMemory(clock: clock))
+  }
+
+  @Test func devicesMeet() throws {
+    let (here, there) = (try SharedSettings(on: phone), try SharedSettings(on: laptop))
+    here.theme = "dark"
+    there.volume = 7
+    let report = try phone.merge(with: laptop)
+    #expect(report.hasConverged)
+    #expect(here.volume == 7 && there.theme == "dark")
+  }
+
+  @Test func whatIsKnownIsSaid() throws {
+    let here = try SharedSettings(on: phone)
+    #expect(try here.valueState(forKey: "theme") == .notYetMet)
+    here.volume = 7
+    try phone.merge(with: laptop)
+    #expect(try here.valueState(forKey: "theme") == .default)
+    here.theme = "dark"
+    #expect(try here.valueState(forKey: "theme") == .set)
+    let lastMerge = clock.now
+    clock.advance(by: .seconds(60))
+    #expect(try here.syncState == .pending(changes: 1, asOf: lastMerge))
+  }
+
+  @Test func limitsRefuseAWrite() throws {
+    let shared = try SharedSettings(on: phone, limits: .iCloud)
+    shared[String(repeating: "k", count: 65)] = 1
+    #expect((shared.errors[0].cause as? KeepsakeError)?.code == .quotaExceeded)
+  }
+
+  @Test func anAccountIsAnotherDevice() throws {
+    let log = ArticleLog()
+    let (here, work) = (try SharedSettings(on: phone), try Device.inMemory())
+    here.theme = "dark"
+    try SharedSettings(on: work).theme = "sepia"
+    let observation = here.observe { log.add($0) }
+    try here.switchAccount(to: work)
+    #expect(here.device === work && here.theme == "sepia")
+    #expect(log.changes.map(\.reason) == [.account])
+    #expect(log.changes.map(\.old) == ["dark"] && log.changes.map(\.new) == ["sepia"])
+    observation.cancel()
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keepsake
+import TestSupport
+import Testing
+
+extension SettingKey where Value == Int {
+  static var letterSize: Self { Self("letter_size", default: 12) }
+}
+
+@Suite struct TypedSettingsArticle {
+  enum Theme: String { case light, dark }
+
+  final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+    @Setting var username = "guest"  // stored under "username"
+    @Setting("nbr_logins") var loginCount = 0  // under another key
+    @Setting var nickname: String?  // nil: there is no value
+    @Setting var tags: Set<String> = []
+    @Setting(by: .rawValue) var theme = Theme.light  // by a transformer
+    let volume = Setting(default: 5)  // without a property wrapper
+  }
+
+  final class Keyed: UserDefaultsStore, @unchecked Sendable {
+    @Setting(.letterSize) var letterSize: Int
+  }
+
+  private let settings: AppSettings
+
+  init() throws { settings = try AppSettings(on: .inMemory(), arguments: .none) }
+
+  @Test func aSettingDoesMoreThanItsProperty() throws {
+    settings.username = "bob"
+    let name = try settings.$username.get()  // throws where the property gives its default
+    try settings.$username.set("ada")  // throws where the property only reports
+    try settings.$username.reset()  // removes what was set
+    #expect(try settings.$username.isDefault)
+    #expect(name == "bob" && settings.username == "guest")
+    #expect(settings.theme == .light && settings.tags == [] && settings.volume.wrappedValue == 5)
+  }
+
+  @Test func stepsAreAtomic() throws {
+    try settings.$loginCount.update { $0 += 1 }
+    try settings.$loginCount.increment()
+    let isFirst = try settings.$nickname.compareAndSet(nil, to: "ada")
+    #expect(settings.loginCount == 2 && isFirst && settings.nickname == "ada")
+  }
+
+  @Test func anyKeyIsThere() throws {
+    settings["editor.size"] = 9
+    settings["editor.fonts"] = ["mono", "serif"]
+    try settings.update("editor.size") { $0 = 10 }
+    #expect(settings["editor.size"] == 10)
+  }
+
+  @Test func aKeyDeclaresASetting() throws {
+    let letterSize = try settings.setting(.letterSize)
+    letterSize.wrappedValue += 2
+    #expect(try settings["letter_size"] == 14 && Keyed(on: settings.device).letterSize == 14)
+  }
+
+  @Test func aClassListsItsSettings() throws {
+    let small = try SmallBundle("letter_size", default: 14)
+    let bundle = try SettingsBundle(at: small.url)
+    let settings = try Keyed(on: .inMemory())
+    for setting in settings.declarations { print(setting.key, setting.type) }
+    #expect(settings.differences(from: bundle) == [])
+    #expect(settings.declarations.map(\.key) == ["letter_size"])
+  }
+
+  @Test func aValueThatCannotBeReadGivesTheDefault() throws {
+    settings["nbr_logins"] = "many"
+    #expect(settings.loginCount == 0)
+    #expect(settings.errors.map(\.storedType) == [.string])
+    #expect(throws: SettingFailure.self) { try settings.$loginCount.get() }
+    #expect(throws: SettingFailure.self) { try settings.$loginCount.update { $0 += 1 } }
+    #expect(try settings.$loginCount.explain().problem != nil)
+    #expect(settings["nbr_logins"] == "many")
+  }
+
+  nonisolated final class ScreenSettings: UserDefaultsStore, @unchecked Sendable {
+    let username = Setting(default: "guest")
+    let nickname = Setting<String?>(default: nil)
+  }
+
+  @MainActor @Test func constantsDoForTheMainActor() throws {
+    let settings = try ScreenSettings(on: .inMemory())
+    settings.username.wrappedValue = "ada"
+    #expect(settings.username.wrappedValue == "ada" && settings.nickname.wrappedValue == nil)
+  }
+}
