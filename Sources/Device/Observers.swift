@@ -6,8 +6,9 @@
 // - Change sets are delivered in the order of their commits, each whole, one at a time. `enqueue`
 //   is called while the database is still ours; `deliver` after, without any lock.
 // - An observer hears what was committed after it was added, and nothing from before.
-// - Whoever commits delivers: when a write returns, its observers have been told. Only while another
-//   thread is at it that one goes on with it, because waiting for an observer may be a deadlock.
+// - Whoever commits delivers: when a write returns, its observers have been told. Only while
+//   another thread is at it that one goes on with it, because waiting for an observer may be a
+//   deadlock.
 // - An observer may write. Its change set joins the end of the queue, and whoever is delivering
 //   delivers that one too.
 

@@ -65,6 +65,8 @@ final class FaultyFile {
     try device.write(
       (0..<200).map { LocalWrite(store: store, key: "spacer \($0)", value: .integer($0)) })
     try device.write([LocalWrite(store: store, key: "text", value: .string(Self.value))])
+    // No write goes on without the newest entry: that one is elsewhere too.
+    try device.write([LocalWrite(store: store, key: "spacer 0", value: 1000)])
   }
 
   deinit {
