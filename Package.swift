@@ -59,7 +59,7 @@ let package = Package(
       ],
       path: "Sources/kvsync"),
     .target(
-      name: "TestSupport", dependencies: ["KeepsakeTesting", "KeepsakeValues"],
+      name: "TestSupport", dependencies: ["KeepsakeTesting", "KeepsakeDevice", "KeepsakeValues"],
       path: "Tests/Support"),
     .testTarget(
       name: "TestingTests",
@@ -85,7 +85,10 @@ let package = Package(
       path: "Tests/SettingsProbe"),
     .testTarget(
       name: "KeepsakeTests",
-      dependencies: ["Keepsake", "SettingsFixture", "settings-probe", "kvsync", "TestSupport"],
+      dependencies: [
+        "Keepsake", "SettingsFixture", "settings-probe", "kvsync", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
+      ],
       path: "Tests/KeepsakeTests"),
     // The README's program, so that its test can run it.
     .executableTarget(

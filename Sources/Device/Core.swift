@@ -120,11 +120,13 @@ package final class Core: Sendable {
   /// Writes everything that `body` does, or nothing; then tells the observers. Within another write
   /// it joins that one, and is undone with it.
   ///
-  /// - Parameter body: also returns what changed; runs while the file is locked for writing.
+  /// - Parameter body: also returns what changed; runs while the file is locked for writing, unless
+  ///   a newer version has taken the file over.
   package func write<Value>(
     _ body: (Connection) throws -> (Value, [Change])
   ) throws(KeepsakeError) -> Value {
     try write { connection, session in
+      _ = try ReplicaState(writing: connection)
       let (value, changes) = try body(connection)
       session.note(changes)
       return value

@@ -196,7 +196,8 @@ final class Feed: Sendable {
   /// Runs `body` unless the file has been closed meanwhile.
   private func with(_ core: WeakCore, _ body: (Core) throws -> Void) {
     let failure: (any Error, String)? = looking.withLock { _ in
-      guard let core = core.core else { return nil }
+      // Whoever took the last observer away does not wait a second time.
+      guard state.withLock({ $0.events != nil }), let core = core.core else { return nil }
       return Result { try body(core) }.failure.map { ($0, core.location.path) }
     }
     if let (error, path) = failure { report(error, path) }

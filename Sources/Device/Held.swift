@@ -90,7 +90,7 @@ package enum Held {
     _ connection: Connection, now: Int64, skew: Int64
   ) throws -> [Change] {
     let horizon = Cell.integer(horizon(now: now, skew: skew).rawValue)
-    var replica = try ReplicaState(writing: connection)
+    var replica = try ReplicaState(connection)
     try connection.run(journal, [horizon, .integer(now)])
     let count = try Door.fill(
       connection,

@@ -152,6 +152,6 @@ final class RecoveryMark {
     guard FileStatus.exists(Location.real(file) + suffix) else { return }
     throw KeepsakeError(
       .corrupt, path: file, "it is being recovered, or a recovery was interrupted",
-      cure: "wait for it, or recover it again")
+      cure: "wait for it, or let its application recover it again (Device.recover)")
   }
 }

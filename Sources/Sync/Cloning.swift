@@ -24,7 +24,7 @@ extension Device {
 
   private func becomeDevice(_ id: ReplicaID) throws(KeepsakeError) {
     try core.write { connection in
-      let original = try ReplicaState(writing: connection)
+      let original = try ReplicaState(connection)
       // What the original wrote until now is known here, and is not this device's own.
       for store in try connection.stores() where StoreName.isSynced(store) {
         try connection.run(

@@ -80,7 +80,7 @@ extension Collection {
   }
 
   fileprivate static func collect(_ connection: Connection, before time: Int64) throws -> Int {
-    let replica = try ReplicaState(writing: connection)
+    let replica = try ReplicaState(connection)
     let due = """
       FROM entry AS e WHERE tag = 0 AND hlc < ?1 AND NOT EXISTS (
         SELECT 1 FROM peer AS p

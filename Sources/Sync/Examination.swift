@@ -74,12 +74,18 @@ private struct Examination {
       try device.core.access { try $0.run("REINDEX") }
       left = try check()
     }
+    let backup = try newestBackup().map { "the backup \($0)" } ?? "a backup"
     return problems.map {
       Finding(
         kind: .integrity, problem: $0,
-        cure: "an index can be repaired; otherwise restore a backup, or export what can be read",
+        cure: "an index can be repaired; otherwise restore \(backup), or export what can be read",
         isRepaired: left.isEmpty)
     }
+  }
+
+  private func newestBackup() throws(KeepsakeError) -> String? {
+    guard case .file(_, let real) = device.core.location else { return nil }
+    return try Device.backups(of: URL(fileURLWithPath: real)).first?.url.lastPathComponent
   }
 
   /// https://www.sqlite.org/pragma.html#pragma_integrity_check
@@ -178,9 +184,18 @@ private struct Examination {
 
   /// Whether this is a name that only a draft of ours has.
   private func isDraft(_ name: String, of file: String) -> Bool {
-    guard name.hasPrefix(file + Creation.draftInfix) else { return false }
-    let mark = name.dropFirst((file + Creation.draftInfix).count)
-    return mark.wholeMatch(of: /[0-9a-f]{16}(-wal|-shm)?/) != nil
+    rest(of: name, after: file)?
+      .wholeMatch(of: /(\.backup-\d{4}-\d\d-\d\d)?\.new-[0-9a-f]{16}(-wal|-shm)?/) != nil
+  }
+
+  /// Whether this is the name of a damaged file that was put aside; its log goes with it.
+  private func isAside(_ name: String, of file: String) -> Bool {
+    rest(of: name, after: file)?
+      .wholeMatch(of: /\.corrupt-\d{4}-\d\d-\d\dT\d{6}(-\d+)?/) != nil
+  }
+
+  private func rest(of name: String, after file: String) -> Substring? {
+    name.hasPrefix(file) ? name.dropFirst(file.count) : nil
   }
 
   /// Whether nobody can be making this file any more: it has got its name and kept this one too,
@@ -227,6 +242,11 @@ private struct Examination {
             kind: .leftover,
             problem: "\(draft.lastPathComponent) was left behind when it was being made",
             cure: "--repair removes it", isRepaired: repairs)
+        }
+        + names.filter { isAside($0, of: file.lastPathComponent) }.map { name in
+          Finding(
+            kind: .leftover, problem: "\(name) is a damaged file that a recovery put aside",
+            cure: "export what can be read of it, then remove it and its -wal")
         }
     } catch {
       throw KeepsakeError(

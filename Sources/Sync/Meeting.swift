@@ -155,7 +155,7 @@ struct Meeting {
         (state.prior, state.token) = (state.token, token)
         try connection.save(state, of: reading.replica.id, store: store, at: now)
       }
-      return (try ReplicaState(writing: connection).lseq, [])
+      return (try ReplicaState(connection).lseq, [])
     }
     return Pull.Offer(token: token, lseq: lseq)
   }

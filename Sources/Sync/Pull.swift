@@ -126,7 +126,7 @@ struct Pull {
     _ connection: Connection, from: Int64, to: Int64, _ changeLimit: Int, keeping kept: Int,
     into result: inout Result
   ) throws -> [Change] {
-    var replica = try ReplicaState(writing: connection)
+    var replica = try ReplicaState(connection)
     let received = try Door.fill(
       connection,
       from: """

@@ -12,7 +12,7 @@ extension Device {
   /// conflict rule.
   func rotate(to id: ReplicaID) throws(KeepsakeError) {
     try core.write { connection in
-      var replica = try ReplicaState(writing: connection)
+      var replica = try ReplicaState(connection)
       let newest = try connection.first(
         "SELECT ifnull(max(hlc), 0) FROM entry WHERE origin = ?1",
         [.integer(replica.id.rawValue)]

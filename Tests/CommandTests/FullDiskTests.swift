@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: SmallDisk.isPossible, SmallDisk.need)) struct FullDiskTests {
+@Suite(.enabled(if: Tmpfs.isPossible, SmallDisk.need)) struct FullDiskTests {
   private func complaint(_ path: String) -> String {
     "kvsync: \(path): the disk is full; free some space and try again\n"
   }

@@ -18,7 +18,7 @@ import Testing
   @Test(arguments: [["555", "sub"], ["444", "sub/bad"]])
   func whatSomebodyWritesIsReadThroughHisLogAndNotWritten(_ mode: [String]) throws {
     let folder = try Folder.lockable()
-    let locker = try Locker(folder, "sub/bad", Self.writes)
+    let locker = try Locker(folder.url("sub/bad"), Self.writes)
     try folder.handOver()
     try folder.shell("chmod", mode[0], mode[1])
     let before = try folder.digests("sub/bad", "sub/bad-wal")
@@ -43,7 +43,7 @@ import Testing
 
   @Test func aLogThatCannotBeReadAlongIsNotIgnored() throws {
     let folder = try Folder.furnished()
-    let locker = try Locker(folder, "good", Self.writes)
+    let locker = try Locker(folder.url("good"), Self.writes)
     try folder.makeFolder("sub")
     for log in ["", "-wal"] { try folder.shell("cp", "good" + log, "sub/bad" + log) }
     try locker.release()

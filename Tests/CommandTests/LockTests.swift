@@ -15,7 +15,7 @@ import Testing
     try folder.must("set", "bad", "k", "locked", Moment.eleven.argument)
     try folder.addPeerAndConflict(to: "bad")
     let held = [try folder.contents("good"), try folder.contents("bad")]
-    let locker = try Locker(folder, "bad", [begin])
+    let locker = try Locker(folder.url("bad"), [begin])
     // A repair writes only what it finds.
     for command in FileCommand.writers where command != .repair {
       let ending = try folder.run(command.arguments("bad") + ["--busy-timeout", "50ms"])
@@ -37,7 +37,8 @@ import Testing
     try folder.must("set", "bad", "k", "locked", Moment.eleven.argument)
     let held = [try folder.contents("good"), try folder.contents("bad")]
     let locker = try Locker(
-      folder, "bad", ["PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "SELECT * FROM entry"])
+      folder.url("bad"),
+      ["PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "SELECT * FROM entry"])
     for command in FileCommand.allCases {
       let ending = try folder.run(command.arguments("bad") + ["--busy-timeout", "50ms"])
       #expect(ending == Ending(stderr: "kvsync: bad: \(locked)\n", code: 75), "\(command)")
@@ -51,7 +52,7 @@ import Testing
     for file in ["other", "bad"] { try folder.must("set", file, file, "v", Moment.ten.argument) }
     let files = ["good", "other", "bad"]
     let held = try files.map(folder.contents)
-    let locker = try Locker(folder, "bad", ["BEGIN IMMEDIATE"])
+    let locker = try Locker(folder.url("bad"), ["BEGIN IMMEDIATE"])
     for order in [files, ["bad", "good", "other"], ["bad", "good", "new"]] {
       let ending = try folder.run(["merge", "--create", "--busy-timeout", "50ms"] + order)
       #expect(ending == Ending(stderr: "kvsync: bad: \(locked)\n", code: 75), "\(order)")
@@ -63,7 +64,7 @@ import Testing
 
   @Test func aLockThatIsReleasedInTimeIsWaitedFor() async throws {
     let folder = try Folder.furnished()
-    let locker = try Locker(folder, "good", ["BEGIN IMMEDIATE"])
+    let locker = try Locker(folder.url("good"), ["BEGIN IMMEDIATE"])
     let (tool, path) = (try Command.kvsync.get(), folder.path)
     async let ending = Command.run(tool, ["set", "good", "k", "late"], in: path)
     try locker.release()

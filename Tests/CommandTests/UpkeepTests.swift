@@ -230,15 +230,7 @@ import Testing
   @Test func anIndexThatLacksARowIsBuiltAnew() throws {
     let folder = try Folder()
     for key in ["k", "l"] { try folder.must("set", "a", key, "v", Moment.ten.argument) }
-    try folder.shell(
-      "sqlite3", "a", "PRAGMA writable_schema = ON",
-      "UPDATE sqlite_schema SET sql = 'CREATE UNIQUE INDEX entry_lseq ON entry (lseq) WHERE 0'"
-        + " WHERE name = 'entry_lseq'")
-    try folder.shell("sqlite3", "a", "UPDATE entry SET lseq = 9 WHERE key = 'l'")
-    try folder.shell(
-      "sqlite3", "a", "PRAGMA writable_schema = ON",
-      "UPDATE sqlite_schema SET sql = 'CREATE UNIQUE INDEX entry_lseq ON entry (lseq)'"
-        + " WHERE name = 'entry_lseq'")
+    try folder.spoilIndex(of: "a")
     let sick = try folder.run(["doctor", "a", Moment.ten.argument])
     #expect(sick.code == 1 && sick.stdout.hasPrefix("integrity: "), "\(sick)")
     let mended = try folder.run(["doctor", "a", "--repair", Moment.ten.argument])

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import TestSupport
-import Testing
+public import Foundation
 
 /// Another process that holds a file open, and what it took there, until the end of the test.
-final class Locker {
+public final class Locker {
   private static let script = """
     import sqlite3, sys
     connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -16,19 +14,20 @@ final class Locker {
   private let process = Process()
   private let input = Pipe()
 
-  init(_ folder: Folder, _ file: String, _ statements: [String]) throws {
+  public init(_ file: URL, _ statements: [String]) throws {
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: try Command.find("python3"))
-    process.arguments = ["-c", Self.script, file] + statements
-    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.arguments = ["-c", Self.script, file.path] + statements
     process.standardInput = input
     process.standardOutput = output
     try process.run()
     let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    try #require(said.hasPrefix("held"), "the lock could not be taken")
+    guard said.hasPrefix("held") else {
+      throw Command.Missing(description: "the lock could not be taken")
+    }
   }
 
-  func release() throws {
+  public func release() throws {
     try input.fileHandleForWriting.close()
     process.waitUntilExit()
   }

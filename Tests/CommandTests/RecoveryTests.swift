@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tool makes of the files that backups and recoveries keep beside a device's.
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@Suite struct RecoveryTests {
+  private let day = WallClock { 1_795_255_200_000 }  // 2026-11-21T10:00:00Z
+
+  @Test func aRecoveryUnderWayIsNamedByEveryCommandAndWhatToDo() throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "bad", "k", "v", Moment.ten.argument)
+    try folder.write("", to: "bad.recovery")
+    try folder.expectRefusal(
+      of: "bad",
+      "it is being recovered, or a recovery was interrupted; "
+        + "wait for it, or let its application recover it again (Device.recover)", code: 65)
+    #expect(try Device.recover(at: folder.url("bad")) { _ in .giveUp } == nil)
+    try folder.expect("doctor", "bad", Moment.ten.argument, prints: "bad: nothing is wrong\n")
+  }
+
+  @Test func backupsAreNothingWrongAndOneIsNamedWhereItIsNeeded() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    try Device(path: folder.url("a").path, clock: day).backUpToday()
+    #expect(try folder.names() == ["a", "a.backup-2026-11-21"])
+    try folder.expect("doctor", "a", Moment.ten.argument, prints: "a: nothing is wrong\n")
+    try folder.spoilIndex(of: "a")
+    let sick = try folder.run(["doctor", "a", Moment.ten.argument])
+    #expect(sick.code == 1 && sick.stdout.contains("restore the backup a.backup-2026-11-21, or"))
+  }
+
+  @Test func whatAnInterruptedBackupLeftIsRemovedByARepair() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    let draft = "a.backup-2026-11-21.new-0123456789abcdef"
+    try folder.write("half", to: draft)
+    try folder.shell("touch", "-d", "2 hours ago", draft)
+    let left = "leftover: \(draft) was left behind when it was being made; "
+    try folder.expect(
+      "doctor", "a", Moment.ten.argument, prints: left + "--repair removes it\n", code: 1)
+    try folder.expect("doctor", "a", "--repair", Moment.ten.argument, prints: left + "repaired\n")
+    #expect(try folder.names() == ["a"])
+  }
+
+  @Test func aFileThatWasPutAsideIsToldAndNeverRemoved() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    try folder.write("ten bytes!", to: "a")
+    let aside = try Device.recover(at: folder.url("a"), clock: day) { _ in .startEmpty }
+    let name = "a.corrupt-2026-11-21T100000"
+    #expect(aside?.lastPathComponent == name)
+    for option in [[], ["--repair"]] {
+      let ending = try folder.run(["doctor", "a", Moment.ten.argument] + option)
+      #expect(
+        ending
+          == Ending(
+            stdout: "leftover: \(name) is a damaged file that a recovery put aside; "
+              + "export what can be read of it, then remove it and its -wal\n", code: 1))
+    }
+    #expect(try folder.names() == ["a", name])
+  }
+}
+
+extension Folder {
+  /// Leaves the row of the key `k` out of an index.
+  func spoilIndex(of file: String) throws {
+    try shell(
+      "sqlite3", file, "PRAGMA writable_schema = ON",
+      "UPDATE sqlite_schema SET sql = 'CREATE UNIQUE INDEX entry_lseq ON entry (lseq) WHERE 0'"
+        + " WHERE name = 'entry_lseq'")
+    try shell("sqlite3", file, "UPDATE entry SET lseq = 9 WHERE key = 'k'")
+    try shell(
+      "sqlite3", file, "PRAGMA writable_schema = ON",
+      "UPDATE sqlite_schema SET sql = 'CREATE UNIQUE INDEX entry_lseq ON entry (lseq)'"
+        + " WHERE name = 'entry_lseq'")
+  }
+}
