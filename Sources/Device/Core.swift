@@ -40,7 +40,8 @@ package final class Core: Sendable {
     isReadOnly = opened.mode != .readWrite
     queue = opened.queue
     patience = opened.patience
-    moments = Moments(opened.index, isPrivate: file == nil || opened.mode == .immutable)
+    moments = Moments(
+      opened.index, layers: shared.layers, isPrivate: file == nil || opened.mode == .immutable)
     if !isReadOnly { shared.feed.setWriter(self) }
   }
 

@@ -10,13 +10,30 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// A state of a database. What was read after a moment was taken is valid while it is the same.
+/// How often what is read besides the file has changed: the layers that stores have in memory. Of
+/// all stores of a file together, which costs those that did not change one reading.
+final class LayerVersion: Sendable {
+  private let count = Atomic<Int>(0)
+
+  var value: Int { count.load(ordering: .acquiring) }
+
+  /// After the change.
+  func change() { count.add(1, ordering: .releasing) }
+}
+
+/// A state of a database and of the layers in memory. What was read after a moment was taken is
+/// valid while it is the same.
 package struct Moment: Equatable, Sendable {
+  private let layers: Int
   private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
-  init(count: UInt64) { words = (count, 0, 0, 0, 0, 0) }
+  init(count: UInt64, layers: Int) {
+    words = (count, 0, 0, 0, 0, 0)
+    self.layers = layers
+  }
 
-  init(header: UnsafeRawPointer) {
+  init(header: UnsafeRawPointer, layers: Int) {
+    self.layers = layers
     func word(_ index: Int) -> UInt64 { header.load(fromByteOffset: index * 8, as: UInt64.self) }
     words = (word(0), word(1), word(2), word(3), word(4), word(5))
   }
@@ -24,7 +41,7 @@ package struct Moment: Equatable, Sendable {
   package static func == (a: Moment, b: Moment) -> Bool {
     let low = a.words.0 ^ b.words.0 | a.words.1 ^ b.words.1 | a.words.2 ^ b.words.2
     let high = a.words.3 ^ b.words.3 | a.words.4 ^ b.words.4 | a.words.5 ^ b.words.5
-    return low | high == 0
+    return low | high == 0 && a.layers == b.layers
   }
 }
 
@@ -56,8 +73,14 @@ struct WalIndex: @unchecked Sendable {
   /// make the index anew, because a writer was killed at the wrong moment.
   var commits: UInt32 { header.load(fromByteOffset: 8, as: UInt32.self) }
 
-  var moment: Moment {
-    let moment = Moment(header: header)
+  func isNow(_ moment: Moment, layers: Int) -> Bool {
+    let isNow = moment == Moment(header: header, layers: layers)
+    atomicMemoryFence(ordering: .acquiring)
+    return isNow
+  }
+
+  func moment(layers: Int) -> Moment {
+    let moment = Moment(header: header, layers: layers)
     // What is read after this is read from that state or a later one.
     atomicMemoryFence(ordering: .acquiring)
     return moment
@@ -68,6 +91,7 @@ struct WalIndex: @unchecked Sendable {
 /// make every reference to it several times as slow.
 package final class Moments: Sendable {
   private let index: WalIndex?
+  private let layers: LayerVersion
   private let canBeTold: Bool
   private let ownCommits = Atomic<UInt64>(0)
   /// The thread that is in a transaction, which alone sees its own state; 0 for none.
@@ -75,8 +99,10 @@ package final class Moments: Sendable {
 
   /// - Parameters:
   ///   - index: nil in memory, and where SQLite has none.
+  ///   - layers: of the file.
   ///   - isPrivate: whether only this core can write; then its commits are counted.
-  init(_ index: WalIndex?, isPrivate: Bool) {
+  init(_ index: WalIndex?, layers: LayerVersion, isPrivate: Bool) {
+    self.layers = layers
     self.index = index
     canBeTold = index != nil || isPrivate
   }
@@ -85,8 +111,21 @@ package final class Moments: Sendable {
   /// this thread, and where SQLite does not show it. Valid as long as the connection is open.
   package var now: Moment? {
     guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
-    return index?.moment ?? Moment(count: ownCommits.load(ordering: .acquiring))
+    let layers = layers.value
+    return index?.moment(layers: layers)
+      ?? Moment(count: ownCommits.load(ordering: .acquiring), layers: layers)
   }
+
+  /// Whether `moment`, which this object has told, is still the state that a read would see.
+  package func isNow(_ moment: Moment) -> Bool {
+    guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return false }
+    let layers = layers.value
+    return index?.isNow(moment, layers: layers)
+      ?? (moment == Moment(count: ownCommits.load(ordering: .acquiring), layers: layers))
+  }
+
+  /// Tells that what stores read besides the file has changed.
+  package func layersDidChange() { layers.change() }
 
   /// Whether others can commit, and be seen to.
   var seesOthers: Bool { index != nil }

@@ -7,10 +7,9 @@ import Synchronization
 /// They are never written: a process that has not registered them does not see them.
 package final class RegisteredDefaults: Sendable {
   private let values = Mutex<[ByteText: StoredValue]>([:])
-  private let registrations = Atomic<Int>(0)
+  private let layers: LayerVersion
 
-  /// How often defaults were registered.
-  package var version: Int { registrations.load(ordering: .acquiring) }
+  init(_ layers: LayerVersion) { self.layers = layers }
 
   /// Every default, at one moment.
   package var all: [ByteText: StoredValue] { values.withLock { $0 } }
@@ -20,6 +19,6 @@ package final class RegisteredDefaults: Sendable {
   /// Adds defaults, all at once; what was registered before under one of their keys gives way.
   package func register(_ defaults: [ByteText: StoredValue]) {
     values.withLock { $0.merge(defaults) { _, new in new } }
-    registrations.add(1, ordering: .releasing)
+    layers.change()
   }
 }

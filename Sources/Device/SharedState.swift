@@ -5,5 +5,8 @@
 package final class SharedState: Sendable {
   let feed = Feed()
   /// Defaults that the process registered with the device.
-  package let registered = RegisteredDefaults()
+  package let registered: RegisteredDefaults
+  let layers = LayerVersion()
+
+  init() { registered = RegisteredDefaults(layers) }
 }

@@ -94,32 +94,38 @@ final class Backing: Sendable {
     }
   }
 
-  /// What a value is read from. It is the same as long as none of the layers has changed.
+  /// What a value is read from.
   struct State: Equatable, Sendable {
-    private let moment: Moment
-    /// Counts changes of the layers, and of the place.
-    private let version: Int
+    let moments: Moments
+    let moment: Moment
 
-    fileprivate init(_ moment: Moment, _ layers: Layers, _ moves: Int) {
-      (self.moment, version) = (moment, layers.version &+ moves << 32)
+    fileprivate init?(_ moments: Moments) {
+      guard let moment = moments.now else { return nil }
+      (self.moments, self.moment) = (moments, moment)
     }
+
+    /// Whether nothing has changed since: a commit, a layer in memory, the place.
+    var isCurrent: Bool { moments.isNow(moment) }
+
+    static func == (a: State, b: State) -> Bool { a.moments === b.moments && a.moment == b.moment }
   }
 
   /// The present state; nil where it cannot be told, and everything has to be read.
-  var state: State? {
-    // The count first: what is read of a place after it is of that one or of a later one.
-    let moves = moves.load(ordering: .acquiring)
-    guard moves == 0 else { return place.moments.now.map { State($0, place.layers, moves) } }
-    return firstPlace.moments.now.map { State($0, firstPlace.layers, 0) }
-  }
+  var state: State? { State(place.moments) }
+
+  /// Whether what was read after `state` was told may be kept: the store may have moved meanwhile.
+  func isHere(_ state: State) -> Bool { state.moments === place.moments }
 
   /// The value of the first layer that has one.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
     let key = ByteText(key)
+    let known = cache.withLock { cache -> StoredValue?? in
+      cache.state?.isCurrent == true ? cache.values[key] : nil
+    }
+    if let known { return known }
     guard let state else { return try layers.value(key) }
-    if let known = cache.withLock({ $0.state == state ? $0.values[key] : nil }) { return known }
     let value = try layers.value(key)
-    cache.withLock { $0.keep(value, of: key, as: state) }
+    cache.withLock { if isHere(state) { $0.keep(value, of: key, as: state) } }
     return value
   }
 
@@ -178,6 +184,8 @@ extension Backing {
     ) {
       laterPlace.withLock { $0 = place }
       moves.add(1, ordering: .releasing)
+      // Last: what was kept before is not current from now on.
+      old.core.moments.layersDidChange()
       for (_, listener) in before { listener.observation.cancel() }
     }
     listeners.withLock { listeners in

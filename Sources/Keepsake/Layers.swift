@@ -9,7 +9,7 @@
 // an explanation. Writes go to the own entries, and know nothing of this.
 //
 // Threading: the suites have a lock; everything else is immutable or has its own. A change of the
-// layers raises `version` after it, so what was read before is known to be old.
+// layers is told to the device after it, so what was read before is known to be old.
 
 import KeepsakeDevice
 import KeepsakeSettingsBundle
@@ -55,7 +55,6 @@ final class Layers: Sendable {
   }
 
   private let state = Mutex(State())
-  private let suiteChanges = Atomic<Int>(0)
 
   /// - Parameter bundle: wins over what the file knows of other bundles.
   init(
@@ -67,9 +66,6 @@ final class Layers: Sendable {
     seeds = try Self.seeds(device, store, bundle)
     change { _ in }
   }
-
-  /// How often layers in memory have changed.
-  var version: Int { suiteChanges.load(ordering: .acquiring) + (registered?.version ?? 0) }
 
   // MARK: - Reading
 
@@ -141,7 +137,7 @@ final class Layers: Sendable {
         + (registered.map { [.registered($0)] } ?? [])
         + [.seeds(seeds, suite: nil)] + suites.map { .seeds($0.seeds, suite: $0.name) }
     }
-    suiteChanges.add(1, ordering: .releasing)
+    device.core.moments.layersDidChange()
   }
 
   private static func seeds(

@@ -244,6 +244,6 @@ extension Setting: BindableSetting {
   }
 
   func bind(to backing: Backing, key: String) -> Bool {
-    slot.bind(SettingSlot.Binding(backing, key))
+    slot.bind(SettingSlot.Binding(backing: backing, key: key))
   }
 }

@@ -3,6 +3,7 @@
 // What a setting knows of its place and of its value, apart from the value's type: code that is
 // generic would look the type up at each read, which costs many times the read.
 
+import KeepsakeDevice
 import Synchronization
 
 /// The place of a setting in a store, and what was last read there.
@@ -10,18 +11,26 @@ final class SettingSlot: Sendable {
   struct Binding {
     let backing: Backing
     let key: String
-    /// Of a class that is `Observable`.
-    let tracked: TrackedKey?
-
-    init(_ backing: Backing, _ key: String) {
-      (self.backing, self.key) = (backing, key)
-      tracked = backing.tracking?.key(key)
-    }
   }
 
   private struct State {
     var binding: Binding?
-    var known: (box: any AnyObject & Sendable, state: Backing.State)?
+    /// Of a class that is `Observable`.
+    var tracked: TrackedKey?
+    var known: Known?
+  }
+
+  /// An object, because a read would copy a structure of this size.
+  private final class Known: Sendable {
+    let box: any AnyObject & Sendable
+    private let moments: Moments
+    private let moment: Moment
+
+    init(_ box: any AnyObject & Sendable, _ state: Backing.State) {
+      (self.box, moments, moment) = (box, state.moments, state.moment)
+    }
+
+    var isCurrent: Bool { moments.isNow(moment) }
   }
 
   private let state = Mutex(State())
@@ -33,6 +42,7 @@ final class SettingSlot: Sendable {
     state.withLock { state in
       guard state.binding == nil else { return false }
       state.binding = binding
+      state.tracked = binding.backing.tracking?.key(binding.key)
       return true
     }
   }
@@ -40,15 +50,17 @@ final class SettingSlot: Sendable {
   /// What was kept, if it is still what a read would give.
   var known: (any AnyObject & Sendable)? {
     state.withLock { state in
-      state.binding?.tracked?.access()
-      guard let known = state.known, known.state == state.binding?.backing.state else { return nil }
+      state.tracked?.access()
+      guard let known = state.known, known.isCurrent else { return nil }
       return known.box
     }
   }
 
-  /// - Parameter state: from before the value was read: so it may be newer, and never older.
+  /// - Parameter origin: from before the value was read: so it may be newer, and never older.
   func keep(_ box: any AnyObject & Sendable, as origin: Backing.State) {
-    state.withLock { $0.known = (box, origin) }
+    state.withLock { state in
+      if state.binding?.backing.isHere(origin) == true { state.known = Known(box, origin) }
+    }
   }
 }
 

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 /// Text that compares and hashes by its UTF-8 bytes, as SQLite's BINARY collation does.
 ///
 /// `String` compares by canonical equivalence, so "é" and "e" + U+0301 would share one place in a
@@ -18,7 +26,10 @@ package struct ByteText: Hashable, Comparable, Sendable, CustomStringConvertible
     guard left.count == right.count else { return false }
     // Both native: their bytes are compared at once.
     let isEqual = left.withContiguousStorageIfAvailable { left in
-      right.withContiguousStorageIfAvailable { right in left.elementsEqual(right) }
+      right.withContiguousStorageIfAvailable { right in
+        guard let start = left.baseAddress, let other = right.baseAddress else { return true }
+        return memcmp(start, other, left.count) == 0
+      }
     }
     return (isEqual ?? nil) ?? left.elementsEqual(right)
   }

@@ -56,33 +56,34 @@ enum OtherProcess {
 }
 
 func processBenchmarks() {
-  let waited = BenchmarkMetric.custom(
-    "ns waited", polarity: .prefersSmaller, useScalingFactor: false)
-  Benchmark(
-    "two processes: a set beside one that writes without a pause",
-    configuration: .init(
-      metrics: [waited], warmupIterations: 0, scalingFactor: .one, maxDuration: .seconds(10),
-      maxIterations: 20_000)
-  ) { benchmark, pair in
-    let start = OtherProcess.now()
-    try pair.settings.$count.set(Int(start))
-    benchmark.measurement(waited, Int(OtherProcess.now() - start))
-  } setup: {
-    try TwoProcesses("write without a pause")
-  } teardown: {
+  row("two processes: a set beside one that writes without a pause", "ns waited") { add in
+    let pair = try TwoProcesses("write without a pause")
+    defer { pair.end() }
+    for number in 0..<20_000 {
+      let start = OtherProcess.now()
+      try pair.settings.$count.set(number)
+      add(Int(OtherProcess.now() - start))
+    }
   }
 
-  let heard = BenchmarkMetric.custom(
-    "ns until heard", polarity: .prefersSmaller, useScalingFactor: false)
+  row("two processes: a set is heard in the other one", "ns until heard") { add in
+    let pair = try TwoProcesses("write now and then")
+    defer { pair.end() }
+    for _ in 0..<2_000 { add(try pair.nextDelay()) }
+  }
+}
+
+/// One run that measures by itself, many times.
+private func row(
+  _ name: String, _ unit: String, _ body: @escaping @Sendable ((Int) -> Void) throws -> Void
+) {
+  let metric = BenchmarkMetric.custom(unit, polarity: .prefersSmaller, useScalingFactor: false)
   Benchmark(
-    "two processes: a set is heard in the other one",
+    name,
     configuration: .init(
-      metrics: [heard], warmupIterations: 5, scalingFactor: .one, maxDuration: .seconds(10),
-      maxIterations: 2_000)
-  ) { benchmark, pair in
-    benchmark.measurement(heard, pair.nextDelay())
-  } setup: {
-    try TwoProcesses("write now and then")
+      metrics: [metric], warmupIterations: 0, scalingFactor: .one, maxIterations: 1)
+  ) { benchmark in
+    try body { benchmark.measurement(metric, $0) }
   }
 }
 
@@ -108,10 +109,12 @@ private final class TwoProcesses: Sendable {
     token.withLock { $0 = observation }
   }
 
-  func nextDelay() -> Int {
-    news.wait()
+  struct Silence: Error {}
+
+  func nextDelay() throws -> Int {
+    guard news.wait(timeout: .now() + 10) == .success else { throw Silence() }
     return delays.withLock { $0.removeFirst() }
   }
 
-  deinit { other.terminate() }
+  func end() { other.terminate() }
 }
