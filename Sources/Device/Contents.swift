@@ -7,7 +7,7 @@ import KeepsakeValues
 
 /// The observed part of a device, as its observers know it.
 struct Contents {
-  private(set) var scopes: [Scope] = []
+  private var scopes = Scopes()
   /// Scopes whose values have still to be read.
   private var unread: [Scope] = []
   private var values: [Address: StoredValue] = [:]
@@ -20,42 +20,51 @@ struct Contents {
   /// Adds a scope. What is in it when it is first read is no change.
   mutating func widen(_ scope: Scope) { unread.append(scope) }
 
-  /// Keeps no more than these scopes.
-  mutating func narrow(to scopes: [Scope]) {
-    let count = self.scopes.count
-    self.scopes.removeAll { !scopes.contains($0) }
-    unread.removeAll { !scopes.contains($0) }
-    if self.scopes.count < count { values = values.filter { isWanted($0.key) } }
+  /// Takes away a scope that was added.
+  mutating func narrow(_ scope: Scope) {
+    if let place = unread.firstIndex(of: scope) {
+      unread.remove(at: place)
+    } else if scopes.remove(scope) {
+      if let address = scope.address {
+        if !scopes.contains(address) { values[address] = nil }
+      } else {
+        values = values.filter { scopes.contains($0.key) }
+      }
+    }
   }
 
   /// Notes what this process has changed.
   mutating func note(_ changes: [Change]) {
     for change in changes {
       let address = Address(store: change.store, key: change.key)
-      if isWanted(address) { values[address] = change.new }
+      if scopes.contains(address) { values[address] = change.new }
       lseq = max(lseq, change.transaction)
     }
   }
-
-  private func isWanted(_ address: Address) -> Bool { scopes.contains { $0.contains(address) } }
 
   /// The net changes since the last call, in the order they arrived; deletions that left no trace
   /// come last.
   ///
   /// O(what has changed); O(what is observed) where a commit has no arrival number to show, or one
   /// of those that were given since is no longer there.
-  mutating func changes(_ connection: Connection) throws -> [Change] {
+  ///
+  /// - Parameter hasCommits: false when nobody can have changed anything; then only scopes that were
+  ///   added are read.
+  mutating func changes(_ connection: Connection, hasCommits: Bool) throws -> [Change] {
     let replica = try ReplicaState(connection)
     let hasMet = try connection.hasMet()
     var news = News(replica: replica, reason: self.hasMet ? .merge : .firstMerge)
-    if !scopes.isEmpty { try compare(connection, &news) }
+    if hasCommits, !scopes.all.isEmpty { try compare(connection, &news) }
+    var added: [Address: StoredValue] = [:]
     for scope in unread {
-      try connection.forEachEntry(in: scope) { values[$0.address] = $0.content.value }
+      try connection.forEachEntry(in: scope) { added[$0.address] = $0.content.value }
     }
+    values.merge(added) { $1 }
     for change in news.changes {
       values[Address(store: change.store, key: change.key)] = change.new
     }
-    (scopes, unread) = (scopes + unread, [])
+    for scope in unread { scopes.add(scope) }
+    unread = []
     (lseq, self.hasMet) = (replica.lseq, hasMet)
     return news.changes
   }
@@ -90,7 +99,7 @@ struct Contents {
     if given > 0 {
       try connection.forEachEntry(after: lseq) { entry in
         found += 1
-        guard isWanted(entry.address) else { return }
+        guard scopes.contains(entry.address) else { return }
         arrived.insert(entry.address)
         news.add(entry, replacing: values[entry.address])
       }
@@ -98,7 +107,7 @@ struct Contents {
     // Every number that was given is there: nothing was overwritten or taken away since.
     if given > 0, found == given { return }
     var there: Set<Address> = []
-    for scope in Set(scopes) {
+    for scope in scopes.all {
       try connection.forEachEntry(in: scope) { entry in
         guard !entry.content.isTombstone, there.insert(entry.address).inserted else { return }
         if !arrived.contains(entry.address) {
@@ -107,12 +116,58 @@ struct Contents {
       }
     }
     let lost = values.keys.filter {
-      !there.contains($0) && !arrived.contains($0) && isWanted($0)
+      !there.contains($0) && !arrived.contains($0) && scopes.contains($0)
     }
     // Nobody wrote down who deleted them, so it was this device.
     for address in lost.sorted() {
       news.add(address, values[address], nil, news.replica.last, by: news.replica.id)
     }
+  }
+}
+
+/// Scopes, each as often as it was added.
+private struct Scopes {
+  /// Of one key in one store: there may be many, so they are found at once.
+  private var keys: [Address: Int] = [:]
+  private var others: [Scope: Int] = [:]
+
+  var all: [Scope] {
+    keys.keys.map { Scope(store: $0.store, keys: .key($0.key.string)) } + others.keys
+  }
+
+  func contains(_ address: Address) -> Bool {
+    keys[address] != nil || others.keys.contains { $0.contains(address) }
+  }
+
+  mutating func add(_ scope: Scope) {
+    if let address = scope.address {
+      keys[address, default: 0] += 1
+    } else {
+      others[scope, default: 0] += 1
+    }
+  }
+
+  /// - Returns: whether it was the last of its kind.
+  mutating func remove(_ scope: Scope) -> Bool {
+    if let address = scope.address {
+      return Self.takeOne(of: address, from: &keys)
+    }
+    return Self.takeOne(of: scope, from: &others)
+  }
+
+  private static func takeOne<Key>(of key: Key, from counts: inout [Key: Int]) -> Bool {
+    guard let count = counts[key] else { return false }
+    counts[key] = count > 1 ? count - 1 : nil
+    return count == 1
+  }
+}
+
+extension Scope {
+  /// The one address that it is about; nil when there may be others.
+  fileprivate var address: Address? {
+    guard let store, case .keys(let keys) = self.keys.kind, keys.count == 1, let key = keys.first
+    else { return nil }
+    return Address(store: store.string, key: key.string)
   }
 }
 

@@ -42,7 +42,7 @@ package final class Core: Sendable {
     patience = opened.patience
     moments = Moments(
       opened.index, layers: shared.layers, isPrivate: file == nil || opened.mode == .immutable)
-    if !isReadOnly { shared.feed.setWriter(self) }
+    shared.feed.register(self)
   }
 
   deinit {
@@ -151,7 +151,8 @@ package final class Core: Sendable {
     // What others have committed before is told even when this fails.
     defer { if isOutermost { shared.feed.observers.deliver() } }
     let (value, needsBarrier) = try access { connection in
-      if connection.isInTransaction {
+      if moments.isInOurTransaction {
+        if let ending = session.ending { throw ending }
         if durability > session.durability { session.needsBarrier = true }
         return (try join(connection, savepoint: savepoint, body), false)
       }
@@ -176,18 +177,21 @@ package final class Core: Sendable {
     defer { moments.endTransaction() }
     let feed = shared.feed
     let isObserved = !feed.observers.isEmpty
+    // Whoever begins to observe within the transaction hears nothing of it.
+    let end = feed.observers.end
     var commits: UInt32?
     let total = connection.totalChanges
     let value = try connection.transaction(.immediate) { connection in
       try connection.refuseMovedFile()
       if isObserved { commits = feed.willWrite(connection, moments) }
       let value = try body(connection, session)
+      if let ending = session.ending { throw ending }
       try session.finish(connection, isObserved: isObserved)
       return value
     }
-    // Whoever began to observe within the transaction hears nothing of it.
     if isObserved {
-      feed.didWrite(session.netChanges, after: connection.totalChanges == total ? nil : commits)
+      feed.didWrite(
+        session.netChanges, after: connection.totalChanges == total ? nil : commits, end: end)
     }
     return value
   }
@@ -202,6 +206,8 @@ package final class Core: Sendable {
       return try connection.transaction(.immediate) { try body($0, session) }
     } catch {
       session.rewind(to: count)
+      // A full disk ends the transaction, not only this part of it.
+      if !connection.isInTransaction { session.ending = error }
       throw error
     }
   }

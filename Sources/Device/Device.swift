@@ -123,7 +123,7 @@ public final class Device: Sendable {
     let scope = Scope(store: store.map(ByteText.init), keys: keys)
     let feed = core.shared.feed
     let id = feed.add(Observer(scope: scope, handler: handler, onFailure: onFailure), on: core)
-    return ObservationToken { [core] in core.shared.feed.remove(id, on: core) }
+    return ObservationToken { [core] in core.shared.feed.remove(id) }
   }
 
   /// Whether anybody wants to hear of changes.

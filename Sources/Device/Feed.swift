@@ -38,16 +38,33 @@ final class Feed: Sendable {
   /// Held while the thread has a hold on the core.
   private let looking = Mutex(())
 
-  /// The core that writes, while there is one; it has to be the one to look.
   private struct WeakCore: Sendable { weak var core: Core? }
-  private let writer = Mutex(WeakCore())
+  /// Of this file, in this process.
+  private let cores = Mutex<[WeakCore]>([])
 
-  func setWriter(_ core: Core) { writer.withLock { $0.core = core } }
+  func register(_ core: Core) {
+    cores.withLock { cores in
+      cores.removeAll { $0.core == nil }
+      cores.append(WeakCore(core: core))
+    }
+  }
+
+  /// The core to look through: the one that writes, while there is one.
+  private var core: Core? {
+    let cores = cores.withLock { $0.compactMap(\.core) }
+    return cores.first { !$0.isReadOnly } ?? cores.first { $0.moments.seesOthers }
+  }
+
+  /// Whether this thread is in a transaction of this file, by whichever handle.
+  private var isInOurTransaction: Bool {
+    cores.withLock { $0.compactMap(\.core) }.contains { $0.moments.isInOurTransaction }
+  }
 
   // MARK: - Observers
 
   func add(_ observer: Observer, on core: Core) -> Int {
     guard core.moments.seesOthers else { return observers.add(observer) }
+    let core = self.core ?? core
     var id: Int?
     do {
       try core.access { connection in
@@ -56,7 +73,7 @@ final class Feed: Sendable {
           let new = observers.add(observer)
           id = new
           state.contents.widen(observer.scope)
-          if state.events == nil { state.events = try start(core) }
+          if state.events == nil { state.events = try start(core.location) }
           // What this transaction has not committed yet must not be taken for known.
           if !connection.isInTransaction { try catchUp(connection, core.moments, &state) }
         }
@@ -67,18 +84,17 @@ final class Feed: Sendable {
     return id ?? observers.add(observer)
   }
 
-  func remove(_ id: Int, on core: Core) {
-    observers.remove(id)
-    let scopes = observers.scopes
+  func remove(_ id: Int) {
     let isLast = state.withLock { state in
-      state.contents.narrow(to: scopes)
-      guard scopes.isEmpty else { return false }
+      guard let observer = observers.remove(id) else { return false }
+      state.contents.narrow(observer.scope)
+      guard observers.isEmpty else { return false }
       state.events?.cancel()
       state = State()
       return true
     }
     // The thread may be waiting for the very transaction that we are in.
-    if isLast, !core.moments.isInOurTransaction { looking.withLock { _ in } }
+    if isLast, !isInOurTransaction { looking.withLock { _ in } }
   }
 
   // MARK: - What we commit
@@ -98,9 +114,11 @@ final class Feed: Sendable {
 
   /// After it, with what it has changed.
   ///
-  /// - Parameter commits: the count before it; nil if it has committed nothing.
-  func didWrite(_ changes: [Change], after commits: UInt32?) {
-    observers.enqueue(changes)
+  /// - Parameters:
+  ///   - commits: the count before it; nil if it has committed nothing.
+  ///   - end: of the observers that were there when it began.
+  func didWrite(_ changes: [Change], after commits: UInt32?, end: Int) {
+    observers.enqueue(changes, end: end)
     state.withLock { state in
       guard state.events != nil else { return }
       state.contents.note(changes)
@@ -117,7 +135,9 @@ final class Feed: Sendable {
     // Before the snapshot, which may be newer: then the next look finds nothing, and that is all.
     let commits = moments.commits
     guard state.isBehind(moments) else { return }
-    let changes = try connection.transaction(.deferred) { try state.contents.changes($0) }
+    let changes = try connection.transaction(.deferred) {
+      try state.contents.changes($0, hasCommits: commits != state.commits)
+    }
     state.commits = commits
     observers.enqueue(changes, isForeign: true)
   }
@@ -125,7 +145,6 @@ final class Feed: Sendable {
   /// - Returns: whether anybody has committed since the last look.
   private func look(_ core: Core) throws -> Bool {
     guard isBehind(core.moments) else { return false }
-    let core = writer.withLock { $0.core } ?? core
     return try core.access { connection in
       try state.withLock { state in
         guard state.events != nil, state.isBehind(core.moments) else { return false }
@@ -152,15 +171,20 @@ final class Feed: Sendable {
 
   // MARK: - The thread
 
-  private func start(_ core: Core) throws(KeepsakeError) -> FileEvents {
-    let events = try FileEvents(path: core.location.realPath)
-    let thread = Thread { [self, core = WeakCore(core: core)] in
+  private func start(_ location: Location) throws(KeepsakeError) -> FileEvents {
+    let events = try FileEvents(path: location.realPath)
+    let thread = Thread { [self] in
+      var lastCheck = ContinuousClock.now
       while true {
         switch events.wait(timeout: 500) {
         case .cancelled: return
-        case .event: settle(core)
-        case .timeout: with(core) { try check($0) }
+        case .event: settle()
+        case .timeout: break
         }
+        // Also when a file that has replaced ours is written to without a pause.
+        guard lastCheck.duration(to: .now) > .milliseconds(400) else { continue }
+        with { try check($0) }
+        lastCheck = .now
       }
     }
     thread.name = "keepsake.feed"
@@ -170,14 +194,15 @@ final class Feed: Sendable {
 
   /// A write to the log shows in the index only when its transaction has committed, microseconds to
   /// milliseconds later: the first few are not worth a sleep.
-  private func settle(_ core: WeakCore) {
+  private func settle() {
     let start = ContinuousClock.now
-    var commits: UInt32?
+    var before: UInt32?
     var isOver = false
     while !isOver {
-      with(core) { core in
-        commits = commits ?? core.moments.commits
-        core.moments.wait(for: commits)
+      with { core in
+        let commits = before ?? core.moments.commits
+        before = commits
+        if !isBehind(core.moments) { core.moments.wait(for: commits) }
         isOver = try look(core)
         // It was our own.
         if core.moments.commits != commits, !isBehind(core.moments) { isOver = true }
@@ -194,10 +219,10 @@ final class Feed: Sendable {
   }
 
   /// Runs `body` unless the file has been closed meanwhile.
-  private func with(_ core: WeakCore, _ body: (Core) throws -> Void) {
+  private func with(_ body: (Core) throws -> Void) {
     let failure: (any Error, String)? = looking.withLock { _ in
       // Whoever took the last observer away does not wait a second time.
-      guard state.withLock({ $0.events != nil }), let core = core.core else { return nil }
+      guard state.withLock({ $0.events != nil }), let core else { return nil }
       return Result { try body(core) }.failure.map { ($0, core.location.path) }
     }
     if let (error, path) = failure { report(error, path) }

@@ -137,15 +137,14 @@ package final class Moments: Sendable {
   var isWriting: Bool { writer.load(ordering: .relaxed) != 0 }
 
   /// Whether this thread is in a transaction.
-  var isInOurTransaction: Bool { writer.load(ordering: .relaxed) == currentThread }
+  package var isInOurTransaction: Bool { writer.load(ordering: .relaxed) == currentThread }
 
-  /// Waits some ten microseconds for somebody else's commit.
+  /// Waits about a tenth of a millisecond for somebody else's commit. Whoever is about to commit may
+  /// be on this very processor, so it is left to him again and again.
   ///
   /// - Parameter commits: the count before it.
-  func wait(for commits: UInt32?) {
-    for _ in 0..<5_000 where !isWriting {
-      guard self.commits == commits else { return }
-    }
+  func wait(for commits: UInt32) {
+    for _ in 0..<200 where self.commits == commits && !isWriting { sched_yield() }
   }
 
   func beginTransaction() { writer.store(currentThread, ordering: .relaxed) }

@@ -63,24 +63,32 @@ final class Observers: Sendable {
     }
   }
 
-  func remove(_ id: Int) {
-    state.withLock { $0.observers.removeAll { $0.id == id } }
+  /// - Returns: the observer, unless it had been removed already.
+  func remove(_ id: Int) -> Observer? {
+    state.withLock { state in
+      guard let place = state.observers.firstIndex(where: { $0.id == id }) else { return nil }
+      return state.observers.remove(at: place).observer
+    }
   }
 
   var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
 
-  var scopes: [Scope] { state.withLock { $0.observers.map(\.observer.scope) } }
+  /// Observers that are added from now on come after this.
+  var end: Int { state.withLock { $0.nextID } }
 
   /// - Parameters:
   ///   - listeners: nil for all that are there now.
   ///   - isForeign: whether another process has made the changes.
-  func enqueue(_ changes: [Change], for listeners: Set<Int>? = nil, isForeign: Bool = false) {
+  ///   - end: who was added later hears nothing; nil for whoever is added from now on.
+  func enqueue(
+    _ changes: [Change], for listeners: Set<Int>? = nil, isForeign: Bool = false, end: Int? = nil
+  ) {
     guard !changes.isEmpty else { return }
     state.withLock {
       guard !$0.observers.isEmpty else { return }
       $0.pending.append(
         ChangeSet(
-          changes: changes, listeners: listeners, isForeign: isForeign, end: $0.nextID))
+          changes: changes, listeners: listeners, isForeign: isForeign, end: end ?? $0.nextID))
     }
   }
 
@@ -127,14 +135,21 @@ extension String {
 /// Keeps an observer alive; it ends with this object, or by `cancel()`.
 // Not `Observation`: what Swift's macro `@Observable` expands to looks in the module of that name.
 public final class ObservationToken: Sendable {
-  private let end: @Sendable () -> Void
+  /// Nil when it has been called: it holds what is observed.
+  private let end: Mutex<(@Sendable () -> Void)?>
 
   package init(_ end: @escaping @Sendable () -> Void) {
-    self.end = end
+    self.end = Mutex(end)
   }
 
-  deinit { end() }
+  deinit { cancel() }
 
   /// Ends the observation; a delivery that is under way may still arrive.
-  public func cancel() { end() }
+  public func cancel() {
+    let end = self.end.withLock { end in
+      defer { end = nil }
+      return end
+    }
+    end?()
+  }
 }

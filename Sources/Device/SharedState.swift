@@ -8,5 +8,8 @@ package final class SharedState: Sendable {
   package let registered: RegisteredDefaults
   let layers = LayerVersion()
 
+  /// After a change set was put into the queue with a lock held.
+  package func tellObservers() { feed.observers.deliver() }
+
   init() { registered = RegisteredDefaults(layers) }
 }

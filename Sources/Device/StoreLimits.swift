@@ -40,14 +40,14 @@ extension StoreLimits {
       KeepsakeError(.quotaExceeded, path: connection.path, problem, cure: cure)
     }
     let size = new.cell.byteCount
+    let grown = size - (old.isTombstone ? 0 : old.cell.byteCount)
+    guard grown > 0 || old.isTombstone else { return }
     guard address.key.string.utf8.count <= keyBytes else {
       throw refuse("the key is longer than \(keyBytes) bytes", "use a shorter one")
     }
     guard size <= valueBytes else {
       throw refuse("the value is larger than \(valueBytes) bytes", "keep it in a file of its own")
     }
-    let grown = size - (old.isTombstone ? 0 : old.cell.byteCount)
-    guard grown > 0 || old.isTombstone else { return }
     let used = try connection.usage(store: address.store)
     guard !old.isTombstone || used.keys < keyCount else {
       throw refuse("the store has \(keyCount) keys already", "remove one, or put several into one")

@@ -24,8 +24,8 @@ extension Device {
     return values
   }
 
-  /// Observes a store for those who observed it on another device. What they are told first is how
-  /// the store here differs from what they know.
+  /// Observes a store for those who observed it on another device. What they are told first, by
+  /// `tellObservers`, is how the store here differs from what they know.
   ///
   /// - Parameters:
   ///   - known: the values there.
@@ -35,7 +35,6 @@ extension Device {
     _ move: () -> Void
   ) throws(KeepsakeError) -> [ObservationToken] {
     let feed = core.shared.feed
-    defer { feed.observers.deliver() }
     // Nobody in this process can commit between the reading and what is told of it.
     return try core.access { connection in
       let ids = newcomers.map { observer in
@@ -45,7 +44,7 @@ extension Device {
             onFailure: observer.onFailure), on: core)
       }
       let observations = ids.map { id in
-        ObservationToken { [core] in core.shared.feed.remove(id, on: core) }
+        ObservationToken { [core] in core.shared.feed.remove(id) }
       }
       let changes = try core.read { try difference($0, store: store, from: known) }
       move()

@@ -17,7 +17,14 @@ final class WriteSession: @unchecked Sendable {
   /// A part of the transaction has to survive more than its commit does.
   var needsBarrier = false
 
-  func begin() { (changes, replica, hasDroppedRows, needsBarrier) = ([], nil, false, false) }
+  /// Why SQLite has ended the transaction by itself, and with it everything that it has written; what
+  /// is left of it must not be taken for another one.
+  var ending: (any Error)?
+
+  func begin() {
+    (changes, replica, hasDroppedRows, needsBarrier) = ([], nil, false, false)
+    ending = nil
+  }
 
   /// Notes what was changed by other means than `add`.
   func note(_ changes: [Change]) {

@@ -10,9 +10,11 @@ extension CloudKeyValueStore {
   /// first they hear how the store there differs from what was here, with the reason `account`.
   /// Each account's file stays as it is; merge each with the same account's on other devices.
   ///
-  /// Not within a transaction: what is left of it would be written to the new device.
+  /// Transactions of this store that are under way end first. One of the other device must not use
+  /// this store meanwhile.
   ///
-  /// - Throws: `KeepsakeError` when the other device cannot be read; then nothing has changed.
+  /// - Throws: `KeepsakeError` when either device cannot be read, and within a transaction; then
+  ///   nothing has changed.
   public func switchAccount(to device: Device) throws(KeepsakeError) {
     try backing.move(to: device)
   }

@@ -45,8 +45,17 @@ final class Backing: Sendable {
   /// Who observes the store, whatever device it is on.
   private struct Listeners {
     var next = 0
-    var all: [Int: (observer: StoreObserver, observation: ObservationToken)] = [:]
+    var all: [Int: Listener] = [:]
   }
+
+  private struct Listener: Sendable {
+    let observer: StoreObserver
+    /// Where it listens.
+    let core: Core
+    let token: ObservationToken
+  }
+
+  private let moving = Mutex(())
 
   private let listeners = Mutex(Listeners())
   private let trackedKeys = AtomicLazyReference<Tracking>()
@@ -158,42 +167,84 @@ extension Backing {
     let observer = StoreObserver(keys: keys, handler: handler) { [weak self] in
       self?.report(.observe, $0)
     }
-    let observation = device.observe(store: store, keys, handler, onFailure: observer.onFailure)
+    let device = device
+    let token = device.observe(store: store, keys, handler, onFailure: observer.onFailure)
     let id = listeners.withLock { listeners in
       defer { listeners.next += 1 }
-      listeners.all[listeners.next] = (observer, observation)
+      listeners.all[listeners.next] = Listener(observer: observer, core: device.core, token: token)
       return listeners.next
     }
+    // The store may have moved since, and have left this one behind.
+    if device.core !== self.device.core { Result { try follow(nil) }.discardFailure() }
     return ObservationToken {
-      self.listeners.withLock { $0.all.removeValue(forKey: id) }?.1.cancel()
+      self.listeners.withLock { $0.all.removeValue(forKey: id) }?.token.cancel()
+    }
+  }
+
+  /// Runs `body` as one step on the device that the store is on, which it cannot leave meanwhile.
+  func transaction<Value>(
+    _ durability: Durability, _ body: () throws -> Value
+  ) throws -> Value {
+    while true {
+      let device = device
+      let value = try device.transaction(durability: durability) {
+        device.core === self.device.core ? .some(try body()) : Value?.none
+      }
+      if let value { return value }
     }
   }
 
   /// Goes on with another device, and tells the observers how the store differs there.
   func move(to device: Device) throws(KeepsakeError) {
-    let old = self.device
-    guard device.core !== old.core else { return }
     try device.promoteDueEntries()
     let place = Place(
       device,
       try Layers(device: device, store: store, arguments: .none, registered: nil, bundle: nil))
-    let known = try old.values(store: store)
-    let before = listeners.withLock { $0.all.sorted { $0.key < $1.key } }
-    let after = try device.adopt(
-      before.map(\.value.observer), store: store, knowing: known
-    ) {
-      laterPlace.withLock { $0 = place }
-      moves.add(1, ordering: .releasing)
-      // Last: what was kept before is not current from now on.
-      old.core.moments.layersDidChange()
-      for (_, listener) in before { listener.observation.cancel() }
-    }
-    listeners.withLock { listeners in
-      for ((id, listener), observation) in zip(before, after) where listeners.all[id] != nil {
-        listeners.all[id] = (listener.observer, observation)
+    try follow(place)
+    backUp(device)
+  }
+
+  /// Takes the observers along to another place, or, without one, those that were left behind to
+  /// the present one. One move at a time.
+  private func follow(_ next: Place?) throws(KeepsakeError) {
+    let left = try moving.withLock { _ throws(KeepsakeError) -> [ObservationToken] in
+      let old = device
+      let new = next?.device ?? old
+      guard next == nil || new.core !== old.core else { return [] }
+      guard
+        next == nil || !(old.core.moments.isInOurTransaction || new.core.moments.isInOurTransaction)
+      else {
+        throw KeepsakeError(
+          .locked, path: new.path, "the account cannot be switched within a transaction",
+          cure: "switch when it has ended")
+      }
+      // Nobody in this process writes to the old one until the new one is the store's.
+      return try old.core.access { _ in
+        let known = try old.values(store: store)
+        let leaving = listeners.withLock { $0.all }.sorted { $0.key < $1.key }
+          .filter { $0.value.core !== new.core }
+        let tokens = try new.adopt(
+          leaving.map(\.value.observer), store: store, knowing: known
+        ) {
+          guard let next else { return }
+          laterPlace.withLock { $0 = next }
+          moves.add(1, ordering: .releasing)
+          // Last: what was kept before is not current from now on.
+          old.core.moments.layersDidChange()
+        }
+        return listeners.withLock { listeners in
+          zip(leaving, tokens).map { (listener, token) in
+            guard let was = listeners.all[listener.key] else { return token }
+            listeners.all[listener.key] = Listener(
+              observer: was.observer, core: new.core, token: token)
+            return was.token
+          }
+        }
       }
     }
-    backUp(device)
+    // Without a lock: the thread that hears of others may be waiting for one.
+    for token in left { token.cancel() }
+    place.device.core.shared.tellObservers()
   }
 
   /// What `Observable` tracks; nil for a store that is not.

@@ -113,7 +113,7 @@ public final class Setting<Value: Sendable>: Sendable {
   /// One step with whatever else is done in it.
   func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     let backing = try bound().backing
-    return try backing.device.transaction(durability: backing.durability, body)
+    return try backing.transaction(backing.durability, body)
   }
 
   /// Removes the stored value, which uncovers the layer below, in the end the default.

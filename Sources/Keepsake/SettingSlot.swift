@@ -58,8 +58,12 @@ final class SettingSlot: Sendable {
 
   /// - Parameter origin: from before the value was read: so it may be newer, and never older.
   func keep(_ box: any AnyObject & Sendable, as origin: Backing.State) {
-    state.withLock { state in
-      if state.binding?.backing.isHere(origin) == true { state.known = Known(box, origin) }
+    let known = Known(box, origin)
+    // The last one may be released by this, and what it holds may read this very setting.
+    _ = state.withLock { state -> Known? in
+      guard state.binding?.backing.isHere(origin) == true else { return nil }
+      defer { state.known = known }
+      return state.known
     }
   }
 }

@@ -79,7 +79,7 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   public func transaction<Value>(
     durability: Durability? = nil, _ body: () throws -> Value
   ) throws -> Value {
-    try device.transaction(durability: durability ?? backing.durability, body)
+    try backing.transaction(durability ?? backing.durability, body)
   }
 
   /// Replaces the value of a key by what `body` makes of it, as one step: no other thread and no

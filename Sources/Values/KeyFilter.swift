@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Which keys of a store are meant. Keys compare by their bytes.
-public struct KeyFilter: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
+public struct KeyFilter: Sendable, Hashable, ExpressibleByStringInterpolation,
+  ExpressibleByArrayLiteral
+{
   package enum Kind: Sendable, Hashable {
     case keys(Set<ByteText>)
     /// Every key for the empty one.
