@@ -48,8 +48,11 @@ struct Contents {
   /// O(what has changed); O(what is observed) where a commit has no arrival number to show, or one
   /// of those that were given since is no longer there.
   ///
-  /// - Parameter hasCommits: false when nobody can have changed anything; then only scopes that were
-  ///   added are read.
+  /// A row that somebody changed without giving it a number is not noticed when it is committed
+  /// between others that have theirs.
+  ///
+  /// - Parameter hasCommits: false when nobody can have changed anything; then only scopes that
+  ///   were added are read.
   mutating func changes(_ connection: Connection, hasCommits: Bool) throws -> [Change] {
     let replica = try ReplicaState(connection)
     let hasMet = try connection.hasMet()

@@ -139,8 +139,8 @@ package final class Moments: Sendable {
   /// Whether this thread is in a transaction.
   package var isInOurTransaction: Bool { writer.load(ordering: .relaxed) == currentThread }
 
-  /// Waits about a tenth of a millisecond for somebody else's commit. Whoever is about to commit may
-  /// be on this very processor, so it is left to him again and again.
+  /// Waits about a tenth of a millisecond for somebody else's commit. Whoever is about to commit
+  /// may be on this very processor, so it is left to him again and again.
   ///
   /// - Parameter commits: the count before it.
   func wait(for commits: UInt32) {

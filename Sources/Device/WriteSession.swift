@@ -17,8 +17,8 @@ final class WriteSession: @unchecked Sendable {
   /// A part of the transaction has to survive more than its commit does.
   var needsBarrier = false
 
-  /// Why SQLite has ended the transaction by itself, and with it everything that it has written; what
-  /// is left of it must not be taken for another one.
+  /// Why SQLite has ended the transaction by itself, and with it everything that it has written;
+  /// what is left of it must not be taken for another one.
   var ending: (any Error)?
 
   func begin() {

@@ -99,6 +99,9 @@ public final class Setting<Value: Sendable>: Sendable {
 
   /// Changes the value as one step: no other thread and no other process writes in between.
   ///
+  /// `body` gets what `get()` gives, also of a layer above what was set: under a launch argument it
+  /// is the argument's value that is changed and stored.
+  ///
   /// - Throws: what `body` throws, or like `get()` and `set(_:)`; then nothing was written.
   @discardableResult
   public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {

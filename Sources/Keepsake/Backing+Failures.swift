@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a store does with what it cannot do.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+extension Backing {
+  /// - Parameters:
+  ///   - storedType: of a value that was found and could not be read.
+  ///   - argument: the position of the launch argument that it is.
+  func failure(
+    _ operation: SettingFailure.Operation, _ cause: any Error, key: String = "",
+    storedType: StoredValue.Kind? = nil, argument: Int? = nil
+  ) -> SettingFailure {
+    SettingFailure(
+      store: store, key: key, operation: operation, storedType: storedType, argument: argument,
+      cause: cause)
+  }
+
+  /// Reports a getter's failure, once for each version of the value.
+  func reportRead(_ key: String, _ error: any Error) {
+    report(.read, error, key: key, version: version(key) ?? .unknown(state, cause: "\(error)"))
+  }
+
+  func reportWrite(_ key: String, _ error: any Error) {
+    report(.write, error, key: key)
+  }
+
+  /// Reports that the store as a whole could not be read, once for each state of the file.
+  func reportReadAll(_ error: any Error) {
+    report(.readAll, error, version: .unknown(state, cause: "\(error)"))
+  }
+
+  /// Reports what failed; without a version each time.
+  func report(
+    _ operation: SettingFailure.Operation, _ error: any Error, key: String = "",
+    version: FailureLog.Version? = nil
+  ) {
+    let failure = error as? SettingFailure ?? failure(operation, error, key: key)
+    failures.report(failure, version: version)
+  }
+
+  private func version(_ key: String) -> FailureLog.Version? {
+    switch Result(catching: { try explanation(key) }) {
+    case .success(let explanation): explanation.inForce.map { .layer($0) }
+    case .failure: nil
+    }
+  }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Observers that come and go, on several handles and threads, beside writes.
+
+import Foundation
+import Keepsake
+import Synchronization
+import TestSupport
+import Testing
+
+private final class Local: UserDefaultsStore, @unchecked Sendable {
+  @Setting var count = 0
+}
+
+/// False when `body` has not ended in time, as for a deadlock.
+private func ends(_ body: @escaping @Sendable () throws -> Void) -> Bool {
+  let done = DispatchSemaphore(value: 0)
+  Thread.detachNewThread {
+    #expect(throws: Never.self) { try body() }
+    done.signal()
+  }
+  return done.wait(timeout: .now() + 30) == .success
+}
+
+private func observe(_ device: Device) -> ObservationToken {
+  device.observe { _ in
+  } onFailure: {
+    Issue.record($0)
+  }
+}
+
+@Suite(.serialized) struct ObserverLifeTests {
+  private let device: Device
+  private let heard = Heard()
+
+  init() throws { device = try Device.temporary() }
+
+  private func kvsync(_ value: String) throws {
+    let words = ["set", device.path, "a", value, "--store", "defaults"]
+    let ending = try Command.run(Command.kvsync.get(), words)
+    #expect(ending.code == 0, "\(ending)")
+  }
+
+  @Test func theHandleOfTheFirstObserverMayGo() throws {
+    let store = try Local(on: device)
+    let token = try {
+      let reader = try Device(path: device.path, access: .readOnly)
+      let first = observe(reader)
+      let token = store.observe { [heard] in heard.append($0) }
+      try kvsync("1")
+      #expect(heard.wait { $0.count == 1 })
+      first.cancel()
+      return token
+    }()
+    try kvsync("2")
+    #expect(heard.wait { $0.count == 2 })
+    token.cancel()
+  }
+
+  /// The thread that hears of others has its turn while the transaction waits.
+  @Test func theLastObserverMayGoInATransactionOfAnotherHandle() throws {
+    let reader = try Device(path: device.path, access: .readOnly)
+    let isOver = ends { [device] in
+      let (one, two) = (observe(device), observe(reader))
+      one.cancel()
+      try device.transaction {
+        Thread.sleep(forTimeInterval: 0.9)
+        two.cancel()
+      }
+    }
+    #expect(isOver)
+  }
+
+  @Test func observersOfAReadOnlyHandleBesideWritesChangeNothingForOthers() throws {
+    let reader = try Device(path: device.path, access: .readOnly)
+    let store = try Local(on: device)
+    let token = store.observe { heard.append($0) }
+    let isOver = Atomic<Bool>(false)
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      while !isOver.load(ordering: .relaxed) { observe(reader).cancel() }
+      done.signal()
+    }
+    for number in 1...2000 { store.count = number }
+    isOver.store(true, ordering: .relaxed)
+    done.wait()
+    token.cancel()
+    let changes = heard.sets.flatMap { $0 }
+    #expect(changes.map(\.new) == (1...2000).map { .integer($0) })
+    #expect(changes.allSatisfy { $0.process == .this })
+    #expect(zip(changes, changes.dropFirst()).allSatisfy { $0.new == $1.old })
+  }
+
+  @Test(arguments: [false, true])
+  func whoBeginsInATransactionHearsNothingOfItWhoeverElseObserves(other: Bool) throws {
+    let store = try Local(on: device)
+    let token = other ? store.observe { _ in } : nil
+    var late: ObservationToken?
+    try store.transaction {
+      store.count = 1
+      late = store.observe { heard.append($0) }
+    }
+    #expect(heard.sets.isEmpty)
+    store.count = 2
+    #expect(heard.sets.map { $0.map(\.old) } == [[1]])
+    token?.cancel()
+    late?.cancel()
+  }
+
+  @Test func aTokenThatWasCancelledKeepsNoFileOpen() throws {
+    var device: Device? = try Device.temporary()
+    let path = try #require(device?.path)
+    let token = device.map(observe)
+    token?.cancel()
+    device = nil
+    #expect(!FileManager.default.fileExists(atPath: path))
+    withExtendedLifetime(token) {}
+  }
+
+  /// What is kept of the last read is released without a lock.
+  @Test func aValueMayReadItsSettingWhenItGoes() throws {
+    final class Noisy: Sendable {
+      let end: @Sendable () -> Void
+      init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+      deinit { end() }
+    }
+    let store = try Local(on: .inMemory())
+    let reader = Mutex<(@Sendable () -> Void)?>(nil)
+    let noisy = Transformer<Noisy>(
+      fromBackingStore: { (_: Int) in Noisy { reader.withLock { $0 }?() } },
+      toBackingStore: { _ in 0 })
+    let setting = try store.setting(SettingKey("count", default: Noisy {}, by: noisy))
+    reader.withLock { $0 = { _ = setting.wrappedValue } }
+    let isOver = ends {
+      for number in 1...3 {
+        store.count = number
+        _ = setting.wrappedValue
+      }
+    }
+    #expect(isOver)
+    reader.withLock { $0 = nil }
+  }
+}
+
+@Suite struct EndedTransactionTests {
+  @Test func whatADiskThatIsFullEndsIsNotGoneOnWith() throws {
+    let device = try Device.temporary()
+    let store = try Local(on: device)
+    store.count = 1
+    try device.core.access { connection in
+      let pages = try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
+      try connection.run("PRAGMA max_page_count = \(pages + 4)")
+    }
+    let heard = Heard()
+    let token = store.observe { heard.append($0) }
+    let error = #expect(throws: KeepsakeError.self) {
+      try store.transaction {
+        store.count = 2
+        store["big"] = .string(String(repeating: "x", count: 1_000_000))
+        store.count += 10
+      }
+    }
+    token.cancel()
+    #expect(error?.code == .diskFull)
+    #expect(store.count == 1 && heard.sets.isEmpty)
+    #expect(store.errors.map(\.key) == ["big", "count"])
+  }
+}
+
+private final class Shared: CloudKeyValueStore, @unchecked Sendable {
+  @Setting var size = 1
+}
+
+@Suite(.serialized) struct AccountThreadTests {
+  private let (a, b): (Device, Device)
+  private let store: Shared
+
+  init() throws {
+    (a, b) = (try Device.temporary(), try Device.temporary())
+    store = try Shared(on: a)
+  }
+
+  @Test(arguments: [false, true])
+  func whatIsCountedForOneAccountIsNotCountedForAnother(isObserved: Bool) throws {
+    let (inA, inB) = (try Shared(on: a), try Shared(on: b))
+    (inA.size, inB.size) = (0, 1_000_000)
+    let token = isObserved ? store.observe { _ in } : nil
+    let increments = 400
+    let (store, a, b) = (store, a, b)
+    let isOver = ends {
+      let group = DispatchGroup()
+      for _ in 0..<2 {
+        DispatchQueue.global().async(group: group) {
+          #expect(throws: Never.self) {
+            for _ in 0..<increments { try store.$size.increment() }
+          }
+        }
+      }
+      for number in 0..<200 { try store.switchAccount(to: number % 2 == 0 ? b : a) }
+      group.wait()
+    }
+    #expect(isOver)
+    #expect(inA.size + inB.size == 1_000_000 + 2 * increments)
+    #expect(inA.size <= 2 * increments && store.errors.isEmpty)
+    token?.cancel()
+  }
+
+  @Test func aSwitchWithinATransactionIsRefused() throws {
+    for device in [a, b] {
+      #expect(throws: KeepsakeError.self) {
+        try device.transaction { try store.switchAccount(to: b) }
+      }
+    }
+    store.size = 5
+    let there = try Shared(on: b)
+    #expect(store.device === a && there.size == 1)
+  }
+
+  @Test func whoBeginsToObserveDuringASwitchIsNotLeftBehind() throws {
+    for _ in 0..<100 {
+      let store = try Shared(on: a)
+      let heard = Heard()
+      let tokens = Mutex<[ObservationToken]>([])
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        for _ in 0..<20 {
+          let token = store.observe("new") { heard.append($0) }
+          tokens.withLock { $0.append(token) }
+        }
+        done.signal()
+      }
+      try store.switchAccount(to: b)
+      done.wait()
+      store["new"] = .integer(Int64.random(in: 0..<Int64.max))
+      let local = heard.sets.filter { set in set.contains { $0.reason == .local } }
+      #expect(local.count == 20)
+    }
+  }
+}
