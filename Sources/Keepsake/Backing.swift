@@ -175,7 +175,13 @@ extension Backing {
       return listeners.next
     }
     // The store may have moved since, and have left this one behind.
-    if device.core !== self.device.core { Result { try follow(nil) }.discardFailure() }
+    if device.core !== self.device.core {
+      do throws(KeepsakeError) {
+        try follow(nil)
+      } catch {
+        report(.observe, error)
+      }
+    }
     return ObservationToken {
       self.listeners.withLock { $0.all.removeValue(forKey: id) }?.token.cancel()
     }
