@@ -151,7 +151,7 @@ package final class Core: Sendable {
     // What others have committed before is told even when this fails.
     defer { if isOutermost { shared.feed.observers.deliver() } }
     let (value, needsBarrier) = try access { connection in
-      if moments.isInOurTransaction {
+      if moments.isInOurTransaction || connection.isInTransaction {
         if let ending = session.ending { throw ending }
         if durability > session.durability { session.needsBarrier = true }
         return (try join(connection, savepoint: savepoint, body), false)
@@ -252,8 +252,7 @@ extension Connection {
 
   /// Commits what `body` did, or rolls it back and throws. In a transaction, a savepoint of it.
   ///
-  /// By our own statements, which are prepared once: GRDB prepares its own each time, which is a
-  /// fifth of what a set costs.
+  /// By our own statements, which are prepared once: GRDB prepares its own each time.
   func transaction<Value>(
     _ kind: TransactionKind, _ body: (Connection) throws -> Value
   ) throws -> Value {
