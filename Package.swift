@@ -20,7 +20,7 @@ let package = Package(
   targets: [
     .target(
       name: "KeepsakeMigrations", path: "Migrations", exclude: ["SHIPPED"],
-      resources: [.embedInCode("V001_initial.sql")]),
+      resources: [.embedInCode("V001_initial.sql"), .embedInCode("V002_void.sql")]),
     .target(name: "KeepsakeInjection", path: "Sources/Injection"),
     .target(name: "KeepsakeValues", path: "Sources/Values"),
     .target(
@@ -122,7 +122,9 @@ let package = Package(
       path: "Tests/CommandTests"),
     .testTarget(
       name: "SyncTests",
-      dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "TestSupport"],
+      dependencies: [
+        "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations", "TestSupport",
+      ],
       path: "Tests/SyncTests"),
   ],
   swiftLanguageModes: [.v6]

@@ -13,7 +13,8 @@ package struct Migration: Sendable {
 package enum Migrations {
   /// Every step, in order.
   package static let all = [
-    Migration(identifier: "V001_initial", sql: text(PackageResources.V001_initial_sql))
+    Migration(identifier: "V001_initial", sql: text(PackageResources.V001_initial_sql)),
+    Migration(identifier: "V002_void", sql: text(PackageResources.V002_void_sql)),
   ]
 
   /// The schema version that this code writes; `replica.min_writer` is compared with it.

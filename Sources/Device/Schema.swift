@@ -33,37 +33,43 @@ enum Schema {
     }
     try refuseCode(connection, path)
     let objects = try Self.objects(connection)
-    let expected = try expected.get()
-    guard objects["grdb_migrations"] != nil, objects["replica"] == expected["replica"] else {
-      throw damaged(path, "its schema is not one of ours")
-    }
-    let applied = try connection.all("SELECT identifier FROM grdb_migrations") { $0.text(0) }
-    let known = Set(Migrations.all.map(\.identifier))
+    let history = try history.get()
+    guard objects["grdb_migrations"] != nil,
+      history.contains(where: { $0["replica"] == objects["replica"] })
+    else { throw damaged(path, "its schema is not one of ours") }
+    let applied = Set(
+      try connection.all("SELECT identifier FROM grdb_migrations") { $0.text(0) })
     try refuseNewer(connection, path)
+    let known = Migrations.all.map(\.identifier)
+    // Opening for writing applies the rest; whoever only reads takes an older file as it is.
+    let version = known.prefix { applied.contains($0) }.count
+    let expected = history[max(version, 1) - 1]
     // A newer version may have added to the tables; whether we may write is `min_writer`'s to say.
-    let isNewer = !known.isSuperset(of: applied)
+    let isNewer = !applied.isSubset(of: known)
     let fixed = isNewer ? expected.filter { core.contains($0.key) } : expected
-    guard Set(applied).isSuperset(of: known), Set(objects.keys).isSuperset(of: expected.keys),
+    guard version > 0, isNewer ? version == known.count : applied.count == version,
+      Set(objects.keys).isSuperset(of: expected.keys),
       fixed.allSatisfy({ objects[$0.key] == $0.value })
     else { throw damaged(path, "its schema is not one of ours") }
-    try refuseOddities(connection, path, isNewer: isNewer)
+    let indexes = expected.values.count { $0.contains(" INDEX ") }
+    try refuseOddities(connection, path, indexes: isNewer ? nil : indexes)
   }
 
   /// What no later version may change without raising `min_writer`.
   private static let core: Set = ["entry", "entry_lseq", "replica"]
 
+  /// - Parameter indexes: how many there have to be; nil for any number.
   private static func refuseOddities(
-    _ connection: Connection, _ path: String, isNewer: Bool
+    _ connection: Connection, _ path: String, indexes: Int?
   ) throws {
     // Text would neither compare nor travel as ours does.
     let encoding = try connection.first("PRAGMA encoding") { $0.text(0) }
     guard encoding == "UTF-8" else { throw damaged(path, "its text is not UTF-8") }
     // A unique index of somebody else's could refuse our rows.
-    let indexes = try connection.first(
+    let found = try connection.first(
       "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
     ) { $0.integer(0) }
-    let ours = try expected.get().values.count { $0.contains(" INDEX ") }
-    guard isNewer || indexes == Int64(ours) else {
+    guard indexes == nil || indexes == found.map(Int.init) else {
       throw damaged(path, "it has an index that is not ours")
     }
     // Beyond this, arrival numbers could run over.
@@ -113,12 +119,14 @@ enum Schema {
     return Dictionary(rows, uniquingKeysWith: { $1 })
   }
 
-  /// The text of every object as the migrations make it; computed once in a process.
-  private static let expected = Result {
+  /// The text of every object as each version has it, from version 1 on; computed once in a process.
+  private static let history = Result {
     let queue = try DatabaseQueue()
     return try queue.writeWithoutTransaction { database in
-      for migration in Migrations.all { try database.execute(sql: migration.sql) }
-      return try objects(Connection(database: database, path: "(memory)"))
+      try Migrations.all.map { migration in
+        try database.execute(sql: migration.sql)
+        return try objects(Connection(database: database, path: "(memory)"))
+      }
     }
   }
 }

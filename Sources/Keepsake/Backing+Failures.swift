@@ -48,3 +48,18 @@ extension Backing {
     }
   }
 }
+
+extension Device {
+  /// What opening a store does about time: takes late stamps of its own back, and lets in what is
+  /// due.
+  func settleTime(telling failures: FailureLog) throws(KeepsakeError) {
+    var generator = SystemRandomNumberGenerator()
+    if let repair = try repairClock(as: .random(using: &generator)) {
+      failures.warn(
+        "\(path): its clock had run ahead by \(repair.ahead / 1000) s; "
+          + counted(repair.restamped, "entry", plural: "entries")
+          + " now counts as written today, and the device has a new identity")
+    }
+    try promoteDueEntries()
+  }
+}

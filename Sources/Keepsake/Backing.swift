@@ -85,7 +85,7 @@ final class Backing: Sendable {
     self.durability = durability
     self.limits = limits
     failures = FailureLog(logger: logger)
-    try device.promoteDueEntries()
+    try device.settleTime(telling: failures)
     // A device that is only read keeps no seeds, and is no worse for it.
     if let bundle, !device.isReadOnly { try device.seed(store: store, from: bundle) }
     let layers = try Layers(
@@ -202,7 +202,7 @@ extension Backing {
 
   /// Goes on with another device, and tells the observers how the store differs there.
   func move(to device: Device) throws(KeepsakeError) {
-    try device.promoteDueEntries()
+    try device.settleTime(telling: failures)
     let place = Place(
       device,
       try Layers(device: device, store: store, arguments: .none, registered: nil, bundle: nil))

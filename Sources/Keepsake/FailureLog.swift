@@ -46,4 +46,7 @@ final class FailureLog: Sendable {
     }
     if isNew { logger.error("\(failure)") }
   }
+
+  /// Logs what an owner should know, though nothing has failed.
+  func warn(_ text: String) { logger.warning("\(text)") }
 }

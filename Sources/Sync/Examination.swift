@@ -48,7 +48,8 @@ extension Device {
     let examination = Examination(device: self, skew: skew, repairs: repairs)
     let integrity = try examination.integrity()
     do throws(KeepsakeError) {
-      return try integrity + examination.rows() + examination.clockAndIdentity()
+      return try integrity + examination.rows() + examination.clock()
+        + examination.stampsAndIdentity()
         + examination.held() + examination.peers() + examination.surroundings()
     } catch {
       // What stands on a damaged page cannot be looked at; that it is damaged is the finding.
@@ -118,18 +119,29 @@ private struct Examination {
     return findings
   }
 
-  func clockAndIdentity() throws(KeepsakeError) -> [Finding] {
+  /// With `repairs`, somebody has looked at this machine's clock.
+  func clock() throws(KeepsakeError) -> [Finding] {
+    let last = try device.core.access { try ReplicaState($0).last }
+    guard last > horizon else { return [] }
+    var generator = SystemRandomNumberGenerator()
+    let repair =
+      repairs ? try device.repairClock(isForced: true, as: .random(using: &generator)) : nil
+    return [
+      Finding(
+        kind: .clock,
+        problem: "its clock is \((last.milliseconds - now) / 1000) s ahead of this machine's"
+          + (repair.map { ", and \(counted($0.restamped, "entry", plural: "entries")) with it" }
+            ?? ""),
+        cure: "if this machine's clock is right, --repair takes the late stamps back; until then"
+          + " others hold what is written here",
+        isRepaired: repair != nil)
+    ]
+  }
+
+  func stampsAndIdentity() throws(KeepsakeError) -> [Finding] {
     try device.core.read { connection in
       var findings: [Finding] = []
       let replica = try ReplicaState(connection)
-      if replica.last > horizon {
-        let ahead = (replica.last.milliseconds - now) / 1000
-        findings.append(
-          Finding(
-            kind: .clock, problem: "its clock is \(ahead) s ahead of this machine's",
-            cure: "check this machine's clock; writes go on, and others hold them until their time"
-          ))
-      }
       let future = try connection.first(
         "SELECT count(*) FROM entry WHERE hlc > ?1", [.integer(horizon.rawValue)]
       ) { $0.integer(0) }
@@ -137,7 +149,7 @@ private struct Examination {
         findings.append(
           Finding(
             kind: .clock, problem: "\(counted(Int(future), "stamp")) in the future",
-            cure: "check the clock of whoever wrote, and set the keys anew later"))
+            cure: "check this machine's clock, then --repair gives them a stamp of now"))
       }
       let known = try connection.first(
         """

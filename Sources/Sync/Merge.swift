@@ -116,6 +116,7 @@ extension Merge {
     try check(meetings, options)
     // Whoever cannot be written is found before anybody is.
     for device in devices { try device.core.write { _ in ((), []) } }
+    try shareVoids(devices, among: devices.indices, &report, using: &generator)
     try rotateCopies(meetings, devices, &report, using: &generator)
     for place in devices.indices { try promote(place, of: devices, options, &report) }
     for (from, into) in directions(devices.count) {

@@ -35,6 +35,9 @@ public struct MergeReport: Sendable {
     /// The device turned out to be a copy, or to have been set back to an older state. It has a new
     /// identity, and was merged in full.
     case cloneDetected(device: Int)
+    /// Another device's clock had run ahead, and it has taken its stamps back: so many of its
+    /// entries no longer wait on this device, or no longer count as later than they were.
+    case stampsVoided(device: Int, entries: Int)
   }
 
   public internal(set) var transfers: [Transfer] = []

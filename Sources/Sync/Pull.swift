@@ -141,6 +141,7 @@ struct Pull {
     guard received > 0 else { return [] }
     let horizon = Held.horizon(now: now, skew: options.maximumClockSkew)
     result.received += received
+    try connection.cutVoidIncoming()
     result.held += try Held.hold(connection, beyond: horizon, at: now)
     let known = try connection.lastConflict()
     let answered = try Collection.answer(connection, as: replica.id, at: now)

@@ -44,6 +44,11 @@ struct ShownReport {
     switch event {
     case .cloneDetected(let device):
       .object(["kind": .string("cloneDetected"), "path": .string(paths[device])])
+    case .stampsVoided(let device, let entries):
+      .object([
+        "kind": .string("stampsVoided"), "path": .string(paths[device]),
+        "entries": .integer(Int64(entries)),
+      ])
     }
   }
 
@@ -60,9 +65,7 @@ struct ShownReport {
           + "\(try lost(item.conflict.lost)) lost to a later write")
     }
     if report.isTruncated { lines.append("  … and more; --all-changes lists them") }
-    for case .cloneDetected(let device) in report.events {
-      lines.append("\(name(device)): was a copy or an older state; it has a new identity")
-    }
+    lines += report.events.map(line)
     lines.append(
       report.hasConverged
         ? (isDryRun ? "All files would hold the same." : "All files hold the same.")
@@ -78,6 +81,15 @@ struct ShownReport {
 
   private func lost(_ value: StoredValue?) throws -> String {
     try value.map { try Shown.quoted($0) } ?? "a deletion"
+  }
+
+  private func line(_ event: MergeReport.Event) -> String {
+    switch event {
+    case .cloneDetected(let device):
+      "\(name(device)): was a copy or an older state; it has a new identity"
+    case .stampsVoided(let device, let entries):
+      "\(name(device)): \(counted(entries, "stamp")) from a clock that had run ahead no longer counts"
+    }
   }
 
   private func line(_ transfer: MergeReport.Transfer) -> String {

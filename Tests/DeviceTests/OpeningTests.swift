@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("UPDATE replica SET min_writer = 2", KeepsakeError.Code.newerSchema),
+    ("UPDATE replica SET min_writer = 99", KeepsakeError.Code.newerSchema),
     ("DELETE FROM replica", .corrupt), ("DROP TABLE entry", .corrupt),
     ("DROP TABLE peer; CREATE TABLE peer (x)", .corrupt), ("DROP INDEX entry_lseq", .corrupt),
     ("DROP TABLE grdb_migrations", .corrupt),
@@ -107,7 +107,7 @@ import Testing
   @Test func aNewerFileThatOlderVersionsMayWriteIsOpened() throws {
     _ = try Device(path: path)
     try shell(
-      "ALTER TABLE peer ADD COLUMN nickname TEXT; INSERT INTO grdb_migrations VALUES ('V002_more')")
+      "ALTER TABLE peer ADD COLUMN nickname TEXT; INSERT INTO grdb_migrations VALUES ('V999_more')")
     let device = try Device(path: path)
     try device.write([LocalWrite(store: "cloud", key: "k", value: 1)])
     #expect(try device.entry(store: "cloud", key: "k")?.content.value == 1)

@@ -1,0 +1,10 @@
+-- Keepsake, schema version 2: a device whose clock had run ahead takes its stamps back.
+-- Units are those of version 1. Older versions may still write: they only do not know what is void.
+
+-- Identities that were given up because their clock had run ahead. Their writes stamped later than
+-- `hlc` count as made then, and those that wait for their time never come in. Travels with every
+-- meeting; of two limits for one identity the smaller holds.
+CREATE TABLE void (
+  origin INTEGER PRIMARY KEY,  -- the identity that was given up (repair of the clock; meeting)
+  hlc    INTEGER NOT NULL      -- the last stamp of it that stands (repair of the clock; meeting)
+) STRICT;

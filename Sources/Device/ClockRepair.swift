@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A clock that had run ahead. What was written meanwhile is stamped with a time that has not come:
+// other devices hold it back, and everything written later goes on from there, since a clock never
+// runs backwards. So the device takes those stamps back.
+//
+// - It gives up its identity: what others have noted of the old one (`seen`) reaches into the
+//   future, and would pass for knowledge of what is written from now on.
+// - It writes down, in `void`, up to where the stamps of the old identity stand. That travels.
+// - Its late entries become writes of the new identity, made now, in their old order.
+// - What it had accepted of others that is from the future is written anew by it as well, so that
+//   no value goes away; the original waits in `held`, as it does everywhere else.
+//
+// Whether the clock was wrong then, or is wrong now, is a guess. A machine without a battery wakes
+// up in the past, and taking back true stamps would lose them against older writes of others. So it
+// is repaired unasked only when it is ahead by more than a day, the present is possible, and no
+// other device's entry says that the later time was right.
+
+package import KeepsakeValues
+
+/// What a repair of the clock did.
+package struct ClockRepair: Sendable, Equatable {
+  /// How far the clock was ahead, in milliseconds.
+  package let ahead: Int64
+  /// Entries that got a new stamp.
+  package let restamped: Int
+
+  /// Milliseconds that a clock may be ahead before it is repaired unasked: less heals by waiting.
+  package static let tolerance: Int64 = 86_400_000
+  /// 2020-01-01, in milliseconds since 1970. A clock before it was never set.
+  package static let earliestPresent: Int64 = 1_577_836_800_000
+}
+
+extension Device {
+  /// Takes back the stamps of this device that are from the future, if its clock had run ahead.
+  ///
+  /// The values stay. O(entries) when there is something to repair, else O(1).
+  ///
+  /// - Parameters:
+  ///   - isForced: somebody has made sure that the clock is right now.
+  ///   - id: the new identity.
+  /// - Returns: nil when nothing had to be done.
+  @discardableResult
+  package func repairClock(
+    isForced: Bool = false, as id: ReplicaID
+  ) throws(KeepsakeError) -> ClockRepair? {
+    let now = clock.milliseconds
+    let skew = isForced ? Held.defaultSkew : ClockRepair.tolerance
+    let limit = Held.horizon(now: now, skew: skew)
+    guard !isReadOnly, isForced || now >= ClockRepair.earliestPresent else { return nil }
+    guard try core.access({ try ReplicaState($0).last > limit }) else { return nil }
+    return try core.write { connection in
+      // Another process may have been faster.
+      var replica = try ReplicaState(connection)
+      let ahead = replica.last.milliseconds - now
+      let isDoubtful = try !isForced && connection.hasEntryOfOthers(beyond: limit)
+      guard replica.last > limit, !isDoubtful else { return (nil, []) }
+      let restamped = try connection.repairClock(&replica, at: now, as: id)
+      return (ClockRepair(ahead: ahead, restamped: restamped), [])
+    }
+  }
+}
+
+extension Connection {
+  /// The origins under which this device has written.
+  private static let own = "(SELECT id FROM replica UNION ALL SELECT id FROM superseded)"
+
+  fileprivate func hasEntryOfOthers(beyond limit: HybridTimestamp) throws -> Bool {
+    try first(
+      "SELECT 1 FROM entry WHERE hlc > ?1 AND origin NOT IN \(Self.own) LIMIT 1",
+      [.integer(limit.rawValue)]
+    ) { _ in true } ?? false
+  }
+
+  fileprivate func repairClock(
+    _ replica: inout ReplicaState, at now: Int64, as id: ReplicaID
+  ) throws -> Int {
+    let limit = HybridTimestamp(milliseconds: now)
+    let horizon = Held.horizon(now: now, skew: Held.defaultSkew)
+    let arguments = [Cell.integer(limit.rawValue), .integer(horizon.rawValue)]
+    let former = replica.id
+    try rotate(&replica, to: id)
+    try run(
+      "UPDATE superseded SET hlc = ?1 WHERE hlc > ?1 OR id = ?2",
+      [.integer(limit.rawValue), .integer(former.rawValue)])
+    try run(
+      """
+      INSERT INTO void (origin, hlc) SELECT id, hlc FROM superseded WHERE hlc = ?1
+      ON CONFLICT (origin) DO UPDATE SET hlc = min(hlc, excluded.hlc)
+      """, [.integer(limit.rawValue)])
+    try dropVoidHeld()
+    try run(
+      """
+      INSERT OR IGNORE INTO held (store, key, tag, value, hlc, origin, held_at)
+      SELECT store, key, tag, value, hlc, origin, ?2 FROM entry
+      WHERE hlc > ?1 AND origin NOT IN \(Self.own)
+      """, [.integer(horizon.rawValue), .integer(now)])
+    let late = "hlc > ?2 OR (hlc > ?1 AND origin IN \(Self.own))"
+    replica.last =
+      try first("SELECT max(ifnull(max(hlc), 0), ?1) FROM entry WHERE NOT (\(late))", arguments) {
+        HybridTimestamp(rawValue: $0.integer(0))
+      } ?? limit
+    return try restamp(&replica, where: late, arguments)
+  }
+
+  /// Makes writes of this device of some entries, made now, in the order of their stamps. The
+  /// clock, which goes back, is written down.
+  package func restamp(
+    _ replica: inout ReplicaState, where condition: String, _ arguments: [Cell]
+  ) throws -> Int {
+    let next = arguments.count + 1
+    try run(
+      """
+      WITH late AS (
+        SELECT store, key, row_number() OVER (ORDER BY hlc, lseq) AS n FROM entry
+        WHERE \(condition))
+      UPDATE entry SET hlc = ?\(next) + late.n, lseq = ?\(next + 1) + late.n, origin = ?\(next + 2)
+      FROM late WHERE entry.store = late.store AND entry.key = late.key
+      """,
+      arguments + [
+        .integer(replica.last.rawValue), .integer(replica.lseq), .integer(replica.id.rawValue),
+      ])
+    let count = changes
+    replica.last = HybridTimestamp(rawValue: replica.last.rawValue + Int64(count))
+    replica.lseq += Int64(count)
+    try replica.save(self)
+    // The clock has gone back, and a high-water mark cannot.
+    try run("UPDATE replica SET hlc = ?1", [.integer(replica.last.rawValue)])
+    return count
+  }
+
+  /// Gives the device a new identity.
+  ///
+  /// Its entries keep the origin they were written under. Whom it met, it met as somebody else, so
+  /// it forgets the cursors; the next meetings are in full. What it wrote under its former
+  /// identities is remembered, so that its own writes are not taken for a stranger's in the
+  /// conflict rule.
+  package func rotate(_ replica: inout ReplicaState, to id: ReplicaID) throws {
+    let newest = try first(
+      "SELECT ifnull(max(hlc), 0) FROM entry WHERE origin = ?1", [.integer(replica.id.rawValue)]
+    ) { $0.integer(0) }
+    try run(
+      "INSERT OR REPLACE INTO superseded (id, hlc) VALUES (?1, ?2)",
+      [.integer(replica.id.rawValue), .integer(newest ?? 0)])
+    try run("DELETE FROM peer")
+    replica.id = id
+    replica.epoch += 1
+    try replica.save(self)
+  }
+}

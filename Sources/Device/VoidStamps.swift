@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stamps that do not stand, because the device that gave them has taken them back (`ClockRepair`).
+// Of an identity in `void`, whatever is stamped later than its limit
+// - never comes in from `held`,
+// - counts as made at the limit where it has come in already, so that every later write beats it.
+// The device itself has written anew what it still holds; so what becomes of the old copies decides
+// nothing, unless it never comes back.
+
+package import KeepsakeValues
+
+extension Connection {
+  /// The last stamp that stands, by identity.
+  package func voids() throws -> [ReplicaID: HybridTimestamp] {
+    // A file of version 1 that can only be read has none.
+    guard try first("SELECT 1 FROM sqlite_schema WHERE name = 'void'", [], { _ in true }) == true
+    else { return [:] }
+    let rows = try all("SELECT origin, hlc FROM void") {
+      (ReplicaID(rawValue: $0.integer(0)), HybridTimestamp(rawValue: $0.integer(1)))
+    }
+    return Dictionary(rows, uniquingKeysWith: min)
+  }
+
+  /// Takes down up to where the stamps of an identity stand, and lets it hold for what is here.
+  ///
+  /// - Parameters:
+  ///   - now: milliseconds since 1970.
+  ///   - id: the device's identity if it is the one that was given up: it is a copy.
+  /// - Returns: how many entries are stamped otherwise now, or no longer wait.
+  package func void(
+    _ origin: ReplicaID, after limit: HybridTimestamp, at now: Int64, as id: ReplicaID
+  ) throws -> Int {
+    try run(
+      """
+      INSERT INTO void (origin, hlc) VALUES (?1, ?2)
+      ON CONFLICT (origin) DO UPDATE SET hlc = min(hlc, excluded.hlc)
+      """, [.integer(origin.rawValue), .integer(limit.rawValue)])
+    var replica = try ReplicaState(self)
+    if origin == replica.id { try rotate(&replica, to: id) }
+    return try dropVoidHeld() + rewrite(origin, after: limit, at: now, &replica)
+      + cut(origin, after: limit, &replica)
+  }
+
+  /// - Returns: how many.
+  @discardableResult
+  func dropVoidHeld() throws -> Int {
+    try run(
+      "DELETE FROM held WHERE hlc > (SELECT v.hlc FROM void AS v WHERE v.origin = held.origin)")
+    return changes
+  }
+
+  /// What this device itself has written under the identity, as a copy of the one that gave it up.
+  private func rewrite(
+    _ origin: ReplicaID, after limit: HybridTimestamp, at now: Int64,
+    _ replica: inout ReplicaState
+  ) throws -> Int {
+    let own = try first(
+      "SELECT hlc FROM superseded WHERE id = ?1", [.integer(origin.rawValue)]
+    ) { $0.integer(0) }
+    guard let own, own > limit.rawValue else { return 0 }
+    replica.last = max(replica.last, HybridTimestamp(milliseconds: now))
+    let count = try restamp(
+      &replica, where: "origin = ?1 AND hlc > ?2 AND hlc <= ?3",
+      [.integer(origin.rawValue), .integer(limit.rawValue), .integer(own)])
+    try run(
+      "UPDATE superseded SET hlc = ?1 WHERE id = ?2",
+      [.integer(limit.rawValue), .integer(origin.rawValue)])
+    return count
+  }
+
+  /// What came in from elsewhere. It may have replaced what now is the later write, so everything
+  /// is read again of everybody.
+  private func cut(
+    _ origin: ReplicaID, after limit: HybridTimestamp, _ replica: inout ReplicaState
+  ) throws -> Int {
+    try run(
+      """
+      WITH late AS (
+        SELECT store, key, row_number() OVER (ORDER BY hlc, lseq) AS n FROM entry
+        WHERE origin = ?1 AND hlc > ?2)
+      UPDATE entry SET hlc = ?2, lseq = ?3 + late.n FROM late
+      WHERE entry.store = late.store AND entry.key = late.key
+      """,
+      [.integer(origin.rawValue), .integer(limit.rawValue), .integer(replica.lseq)])
+    let count = changes
+    guard count > 0 else { return 0 }
+    replica.lseq += Int64(count)
+    // The clock stays where it is.
+    try replica.save(self)
+    try run("UPDATE peer SET cursor = 0")
+    return count
+  }
+
+  /// Lets it hold for what comes in from a device that does not know of it and cannot be told.
+  package func cutVoidIncoming() throws {
+    guard try first("SELECT 1 FROM main.void LIMIT 1", [], { _ in true }) == true else { return }
+    try run(
+      """
+      UPDATE incoming SET hlc = v.hlc FROM main.void AS v
+      WHERE v.origin = incoming.origin AND incoming.hlc > v.hlc
+      """)
+  }
+}

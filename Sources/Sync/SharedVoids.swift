@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeValues
+
+extension Merge {
+  /// Tells each of `places` which stamps do not stand, before anything is read by their order.
+  static func shareVoids(
+    _ devices: [Device], among places: some Sequence<Int>, _ report: inout MergeReport,
+    using generator: inout some RandomNumberGenerator
+  ) throws(KeepsakeError) {
+    var all: [ReplicaID: HybridTimestamp] = [:]
+    for device in devices {
+      all.merge(try device.core.access { try $0.voids() }, uniquingKeysWith: min)
+    }
+    guard !all.isEmpty else { return }
+    for place in places {
+      let device = devices[place]
+      let known = try device.core.access { try $0.voids() }
+      let news = all.filter { known[$0.key] != min($0.value, known[$0.key] ?? $0.value) }
+        .sorted { $0.key < $1.key }
+      guard !news.isEmpty else { continue }
+      let id = ReplicaID.random(using: &generator)
+      let before = try device.replica()
+      let count = try device.core.write { connection in
+        let now = device.clock.milliseconds
+        return (
+          try news.reduce(0) {
+            try $0 + connection.void($1.key, after: $1.value, at: now, as: id)
+          }, []
+        )
+      }
+      let isCopy = try device.replica() != before
+      if isCopy { report.events.append(.cloneDetected(device: place)) }
+      if count > 0 { report.events.append(.stampsVoided(device: place, entries: count)) }
+    }
+  }
+}
