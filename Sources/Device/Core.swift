@@ -191,7 +191,8 @@ package final class Core: Sendable {
     }
     if isObserved {
       feed.didWrite(
-        session.netChanges, after: connection.totalChanges == total ? nil : commits, end: end)
+        session.netChanges, isCommit: connection.totalChanges != total, after: commits, end: end,
+        moments)
     }
     return value
   }

@@ -126,8 +126,19 @@ public final class Device: Sendable {
     return ObservationToken { [core] in core.shared.feed.remove(id) }
   }
 
+  /// Calls `handler` after every commit to the file, whichever process made it and whatever it
+  /// changed, until the result is released. Otherwise as `observe`.
+  package func observeCommits(
+    _ handler: @escaping @Sendable () -> Void,
+    onFailure: @escaping @Sendable (KeepsakeError) -> Void
+  ) -> ObservationToken {
+    let observer = Observer(scope: nil, handler: { _ in handler() }, onFailure: onFailure)
+    let id = core.shared.feed.add(observer, on: core)
+    return ObservationToken { [core] in core.shared.feed.remove(id) }
+  }
+
   /// Whether anybody wants to hear of changes.
-  package var hasObservers: Bool { !core.shared.feed.observers.isEmpty }
+  package var hasObservers: Bool { core.shared.feed.observers.wantChanges }
 
   /// Lets entries in whose time has come.
   package func promoteDueEntries() throws(KeepsakeError) {

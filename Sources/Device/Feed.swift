@@ -72,7 +72,7 @@ final class Feed: Sendable {
           // Nobody can commit here before it is known what there is.
           let new = observers.add(observer)
           id = new
-          state.contents.widen(observer.scope)
+          if let scope = observer.scope { state.contents.widen(scope) }
           if state.events == nil { state.events = try start(core.location) }
           // What this transaction has not committed yet must not be taken for known.
           if !connection.isInTransaction { try catchUp(connection, core.moments, &state) }
@@ -87,7 +87,7 @@ final class Feed: Sendable {
   func remove(_ id: Int) {
     let isLast = state.withLock { state in
       guard let observer = observers.remove(id) else { return false }
-      state.contents.narrow(observer.scope)
+      if let scope = observer.scope { state.contents.narrow(scope) }
       guard observers.isEmpty else { return false }
       state.events?.cancel()
       state = State()
@@ -115,14 +115,21 @@ final class Feed: Sendable {
   /// After it, with what it has changed.
   ///
   /// - Parameters:
-  ///   - commits: the count before it; nil if it has committed nothing.
+  ///   - isCommit: whether it has written anything.
+  ///   - commits: the count before it.
   ///   - end: of the observers that were there when it began.
-  func didWrite(_ changes: [Change], after commits: UInt32?, end: Int) {
-    observers.enqueue(changes, end: end)
+  func didWrite(
+    _ changes: [Change], isCommit: Bool, after commits: UInt32?, end: Int, _ moments: Moments
+  ) {
+    observers.enqueue(changes, end: end, isCommit: isCommit)
     state.withLock { state in
       guard state.events != nil else { return }
       state.contents.note(changes)
-      if let commits, state.commits == commits { state.commits = commits &+ 1 }
+      // A transaction that wrote only to temporary tables is none for the file.
+      guard isCommit, let commits, state.commits == commits, moments.commits != commits else {
+        return
+      }
+      state.commits = commits &+ 1
     }
   }
 
@@ -138,8 +145,9 @@ final class Feed: Sendable {
     let changes = try connection.transaction(.deferred) {
       try state.contents.changes($0, hasCommits: commits != state.commits)
     }
+    let isCommit = state.commits != commits
     state.commits = commits
-    observers.enqueue(changes, isForeign: true)
+    observers.enqueue(changes, isForeign: true, isCommit: isCommit)
   }
 
   /// - Returns: whether anybody has committed since the last look.

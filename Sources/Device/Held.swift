@@ -41,6 +41,13 @@ package enum Held {
     Int(try connection.first("SELECT count(*) FROM held") { $0.integer(0) } ?? 0)
   }
 
+  /// The stamp of the entry that is due first; nil when nothing waits.
+  package static func first(_ connection: Connection) throws -> HybridTimestamp? {
+    try connection.first("SELECT hlc FROM held ORDER BY hlc LIMIT 1") {
+      HybridTimestamp(rawValue: $0.integer(0))
+    }
+  }
+
   /// What waits, the first to be due first.
   ///
   /// - Parameter address: only of this key; nil for all.

@@ -27,7 +27,8 @@ struct Scope: Sendable, Hashable {
 }
 
 struct Observer: Sendable {
-  let scope: Scope
+  /// Nil for every commit, whatever it changed; then no changes are told.
+  let scope: Scope?
   let handler: @Sendable ([Change]) -> Void
   /// Hears why changes of other processes could not be read.
   let onFailure: @Sendable (KeepsakeError) -> Void
@@ -73,6 +74,11 @@ final class Observers: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
 
+  /// Whether anybody wants to hear what has changed.
+  var wantChanges: Bool {
+    state.withLock { $0.observers.contains { $0.observer.scope != nil } }
+  }
+
   /// Observers that are added from now on come after this.
   var end: Int { state.withLock { $0.nextID } }
 
@@ -80,12 +86,16 @@ final class Observers: Sendable {
   ///   - listeners: nil for all that are there now.
   ///   - isForeign: whether another process has made the changes.
   ///   - end: who was added later hears nothing; nil for whoever is added from now on.
+  ///   - isCommit: whether anything was committed, also when nothing has changed for anybody.
   func enqueue(
-    _ changes: [Change], for listeners: Set<Int>? = nil, isForeign: Bool = false, end: Int? = nil
+    _ changes: [Change], for listeners: Set<Int>? = nil, isForeign: Bool = false, end: Int? = nil,
+    isCommit: Bool = false
   ) {
-    guard !changes.isEmpty else { return }
     state.withLock {
-      guard !$0.observers.isEmpty else { return }
+      guard
+        $0.observers.contains(where: { isCommit && $0.observer.scope == nil })
+          || !(changes.isEmpty || $0.observers.isEmpty)
+      else { return }
       $0.pending.append(
         ChangeSet(
           changes: changes, listeners: listeners, isForeign: isForeign, end: end ?? $0.nextID))
@@ -101,8 +111,12 @@ final class Observers: Sendable {
     while let (set, observers) = takeNext(isForeign) {
       for (id, observer) in observers where id < set.end {
         guard set.listeners?.contains(id) ?? true else { continue }
+        guard let scope = observer.scope else {
+          observer.handler([])
+          continue
+        }
         let relevant = set.changes.filter {
-          observer.scope.contains(Address(store: $0.store, key: $0.key))
+          scope.contains(Address(store: $0.store, key: $0.key))
         }
         if !relevant.isEmpty { observer.handler(relevant) }
       }

@@ -37,6 +37,7 @@ enum Opening {
       try queue.writeWithoutTransaction { database in
         let connection = Connection(database, location)
         try Schema.check(connection, path: location.path)
+        try refuseCutOff(connection, location)
         guard mode == .readWrite else { return }
         try prepareForWriting(connection, location)
       }
@@ -50,6 +51,20 @@ enum Opening {
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
+  }
+
+  /// Throws when the file's end is missing: SQLite takes the rest of a last page for zeros.
+  private static func refuseCutOff(_ connection: Connection, _ location: Location) throws {
+    guard case .file(let path, let real) = location else { return }
+    let pages = try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
+    let size = try connection.first("PRAGMA page_size") { $0.integer(0) } ?? 0
+    // In this order: pages that are only in the log were moved to the file before the log is empty.
+    let log = try FileStatus(of: real + "-wal")
+    guard (log?.size ?? 0) == 0, let file = try FileStatus(of: real), file.size < pages * size
+    else { return }
+    throw KeepsakeError(
+      .corrupt, path: path, "the file is damaged (its end is missing)",
+      cure: "restore a backup of it")
   }
 
   /// A bare connection; nothing of the file has been believed yet.

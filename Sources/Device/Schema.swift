@@ -119,7 +119,7 @@ enum Schema {
     return Dictionary(rows, uniquingKeysWith: { $1 })
   }
 
-  /// The text of every object as each version has it, from version 1 on; computed once in a process.
+  /// The text of every object, as each version from 1 on has it; computed once in a process.
   private static let history = Result {
     let queue = try DatabaseQueue()
     return try queue.writeWithoutTransaction { database in

@@ -4,12 +4,13 @@ package import KeepsakeValues
 
 /// An observer of one store who may move to another device.
 package struct StoreObserver: Sendable {
-  let keys: KeyFilter
+  /// Nil for every commit.
+  let keys: KeyFilter?
   let handler: @Sendable ([Change]) -> Void
   package let onFailure: @Sendable (KeepsakeError) -> Void
 
   package init(
-    keys: KeyFilter, handler: @escaping @Sendable ([Change]) -> Void,
+    keys: KeyFilter?, handler: @escaping @Sendable ([Change]) -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) {
     (self.keys, self.handler, self.onFailure) = (keys, handler, onFailure)
@@ -40,15 +41,15 @@ extension Device {
       let ids = newcomers.map { observer in
         feed.add(
           Observer(
-            scope: Scope(store: ByteText(store), keys: observer.keys), handler: observer.handler,
-            onFailure: observer.onFailure), on: core)
+            scope: observer.keys.map { Scope(store: ByteText(store), keys: $0) },
+            handler: observer.handler, onFailure: observer.onFailure), on: core)
       }
       let observations = ids.map { id in
         ObservationToken { [core] in core.shared.feed.remove(id) }
       }
       let changes = try core.read { try difference($0, store: store, from: known) }
       move()
-      feed.observers.enqueue(changes, for: Set(ids))
+      feed.observers.enqueue(changes, for: Set(ids), isCommit: true)
       return observations
     }
   }

@@ -10,11 +10,16 @@
 package import KeepsakeValues
 
 extension Connection {
+  /// Whether the file has a table; one of an earlier version that can only be read has not all.
+  package func hasTable(_ name: String) throws -> Bool {
+    try first("SELECT 1 FROM main.sqlite_schema WHERE name = ?1", [.text(name)]) { _ in true }
+      ?? false
+  }
+
   /// The last stamp that stands, by identity.
   package func voids() throws -> [ReplicaID: HybridTimestamp] {
     // A file of version 1 that can only be read has none.
-    guard try first("SELECT 1 FROM sqlite_schema WHERE name = 'void'", [], { _ in true }) == true
-    else { return [:] }
+    guard try hasTable("void") else { return [:] }
     let rows = try all("SELECT origin, hlc FROM void") {
       (ReplicaID(rawValue: $0.integer(0)), HybridTimestamp(rawValue: $0.integer(1)))
     }

@@ -161,14 +161,17 @@ final class Backing: Sendable {
 // MARK: - Observers
 
 extension Backing {
+  /// - Parameter keys: nil for every commit, whatever it changed; then no changes are told.
   func observe(
-    _ keys: KeyFilter, _ handler: @escaping @Sendable ([Change]) -> Void
+    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([Change]) -> Void
   ) -> ObservationToken {
     let observer = StoreObserver(keys: keys, handler: handler) { [weak self] in
       self?.report(.observe, $0)
     }
     let device = device
-    let token = device.observe(store: store, keys, handler, onFailure: observer.onFailure)
+    let token =
+      keys.map { device.observe(store: store, $0, handler, onFailure: observer.onFailure) }
+      ?? device.observeCommits({ handler([]) }, onFailure: observer.onFailure)
     let id = listeners.withLock { listeners in
       defer { listeners.next += 1 }
       listeners.all[listeners.next] = Listener(observer: observer, core: device.core, token: token)

@@ -17,6 +17,8 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case synchronize
     /// Observers have not yet heard of what other processes changed; it is tried again.
     case observe
+    /// The conflict, and those after it, stay open; they are tried again after the next commit.
+    case resolve
     /// There is no backup of today; a damaged device is not copied.
     case backup
     /// The suite was not added.
@@ -44,6 +46,7 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
       case .readAll: "\(store): the settings could not be read"
       case .synchronize: "\(store): the last writes may not survive a power cut"
       case .observe: "\(store): changes by other processes could not be read"
+      case .resolve: "\(store): a conflict could not be resolved"
       case .backup: "\(store): the daily backup could not be made"
       case .addSuite: "\(store): the suite was not added"
       }

@@ -22,6 +22,8 @@ extension Device {
     with others: Device..., options: MergeOptions = MergeOptions()
   ) throws(KeepsakeError) -> MergeReport {
     var generator = SystemRandomNumberGenerator()
+    var options = options
+    options.firstReadsFirst = true
     return try Merge.run([self] + others, options: options, using: &generator)
   }
 }
@@ -64,6 +66,9 @@ package enum Merge {
       try everyWay(devices, stores, options, &report, using: &generator)
     }
   }
+
+  /// Returns when no merge is under way in this process; at once within one.
+  package static func waitUntilOver() { turn.wait() }
 
   private static let turn = MergeTurn()
   /// How often a merge begins again because another process merges one of its files.
@@ -122,13 +127,16 @@ extension Merge {
     for (from, into) in directions(devices.count) {
       report.transfers.append(MergeReport.Transfer(from: from, into: into))
     }
+    let dropped = try droppedConflicts(devices)
     // A meeting without anything to tell writes nothing, not even that it took place.
     if try !allUpToDate(meetings) {
       for index in meetings.indices {
         try meetings[index].introduce()
         try meetings[index].lookBack()
       }
-      for (from, into) in directions(devices.count) {
+      let isReversed = options.firstReadsFirst && devices.count == 2
+      let order = directions(devices.count)
+      for (from, into) in isReversed ? order.reversed() : order {
         try pull(&meetings, from, into, options, &report, using: &generator)
       }
       // Whoever was written last was not read since; it has at least to be told what was an echo.
@@ -140,8 +148,19 @@ extension Merge {
           &meetings, into == 0 ? outer : 0, into, options, &report, using: &generator)
       }
     }
+    for (place, counts) in try zip(dropped, droppedConflicts(devices)).enumerated()
+    where counts.0 < counts.1 {
+      report.events.append(
+        .conflictsDropped(device: place, count: Int(counts.1 - counts.0)))
+    }
     for meeting in meetings { try meeting.acknowledge() }
     report.hasConverged = try haveConverged(meetings, devices, stores)
+  }
+
+  private static func droppedConflicts(_ devices: [Device]) throws(KeepsakeError) -> [Int64] {
+    var counts: [Int64] = []
+    for device in devices { counts.append(try device.droppedConflicts()) }
+    return counts
   }
 
   private static func haveConverged(

@@ -38,6 +38,8 @@ public struct MergeReport: Sendable {
     /// Another device's clock had run ahead, and it has taken its stamps back: so many of its
     /// entries no longer wait on this device, or no longer count as later than they were.
     case stampsVoided(device: Int, entries: Int)
+    /// The device's journal was full: it no longer has its so many oldest conflicts.
+    case conflictsDropped(device: Int, count: Int)
   }
 
   public internal(set) var transfers: [Transfer] = []

@@ -24,6 +24,8 @@ final class MergeTurn: @unchecked Sendable {
     isRunning = true
   }
 
+  func wait() { lock.withLock {} }
+
   func end() {
     isRunning = false
     lock.unlock()

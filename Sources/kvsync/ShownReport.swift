@@ -49,6 +49,11 @@ struct ShownReport {
         "kind": .string("stampsVoided"), "path": .string(paths[device]),
         "entries": .integer(Int64(entries)),
       ])
+    case .conflictsDropped(let device, let count):
+      .object([
+        "kind": .string("conflictsDropped"), "path": .string(paths[device]),
+        "count": .integer(Int64(count)),
+      ])
     }
   }
 
@@ -88,7 +93,9 @@ struct ShownReport {
     case .cloneDetected(let device):
       "\(name(device)): was a copy or an older state; it has a new identity"
     case .stampsVoided(let device, let entries):
-      "\(name(device)): \(counted(entries, "stamp")) from a clock that had run ahead no longer counts"
+      "\(name(device)): \(counted(entries, "stamp")) of a clock that had run ahead no longer stand"
+    case .conflictsDropped(let device, let count):
+      "\(name(device)): its journal is full; the oldest \(counted(count, "conflict")) went"
     }
   }
 

@@ -112,6 +112,7 @@ import Testing
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try folder.must("delete", "a", "k", Moment.ten.argument)
     try folder.must("merge", "a", "b", "--create", Moment.ten.argument)
+    for file in ["a", "b"] { try folder.must("compact", file, Moment.ten.argument) }
     let size = try #require(
       try folder.url("a").resourceValues(forKeys: [.fileSizeKey]).fileSize)
     let sizes = "\(size) bytes before, \(size) after\n"
@@ -207,10 +208,16 @@ import Testing
     try folder.must("set", "a", "k", "v", Moment.eleven.argument)
     try folder.expect(
       "doctor", "a", Moment.ten.argument,
-      prints: "clock: its clock is 3600 s ahead of this machine's; check this machine's clock; "
-        + "writes go on, and others hold them until their time\n"
-        + "clock: 1 stamp in the future; check the clock of whoever wrote,"
-        + " and set the keys anew later\n", code: 1)
+      prints:
+        "clock: its clock is 3600 s ahead of this machine's; if this machine's clock is right, "
+        + "--repair takes the late stamps back; until then others hold what is written here\n"
+        + "clock: 1 stamp in the future; check this machine's clock, then --repair gives them a"
+        + " stamp of now\n", code: 1)
+    let repaired = try folder.run(["doctor", "a", Moment.ten.argument, "--repair"])
+    #expect(repaired.stdout.contains("and 1 entry with it; repaired"), "\(repaired)")
+    try folder.expect(
+      "doctor", "a", Moment.ten.argument, "--quiet")
+    try folder.expect("get", "a", "k", prints: "v\n")
   }
 
   @Test func whatIsDueIsLetInByARepair() throws {

@@ -31,7 +31,9 @@ import Testing
     try set(secondWins ? b : a, "won")
     let report = try a.merge(with: b)
     #expect(losses(report) == ["lost"])
-    #expect(report.transfers.map(\.conflicts) == [1, 0])
+    #expect(report.transfers.map(\.conflicts) == [0, 1])
+    #expect(try a.conflicts().map(\.lost) == ["lost"])
+    #expect(try b.conflicts().isEmpty)
     #expect(try a.merge(with: b).conflicts.isEmpty)
   }
 
@@ -83,7 +85,7 @@ import Testing
     #expect(losses(try a.merge(with: b)) == ["during"])
   }
 
-  @Test func theJournalIsBounded() throws {
+  @Test func theJournalIsBoundedAndSaysWhatItDropped() throws {
     let count = 10_050
     for device in [a, b] {
       clock.milliseconds += 1
@@ -93,8 +95,9 @@ import Testing
         })
     }
     let report = try a.merge(with: b)
-    #expect(report.transfers.map(\.conflicts) == [count, 0])
-    let kept = try b.core.access { try $0.first("SELECT count(*) FROM conflict") { $0.integer(0) } }
-    #expect(kept == 10_000)
+    #expect(report.transfers.map(\.conflicts) == [0, count])
+    #expect(report.events == [.conflictsDropped(device: 0, count: 50)])
+    #expect(try a.conflicts().count == 10_000)
+    #expect(try a.droppedConflicts() == 50)
   }
 }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeepsakeSync
 
-/// Files as earlier versions left them: `Tests/Fixtures/V001.sqlite` is one of version 1, and so on.
+/// Files as earlier versions left them: `Tests/Fixtures/V001.sqlite` is one of version 1.
 @Suite struct OlderVersionTests {
   private static let fixtures = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures")

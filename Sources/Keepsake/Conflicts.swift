@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What lost a meeting on this device, for the application whose settings they are.
+
+import Foundation
+public import KeepsakeDevice
+public import KeepsakeSync
+import KeepsakeValues
+
+extension SettingsStore {
+  /// The writes to this store that lost a meeting without their loss having been seen, the oldest
+  /// first. See `Device.conflicts(store:)` for which device's journal has them.
+  ///
+  /// - Throws: `KeepsakeError` when the file cannot be read.
+  public var conflicts: [Conflict] {
+    get throws(KeepsakeError) { try device.conflicts(store: storeName) }
+  }
+
+  /// Calls `handler` with conflicts of this store that were found since, by whichever process,
+  /// until the result is released; on the thread that merged, or on one of its own. What cannot be
+  /// read is reported in `errors`, and told the next time.
+  ///
+  /// - Parameter handler: may read and write, and must not merge.
+  public func observeConflicts(
+    _ handler: @escaping @Sendable ([Conflict]) -> Void
+  ) -> ObservationToken {
+    let news = ConflictNews(backing)
+    return backing.observe(nil) { _ in
+      let found = news.take()
+      if !found.isEmpty { handler(found) }
+    }
+  }
+
+  /// Lets the application decide every conflict of this store: now those that are open, and later
+  /// each when the meeting that found it is over, until the result is released.
+  ///
+  /// `resolve` runs on a thread of its own, in a transaction which also notes that the conflict is
+  /// resolved: of several processes one does it, once, and after a crash it is done again. What it
+  /// throws, or what cannot be read, is reported in `errors`; that conflict and those after it stay
+  /// open until the next commit, or until this is called again.
+  ///
+  ///     let token = settings.resolveConflicts { [settings] conflict in
+  ///       guard let lost = try settings.$tags.lost(in: conflict) else { return }
+  ///       settings.tags.formUnion(lost)
+  ///     }
+  ///
+  /// - Parameter resolve: writes the store as ever, or nothing to leave the winner in force. Where
+  ///   the same closure runs on two devices it should come to the same value on both.
+  public func resolveConflicts(
+    _ resolve: @escaping @Sendable (Conflict) throws -> Void
+  ) -> ObservationToken {
+    let resolver = ConflictResolver(backing, resolve)
+    let token = backing.observe(nil) { _ in resolver.wake() }
+    resolver.wake()
+    return ObservationToken {
+      token.cancel()
+      resolver.end()
+    }
+  }
+}
+
+extension Setting {
+  /// What this setting lost in a conflict; nil when the conflict is about another key, or what was
+  /// lost is a deletion.
+  ///
+  /// - Throws: what `get()` throws for a value that is not of this type.
+  public func lost(in conflict: Conflict) throws -> Value? {
+    let bound = try bound()
+    let isMine =
+      conflict.store.isSameBytes(as: bound.backing.store) && conflict.key.isSameBytes(as: bound.key)
+    guard isMine else { return nil }
+    return try conflict.lost.map { try decode($0, bound) }
+  }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far one direction of a meeting has come.
+public struct MergeProgress: Sendable, Equatable {
+  /// The place of the sender in the list that is merged.
+  public let from: Int
+  /// The place of the receiver.
+  public let into: Int
+  /// Entries that were read from the sender in this direction.
+  public let received: Int
+  /// How much of what there is to read has been read, by arrival numbers: from 0 to 1.
+  public let fraction: Double
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two devices that meet whenever either has changed. Each commit to one of the files, by whichever
+// process, wakes a thread, which merges; what the merge itself commits wakes it once more, and the
+// second merge finds nothing to do and writes nothing.
+
+import Foundation
+public import KeepsakeDevice
+import KeepsakeValues
+import Synchronization
+
+/// Keeps two devices met, as they change, until it is cancelled or released.
+///
+///     let session = SyncSession(laptop, stick) { report in
+///       print(report.changes.count, "settings have changed")
+///     } onFailure: { error in
+///       print("not met:", error)
+///     }
+///
+/// It holds both files open. Conflicts are in the journal of the first device.
+public final class SyncSession: Sendable {
+  private let loop: Loop
+
+  /// Begins with a meeting.
+  ///
+  /// - Parameters:
+  ///   - options: `isOneWay` is not for a session, and is ignored.
+  ///   - onMeeting: hears of each meeting that has exchanged anything, on the session's thread. It
+  ///     may read and write, and cancel the session.
+  ///   - onFailure: hears why the devices could not meet, once for as long as the reason is the
+  ///     same. They try again when either changes, and every five seconds.
+  public init(
+    _ first: Device, _ second: Device, options: MergeOptions = MergeOptions(),
+    onMeeting: @escaping @Sendable (MergeReport) -> Void = { _ in },
+    onFailure: @escaping @Sendable (KeepsakeError) -> Void
+  ) {
+    loop = Loop(first, second, options, onMeeting, onFailure)
+    loop.start()
+  }
+
+  deinit { cancel() }
+
+  /// Ends the session. A meeting that is under way is brought to its end in the background; then
+  /// the files are closed.
+  public func cancel() { loop.cancel() }
+}
+
+/// The session's thread. It does not hold the session, so that releasing that one ends it.
+private final class Loop: Sendable {
+  private struct State {
+    /// Whether either device may have changed since the last meeting began.
+    var isDirty = true
+    var isCancelled = false
+    var tokens: [ObservationToken] = []
+    var lastFailure: String?
+  }
+
+  private let first: Device
+  private let second: Device
+  private let options: MergeOptions
+  private let onMeeting: @Sendable (MergeReport) -> Void
+  private let onFailure: @Sendable (KeepsakeError) -> Void
+  private let state = Mutex(State())
+  private let signal = DispatchSemaphore(value: 0)
+
+  /// Seconds after which a meeting that failed is tried again.
+  private static let retry: Double = 5
+
+  init(
+    _ first: Device, _ second: Device, _ options: MergeOptions,
+    _ onMeeting: @escaping @Sendable (MergeReport) -> Void,
+    _ onFailure: @escaping @Sendable (KeepsakeError) -> Void
+  ) {
+    (self.first, self.second) = (first, second)
+    var options = options
+    options.isOneWay = false
+    options.firstReadsFirst = true
+    self.options = options
+    (self.onMeeting, self.onFailure) = (onMeeting, onFailure)
+  }
+
+  func start() {
+    for device in [first, second] {
+      let token = device.observeCommits {
+        [weak self] in
+        self?.wake()
+      } onFailure: { [weak self] in
+        self?.report($0)
+      }
+      state.withLock { $0.tokens.append(token) }
+    }
+    let thread = Thread { [self] in run() }
+    thread.name = "keepsake.session"
+    thread.start()
+  }
+
+  func cancel() {
+    let tokens = state.withLock { state in
+      state.isCancelled = true
+      defer { state.tokens = [] }
+      return state.tokens
+    }
+    for token in tokens { token.cancel() }
+    signal.signal()
+  }
+
+  private func wake() {
+    let isNews = state.withLock { state in
+      defer { state.isDirty = true }
+      return !state.isDirty
+    }
+    if isNews { signal.signal() }
+  }
+
+  private func run() {
+    while true {
+      let isCancelled = state.withLock { state in
+        state.isDirty = false
+        return state.isCancelled
+      }
+      if isCancelled { return }
+      let pause = meet()
+      // Woken since, by what the meeting itself has written or by others.
+      while !state.withLock({ $0.isDirty || $0.isCancelled }) {
+        guard let pause else {
+          signal.wait()
+          continue
+        }
+        if signal.wait(timeout: .now() + pause) == .timedOut { break }
+      }
+    }
+  }
+
+  /// - Returns: seconds after which to look again, though nobody has written.
+  private func meet() -> Double? {
+    do throws(KeepsakeError) {
+      var generator = SystemRandomNumberGenerator()
+      let report = try Merge.run([first, second], options: options, using: &generator)
+      state.withLock { $0.lastFailure = nil }
+      if report.isNews { onMeeting(report) }
+      return try report.hasConverged ? nil : secondsUntilDue()
+    } catch {
+      report(error)
+      return Self.retry
+    }
+  }
+
+  private func report(_ error: KeepsakeError) {
+    let isNew = state.withLock { state in
+      defer { state.lastFailure = error.description }
+      return state.lastFailure != error.description && !state.isCancelled
+    }
+    if isNew { onFailure(error) }
+  }
+
+  /// When the first entry that waits for its time may come in.
+  private func secondsUntilDue() throws(KeepsakeError) -> Double? {
+    var first: Double?
+    for device in [self.first, second] {
+      guard let next = try device.core.access({ try Held.first($0) }) else { continue }
+      let milliseconds = next.milliseconds - options.maximumClockSkew - device.clock.milliseconds
+      first = min(first ?? .infinity, max(Double(milliseconds) / 1000, 0.1))
+    }
+    // A clock may be set meanwhile.
+    return first.map { min($0, 60) }
+  }
+}
+
+extension MergeReport {
+  /// Whether the meeting has exchanged or changed anything.
+  fileprivate var isNews: Bool {
+    !events.isEmpty || !changes.isEmpty || transfers.contains { $0.received > 0 }
+  }
+}

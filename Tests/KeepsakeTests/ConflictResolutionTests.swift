@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an application does about writes that lost a meeting.
+
+import Keepsake
+import KeepsakeTesting
+import TestSupport
+import Testing
+
+private final class Shared: CloudKeyValueStore, @unchecked Sendable {
+  @Setting var tags = ["base"]
+  @Setting var other = 0
+}
+
+@Suite(.serialized) struct ConflictResolutionTests {
+  private let clock = ManualClock()
+  private let device: Device
+  private let there: Device
+  private let settings: Shared
+  private let theirs: Shared
+  private let heard = Collected<Conflict>()
+
+  init() throws {
+    device = try Device.temporary(clock: clock.wallClock)
+    there = try Device.temporary(clock: clock.wallClock)
+    settings = try Shared(on: device)
+    theirs = try Shared(on: there)
+  }
+
+  /// Both set the tags, without knowing of each other; the other device is the last.
+  private func disagree(_ mine: [String], _ other: [String]) {
+    clock.milliseconds += 1
+    settings.tags = mine
+    clock.milliseconds += 1
+    theirs.tags = other
+  }
+
+  private func kvsync(_ words: String...) throws {
+    let ending = try Command.run(Command.kvsync.get(), words)
+    #expect(ending.code == 0, "\(ending)")
+  }
+
+  private func unite(_ conflict: Conflict) throws {
+    guard let lost = try settings.$tags.lost(in: conflict) else { return }
+    settings.tags = Set(settings.tags + lost).sorted()
+    heard.append([conflict])
+  }
+
+  @Test func aStoreListsItsOwnConflictsAndRestoresThem() throws {
+    let work = try CloudKeyValueStore(on: device, name: "work")
+    let workThere = try CloudKeyValueStore(on: there, name: "work")
+    work["k"] = 1
+    clock.milliseconds += 1
+    workThere["k"] = 2
+    disagree(["mine"], ["theirs"])
+    try device.merge(with: there)
+    #expect(settings.tags == ["theirs"])
+    let conflicts = try settings.conflicts
+    #expect(conflicts.map(\.key) == ["tags"])
+    #expect(try settings.$tags.lost(in: conflicts[0]) == ["mine"])
+    #expect(try settings.$other.lost(in: conflicts[0]) == nil)
+    #expect(try work.conflicts.map(\.lost) == [1])
+    #expect(try theirs.conflicts.isEmpty)
+    #expect(!conflicts[0].isResolved)
+    try device.restore(conflicts[0])
+    #expect(settings.tags == ["mine"])
+    #expect(try settings.conflicts.map(\.isResolved) == [true])
+    #expect(try work.conflicts.map(\.isResolved) == [false])
+    try there.merge(with: device)
+    #expect(theirs.tags == ["mine"])
+  }
+
+  @Test func conflictsAreToldWhoeverFindsThem() throws {
+    let token = settings.observeConflicts { heard.append($0) }
+    disagree(["mine"], ["theirs"])
+    try device.merge(with: there)
+    #expect(heard.sets.map { $0.map(\.key) } == [["tags"]])
+    disagree(["a"], ["b"])
+    clock.milliseconds += 1
+    try kvsync("merge", there.path, device.path)
+    #expect(heard.wait { $0.count == 2 })
+    settings.other = 1
+    token.cancel()
+    disagree(["c"], ["d"])
+    try device.merge(with: there)
+    #expect(heard.sets.map(\.count) == [1, 1])
+    #expect(heard.sets.flatMap { $0 } == Array(try settings.conflicts.prefix(2)))
+  }
+
+  @Test func aClosureDecidesWhenTheMeetingIsOverAndItsWriteTravels() throws {
+    disagree(["mine"], ["theirs"])
+    try device.merge(with: there)
+    // What was open before it was there, too.
+    let token = settings.resolveConflicts { try unite($0) }
+    #expect(heard.wait { $0.count == 1 })
+    #expect(settings.tags == ["mine", "theirs"])
+    disagree(["x"], ["y"])
+    let report = try device.merge(with: there)
+    #expect(report.hasConverged)
+    #expect(heard.wait { $0.count == 2 })
+    #expect(settings.tags == ["x", "y"])
+    #expect(try settings.conflicts.allSatisfy(\.isResolved))
+    try device.merge(with: there)
+    #expect(theirs.tags == ["x", "y"])
+    token.cancel()
+    #expect(settings.errors.isEmpty)
+  }
+
+  @Test func ofSeveralHandlesOneDecidesOnce() throws {
+    let second = try Shared(on: device)
+    let tokens = [
+      settings.resolveConflicts { try unite($0) }, second.resolveConflicts { try unite($0) },
+    ]
+    for round in 0..<10 {
+      disagree(["mine \(round)"], ["theirs \(round)"])
+      try device.merge(with: there)
+      #expect(heard.wait { $0.count == round + 1 })
+    }
+    for token in tokens { token.cancel() }
+    #expect(heard.sets.flatMap { $0.map(\.id) } == (1...10).map(Int64.init))
+  }
+
+  @Test func whatCannotBeDecidedStaysOpenAndIsReported() throws {
+    struct Undecided: Error {}
+    let tries = Collected<Conflict>()
+    let token = settings.resolveConflicts { conflict in
+      settings.other = 7
+      tries.append([conflict])
+      if tries.sets.count == 1 { throw Undecided() }
+    }
+    disagree(["mine"], ["theirs"])
+    try device.merge(with: there)
+    #expect(tries.wait { $0.count == 1 })
+    while settings.errors.isEmpty {}
+    #expect(settings.errors.map(\.operation) == [.resolve])
+    #expect(settings.errors.first?.cause is Undecided)
+    #expect(try settings.conflicts.map(\.isResolved) == [false])
+    #expect(settings.other == 0, "what it wrote was taken back")
+    settings.tags = ["next"]
+    #expect(tries.wait { $0.count == 2 })
+    while try !settings.conflicts[0].isResolved {}
+    #expect(settings.other == 7)
+    token.cancel()
+  }
+
+  @Test func anAccountThatIsLeftIsNoLongerDecidedAbout() throws {
+    let account = try Device.temporary(clock: clock.wallClock)
+    let accountThere = try Device.temporary(clock: clock.wallClock)
+    let token = settings.resolveConflicts { try unite($0) }
+    try settings.switchAccount(to: account)
+    disagree(["mine"], ["theirs"])
+    try theirs.switchAccount(to: accountThere)
+    clock.milliseconds += 1
+    theirs.tags = ["last"]
+    try account.merge(with: accountThere)
+    #expect(heard.wait { $0.count == 1 })
+    #expect(heard.sets[0][0].lost == ["mine"])
+    #expect(settings.tags == ["last", "mine"])
+    token.cancel()
+  }
+}
