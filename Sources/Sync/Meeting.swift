@@ -100,6 +100,29 @@ struct Meeting {
     }
   }
 
+  /// Writes down that the two have met, at most once a day: for where nothing is exchanged.
+  func note() throws(KeepsakeError) {
+    for place in [left, right] {
+      let device = devices[place]
+      let peer = Cell.integer(try devices[other(place)].replica().rawValue)
+      let now = device.clock.milliseconds
+      let due = "peer = ?1 AND store = ?2 AND (last_met < ?3 OR retired = 1)"
+      for store in stores {
+        let arguments = [peer, .text(store.string), .integer(now - 86_400_000)]
+        let isDue = try device.core.access { connection in
+          try connection.first("SELECT 1 FROM peer WHERE \(due)", arguments) { _ in true } ?? false
+        }
+        guard isDue else { continue }
+        try device.core.write { connection in
+          try connection.run(
+            "UPDATE peer SET last_met = max(last_met, ?4), retired = 0 WHERE \(due)",
+            arguments + [.integer(now)])
+          return ((), [])
+        }
+      }
+    }
+  }
+
   /// Whether both have read all there is of each other.
   func isUpToDate() throws(KeepsakeError) -> Bool {
     let (a, b) = (try side(left), try side(right))

@@ -128,7 +128,7 @@ extension Merge {
       report.transfers.append(MergeReport.Transfer(from: from, into: into))
     }
     let dropped = try droppedConflicts(devices)
-    // A meeting without anything to tell writes nothing, not even that it took place.
+    // A meeting without anything to tell writes at most that it took place, once a day.
     if try !allUpToDate(meetings) {
       for index in meetings.indices {
         try meetings[index].introduce()
@@ -153,7 +153,11 @@ extension Merge {
       report.events.append(
         .conflictsDropped(device: place, count: Int(counts.1 - counts.0)))
     }
-    for meeting in meetings { try meeting.acknowledge() }
+    for meeting in meetings {
+      try meeting.acknowledge()
+      try meeting.note()
+    }
+    report.waiting = try waiting(devices, options)
     report.hasConverged = try haveConverged(meetings, devices, stores)
   }
 
@@ -182,8 +186,9 @@ extension Merge {
 
   private static func allUpToDate(_ meetings: [Meeting]) throws(KeepsakeError) -> Bool {
     for meeting in meetings {
-      let isUpToDate = try meeting.isUpToDate()
-      if !isUpToDate { return false }
+      // The first meeting is one even of devices that hold nothing.
+      let (isFirst, isUpToDate) = (try meeting.isFirst(), try meeting.isUpToDate())
+      if isFirst || !isUpToDate { return false }
     }
     return true
   }
@@ -262,6 +267,22 @@ extension Merge {
     let room = options.changeLimit - report.changes.count
     report.changes += changes.prefix(room).map { MergeReport.DeviceChange(into: place, change: $0) }
     if changes.count > room { report.isTruncated = true }
+  }
+
+  /// What the devices hold back now.
+  static func waiting(
+    _ devices: [Device], _ options: MergeOptions
+  ) throws(KeepsakeError) -> [MergeReport.Waiting] {
+    var all: [MergeReport.Waiting] = []
+    for (place, device) in devices.enumerated() {
+      let limit = options.changeLimit - all.count
+      all += try device.core.access { try Held.entries($0, limit: limit) }.map { entry in
+        MergeReport.Waiting(
+          into: place, store: entry.address.store.string, key: entry.address.key.string,
+          until: max(0, entry.stamp.milliseconds - options.maximumClockSkew))
+      }
+    }
+    return all
   }
 
   static func nothingIsHeld(_ devices: [Device]) throws(KeepsakeError) -> Bool {

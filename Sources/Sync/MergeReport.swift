@@ -30,6 +30,15 @@ public struct MergeReport: Sendable {
     public let conflict: Conflict
   }
 
+  /// An entry from the future that a device holds back.
+  public struct Waiting: Sendable, Equatable {
+    public let into: Int
+    public let store: String
+    public let key: String
+    /// From when on a meeting lets it in, in milliseconds since 1970.
+    public let until: Int64
+  }
+
   /// Something that an owner should know.
   public enum Event: Sendable, Equatable {
     /// The device turned out to be a copy, or to have been set back to an older state. It has a new
@@ -46,6 +55,9 @@ public struct MergeReport: Sendable {
   public internal(set) var changes: [DeviceChange] = []
   /// What lost, as far as `changeLimit` goes.
   public internal(set) var conflicts: [DeviceConflict] = []
+  /// What waits for its time after this merge, as far as `changeLimit` goes, the first to be due
+  /// first.
+  public internal(set) var waiting: [Waiting] = []
   /// Whether `changes` was cut.
   public internal(set) var isTruncated = false
   public internal(set) var events: [Event] = []

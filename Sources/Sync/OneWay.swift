@@ -33,6 +33,7 @@ extension Merge {
         trusted: try meeting.examine().isEmpty)
       report.add(result, from: meeting.left, into: last)
     }
+    report.waiting = try waiting(devices, options)
     report.hasConverged = try nothingIsHeld(devices)
     for device in devices.dropLast() where report.hasConverged {
       report.hasConverged = try !Difference.exists(device, devices[last], stores: stores)

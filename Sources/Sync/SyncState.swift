@@ -7,12 +7,12 @@ import KeepsakeValues
 /// How a store that travels stands with other devices.
 public enum SyncState: Sendable, Hashable {
   /// It has exchanged nothing with another device: nobody knows what is set here, and what others
-  /// have set is not known here. A meeting of two stores that hold nothing leaves no trace.
+  /// have set is not known here.
   case neverMet
   /// Another device has all that was written here.
   ///
-  /// - Parameter asOf: when anything was last exchanged, which a meeting without news does not
-  ///   move; what others have written since is not known here.
+  /// - Parameter asOf: when they last met, to the day where nothing was exchanged; what others have
+  ///   written since is not known here.
   case upToDate(asOf: Date)
   /// So many keys were written here since, and no other device knows of it.
   case pending(changes: Int, asOf: Date)

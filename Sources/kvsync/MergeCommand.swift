@@ -37,10 +37,14 @@ struct MergeCommand: ParsableCommand {
 
   func run() throws {
     for name in store { try StoreOption.check(name, files[0]) }
-    let options = MergeOptions(
+    var options = MergeOptions(
       stores: store.isEmpty ? nil : store, maximumClockSkew: maxClockSkew, isOneWay: oneWay,
       changeLimit: allChanges ? .max : 1000, checksIntegrity: true)
+    let progress = ProgressLine(files, common.output)
+    if let progress { options.onProgress = { progress.show($0) } }
+    defer { progress?.clear() }
     let shown = try merge(options)
+    progress?.clear()
     try common.output.print(shown.json, lines: shown.lines(isDryRun: dryRun), isData: false)
   }
 

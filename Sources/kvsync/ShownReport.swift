@@ -69,13 +69,33 @@ struct ShownReport {
         "  \(name(item.into))  \(name(item.conflict.store, item.conflict.key)): "
           + "\(try lost(item.conflict.lost)) lost to a later write")
     }
+    for item in report.waiting {
+      lines.append(
+        "  \(name(item.into))  \(name(item.store, item.key)): from the future, held until "
+          + Shown.text(milliseconds: item.until))
+    }
     if report.isTruncated { lines.append("  … and more; --all-changes lists them") }
-    lines += report.events.map(line)
+    lines += report.events.map(line) + summary
     lines.append(
       report.hasConverged
         ? (isDryRun ? "All files would hold the same." : "All files hold the same.")
         : (isDryRun ? "The files would still differ." : "The files still differ."))
     return isDryRun ? lines + ["This was a dry run; nothing was written."] : lines
+  }
+
+  /// For each file that got anything, what became of it, where that is more than one sees at once.
+  private var summary: [String] {
+    guard !report.isTruncated, report.changes.count + report.conflicts.count > 10 else { return [] }
+    return paths.indices.compactMap { place in
+      let changes = report.changes.filter { $0.into == place }.map(\.change)
+      let parts = [
+        (changes.count { $0.old == nil }, "new"),
+        (changes.count { $0.old != nil && $0.new != nil }, "overwritten"),
+        (changes.count { $0.new == nil }, "deleted"),
+        (report.conflicts.count { $0.into == place }, "lost: kvsync conflicts \(name(place))"),
+      ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+      return parts.isEmpty ? nil : "\(name(place)): " + parts.joined(separator: ", ")
+    }
   }
 
   private func name(_ device: Int) -> String { Shown.name(paths[device]) }

@@ -24,6 +24,7 @@ import Testing
     try folder.expect(
       "merge", "a", "b", early.argument,
       prints: "a -> b: 0 received, 0 changed\nb -> a: 0 received, 0 changed\n"
+        + "  b  cloud/k: from the future, held until 2026-11-20T11:55:00.000Z\n"
         + "The files still differ.\n")
 
     let due = try folder.must("merge", "a", "b", "--json", Moment.twelve.argument)
@@ -138,5 +139,50 @@ import Testing
     }
     let text = try folder.must("merge", "a", "d", "--create", Moment.ten.argument)
     #expect(text.hasSuffix("  … and more; --all-changes lists them\nAll files hold the same.\n"))
+  }
+
+  @Test func aLongListOfChangesIsSummedUpForEachFile() throws {
+    let folder = try Folder()
+    for number in 0..<6 {
+      try folder.must("set", "a", "new\(number)", "x", Moment.ten.argument)
+      try folder.must("set", "b", "both\(number)", "x", Moment.ten.argument)
+    }
+    try folder.must("merge", "a", "b", Moment.ten.argument)
+    for number in 0..<6 {
+      try folder.must("set", "a", "both\(number)", "y", Moment.eleven.argument)
+      try folder.must("delete", "a", "new\(number)", Moment.eleven.argument)
+    }
+    try folder.must("set", "b", "both0", "z", Moment.ten.argument)
+    let text = try folder.must("merge", "a", "b", Moment.twelve.argument)
+    #expect(
+      text.hasSuffix(
+        """
+        b: 6 overwritten, 6 deleted, 1 lost: kvsync conflicts b
+        All files hold the same.
+
+        """), "\(text)")
+  }
+
+  @Test func progressShowsOnATerminalAndNowhereElse() throws {
+    let folder = try Folder()
+    let lines = (0..<50_010).map { #"{"key":"key\#($0)","type":"integer","value":\#($0)}"# }
+    try folder.write(lines.joined(separator: "\n"), to: "in")
+    try folder.must("import", "a", "in", "--quiet", Moment.ten.argument)
+    let merge = [try Command.kvsync.get(), "merge", "a", "b", "--create", Moment.ten.argument]
+    let terminal = """
+      import pty, sys
+      sys.exit(pty.spawn(sys.argv[1:]) >> 8)
+      """
+    let seen = try Command.run(
+      Command.find("python3"), ["-c", terminal] + merge, in: folder.path)
+    #expect(seen.code == 0)
+    let line = #/a -> b: \d+ entries, \d+ %, \d+ a second, \d+ s left/#
+    #expect(seen.stdout.contains(line), "\(seen)")
+    #expect(seen.stdout.contains("\r\u{1B}[Ka -> b: 50010 received, 50010 changed"), "\(seen)")
+    let unseen = try folder.run(Array(merge.dropFirst()))
+    #expect(unseen.code == 0 && unseen.stderr.isEmpty)
+    let quiet = try Command.run(
+      Command.find("python3"), ["-c", terminal] + merge + ["--quiet"], in: folder.path)
+    #expect(quiet == Ending())
   }
 }

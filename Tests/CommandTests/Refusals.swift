@@ -88,7 +88,7 @@ extension Folder {
       "sqlite3", file,
       """
       INSERT INTO peer (peer, store) VALUES (0x0123456789abcdef, 'cloud');
-      INSERT INTO conflict VALUES (1, 'cloud', 'k', 1, 'lost', 1, 1, 1, 2, 2, 3);
+      INSERT INTO conflict VALUES (1, 'cloud', 'k', 1, 'lost', 1, 1, 1, 2, 2, 3, 0);
       """)
   }
 

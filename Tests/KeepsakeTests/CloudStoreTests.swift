@@ -195,6 +195,24 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(try here.syncState == .neverMet)
   }
 
+  @Test func devicesThatHoldNothingHaveMetToo() throws {
+    try phone.merge(with: laptop)
+    #expect(try here.syncState == .upToDate(asOf: time(clock.milliseconds)))
+    #expect(try there.syncState == .upToDate(asOf: time(clock.milliseconds)))
+  }
+
+  @Test func aMeetingWithoutNewsCountsFromDayToDay() throws {
+    try phone.merge(with: laptop)
+    let first = clock.milliseconds
+    clock.milliseconds += 86_400_000
+    try phone.merge(with: laptop)
+    #expect(try here.syncState == .upToDate(asOf: time(first)))
+    clock.milliseconds += 1
+    try phone.merge(with: laptop)
+    #expect(try here.syncState == .upToDate(asOf: time(clock.milliseconds)))
+    #expect(try there.syncState == .upToDate(asOf: time(clock.milliseconds)))
+  }
+
   @Test func aStoreTellsSinceWhenItIsUpToDateAndWhatIsPending() throws {
     here.theme = "dark"
     there.size = 2
