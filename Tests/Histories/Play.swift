@@ -103,6 +103,7 @@ private final class Game {
       // It knows some of what the meeting was to bring.
       let facts = try world.facts(place)
       for (address, entry) in facts.shown { restored.show(entry, at: address) }
+      restored.look(at: facts, after: mind.newest)
       restored.waiting = facts.held
     }
     oracle.replaced(place, by: restored)
