@@ -61,6 +61,21 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["KeepsakeTesting", "KeepsakeDevice", "KeepsakeValues"],
       path: "Tests/Support"),
+    // Random histories of devices, and an oracle: for SyncTests and for Scripts/soak.
+    .target(
+      name: "Histories",
+      dependencies: [
+        "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      path: "Tests/Histories"),
+    .executableTarget(
+      name: "soak",
+      dependencies: [
+        "Histories", "KeepsakeTesting",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/Soak"),
     .testTarget(
       name: "TestingTests",
       dependencies: [
@@ -123,7 +138,8 @@ let package = Package(
     .testTarget(
       name: "SyncTests",
       dependencies: [
-        "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations", "TestSupport",
+        "Histories", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations",
+        "TestSupport",
       ],
       path: "Tests/SyncTests"),
   ],

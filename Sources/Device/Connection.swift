@@ -7,7 +7,7 @@
 // Threading: a `Connection` is valid only inside the closure that received it.
 
 import GRDB
-import GRDBSQLite
+package import GRDBSQLite
 package import KeepsakeValues
 
 /// The database inside one access.
@@ -15,6 +15,9 @@ package struct Connection {
   let database: Database
   /// The file's path, for messages.
   package let path: String
+
+  /// SQLite's own, for what has no statement; valid within the access.
+  package var handle: OpaquePointer? { database.sqliteConnection }
 
   /// Runs one statement to its end.
   ///

@@ -103,7 +103,12 @@ package enum Merge {
     var names = Set((stores ?? [StoreName.cloud]).map(ByteText.init))
     if stores == nil {
       for device in devices {
-        names.formUnion(try device.stores().filter(StoreName.isSynced).map(ByteText.init))
+        // What waits may come in, and go on, at this very meeting.
+        let held = try device.core.access { connection in
+          try connection.all("SELECT DISTINCT store FROM held") { $0.text(0) }
+        }
+        let all = try device.stores() + held
+        names.formUnion(all.filter(StoreName.isSynced).map(ByteText.init))
       }
     }
     return names.sorted()

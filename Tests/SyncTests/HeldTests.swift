@@ -46,6 +46,15 @@ import Testing
     #expect(report.hasConverged)
   }
 
+  @Test func aHeldEntryOfAStoreThatNobodyElseKnowsIsForwardedWhenItComesIn() throws {
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: slow.wallClock)
+    try b.write([LocalWrite(store: "cloud:new", key: "k", value: "future")])
+    try b.merge(with: a)
+    slow.milliseconds += 6 * 60_000
+    #expect(try a.merge(with: c).hasConverged)
+    #expect(try c.entry(store: "cloud:new", key: "k")?.content.value == "future")
+  }
+
   @Test func whatIsHeldIsNotReadAgain() throws {
     try b.merge(with: a)
     let again = try b.merge(with: a)

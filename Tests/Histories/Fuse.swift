@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A crash in the middle of a meeting: SQLite's own commit hook refuses one commit, counted over all
+// devices that meet, so that what was committed before is there and nothing else is
+// (https://www.sqlite.org/c3ref/commit_hook.html).
+
+import GRDBSQLite
+import KeepsakeDevice
+
+final class Fuse {
+  private var commits: Int
+
+  /// - Parameter commits: how many still succeed.
+  init(commits: Int) {
+    self.commits = commits
+  }
+
+  var isBlown: Bool { commits < 0 }
+
+  private func mayCommit() -> Bool {
+    commits -= commits < 0 ? 0 : 1
+    return commits >= 0
+  }
+
+  /// It has to outlive what it is attached to, or be detached.
+  func attach(to device: Device) throws {
+    let me = Unmanaged.passUnretained(self).toOpaque()
+    try device.core.access { connection in
+      _ = sqlite3_commit_hook(
+        connection.handle,
+        { fuse in
+          guard let fuse else { return 0 }
+          return Unmanaged<Fuse>.fromOpaque(fuse).takeUnretainedValue().mayCommit() ? 0 : 1
+        }, me)
+    }
+  }
+
+  func detach(from device: Device) throws {
+    try device.core.access { _ = sqlite3_commit_hook($0.handle, nil, nil) }
+  }
+}

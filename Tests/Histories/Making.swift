@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random histories. Few keys and few values, so that every tie happens; few milliseconds between
+// steps, so that clocks agree and disagree.
+
+import Foundation
+import KeepsakeTesting
+import KeepsakeValues
+
+extension History {
+  /// The same history for the same seed.
+  package init(seed: UInt64, storage: Storage) {
+    var maker = Maker(seed: seed)
+    self = maker.history(seed: seed, storage: storage)
+  }
+}
+
+private struct Maker {
+  /// What is left out, so that more can be said of what is left.
+  enum Theme: CaseIterable {
+    /// Copies and clocks from the future; nothing is collected.
+    case copies
+    /// Tombstones are collected; nobody is copied.
+    case collection
+    case everything
+  }
+
+  private static let stores = ["cloud", "cloud", "cloud:\u{E9}", "cloud:e\u{301}", "defaults"]
+  private static let keys = ["a", "b", "\u{E9}", "e\u{301}"]
+  private static let values: [StoredValue] = [
+    1, 2, "", "1", "\u{E9}", "e\u{301}", .real(1), .data(Data([1])), .data(Data()),
+  ]
+  private static let minute: Int64 = 60_000
+  private static let day: Int64 = 86_400_000
+
+  var chance: SeededGenerator
+  var count = 0
+  var theme = Theme.copies
+  var saved: [Int] = []
+  /// Who stays away until late, if anybody does.
+  var away: Int?
+
+  init(seed: UInt64) {
+    chance = SeededGenerator(seed: seed)
+  }
+
+  mutating func history(seed: UInt64, storage: History.Storage) -> History {
+    theme = pick([.copies, .copies, .collection, .collection, .everything])
+    count = pick([2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 7])
+    if count > 2, one(in: 3) { away = place() }
+    var history = History(
+      seed: seed, count: count, chunkSize: pick([1, 3, 1000]), storage: storage, steps: [])
+    for place in 0..<count where one(in: 2) {
+      history.steps.append(
+        .skew(place, milliseconds: .random(in: -Self.minute...Self.minute, using: &chance)))
+    }
+    let length = Int.random(in: 8...24, using: &chance)
+    for number in 0..<length {
+      if number == length * 3 / 4 { away = nil }
+      if one(in: 3) { history.steps.append(.pass(milliseconds: pick([1, 20, 3_000, 100_000]))) }
+      history.steps += steps()
+    }
+    return history
+  }
+
+  private mutating func steps() -> [Step] {
+    switch Int.random(in: 0..<100, using: &chance) {
+    case 0..<48: return [write()]
+    case 48..<76: return meetings()
+    case 76..<84: return clock()
+    case 84..<86: return [.reopen(place())]
+    default: break
+    }
+    let collects = theme == .collection || theme == .everything && one(in: 2)
+    return collects ? collection() : copy()
+  }
+
+  private mutating func write(by place: Int? = nil) -> Step {
+    let address = Address(store: pick(Self.stores), key: pick(Self.keys))
+    return .write(place ?? self.place(), address, one(in: 3) ? nil : pick(Self.values))
+  }
+
+  private mutating func meetings() -> [Step] {
+    let present = (0..<count).filter { $0 != away }.shuffled(using: &chance)
+    switch Int.random(in: 0..<20, using: &chance) {
+    case 0..<2: return [.meet(details(present))]
+    case 2:  // A line, along which news travel.
+      return zip(present, present.dropFirst()).prefix(3).map { .meet(Encounter([$0, $1])) }
+    case 3:  // A star of a few.
+      return [.meet(details(Array(present.prefix(3))))]
+    case 4:
+      let encounter = details(Array(present.prefix(2)))
+      return [.meet(encounter), .meet(encounter)]
+    default: return [.meet(details(Array(present.prefix(2))))]
+    }
+  }
+
+  private mutating func details(_ places: [Int]) -> Encounter {
+    var encounter = Encounter(places)
+    encounter.isOneWay = one(in: 8)
+    if one(in: 8) { encounter.stores = [pick(Array(Self.stores.prefix(4)))] }
+    switch Int.random(in: 0..<10, using: &chance) {
+    case 0, 1: encounter.crash = .random(in: 0..<30, using: &chance)
+    case 2:
+      let place = pick(places)
+      let isCopy = theme != .collection && one(in: 2)
+      encounter.during = Encounter.During(
+        after: .random(in: 0..<3, using: &chance), step: isCopy ? save(place) : write(by: place))
+    default: break
+    }
+    return encounter
+  }
+
+  private mutating func clock() -> [Step] {
+    let place = place()
+    let jump = Int64.random(in: -2 * Self.minute...2 * Self.minute, using: &chance)
+    switch Int.random(in: 0..<8, using: &chance) {
+    case 0: return [.freeze(place), write(by: place), write(by: place)]
+    case 1: return [.thaw(place)]
+    case 2...3 where theme != .collection:  // Far ahead, for a while.
+      let far = pick([6, 20, 600, 60 * 24 * 400]) * Self.minute
+      return [.skew(place, milliseconds: far), write(by: place), write(by: place)]
+        + (one(in: 2) ? [.skew(place, milliseconds: -far)] : [])
+    case 4 where theme != .collection:
+      return [.pass(milliseconds: pick([10, 30, 700]) * Self.minute)]
+    default: return [.skew(place, milliseconds: jump)]
+    }
+  }
+
+  private mutating func save(_ place: Int) -> Step {
+    saved.append(saved.count)
+    return .save(place, as: saved.count - 1)
+  }
+
+  private mutating func copy() -> [Step] {
+    let places = (0..<count).shuffled(using: &chance)
+    if let number = saved.randomElement(using: &chance), one(in: 2) {
+      return [.restore(places[0], from: number)]
+    }
+    return one(in: 2) ? [save(places[0])] : [.copy(places[0], over: places[1])]
+  }
+
+  private mutating func collection() -> [Step] {
+    let places = (0..<count).shuffled(using: &chance)
+    let days = pick([1, 30, 91, 91, 91, 100, 181]) * Self.day
+    switch Int.random(in: 0..<6, using: &chance) {
+    case 0: return [.retire(places[0], places[1])]
+    case 1: return [.pass(milliseconds: days)]
+    case 2: return [.compact(places[0])]
+    case 3:
+      return [.pass(milliseconds: days), .retire(places[0], places[1]), .compact(places[0])]
+    default: return [.pass(milliseconds: days), .compact(places[0]), .compact(places[1])]
+    }
+  }
+
+  private mutating func place() -> Int { .random(in: 0..<count, using: &chance) }
+
+  private mutating func one(in number: Int) -> Bool {
+    Int.random(in: 0..<number, using: &chance) == 0
+  }
+
+  private mutating func pick<Value>(_ values: [Value]) -> Value {
+    values[Int.random(in: 0..<values.count, using: &chance)]
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeValues
+
+/// The order of writes, written down a second time and in other words than the engine's.
+func wins(_ a: Entry, over b: Entry) -> Bool {
+  func rank(_ entry: Entry) -> [Int64] {
+    [entry.stamp.rawValue, entry.origin.rawValue, entry.content.tag]
+  }
+  if rank(a) != rank(b) { return rank(b).lexicographicallyPrecedes(rank(a)) }
+  switch (a.content.cell, b.content.cell) {
+  case (.text(let a), .text(let b)): return Array(b.utf8).lexicographicallyPrecedes(Array(a.utf8))
+  case (.blob(let a), .blob(let b)): return Array(b).lexicographicallyPrecedes(Array(a))
+  case (.integer(let a), .integer(let b)): return a > b
+  case (.real(let a), .real(let b)): return a > b
+  default: return false
+  }
+}
+
+/// What a device ought to hold.
+struct Mind {
+  /// The last write of each key.
+  private(set) var shown: [Address: Entry] = [:]
+  /// What is from the future, by its clock.
+  var waiting: Set<Entry> = []
+  /// The largest stamp that it has ever shown.
+  private(set) var newest = HybridTimestamp.zero
+  /// Every write that it, or whoever told it, has surely had; those that lost long ago too.
+  var known: Set<Entry> = []
+  /// The same with what meetings that were cut short may have brought.
+  var perhapsKnown: Set<Entry> = []
+  /// Whom its tombstones wait for, by store.
+  var met: [ByteText: Set<Int>] = [:]
+
+  /// What waits, and will win.
+  var promising: Set<Entry> {
+    waiting.filter { entry in shown[entry.address].map { wins(entry, over: $0) } ?? true }
+  }
+
+  mutating func show(_ entry: Entry?, at address: Address) {
+    shown[address] = entry
+  }
+
+  /// Notes the largest stamp of what it shows indeed.
+  mutating func look(at facts: Facts, after old: HybridTimestamp) {
+    newest = facts.shown.values.map(\.stamp).reduce(old, max)
+  }
+
+  mutating func join(_ entry: Entry) {
+    if let old = shown[entry.address], !wins(entry, over: old) { return }
+    show(entry, at: entry.address)
+  }
+
+  mutating func learn(_ entry: Entry) {
+    known.insert(entry)
+    perhapsKnown.insert(entry)
+  }
+
+  /// The last stamp that is not from the future.
+  static func horizon(_ time: Int64) -> HybridTimestamp {
+    HybridTimestamp(rawValue: HybridTimestamp(milliseconds: time + 300_001).rawValue - 1)
+  }
+
+  /// Lets in what is due.
+  mutating func promote(at time: Int64) {
+    let due = waiting.filter { $0.stamp <= Self.horizon(time) }
+    waiting.subtract(due)
+    for entry in due { join(entry) }
+    for entry in due { learn(entry) }
+  }
+
+  /// Reads all that another one shows.
+  mutating func read(_ other: Mind, _ travels: (Address) -> Bool, at time: Int64) {
+    for (address, entry) in other.shown where travels(address) {
+      if entry.stamp <= Self.horizon(time) { join(entry) } else { waiting.insert(entry) }
+    }
+    known.formUnion(other.known.filter { travels($0.address) && !waiting.contains($0) })
+    perhapsKnown.formUnion(other.perhapsKnown.filter { travels($0.address) })
+  }
+}

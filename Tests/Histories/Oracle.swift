@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What devices ought to hold, said without cursors, tokens or SQL. A device is what it shows, and
+// what it keeps waiting; a meeting lets one read all that the other shows; the last write counts.
+//
+// What it is sure of
+// - Without collection: every entry, tombstones and stamps included, after every meeting that was
+//   not cut short. One that was cut short leaves something between before and after, of each key.
+// - With collection, and no copies: a live entry as exactly as that. A deletion that somebody has
+//   collected may be gone; what it had deleted may come back only if whoever collected it had never
+//   known that write, and may be deleted again only by who had.
+// - With both: identities lie, so only that nothing is invented, and that the devices agree.
+
+import KeepsakeValues
+
+struct Divergence: Error, CustomStringConvertible {
+  let description: String
+}
+
+struct Oracle {
+  var minds: [Mind]
+  /// Every write ever made.
+  private(set) var writes: Set<Entry> = []
+  private(set) var hasCopied = false
+  private(set) var hasCollected = false
+  /// Deletions that a device has forgotten, and what it had known then.
+  private(set) var gone: [Address: [Gone]] = [:]
+
+  struct Gone {
+    let known: Set<Entry>
+    let perhapsKnown: Set<Entry>
+  }
+
+  init(count: Int) {
+    minds = Array(repeating: Mind(), count: count)
+  }
+
+  var isSure: Bool { !(hasCopied && hasCollected) }
+
+  // MARK: - One device
+
+  mutating func wrote(
+    _ place: Int, _ address: Address, _ value: StoredValue?, _ facts: Facts, at time: Int64,
+    isDuringMeeting: Bool = false
+  ) throws {
+    let found = facts.shown[address]
+    let content = try TaggedCell(value)
+    guard found?.content ?? .tombstone == content else {
+      throw Divergence(description: "device \(place) wrote \(content), and has \(show(found))")
+    }
+    let newest = minds[place].newest
+    let due = max(
+      HybridTimestamp(milliseconds: time), HybridTimestamp(rawValue: newest.rawValue + 1))
+    let old = minds[place].shown[address]
+    minds[place].show(found, at: address)
+    guard StoreName.isSynced(address.store.string), let entry = found else {
+      // There an equal write is none, and a deletion leaves nothing but its stamp.
+      minds[place].look(
+        at: facts, after: old?.content ?? .tombstone == content ? newest : due)
+      return
+    }
+    // An answer to what was deleted has a stamp too, and may be gone again.
+    let isExact = !hasCollected && !isDuringMeeting
+    guard entry.origin == facts.id, isExact ? entry.stamp == due : entry.stamp >= due else {
+      throw Divergence(
+        description: "device \(place), \(facts.id), wrote \(show(entry)), not at \(due)")
+    }
+    minds[place].look(at: facts, after: newest)
+    minds[place].learn(entry)
+    writes.insert(entry)
+  }
+
+  /// A file was put in place of a device's.
+  mutating func replaced(_ place: Int, by mind: Mind) {
+    hasCopied = true
+    minds[place] = mind
+  }
+
+  mutating func retired(_ place: Int, _ other: Int) {
+    for store in minds[place].met.keys { minds[place].met[store]?.remove(other) }
+  }
+
+  mutating func compacted(
+    _ place: Int, _ before: Facts, _ after: Facts, at time: Int64
+  ) throws {
+    let mind = minds[place]
+    for address in Set(before.shown.keys).union(after.shown.keys) {
+      let (old, new) = (before.shown[address], after.shown[address])
+      guard old != new else { continue }
+      guard let old, new == nil, old.content.isTombstone,
+        old.stamp.milliseconds <= time - 90 * 86_400_000
+      else {
+        throw Divergence(
+          description:
+            "device \(place) collected \(show(old)) of \(name(address)), and has \(show(new))")
+      }
+      let waitsFor = hasCopied ? [] : mind.met[address.store] ?? []
+      for peer in waitsFor where !hasHad(old, minds[peer]) {
+        throw Divergence(
+          description:
+            "device \(place) collected \(show(old)) of \(name(address)), unknown to \(peer)")
+      }
+      hasCollected = true
+      gone[address, default: []].append(
+        Gone(known: mind.known, perhapsKnown: mind.perhapsKnown))
+    }
+  }
+
+  private func hasHad(_ entry: Entry, _ mind: Mind) -> Bool {
+    mind.perhapsKnown.contains(entry)
+      || mind.shown[entry.address].map { $0 == entry || wins($0, over: entry) } ?? false
+  }
+
+  // MARK: - What is forgotten
+
+  /// Whether a key may have come back after its deletion was forgotten, by a write that whoever
+  /// forgot it did not know.
+  func mayReturn(_ entry: Entry) -> Bool {
+    writes.contains(entry)
+      && gone[entry.address, default: []].contains { !$0.known.contains(entry) }
+  }
+
+  /// Whether a tombstone that nobody wrote tells of a deletion that was forgotten: it is the
+  /// smallest that beats a write which whoever forgot it had known.
+  func mayAnswer(_ entry: Entry, by ids: Set<ReplicaID>) -> Bool {
+    let answered = HybridTimestamp(rawValue: entry.stamp.rawValue - 1)
+    return entry.content.isTombstone && ids.contains(entry.origin)
+      && gone[entry.address, default: []].contains { gone in
+        gone.perhapsKnown.contains {
+          $0.address == entry.address && $0.stamp == answered && !$0.content.isTombstone
+        }
+      }
+  }
+
+  mutating func noteAnswer(_ entry: Entry) { writes.insert(entry) }
+}
+
+func show(_ entry: Entry?) -> String {
+  entry.map {
+    $0.content.isTombstone
+      ? "deletion \($0.stamp) by \($0.origin)"
+      : "\($0.content.cell) \($0.stamp) by \($0.origin)"
+  } ?? "nothing"
+}
+
+func name(_ address: Address) -> String {
+  escaped("\(address.store)/\(address.key)")
+}

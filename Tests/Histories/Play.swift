@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+
+/// A history that did not go as it ought to.
+package struct Failure: Error, CustomStringConvertible {
+  /// Number of the step, from 0; nil when all were made, and the devices then did not settle.
+  package let step: Int?
+  package let what: String
+
+  package var description: String {
+    (step.map { "step \($0 + 1): " } ?? "at the end: ") + what
+  }
+}
+
+extension History {
+  /// Plays it, with an oracle beside it, and lets the devices settle.
+  package func play() throws(Failure) {
+    var step: Int?
+    do {
+      let game = try Game(self)
+      for (number, next) in steps.enumerated() {
+        step = number
+        try game.take(next)
+      }
+      step = nil
+      try game.settle()
+    } catch {
+      throw Failure(step: step, what: "\(error)")
+    }
+  }
+}
+
+private final class Game {
+  private let world: World
+  private var oracle: Oracle
+  private let chunkSize: Int
+  private var saved: [Int: (image: World.Image, mind: Mind, isFromMeeting: Bool)] = [:]
+  private var frozen: Set<Int> = []
+  /// The meeting of the step before.
+  private var last: Encounter?
+
+  init(_ history: History) throws {
+    world = try World(history)
+    oracle = Oracle(count: history.count)
+    chunkSize = history.chunkSize
+  }
+
+  func take(_ step: Step) throws {
+    let before = last
+    last = nil
+    switch step {
+    case .write(let place, let address, let value): try write(place, address, value)
+    case .meet(let encounter): try meet(encounter, isRepeated: encounter == before)
+    case .pass(let milliseconds):
+      for place in world.clocks.indices where !frozen.contains(place) {
+        world.clocks[place].milliseconds += milliseconds
+      }
+    case .skew(let place, let milliseconds): world.clocks[place].milliseconds += milliseconds
+    case .freeze(let place): frozen.insert(place)
+    case .thaw(let place): frozen.remove(place)
+    case .save(let place, let number):
+      saved[number] = (try world.image(of: place), oracle.minds[place], false)
+    case .restore(let place, let number): try restore(place, number)
+    case .copy(let place, let other):
+      try world.copy(place, over: other)
+      oracle.replaced(other, by: oracle.minds[place])
+      try check(other)
+    case .compact(let place): try compact(place)
+    case .retire(let place, let other):
+      try world[place].retire(world[other].replica())
+      oracle.retired(place, other)
+    case .reopen(let place):
+      try world.reopen(place)
+      try check(place)
+    }
+  }
+
+  private func write(_ place: Int, _ address: Address, _ value: StoredValue?) throws {
+    try world[place].write([
+      LocalWrite(store: address.store.string, key: address.key.string, value: value)
+    ])
+    try oracle.wrote(
+      place, address, value, world.facts(place), at: world.clocks[place].milliseconds)
+  }
+
+  /// A device that nobody has met has what it had.
+  private func check(_ place: Int) throws {
+    let facts = try world.facts(place)
+    guard oracle.isSure, !oracle.hasCollected else { return }
+    guard facts.shown == oracle.minds[place].shown else {
+      throw Divergence(description: "device \(place) has not what it had: \(facts.shown)")
+    }
+  }
+
+  private func restore(_ place: Int, _ number: Int) throws {
+    guard let (image, mind, isFromMeeting) = saved[number] else { return }
+    try world.put(image, at: place)
+    var restored = mind
+    if isFromMeeting {
+      // It knows some of what the meeting was to bring.
+      let facts = try world.facts(place)
+      for (address, entry) in facts.shown { restored.show(entry, at: address) }
+      restored.look(at: facts, after: mind.newest)
+      restored.waiting = facts.held
+    }
+    oracle.replaced(place, by: restored)
+    try check(place)
+  }
+
+  private func compact(_ place: Int) throws {
+    let before = try world.facts(place)
+    let result = try world[place].compact()
+    let ids = try world.clocks.indices.map { try world[$0].replica() }
+    for (other, id) in ids.enumerated() where result.retired.contains(id) {
+      oracle.retired(place, other)
+    }
+    try oracle.compacted(
+      place, before, world.facts(place), at: world.clocks[place].milliseconds)
+  }
+
+  // MARK: - Meetings
+
+  private func meet(_ encounter: Encounter, isRepeated: Bool) throws {
+    let start = oracle.minds
+    let interlude = encounter.during.map { Interlude($0, in: self) }
+    let tokens =
+      try encounter.during == nil
+      ? [] : encounter.places.map { try interlude?.observe(world[$0]) }
+    let report = try world.meet(encounter, chunkSize: chunkSize)
+    for token in tokens { token?.cancel() }
+    if let error = interlude?.failure { throw error }
+    var facts: [Int: Facts] = [:]
+    for place in encounter.places { facts[place] = try world.facts(place) }
+    try oracle.met(
+      Oracle.Met(
+        encounter: encounter, clocks: world.clocks.map(\.milliseconds), facts: facts,
+        isCut: report == nil, start: start, meanwhile: interlude?.entry))
+    guard let report, interlude?.entry == nil, !encounter.isOneWay else { return }
+    guard report.hasConverged == facts.values.allSatisfy(\.held.isEmpty) else {
+      throw Divergence(description: "it says that it has converged: \(report.hasConverged)")
+    }
+    if isRepeated, !report.isQuiet {
+      throw Divergence(description: "again, and something was read: \(report.transfers)")
+    }
+    last = encounter
+  }
+
+  /// What happens in the middle of a meeting.
+  fileprivate func interrupt(with step: Step) throws -> Entry? {
+    switch step {
+    case .write(let place, let address, let value):
+      try world[place].write([
+        LocalWrite(store: address.store.string, key: address.key.string, value: value)
+      ])
+      let facts = try world.facts(place)
+      try oracle.wrote(
+        place, address, value, facts, at: world.clocks[place].milliseconds, isDuringMeeting: true)
+      return StoreName.isSynced(address.store.string) ? facts.shown[address] : nil
+    case .save(let place, let number):
+      saved[number] = (try world.image(of: place), oracle.minds[place], true)
+      return nil
+    default: throw ScriptError(description: "not in the middle of a meeting: \(step)")
+    }
+  }
+
+  /// Everybody meets until nobody can learn more, at a time when nothing has to wait.
+  func settle() throws {
+    let stamps = oracle.minds.flatMap { $0.shown.values.map(\.stamp) + $0.waiting.map(\.stamp) }
+    let latest = (stamps.map(\.milliseconds) + world.clocks.map(\.milliseconds)).max() ?? 0
+    for clock in world.clocks { clock.milliseconds = latest + 1000 }
+    let everybody = Encounter(Array(world.clocks.indices))
+    var isQuiet = false
+    for round in 0..<10 where !isQuiet {
+      last = round == 0 || !oracle.isSure ? nil : everybody
+      try meet(everybody, isRepeated: last != nil)
+      let again = try world.meet(everybody, chunkSize: chunkSize)
+      isQuiet = again?.isQuiet ?? false
+    }
+    guard isQuiet else { throw Divergence(description: "there is always something to read") }
+    let first = try world.facts(0)
+    for place in world.clocks.indices.dropFirst() {
+      let other = try world.facts(place)
+      let addresses = Set(first.shown.keys).union(other.shown.keys)
+      for address in addresses where StoreName.isSynced(address.store.string) {
+        let (a, b) = (first.shown[address], other.shown[address])
+        guard a != b, a?.content.value != nil || b?.content.value != nil else { continue }
+        throw Divergence(
+          description: "device 0 has \(show(a)) at \(name(address)), and \(place) has \(show(b))")
+      }
+    }
+    for place in world.clocks.indices { try world[place].checkIntegrity() }
+  }
+}
+
+extension MergeReport {
+  fileprivate var isQuiet: Bool {
+    events.isEmpty && transfers.allSatisfy { $0.received == 0 && $0.changed == 0 }
+  }
+}
+
+/// Does something when any of the devices that meet is told of changes for the n-th time.
+// Sendable: merges, and so observers, run on the thread of the game.
+private final class Interlude: @unchecked Sendable {
+  private let during: Encounter.During
+  private let game: Game
+  private var heard = 0
+  private(set) var entry: Entry?
+  private(set) var failure: (any Error)?
+
+  init(_ during: Encounter.During, in game: Game) {
+    self.during = during
+    self.game = game
+  }
+
+  func observe(_ device: Device) -> ObservationToken {
+    device.observe { _ in
+      defer { self.heard += 1 }
+      guard self.heard == self.during.after else { return }
+      // The write is told too.
+      self.heard += 1
+      do {
+        self.entry = try self.game.interrupt(with: self.during.step)
+      } catch {
+        self.failure = error
+      }
+    } onFailure: {
+      self.failure = $0
+    }
+  }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The devices of a history, in memory or on files. Identities and meeting tokens follow from the
+// seed and from what has happened, so a history goes the same way each time.
+
+import Foundation
+import GRDBSQLite
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeTesting
+import KeepsakeValues
+
+final class World {
+  private let seed: UInt64
+  private let storage: History.Storage
+  private let folder: TemporaryFolder?
+  private var devices: [Device?] = []
+  let clocks: [ManualClock]
+  private var meetings: UInt64 = 0
+  private var saves = 0
+
+  init(_ history: History) throws {
+    seed = history.seed
+    storage = history.storage
+    folder = storage == .files ? try TemporaryFolder() : nil
+    clocks = (0..<history.count).map { _ in ManualClock() }
+    var identities = SeededGenerator(seed: seed)
+    for place in clocks.indices {
+      let identity = ReplicaID.random(using: &identities)
+      if storage == .memory {
+        let device = try Device.inMemory(identity: identity, clock: clocks[place].wallClock)
+        // GRDB looks at each statement that is prepared. Nothing here needs that, and half of the
+        // time would go into it.
+        try device.core.access { _ = sqlite3_set_authorizer($0.handle, nil, nil) }
+        devices.append(device)
+      } else {
+        devices.append(nil)
+        try open(place, .create, identity)
+      }
+    }
+  }
+
+  subscript(place: Int) -> Device {
+    get throws {
+      guard let device = devices[place] else {
+        throw ScriptError(description: "device \(place) could not be opened again")
+      }
+      return device
+    }
+  }
+
+  private func path(_ place: Int) -> String { "\(folder?.path ?? "")/\(place).keepsake" }
+
+  private func open(_ place: Int, _ access: Access, _ identity: ReplicaID) throws {
+    devices[place] = try Device(
+      path: path(place), access: access, busyTimeout: Device.defaultBusyTimeout,
+      clock: clocks[place].wallClock, folder: folder, identity: identity)
+  }
+
+  /// Closes a file while `body` changes it, and opens it again.
+  private func whileClosed(_ place: Int, _ body: () throws -> Void) throws {
+    devices[place] = nil
+    try body()
+    try open(place, .existing, ReplicaID(rawValue: 0))
+  }
+
+  func reopen(_ place: Int) throws {
+    if storage == .files { try whileClosed(place) {} }
+  }
+
+  /// A device's file as it was at one moment.
+  enum Image {
+    case rows([TableRows])
+    case file(String)
+  }
+
+  func image(of place: Int) throws -> Image {
+    guard let folder, storage == .files else {
+      return .rows(try TableRows.all(of: self[place]))
+    }
+    saves += 1
+    let path = "\(folder.path)/saved\(saves)"
+    try self[place].backUp(to: path)
+    return .file(path)
+  }
+
+  func put(_ image: Image, at place: Int) throws {
+    switch image {
+    case .rows(let tables): try TableRows.put(tables, into: self[place])
+    case .file(let source): try replace(place, by: source)
+    }
+  }
+
+  func copy(_ place: Int, over other: Int) throws {
+    guard storage == .files else { return try put(image(of: place), at: other) }
+    try whileClosed(place) { try replace(other, by: path(place)) }
+  }
+
+  private func replace(_ place: Int, by source: String) throws {
+    try whileClosed(place) {
+      try FileManager.default.removeItem(atPath: path(place))
+      try FileManager.default.copyItem(atPath: source, toPath: path(place))
+    }
+  }
+
+  /// - Returns: nil when it ended with the commit that was to fail.
+  func meet(_ encounter: Encounter, chunkSize: Int) throws -> MergeReport? {
+    meetings += 1
+    var tokens = SeededGenerator(seed: seed &+ meetings)
+    let options = MergeOptions(
+      stores: encounter.stores, isOneWay: encounter.isOneWay, chunkSize: chunkSize)
+    let list = try encounter.places.map { try self[$0] }
+    guard let crash = encounter.crash else {
+      return try Merge.run(list, options: options, using: &tokens)
+    }
+    let fuse = Fuse(commits: crash)
+    for device in list { try fuse.attach(to: device) }
+    let result = Result { try Merge.run(list, options: options, using: &tokens) }
+    for device in list { try fuse.detach(from: device) }
+    guard fuse.isBlown else { return try result.get() }
+    if case .success = result {
+      throw Divergence(description: "a commit failed, and the meeting went on")
+    }
+    return nil
+  }
+
+  /// What a device has.
+  func facts(_ place: Int) throws -> Facts {
+    var facts = Facts(id: try self[place].replica())
+    try self[place].forEachEntry { facts.shown[$0.address] = $0 }
+    facts.held = Set(try self[place].core.access { try Held.entries($0) })
+    return facts
+  }
+}
+
+/// What is seen of a device from outside.
+struct Facts {
+  let id: ReplicaID
+  var shown: [Address: Entry] = [:]
+  var held: Set<Entry> = []
+}

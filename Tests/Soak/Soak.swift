@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Histories
+import KeepsakeTesting
+
+@main
+struct Soak: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "Scripts/soak",
+    abstract:
+      "Plays random histories of devices that meet, crash, are copied and have wrong clocks.",
+    discussion: """
+      Each is compared with an oracle. The first that fails is made smaller, and printed as a \
+      script for --replay; then this exits with 1. Progress goes to stderr.
+      """)
+
+  @Option(help: "The first history; the same seed gives the same histories. (default: random)")
+  var seed: UInt64?
+
+  @Option(help: "Stop after so many minutes.")
+  var minutes: Double?
+
+  @Option(help: "Stop after so many histories.")
+  var histories: Int?
+
+  @Flag(help: "Where the devices are; without, every fourth history is on files.")
+  var storage: Storage?
+
+  @Option(help: ArgumentHelp("Play what an earlier run has printed.", valueName: "file"))
+  var replay: String?
+
+  @Flag(help: "Print the history of --seed instead of playing it.")
+  var show = false
+
+  enum Storage: String, EnumerableFlag {
+    case files, memory
+  }
+
+  mutating func validate() throws {
+    guard (minutes ?? 1) > 0, (histories ?? 1) > 0 else {
+      throw ValidationError("--minutes and --histories are more than 0")
+    }
+    guard minutes == nil || histories == nil else {
+      throw ValidationError("either --minutes or --histories")
+    }
+    guard replay == nil || seed == nil && minutes == nil && histories == nil && storage == nil
+    else { throw ValidationError("--replay takes everything else from the file") }
+    guard !show || seed != nil else { throw ValidationError("--show needs --seed") }
+  }
+
+  func run() throws {
+    if let replay { return try play(script(replay)) }
+    let first = seed ?? .random(in: 0...(.max >> 1))
+    if show { return print(history(first, 0), terminator: "") }
+    let limit = histories ?? (minutes == nil ? 1000 : .max)
+    let end = minutes.map { Date(timeIntervalSinceNow: $0 * 60) } ?? .distantFuture
+    report("from seed \(first)")
+    var generator = SeededGenerator(seed: first)
+    // A history of a seed that is given is played as it is; the rest follow from it.
+    var next = first
+    var last = Date()
+    for number in 0..<limit {
+      guard Date() < end else { return report("\(number) histories, and all went well") }
+      if Date().timeIntervalSince(last) > 10 {
+        report("\(number) histories")
+        last = Date()
+      }
+      try play(history(next, number))
+      next = generator.next()
+    }
+    report("\(limit) histories, and all went well")
+  }
+
+  private func history(_ seed: UInt64, _ number: Int) -> History {
+    let isOnFiles = storage.map { $0 == .files } ?? (number % 4 == 3)
+    return History(seed: seed, storage: isOnFiles ? .files : .memory)
+  }
+
+  private func script(_ path: String) throws -> History {
+    do {
+      return try History(parsing: String(contentsOfFile: path, encoding: .utf8))
+    } catch {
+      throw ValidationError("\(path): \(error)")
+    }
+  }
+
+  private func play(_ history: History) throws {
+    do {
+      try history.play()
+      if replay != nil { report("it went well") }
+    } catch {
+      guard replay == nil else {
+        report("\(error)")
+        throw ExitCode.failure
+      }
+      report("seed \(history.seed) fails: \(error)\nmaking it smaller")
+      var shrinker = Shrinker(history, error)
+      shrinker.run()
+      report("\(shrinker.failure)")
+      print("# \(shrinker.failure)\n# Play it again: Scripts/soak --replay FILE")
+      print(shrinker.history, terminator: "")
+      throw ExitCode.failure
+    }
+  }
+
+  private func report(_ text: String) {
+    FileHandle.standardError.write(Data("soak: \(text)\n".utf8))
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Histories
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct HistoryTests {
+  /// Making one smaller takes long enough, and where many fail, they fail for one reason.
+  private static let hasShrunk = Mutex(false)
+
+  @Test(arguments: Seeds.list(1000))
+  func anyHistoryInMemoryGoesAsTheOracleSays(seed: UInt64) throws {
+    try play(History(seed: seed, storage: .memory))
+  }
+
+  @Test(arguments: Seeds.list(300))
+  func anyHistoryOnFilesGoesAsTheOracleSays(seed: UInt64) throws {
+    try play(History(seed: seed, storage: .files))
+  }
+
+  private func play(_ history: History) throws {
+    do {
+      try history.play()
+    } catch {
+      Issue.record("seed \(history.seed), in \(history.storage): \(error)")
+      let isFirst = Self.hasShrunk.withLock { hasShrunk in
+        defer { hasShrunk = true }
+        return !hasShrunk
+      }
+      guard isFirst else { return }
+      var shrinker = Shrinker(history, error)
+      shrinker.run()
+      Issue.record(
+        """
+        Smaller, for Scripts/soak --replay FILE:
+        # \(shrinker.failure)
+        \(shrinker.history)
+        """)
+    }
+  }
+
+  @Test(arguments: Seeds.list(50))
+  func aHistoryIsReadFromItsScript(seed: UInt64) throws {
+    for storage in [History.Storage.memory, .files] {
+      let history = History(seed: seed, storage: storage)
+      #expect(try History(parsing: history.description) == history)
+      #expect(History(seed: seed, storage: storage) == history, "the same seed, the same history")
+    }
+  }
+
+  @Test(arguments: [
+    "write 0 cloud", "write 0 cloud k x:1", "meet 0", "meet 0 0", "meet 0 9", "pass", "pass 1 2",
+    "save 0 to 1", "fly 0", "devices 0", "chunk 0", "storage tape", #"delete 0 cloud \u{zz}"#,
+    "meet 0 1 during 1 write 0",
+  ])
+  func whatIsNoHistoryIsRefused(line: String) {
+    #expect(throws: ScriptError.self) { try History(parsing: "devices 2\n\(line)\n") }
+  }
+}
