@@ -13,13 +13,14 @@
 package import KeepsakeValues
 
 package enum Door {
-  /// `seq` orders what came in; arrival numbers follow it. The columns `old_…` are the entry that
-  /// is there, all NULL when there is none.
+  /// `seq` orders what came in; arrival numbers follow it. The columns `old_…` are of the entry that
+  /// is there, all NULL when there is none. `rank` says how `(tag, value)` compares with what is
+  /// there: 1 larger, 0 the same, -1 smaller; the values there may be large, and stay there.
   static let incomingTable = """
     CREATE TEMP TABLE IF NOT EXISTS incoming (
       seq INTEGER PRIMARY KEY, store TEXT NOT NULL, key TEXT NOT NULL, tag INTEGER NOT NULL,
       value ANY, hlc INTEGER NOT NULL, origin INTEGER NOT NULL,
-      old_tag INTEGER, old_value ANY, old_hlc INTEGER, old_origin INTEGER
+      old_tag INTEGER, old_hlc INTEGER, old_origin INTEGER, rank INTEGER NOT NULL
     ) STRICT
     """
 
@@ -38,11 +39,14 @@ package enum Door {
   private static let insertOne = insert("VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
 
   private static let insertIncoming = insert(
-    "SELECT store, key, tag, value, hlc, origin, ?1 + seq FROM incoming WHERE true ORDER BY seq")
+    """
+    SELECT store, key, tag, value, hlc, origin, ?1 + seq FROM incoming AS i WHERE \(wins)
+    ORDER BY seq
+    """)
 
-  /// True for the rows of `incoming` that beat what is there.
+  /// True for the rows `i` of `incoming` that beat what is there.
   package static let wins = """
-    (old_hlc IS NULL OR (hlc, origin, tag, value) > (old_hlc, old_origin, old_tag, old_value))
+    (i.old_hlc IS NULL OR (i.hlc, i.origin, i.rank) > (i.old_hlc, i.old_origin, 0))
     """
 
   /// Writes one entry, if it wins.
@@ -60,48 +64,57 @@ package enum Door {
 
   /// Puts entries from another table into `incoming`, beside what is there.
   ///
-  /// - Parameter source: a SELECT of store, key, tag, value, hlc, origin, in the order of arrival.
+  /// - Parameter source: the FROM clause of a SELECT, and what follows it; `e` has the entry's
+  ///   columns, and comes in the order of arrival.
   /// - Returns: how many.
   package static func fill(
     _ connection: Connection, from source: String, _ arguments: [Cell]
   ) throws -> Int {
     try connection.run(
       """
-      INSERT INTO incoming (store, key, tag, value, hlc, origin,
-        old_tag, old_value, old_hlc, old_origin)
-      SELECT s.store, s.key, s.tag, s.value, s.hlc, s.origin, e.tag, e.value, e.hlc, e.origin
-      FROM (\(source)) AS s LEFT JOIN main.entry AS e ON e.store = s.store AND e.key = s.key
+      INSERT INTO incoming (store, key, tag, value, hlc, origin, old_tag, old_hlc, old_origin, rank)
+      SELECT s.store, s.key, s.tag, s.value, s.hlc, s.origin, old.tag, old.hlc, old.origin,
+        CASE WHEN (s.tag, s.value) > (old.tag, old.value) THEN 1
+          WHEN (s.tag, s.value) < (old.tag, old.value) THEN -1 ELSE 0 END
+      FROM (SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin \(source)) AS s
+      LEFT JOIN main.entry AS old ON old.store = s.store AND old.key = s.key
       """, arguments)
     return connection.changes
   }
 
   /// What `admit` would change now: visible differences only, so a tombstone for an absent key and
   /// a newer stamp on an equal value are left out.
-  ///
-  /// - Parameter limit: at most so many.
   package static func changes(
-    _ connection: Connection, reason: Change.Reason, limit: Int = .max
+    _ connection: Connection, reason: Change.Reason
   ) throws -> [Change] {
     var changes: [Change] = []
-    guard limit > 0 else { return changes }
-    try connection.run(
-      """
-      SELECT store, key, old_tag, old_value, tag, value, hlc, origin FROM incoming
-      WHERE \(wins) ORDER BY seq
-      """
-    ) { row in
-      let old = row.content(2)
-      let new = row.content(4)
-      if old != new, !(old.isTombstone && new.isTombstone) {
-        changes.append(
-          Change(
-            store: row.text(0), key: row.text(1), old: old.value, new: new.value,
-            writer: ReplicaID(rawValue: row.integer(7)),
-            stamp: HybridTimestamp(rawValue: row.integer(6)), reason: reason))
-      }
-      return changes.count < limit
+    try forEachChange(connection, reason: reason) { change, _ in
+      changes.append(change)
+      return true
     }
     return changes
+  }
+
+  /// As `changes`.
+  ///
+  /// - Parameter body: called with a change and the bytes of its values, until it returns false.
+  package static func forEachChange(
+    _ connection: Connection, reason: Change.Reason, _ body: (Change, Int) -> Bool
+  ) throws {
+    try connection.run(
+      """
+      SELECT i.store, i.key, old.tag, old.value, i.tag, i.value, i.hlc, i.origin
+      FROM incoming AS i LEFT JOIN main.entry AS old ON old.store = i.store AND old.key = i.key
+      WHERE \(wins) AND (i.rank <> 0 OR (i.old_hlc IS NULL AND i.tag <> 0)) ORDER BY i.seq
+      """
+    ) { row in
+      let (old, new) = (row.content(2), row.content(4))
+      let change = Change(
+        store: row.text(0), key: row.text(1), old: old.value, new: new.value,
+        writer: ReplicaID(rawValue: row.integer(7)),
+        stamp: HybridTimestamp(rawValue: row.integer(6)), reason: reason)
+      return body(change, old.cell.byteCount + new.cell.byteCount)
+    }
   }
 
   /// Writes every row of `incoming` that wins, and empties `incoming`.

@@ -19,11 +19,10 @@ package enum Held {
 
   /// The entry that wins each key among the due ones; the others would lose to it at the door.
   private static let dueWinners = """
-    SELECT store, key, tag, value, hlc, origin, held_at FROM (
+    (
       SELECT *, row_number() OVER (
         PARTITION BY store, key ORDER BY hlc DESC, origin DESC, tag DESC, value DESC) AS place
       FROM held WHERE hlc <= ?1)
-    WHERE place = 1 ORDER BY hlc
     """
 
   /// Journals what loses to a due entry and was written after that one came here: whoever wrote the
@@ -32,8 +31,8 @@ package enum Held {
     INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
       winner_tag, winner_hlc, winner_origin, at)
     SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin, h.tag, h.hlc, h.origin, ?2
-    FROM (\(dueWinners)) AS h JOIN entry AS e ON e.store = h.store AND e.key = h.key
-    WHERE (h.hlc, h.origin) > (e.hlc, e.origin) AND e.hlc >= h.held_at << 16
+    FROM \(dueWinners) AS h JOIN entry AS e ON e.store = h.store AND e.key = h.key
+    WHERE h.place = 1 AND (h.hlc, h.origin) > (e.hlc, e.origin) AND e.hlc >= h.held_at << 16
       AND (h.tag IS NOT e.tag OR h.value IS NOT e.value)
     """
 
@@ -102,8 +101,7 @@ package enum Held {
     var replica = try ReplicaState(connection)
     try connection.run(journal, [horizon, .integer(now)])
     let count = try Door.fill(
-      connection,
-      from: dueWinners, [horizon])
+      connection, from: "FROM \(dueWinners) AS e WHERE e.place = 1 ORDER BY e.hlc", [horizon])
     guard count > 0 else { return [] }
     let changes = try Door.changes(connection, reason: .merge)
     let newest = try connection.first("SELECT max(hlc) FROM incoming") { $0.integer(0) } ?? 0

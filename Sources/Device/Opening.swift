@@ -4,6 +4,7 @@
 
 import Foundation
 import GRDB
+import GRDBSQLite
 import KeepsakeValues
 
 /// What a device is opened for.
@@ -76,6 +77,7 @@ enum Opening {
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .callback { patience.wait(attempt: $0) }
     configuration.prepareDatabase { database in
+      sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, EntrySize.maximumRow)
       try database.execute(
         sql: """
           PRAGMA trusted_schema = OFF;

@@ -72,7 +72,8 @@ extension Connection {
 }
 
 extension Cell {
-  fileprivate var byteCount: Int {
+  /// Bytes of text and data; 8 of everything else.
+  package var byteCount: Int {
     switch self {
     case .text(let text): text.utf8.count
     case .blob(let bytes): bytes.count

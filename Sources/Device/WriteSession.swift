@@ -38,6 +38,7 @@ final class WriteSession: @unchecked Sendable {
   func add(_ write: LocalWrite, _ connection: Connection, _ clock: WallClock) throws {
     try check(write.address, connection)
     let content = try TaggedCell(write.value)
+    try EntrySize.check(write.address, content, connection.path)
     let old = try connection.entry(at: write.address)
     let before = old?.content ?? .tombstone
     try write.limits?.check(connection, write.address, content, replacing: before)

@@ -134,13 +134,14 @@ extension Collection {
   /// - Parameter base: the last arrival number given in this file.
   /// - Returns: how many.
   static func remind(_ connection: Connection, after base: Int64) throws -> Int {
+    let floor = try connection.first("SELECT gc_floor FROM sender.replica") { $0.integer(0) } ?? 0
+    guard floor > 0 else { return 0 }
     try connection.run(
       """
       UPDATE main.entry SET lseq = ?1 + i.seq FROM incoming AS i
       WHERE entry.store = i.store AND entry.key = i.key AND i.tag <> 0 AND i.old_tag = 0
-        AND i.old_hlc <= (SELECT gc_floor FROM sender.replica)
-        AND (i.hlc, i.origin) < (i.old_hlc, i.old_origin)
-      """, [.integer(base)])
+        AND i.old_hlc <= ?2 AND (i.hlc, i.origin) < (i.old_hlc, i.old_origin)
+      """, [.integer(base), .integer(floor)])
     return connection.changes
   }
 

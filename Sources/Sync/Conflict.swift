@@ -101,25 +101,35 @@ extension Device {
 
 extension Connection {
   /// The journal from after `id` on, oldest first.
-  func conflicts(after id: Int64, store: String? = nil, limit: Int = .max) throws -> [Conflict] {
+  ///
+  /// - Parameter bytes: of values, after which no other conflict is read.
+  func conflicts(
+    after id: Int64, store: String? = nil, limit: Int = .max, bytes: Int = .max
+  ) throws -> [Conflict] {
     // A file of version 1 that can only be read does not know who has decided.
     let resolved = try hasTable("void") ? "resolved" : "0"
-    return try all(
+    var (conflicts, size): ([Conflict], Int) = ([], 0)
+    try run(
       """
       SELECT id, store, key, loser_tag, loser_value, loser_hlc, loser_origin, winner_tag,
         winner_hlc, winner_origin, at, \(resolved)
       FROM conflict WHERE id > ?1 AND (?2 IS NULL OR store = ?2) ORDER BY id LIMIT ?3
       """, [.integer(id), store.map(Cell.text) ?? .null, .integer(Int64(limit))]
     ) { row in
-      Conflict(
-        id: row.integer(0), store: row.text(1), key: row.text(2), lost: row.content(3).value,
-        lostStamp: HybridTimestamp(rawValue: row.integer(5)),
-        lostOrigin: ReplicaID(rawValue: row.integer(6)),
-        winnerIsDeletion: row.integer(7) == TaggedCell.tombstone.tag,
-        winnerStamp: HybridTimestamp(rawValue: row.integer(8)),
-        winnerOrigin: ReplicaID(rawValue: row.integer(9)), foundAt: row.integer(10),
-        isResolved: row.integer(11) != 0)
+      let lost = row.content(3)
+      conflicts.append(
+        Conflict(
+          id: row.integer(0), store: row.text(1), key: row.text(2), lost: lost.value,
+          lostStamp: HybridTimestamp(rawValue: row.integer(5)),
+          lostOrigin: ReplicaID(rawValue: row.integer(6)),
+          winnerIsDeletion: row.integer(7) == TaggedCell.tombstone.tag,
+          winnerStamp: HybridTimestamp(rawValue: row.integer(8)),
+          winnerOrigin: ReplicaID(rawValue: row.integer(9)), foundAt: row.integer(10),
+          isResolved: row.integer(11) != 0))
+      size += lost.cell.byteCount
+      return size < bytes
     }
+    return conflicts
   }
 
   func lastConflict() throws -> Int64 {

@@ -13,6 +13,8 @@ import KeepsakeValues
 enum Knowledge {
   /// Rows that the journal keeps; the oldest go first.
   static let capacity: Int64 = 10_000
+  /// Bytes of lost values that the journal keeps, or else one conflict: 64 MiB.
+  static let capacityBytes: Int64 = 1 << 26
 
   private static let tables = ["sender_knows", "receiver_knows"]
 
@@ -49,48 +51,70 @@ enum Knowledge {
 
   /// Writes the losers among `incoming` and what it meets into the journal.
   ///
-  /// - Returns: how many there were; the journal keeps the last `capacity`.
+  /// - Returns: how many there were; the journal keeps the last of them.
   static func journal(_ connection: Connection, at now: Int64) throws -> Int {
     try connection.run(
       """
       INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
         winner_tag, winner_hlc, winner_origin, at)
-      SELECT store, key, loser_tag, loser_value, loser_hlc, loser_origin,
-        winner_tag, winner_hlc, winner_origin, ?1
-      FROM (\(losers) ORDER BY seq DESC LIMIT ?2) ORDER BY seq
+      SELECT store, key, loser_tag, CASE WHEN came THEN value ELSE (
+          SELECT e.value FROM main.entry AS e WHERE e.store = l.store AND e.key = l.key) END,
+        loser_hlc, loser_origin, winner_tag, winner_hlc, winner_origin, ?1
+      FROM (
+        SELECT i.seq, i.store, i.key, i.value, NOT \(Door.wins) AS came,
+          iif(\(Door.wins), i.old_tag, i.tag) AS loser_tag,
+          iif(\(Door.wins), i.old_hlc, i.hlc) AS loser_hlc,
+          iif(\(Door.wins), i.old_origin, i.origin) AS loser_origin,
+          iif(\(Door.wins), i.tag, i.old_tag) AS winner_tag,
+          iif(\(Door.wins), i.hlc, i.old_hlc) AS winner_hlc,
+          iif(\(Door.wins), i.origin, i.old_origin) AS winner_origin
+        \(losers) ORDER BY i.seq DESC LIMIT ?2) AS l
+      ORDER BY seq
       """, [.integer(now), .integer(capacity)])
     let written = connection.changes
     guard written > 0 else { return 0 }
+    var count = Int64(written)
+    if count == capacity {
+      count = try connection.first("SELECT count(*) \(losers)") { $0.integer(0) } ?? count
+      try skip(connection, count - capacity)
+    }
     try trim(connection)
-    guard written == capacity else { return written }
-    return Int(try connection.first("SELECT count(*) FROM (\(losers))") { $0.integer(0) } ?? 0)
+    return Int(count)
   }
 
-  /// Drops the oldest conflicts beyond `capacity`.
-  static func trim(_ connection: Connection) throws {
+  /// Gives the newest `capacity` conflicts later numbers, so that those tell how many had no room.
+  private static func skip(_ connection: Connection, _ count: Int64) throws {
+    guard count > 0 else { return }
+    // By way of negative numbers, because a later one may be taken.
     try connection.run(
-      "DELETE FROM conflict WHERE id <= (SELECT max(id) FROM conflict) - ?1", [.integer(capacity)])
+      "UPDATE conflict SET id = -id WHERE id > (SELECT max(id) FROM conflict) - ?1",
+      [.integer(capacity)])
+    try connection.run("UPDATE conflict SET id = ?1 - id WHERE id < 0", [.integer(count)])
   }
 
+  /// Drops the oldest conflicts beyond `capacity` and `capacityBytes`.
+  static func trim(_ connection: Connection) throws {
+    var (first, count, bytes): (Int64?, Int64, Int64) = (nil, 0, 0)
+    try connection.run(
+      "SELECT id, length(CAST(loser_value AS BLOB)) FROM conflict ORDER BY id DESC"
+    ) { row in
+      count += 1
+      bytes += row.integer(1)
+      guard count <= 1 || (count <= capacity && bytes <= capacityBytes) else { return false }
+      first = row.integer(0)
+      return true
+    }
+    try connection.run(
+      "DELETE FROM conflict WHERE id < ?1", [first.map { .integer($0) } ?? .null])
+  }
+
+  /// Rows `i` of `incoming` of which one side was written without knowledge of the other.
   private static let losers = """
-    SELECT i.seq AS seq, i.store AS store, i.key AS key, i.old_tag AS loser_tag,
-      i.old_value AS loser_value, i.old_hlc AS loser_hlc, i.old_origin AS loser_origin,
-      i.tag AS winner_tag, i.hlc AS winner_hlc, i.origin AS winner_origin
     FROM incoming AS i
-    LEFT JOIN sender_knows AS k ON k.store = i.store AND k.origin = i.old_origin
-    WHERE i.old_hlc IS NOT NULL
-      AND (i.hlc, i.origin, i.tag, i.value) > (i.old_hlc, i.old_origin, i.old_tag, i.old_value)
-      AND (i.tag IS NOT i.old_tag OR i.value IS NOT i.old_value)
-      AND i.old_hlc > ifnull(k.hlc, 0)
-    UNION ALL
-    SELECT i.seq, i.store, i.key, i.tag, i.value, i.hlc, i.origin,
-      i.old_tag, i.old_hlc, i.old_origin
-    FROM incoming AS i
-    LEFT JOIN receiver_knows AS k ON k.store = i.store AND k.origin = i.origin
-    WHERE i.old_hlc IS NOT NULL
-      AND (i.hlc, i.origin, i.tag, i.value) < (i.old_hlc, i.old_origin, i.old_tag, i.old_value)
-      AND (i.tag IS NOT i.old_tag OR i.value IS NOT i.old_value)
-      AND i.hlc > ifnull(k.hlc, 0)
+    LEFT JOIN sender_knows AS s ON s.store = i.store AND s.origin = i.old_origin
+    LEFT JOIN receiver_knows AS r ON r.store = i.store AND r.origin = i.origin
+    WHERE i.rank <> 0 AND CASE WHEN \(Door.wins) THEN i.old_hlc > ifnull(s.hlc, 0)
+      ELSE i.hlc > ifnull(r.hlc, 0) END
     """
 
   /// After a complete pull: the receiver has now seen what the sender had, but for what waits.

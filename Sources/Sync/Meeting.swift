@@ -202,7 +202,7 @@ struct Meeting {
   ) throws(KeepsakeError) -> Pull.Result {
     let memory = try side(place).memory
     let pull = Pull(
-      sender: devices[other(place)], receiver: devices[place],
+      sender: devices[other(place)], receiver: devices[place], direction: (other(place), place),
       senderID: try devices[other(place)].replica(), stores: stores,
       cursors: memory.map { trusted && !readingInFull.contains(place) ? $0.cursor : 0 },
       offer: offer,

@@ -210,8 +210,10 @@ extension Merge {
       guard isFirst || options.checksIntegrity else { continue }
       let isUpToDate = try meeting.isUpToDate()
       guard isFirst || options.isOneWay || !isUpToDate else { continue }
-      try meeting.devices[meeting.left].checkIntegrity()
-      try meeting.devices[meeting.right].checkIntegrity()
+      for place in [meeting.left, meeting.right] {
+        try meeting.devices[place].checkIntegrity()
+        try meeting.devices[place].checkSizes()
+      }
     }
   }
 

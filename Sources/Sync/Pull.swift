@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One direction of a meeting: what the sender accepted since the receiver last read goes through
-// the receiver's door, in transactions of at most `chunkSize` entries.
+// the receiver's door, in the transactions of a `PullPlan`.
 //
 // Invariants
 // - The sender is attached read-only; only the receiver is written.
@@ -16,6 +16,8 @@ import KeepsakeValues
 struct Pull {
   let sender: Device
   let receiver: Device
+  /// Their places among the devices that are merged.
+  let direction: (from: Int, into: Int)
   let senderID: ReplicaID
   let stores: [ByteText]
   /// Where to read on, in the order of `stores`.
@@ -48,45 +50,62 @@ struct Pull {
     var hasMoreChanges = false
     /// The receiver's arrival numbers that this pull gave.
     var written = EchoRange()
+    fileprivate var changeBytes = 0
+
+    /// - Returns: false when there is no room for this one and those that follow.
+    fileprivate mutating func keep(_ change: Change, _ bytes: Int, limit: Int) -> Bool {
+      changeBytes += bytes
+      let fits = changes.isEmpty || limit == .max || changeBytes <= Pull.reportBytes
+      hasMoreChanges = hasMoreChanges || changes.count >= limit || !fits
+      if !hasMoreChanges { changes.append(change) }
+      return !hasMoreChanges
+    }
   }
+
+  /// Bytes of values after which the result keeps no more changes or losses, unless it is to keep
+  /// all: 16 MiB.
+  private static let reportBytes = 1 << 24
 
   /// - Parameter changeLimit: how many changes the result keeps.
   func run(changeLimit: Int) throws(KeepsakeError) -> Result {
     try receiver.core.withSender(sender.core) { () throws(KeepsakeError) in
-      try receiver.core.access { connection in
+      let plan = try receiver.core.read { connection in
         try connection.want(stores, from: cursors)
         try Knowledge.prepare(connection)
+        return try PullPlan(
+          connection, after: cursors.filter { $0 > 0 }.min(),
+          through: try offer?.lseq ?? lastArrival(connection), except: echo,
+          size: options.chunkSize, of: sender.path)
       }
       var result = Result()
-      var next = cursors.min()
-      while let from = next {
-        next = try chunk(after: from, changeLimit: changeLimit, into: &result)
+      for place in plan.chunks.indices {
+        try read(plan, place, changeLimit: changeLimit, into: &result)
+        options.onProgress?(
+          MergeProgress(
+            from: direction.from, into: direction.into, received: result.received,
+            fraction: Double(place + 1) / Double(plan.chunks.count)))
       }
       return result
     }
   }
 
-  /// - Returns: where the next chunk starts; nil when this was the last.
-  private func chunk(
-    after from: Int64, changeLimit: Int, into result: inout Result
-  ) throws(KeepsakeError) -> Int64? {
+  private func read(
+    _ plan: PullPlan, _ place: Int, changeLimit: Int, into result: inout Result
+  ) throws(KeepsakeError) {
     let before = result
-    let isFirst = from == cursors.min()
+    let isLast = place == plan.chunks.count - 1
     let wantsAll = receiver.hasObservers
-    return try receiver.core.write { connection in
+    result = try receiver.core.write { connection in
       try checkSender(connection)
-      if isFirst { try Knowledge.load(connection) }
-      let end = try chunkEnd(connection, after: from)
+      if place == 0 { try Knowledge.load(connection) }
       var step = before
-      let limit = wantsAll ? Int.max : changeLimit
       let changes = try admit(
-        connection, from: from, to: end.lseq, limit, keeping: changeLimit, into: &step)
-      if let offer { try saveCursors(connection, end.lseq, offer.token) }
+        connection, plan.source(of: plan.chunks[place]), wantsAll, keeping: changeLimit, &step)
+      try saveCursors(connection, plan, place)
       // What the sender accepted after its offer is in its version vector, and was not read.
-      if end.isLast, end.isAll { try Knowledge.advance(connection) }
-      result = step
+      if isLast, try lastArrival(connection) == plan.end { try Knowledge.advance(connection) }
       // Whoever starts to listen now has missed the beginning: a change set is whole or not there.
-      return (end.isLast ? nil : end.lseq, wantsAll ? changes : [])
+      return (step, changes)
     }
   }
 
@@ -95,82 +114,82 @@ struct Pull {
     let id = try connection.first("SELECT id FROM sender.replica") { $0.integer(0) }
     var isSame = id == senderID.rawValue
     if isSame, let token = offer?.token {
-      let me = try ReplicaState(connection).id
-      isSame = try stores.allSatisfy { store in
-        try connection.first(
-          "SELECT token FROM sender.peer WHERE peer = ?1 AND store = ?2",
-          [.integer(me.rawValue), .text(store.string)]
-        ) { $0.integer(0) } == token.rawValue
-      }
+      let known = try connection.first(
+        """
+        SELECT count(*) FROM wanted AS w CROSS JOIN sender.peer AS p
+          ON p.peer = (SELECT id FROM main.replica) AND p.store = w.store AND p.token = ?1
+        """, [.integer(token.rawValue)]
+      ) { Int($0.integer(0)) }
+      isSame = known == stores.count
     }
     guard isSame else { throw Merge.interrupted(sender.path) }
   }
 
-  private func chunkEnd(
-    _ connection: Connection, after from: Int64
-  ) throws -> (lseq: Int64, isLast: Bool, isAll: Bool) {
-    let full = try connection.first(
-      "SELECT lseq FROM sender.entry INDEXED BY entry_lseq WHERE lseq > ?1"
-        + " ORDER BY lseq LIMIT 1 OFFSET ?2",
-      [.integer(from), .integer(Int64(options.chunkSize) - 1)]
-    ) { $0.integer(0) }
-    let now = try connection.first(
+  private func lastArrival(_ connection: Connection) throws -> Int64 {
+    try connection.first(
       "SELECT max(lseq, ifnull((SELECT max(lseq) FROM sender.entry), 0)) FROM sender.replica"
-    ) { $0.integer(0) }
-    let last = offer?.lseq ?? now ?? from
-    guard let full, full < last else { return (max(from, last), true, last == now) }
-    return (full, false, false)
+    ) { $0.integer(0) } ?? 0
   }
 
   private func admit(
-    _ connection: Connection, from: Int64, to: Int64, _ changeLimit: Int, keeping kept: Int,
-    into result: inout Result
+    _ connection: Connection, _ source: (sql: String, arguments: [Cell]), _ wantsAll: Bool,
+    keeping kept: Int, _ result: inout Result
   ) throws -> [Change] {
     var replica = try ReplicaState(connection)
-    let received = try Door.fill(
-      connection,
-      from: """
-        SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin
-        FROM sender.entry AS e INDEXED BY entry_lseq JOIN wanted AS w ON w.store = e.store
-        WHERE e.lseq > ?1 AND e.lseq <= ?2 AND e.lseq > w.cursor
-          AND NOT (e.lseq > ?3 AND e.lseq <= ?4)
-          AND e.key <> '' AND (e.tag = 0) = (e.value IS NULL)
-        ORDER BY e.lseq
-        """,
-      [.integer(from), .integer(to), .integer(echo.lower), .integer(echo.upper)])
+    let received = try Door.fill(connection, from: source.sql, source.arguments)
     guard received > 0 else { return [] }
-    let horizon = Held.horizon(now: now, skew: options.maximumClockSkew)
     result.received += received
     try connection.cutVoidIncoming()
-    result.held += try Held.hold(connection, beyond: horizon, at: now)
+    let horizon = Held.horizon(now: now, skew: options.maximumClockSkew)
+    var newest = try newestStamp(connection)
+    if newest > horizon {
+      result.held += try Held.hold(connection, beyond: horizon, at: now)
+      newest = try newestStamp(connection)
+    }
     let known = try connection.lastConflict()
     let answered = try Collection.answer(connection, as: replica.id, at: now)
     result.answered += answered
-    result.conflicts += try answered + Knowledge.journal(connection, at: now)
-    result.losses += try connection.conflicts(
-      after: known, limit: kept - result.losses.count)
-    let room = kept - result.changes.count
-    let changes = try Door.changes(
-      connection, reason: reason, limit: changeLimit == .max || room == .max ? .max : room + 1)
-    result.changes += changes.prefix(room)
-    result.hasMoreChanges = result.hasMoreChanges || changes.count > room
-    let newest = try connection.first("SELECT ifnull(max(hlc), 0) FROM incoming") { $0.integer(0) }
+    let conflicts = try answered + Knowledge.journal(connection, at: now)
+    if conflicts > 0 {
+      result.conflicts += conflicts
+      result.losses += try connection.conflicts(
+        after: known, limit: kept - result.losses.count, bytes: Self.reportBytes)
+    }
+    var changes: [Change] = []
+    if wantsAll || !result.hasMoreChanges {
+      try Door.forEachChange(connection, reason: reason) { change, bytes in
+        if wantsAll { changes.append(change) }
+        return result.keep(change, bytes, limit: kept) || wantsAll
+      }
+    }
     result.answered += try Collection.remind(connection, after: replica.lseq)
     result.changed += try Door.admit(connection, after: replica.lseq)
     result.written.append(replica.lseq, replica.lseq + Int64(received))
-    replica.last = max(replica.last, HybridTimestamp(rawValue: newest ?? 0))
+    replica.last = max(replica.last, newest)
     replica.lseq += Int64(received)
     try replica.save(connection)
     return changes
   }
 
-  private func saveCursors(
-    _ connection: Connection, _ cursor: Int64, _ token: MeetingToken
-  ) throws {
+  private func newestStamp(_ connection: Connection) throws -> HybridTimestamp {
+    let newest = try connection.first("SELECT ifnull(max(hlc), 0) FROM incoming") { $0.integer(0) }
+    return HybridTimestamp(rawValue: newest ?? 0)
+  }
+
+  /// Writes down how far the receiver has read, once this chunk is.
+  private func saveCursors(_ connection: Connection, _ plan: PullPlan, _ place: Int) throws {
+    guard let offer else { return }
+    let isLast = place == plan.chunks.count - 1
     for (store, before) in zip(stores, cursors) {
       var state = try connection.peerState(senderID, store: store)
-      state.cursor = max(cursor, before)
-      state.readToken = token
+      if isLast {
+        state.cursor = max(plan.end, before)
+      } else if before > 0, case .arrivals(_, let through) = plan.chunks[place] {
+        state.cursor = max(through, before)
+      } else {
+        continue
+      }
+      state.readToken = offer.token
       try connection.save(state, of: senderID, store: store, at: now)
     }
   }

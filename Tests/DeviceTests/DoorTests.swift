@@ -27,7 +27,10 @@ import Testing
         let content = entry.content
         _ = try Door.fill(
           connection,
-          from: "SELECT ?1 AS store, ?2 AS key, ?3 AS tag, ?4 AS value, ?5 AS hlc, ?6 AS origin",
+          from: """
+            FROM (SELECT ?1 AS store, ?2 AS key, ?3 AS tag, ?4 AS value, ?5 AS hlc, ?6 AS origin)
+            AS e
+            """,
           [
             .text(entry.address.store.string), .text(entry.address.key.string),
             .integer(content.tag), content.cell, .integer(entry.stamp.rawValue),

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import KeepsakeValues
+
+/// How large an entry may be, on every device alike: what one let in and another refused would
+/// never reach the other.
+///
+/// Far more than a setting needs, and so little that a merge can hold a few of them in memory.
+package enum EntrySize {
+  /// Bytes of a key, and of the name of a store, in UTF-8: 1 MiB.
+  package static let maximumName = 1 << 20
+  /// Bytes of a value as it is stored: 64 MiB.
+  package static let maximumValue = 1 << 26
+  /// SQLite's own bound for a field and for a row, on every connection: whatever is larger is not
+  /// read into memory, whoever made the file.
+  static let maximumRow = Int32(maximumValue + 4 * maximumName)
+
+  /// Throws for a write that no other device would take.
+  static func check(
+    _ address: Address, _ content: TaggedCell, _ path: String
+  ) throws(KeepsakeError) {
+    for (what, name) in [("key", address.key), ("store name", address.store)] {
+      guard name.string.utf8.count <= maximumName else {
+        throw KeepsakeError(
+          .invalidKey, path: path, "the \(what) is longer than \(maximumName) bytes",
+          cure: "use a shorter one")
+      }
+    }
+    guard content.cell.byteCount <= maximumValue else {
+      throw KeepsakeError(
+        .invalidValue, path: path,
+        "the value of \(address.shortened) is larger than \(maximumValue) bytes",
+        cure: "keep it in a file of its own")
+    }
+  }
+
+  fileprivate static func tooLarge(_ address: Address, _ path: String) -> KeepsakeError {
+    KeepsakeError(
+      .corrupt, path: path, "\(address.shortened) is larger than any device accepts",
+      cure: "delete it there, or do not trust this file")
+  }
+}
+
+extension Address {
+  /// For messages.
+  fileprivate var shortened: String { "\(store.string.prefix(100))/\(key.string.prefix(100))" }
+}
+
+extension Connection {
+  /// Measures entries, and throws for one that is too large, with its name.
+  ///
+  /// - Parameters:
+  ///   - entries: the FROM clause of a SELECT, and what follows it; `e` is the entry.
+  ///   - path: the file that they are in.
+  ///   - body: called for each with its bytes and a row of `lseq`, `store`, `key`.
+  package func measure(
+    _ entries: String, _ arguments: [Cell] = [], of path: String,
+    _ body: (_ row: Row, _ bytes: Int64) throws -> Void = { _, _ in }
+  ) throws {
+    var count: Int64 = 0
+    do {
+      try run(
+        """
+        SELECT e.lseq, e.store, e.key, length(CAST(e.key AS BLOB))
+          + ifnull(length(CAST(e.value AS BLOB)), 0) \(entries)
+        """, arguments
+      ) { row in
+        let bytes = row.integer(3)
+        if bytes > EntrySize.maximumName {
+          let address = Address(store: row.text(1), key: row.text(2))
+          let name = address.key.string.utf8.count
+          guard name <= EntrySize.maximumName, Int(bytes) - name <= EntrySize.maximumValue
+          else { throw EntrySize.tooLarge(address, path) }
+        }
+        try body(row, bytes)
+        count += 1
+        return true
+      }
+    } catch {
+      guard (error as? DatabaseError)?.resultCode == .SQLITE_TOOBIG else { throw error }
+      // The one after those that could be measured.
+      let address = try first(
+        "SELECT e.store, e.key \(entries) LIMIT 1 OFFSET \(count)", arguments
+      ) { Address(store: $0.text(0), key: $0.text(1)) }
+      throw address.map { EntrySize.tooLarge($0, path) } ?? error
+    }
+  }
+}
+
+extension Device {
+  /// Throws for an entry that no other device would take. O(entries).
+  package func checkSizes() throws(KeepsakeError) {
+    try core.access { try $0.measure("FROM entry AS e", of: path) }
+  }
+}
