@@ -7,7 +7,7 @@
 // Threading: a `Connection` is valid only inside the closure that received it.
 
 import GRDB
-package import GRDBSQLite
+import GRDBSQLite
 package import KeepsakeValues
 
 /// The database inside one access.
