@@ -11,7 +11,7 @@ final class Fuse {
   private var commits: Int
 
   /// - Parameter commits: how many still succeed.
-  init(commits: Int) {
+  init(_ commits: Int) {
     self.commits = commits
   }
 

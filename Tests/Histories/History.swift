@@ -71,8 +71,8 @@ extension History: CustomStringConvertible {
       self.storage = storage
     default: steps.append(try Step(&words))
     }
-    guard count >= 1, chunkSize >= 1 else {
-      throw ScriptError(description: "at least one is needed")
+    guard (2...100).contains(count), chunkSize >= 1 else {
+      throw ScriptError(description: "two to a hundred devices, and one entry at least in a chunk")
     }
   }
 }

@@ -38,6 +38,7 @@ extension Oracle {
     let joined = minds
     for place in places {
       guard let facts = met.facts[place] else { continue }
+      hasHeld = hasHeld || !facts.held.isEmpty
       for address in Set(minds[place].shown.keys).union(facts.shown.keys) {
         let found = facts.shown[address]
         if found == minds[place].shown[address] { continue }

@@ -23,6 +23,7 @@ struct Oracle {
   private(set) var writes: Set<Entry> = []
   private(set) var hasCopied = false
   private(set) var hasCollected = false
+  var hasHeld = false
   /// Deletions that a device has forgotten, and what it had known then.
   private(set) var gone: [Address: [Gone]] = [:]
 
@@ -36,6 +37,7 @@ struct Oracle {
   }
 
   var isSure: Bool { !(hasCopied && hasCollected) }
+  var isPlain: Bool { !hasCopied && !hasCollected && !hasHeld }
 
   // MARK: - One device
 

@@ -134,14 +134,18 @@ private final class Game {
     if let error = interlude?.failure { throw error }
     var facts: [Int: Facts] = [:]
     for place in encounter.places { facts[place] = try world.facts(place) }
-    try oracle.met(
-      Oracle.Met(
-        encounter: encounter, clocks: world.clocks.map(\.milliseconds), facts: facts,
-        isCut: report == nil, start: start, meanwhile: interlude?.entry))
+    let met = Oracle.Met(
+      encounter: encounter, clocks: world.clocks.map(\.milliseconds), facts: facts,
+      isCut: report == nil, start: start, meanwhile: interlude?.entry)
+    try oracle.met(met)
     guard let report, interlude?.entry == nil, !encounter.isOneWay else { return }
     guard report.hasConverged == facts.values.allSatisfy(\.held.isEmpty) else {
       throw Divergence(description: "it says that it has converged: \(report.hasConverged)")
     }
+    let losses = report.conflicts.map(\.conflict).map {
+      Oracle.Loss(Address(store: $0.store, key: $0.key), $0.lostStamp, $0.lostOrigin)
+    }
+    try oracle.compareConflicts(met, Set(losses))
     if isRepeated, !report.isQuiet {
       throw Divergence(description: "again, and something was read: \(report.transfers)")
     }

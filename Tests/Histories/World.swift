@@ -103,25 +103,30 @@ final class World {
     }
   }
 
-  /// - Returns: nil when it ended with the commit that was to fail.
+  /// - Returns: nil when it ended with the commit that was to fail; all handles are gone then.
   func meet(_ encounter: Encounter, chunkSize: Int) throws -> MergeReport? {
     meetings += 1
+    let fuse = encounter.crash.map(Fuse.init)
+    let result = Result { try merge(encounter, chunkSize, fuse) }
+    guard let fuse, fuse.isBlown else { return try result.get() }
+    if case .success = result {
+      throw Divergence(description: "a commit failed, and the meeting went on")
+    }
+    for place in encounter.places { try reopen(place) }
+    return nil
+  }
+
+  private func merge(
+    _ encounter: Encounter, _ chunkSize: Int, _ fuse: Fuse?
+  ) throws -> MergeReport {
     var tokens = SeededGenerator(seed: seed &+ meetings)
     let options = MergeOptions(
       stores: encounter.stores, isOneWay: encounter.isOneWay, chunkSize: chunkSize)
     let list = try encounter.places.map { try self[$0] }
-    guard let crash = encounter.crash else {
-      return try Merge.run(list, options: options, using: &tokens)
-    }
-    let fuse = Fuse(commits: crash)
-    for device in list { try fuse.attach(to: device) }
+    for device in list { try fuse?.attach(to: device) }
     let result = Result { try Merge.run(list, options: options, using: &tokens) }
-    for device in list { try fuse.detach(from: device) }
-    guard fuse.isBlown else { return try result.get() }
-    if case .success = result {
-      throw Divergence(description: "a commit failed, and the meeting went on")
-    }
-    return nil
+    for device in list { try fuse?.detach(from: device) }
+    return try result.get()
   }
 
   /// What a device has.

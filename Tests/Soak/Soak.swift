@@ -81,8 +81,10 @@ struct Soak: ParsableCommand {
   private func script(_ path: String) throws -> History {
     do {
       return try History(parsing: String(contentsOfFile: path, encoding: .utf8))
-    } catch {
+    } catch let error as ScriptError {
       throw ValidationError("\(path): \(error)")
+    } catch {
+      throw ValidationError("\(path): \(error.localizedDescription)")
     }
   }
 

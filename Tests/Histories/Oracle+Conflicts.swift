@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeValues
+
+extension Oracle {
+  /// Which write lost.
+  struct Loss: Hashable {
+    let address: Address
+    let stamp: HybridTimestamp
+    let origin: ReplicaID
+
+    init(_ address: Address, _ stamp: HybridTimestamp, _ origin: ReplicaID) {
+      (self.address, self.stamp, self.origin) = (address, stamp, origin)
+    }
+  }
+
+  /// Two devices have met: a write that lost is journalled iff whoever had the winner had not known
+  /// it, so that nobody has decided against it.
+  ///
+  /// Only as long as there are no copies, no collections, and no writes from the future: of what
+  /// waited it is not known whether it was seen.
+  func compareConflicts(_ met: Met, _ journalled: Set<Loss>) throws {
+    guard isPlain, met.encounter.places.count == 2 else { return }
+    let (a, b) = (met.start[met.encounter.places[0]], met.start[met.encounter.places[1]])
+    var possible: Set<Loss> = []
+    for (address, left) in a.shown where met.travels(address) {
+      guard let right = b.shown[address], left.content != right.content else { continue }
+      let (loser, mind) = wins(left, over: right) ? (right, a) : (left, b)
+      let loss = Loss(address, loser.stamp, loser.origin)
+      let isNoted = journalled.contains(loss)
+      if !mind.known.contains(loser) { possible.insert(loss) }
+      guard isNoted ? possible.contains(loss) : mind.perhapsKnown.contains(loser) else {
+        throw Divergence(
+          description: "\(show(loser)) at \(name(address)) lost, and is \(isNoted ? "" : "not ")"
+            + "in the journal")
+      }
+    }
+    guard journalled.isSubset(of: possible) else {
+      throw Divergence(description: "the journal has what did not lose")
+    }
+  }
+}
