@@ -12,12 +12,14 @@ import Testing
     @Setting var tags: Set<String> = []
   }
 
-  private let clock = ManualClock()
   private let (phone, laptop): (Device, Device)
   private let (here, there): (SharedSettings, SharedSettings)
 
   init() throws {
-    (phone, laptop) = (try .inMemory(clock: clock), try .inMemory(clock: clock))
+    let clock = ManualClock()
+    phone = try .inMemory(clock: clock)
+    // A second later, by a clock of its own.
+    laptop = try .inMemory(clock: ManualClock(clock.now.addingTimeInterval(1)))
     (here, there) = (try SharedSettings(on: phone), try SharedSettings(on: laptop))
   }
 
@@ -27,7 +29,6 @@ import Testing
       for conflict in found { log.add("\(conflict.key) lost a value") }
     }
     here.theme = "dark"
-    clock.advance(by: .seconds(1))
     there.theme = "sepia"  // later, and without knowledge of it
     let report = try phone.merge(with: laptop)
     let conflict = try here.conflicts[0]
@@ -45,7 +46,6 @@ import Testing
     let united = Heard()
     let observation = settings.observe("tags") { united.append($0) }
     settings.tags = ["mine"]
-    clock.advance(by: .seconds(1))
     there.tags = ["theirs"]
     try phone.merge(with: laptop)
     let token = settings.resolveConflicts { [settings] conflict in

@@ -10,7 +10,8 @@ import Testing
     @Setting var theme = "light"
   }
 
-  private let (phoneClock, laptopClock) = (ManualClock(), ManualClock())
+  private let phoneClock = ManualClock()
+  private let laptopClock = ManualClock()
   private let (phone, laptop): (Device, Device)
 
   init() throws {
