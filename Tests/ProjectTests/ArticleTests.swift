@@ -18,10 +18,13 @@ import Testing
     ]
     + [
       ("CloudStores", "CloudStores", 5), ("ComingFrom", "ComingFrom", 2),
-      ("GettingStarted", "GettingStarted", 7), ("GuaranteesAndLimits", "Guarantees", 5),
+      ("Conflicts", "Conflicts", 4), ("GettingStarted", "GettingStarted", 7),
+      ("GuaranteesAndLimits", "Guarantees", 5), ("HowSyncWorks", "HowSyncWorks", 4),
       ("Keepsake", "Testing", 1), ("Layers", "Layers", 4), ("Observing", "Observing", 9),
-      ("ProcessesAndDurability", "Durability", 8), ("Testing", "Testing", 3),
-      ("Transformers", "Transformers", 7), ("TypedSettings", "TypedSettings", 9),
+      ("ProcessesAndDurability", "Durability", 8), ("SyncCompared", "HowSyncWorks", 0),
+      ("SyncGuarantees", "HowSyncWorks", 0), ("SyncRecipes", "SyncRecipes", 3),
+      ("Testing", "Testing", 3), ("Transformers", "Transformers", 7),
+      ("TypedSettings", "TypedSettings", 9),
     ].map { article, source, minimum in
       (
         "Sources/Keepsake/Keepsake.docc/\(article).md",
@@ -34,9 +37,10 @@ import Testing
     let blocks = try Project.text(article).components(separatedBy: "```").enumerated()
       .filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
     let compiled = Self.unindented(try Project.text(source))
-    // What a program prints has no language; terminal sessions are played with those of the README.
+    // Terminal sessions are played with those of the README.
     for block in blocks where !block.hasPrefix("console\n") {
-      let snippet = block.hasPrefix("swift\n") ? String(block.dropFirst(6)) : block
+      // After the language; what a program prints has none.
+      let snippet = String(block.drop { $0 != "\n" })
       #expect(compiled.contains(Self.unindented(snippet)), "\(block)")
     }
     #expect(blocks.count { $0.hasPrefix("swift\n") } >= minimum)
@@ -55,6 +59,28 @@ import Testing
       for link in try Project.text(article).matches(of: /<doc:(\w+)>/) {
         #expect(articles.contains("Sources/Keepsake/Keepsake.docc/\(link.1).md"), "\(link.0)")
       }
+    }
+  }
+
+  @Test func everyPictureIsThereAndSaidInWords() throws {
+    let catalog = "Sources/Keepsake/Keepsake.docc"
+    let pictures = try Project.files(in: [catalog], ".md").flatMap { article in
+      try Project.text(article).matches(of: /!\[([^\]]+)\]\(([^)]+)\)/).map { String($0.2) }
+    }
+    let files = try Project.files(in: [catalog], ".svg")
+    #expect(files.map { $0.dropFirst("\(catalog)/".count) } == pictures.sorted().map { $0[...] })
+  }
+
+  @Test func everyTestThatAPromiseNamesIsThere() throws {
+    let tests = try Project.files(in: ["Tests"], ".swift").map { try Project.text($0) }
+    let promises = try Project.text("Sources/Keepsake/Keepsake.docc/SyncGuarantees.md")
+    let names = promises.matches(of: /`(\w+Tests)(?:\.(\w+))?`/)
+    #expect(names.count >= 20)
+    for name in names {
+      let isThere = tests.contains { text in
+        text.contains("struct \(name.1) ") && name.2.map { text.contains("func \($0)(") } ?? true
+      }
+      #expect(isThere, "\(name.0)")
     }
   }
 
