@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeValues
+
+// What a merge tells of devices beside what it has changed.
+extension Merge {
+  /// What the devices hold back now.
+  static func waiting(
+    _ devices: [Device], _ options: MergeOptions
+  ) throws(KeepsakeError) -> [MergeReport.Waiting] {
+    var all: [MergeReport.Waiting] = []
+    for (place, device) in devices.enumerated() {
+      let limit = options.changeLimit - all.count
+      all += try device.core.access { try Held.entries($0, limit: limit) }.map { entry in
+        MergeReport.Waiting(
+          into: place, store: entry.address.store.string, key: entry.address.key.string,
+          until: max(0, entry.stamp.milliseconds - options.maximumClockSkew))
+      }
+    }
+    return all
+  }
+
+  static func nothingIsHeld(_ devices: [Device]) throws(KeepsakeError) -> Bool {
+    for device in devices {
+      let waiting = try device.core.access { try Held.count($0) }
+      if waiting > 0 { return false }
+    }
+    return true
+  }
+
+  static func droppedConflicts(_ devices: [Device]) throws(KeepsakeError) -> [Int64] {
+    var counts: [Int64] = []
+    for device in devices { counts.append(try device.droppedConflicts()) }
+    return counts
+  }
+}
