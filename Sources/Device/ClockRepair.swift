@@ -8,8 +8,9 @@
 //   future, and would pass for knowledge of what is written from now on.
 // - It writes down, in `void`, up to where the stamps of the old identity stand. That travels.
 // - Its late entries become writes of the new identity, made now, in their old order.
-// - What it had accepted of others that is from the future is written anew by it as well, so that
-//   no value goes away; the original waits in `held`, as it does everywhere else.
+// - What it had accepted of others that is from the future waits in `held`, as it does everywhere
+//   else. So that no value goes away meanwhile, this device writes it as well, with stamps that
+//   lose to everything: when it was made only its author knows.
 //
 // Whether the clock was wrong then, or is wrong now, is a guess. A machine without a battery wakes
 // up in the past, and taking back true stamps would lose them against older writes of others. So it
@@ -77,7 +78,6 @@ extension Connection {
   ) throws -> Int {
     let limit = HybridTimestamp(milliseconds: now)
     let horizon = Held.horizon(now: now, skew: Held.defaultSkew)
-    let arguments = [Cell.integer(limit.rawValue), .integer(horizon.rawValue)]
     let former = replica.id
     try rotate(&replica, to: id)
     try run(
@@ -95,18 +95,28 @@ extension Connection {
       SELECT store, key, tag, value, hlc, origin, ?2 FROM entry
       WHERE hlc > ?1 AND origin NOT IN \(Self.own)
       """, [.integer(horizon.rawValue), .integer(now)])
-    let late = "hlc > ?2 OR (hlc > ?1 AND origin IN \(Self.own))"
-    replica.last =
-      try first("SELECT max(ifnull(max(hlc), 0), ?1) FROM entry WHERE NOT (\(late))", arguments) {
-        HybridTimestamp(rawValue: $0.integer(0))
-      } ?? limit
-    return try restamp(&replica, where: late, arguments)
+    var stamp = HybridTimestamp.zero
+    let adopted = try restamp(
+      &replica, after: &stamp, where: "hlc > ?1 AND origin NOT IN \(Self.own)",
+      [.integer(horizon.rawValue)])
+    let late = "hlc > ?1 AND origin IN \(Self.own)"
+    stamp =
+      try first("SELECT max(ifnull(max(hlc), 0), ?1) FROM entry WHERE NOT (\(late))", [limit.cell])
+      { HybridTimestamp(rawValue: $0.integer(0)) } ?? limit
+    let rewritten = try restamp(&replica, after: &stamp, where: late, [limit.cell])
+    replica.last = stamp
+    try replica.save(self)
+    // The clock has gone back, and a high-water mark cannot.
+    try run("UPDATE replica SET hlc = ?1", [replica.last.cell])
+    return adopted + rewritten
   }
 
-  /// Makes writes of this device of some entries, made now, in the order of their stamps. The
-  /// clock, which goes back, is written down.
+  /// Makes writes of this device of some entries, in the order of their stamps.
+  ///
+  /// - Parameter stamp: the one before the first that is given; then the last.
   package func restamp(
-    _ replica: inout ReplicaState, where condition: String, _ arguments: [Cell]
+    _ replica: inout ReplicaState, after stamp: inout HybridTimestamp, where condition: String,
+    _ arguments: [Cell]
   ) throws -> Int {
     let next = arguments.count + 1
     try run(
@@ -118,14 +128,11 @@ extension Connection {
       FROM late WHERE entry.store = late.store AND entry.key = late.key
       """,
       arguments + [
-        .integer(replica.last.rawValue), .integer(replica.lseq), .integer(replica.id.rawValue),
+        stamp.cell, .integer(replica.lseq), .integer(replica.id.rawValue),
       ])
     let count = changes
-    replica.last = HybridTimestamp(rawValue: replica.last.rawValue + Int64(count))
+    stamp = HybridTimestamp(rawValue: stamp.rawValue + Int64(count))
     replica.lseq += Int64(count)
-    try replica.save(self)
-    // The clock has gone back, and a high-water mark cannot.
-    try run("UPDATE replica SET hlc = ?1", [.integer(replica.last.rawValue)])
     return count
   }
 
@@ -147,4 +154,8 @@ extension Connection {
     replica.epoch += 1
     try replica.save(self)
   }
+}
+
+extension HybridTimestamp {
+  fileprivate var cell: Cell { .integer(rawValue) }
 }

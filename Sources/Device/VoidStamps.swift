@@ -16,12 +16,22 @@ extension Connection {
       ?? false
   }
 
+  /// Identities that a file names at most; one of its own device has a few.
+  private static var voidLimit: Int { 100_000 }
+
   /// The last stamp that stands, by identity.
+  ///
+  /// - Throws: when there are more than any history of repairs makes.
   package func voids() throws -> [ReplicaID: HybridTimestamp] {
     // A file of version 1 that can only be read has none.
     guard try hasTable("void") else { return [:] }
-    let rows = try all("SELECT origin, hlc FROM void") {
-      (ReplicaID(rawValue: $0.integer(0)), HybridTimestamp(rawValue: $0.integer(1)))
+    let rows = try all(
+      "SELECT origin, max(hlc, 0) FROM void LIMIT ?1", [.integer(Int64(Self.voidLimit) + 1)]
+    ) { (ReplicaID(rawValue: $0.integer(0)), HybridTimestamp(rawValue: $0.integer(1))) }
+    guard rows.count <= Self.voidLimit else {
+      throw KeepsakeError(
+        .corrupt, path: path, "it takes back the stamps of too many devices",
+        cure: "do not trust this file; restore a backup of it")
     }
     return Dictionary(rows, uniquingKeysWith: min)
   }
@@ -63,10 +73,12 @@ extension Connection {
       "SELECT hlc FROM superseded WHERE id = ?1", [.integer(origin.rawValue)]
     ) { $0.integer(0) }
     guard let own, own > limit.rawValue else { return 0 }
-    replica.last = max(replica.last, HybridTimestamp(milliseconds: now))
+    var stamp = max(replica.last, HybridTimestamp(milliseconds: now))
     let count = try restamp(
-      &replica, where: "origin = ?1 AND hlc > ?2 AND hlc <= ?3",
+      &replica, after: &stamp, where: "origin = ?1 AND hlc > ?2 AND hlc <= ?3",
       [.integer(origin.rawValue), .integer(limit.rawValue), .integer(own)])
+    replica.last = stamp
+    try replica.save(self)
     try run(
       "UPDATE superseded SET hlc = ?1 WHERE id = ?2",
       [.integer(limit.rawValue), .integer(origin.rawValue)])

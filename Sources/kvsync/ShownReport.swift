@@ -113,7 +113,8 @@ struct ShownReport {
     case .cloneDetected(let device):
       "\(name(device)): was a copy or an older state; it has a new identity"
     case .stampsVoided(let device, let entries):
-      "\(name(device)): \(counted(entries, "stamp")) of a clock that had run ahead no longer stand"
+      "\(name(device)): taken back, by the device that gave them when its clock had run ahead: "
+        + counted(entries, "stamp")
     case .conflictsDropped(let device, let count):
       "\(name(device)): its journal is full; the oldest \(counted(count, "conflict")) went"
     }
