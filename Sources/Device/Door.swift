@@ -14,8 +14,9 @@ package import KeepsakeValues
 
 package enum Door {
   /// `seq` orders what came in; arrival numbers follow it. The columns `old_…` are of the entry
-  /// that is there, all NULL when there is none. `rank` says how `(tag, value)` compares with what is
-  /// there: 1 larger, 0 the same, -1 smaller; the values there may be large, and stay there.
+  /// that is there, all NULL when there is none. `rank` says how `(tag, value)` compares with
+  /// what is there: 1 larger, 0 the same, -1 smaller; the values there may be large, and stay
+  /// there.
   static let incomingTable = """
     CREATE TEMP TABLE IF NOT EXISTS incoming (
       seq INTEGER PRIMARY KEY, store TEXT NOT NULL, key TEXT NOT NULL, tag INTEGER NOT NULL,
