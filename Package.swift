@@ -139,7 +139,7 @@ let package = Package(
       name: "SyncTests",
       dependencies: [
         "Histories", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations",
-        "TestSupport",
+        "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/SyncTests"),
   ],

@@ -48,24 +48,44 @@ extension Address {
 }
 
 extension Connection {
-  /// Measures entries, and throws for one that is too large, with its name.
+  private static let size = "length(CAST(e.key AS BLOB)) + ifnull(length(CAST(e.value AS BLOB)), 0)"
+
+  /// How many entries these are, and the bytes of the largest; throws for one that is too large,
+  /// with its name.
   ///
   /// - Parameters:
   ///   - entries: the FROM clause of a SELECT, and what follows it; `e` is the entry.
   ///   - path: the file that they are in.
-  ///   - body: called for each with its bytes and a row of `lseq`, `store`, `key`.
+  package func extent(
+    of entries: String, _ arguments: [Cell] = [], in path: String
+  ) throws -> (count: Int64, largest: Int64) {
+    do {
+      let extent = try first(
+        "SELECT count(*), ifnull(max(\(Self.size)), 0) \(entries)", arguments
+      ) { ($0.integer(0), $0.integer(1)) }
+      if let extent, extent.1 <= EntrySize.maximumName { return extent }
+    } catch {
+      guard (error as? DatabaseError)?.resultCode == .SQLITE_TOOBIG else { throw error }
+    }
+    // At least one is so large that it has to be looked at.
+    var (count, largest): (Int64, Int64) = (0, 0)
+    try measure(entries, arguments, in: path) { _, bytes in
+      count += 1
+      largest = max(largest, bytes)
+    }
+    return (count, largest)
+  }
+
+  /// Measures entries one by one; otherwise as `extent`.
+  ///
+  /// - Parameter body: called with a row of `lseq`, `store`, `key`, and the entry's bytes.
   package func measure(
-    _ entries: String, _ arguments: [Cell] = [], of path: String,
-    _ body: (_ row: Row, _ bytes: Int64) throws -> Void = { _, _ in }
+    _ entries: String, _ arguments: [Cell] = [], in path: String,
+    _ body: (_ row: Row, _ bytes: Int64) throws -> Void
   ) throws {
     var count: Int64 = 0
     do {
-      try run(
-        """
-        SELECT e.lseq, e.store, e.key, length(CAST(e.key AS BLOB))
-          + ifnull(length(CAST(e.value AS BLOB)), 0) \(entries)
-        """, arguments
-      ) { row in
+      try run("SELECT e.lseq, e.store, e.key, \(Self.size) \(entries)", arguments) { row in
         let bytes = row.integer(3)
         if bytes > EntrySize.maximumName {
           let address = Address(store: row.text(1), key: row.text(2))
@@ -91,6 +111,6 @@ extension Connection {
 extension Device {
   /// Throws for an entry that no other device would take. O(entries).
   package func checkSizes() throws(KeepsakeError) {
-    try core.access { try $0.measure("FROM entry AS e", of: path) }
+    _ = try core.access { try $0.extent(of: "FROM entry AS e ORDER BY e.store, e.key", in: path) }
   }
 }

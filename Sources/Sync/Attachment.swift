@@ -13,10 +13,12 @@ extension Core {
     if sender.file != nil { address += "&vfs=unix" }
     try access { connection in
       try connection.run("ATTACH DATABASE ?1 AS sender", [.text(address)])
-      // A meeting jumps through both files; a setting needs no such cache. Kibibytes, negated.
-      for schema in ["main", "sender"] {
-        try connection.run("PRAGMA \(schema).cache_size = -32768")
-      }
+      // A meeting jumps through both files, and writes one; a setting needs no such cache.
+      // Kibibytes, negated.
+      try connection.run("PRAGMA main.cache_size = -32768")
+      try connection.run("PRAGMA sender.cache_size = -8192")
+      // Pages that many transactions change are then written to the file only once.
+      try connection.run("PRAGMA wal_autocheckpoint = 32768")
     }
     defer {
       // Fails only when the connection is broken, and then its next use says so.
@@ -24,6 +26,7 @@ extension Core {
         try access { connection in
           try connection.run("DETACH DATABASE sender")
           try connection.run("PRAGMA main.cache_size = -2000")
+          try connection.run("PRAGMA wal_autocheckpoint = 1000")
         }
       }.discardFailure()
     }

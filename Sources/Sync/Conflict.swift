@@ -101,14 +101,19 @@ extension Device {
 
 extension Connection {
   /// The journal from after `id` on, oldest first.
-  ///
-  /// - Parameter bytes: of values, after which no other conflict is read.
+  func conflicts(after id: Int64, store: String? = nil, limit: Int = .max) throws -> [Conflict] {
+    var bytes = Int.max
+    return try conflicts(after: id, store: store, limit: limit, within: &bytes)
+  }
+
+  /// The same, until their values have used up so many bytes.
   func conflicts(
-    after id: Int64, store: String? = nil, limit: Int = .max, bytes: Int = .max
+    after id: Int64, store: String? = nil, limit: Int, within bytes: inout Int
   ) throws -> [Conflict] {
+    var conflicts: [Conflict] = []
+    guard bytes > 0 else { return conflicts }
     // A file of version 1 that can only be read does not know who has decided.
     let resolved = try hasTable("void") ? "resolved" : "0"
-    var (conflicts, size): ([Conflict], Int) = ([], 0)
     try run(
       """
       SELECT id, store, key, loser_tag, loser_value, loser_hlc, loser_origin, winner_tag,
@@ -126,8 +131,8 @@ extension Connection {
           winnerStamp: HybridTimestamp(rawValue: row.integer(8)),
           winnerOrigin: ReplicaID(rawValue: row.integer(9)), foundAt: row.integer(10),
           isResolved: row.integer(11) != 0))
-      size += lost.cell.byteCount
-      return size < bytes
+      bytes -= lost.cell.byteCount
+      return bytes > 0
     }
     return conflicts
   }

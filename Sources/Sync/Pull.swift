@@ -50,13 +50,18 @@ struct Pull {
     var hasMoreChanges = false
     /// The receiver's arrival numbers that this pull gave.
     var written = EchoRange()
-    fileprivate var changeBytes = 0
+    /// What is left of `Pull.reportBytes`.
+    fileprivate var (changeBytes, lossBytes): (Int, Int)
+
+    fileprivate init(changeLimit: Int) {
+      let bytes = changeLimit == .max ? .max : Pull.reportBytes
+      (changeBytes, lossBytes) = (bytes, bytes)
+    }
 
     /// - Returns: false when there is no room for this one and those that follow.
     fileprivate mutating func keep(_ change: Change, _ bytes: Int, limit: Int) -> Bool {
-      changeBytes += bytes
-      let fits = changes.isEmpty || limit == .max || changeBytes <= Pull.reportBytes
-      hasMoreChanges = hasMoreChanges || changes.count >= limit || !fits
+      hasMoreChanges = hasMoreChanges || changes.count >= limit || changeBytes <= 0
+      changeBytes -= bytes
       if !hasMoreChanges { changes.append(change) }
       return !hasMoreChanges
     }
@@ -77,7 +82,7 @@ struct Pull {
           through: try offer?.lseq ?? lastArrival(connection), except: echo,
           size: options.chunkSize, of: sender.path)
       }
-      var result = Result()
+      var result = Result(changeLimit: changeLimit)
       for place in plan.chunks.indices {
         try read(plan, place, changeLimit: changeLimit, into: &result)
         options.onProgress?(
@@ -153,7 +158,7 @@ struct Pull {
     if conflicts > 0 {
       result.conflicts += conflicts
       result.losses += try connection.conflicts(
-        after: known, limit: kept - result.losses.count, bytes: Self.reportBytes)
+        after: known, limit: kept - result.losses.count, within: &result.lossBytes)
     }
     var changes: [Change] = []
     if wantsAll || !result.hasMoreChanges {

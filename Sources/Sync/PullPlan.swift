@@ -21,6 +21,19 @@ struct PullPlan {
     case keys(after: Address, through: Address?)
     /// Of the other stores, from after one arrival number up to another.
     case arrivals(after: Int64, through: Int64)
+
+    /// Takes away what lies before and at a row of `lseq`, `store`, `key`, and returns that.
+    fileprivate mutating func cut(at row: Row) -> Chunk {
+      switch self {
+      case .keys(let after, let through):
+        let place = Address(store: row.text(1), key: row.text(2))
+        self = .keys(after: place, through: through)
+        return .keys(after: after, through: place)
+      case .arrivals(let after, let through):
+        self = .arrivals(after: row.integer(0), through: through)
+        return .arrivals(after: after, through: row.integer(0))
+      }
+    }
   }
 
   /// Bytes of keys and values after which no transaction takes another entry: 16 MiB.
@@ -30,6 +43,8 @@ struct PullPlan {
   /// The last arrival number that is read.
   let end: Int64
   private let echo: EchoRange
+  private let size: Int
+  private let path: String
 
   /// Measures all that is to be read. Needs `Connection.want`.
   ///
@@ -43,29 +58,10 @@ struct PullPlan {
     _ connection: Connection, after cursor: Int64?, through end: Int64, except echo: EchoRange,
     size: Int, of path: String
   ) throws {
-    self.end = end
-    self.echo = echo
-    var meter = Meter(size: size)
-
-    var last = Address(store: "", key: "")
-    let keys = source(of: .keys(after: last, through: nil))
-    try connection.measure(keys.sql, keys.arguments, of: path) { row, bytes in
-      guard meter.isFull(adding: bytes) else { return }
-      let next = Address(store: row.text(1), key: row.text(2))
-      chunks.append(.keys(after: last, through: next))
-      last = next
-    }
-    if meter.takesRest() { chunks.append(.keys(after: last, through: nil)) }
-
+    (self.end, self.echo, self.size, self.path) = (end, echo, size, path)
+    try add(.keys(after: Address(store: "", key: ""), through: nil), connection)
     for (lower, upper) in cursor.map({ arrivals(after: $0) }) ?? [] {
-      var last = lower
-      let arrivals = source(of: .arrivals(after: lower, through: upper))
-      try connection.measure(arrivals.sql, arrivals.arguments, of: path) { row, bytes in
-        guard meter.isFull(adding: bytes) else { return }
-        chunks.append(.arrivals(after: last, through: row.integer(0)))
-        last = row.integer(0)
-      }
-      if meter.takesRest() { chunks.append(.arrivals(after: last, through: upper)) }
+      try add(.arrivals(after: lower, through: upper), connection)
     }
     // That there is nothing to read is written down too.
     if chunks.isEmpty { chunks.append(.arrivals(after: end, through: end)) }
@@ -76,26 +72,42 @@ struct PullPlan {
     [(cursor, min(echo.lower, end)), (max(cursor, echo.upper), end)].filter { $0.0 < $0.1 }
   }
 
-  private struct Meter {
-    let size: Int
-    private var count = 0
-    private var bytes: Int64 = 0
-
-    init(size: Int) { self.size = size }
-
-    /// Whether this entry is the last of its chunk.
-    mutating func isFull(adding bytes: Int64) -> Bool {
-      count += 1
-      self.bytes += bytes
-      guard count >= size || self.bytes >= PullPlan.chunkBytes else { return false }
-      (count, self.bytes) = (0, 0)
-      return true
+  /// Adds `whole`, in parts where it is too much for one transaction.
+  private mutating func add(_ whole: Chunk, _ connection: Connection) throws {
+    let (sql, arguments) = source(of: whole)
+    let (count, largest) = try connection.extent(of: sql, arguments, in: path)
+    guard count > 0 else { return }
+    var rest = whole
+    if count > size || count * largest > Self.chunkBytes {
+      if Int64(size) * largest <= Self.chunkBytes {
+        try cutByCount(&rest, connection)
+      } else {
+        try cutBySize(&rest, connection)
+      }
     }
+    chunks.append(rest)
+  }
 
-    /// Whether there are entries since the last full chunk.
-    mutating func takesRest() -> Bool {
-      defer { (count, bytes) = (0, 0) }
-      return count > 0
+  private mutating func cutByCount(_ rest: inout Chunk, _ connection: Connection) throws {
+    while true {
+      let (sql, arguments) = source(of: rest)
+      let cut = try connection.first(
+        "SELECT e.lseq, e.store, e.key \(sql) LIMIT 1 OFFSET \(size - 1)", arguments
+      ) { rest.cut(at: $0) }
+      guard let cut else { return }
+      chunks.append(cut)
+    }
+  }
+
+  private mutating func cutBySize(_ rest: inout Chunk, _ connection: Connection) throws {
+    let (sql, arguments) = source(of: rest)
+    var (count, bytes): (Int, Int64) = (0, 0)
+    try connection.measure(sql, arguments, in: path) { row, size in
+      count += 1
+      bytes += size
+      guard count >= self.size || bytes >= Self.chunkBytes else { return }
+      (count, bytes) = (0, 0)
+      chunks.append(rest.cut(at: row))
     }
   }
 

@@ -74,4 +74,49 @@ import Testing
     let seen = try Data(contentsOf: folder.url("seen"))
     #expect(seen == Data(#"cloud/k: "v" -> ""#.utf8) + Data(text.utf8) + Data("\"\n".utf8))
   }
+
+  @Test func aMergeTakesOnlySoManyLargeValuesAtOnce() throws {
+    let folder = try Folder.furnished()
+    for (file, letter) in [("good", "a"), ("bad", "b")] {
+      try folder.must("set", file, "k", "v")
+      try folder.shell(
+        "sqlite3", file,
+        """
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+        INSERT INTO entry SELECT 'cloud', 'k' || i, 1, replace(hex(zeroblob(500000)), '0', '\(letter)'),
+          i << 16, (SELECT id FROM replica), 1000 + i FROM n
+        """)
+    }
+    let limit = 450_000  // KiB of address space, of which the program itself takes 300,000
+    let ending = try Command.run(
+      Command.find("sh"),
+      ["-c", "ulimit -v \(limit); \"$0\" merge good bad --json >said", try Command.kvsync.get()],
+      in: folder.path)
+    #expect(ending == Ending())
+    let equal = "ATTACH 'good' AS g; SELECT count(*) FROM entry JOIN g.entry USING (key, value)"
+    #expect(try Int(folder.shell("sqlite3", "bad", equal).dropLast()) ?? 0 >= 100)
+    #expect(try folder.shell("sh", "-c", "grep -c truncated said") == "1\n")
+    // The journal keeps what was lost up to 64 MiB.
+    let kept = "SELECT count(*) BETWEEN 60 AND 67 FROM conflict"
+    #expect(
+      try folder.shell("sqlite3", "good", kept) == "1\n"
+        || folder.shell("sqlite3", "bad", kept) == "1\n")
+  }
+
+  @Test(arguments: [70_000_000, 200_000_000])
+  func aValueThatNoDeviceAcceptsIsNamedBeforeAnythingIsWritten(size: Int) throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "bad", "k", "v")
+    try folder.shell(
+      "sqlite3", "bad",
+      "INSERT INTO entry SELECT 'cloud', 'huge', 6, zeroblob(\(size)), 1, id, 1000 FROM replica")
+    let before = try folder.contents("good")
+    let ending = try run(folder, "merge good bad")
+    #expect(ending.code == 65 && ending.stdout == "")
+    #expect(
+      ending.stderr
+        == "kvsync: bad: cloud/huge is larger than any device accepts; delete it there, "
+        + "or do not trust this file\n")
+    #expect(try folder.contents("good") == before)
+  }
 }

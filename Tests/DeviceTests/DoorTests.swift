@@ -175,4 +175,25 @@ import Testing
     }
     #expect(try device.entry(store: "cloud", key: "a") == nil)
   }
+
+  @Test func whatNoOtherDeviceWouldTakeIsNotWritten() throws {
+    let device = try Device.inMemory()
+    let name = String(repeating: "k", count: EntrySize.maximumName)
+    let value = StoredValue.data(Data(count: EntrySize.maximumValue))
+    let largest = LocalWrite(store: name, key: name, value: value)
+    try device.write([largest])
+    for (write, code) in [
+      (LocalWrite(store: name + "k", key: "k", value: 1), KeepsakeError.Code.invalidKey),
+      (LocalWrite(store: "cloud", key: name + "k", value: 1), .invalidKey),
+      (
+        LocalWrite(
+          store: "cloud", key: "k", value: .data(Data(count: EntrySize.maximumValue + 1))),
+        .invalidValue
+      ),
+    ] {
+      let error = #expect(throws: KeepsakeError.self) { try device.write([write]) }
+      #expect(error?.code == code)
+    }
+    #expect(try device.stores().map(\.utf8.count) == [name.utf8.count])
+  }
 }

@@ -2,69 +2,167 @@
 
 import Benchmark
 import Foundation
+import GRDBSQLite
 import Keepsake
 
-/// Two device files with the same 100,000 keys and different values, half of each newer.
-struct Pair {
-  static let count = 100_000
-  let devices: [Device]
+/// The files of two devices with the same keys and different values, half of each newer.
+private final class Pair {
+  static let count = 1_000_000
+  let paths: [String]
+  private let folder: String
 
-  init() throws {
-    devices = try (0..<2).map { side in
-      let device = try Device.temporary()
-      let raw = try RawDatabase(device.path)
-      try raw.execute(
+  /// - Parameters:
+  ///   - counts: how many keys each has.
+  ///   - isScattered: whether they arrived in another order than they lie in.
+  init(_ counts: [Int] = [count, count], isScattered: Bool = false) throws {
+    let folder = NSTemporaryDirectory() + UUID().uuidString
+    self.folder = folder
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    paths = (0..<2).map { "\(folder)/\($0).keepsake" }
+    let arrival = isScattered ? "i * 7368787 % \(Self.count)" : "i"
+    for (side, path) in paths.enumerated() {
+      _ = try Device(path: path)
+      try RawDatabase(path).execute(
         """
-        WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < \(Self.count))
+        PRAGMA synchronous = OFF;
+        WITH RECURSIVE n (i) AS (
+          SELECT 0 WHERE \(counts[side]) > 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < \(counts[side]))
         INSERT INTO entry SELECT 'cloud', printf('key-%06d', i), 1,
           printf('\(side) value of thirty-two bytes %06d', i),
-          (1700000000000 + 2 * ((i + \(side)) % 2)) << 16, (SELECT id FROM replica), i + 1 FROM n
+          (1700000000000 + 2 * ((i + \(side)) % 2)) << 16, (SELECT id FROM replica), \(arrival) + 1
+        FROM n;
+        PRAGMA wal_checkpoint (TRUNCATE);
         """)
-      return device
     }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  func devices() throws -> [Device] { try paths.map { try Device(path: $0) } }
+
+  /// Writes 1,000 keys anew on the first device, spread over all of them.
+  func change(_ round: Int) throws {
+    try RawDatabase(paths[0]).execute(
+      """
+      UPDATE entry SET hlc = hlc + (10 << 16), origin = (SELECT id FROM replica), lseq =
+        (SELECT max(lseq) FROM entry) + 1 + CAST(substr(key, 5) AS INTEGER)
+      WHERE store = 'cloud' AND key IN (
+        WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+        SELECT printf('key-%06d', (i * 7368787 + \(round)) % \(Self.count)) FROM n)
+      """)
+  }
+
+  func lastArrival(_ side: Int) throws -> Int64 {
+    let raw = try RawDatabase(paths[side])
+    let statement = try raw.prepare("SELECT ifnull(max(lseq), 0) FROM entry")
+    defer { sqlite3_finalize(statement) }
+    sqlite3_step(statement)
+    return sqlite3_column_int64(statement, 0)
+  }
+
+  /// The limit: one statement by the C API, from the first into the second.
+  ///
+  /// - Parameter rows: the FROM clause.
+  func upsert(_ rows: String, from: Int = 0, into: Int = 1) throws {
+    let base = try lastArrival(into)
+    try RawDatabase(paths[into]).execute(
+      """
+      PRAGMA synchronous = NORMAL;
+      ATTACH 'file:\(paths[from])?mode=ro' AS sender;
+      BEGIN IMMEDIATE;
+      INSERT INTO main.entry
+      SELECT store, key, tag, value, hlc, origin,
+        \(base) + lseq \(rows)
+      ON CONFLICT (store, key) DO UPDATE SET tag = excluded.tag, value = excluded.value,
+        hlc = excluded.hlc, origin = excluded.origin, lseq = excluded.lseq
+      WHERE (excluded.hlc, excluded.origin) > (entry.hlc, entry.origin);
+      COMMIT;
+      """)
   }
 }
 
 func mergeBenchmarks() {
   let options = Benchmark.Configuration(
-    metrics: [.wallClock], scalingFactor: .one, maxDuration: .seconds(20))
+    metrics: [.wallClock, .cpuTotal, .peakMemoryResident], warmupIterations: 0,
+    scalingFactor: .one, maxDuration: .seconds(60), maxIterations: 3)
+  let all = "FROM sender.entry NOT INDEXED WHERE true"
 
-  Benchmark("merge: 100,000 keys each, both ways", configuration: options) { benchmark in
-    let pair = try Pair()
-    benchmark.startMeasurement()
-    try pair.devices[0].merge(with: pair.devices[1])
-    benchmark.stopMeasurement()
-  }
-
-  Benchmark("merge: nothing to do", configuration: options) { benchmark in
-    let pair = try Pair()
-    try pair.devices[0].merge(with: pair.devices[1])
-    benchmark.startMeasurement()
-    try pair.devices[0].merge(with: pair.devices[1])
-    benchmark.stopMeasurement()
-  }
-
-  Benchmark("merge: raw upsert by the C API, both ways", configuration: options) { benchmark in
-    let pair = try Pair()
-    let paths = pair.devices.map(\.path)
-    benchmark.startMeasurement()
-    for (from, into) in [(0, 1), (1, 0)] {
-      let raw = try RawDatabase(paths[into])
-      try raw.execute(
-        """
-        PRAGMA synchronous = NORMAL;
-        ATTACH 'file:\(paths[from])?mode=ro' AS sender;
-        BEGIN IMMEDIATE;
-        INSERT INTO entry SELECT store, key, tag, value, hlc, origin, \(Pair.count) + lseq
-        FROM sender.entry NOT INDEXED WHERE true
-        ON CONFLICT (store, key) DO UPDATE SET tag = excluded.tag, value = excluded.value,
-          hlc = excluded.hlc, origin = excluded.origin, lseq = excluded.lseq
-        WHERE (excluded.hlc, excluded.origin) > (entry.hlc, entry.origin);
-        COMMIT;
-        """)
+  for isScattered in [false, true] {
+    let name = "merge: 1,000,000\(isScattered ? " scattered" : "") keys on each side, both ways"
+    Benchmark(name, configuration: options) { benchmark in
+      let pair = try Pair(isScattered: isScattered)
+      benchmark.startMeasurement()
+      let devices = try pair.devices()
+      try devices[0].merge(with: devices[1])
+      benchmark.stopMeasurement()
     }
+    Benchmark("\(name): raw upsert", configuration: options) { benchmark in
+      let pair = try Pair(isScattered: isScattered)
+      benchmark.startMeasurement()
+      try pair.upsert(all)
+      try pair.upsert(all, from: 1, into: 0)
+      benchmark.stopMeasurement()
+    }
+  }
+
+  Benchmark("merge: 1,000,000 keys into an empty device", configuration: options) { benchmark in
+    let pair = try Pair([Pair.count, 0])
+    benchmark.startMeasurement()
+    let devices = try pair.devices()
+    try devices[0].merge(with: devices[1])
     benchmark.stopMeasurement()
-    // The folders go with the devices.
-    withExtendedLifetime(pair) {}
+  }
+  Benchmark(
+    "merge: 1,000,000 keys into an empty device: raw upsert", configuration: options
+  ) { benchmark in
+    let pair = try Pair([Pair.count, 0])
+    benchmark.startMeasurement()
+    try pair.upsert(all)
+    benchmark.stopMeasurement()
+  }
+
+  incrementalBenchmarks()
+}
+
+private func incrementalBenchmarks() {
+  let options = Benchmark.Configuration(
+    metrics: [.wallClock, .cpuTotal], warmupIterations: 1, scalingFactor: .one,
+    maxDuration: .seconds(20), maxIterations: 20)
+  /// Two devices that have met.
+  let met = Result {
+    let pair = try Pair()
+    let devices = try pair.devices()
+    try devices[0].merge(with: devices[1])
+    return pair
+  }
+
+  Benchmark("merge: nothing to do, 1,000,000 keys", configuration: options) { benchmark in
+    let devices = try met.get().devices()
+    benchmark.startMeasurement()
+    try devices[0].merge(with: devices[1])
+    benchmark.stopMeasurement()
+  }
+  Benchmark("merge: nothing to do: raw upsert", configuration: options) { benchmark in
+    let pair = try met.get()
+    benchmark.startMeasurement()
+    try pair.upsert("FROM sender.entry WHERE lseq > (SELECT max(lseq) FROM sender.entry)")
+    benchmark.stopMeasurement()
+  }
+  Benchmark("merge: 1,000 changes in 1,000,000 keys", configuration: options) { benchmark in
+    let pair = try met.get()
+    try pair.change(benchmark.currentIteration)
+    benchmark.startMeasurement()
+    let devices = try pair.devices()
+    try devices[0].merge(with: devices[1])
+    benchmark.stopMeasurement()
+  }
+  Benchmark("merge: 1,000 changes in 1,000,000 keys: raw upsert", configuration: options) {
+    benchmark in
+    let pair = try met.get()
+    let before = try pair.lastArrival(0)
+    try pair.change(1000 + benchmark.currentIteration)
+    benchmark.startMeasurement()
+    try pair.upsert("FROM sender.entry INDEXED BY entry_lseq WHERE lseq > \(before)")
+    benchmark.stopMeasurement()
   }
 }

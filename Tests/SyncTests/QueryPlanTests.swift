@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@testable import KeepsakeSync
+
+/// That the cost of a meeting follows what has changed, claimed of every statement that it runs.
+@Suite struct QueryPlanTests {
+  private let clock = ManualClock()
+
+  /// Two devices that have met, with so many entries in two stores.
+  private func devices(_ count: Int) throws -> [Device] {
+    let devices = try (0..<2).map { _ in try Device.temporary(clock: clock.wallClock) }
+    try devices[0].core.write { connection in
+      try connection.run(
+        """
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+        INSERT INTO entry SELECT iif(i % 2, 'cloud', 'cloud:other'), printf('key %08d', i), 1,
+          printf('value %08d', i), i << 16, (SELECT id FROM replica), i FROM n
+        """, [.integer(Int64(count))])
+      return ((), [])
+    }
+    try devices[0].merge(with: devices[1])
+    return devices
+  }
+
+  /// Changes ten keys on the first device, spread over all, and five of them on the second.
+  private func change(_ devices: [Device], _ count: Int) throws {
+    for (place, changes) in [(1, 5), (0, 10)] {
+      clock.milliseconds += 1
+      try devices[place].write(
+        (0..<changes).map {
+          let number = $0 * count / 10 / 2 * 2 + 1
+          return LocalWrite(
+            store: "cloud", key: String(format: "key %08d", number),
+            value: $0 == 3 ? nil : .integer(Int64(place)))
+        })
+    }
+    // One from the future, which the other side holds.
+    try devices[0].write([
+      LocalWrite(
+        store: "cloud", key: "future", value: 1, wallClock: clock.milliseconds + 3_600_000)
+    ])
+  }
+
+  @Test func noStatementOfAMeetingScansWhatHasNotChanged() throws {
+    let devices = try devices(100)
+    try change(devices, 100)
+    let trace = try StatementTrace.of(devices) {
+      let report = try devices[0].merge(with: devices[1])
+      #expect(report.transfers.map(\.received) == [11, 5])
+      #expect(report.conflicts.count == 4)
+      #expect(!report.hasConverged)
+      try devices[0].merge(with: devices[1])
+      clock.milliseconds += 3_600_000
+      try devices[0].merge(with: devices[1])
+    }
+    // Tables of one meeting, of the devices it knows, of what waits, and of bounded size.
+    let small: Set = [
+      "incoming", "i", "wanted", "w", "l", "peer", "p", "seen", "superseded", "s", "r", "k",
+      "held", "h", "void", "v", "replica", "conflict", "sqlite_schema", "CONSTANT",
+      "name",  // leaps from store to store
+    ]
+    let queries = trace.statements.filter { sql in
+      ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains { sql.hasPrefix($0) }
+    }
+    #expect(queries.count > 40)
+    for (sql, steps) in try plans(queries, devices[0], devices[1]) {
+      for step in steps where step.hasPrefix("SCAN ") {
+        let table = step.split(separator: " ")[1].split(separator: ".").last.map(String.init) ?? ""
+        let isNewest =
+          step.hasSuffix("entry USING INDEX entry_lseq")
+          && sql.contains("entry ORDER BY lseq DESC LIMIT 1")
+        let isOfHeld = table == "e" && sql.contains("FROM held WHERE hlc <= ?1")
+        #expect(
+          isNewest || isOfHeld || small.contains(table) || table.hasPrefix("("), "\(step): \(sql)")
+      }
+    }
+  }
+
+  private func plans(
+    _ queries: some Sequence<String>, _ device: Device, _ sender: Device
+  ) throws(KeepsakeError) -> [(String, [String])] {
+    try device.core.withSender(sender.core) { () throws(KeepsakeError) in
+      try explain(queries, device)
+    }
+  }
+
+  private func explain(
+    _ queries: some Sequence<String>, _ device: Device
+  ) throws(KeepsakeError) -> [(String, [String])] {
+    try device.core.access { connection in
+      try queries.map { sql in
+        (sql, try connection.all("EXPLAIN QUERY PLAN " + sql) { $0.text(3) })
+      }
+    }
+  }
+
+  @Test func thePagesThatAMeetingLooksAtDoNotGrowWithTheEntries() throws {
+    let pages = try [10_000, 100_000].map { count in
+      let devices = try devices(count)
+      try change(devices, count)
+      return try StatementTrace.of(devices) { try devices[0].merge(with: devices[1]) }.pages
+    }
+    // A tree of ten times as many has one level more.
+    #expect(pages[1] < pages[0] * 3 / 2, "\(pages)")
+    #expect(pages[0] < 3000, "\(pages)")
+  }
+}

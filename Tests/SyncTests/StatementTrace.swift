@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDBSQLite
+import KeepsakeValues
+
+@testable import KeepsakeDevice
+
+/// What SQLite does for a device while `body` runs: its statements, and how many pages they looked
+/// at, in the cache or not.
+final class StatementTrace {
+  private(set) var statements: Set<String> = []
+  private(set) var pages = 0
+
+  static func of(_ devices: [Device], _ body: () throws -> Void) throws -> StatementTrace {
+    let trace = StatementTrace()
+    for device in devices { try device.core.access { trace.start(on: $0) } }
+    defer {
+      for device in devices {
+        let result = Result {
+          try device.core.access {
+            _ = sqlite3_trace_v2($0.database.sqliteConnection, 0, nil, nil)
+          }
+        }
+        withExtendedLifetime(result) {}
+      }
+    }
+    try body()
+    return trace
+  }
+
+  private func start(on connection: Connection) {
+    _ = Self.takePages(connection.database.sqliteConnection)
+    sqlite3_trace_v2(
+      connection.database.sqliteConnection, UInt32(SQLITE_TRACE_PROFILE),
+      { _, context, statement, _ in
+        guard let context, let statement = statement.map(OpaquePointer.init) else { return 0 }
+        let trace = Unmanaged<StatementTrace>.fromOpaque(context).takeUnretainedValue()
+        if let sql = sqlite3_sql(statement) { trace.statements.insert(String(cString: sql)) }
+        trace.pages += StatementTrace.takePages(sqlite3_db_handle(statement))
+        return 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Counted since the last call, over all files attached now.
+  private static func takePages(_ connection: OpaquePointer?) -> Int {
+    [SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS].reduce(0) { sum, counter in
+      var (current, high): (Int32, Int32) = (0, 0)
+      sqlite3_db_status(connection, counter, &current, &high, 1)
+      return sum + Int(current)
+    }
+  }
+}
