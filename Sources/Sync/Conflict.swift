@@ -27,8 +27,8 @@ extension Device {
   /// The journal of what lost a meeting on this device, oldest first.
   ///
   /// It is the device's own, and keeps the last 10,000, up to 64 MiB of lost values;
-  /// `droppedConflicts` tells how many it no longer has. Of two devices that meet, the one that reads first has the conflict in its
-  /// journal: the one whose `merge(with:)` was called.
+  /// `droppedConflicts` tells how many it no longer has. Of two devices that meet, the one that
+  /// reads first has the conflict in its journal: the one whose `merge(with:)` was called.
   ///
   /// - Parameter store: only conflicts of this store; nil for all.
   /// - Throws: `KeepsakeError` when the file cannot be read.

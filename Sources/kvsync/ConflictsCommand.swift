@@ -10,8 +10,8 @@ struct ConflictsCommand: ParsableCommand {
     commandName: "conflicts",
     abstract: "Lists what lost a merge without its loss having been seen, and to whom.",
     discussion: """
-      The journal is the device's own; it keeps the last 10,000, up to 64 MiB. --restore writes a lost value \
-      back as a new write of this device, which wins everywhere at the next merge.
+      The journal is the device's own; it keeps the last 10,000, up to 64 MiB. --restore writes a \
+      lost value back as a new write of this device, which wins everywhere at the next merge.
 
         kvsync conflicts laptop.keepsake
         kvsync conflicts laptop.keepsake --restore 3

@@ -11,9 +11,9 @@ struct DoctorCommand: ParsableCommand {
     abstract: "Checks a device: its pages, rows, clock, identity and peers.",
     discussion: """
       Exits with 1 when it finds something. --repair mends what can be mended without losing a \
-      value: it builds indexes anew, lets in entries that are due, takes back the stamps of a clock \
-      that had run ahead (make sure that this machine's clock is right; the device gets a new \
-      identity), and removes files that an interrupted program left behind.
+      value: it builds indexes anew, lets in entries that are due, takes back the stamps of a \
+      clock that had run ahead (make sure that this machine's clock is right; the device gets a \
+      new identity), and removes files that an interrupted program left behind.
 
         kvsync doctor laptop.keepsake
         kvsync doctor laptop.keepsake --repair

@@ -47,9 +47,11 @@ import Testing
 
     func step() throws {
       let place = pick()
-      for clock in clocks { clock.milliseconds += Int64.random(in: 1...86_400_000, using: &generator) }
+      let time = Int64.random(in: 1...86_400_000, using: &generator)
+      for clock in clocks { clock.milliseconds += time }
       switch Int.random(in: 0..<100, using: &generator) {
-      case 0..<55: try write(place, key: ["a", "b", "c", "d"].randomElement(using: &generator) ?? "a")
+      case 0..<55:
+        try write(place, key: ["a", "b", "c", "d"].randomElement(using: &generator) ?? "a")
       case 55..<85: try meet(place, pick(), isOneWay: generator.chance(15))
       case 85..<91 where isFast.count { $0 } < 2 && !isFast[place]: speed(place, by: 1)
       default: if isFast[place] { try correct(place) }
