@@ -144,7 +144,7 @@ private struct Maker {
     }
   }
 
-  /// Two copies of one file give one stamp to two values: both were told of a later time than it is.
+  /// Two copies of one file give one stamp to two values: both were told of a time to come.
   private mutating func twins(_ place: Int, _ other: Int) -> [Step] {
     let address = Address(store: pick(Self.stores), key: pick(Self.keys))
     return [
