@@ -137,7 +137,21 @@ private struct Maker {
     if let number = saved.randomElement(using: &chance), one(in: 2) {
       return [.restore(places[0], from: number)]
     }
-    return one(in: 2) ? [save(places[0])] : [.copy(places[0], over: places[1])]
+    switch Int.random(in: 0..<3, using: &chance) {
+    case 0: return [save(places[0])]
+    case 1: return [.copy(places[0], over: places[1])]
+    default: return twins(places[0], places[1])
+    }
+  }
+
+  /// Two copies of one file give one stamp to two values: both were told of a time to come.
+  private mutating func twins(_ place: Int, _ other: Int) -> [Step] {
+    let address = Address(store: pick(Self.stores), key: pick(Self.keys))
+    return [
+      .skew(place, milliseconds: 2 * Self.minute), write(by: place),
+      .skew(place, milliseconds: -2 * Self.minute), .copy(place, over: other),
+      .write(place, address, pick(Self.values)), .write(other, address, pick(Self.values)),
+    ]
   }
 
   private mutating func collection() -> [Step] {

@@ -32,9 +32,15 @@ struct Mind {
   /// Whom its tombstones wait for, by store.
   var met: [ByteText: Set<Int>] = [:]
 
-  /// What waits, and will win.
+  /// What waits, and will win; of copies with one stamp the largest.
   var promising: Set<Entry> {
-    waiting.filter { entry in shown[entry.address].map { wins(entry, over: $0) } ?? true }
+    waiting.filter { entry in
+      let rivals = waiting.filter {
+        $0.address == entry.address && $0.stamp == entry.stamp && $0.origin == entry.origin
+      }
+      return !rivals.contains { wins($0, over: entry) }
+        && (shown[entry.address].map { wins(entry, over: $0) } ?? true)
+    }
   }
 
   mutating func show(_ entry: Entry?, at address: Address) {
