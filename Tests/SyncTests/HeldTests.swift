@@ -85,15 +85,6 @@ import Testing
     #expect(lost == [["other", "mine"]])
   }
 
-  @Test func whatWaitedAndWasOverwrittenUnseenIsAConflict() throws {
-    try b.merge(with: a)
-    for clock in [slow, fast] { clock.milliseconds += 20 * 60_000 }
-    try a.write([LocalWrite(store: "cloud", key: "k", value: "later")])
-    let report = try a.merge(with: b)
-    #expect(report.conflicts.map(\.conflict.lost) == ["future"])
-    #expect(try value(b) == "later")
-  }
-
   @Test func ofSeveralHeldWritesToOneKeyTheLastDueOneCounts() throws {
     let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: fast.wallClock)
     fast.milliseconds += 1000
