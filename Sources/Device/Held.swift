@@ -36,6 +36,18 @@ package enum Held {
       AND (h.tag IS NOT e.tag OR h.value IS NOT e.value)
     """
 
+  /// Journals the due entries that lose to what this device wrote itself while they were hidden.
+  private static let journalDue = """
+    INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+      winner_tag, winner_hlc, winner_origin, at)
+    SELECT h.store, h.key, h.tag, h.value, h.hlc, h.origin, e.tag, e.hlc, e.origin, ?2
+    FROM (\(dueWinners)) AS h JOIN entry AS e ON e.store = h.store AND e.key = h.key
+    WHERE (h.hlc, h.origin) < (e.hlc, e.origin)
+      AND e.origin IN (SELECT id FROM replica UNION ALL SELECT id FROM superseded)
+      AND h.origin NOT IN (SELECT id FROM replica UNION ALL SELECT id FROM superseded)
+      AND (h.tag IS NOT e.tag OR h.value IS NOT e.value)
+    """
+
   package static func count(_ connection: Connection) throws -> Int {
     Int(try connection.first("SELECT count(*) FROM held") { $0.integer(0) } ?? 0)
   }
@@ -100,6 +112,7 @@ package enum Held {
     let horizon = Cell.integer(horizon(now: now, skew: skew).rawValue)
     var replica = try ReplicaState(connection)
     try connection.run(journal, [horizon, .integer(now)])
+    try connection.run(journalDue, [horizon, .integer(now)])
     let count = try Door.fill(
       connection, from: "FROM \(dueWinners) AS e WHERE e.place = 1 ORDER BY e.hlc", [horizon])
     guard count > 0 else { return [] }

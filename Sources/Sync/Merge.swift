@@ -261,10 +261,13 @@ extension Merge {
     let now = device.clock.milliseconds
     let skew = options.maximumClockSkew
     guard try device.core.access({ try Held.isAnyDue($0, now: now, skew: skew) }) else { return }
-    let changes = try device.core.write { connection in
+    let lossLimit = max(0, options.changeLimit - report.conflicts.count)
+    let (changes, losses) = try device.core.write { connection in
+      let known = try connection.lastConflict()
       let changes = try Held.promote(connection, now: now, skew: skew)
-      return (changes, changes)
+      return ((changes, try connection.conflicts(after: known, limit: lossLimit)), changes)
     }
+    report.conflicts += losses.map { MergeReport.DeviceConflict(into: place, conflict: $0) }
     let room = options.changeLimit - report.changes.count
     report.changes += changes.prefix(room).map { MergeReport.DeviceChange(into: place, change: $0) }
     if changes.count > room { report.isTruncated = true }

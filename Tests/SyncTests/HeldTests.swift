@@ -82,7 +82,16 @@ import Testing
     let lost = try a.core.access {
       try $0.all("SELECT key, loser_value FROM conflict") { [$0.text(0), $0.text(1)] }
     }
-    #expect(lost == [["other", "mine"]])
+    #expect(lost == [["other", "mine"], ["k", "future"]])
+  }
+
+  @Test func whatWaitedAndWasOverwrittenUnseenIsAConflict() throws {
+    try b.merge(with: a)
+    slow.milliseconds += 20 * 60_000
+    try a.write([LocalWrite(store: "cloud", key: "k", value: "later")])
+    let report = try a.merge(with: b)
+    #expect(report.conflicts.map(\.conflict.lost) == ["future"])
+    #expect(try value(b) == "later")
   }
 
   @Test func ofSeveralHeldWritesToOneKeyTheLastDueOneCounts() throws {
