@@ -84,7 +84,8 @@ import Testing
         """
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
         INSERT INTO entry SELECT 'cloud', 'k' || i, 1,
-          replace(hex(zeroblob(500000)), '0', '\(letter)'), i << 16, (SELECT id FROM replica), 1000 + i FROM n
+          replace(hex(zeroblob(500000)), '0', '\(letter)'), i << 16,
+          (SELECT id FROM replica), 1000 + i FROM n
         """)
     }
     let limit = 450_000  // KiB of address space, of which the program itself takes 300,000
