@@ -102,7 +102,7 @@ extension Connection {
     let late = "hlc > ?1 AND origin IN \(Self.own)"
     stamp =
       try first("SELECT max(ifnull(max(hlc), 0), ?1) FROM entry WHERE NOT (\(late))", [limit.cell])
-      { HybridTimestamp(rawValue: $0.integer(0)) } ?? limit
+    { HybridTimestamp(rawValue: $0.integer(0)) } ?? limit
     let rewritten = try restamp(&replica, after: &stamp, where: late, [limit.cell])
     replica.last = stamp
     try replica.save(self)

@@ -83,6 +83,25 @@ package enum Door {
     return connection.changes
   }
 
+  /// Writes entries from another table where there are none yet, without looking for any.
+  ///
+  /// - Parameters:
+  ///   - source: as for `fill`, with the arrival numbers that the entries have in their file.
+  ///   - base: the last arrival number given in this file; theirs are added to it.
+  /// - Returns: how many.
+  package static func admit(
+    _ connection: Connection, from source: String, _ arguments: [Cell], after base: Int64
+  ) throws -> Int {
+    try connection.run(
+      """
+      INSERT INTO main.entry (store, key, tag, value, hlc, origin, lseq)
+      SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin,
+        ?\(arguments.count + 1) + e.lseq
+      \(source)
+      """, arguments + [.integer(base)])
+    return connection.changes
+  }
+
   /// What `admit` would change now: visible differences only, so a tombstone for an absent key and
   /// a newer stamp on an equal value are left out.
   package static func changes(

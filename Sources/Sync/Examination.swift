@@ -186,7 +186,7 @@ private struct Examination {
   }
 
   func peers() throws(KeepsakeError) -> [Finding] {
-    let limit = now - Collection.retirementAge
+    let limit = now - Compaction.retirementAge
     return try device.peers().filter { !$0.isRetired && $0.lastMet < limit }.map { peer in
       Finding(
         kind: .peer, problem: "device \(peer.id) was not met for more than 180 days",

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeepsakeDevice
-package import KeepsakeValues
+public import KeepsakeDevice
+public import KeepsakeValues
 
 /// Another device that this one has met.
-package struct Peer: Sendable, Equatable {
+public struct Peer: Sendable, Equatable {
   /// What was exchanged of one store.
-  package struct Progress: Sendable, Equatable {
-    package let store: String
+  public struct Progress: Sendable, Equatable {
+    public let store: String
     /// Their arrival number up to which this device has read them.
-    package let read: Int64
+    public let read: Int64
     /// This device's arrival number up to which they have read, as far as it was told.
-    package let acknowledged: Int64
+    public let acknowledged: Int64
   }
 
-  package let id: ReplicaID
+  public let id: ReplicaID
   /// Milliseconds since 1970.
-  package let lastMet: Int64
+  public let lastMet: Int64
   /// Whether the collection of tombstones no longer waits for it. It ends when they meet again.
-  package let isRetired: Bool
-  package let stores: [Progress]
+  public let isRetired: Bool
+  public let stores: [Progress]
 }
 
 extension Device {
   /// All that this device has met under its present identity, the longest unmet first.
-  package func peers() throws(KeepsakeError) -> [Peer] {
+  ///
+  /// - Throws: `KeepsakeError` when the file cannot be read.
+  public func peers() throws(KeepsakeError) -> [Peer] {
     try core.access { connection in
       var stores: [ReplicaID: [Peer.Progress]] = [:]
       try connection.run("SELECT peer, store, cursor, acked FROM peer ORDER BY peer, store") {
@@ -43,8 +45,11 @@ extension Device {
     }
   }
 
-  /// No longer waits for a device that will not come back. Should it come back, it is met in full.
-  package func retire(_ peer: ReplicaID) throws(KeepsakeError) {
+  /// No longer waits for a device that will not come back, when tombstones are collected. Should it
+  /// come back, it is met in full.
+  ///
+  /// - Throws: `KeepsakeError`; then nothing was written.
+  public func retire(_ peer: ReplicaID) throws(KeepsakeError) {
     try core.write { connection in
       try connection.run("UPDATE peer SET retired = 1 WHERE peer = ?1", [.integer(peer.rawValue)])
       return ((), [])

@@ -50,6 +50,8 @@ struct Pull {
     var hasMoreChanges = false
     /// The receiver's arrival numbers that this pull gave.
     var written = EchoRange()
+    /// Whether nothing that came in has met anything.
+    fileprivate var isFresh = false
     /// What is left of `Pull.reportBytes`.
     fileprivate var (changeBytes, lossBytes): (Int, Int)
 
@@ -105,7 +107,8 @@ struct Pull {
       if place == 0 { try Knowledge.load(connection) }
       var step = before
       let changes = try admit(
-        connection, plan.source(of: plan.chunks[place]), wantsAll, keeping: changeLimit, &step)
+        connection, plan.source(of: plan.chunks[place]), through: plan.end, wantsAll,
+        keeping: changeLimit, &step)
       try saveCursors(connection, plan, place)
       // What the sender accepted after its offer is in its version vector, and was not read.
       if isLast, try lastArrival(connection) == plan.end { try Knowledge.advance(connection) }
@@ -137,10 +140,13 @@ struct Pull {
   }
 
   private func admit(
-    _ connection: Connection, _ source: (sql: String, arguments: [Cell]), _ wantsAll: Bool,
-    keeping kept: Int, _ result: inout Result
+    _ connection: Connection, _ source: (sql: String, arguments: [Cell]), through end: Int64,
+    _ wantsAll: Bool, keeping kept: Int, _ result: inout Result
   ) throws -> [Change] {
     var replica = try ReplicaState(connection)
+    if !wantsAll, try meetsNothing(connection, replica, result) {
+      if try insert(connection, source, end, &replica, keeping: kept, &result) { return [] }
+    }
     let received = try Door.fill(connection, from: source.sql, source.arguments)
     guard received > 0 else { return [] }
     result.received += received
@@ -152,7 +158,7 @@ struct Pull {
       newest = try newestStamp(connection)
     }
     let known = try connection.lastConflict()
-    let answered = try Collection.answer(connection, as: replica.id, at: now)
+    let answered = try Compaction.answer(connection, as: replica.id, at: now)
     result.answered += answered
     let conflicts = try answered + Knowledge.journal(connection, at: now)
     if conflicts > 0 {
@@ -167,13 +173,68 @@ struct Pull {
         return result.keep(change, bytes, limit: kept) || wantsAll
       }
     }
-    result.answered += try Collection.remind(connection, after: replica.lseq)
+    result.answered += try Compaction.remind(connection, after: replica.lseq)
     result.changed += try Door.admit(connection, after: replica.lseq)
     result.written.append(replica.lseq, replica.lseq + Int64(received))
     replica.last = max(replica.last, newest)
     replica.lseq += Int64(received)
     try replica.save(connection)
     return changes
+  }
+
+  /// Whether nothing that comes in can meet anything here: the receiver had no entry of these
+  /// stores when the pull began and has collected none, and nobody else has written since.
+  private func meetsNothing(
+    _ connection: Connection, _ replica: ReplicaState, _ result: Result
+  ) throws -> Bool {
+    guard cursors.allSatisfy({ $0 == 0 }) else { return false }
+    if result.received > 0 { return result.isFresh && result.written.upper == replica.lseq }
+    return try connection.first(
+      """
+      SELECT 1 FROM main.replica WHERE gc_floor = 0 AND NOT EXISTS (SELECT 1 FROM main.void)
+        AND NOT EXISTS (SELECT 1 FROM wanted AS w CROSS JOIN main.entry AS e ON e.store = w.store)
+      """
+    ) { _ in true } ?? false
+  }
+
+  /// Lets a chunk in without laying it beside what is there.
+  ///
+  /// - Parameter end: no entry has a larger arrival number in its file.
+  /// - Returns: false when some of it is from the future, and nothing was done.
+  private func insert(
+    _ connection: Connection, _ source: (sql: String, arguments: [Cell]), _ end: Int64,
+    _ replica: inout ReplicaState, keeping kept: Int, _ result: inout Result
+  ) throws -> Bool {
+    // Of a file whose numbers are almost used up this one must not get the like.
+    guard end < 1 << 40 else { return false }
+    let newest = HybridTimestamp(
+      rawValue: try connection.first(
+        "SELECT ifnull(max(e.hlc), 0) \(source.sql)", source.arguments
+      ) { $0.integer(0) } ?? 0)
+    guard newest <= Held.horizon(now: now, skew: options.maximumClockSkew) else { return false }
+    if !result.hasMoreChanges {
+      try connection.run(
+        "SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin \(source.sql)", source.arguments
+      ) { row in
+        let content = row.content(2)
+        guard !content.isTombstone else { return true }
+        let change = Change(
+          store: row.text(0), key: row.text(1), old: nil, new: content.value,
+          writer: ReplicaID(rawValue: row.integer(5)),
+          stamp: HybridTimestamp(rawValue: row.integer(4)), reason: reason)
+        return result.keep(change, content.cell.byteCount, limit: kept)
+      }
+    }
+    let count = try Door.admit(connection, from: source.sql, source.arguments, after: replica.lseq)
+    result.isFresh = true
+    guard count > 0 else { return true }
+    result.received += count
+    result.changed += count
+    result.written.append(replica.lseq, replica.lseq + end)
+    replica.last = max(replica.last, newest)
+    replica.lseq += end
+    try replica.save(connection)
+    return true
   }
 
   private func newestStamp(_ connection: Connection) throws -> HybridTimestamp {

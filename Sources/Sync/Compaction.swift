@@ -13,43 +13,48 @@
 // one may have written what the other's name says was seen; so entries under a name that either
 // side has given up are let in, and whatever is answered is journalled with its value.
 
-package import KeepsakeDevice
-package import KeepsakeValues
+public import KeepsakeDevice
+public import KeepsakeValues
 
 /// What a collection did.
-package struct Collection: Sendable, Equatable {
+public struct Compaction: Sendable, Equatable {
   /// Tombstones that went.
-  package var collected = 0
+  public internal(set) var collected = 0
   /// Tombstones that stay: too young, or not yet acknowledged by all.
-  package var waiting = 0
+  public internal(set) var waiting = 0
   /// Peers that are no longer waited for from now on.
-  package var retired: [ReplicaID] = []
+  public internal(set) var retired: [ReplicaID] = []
   /// Bytes of the database without its log.
-  package var sizeBefore: Int64 = 0
-  package var sizeAfter: Int64 = 0
+  public internal(set) var sizeBefore: Int64 = 0
+  public internal(set) var sizeAfter: Int64 = 0
 
   /// Milliseconds that a tombstone is kept, unless told otherwise.
-  package static let defaultAge: Int64 = 90 * 86_400_000
+  public static let defaultAge: Int64 = 90 * 86_400_000
   /// Milliseconds after which an unmet peer retires.
-  package static let retirementAge: Int64 = 180 * 86_400_000
+  public static let retirementAge: Int64 = 180 * 86_400_000
 }
 
 extension Device {
-  /// Collects the tombstones that every peer has acknowledged, and gives unused pages back.
+  /// Collects the tombstones that every peer has acknowledged, and gives unused pages back. Peers
+  /// that were not met for `retirementAge` are no longer waited for; should one come back, it is
+  /// met in full, and what it still has and others had deleted is deleted there.
+  ///
+  /// O(n log n) of the entries, and needs as much free space as the file has.
   ///
   /// - Parameter age: milliseconds that a tombstone is kept at least.
   /// - Throws: `KeepsakeError`; then nothing has gone.
-  package func compact(
-    keeping age: Int64 = Collection.defaultAge
-  ) throws(KeepsakeError) -> Collection {
+  @discardableResult
+  public func compact(
+    keeping age: Int64 = Compaction.defaultAge
+  ) throws(KeepsakeError) -> Compaction {
     let now = clock.milliseconds
     let size = try core.databaseSize()
     // First: what fails for want of space must fail before anything is forgotten.
     try core.vacuum()
     var result = try core.write { connection in
-      var result = Collection()
-      result.retired = try Collection.retire(connection, unmetSince: now - Collection.retirementAge)
-      result.collected = try Collection.collect(connection, before: now - age)
+      var result = Compaction()
+      result.retired = try Compaction.retire(connection, unmetSince: now - Compaction.retirementAge)
+      result.collected = try Compaction.collect(connection, before: now - age)
       result.waiting =
         Int(try connection.first("SELECT count(*) FROM entry WHERE tag = 0") { $0.integer(0) } ?? 0)
       return (result, [])
@@ -64,7 +69,7 @@ extension Device {
   }
 }
 
-extension Collection {
+extension Compaction {
   fileprivate static func retire(
     _ connection: Connection, unmetSince time: Int64
   ) throws -> [ReplicaID] {
