@@ -15,7 +15,7 @@
 // Whether the clock was wrong then, or is wrong now, is a guess. A machine without a battery wakes
 // up in the past, and taking back true stamps would lose them against older writes of others. So it
 // is repaired unasked only when it is ahead by more than a day, the present is possible, and no
-// other device's entry says that the later time was right.
+// other device says that the later time was right: by an entry of its own, or by what it had seen.
 
 package import KeepsakeValues
 
@@ -54,7 +54,7 @@ extension Device {
       // Another process may have been faster.
       var replica = try ReplicaState(connection)
       let ahead = replica.last.milliseconds - now
-      let isDoubtful = try !isForced && connection.hasEntryOfOthers(beyond: limit)
+      let isDoubtful = try !isForced && connection.hasNewsOfOthers(beyond: limit)
       guard replica.last > limit, !isDoubtful else { return (nil, []) }
       let restamped = try connection.repairClock(&replica, at: now, as: id)
       return (ClockRepair(ahead: ahead, restamped: restamped), [])
@@ -66,10 +66,12 @@ extension Connection {
   /// The origins under which this device has written.
   private static let own = "(SELECT id FROM replica UNION ALL SELECT id FROM superseded)"
 
-  fileprivate func hasEntryOfOthers(beyond limit: HybridTimestamp) throws -> Bool {
+  fileprivate func hasNewsOfOthers(beyond limit: HybridTimestamp) throws -> Bool {
     try first(
-      "SELECT 1 FROM entry WHERE hlc > ?1 AND origin NOT IN \(Self.own) LIMIT 1",
-      [.integer(limit.rawValue)]
+      """
+      SELECT 1 FROM entry WHERE hlc > ?1 AND origin NOT IN \(Self.own)
+      UNION ALL SELECT 1 FROM seen WHERE hlc > ?1 AND origin NOT IN \(Self.own) LIMIT 1
+      """, [.integer(limit.rawValue)]
     ) { _ in true } ?? false
   }
 
@@ -139,9 +141,9 @@ extension Connection {
   /// Gives the device a new identity.
   ///
   /// Its entries keep the origin they were written under. Whom it met, it met as somebody else, so
-  /// it forgets the cursors; the next meetings are in full. What it wrote under its former
-  /// identities is remembered, so that its own writes are not taken for a stranger's in the
-  /// conflict rule.
+  /// it forgets the cursors; the next meetings are in full. That there are these peers it knows on:
+  /// tombstones wait for them. What it wrote under its former identities is remembered too, so that
+  /// its own writes are not taken for a stranger's in the conflict rule.
   package func rotate(_ replica: inout ReplicaState, to id: ReplicaID) throws {
     let newest = try first(
       "SELECT ifnull(max(hlc), 0) FROM entry WHERE origin = ?1", [.integer(replica.id.rawValue)]
@@ -149,7 +151,11 @@ extension Connection {
     try run(
       "INSERT OR REPLACE INTO superseded (id, hlc) VALUES (?1, ?2)",
       [.integer(replica.id.rawValue), .integer(newest ?? 0)])
-    try run("DELETE FROM peer")
+    try run(
+      """
+      UPDATE peer SET cursor = 0, acked = 0, read_token = NULL, token = NULL, prior = NULL,
+        their_read = NULL
+      """)
     replica.id = id
     replica.epoch += 1
     try replica.save(self)

@@ -61,20 +61,18 @@ package enum Held {
 
   /// What waits, the first to be due first.
   ///
-  /// - Parameters:
-  ///   - address: only of this key; nil for all.
-  ///   - limit: at most so many.
+  /// - Parameter address: only of this key; nil for all.
   package static func entries(
-    _ connection: Connection, of address: Address? = nil, limit: Int = .max
+    _ connection: Connection, of address: Address? = nil
   ) throws -> [Entry] {
     try connection.all(
       """
       SELECT store, key, tag, value, hlc, origin FROM held
-      WHERE ?1 IS NULL OR (store = ?1 AND key = ?2) ORDER BY hlc, store, key LIMIT ?3
+      WHERE ?1 IS NULL OR (store = ?1 AND key = ?2) ORDER BY hlc, store, key
       """,
       [
         address.map { .text($0.store.string) } ?? .null,
-        address.map { .text($0.key.string) } ?? .null, .integer(Int64(limit)),
+        address.map { .text($0.key.string) } ?? .null,
       ]
     ) { $0.entry(Address(store: $0.text(0), key: $0.text(1)), from: 2) }
   }

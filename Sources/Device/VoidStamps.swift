@@ -26,7 +26,7 @@ extension Connection {
     // A file of version 1 that can only be read has none.
     guard try hasTable("void") else { return [:] }
     let rows = try all(
-      "SELECT origin, max(hlc, 0) FROM void LIMIT ?1", [.integer(Int64(Self.voidLimit) + 1)]
+      "SELECT origin, hlc FROM void LIMIT ?1", [.integer(Int64(Self.voidLimit) + 1)]
     ) { (ReplicaID(rawValue: $0.integer(0)), HybridTimestamp(rawValue: $0.integer(1))) }
     guard rows.count <= Self.voidLimit else {
       throw KeepsakeError(
@@ -38,12 +38,10 @@ extension Connection {
 
   /// Takes down up to where the stamps of an identity stand, and lets it hold for what is here.
   ///
-  /// - Parameters:
-  ///   - now: milliseconds since 1970.
-  ///   - id: the device's identity if it is the one that was given up: it is a copy.
+  /// - Parameter id: the device's identity if it is the one that was given up: it is a copy.
   /// - Returns: how many entries are stamped otherwise now, or no longer wait.
   package func void(
-    _ origin: ReplicaID, after limit: HybridTimestamp, at now: Int64, as id: ReplicaID
+    _ origin: ReplicaID, after limit: HybridTimestamp, as id: ReplicaID
   ) throws -> Int {
     try run(
       """
@@ -52,7 +50,10 @@ extension Connection {
       """, [.integer(origin.rawValue), .integer(limit.rawValue)])
     var replica = try ReplicaState(self)
     if origin == replica.id { try rotate(&replica, to: id) }
-    return try dropVoidHeld() + rewrite(origin, after: limit, at: now, &replica)
+    try run(
+      "UPDATE seen SET hlc = ?2 WHERE origin = ?1 AND hlc > ?2",
+      [.integer(origin.rawValue), .integer(limit.rawValue)])
+    return try dropVoidHeld() + sign(origin, after: limit, &replica)
       + cut(origin, after: limit, &replica)
   }
 
@@ -64,20 +65,29 @@ extension Connection {
     return changes
   }
 
-  /// What this device itself has written under the identity, as a copy of the one that gave it up.
-  private func rewrite(
-    _ origin: ReplicaID, after limit: HybridTimestamp, at now: Int64,
-    _ replica: inout ReplicaState
+  /// What this device itself has written under the identity, as a copy of the one that gave it up,
+  /// it signs with its new one. The stamps stay: its own clock gave them.
+  private func sign(
+    _ origin: ReplicaID, after limit: HybridTimestamp, _ replica: inout ReplicaState
   ) throws -> Int {
     let own = try first(
       "SELECT hlc FROM superseded WHERE id = ?1", [.integer(origin.rawValue)]
     ) { $0.integer(0) }
     guard let own, own > limit.rawValue else { return 0 }
-    var stamp = max(replica.last, HybridTimestamp(milliseconds: now))
-    let count = try restamp(
-      &replica, after: &stamp, where: "origin = ?1 AND hlc > ?2 AND hlc <= ?3",
-      [.integer(origin.rawValue), .integer(limit.rawValue), .integer(own)])
-    replica.last = stamp
+    try run(
+      """
+      WITH own AS (
+        SELECT store, key, row_number() OVER (ORDER BY hlc, lseq) AS n FROM entry
+        WHERE origin = ?1 AND hlc > ?2 AND hlc <= ?3)
+      UPDATE entry SET origin = ?4, lseq = ?5 + own.n FROM own
+      WHERE entry.store = own.store AND entry.key = own.key
+      """,
+      [
+        .integer(origin.rawValue), .integer(limit.rawValue), .integer(own),
+        .integer(replica.id.rawValue), .integer(replica.lseq),
+      ])
+    let count = changes
+    replica.lseq += Int64(count)
     try replica.save(self)
     try run(
       "UPDATE superseded SET hlc = ?1 WHERE id = ?2",

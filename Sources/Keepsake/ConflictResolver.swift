@@ -69,6 +69,8 @@ final class ConflictResolver: Sendable {
       guard !state.withLock({ $0.hasEnded }) else { return }
       do {
         try look(backing.device)
+      } catch is CancellationError {
+        // The session has ended, or the store is on another device, whose commits wake it again.
       } catch {
         backing.report(.resolve, error)
       }
@@ -80,7 +82,9 @@ final class ConflictResolver: Sendable {
     guard state.withLock({ $0.core !== device.core || $0.last != newest }) else { return }
     state.withLock { ($0.core, $0.last) = (device.core, nil) }
     _ = try device.resolveConflicts(store: backing.store) { conflict in
-      guard !state.withLock({ $0.hasEnded }) else { throw CancellationError() }
+      // Within the transaction of this device, which the store cannot leave meanwhile.
+      let isHere = backing.device.core === device.core
+      guard isHere, !state.withLock({ $0.hasEnded }) else { throw CancellationError() }
       try resolve(conflict)
     }
     state.withLock { $0.last = newest }

@@ -44,7 +44,8 @@ extension SettingsStore {
   ///       settings.tags.formUnion(lost)
   ///     }
   ///
-  /// - Parameter resolve: writes the store as ever, or nothing to leave the winner in force. Where
+  /// - Parameter resolve: writes the store as ever, or nothing to leave the winner in force; it
+  ///   cannot merge. Where
   ///   the same closure runs on two devices it should come to the same value on both.
   public func resolveConflicts(
     _ resolve: @escaping @Sendable (Conflict) throws -> Void

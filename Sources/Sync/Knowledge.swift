@@ -120,11 +120,13 @@ enum Knowledge {
   /// After a complete pull: the receiver has now seen what the sender had, but for what waits.
   ///
   /// Former identities are left out: another copy of the file may have written under them since.
-  static func advance(_ connection: Connection) throws {
+  ///
+  /// - Parameter horizon: nobody can have seen anything later.
+  static func advance(_ connection: Connection, upTo horizon: HybridTimestamp) throws {
     try connection.run(
       """
       INSERT INTO main.seen (store, origin, hlc)
-      SELECT k.store, k.origin, min(k.hlc, ifnull((SELECT min(h.hlc) - 1 FROM main.held AS h
+      SELECT k.store, k.origin, min(k.hlc, ?1, ifnull((SELECT min(h.hlc) - 1 FROM main.held AS h
         WHERE h.store = k.store AND h.origin = k.origin), k.hlc))
       FROM (
         SELECT store, origin, hlc FROM sender.seen WHERE store IN (SELECT store FROM wanted)
@@ -135,6 +137,6 @@ enum Knowledge {
       ) AS k
       WHERE k.origin <> (SELECT id FROM main.replica)
       ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
-      """)
+      """, [.integer(horizon.rawValue)])
   }
 }

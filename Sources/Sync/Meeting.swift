@@ -74,12 +74,25 @@ struct Meeting {
   }
 
   /// Finds whether one comes back after so long that it has missed tombstones which the other has
-  /// collected. Then both read everything.
+  /// collected. Then both read everything; that is written down, because a meeting that is cut off
+  /// after one of them has read could no longer tell.
   mutating func lookBack() throws(KeepsakeError) {
     let (a, b) = (try side(left), try side(right))
     let hasMissed =
       a.memory.contains { $0.cursor < b.collected } || b.memory.contains { $0.cursor < a.collected }
     readingInFull = hasMissed ? [left, right] : []
+    for place in readingInFull.sorted() {
+      guard try side(place).memory.contains(where: { $0.cursor > 0 }) else { continue }
+      let peer = Cell.integer(try devices[other(place)].replica().rawValue)
+      try devices[place].core.write { connection in
+        for store in stores {
+          try connection.run(
+            "UPDATE peer SET cursor = 0 WHERE peer = ?1 AND store = ?2",
+            [peer, .text(store.string)])
+        }
+        return ((), [])
+      }
+    }
   }
 
   /// Tells each side how far the other has read it, so that tombstones can be collected.

@@ -36,6 +36,7 @@ package enum Merge {
     _ devices: [Device], options: MergeOptions, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) -> MergeReport {
     try refuseSameFile(devices)
+    try refuseTransaction(devices)
     try turn.begin(devices[0].path)
     defer { turn.end() }
     var events: [MergeReport.Event] = []
@@ -82,6 +83,15 @@ package enum Merge {
       cure: "try again when it is done", cause: Interruption())
   }
 
+  /// Within a transaction another file can be attached, and not be let go of again.
+  private static func refuseTransaction(_ devices: [Device]) throws(KeepsakeError) {
+    for device in devices where device.core.moments.isInOurTransaction {
+      throw KeepsakeError(
+        .locked, path: device.path, "it cannot be merged within a transaction of its own",
+        cure: "merge when the transaction has ended")
+    }
+  }
+
   private static func refuseSameFile(_ devices: [Device]) throws(KeepsakeError) {
     var files: Set<FileID> = []
     var cores: Set<ObjectIdentifier> = []
@@ -126,7 +136,7 @@ extension Merge {
     try check(meetings, options)
     // Whoever cannot be written is found before anybody is.
     for device in devices { try device.core.write { _ in ((), []) } }
-    try shareVoids(devices, among: devices.indices, &report, using: &generator)
+    try shareVoids(devices, among: devices.indices, options, &report, using: &generator)
     try rotateCopies(meetings, devices, &report, using: &generator)
     for place in devices.indices { try promote(place, of: devices, options, &report) }
     for (from, into) in directions(devices.count) {
@@ -145,9 +155,14 @@ extension Merge {
         try pull(&meetings, from, into, options, &report, using: &generator)
       }
       // Whoever was written last was not read since; it has at least to be told what was an echo.
-      while let next = meetings.indices.lazy.compactMap({ index in
-        meetings[index].waiting.min().map { (index + 1, $0) }
-      }).first {
+      // Observers that answer each other could go on for ever; the next meeting brings the rest.
+      var patience = 8 * meetings.count
+      while patience > 0,
+        let next = meetings.indices.lazy.compactMap({ index in
+          meetings[index].waiting.min().map { (index + 1, $0) }
+        }).first
+      {
+        patience -= 1
         let (outer, into) = next
         try pull(
           &meetings, into == 0 ? outer : 0, into, options, &report, using: &generator)

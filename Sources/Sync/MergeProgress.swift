@@ -8,6 +8,6 @@ public struct MergeProgress: Sendable, Equatable {
   public let into: Int
   /// Entries that were read from the sender in this direction.
   public let received: Int
-  /// How much of what there is to read has been read, by arrival numbers: from 0 to 1.
+  /// How many of the transactions that it takes are done: from 0 to 1.
   public let fraction: Double
 }

@@ -17,7 +17,7 @@ extension Merge {
     try check(meetings, options)
     // Whether the receiver can be written is found before it is.
     try devices[last].core.write { _ in ((), []) }
-    try shareVoids(devices, among: [last], &report, using: &generator)
+    try shareVoids(devices, among: [last], options, &report, using: &generator)
     for var meeting in meetings {
       let sharesIdentity = try devices[meeting.left].replica() == devices[last].replica()
       let isDoubtful = try meeting.examine().contains(last)

@@ -111,7 +111,10 @@ struct Pull {
         keeping: changeLimit, &step)
       try saveCursors(connection, plan, place)
       // What the sender accepted after its offer is in its version vector, and was not read.
-      if isLast, try lastArrival(connection) == plan.end { try Knowledge.advance(connection) }
+      if isLast, try lastArrival(connection) == plan.end {
+        try Knowledge.advance(
+          connection, upTo: Held.horizon(now: now, skew: options.maximumClockSkew))
+      }
       // Whoever starts to listen now has missed the beginning: a change set is whole or not there.
       return (step, changes)
     }

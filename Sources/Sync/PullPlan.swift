@@ -145,5 +145,7 @@ struct PullPlan {
     }
   }
 
-  private static let isSound = "e.key <> '' AND (e.tag = 0) = (e.value IS NULL)"
+  /// Not for rows that no device writes.
+  private static let isSound =
+    "e.key <> '' AND (e.tag = 0) = (e.value IS NULL) AND e.hlc >= 0 AND e.origin > 0"
 }

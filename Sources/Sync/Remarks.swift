@@ -12,10 +12,16 @@ extension Merge {
     var all: [MergeReport.Waiting] = []
     for (place, device) in devices.enumerated() {
       let limit = options.changeLimit - all.count
-      all += try device.core.access { try Held.entries($0, limit: limit) }.map { entry in
-        MergeReport.Waiting(
-          into: place, store: entry.address.store.string, key: entry.address.key.string,
-          until: max(0, entry.stamp.milliseconds - options.maximumClockSkew))
+      all += try device.core.access { connection in
+        try connection.all(
+          "SELECT store, key, hlc FROM held ORDER BY hlc, store, key LIMIT ?1",
+          [.integer(Int64(limit))]
+        ) { row in
+          let stamp = HybridTimestamp(rawValue: row.integer(2))
+          return MergeReport.Waiting(
+            into: place, store: row.text(0), key: row.text(1),
+            until: max(0, stamp.milliseconds - options.maximumClockSkew))
+        }
       }
     }
     return all

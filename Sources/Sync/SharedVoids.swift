@@ -5,10 +5,14 @@ import KeepsakeValues
 
 extension Merge {
   /// Tells each of `places` which stamps do not stand, before anything is read by their order.
+  ///
+  /// Only in a meeting of all that travels: what waits with such a stamp goes, and what takes its
+  /// place has to come. Limits that no repair sets, negative or from the future, are not believed.
   static func shareVoids(
-    _ devices: [Device], among places: some Sequence<Int>, _ report: inout MergeReport,
-    using generator: inout some RandomNumberGenerator
+    _ devices: [Device], among places: some Sequence<Int>, _ options: MergeOptions,
+    _ report: inout MergeReport, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) {
+    guard options.stores == nil else { return }
     var all: [ReplicaID: HybridTimestamp] = [:]
     for device in devices {
       all.merge(try device.core.access { try $0.voids() }, uniquingKeysWith: min)
@@ -17,16 +21,18 @@ extension Merge {
     for place in places {
       let device = devices[place]
       let known = try device.core.access { try $0.voids() }
+      let now = device.clock.milliseconds
+      let horizon = Held.horizon(now: now, skew: options.maximumClockSkew)
       let news = all.filter { known[$0.key] != min($0.value, known[$0.key] ?? $0.value) }
+        .filter { (HybridTimestamp.zero...horizon).contains($0.value) }
         .sorted { $0.key < $1.key }
       guard !news.isEmpty else { continue }
       let id = ReplicaID.random(using: &generator)
       let before = try device.replica()
       let count = try device.core.write { connection in
-        let now = device.clock.milliseconds
         return (
           try news.reduce(0) {
-            try $0 + connection.void($1.key, after: $1.value, at: now, as: id)
+            try $0 + connection.void($1.key, after: $1.value, as: id)
           }, []
         )
       }

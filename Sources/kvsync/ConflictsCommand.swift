@@ -71,6 +71,7 @@ struct ConflictsCommand: ParsableCommand {
         (conflict.winnerIsDeletion ? [JSON.Member("deleted", .boolean(true))] : [])
           + Shown.provenance(conflict.winnerStamp, conflict.winnerOrigin)),
       "found": Shown.time(conflict.foundAt),
+      "resolved": conflict.isResolved ? .boolean(true) : nil,
     ])
   }
 
@@ -80,6 +81,7 @@ struct ConflictsCommand: ParsableCommand {
     return "\(conflict.id)\t\(store)\t\(key)\t\(try lost(conflict))"
       + "\tof \(Shown.text(conflict.lostStamp)) by \(conflict.lostOrigin)"
       + "\tlost to \(winner) of \(Shown.text(conflict.winnerStamp)) by \(conflict.winnerOrigin)"
+      + (conflict.isResolved ? "\tresolved" : "")
   }
 
   private static func lost(_ conflict: Conflict) throws -> String {

@@ -10,6 +10,7 @@ final class ProgressLine: Sendable {
     /// The direction that is told of, and since when.
     var direction: [Int] = []
     var start = ContinuousClock.now
+    var last = ContinuousClock.now
     var isShown = false
   }
 
@@ -27,8 +28,9 @@ final class ProgressLine: Sendable {
     state.withLock { state in
       let direction = [progress.from, progress.into]
       if state.direction != direction {
-        (state.direction, state.start) = (direction, .now)
+        (state.direction, state.start) = (direction, state.last)
       }
+      state.last = .now
       guard progress.fraction < 1 else { return }
       let text = Self.text(
         progress, from: paths[progress.from], into: paths[progress.into],

@@ -113,7 +113,9 @@ import Testing
     correct()
     // Its own stamps are late too; but an entry of somebody else says that the time was right.
     #expect(try accomplice.repairClock(as: ReplicaID(rawValue: 14)) == nil)
-    try poisoned.repairClock(as: renewed)
+    // The same holds the other way round, until somebody has looked at the clock.
+    #expect(try poisoned.repairClock(as: renewed) == nil)
+    try poisoned.repairClock(isForced: true, as: renewed)
     try poisoned.merge(with: accomplice)
     #expect(try entry(accomplice, "k")?.origin == renewed)
     #expect(try held(poisoned) == 1)
@@ -128,12 +130,51 @@ import Testing
     }
   }
 
+  @Test func aMeetingOfSomeStoresLeavesWhatIsHeld() throws {
+    try poisonedMeets(peer)
+    correct()
+    try poisoned.repairClock(as: renewed)
+    try poisoned.merge(with: peer, options: MergeOptions(stores: ["cloud:other"]))
+    #expect(try held(peer) == 2)
+    try poisoned.merge(with: peer)
+    #expect(try held(peer) == 0)
+    #expect(try value(peer, "k") == "second")
+  }
+
+  @Test(arguments: [0, -1, Int64.max])
+  func nobodyElseCanTakeAStampBackSoThatAnOlderWriteWins(limit: Int64) throws {
+    let liar = try Device.inMemory(identity: ReplicaID(rawValue: 9), clock: clock.wallClock)
+    try set(peer, "k", "old")
+    clock.milliseconds += 1
+    let other = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: clock.wallClock)
+    try set(other, "k", "new")
+    try liar.core.write { connection in
+      try connection.run("INSERT INTO void VALUES (2, ?1)", [.integer(limit)])
+      return ((), [])
+    }
+    try liar.merge(with: peer)
+    #expect(try peer.replica() == ReplicaID(rawValue: 2) || limit == 0)
+    try other.merge(with: peer)
+    #expect(try value(peer, "k") == "new")
+    #expect(try value(other, "k") == "new")
+  }
+
+  @Test func whatOthersHadSeenSpeaksForTheLaterTimeToo() throws {
+    let young = try Device.inMemory(identity: ReplicaID(rawValue: 5), clock: clock.wallClock)
+    clock.milliseconds += 30 * Self.day
+    try set(peer, "k", "theirs")
+    try peer.merge(with: young)
+    try set(young, "k", "mine")
+    clock.milliseconds -= 30 * Self.day
+    #expect(try young.repairClock(as: renewed) == nil)
+  }
+
   @Test func aReaderThatCannotTellTheSenderCutsWhatItReads() throws {
     let accomplice = try Device.inMemory(
       identity: ReplicaID(rawValue: 4), clock: fastClock.wallClock)
     try poisoned.merge(with: accomplice)
     correct()
-    try poisoned.repairClock(as: renewed)
+    try poisoned.repairClock(isForced: true, as: renewed)
     try poisoned.merge(with: peer)
     try set(peer, "k", "newer")
     try Merge.oneWay(accomplice, into: peer)

@@ -47,6 +47,18 @@ import Testing
     try a.merge(with: b)
   }
 
+  @Test func aNewIdentityStillWaitsForThosePeers() throws {
+    try set(a, "k", "doomed")
+    try a.merge(with: b)
+    try set(a, "k", nil)
+    try a.rotate(to: ReplicaID(rawValue: 11))
+    clock.milliseconds += 91 * Self.day
+    #expect(try a.compact().waiting == 1)
+    try a.merge(with: b)
+    for device in [a, b] { #expect(try live(device).isEmpty) }
+    #expect(try a.compact().collected == 1)
+  }
+
   @Test func anOldDeletionThatEveryPeerHasReadIsCollected() throws {
     try deleted()
     clock.milliseconds += 91 * Self.day

@@ -40,6 +40,28 @@ import Testing
     }
   }
 
+  /// Both have to read everything; wherever the meeting ends, the next one has to know.
+  @Test(arguments: 0..<17)
+  func aMeetingInFullThatIsCutOffIsMadeGood(crash: Int) throws {
+    try History(
+      parsing: """
+        devices 2
+        write 0 cloud a string:old
+        write 0 cloud b string:keep
+        meet 0 1
+        pass 20
+        delete 1 cloud a
+        pass 8640000000
+        retire 1 0
+        compact 1
+        meet 1 0 crash \(crash)
+        pass 20
+        meet 1 0
+
+        """
+    ).play()
+  }
+
   @Test(arguments: Seeds.list(50))
   func aHistoryIsReadFromItsScript(seed: UInt64) throws {
     for storage in [History.Storage.memory, .files] {

@@ -155,6 +155,39 @@ import Testing
     #expect(try d[1].merge(with: d[2]).hasConverged)
   }
 
+  @Test func aMergeWithinATransactionIsRefusedAndDoesNoHarm() throws {
+    let d = try devices(2)
+    try set(d[0], "k", 1)
+    for devices in [[d[0], d[1]], [d[1], d[0]]] {
+      let failure = #expect(throws: KeepsakeError.self) {
+        try d[0].transaction { _ = try devices[0].merge(with: devices[1]) }
+      }
+      #expect(failure?.code == .locked)
+    }
+    #expect(try d[0].merge(with: d[1]).hasConverged)
+    #expect(try value(d[1], "k") == 1)
+  }
+
+  @Test func observersThatAnswerEachOtherDoNotKeepAMergeForEver() throws {
+    let d = try devices(2)
+    let tokens = d.map { device in
+      device.observe { changes in
+        guard changes.contains(where: { $0.reason != .local }) else { return }
+        #expect(throws: Never.self) {
+          let count = try device.entry(store: "cloud", key: "k")?.content.value?.integer ?? 0
+          try device.write([LocalWrite(store: "cloud", key: "k", value: .integer(count + 1))])
+        }
+      } onFailure: {
+        Issue.record($0)
+      }
+    }
+    try set(d[0], "k", 1)
+    #expect(try !d[0].merge(with: d[1]).hasConverged)
+    for token in tokens { token.cancel() }
+    #expect(try d[0].merge(with: d[1]).hasConverged)
+    #expect(try value(d[0], "k") == value(d[1], "k"))
+  }
+
   @Test func theSameFileTwiceIsRefused() throws {
     let d = try devices(1)
     let error = #expect(throws: KeepsakeError.self) { try d[0].merge(with: d[0]) }
@@ -175,5 +208,11 @@ import Testing
     observation.cancel()
     #expect(heard.sets.map(\.count) == [4, 4, 2])
     #expect(report.changes.count == 3 && report.isTruncated)
+  }
+}
+
+extension StoredValue {
+  fileprivate var integer: Int64? {
+    if case .integer(let number) = self { number } else { nil }
   }
 }
