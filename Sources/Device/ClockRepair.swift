@@ -116,7 +116,7 @@ extension Connection {
   /// Makes writes of this device of some entries, in the order of their stamps.
   ///
   /// - Parameter stamp: the one before the first that is given; then the last.
-  package func restamp(
+  private func restamp(
     _ replica: inout ReplicaState, after stamp: inout HybridTimestamp, where condition: String,
     _ arguments: [Cell]
   ) throws -> Int {

@@ -149,7 +149,7 @@ private struct Examination {
         findings.append(
           Finding(
             kind: .clock, problem: "\(counted(Int(future), "stamp")) in the future",
-            cure: "check this machine's clock, then --repair gives them a stamp of now"))
+            cure: "check this machine's clock, then --repair takes them back"))
       }
       let known = try connection.first(
         """
