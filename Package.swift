@@ -20,7 +20,11 @@ let package = Package(
   targets: [
     .target(
       name: "KeepsakeMigrations", path: "Migrations", exclude: ["SHIPPED"],
-      resources: [.embedInCode("V001_initial.sql"), .embedInCode("V002_void.sql")]),
+      resources: [
+        .embedInCode("V001_initial.sql"), .embedInCode("V002_void.sql"),
+        .embedInCode("V003_grave.sql"),
+      ]),
+    .target(name: "KeepsakeMapping", path: "Sources/Mapping"),
     .target(name: "KeepsakeInjection", path: "Sources/Injection"),
     .target(name: "KeepsakeValues", path: "Sources/Values"),
     .target(
@@ -29,7 +33,7 @@ let package = Package(
     .target(
       name: "KeepsakeDevice",
       dependencies: [
-        "KeepsakeValues", "KeepsakeMigrations",
+        "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
@@ -59,7 +63,11 @@ let package = Package(
       ],
       path: "Sources/kvsync"),
     .target(
-      name: "TestSupport", dependencies: ["KeepsakeTesting", "KeepsakeDevice", "KeepsakeValues"],
+      name: "TestSupport",
+      dependencies: [
+        "KeepsakeTesting", "KeepsakeDevice", "KeepsakeValues",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       path: "Tests/Support"),
     // Random histories of devices, and an oracle: for SyncTests and for Scripts/soak.
     .target(
@@ -89,10 +97,20 @@ let package = Package(
     .testTarget(
       name: "DeviceTests",
       dependencies: [
-        "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations", "TestSupport",
+        "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations", "TestSupport", "checkpoint-probe",
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/DeviceTests"),
+    // A layer below SQLite that watches its writes, and the program that runs on it.
+    .target(
+      name: "WriteShim", path: "Tests/WriteShim", linkerSettings: [.linkedLibrary("sqlite3")]),
+    .executableTarget(
+      name: "checkpoint-probe",
+      dependencies: [
+        "WriteShim", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      path: "Tests/CheckpointProbe"),
     .target(
       name: "SettingsFixture", dependencies: ["Keepsake"], path: "Tests/SettingsFixture"),
     .executableTarget(
@@ -133,7 +151,9 @@ let package = Package(
       name: "InjectionTests", dependencies: ["KeepsakeInjection"], path: "Tests/InjectionTests"),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["kvsync", "KeepsakeDevice", "KeepsakeValues", "TestSupport"],
+      dependencies: [
+        "kvsync", "settings-probe", "KeepsakeDevice", "KeepsakeValues", "TestSupport",
+      ],
       path: "Tests/CommandTests"),
     .testTarget(
       name: "SyncTests",

@@ -15,10 +15,14 @@ package enum Migrations {
   package static let all = [
     Migration(identifier: "V001_initial", sql: text(PackageResources.V001_initial_sql)),
     Migration(identifier: "V002_void", sql: text(PackageResources.V002_void_sql)),
+    Migration(identifier: "V003_grave", sql: text(PackageResources.V003_grave_sql)),
   ]
 
   /// The schema version that this code writes; `replica.min_writer` is compared with it.
   package static var version: Int { all.count }
+
+  /// The oldest schema version that may write a new file.
+  package static let oldestWriter = 3
 
   /// `PRAGMA application_id` of every file of ours: "KEEP" in ASCII.
   package static let applicationID: Int32 = 0x4B45_4550

@@ -26,8 +26,7 @@ extension Device {
   /// - Throws: `KeepsakeError`, also when this device is damaged; then nothing was made. O(n log n)
   ///   of the entries: every page is checked.
   public func backup(to url: URL) throws(KeepsakeError) {
-    var generator = SystemRandomNumberGenerator()
-    try copy(to: url.path, mark: .random(using: &generator)) { _ in }
+    try copy(to: url.path) { _ in }
   }
 
   /// The daily backups of a device's file, the newest first.
@@ -52,12 +51,13 @@ extension Device {
     }
   }
 
-  /// Makes today's backup in the background unless it is there.
+  /// Makes today's backup in the background unless it is there. A program that ends meanwhile waits
+  /// for it, so that short ones have backups too.
   ///
   /// - Parameter report: hears of a failure.
   package func backUpDaily(_ report: @escaping @Sendable (KeepsakeError) -> Void) {
     guard backups == .daily, !isReadOnly, file != nil else { return }
-    DispatchQueue.global(qos: .utility).async { [self] in
+    Background.run { [self] in
       do throws(KeepsakeError) {
         try backUpToday()
       } catch {
@@ -90,7 +90,8 @@ extension Device {
       guard error.code == .cannotCreate, try FileStatus(of: backup.path) != nil else { throw error }
     }
     for old in try Self.backups(of: url).filter({ $0.day <= today }).dropFirst(2) {
-      Creation.remove(old.url.path)
+      // A backup is read through its log, which its last reader takes away.
+      for suffix in ["", "-wal", "-shm"] { unlink(old.url.path + suffix) }
     }
   }
 

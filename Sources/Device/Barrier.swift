@@ -23,17 +23,31 @@ extension Core {
     guard !isReadOnly, file != nil else { return }
     try access { connection in
       try connection.refuseMovedFile()
-      let log = try connection.logFile()
-      let code = log.pointee.pMethods.pointee.xSync(log, SQLITE_SYNC_FULL)
-      guard code == SQLITE_OK else {
-        throw DatabaseError(
-          resultCode: ResultCode(rawValue: code), message: "the log could not be synced")
-      }
+      try connection.sync(connection.logFile())
     }
   }
 }
 
 extension Connection {
+  fileprivate func sync(_ file: UnsafeMutablePointer<sqlite3_file>) throws {
+    let code = file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_FULL)
+    guard code == SQLITE_OK else {
+      throw DatabaseError(
+        resultCode: ResultCode(rawValue: code), message: "the log could not be synced")
+    }
+  }
+
+  /// Waits until the log is on stable storage.
+  ///
+  /// - Returns: false when the file has no log.
+  func syncLog() throws -> Bool {
+    guard try first("PRAGMA journal_mode", [], { $0.text(0) }) == "wal" else { return false }
+    // SQLite opens the log at the first reading.
+    try run("SELECT count(*) FROM sqlite_schema")
+    try sync(logFile())
+    return true
+  }
+
   /// SQLite's handle on the write-ahead log, which every commit through this connection goes to and
   /// those of other connections too. Valid within the access.
   package func logFile() throws -> UnsafeMutablePointer<sqlite3_file> {

@@ -50,14 +50,16 @@ extension Device {
     let limit = Held.horizon(now: now, skew: skew)
     guard !isReadOnly, isForced || now >= ClockRepair.earliestPresent else { return nil }
     guard try core.access({ try ReplicaState($0).last > limit }) else { return nil }
-    return try core.write { connection in
-      // Another process may have been faster.
-      var replica = try ReplicaState(connection)
-      let ahead = replica.last.milliseconds - now
-      let isDoubtful = try !isForced && connection.hasNewsOfOthers(beyond: limit)
-      guard replica.last > limit, !isDoubtful else { return (nil, []) }
-      let restamped = try connection.repairClock(&replica, at: now, as: id)
-      return (ClockRepair(ahead: ahead, restamped: restamped), [])
+    return try leased(joins: true) { () throws(KeepsakeError) in
+      try core.write { connection in
+        // Another process may have been faster.
+        var replica = try ReplicaState(connection)
+        let ahead = replica.last.milliseconds - now
+        let isDoubtful = try !isForced && connection.hasNewsOfOthers(beyond: limit)
+        guard replica.last > limit, !isDoubtful else { return (nil, []) }
+        let restamped = try connection.repairClock(&replica, at: now, as: id)
+        return (ClockRepair(ahead: ahead, restamped: restamped), [])
+      }
     }
   }
 }
@@ -97,6 +99,7 @@ extension Connection {
       SELECT store, key, tag, value, hlc, origin, ?2 FROM entry
       WHERE hlc > ?1 AND origin NOT IN \(Self.own)
       """, [.integer(horizon.rawValue), .integer(now)])
+    try disinter(beyond: horizon, at: now)
     var stamp = HybridTimestamp.zero
     let adopted = try restamp(
       &replica, after: &stamp, where: "hlc > ?1 AND origin NOT IN \(Self.own)",
@@ -111,6 +114,17 @@ extension Connection {
     // The clock has gone back, and a high-water mark cannot.
     try run("UPDATE replica SET hlc = ?1", [replica.last.cell])
     return adopted + rewritten
+  }
+
+  /// Deletions from the future that were collected: what is written now must not lose to them.
+  private func disinter(beyond horizon: HybridTimestamp, at now: Int64) throws {
+    try run(
+      """
+      INSERT OR IGNORE INTO held (store, key, tag, value, hlc, origin, held_at)
+      SELECT store, key, 0, NULL, hlc, origin, ?2 FROM grave
+      WHERE hlc > ?1 AND origin NOT IN \(Self.own)
+      """, [.integer(horizon.rawValue), .integer(now)])
+    try run("DELETE FROM grave WHERE hlc > ?1", [.integer(horizon.rawValue)])
   }
 
   /// Makes writes of this device of some entries, in the order of their stamps.

@@ -133,7 +133,8 @@ package struct Row {
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
-  private func bytes(_ column: Int32) -> Data {
+  /// The bytes of a blob, or of text as they are, which may be no UTF-8.
+  package func bytes(_ column: Int32) -> Data {
     guard let start = sqlite3_column_blob(statement, column) else { return Data() }
     return Data(bytes: start, count: Int(sqlite3_column_bytes(statement, column)))
   }

@@ -34,11 +34,14 @@ struct Contents {
   }
 
   /// Notes what this process has changed.
-  mutating func note(_ changes: [Change]) {
+  ///
+  /// - Parameter isWhole: whether everything was known that others had changed before. If not, the
+  ///   numbers of these changes are above some that have still to be looked at.
+  mutating func note(_ changes: [Change], isWhole: Bool) {
     for change in changes {
       let address = Address(store: change.store, key: change.key)
       if scopes.contains(address) { values[address] = change.new }
-      lseq = max(lseq, change.transaction)
+      if isWhole { lseq = max(lseq, change.transaction) }
     }
   }
 

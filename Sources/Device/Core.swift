@@ -21,10 +21,13 @@ package final class Core: Sendable {
   package let shared: SharedState
   /// Deleted when the connection has gone.
   private let folder: TemporaryFolder?
-  private let queue: DatabaseQueue
-  private let patience: Patience
+  let queue: DatabaseQueue
+  let patience: Patience
+  /// Nil where nothing is written, or no log is.
+  package let checkpoints: Checkpoints?
+  let still: StillFile?
   /// Only used from within the queue.
-  private let session = WriteSession()
+  let session = WriteSession()
   package let moments: Moments
 
   /// - Parameter shared: of all cores on the file.
@@ -39,13 +42,20 @@ package final class Core: Sendable {
     mode = opened.mode
     isReadOnly = opened.mode != .readWrite
     queue = opened.queue
-    patience = opened.patience
+    (patience, still) = (opened.patience, opened.still)
     moments = Moments(
       opened.index, layers: shared.layers, isPrivate: file == nil || opened.mode == .immutable)
+    checkpoints =
+      file == nil || isReadOnly
+      ? nil : Checkpoints(location, patience) { [shared] in shared.upkeep.report($0) }
     shared.feed.register(self)
+    if let checkpoints {
+      queue.unsafeReentrantWrite { checkpoints.follow(Connection($0, location)) }
+    }
   }
 
   deinit {
+    checkpoints?.stop()
     // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
     // elsewhere), and the next open does it.
     Result { try queue.close() }.discardFailure()
@@ -55,52 +65,20 @@ package final class Core: Sendable {
   /// its own snapshot.
   package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
     do {
-      return try queue.unsafeReentrantWrite { try body(Connection($0, location)) }
+      return try queue.unsafeReentrantWrite { database in
+        let connection = Connection(database, location)
+        return try StillFile.checking(still) {
+          try connection.explaining { try body(connection) }
+        }
+      }
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
   }
 
-  func backUp(to path: String) throws(KeepsakeError) {
-    do {
-      let copy = try DatabaseQueue(path: Location.file(path).uri(.create))
-      try queue.backup(to: copy)
-      try copy.close()
-    } catch {
-      let error = KeepsakeError(error, path: location.path)
-      throw error.code == .diskFull ? error.at(path) : error
-    }
-  }
-
-  /// Rewrites the file without unused pages, and shortens its log where no reader needs it.
-  package func vacuum() throws(KeepsakeError) {
-    try access { connection in
-      // In memory a large file might not fit. The change takes temporary tables away.
-      try connection.run("PRAGMA temp_store = FILE")
-      defer {
-        // Fails only when the connection is broken, and then its next use says so.
-        Result {
-          try connection.run("PRAGMA temp_store = MEMORY")
-          try connection.run(Door.incomingTable)
-        }.discardFailure()
-      }
-      try connection.run("VACUUM")
-      try connection.run(Connection.checkpoint)
-    }
-  }
-
-  /// Moves everything from the log into the file itself: before the file gets another name, because
-  /// the log would keep the old one. Closing does the same, and cannot say that the disk was full.
-  package func emptyLog() throws(KeepsakeError) {
-    try access { try $0.emptyLog() }
-  }
-
-  /// Bytes of the database without its log.
-  package func databaseSize() throws(KeepsakeError) -> Int64 {
-    try access { connection in
-      let pages = try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
-      return pages * (try connection.first("PRAGMA page_size") { $0.integer(0) } ?? 0)
-    }
+  /// From now on nothing is committed once `sender` was written to while we read it.
+  package func reads(_ sender: Core?) throws(KeepsakeError) {
+    try access { _ in session.sender = sender }
   }
 
   /// Reads from one snapshot.
@@ -149,7 +127,7 @@ package final class Core: Sendable {
     }
     var isOutermost = false
     // What others have committed before is told even when this fails.
-    defer { if isOutermost { shared.feed.observers.deliver() } }
+    defer { if isOutermost { Lease.tellObservers(shared) } }
     let (value, needsBarrier) = try access { connection in
       if moments.isInOurTransaction || connection.isInTransaction {
         if let ending = session.ending { throw ending }
@@ -165,6 +143,7 @@ package final class Core: Sendable {
       }
       return (try commit(connection, body), session.needsBarrier)
     }
+    if isOutermost { checkpoints?.runIfDue() }
     if needsBarrier { try synchronize() }
     return value
   }
@@ -186,6 +165,7 @@ package final class Core: Sendable {
       if isObserved { commits = feed.willWrite(connection, moments) }
       let value = try body(connection, session)
       if let ending = session.ending { throw ending }
+      try session.sender?.still?.check()
       try session.finish(connection, isObserved: isObserved)
       return value
     }
@@ -223,18 +203,6 @@ extension Connection {
 
   /// How many rows this connection has ever touched.
   fileprivate var totalChanges: Int { database.totalChangesCount }
-
-  /// Moves as much from the log into the file as readers elsewhere allow.
-  static let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
-
-  /// As `Core.emptyLog`.
-  func emptyLog() throws {
-    let isBusy = try first(Self.checkpoint) { $0.integer(0) != 0 }
-    guard isBusy == false else {
-      throw KeepsakeError(
-        .locked, path: path, "another program keeps the file locked", cure: "try again")
-    }
-  }
 
   /// Throws when the path leads to another file by now, or to none: SQLite would go on writing into
   /// the file that was deleted, and nobody would ever read it.
@@ -278,23 +246,4 @@ extension Connection {
 extension Device {
   /// Whether this device can only be read.
   public var isReadOnly: Bool { core.isReadOnly }
-
-  /// Reads every page of the file.
-  ///
-  /// Not `quick_check`: that one lets rows pass that are out of order or lack in an index, which a
-  /// merge would neither find nor miss.
-  ///
-  /// - Throws: `KeepsakeError` that tells what is damaged. O(n log n) of the entries.
-  package func checkIntegrity() throws(KeepsakeError) {
-    let problem = try core.access { connection in
-      try connection.first("PRAGMA integrity_check(1)") { $0.text(0) }
-    }
-    guard problem == "ok" else {
-      // The line before it names the database within the connection.
-      let place = problem?.split(separator: "\n").last.map(String.init) ?? "no answer"
-      throw KeepsakeError(
-        .corrupt, path: path, "the file is damaged (\(place))",
-        cure: "restore a backup of it")
-    }
-  }
 }

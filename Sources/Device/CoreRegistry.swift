@@ -5,7 +5,7 @@ import KeepsakeValues
 import Synchronization
 
 /// Which files this process has open, so that two opens of one file share a core.
-enum CoreRegistry {
+package enum CoreRegistry {
   private struct Slot: Hashable {
     let file: FileID
     let isReadOnly: Bool
@@ -17,12 +17,26 @@ enum CoreRegistry {
 
   private static let open = Mutex<[Slot: WeakCore]>([:])
 
+  /// Runs between the look at a path and the opening of what is there; for tests.
+  @TaskLocal package static var beforeOpening: (@Sendable () -> Void)?
+
   /// The core of a file, made or opened if nobody has it open for the same use; an open one keeps
   /// its patience. The lock is held throughout, so two threads cannot open one file twice.
   static func core(
     _ path: String, _ access: Access, busyTimeout: Duration, identity: ReplicaID,
     folder: TemporaryFolder? = nil
   ) throws(KeepsakeError) -> Core {
+    while true {
+      let core = try attempt(path, access, busyTimeout, identity, folder)
+      if let core { return core }
+    }
+  }
+
+  /// - Returns: nil when another file got the name meanwhile: it would pass for the former one.
+  private static func attempt(
+    _ path: String, _ access: Access, _ busyTimeout: Duration, _ identity: ReplicaID,
+    _ folder: TemporaryFolder?
+  ) throws(KeepsakeError) -> Core? {
     try open.withLock { (open) throws(KeepsakeError) in
       open = open.filter { $0.value.core != nil }
       if access == .create, try FileStatus(of: path) == nil {
@@ -31,11 +45,16 @@ enum CoreRegistry {
       guard let status = try FileStatus(of: path) else { throw Opening.missing(path) }
       let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
       if let core = open[slot]?.core { return core }
+      beforeOpening?()
       // Opened for another use: another connection, all else the same.
       let shared = open.first { $0.key.file == status.id }?.value.core?.shared
+      let opened = try Opening.open(.file(path), for: access, busyTimeout: busyTimeout)
+      guard try FileID(of: path) == status.id else { return nil }
+      let removed =
+        opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []
       let core = Core(
-        try Opening.open(.file(path), for: access, busyTimeout: busyTimeout),
-        file: status.id, shared: shared ?? SharedState(), folder: folder)
+        opened, file: status.id, shared: shared ?? SharedState(removedDrafts: removed),
+        folder: folder)
       open[slot] = WeakCore(core: core)
       return core
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A new file is made complete under another name in the same folder, then linked to its own. So a
-// file of ours either is not there or is whole: no crash and no race between two processes can
-// leave one that is half made, or give it two identities. link(2) fails when the name is taken.
+// A new file is made complete as a draft, then linked to its name. So a file of ours either is not
+// there or is whole: no crash and no race between two processes can leave one that is half made, or
+// give it two identities.
 
 import Foundation
 import GRDB
@@ -13,46 +13,9 @@ package enum Creation {
   /// Makes the file unless somebody else has made it meanwhile.
   static func create(path: String, identity: ReplicaID) throws(KeepsakeError) {
     guard !FileStatus.isSymbolicLink(path) else { throw Opening.missing(path) }
-    _ = try make(path: path, mark: identity) { draft in
-      let queue = try Opening.connect(.file(draft), .readWrite, Patience(Device.defaultBusyTimeout))
-      try queue.writeWithoutTransaction { database in
-        // 1024: a set rewrites a few pages whole, and small ones are cheaper to log.
-        try database.execute(sql: "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;")
-      }
-      try populate(queue, identity: identity, path: path)
-      try queue.writeWithoutTransaction { try Connection(database: $0, path: path).emptyLog() }
-      try queue.close()
-    }
-  }
-
-  /// Makes a draft beside the file to be, and gives it its name when `fill` has returned.
-  ///
-  /// - Parameters:
-  ///   - mark: makes the draft's name unique.
-  ///   - fill: gets the path of an empty file; empties its log and closes it when it is done.
-  /// - Returns: false when the name was taken; then whatever has it is as it was.
-  static func make(
-    path: String, mark: ReplicaID, _ fill: (String) throws -> Void
-  ) throws(KeepsakeError) -> Bool {
-    let draft = path + draftInfix + mark.description
-    try makeEmpty(draft, for: path)
-    defer { remove(draft) }
-    do {
-      try fill(draft)
-    } catch {
-      throw KeepsakeError(error, path: path)
-    }
-    return try publish(draft, as: path)
-  }
-
-  /// Gives a draft that nobody has open its name.
-  ///
-  /// - Returns: false when the name was taken; then whatever has it is as it was.
-  package static func publish(_ draft: String, as path: String) throws(KeepsakeError) -> Bool {
-    try refuseOrphanedLog(of: path)
-    guard link(draft, path) != 0 else { return true }
-    guard errno == EEXIST else { throw cannotCreate(path, errno) }
-    return false
+    let draft = try Draft(of: path)
+    try draft.populate(identity)
+    _ = try draft.publish()
   }
 
   /// Throws when a file that is gone has left its log: SQLite would take it for the new file's, and
@@ -67,31 +30,43 @@ package enum Creation {
       cure: "remove \(path)-wal, or put the file back")
   }
 
-  /// Removes a draft, and the log that closing leaves where the disk was too full to empty it.
-  package static func remove(_ draft: String) {
-    for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) }
-  }
-
-  /// Between a file's name and the mark in a draft's.
-  package static let draftInfix = ".new-"
-
   /// The schema and one identity, in an empty database.
   static func populate(_ queue: DatabaseQueue, identity: ReplicaID, path: String) throws {
-    try Schema.migrate(queue)
     try queue.writeWithoutTransaction { database in
-      try Connection(database: database, path: path).run(
-        """
-        INSERT INTO replica (only, id, epoch, hlc, lseq, min_writer) VALUES (1, ?1, 0, 0, 0, ?2)
-        """,
-        [.integer(identity.rawValue), .integer(1)])
+      try Connection(database: database, path: path).transaction(.immediate) { connection in
+        try Schema.create(connection)
+        try connection.run(
+          """
+          INSERT INTO replica (only, id, epoch, hlc, lseq, min_writer) VALUES (1, ?1, 0, 0, 0, ?2)
+          """,
+          [.integer(identity.rawValue), .integer(Int64(Migrations.oldestWriter))])
+      }
     }
   }
 
-  /// Settings may be secrets, so a file is its owner's alone; SQLite gives its log the same mode.
-  private static func makeEmpty(_ draft: String, for path: String) throws(KeepsakeError) {
-    let descriptor = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw cannotCreate(path, errno) }
-    close(descriptor)
+  /// Makes a new name in a folder outlive a power failure. https://lwn.net/Articles/457667/
+  ///
+  /// - Parameter name: gives the file its name, unless that is taken. All but the disk itself can
+  ///   fail before it only.
+  /// - Returns: what `name` does.
+  static func syncing(
+    _ folder: String, _ name: () throws(KeepsakeError) -> Bool
+  ) throws(KeepsakeError) -> Bool {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      // A folder that one may write to and not read cannot be synced.
+      if errno == EACCES { return try name() }
+      throw KeepsakeError(system: errno, path: folder)
+    }
+    defer { close(descriptor) }
+    guard try name() else { return false }
+    // Not every file system can.
+    guard fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP else { return true }
+    let text = String(cString: strerror(errno))
+    throw KeepsakeError(
+      .inputOutput, path: folder,
+      "what was made is there, but its folder cannot be synced (\(text))",
+      cure: "check the disk: a power failure may take it away")
   }
 
   static func cannotCreate(_ path: String, _ code: Int32) -> KeepsakeError {

@@ -14,9 +14,9 @@ package import KeepsakeValues
 
 package enum Door {
   /// `seq` orders what came in; arrival numbers follow it. The columns `old_…` are of the entry
-  /// that is there, all NULL when there is none. `rank` says how `(tag, value)` compares with
-  /// what is there: 1 larger, 0 the same, -1 smaller; the values there may be large, and stay
-  /// there.
+  /// that is there, or of the tombstone that was collected there; all NULL when there is none.
+  /// `rank` says how `(tag, value)` compares with what is there: 1 larger, 0 the same, -1 smaller;
+  /// the values there may be large, and stay there.
   static let incomingTable = """
     CREATE TEMP TABLE IF NOT EXISTS incoming (
       seq INTEGER PRIMARY KEY, store TEXT NOT NULL, key TEXT NOT NULL, tag INTEGER NOT NULL,
@@ -32,8 +32,8 @@ package enum Door {
     ON CONFLICT (store, key) DO UPDATE SET
       tag = excluded.tag, value = excluded.value, hlc = excluded.hlc, origin = excluded.origin,
       lseq = excluded.lseq
-    WHERE (excluded.hlc, excluded.origin, excluded.tag, excluded.value)
-        > (entry.hlc, entry.origin, entry.tag, entry.value)
+    WHERE (excluded.hlc, excluded.origin, excluded.tag, excluded.value, typeof(excluded.value))
+        > (entry.hlc, entry.origin, entry.tag, entry.value, typeof(entry.value))
     """
   }
 
@@ -74,11 +74,15 @@ package enum Door {
     try connection.run(
       """
       INSERT INTO incoming (store, key, tag, value, hlc, origin, old_tag, old_hlc, old_origin, rank)
-      SELECT s.store, s.key, s.tag, s.value, s.hlc, s.origin, old.tag, old.hlc, old.origin,
-        CASE WHEN (s.tag, s.value) > (old.tag, old.value) THEN 1
-          WHEN (s.tag, s.value) < (old.tag, old.value) THEN -1 ELSE 0 END
+      SELECT s.store, s.key, s.tag, s.value, s.hlc, s.origin,
+        ifnull(old.tag, iif(g.hlc IS NULL, NULL, 0)), ifnull(old.hlc, g.hlc),
+        ifnull(old.origin, g.origin),
+        CASE WHEN (s.tag, s.value, typeof(s.value)) > (old.tag, old.value, typeof(old.value)) THEN 1
+          WHEN (s.tag, s.value, typeof(s.value)) < (old.tag, old.value, typeof(old.value)) THEN -1
+          WHEN g.hlc IS NOT NULL THEN s.tag <> 0 ELSE 0 END
       FROM (SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin \(source)) AS s
       LEFT JOIN main.entry AS old ON old.store = s.store AND old.key = s.key
+      LEFT JOIN main.grave AS g ON old.hlc IS NULL AND g.store = s.store AND g.key = s.key
       """, arguments)
     return connection.changes
   }

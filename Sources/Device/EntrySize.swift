@@ -35,10 +35,13 @@ package enum EntrySize {
     }
   }
 
+  /// What is behind an error about an entry of a file that is too large for any device.
+  package struct Excess: Error {}
+
   fileprivate static func tooLarge(_ address: Address, _ path: String) -> KeepsakeError {
     KeepsakeError(
       .corrupt, path: path, "\(address.shortened) is larger than any device accepts",
-      cure: "delete it there, or do not trust this file")
+      cure: "do not trust this file; restore a backup of it", cause: Excess())
   }
 }
 

@@ -37,6 +37,10 @@ final class Feed: Sendable {
   private let state = Mutex(State())
   /// Held while the thread has a hold on the core.
   private let looking = Mutex(())
+  /// Counts what the thread has checked, or begun to: it may be waiting for a transaction.
+  let checks = Checks()
+
+  var isLooking: Bool { looking.withLockIfAvailable { _ in } == nil }
 
   private struct WeakCore: Sendable { weak var core: Core? }
   /// Of this file, in this process.
@@ -75,7 +79,8 @@ final class Feed: Sendable {
           if let scope = observer.scope { state.contents.widen(scope) }
           if state.events == nil { state.events = try start(core.location) }
           // What this transaction has not committed yet must not be taken for known.
-          if !connection.isInTransaction { try catchUp(connection, core.moments, &state) }
+          guard !connection.isInTransaction else { return }
+          try catchUp(connection, core.moments, &state, before: new)
         }
       }
     } catch {
@@ -124,11 +129,10 @@ final class Feed: Sendable {
     observers.enqueue(changes, end: end, isCommit: isCommit)
     state.withLock { state in
       guard state.events != nil else { return }
-      state.contents.note(changes)
+      let isWhole = commits.map { $0 == state.commits } ?? false
+      state.contents.note(changes, isWhole: isWhole)
       // A transaction that wrote only to temporary tables is none for the file.
-      guard isCommit, let commits, state.commits == commits, moments.commits != commits else {
-        return
-      }
+      guard isCommit, isWhole, let commits, moments.commits != commits else { return }
       state.commits = commits &+ 1
     }
   }
@@ -136,8 +140,10 @@ final class Feed: Sendable {
   // MARK: - What others commit
 
   /// Reads what has changed since, if anybody has committed.
+  ///
+  /// - Parameter end: observers from this one on have come since, and hear nothing of it.
   private func catchUp(
-    _ connection: Connection, _ moments: Moments, _ state: inout State
+    _ connection: Connection, _ moments: Moments, _ state: inout State, before end: Int? = nil
   ) throws {
     // Before the snapshot, which may be newer: then the next look finds nothing, and that is all.
     let commits = moments.commits
@@ -147,7 +153,7 @@ final class Feed: Sendable {
     }
     let isCommit = state.commits != commits
     state.commits = commits
-    observers.enqueue(changes, isForeign: true, isCommit: isCommit)
+    observers.enqueue(changes, isForeign: true, end: end, isCommit: isCommit)
   }
 
   /// - Returns: whether anybody has committed since the last look.
@@ -222,6 +228,7 @@ final class Feed: Sendable {
   }
 
   private func check(_ core: Core) throws {
+    checks.begin()
     try core.access { try $0.refuseMovedFile() }
     _ = try look(core)
   }

@@ -22,6 +22,8 @@ package final class FileEvents: Sendable {
   package init(path: String) throws(KeepsakeError) {
     var ends: [Int32] = [0, 0]
     guard Foundation.pipe(&ends) == 0 else { throw KeepsakeError(system: errno, path: path) }
+    // Not for the programs that this process starts: they would keep it open for their life.
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     pipe = (ends[0], ends[1])
     let name = String(path.split(separator: "/").last ?? "")
     names = [name, name + "-wal"]

@@ -7,7 +7,7 @@
 import Foundation
 
 /// A file's identity on this machine: two paths name one file iff these are equal.
-package struct FileID: Hashable, Sendable {
+package struct FileID: Hashable, Comparable, Sendable {
   let device: UInt64
   let inode: UInt64
 
@@ -17,18 +17,38 @@ package struct FileID: Hashable, Sendable {
     self = id
   }
 
+  package static func < (a: FileID, b: FileID) -> Bool {
+    (a.device, a.inode) < (b.device, b.inode)
+  }
+
+  /// As `/proc/locks` names it: the device's major and minor number in hexadecimal (glibc's
+  /// `gnu_dev_major` and `gnu_dev_minor`), and the inode's.
+  var inLocks: String {
+    func digits(_ number: UInt64) -> String {
+      (number < 16 ? "0" : "") + String(number, radix: 16)
+    }
+    let major = device >> 8 & 0xFFF | device >> 32 & 0xFFFF_F000
+    let minor = device & 0xFF | device >> 12 & 0xFFFF_FF00
+    return "\(digits(major)):\(digits(minor)):\(inode)"
+  }
+
   fileprivate init(device: UInt64, inode: UInt64) {
     self.device = device
     self.inode = inode
   }
 }
 
-struct FileStatus {
+struct FileStatus: Equatable {
   enum Kind { case regular, folder, other }
 
   let id: FileID
   let kind: Kind
   let size: Int64
+  let owner: uid_t
+  let group: gid_t
+  let permissions: mode_t
+  /// When it was last changed, in nanoseconds since 1970.
+  private let change: Int64
 
   /// Follows symbolic links; nil when nothing is there.
   ///
@@ -42,6 +62,13 @@ struct FileStatus {
     }
     id = FileID(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     size = Int64(status.st_size)
+    (owner, group, permissions) = (status.st_uid, status.st_gid, status.st_mode & 0o7777)
+    #if canImport(Darwin)
+      let time = status.st_ctimespec
+    #else
+      let time = status.st_ctim
+    #endif
+    change = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     kind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .regular
@@ -69,9 +96,10 @@ struct FileStatus {
 
 extension KeepsakeError {
   /// A failure of the operating system, by its `errno`.
-  init(system code: Int32, path: String) {
+  package init(system code: Int32, path: String, cause: (any Error)? = nil) {
     let text = String(cString: strerror(code))
     switch code {
+    case EMFILE, ENFILE, EFBIG, ENOMEM: self.init(limit: code, path: path, cause: cause)
     case EACCES, EPERM, EROFS:
       self.init(
         .permissionDenied, path: path, "the system refuses access (\(text))",
@@ -80,8 +108,21 @@ extension KeepsakeError {
       self.init(.diskFull, path: path, "the disk is full", cure: "free some space and try again")
     default:
       self.init(
-        .inputOutput, path: path, "the system reports: \(text)", cure: "check the path and the disk"
-      )
+        .inputOutput, path: path, "the system reports: \(text)",
+        cure: "check the path and the disk", cause: cause)
     }
+  }
+
+  /// Something that the process may have no more of; the file is not to blame.
+  private init(limit code: Int32, path: String, cause: (any Error)?) {
+    let text = String(cString: strerror(code))
+    let (problem, cure) =
+      switch code {
+      case EMFILE: ("this process may open no more files", "raise its limit (ulimit -n)")
+      case ENFILE: ("the system can open no more files", "close other programs")
+      case EFBIG: ("the file may not grow: this process has a limit", "raise it (ulimit -f)")
+      default: ("this process gets no more memory", "raise its limit (ulimit -v), or free some")
+      }
+    self.init(.inputOutput, path: path, "\(problem) (\(text))", cure: cure, cause: cause)
   }
 }

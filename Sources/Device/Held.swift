@@ -21,7 +21,8 @@ package enum Held {
   private static let dueWinners = """
     (
       SELECT *, row_number() OVER (
-        PARTITION BY store, key ORDER BY hlc DESC, origin DESC, tag DESC, value DESC) AS place
+        PARTITION BY store, key ORDER BY hlc DESC, origin DESC, tag DESC, value DESC,
+          typeof(value) DESC) AS place
       FROM held WHERE hlc <= ?1)
     """
 
@@ -50,6 +51,18 @@ package enum Held {
 
   package static func count(_ connection: Connection) throws -> Int {
     Int(try connection.first("SELECT count(*) FROM held") { $0.integer(0) } ?? 0)
+  }
+
+  /// Whether anything waits that will win over what is here now.
+  package static func mattersAny(_ connection: Connection) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM held AS h LEFT JOIN entry AS e ON e.store = h.store AND e.key = h.key
+      WHERE e.hlc IS NULL OR (h.hlc, h.origin, h.tag, h.value, typeof(h.value))
+        > (e.hlc, e.origin, e.tag, e.value, typeof(e.value))
+      LIMIT 1
+      """
+    ) { _ in true } ?? false
   }
 
   /// The stamp of the entry that is due first; nil when nothing waits.
@@ -84,7 +97,8 @@ package enum Held {
     ) { _ in true } ?? false
   }
 
-  /// Takes what is stamped beyond `horizon` out of `incoming`, to wait.
+  /// Takes what is stamped beyond `horizon` and would win out of `incoming`, to wait. What loses
+  /// already, or is here already, is decided.
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: how many.
@@ -95,11 +109,14 @@ package enum Held {
     try connection.run(
       """
       INSERT INTO main.held (store, key, tag, value, hlc, origin, held_at)
-      SELECT store, key, tag, value, hlc, origin, ?2 FROM incoming WHERE hlc > ?1
+      SELECT store, key, tag, value, hlc, origin, ?2 FROM incoming AS i
+      WHERE hlc > ?1 AND \(Door.wins)
       ON CONFLICT (store, key, hlc, origin) DO UPDATE SET tag = excluded.tag, value = excluded.value
-      WHERE (excluded.tag, excluded.value) > (held.tag, held.value)
+      WHERE (excluded.tag, excluded.value, typeof(excluded.value))
+        > (held.tag, held.value, typeof(held.value))
       """, [.integer(horizon.rawValue), .integer(now)])
-    try connection.run("DELETE FROM incoming WHERE hlc > ?1", [.integer(horizon.rawValue)])
+    try connection.run(
+      "DELETE FROM incoming AS i WHERE hlc > ?1 AND \(Door.wins)", [.integer(horizon.rawValue)])
     return connection.changes
   }
 
@@ -111,6 +128,7 @@ package enum Held {
     var replica = try ReplicaState(connection)
     try connection.run(journal, [horizon, .integer(now)])
     try connection.run(journalDue, [horizon, .integer(now)])
+    try ConflictLog.trim(connection)
     let count = try Door.fill(
       connection, from: "FROM \(dueWinners) AS e WHERE e.place = 1 ORDER BY e.hlc", [horizon])
     guard count > 0 else { return [] }

@@ -2,16 +2,24 @@
 
 import Foundation
 import GRDB
+import GRDBSQLite
 import KeepsakeValues
 
 extension KeepsakeError {
   /// The same failure in our words. Result codes: https://www.sqlite.org/rescode.html
-  init(_ error: any Error, path: String) {
+  ///
+  /// - Parameter handle: the connection that failed, while it is open: it knows more.
+  init(_ error: any Error, path: String, on handle: OpaquePointer? = nil) {
     switch error {
     case let error as KeepsakeError: self = error
     case let error as ValueError:
       self.init(.invalidValue, path: path, error.description, cure: "nothing was written")
-    case let error as DatabaseError: self.init(sqlite: error, path: path)
+    case let error as DatabaseError:
+      if let fault = SystemFault(error, on: handle) {
+        self.init(system: fault.code, path: fault.attached ?? path, cause: error)
+      } else {
+        self.init(sqlite: error, path: path)
+      }
     default:
       self.init(
         .inputOutput, path: path, "\(error)", cure: "nothing was written; try again", cause: error)
@@ -22,11 +30,6 @@ extension KeepsakeError {
     let message = error.message ?? "no message"
     func make(_ code: Code, _ problem: String, _ cure: String) -> KeepsakeError {
       KeepsakeError(code, path: path, problem, cure: cure, cause: error)
-    }
-    if error.extendedResultCode == .SQLITE_IOERR_SHMSIZE {
-      // The shared memory beside the log could not be made as large as it has to be.
-      self.init(system: ENOSPC, path: path)
-      return
     }
     self =
       switch error.resultCode.primaryResultCode {
@@ -48,8 +51,22 @@ extension KeepsakeError {
           .permissionDenied, "the file cannot be opened (\(message))",
           "check the permissions of the file and of its folder")
       case .SQLITE_TOOBIG:
-        make(.invalidValue, "a value is larger than SQLite can hold", "store a file name instead")
-      case .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_SCHEMA:
+        // What we write is measured before.
+        make(.corrupt, "it holds more in one row than any device accepts", "do not trust this file")
+      case .SQLITE_INTERRUPT:
+        make(
+          .corrupt, "reading it takes longer than its size can explain",
+          "do not trust this file; restore a backup of it")
+      case .SQLITE_ERROR where message.contains("same text encoding"):
+        // What ATTACH says of a header that names another one, which no file of ours does.
+        make(.corrupt, "the file is damaged (\(message))", "restore a backup of it")
+      case .SQLITE_ERROR, .SQLITE_SCHEMA:
+        // The schema was checked when the file was opened: another program changes it, or this one
+        // is at fault. Neither is damage, for which a file could be put aside.
+        make(
+          .inputOutput, "SQLite refuses a statement (\(message))",
+          "open the file anew; if that does not help, look at it with kvsync doctor")
+      case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH:
         // The statements are ours and tested; what they do not fit is the file.
         make(.corrupt, "its contents are not ours (\(message))", "restore a backup of it")
       default:

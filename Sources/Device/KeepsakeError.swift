@@ -13,6 +13,8 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case notKeepsake
     /// A file of ours that is damaged.
     case corrupt
+    /// A log or a journal lies beside the file that is not its own, and would destroy it.
+    case foreignLog
     /// Written by a version that this one must not touch.
     case newerSchema
     /// The file is not there and cannot be made.

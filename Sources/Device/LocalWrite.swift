@@ -52,6 +52,14 @@ extension Device {
   /// Within another transaction, or an update, it joins that one; when it throws, what it wrote is
   /// taken back and the outer one may go on. On a device that can only be read it is a snapshot.
   ///
+  /// What a property's setter, or anything else that cannot throw, fails to write, the transaction
+  /// throws when `body` has returned: the first of several failures. If `body` throws something
+  /// else, that failure is reported. A write to another device is no part of it.
+  ///
+  /// What a property's setter, or whatever else cannot throw, fails to write within it, it throws
+  /// when `body` has returned, the first of several. Such a failure is reported only if `body`
+  /// throws something else. A write to another device is no part of it.
+  ///
   /// - Parameters:
   ///   - durability: what the writes survive once this returns. Within another transaction
   ///     `powerSafe` holds for the whole of it.
@@ -63,10 +71,18 @@ extension Device {
   public func transaction<Value>(
     durability: Durability = .crashSafe, _ body: () throws -> Value
   ) throws -> Value {
+    try transaction(durability, waiting: nil, body)
+  }
+
+  /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
+  ///   does.
+  package func transaction<Value>(
+    _ durability: Durability, waiting limit: Duration?, _ body: () throws -> Value
+  ) throws -> Value {
     try forwarding { forward throws(KeepsakeError) in
-      isReadOnly
-        ? try core.snapshot { try forward(body) }
-        : try core.write(durability) { _, _ in try forward(body) }
+      func run() throws -> Value { try forward { try core.heeding(body) } }
+      return isReadOnly
+        ? try core.snapshot(run) : try core.write(durability, waiting: limit) { _, _ in try run() }
     }
   }
 

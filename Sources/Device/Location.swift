@@ -32,7 +32,7 @@ package enum Location: Sendable, Hashable {
   }
 
   /// The path from the root, without links; as `path` in memory.
-  var realPath: String {
+  package var realPath: String {
     if case .file(_, let real) = self { real } else { path }
   }
 
@@ -55,7 +55,8 @@ package enum Location: Sendable, Hashable {
     switch self {
     case .memory(let name): "file:/\(name)?vfs=memdb"
     case .file(_, let real):
-      "file:" + Self.percentEncoded(real) + "?" + Self.parameters(mode)
+      // With an empty authority, or SQLite would take the `tmp` of `//tmp/x` for one.
+      "file://" + Self.percentEncoded(real) + "?" + Self.parameters(mode)
     }
   }
 

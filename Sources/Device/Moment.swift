@@ -2,12 +2,15 @@
 //
 // Whether anybody has committed since, for the price of six loads. In write-ahead-log mode every
 // process that has the file open maps the same wal-index, and a commit, by whoever it is made,
-// changes its header (https://www.sqlite.org/walformat.html#the_wal_index_header). The mapping is
-// SQLite's own: a descriptor of ours would drop SQLite's locks when it is closed.
+// changes its header (https://www.sqlite.org/walformat.html#the_wal_index_header). The page is
+// SQLite's, mapped a second time: a descriptor of ours would drop SQLite's locks when it is closed,
+// and SQLite's own mapping goes with the connection, while a value that was read through it, and
+// the moment of that reading, may be asked about later, by any thread.
 
 import Foundation
 import GRDB
 import GRDBSQLite
+import KeepsakeMapping
 import Synchronization
 
 /// How often what is read besides the file has changed: the layers that stores have in memory. Of
@@ -45,7 +48,7 @@ package struct Moment: Equatable, Sendable {
   }
 }
 
-/// The header of a database's wal-index. Valid as long as the connection is open.
+/// The header of a database's wal-index, until `end` is called, also when the connection is closed.
 // Sendable: the memory is shared with other processes anyway. A load that meets a store gives a
 // header that equals none that was ever read, or one from before the commit.
 struct WalIndex: @unchecked Sendable {
@@ -66,8 +69,13 @@ struct WalIndex: @unchecked Sendable {
     var region: UnsafeMutableRawPointer?
     // The first region, of the size that SQLite itself asks for; not made when it is not there.
     guard map(file, 0, 32768, 0, &region) == SQLITE_OK, let region else { return nil }
-    header = UnsafeRawPointer(region)
+    guard let page = keepsake_map_again(region) else {
+      throw KeepsakeError(system: errno, path: connection.path)
+    }
+    header = page
   }
+
+  func end() { keepsake_unmap(header) }
 
   /// How often somebody has committed, modulo 2^32 (`iChange`). It starts anew when SQLite has to
   /// make the index anew, because a writer was killed at the wrong moment.
@@ -98,7 +106,7 @@ package final class Moments: Sendable {
   private let writer = Atomic<UInt>(0)
 
   /// - Parameters:
-  ///   - index: nil in memory, and where SQLite has none.
+  ///   - index: nil in memory, and where SQLite has none. It ends with this object.
   ///   - layers: of the file.
   ///   - isPrivate: whether only this core can write; then its commits are counted.
   init(_ index: WalIndex?, layers: LayerVersion, isPrivate: Bool) {
@@ -107,8 +115,10 @@ package final class Moments: Sendable {
     canBeTold = index != nil || isPrivate
   }
 
+  deinit { index?.end() }
+
   /// The state that a read would see now; nil where that cannot be told: within a transaction of
-  /// this thread, and where SQLite does not show it. Valid as long as the connection is open.
+  /// this thread, and where SQLite does not show it.
   package var now: Moment? {
     guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
     let layers = layers.value
@@ -156,7 +166,7 @@ package final class Moments: Sendable {
 }
 
 /// A number that no other running thread has; never 0.
-private var currentThread: UInt {
+var currentThread: UInt {
   #if canImport(Darwin)
     UInt(bitPattern: pthread_self())
   #else

@@ -22,6 +22,8 @@ struct Opened {
   let location: Location
   let mode: Location.Mode
   let patience: Patience
+  /// Of a file that is read as it lies.
+  var still: StillFile?
   /// Nil where SQLite shows no commits of others.
   var index: WalIndex?
 }
@@ -31,24 +33,57 @@ enum Opening {
   static func open(
     _ location: Location, for access: Access, busyTimeout: Duration
   ) throws(KeepsakeError) -> Opened {
+    let patience = Patience(busyTimeout)
+    // Where nothing can be locked others may make or remove the log while we look.
+    var attempt = 0
+    while true {
+      let surroundings = Surroundings(of: location)
+      do throws(KeepsakeError) {
+        return try attemptToOpen(location, access, patience)
+      } catch {
+        let isSame = surroundings == Surroundings(of: location)
+        guard access == .readOnly, error.mayPass, attempt < 100 || !isSame,
+          patience.wait(attempt: attempt)
+        else { throw error }
+      }
+      attempt += 1
+    }
+  }
+
+  private static func attemptToOpen(
+    _ location: Location, _ access: Access, _ patience: Patience
+  ) throws(KeepsakeError) -> Opened {
     do {
       let mode = try mode(location, access)
-      let patience = Patience(busyTimeout)
-      let queue = try connect(location, mode, patience)
-      try queue.writeWithoutTransaction { database in
-        let connection = Connection(database, location)
-        try Schema.check(connection, path: location.path)
-        try refuseCutOff(connection, location)
-        guard mode == .readWrite else { return }
-        try prepareForWriting(connection, location)
+      let queue = try LogCheck.passing(location, patience) {
+        try connect(location, mode, patience)
       }
-      if mode == .readWrite { try Schema.migrate(queue) }
+      let still = try queue.writeWithoutTransaction { database in
+        let connection = Connection(database, location)
+        let still = mode == .immutable ? try StillFile(connection, location) : nil
+        try StillFile.checking(still) {
+          try connection.explaining {
+            try connection.transaction(.deferred) { connection in
+              try Schema.check(connection, path: location.path)
+              try refuseCutOff(connection, location)
+            }
+          }
+        }
+        try connection.refuseMovedFile()
+        guard mode == .readWrite else { return still }
+        try connection.explaining {
+          try Schema.migrate(connection)
+          try prepareForWriting(connection, location)
+        }
+        return still
+      }
       // A file that is read as it lies has no index, and must not get one.
       let index =
         mode == .immutable
         ? nil : try queue.writeWithoutTransaction { try WalIndex(Connection($0, location)) }
       return Opened(
-        queue: queue, location: location, mode: mode, patience: patience, index: index)
+        queue: queue, location: location, mode: mode, patience: patience, still: still,
+        index: index)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
@@ -76,16 +111,29 @@ enum Opening {
     configuration.readonly = mode == .readOnly || mode == .immutable
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .callback { patience.wait(attempt: $0) }
+    let limit = WorkLimit()
+    // The configuration keeps `limit` as long as the connection lives.
     configuration.prepareDatabase { database in
+      limit.watch(database.sqliteConnection)
+      let connection = Connection(database, location)
       sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, EntrySize.maximumRow)
-      try database.execute(
-        sql: """
-          PRAGMA trusted_schema = OFF;
-          PRAGMA cell_size_check = ON;
-          PRAGMA temp_store = MEMORY;
-          PRAGMA synchronous = NORMAL;
-          """)
+      // Some of them read the file.
+      try connection.explaining {
+        try database.execute(
+          sql: """
+            PRAGMA trusted_schema = OFF;
+            PRAGMA cell_size_check = ON;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA synchronous = NORMAL;
+            PRAGMA wal_autocheckpoint = 0;
+            PRAGMA journal_size_limit = 4194304;
+            """)
+      }
       if mode == .queryOnly { try database.execute(sql: "PRAGMA query_only = ON") }
+      // The first reading, while the connection can still say why it failed. What is read as it
+      // lies is locked before.
+      guard mode != .immutable else { return }
+      try connection.explaining { try connection.run("SELECT 1 FROM sqlite_schema LIMIT 1") }
     }
     return try DatabaseQueue(path: location.uri(mode), configuration: configuration)
   }
@@ -100,6 +148,11 @@ enum Opening {
           cure: "move it to a local disk")
       }
     }
+    // A damaged header can forbid what the system permits.
+    guard sqlite3_db_readonly(connection.handle, "main") == 0 else {
+      throw Schema.damaged(location.path, "its header is not one of ours")
+    }
+    try Schema.refuseExhausted(try ReplicaState(connection).lseq, location.path)
     try connection.run(Door.incomingTable)
   }
 

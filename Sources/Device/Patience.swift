@@ -10,10 +10,11 @@ import Synchronization
 /// a pause it wakes up so rarely that it seldom meets a moment between two transactions. Short
 /// steps of nearly equal length give everybody a turn.
 final class Patience: Sendable {
-  private let usual: Duration
+  let usual: Duration
   private struct State {
     var limit: Duration
     var start = ContinuousClock.now
+    var isPaused = false
   }
   private let state: Mutex<State>
 
@@ -29,14 +30,24 @@ final class Patience: Sendable {
     state.withLock { $0.limit = min(usual, limit ?? usual) }
   }
 
+  /// - Parameter isPaused: whether this process itself has the lock, for no longer than it needs: a
+  ///   wait for that has no limit.
+  func pause(_ isPaused: Bool) {
+    state.withLock { state in
+      state.isPaused = isPaused
+      // A moment more for those who met the lock just before it was released.
+      state.start = .now + .milliseconds(10)
+    }
+  }
+
   /// Waits a moment.
   ///
   /// - Parameter attempt: counts from 0.
   /// - Returns: whether to try again.
   func wait(attempt: Int) -> Bool {
     let isOver = state.withLock { state in
-      if attempt == 0 { state.start = .now }
-      return state.start.duration(to: .now) >= state.limit
+      if attempt == 0 { state.start = max(state.start, .now) }
+      return !state.isPaused && state.start.duration(to: .now) >= state.limit
     }
     guard !isOver else { return false }
     usleep(UInt32(min(20 + attempt * 10, 1_000)))

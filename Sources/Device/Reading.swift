@@ -36,6 +36,7 @@ extension Device {
     store: String? = nil, prefix: String = "", _ body: (Entry) throws -> Void
   ) throws(KeepsakeError) {
     try core.access { connection in
+      var room = try connection.maximumRows()
       try connection.run(
         """
         SELECT store, key, tag, value, hlc, origin FROM entry
@@ -43,6 +44,9 @@ extension Device {
         """,
         [store.map(Cell.text) ?? .null, .text(prefix)]
       ) { row in
+        // Pages that are reached in several ways give their rows again, perhaps without end.
+        guard room > 0 else { throw Schema.damaged(path, "its pages hold an entry twice") }
+        room -= 1
         let key = row.text(1)
         if key.utf8.starts(with: prefix.utf8) {
           try body(row.entry(Address(store: row.text(0), key: key), from: 2))
@@ -89,5 +93,14 @@ extension Connection {
       SELECT store FROM name WHERE store IS NOT NULL
       """
     ) { $0.text(0) }
+  }
+}
+
+extension Connection {
+  /// More entries than the file can have: each takes more than eight bytes of a page.
+  fileprivate func maximumRows() throws -> Int64 {
+    try first("SELECT page_count * page_size / 8 FROM pragma_page_count, pragma_page_size") {
+      $0.integer(0)
+    } ?? 0
   }
 }

@@ -49,19 +49,16 @@ extension Device {
     guard let error = try damage(path, clock, wasMoved: mark.wasThere) else { return nil }
     let recovery = try decide(Damage(error: error, backups: try backups(of: url)))
     var generator = SystemRandomNumberGenerator()
-    let identity = ReplicaID.random(using: &generator)
-    let draft = path + Creation.draftInfix + identity.description
-    defer { Creation.remove(draft) }
+    let draft = try Draft(of: path)
     switch recovery {
     case .giveUp: throw error
-    case .startEmpty: try Creation.create(path: draft, identity: identity)
+    case .startEmpty: try draft.populate(.random(using: &generator))
     case .restore(let backup):
-      try Device(path: backup.url.path, access: .readOnly, clock: clock)
-        .backup(to: URL(fileURLWithPath: draft))
+      try Device(path: backup.url.path, access: .readOnly, clock: clock).copy(into: draft)
     }
     mark.staysWithoutFile = true
     let aside = try putAside(path, clock)
-    guard try Creation.publish(draft, as: path) else {
+    guard try draft.publish() else {
       throw KeepsakeError(
         .cannotCreate, path: path, "another program has made this file meanwhile",
         cure: "look at it; the damaged one is \(aside.path)")
@@ -111,7 +108,7 @@ final class RecoveryMark {
   static let suffix = ".recovery"
 
   private let file: String
-  private let descriptor: Int32
+  private let lock: LockedFile
   /// Another recovery is under way, or was interrupted.
   let wasThere: Bool
   /// Once the file has been moved: without a successor it must not be made anew in silence.
@@ -123,27 +120,11 @@ final class RecoveryMark {
     let path = file + Self.suffix
     wasThere = try FileStatus(of: path) != nil
     staysWithoutFile = wasThere
-    while true {
-      let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else { throw KeepsakeError(system: errno, path: path) }
-      var (mine, present) = (stat(), stat())
-      let isLocked = flock(descriptor, LOCK_EX) == 0
-      // Whoever was first may have removed it meanwhile.
-      if isLocked, fstat(descriptor, &mine) == 0, stat(path, &present) == 0,
-        mine.st_ino == present.st_ino
-      {
-        self.descriptor = descriptor
-        return
-      }
-      let code = errno
-      close(descriptor)
-      if !isLocked, code != EINTR { throw KeepsakeError(system: code, path: path) }
-    }
+    lock = try LockedFile(path)
   }
 
   func release() {
-    if !staysWithoutFile || FileStatus.exists(file) { unlink(file + Self.suffix) }
-    close(descriptor)
+    lock.remove(keepsFile: staysWithoutFile && !FileStatus.exists(file))
   }
 
   /// Throws when a recovery of the file is under way, or was interrupted.

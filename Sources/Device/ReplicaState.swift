@@ -55,7 +55,10 @@ package struct ReplicaState: Sendable, Equatable {
   }
 
   /// Writes the high-water marks down.
+  ///
+  /// - Throws: also when the last local sequence number would be beyond what a file may have.
   package func save(_ connection: Connection) throws {
+    try Schema.refuseExhausted(lseq, connection.path)
     try connection.run(
       "UPDATE replica SET id = ?1, epoch = ?2, hlc = max(hlc, ?3), lseq = max(lseq, ?4)",
       [

@@ -9,21 +9,46 @@ import GRDB
 import KeepsakeMigrations
 import KeepsakeValues
 
-enum Schema {
-  /// Applies every migration that the file lacks.
-  static func migrate(_ queue: DatabaseQueue) throws {
-    try migrator.migrate(queue)
-  }
+package enum Schema {
+  /// Runs between the check of a file that lacks migrations and the transaction that applies them;
+  /// for tests.
+  @TaskLocal package static var beforeMigrating: (@Sendable () -> Void)?
 
-  private static var migrator: DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    for migration in Migrations.all {
-      migrator.registerMigration(migration.identifier) { try $0.execute(sql: migration.sql) }
+  /// Applies every migration that the file lacks, all of them or none.
+  ///
+  /// The list is GRDB's, which older versions use: a table that names each migration.
+  static func migrate(_ connection: Connection) throws {
+    guard try !missing(connection).isEmpty else { return }
+    beforeMigrating?()
+    try connection.transaction(.immediate) { connection in
+      // Others may have migrated the file since it was looked at.
+      for migration in try missing(connection) {
+        try connection.database.execute(sql: migration.sql)
+        try connection.run(
+          "INSERT INTO grdb_migrations (identifier) VALUES (?1)", [.text(migration.identifier)])
+      }
     }
-    return migrator
   }
 
-  /// Throws unless this is a complete file of ours that this version may use.
+  /// Everything, in an empty database; within the caller's transaction.
+  static func create(_ connection: Connection) throws {
+    try connection.run("CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+    try migrate(connection)
+  }
+
+  private static func missing(_ connection: Connection) throws -> [Migration] {
+    let applied = try applied(connection)
+    return Migrations.all.filter { !applied.contains($0.identifier) }
+  }
+
+  private static func applied(_ connection: Connection) throws -> Set<String> {
+    Set(
+      try connection.all("SELECT substr(identifier, 1, 100) FROM grdb_migrations LIMIT 1000") {
+        $0.text(0)
+      })
+  }
+
+  /// Throws unless this is a complete file of ours that this version may use. Within a transaction.
   static func check(_ connection: Connection, path: String) throws {
     let id = try connection.first("PRAGMA application_id") { $0.integer(0) }
     guard id == Int64(Migrations.applicationID) else {
@@ -31,16 +56,13 @@ enum Schema {
       throw KeepsakeError(
         .notKeepsake, path: path, kind, cure: "name a file that kvsync or an app made")
     }
-    try refuseCode(connection, path)
     let objects = try Self.objects(connection)
+    try refuseCode(objects, path)
     let history = try history.get()
-    guard objects["grdb_migrations"] != nil,
+    guard objects["grdb_migrations"] == migrationsTable,
       history.contains(where: { $0["replica"] == objects["replica"] })
     else { throw damaged(path, "its schema is not one of ours") }
-    let applied = Set(
-      try connection.all("SELECT substr(identifier, 1, 100) FROM grdb_migrations LIMIT 1000") {
-        $0.text(0)
-      })
+    let applied = try applied(connection)
     try refuseNewer(connection, path)
     let known = Migrations.all.map(\.identifier)
     // Opening for writing applies the rest; whoever only reads takes an older file as it is.
@@ -51,47 +73,97 @@ enum Schema {
     let fixed = isNewer ? expected.filter { core.contains($0.key) } : expected
     guard version > 0, isNewer ? version == known.count : applied.count == version,
       Set(objects.keys).isSuperset(of: expected.keys),
+      // What is there already a migration could not make.
+      history.last?.keys.allSatisfy({ expected[$0] != nil || objects[$0] == nil }) == true,
       fixed.allSatisfy({ objects[$0.key] == $0.value })
     else { throw damaged(path, "its schema is not one of ours") }
-    let indexes = expected.values.count { $0.contains(" INDEX ") }
-    try refuseOddities(connection, path, indexes: isNewer ? nil : indexes)
+    if isNewer {
+      try refuseExpressions(connection, path)
+    } else {
+      try refuseOthers(among: objects, than: expected, path)
+    }
+    try refuseOddities(connection, path)
   }
 
   /// What no later version may change without raising `min_writer`.
   private static let core: Set = ["entry", "entry_lseq", "replica"]
 
-  /// - Parameter indexes: how many there have to be; nil for any number.
-  private static func refuseOddities(
-    _ connection: Connection, _ path: String, indexes: Int?
-  ) throws {
+  /// GRDB's list of applied migrations, and what ANALYZE leaves.
+  private static let migrationsTable =
+    "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"
+  private static let statistics = [
+    "sqlite_stat1": "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+    "sqlite_stat4": "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+  ]
+
+  /// Throws for a table or an index of somebody else's: checks and VACUUM would work on it, and a
+  /// unique index could refuse our rows.
+  private static func refuseOthers(
+    among objects: [String: String], than expected: [String: String], _ path: String
+  ) throws(KeepsakeError) {
+    let other = objects.filter {
+      expected[$0.key] == nil && $0.key != "grdb_migrations" && statistics[$0.key] != $0.value
+    }.min { $0.key < $1.key }
+    guard let other else { return }
+    let kind = other.value.hasPrefix("CREATE TABLE") ? "a table" : "an index"
+    throw damaged(path, "it has \(kind) that is not ours, \"\(other.key.prefix(100))\"")
+  }
+
+  /// Of a newer schema SQLite evaluates no expression: each could take for ever, and none can be
+  /// interrupted within a function. A version that needs them raises `min_writer`.
+  private static func refuseExpressions(_ connection: Connection, _ path: String) throws {
+    let found = try connection.first(
+      """
+      SELECT name FROM pragma_table_list AS t WHERE schema = 'main' AND (type <> 'table'
+        OR EXISTS (SELECT 1 FROM pragma_table_xinfo(t.name, 'main')
+          WHERE hidden > 1 OR dflt_value LIKE '%(%')
+        OR EXISTS (SELECT 1 FROM pragma_index_list(t.name, 'main') AS i
+          WHERE partial OR EXISTS (
+            SELECT 1 FROM pragma_index_xinfo(i.name, 'main') WHERE cid = -2)))
+      """
+    ) { $0.text(0) }
+    if let found {
+      throw damaged(path, "the table \"\(found.prefix(100))\" computes what it holds")
+    }
+    try connection.run("PRAGMA ignore_check_constraints = ON")
+  }
+
+  private static func refuseOddities(_ connection: Connection, _ path: String) throws {
     // Text would neither compare nor travel as ours does.
     let encoding = try connection.first("PRAGMA encoding") { $0.text(0) }
     guard encoding == "UTF-8" else { throw damaged(path, "its text is not UTF-8") }
-    // A unique index of somebody else's could refuse our rows.
-    let found = try connection.first(
-      "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
-    ) { $0.integer(0) }
-    guard indexes == nil || indexes == found.map(Int.init) else {
-      throw damaged(path, "it has an index that is not ours")
-    }
-    // Beyond this, arrival numbers could run over.
     let last = try connection.first(
       "SELECT max(lseq, ifnull((SELECT max(lseq) FROM entry), 0)) FROM replica"
     ) { $0.integer(0) }
-    guard let last, (0...(1 << 62)).contains(last) else {
-      throw damaged(path, "its arrival numbers are at their end")
+    guard let last, last >= 0 else {
+      throw damaged(path, "its local sequence numbers are not ours")
     }
   }
 
-  private static func refuseCode(_ connection: Connection, _ path: String) throws {
-    let code = try connection.first(
-      "SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index') LIMIT 1"
-    ) { "\($0.text(0)) \"\($0.text(1))\"" }
-    if let code {
+  /// Throws for a local sequence number so large that a later one could run over. No device gets
+  /// there by writing: this file was made so.
+  static func refuseExhausted(_ last: Int64, _ path: String) throws(KeepsakeError) {
+    guard last < 1 << 62 else {
       throw KeepsakeError(
-        .notKeepsake, path: path, "it contains a \(code), which no file of ours has",
-        cure: "do not trust this file; if it is yours, drop the \(code)")
+        .corrupt, path: path, "its local sequence numbers are used up",
+        cure: "export what it holds, and import that into a new device")
     }
+  }
+
+  /// Throws for views, triggers and virtual tables, by their text: the other columns of
+  /// `sqlite_schema` can say what they like.
+  private static func refuseCode(
+    _ objects: [String: String], _ path: String
+  ) throws(KeepsakeError) {
+    let ours = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "]
+    let code = objects.filter { object in !ours.contains { object.value.hasPrefix($0) } }
+      .min { $0.key < $1.key }
+    guard let code else { return }
+    let kind = code.value.lowercased().split(separator: " ").dropFirst().first ?? "statement"
+    let name = "\(kind) \"\(code.key.prefix(100))\""
+    throw KeepsakeError(
+      .notKeepsake, path: path, "it contains a \(name), which no file of ours has",
+      cure: "do not trust this file; if it is yours, drop the \(name)")
   }
 
   private static func refuseNewer(_ connection: Connection, _ path: String) throws {
@@ -110,7 +182,7 @@ enum Schema {
     }
   }
 
-  private static func damaged(_ path: String, _ problem: String) -> KeepsakeError {
+  static func damaged(_ path: String, _ problem: String) -> KeepsakeError {
     KeepsakeError(.corrupt, path: path, problem, cure: "restore a backup of it")
   }
 
@@ -118,7 +190,19 @@ enum Schema {
     let rows = try connection.all(
       "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
     ) { ($0.text(0), $0.text(1)) }
-    return Dictionary(rows, uniquingKeysWith: { $1 })
+    let objects = Dictionary(rows, uniquingKeysWith: { $1 })
+    // Else one could hide behind another of its name.
+    guard objects.count == rows.count else {
+      throw damaged(connection.path, "two objects of its schema have one name")
+    }
+    return objects
+  }
+
+  /// The tables of this version.
+  static var tables: [String] {
+    get throws {
+      try (history.get().last ?? [:]).filter { $0.value.hasPrefix("CREATE TABLE") }.keys.sorted()
+    }
   }
 
   /// The text of every object, as each version from 1 on has it; computed once in a process.

@@ -7,9 +7,23 @@ package final class SharedState: Sendable {
   /// Defaults that the process registered with the device.
   package let registered: RegisteredDefaults
   let layers = LayerVersion()
+  package let changes = ChangeTurn()
+  package let upkeep = UpkeepReports()
 
   /// After a change set was put into the queue with a lock held.
   package func tellObservers() { feed.observers.deliver() }
 
-  init() { registered = RegisteredDefaults(layers) }
+  /// For tests: returns when the thread that hears of other processes has begun a check.
+  package func waitForCheck() { feed.checks.waitForNext() }
+
+  /// Whether the thread that hears of other processes is looking at the file, or waits to.
+  package var isLookingForCommits: Bool { feed.isLooking }
+
+  /// The names of what died processes had been making, and was removed when the file was opened.
+  package let removedDrafts: [String]
+
+  init(removedDrafts: [String] = []) {
+    registered = RegisteredDefaults(layers)
+    self.removedDrafts = removedDrafts
+  }
 }

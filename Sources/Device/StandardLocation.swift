@@ -69,7 +69,10 @@ extension Device {
     if try FileStatus(of: path) != nil { return }
     let parent = FileStatus.folder(of: path)
     if parent != path { try makeFolders(parent) }
-    guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
-    throw Creation.cannotCreate(path, errno)
+    _ = try Creation.syncing(parent) { () throws(KeepsakeError) in
+      guard mkdir(path, 0o700) != 0 else { return true }
+      guard errno == EEXIST else { throw Creation.cannotCreate(path, errno) }
+      return false
+    }
   }
 }

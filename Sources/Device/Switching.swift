@@ -17,6 +17,23 @@ package struct StoreObserver: Sendable {
   }
 }
 
+/// An observer that has come from another device.
+package struct Newcomer: Sendable {
+  let id: Int
+  package let observation: ObservationToken
+}
+
+extension Core {
+  /// Uses two connections at once: whoever does takes them in one order, or two threads that do
+  /// might wait for each other.
+  package static func access<Value>(
+    _ a: Core, _ b: Core, _ body: () throws -> Value
+  ) throws(KeepsakeError) -> Value {
+    let (first, second) = ObjectIdentifier(a) < ObjectIdentifier(b) ? (a, b) : (b, a)
+    return try first.access { _ in try second.access { _ in try body() } }
+  }
+}
+
 extension Device {
   /// The live values of a store, at one moment.
   package func values(store: String) throws(KeepsakeError) -> [ByteText: StoredValue] {
@@ -25,32 +42,37 @@ extension Device {
     return values
   }
 
-  /// Observes a store for those who observed it on another device. What they are told first, by
-  /// `tellObservers`, is how the store here differs from what they know.
+  /// Observes a store for those who observed it on another device.
+  ///
+  /// - Returns: what must not be released within an access of this device: the thread that hears of
+  ///   other processes may be waiting for the connection, and is waited for.
+  package func observe(_ observers: [StoreObserver], store: String) -> [Newcomer] {
+    let feed = core.shared.feed
+    return observers.map { observer in
+      let id = feed.add(
+        Observer(
+          scope: observer.keys.map { Scope(store: ByteText(store), keys: $0) },
+          handler: observer.handler, onFailure: observer.onFailure), on: core)
+      let observation = ObservationToken { [core] in core.shared.feed.remove(id) }
+      return Newcomer(id: id, observation: observation)
+    }
+  }
+
+  /// Tells newcomers first, by `tellObservers`, how the store here differs from what they know.
   ///
   /// - Parameters:
   ///   - known: the values there.
   ///   - move: runs before anybody is told, when nothing can fail any more.
   package func adopt(
-    _ newcomers: [StoreObserver], store: String, knowing known: [ByteText: StoredValue],
+    _ newcomers: [Newcomer], store: String, knowing known: [ByteText: StoredValue],
     _ move: () -> Void
-  ) throws(KeepsakeError) -> [ObservationToken] {
-    let feed = core.shared.feed
+  ) throws(KeepsakeError) {
     // Nobody in this process can commit between the reading and what is told of it.
-    return try core.access { connection in
-      let ids = newcomers.map { observer in
-        feed.add(
-          Observer(
-            scope: observer.keys.map { Scope(store: ByteText(store), keys: $0) },
-            handler: observer.handler, onFailure: observer.onFailure), on: core)
-      }
-      let observations = ids.map { id in
-        ObservationToken { [core] in core.shared.feed.remove(id) }
-      }
+    try core.access { _ in
       let changes = try core.read { try difference($0, store: store, from: known) }
       move()
-      feed.observers.enqueue(changes, for: Set(ids), isCommit: true)
-      return observations
+      core.shared.feed.observers.enqueue(
+        changes, for: Set(newcomers.map(\.id)), isCommit: true)
     }
   }
 

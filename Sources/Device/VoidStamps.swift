@@ -11,8 +11,8 @@ package import KeepsakeValues
 
 extension Connection {
   /// Whether the file has a table; one of an earlier version that can only be read has not all.
-  package func hasTable(_ name: String) throws -> Bool {
-    try first("SELECT 1 FROM main.sqlite_schema WHERE name = ?1", [.text(name)]) { _ in true }
+  package func hasTable(_ name: String, in schema: String = "main") throws -> Bool {
+    try first("SELECT 1 FROM \(schema).sqlite_schema WHERE name = ?1", [.text(name)]) { _ in true }
       ?? false
   }
 
@@ -52,6 +52,9 @@ extension Connection {
     if origin == replica.id { try rotate(&replica, to: id) }
     try run(
       "UPDATE seen SET hlc = ?2 WHERE origin = ?1 AND hlc > ?2",
+      [.integer(origin.rawValue), .integer(limit.rawValue)])
+    try run(
+      "UPDATE grave SET hlc = ?2 WHERE origin = ?1 AND hlc > ?2",
       [.integer(origin.rawValue), .integer(limit.rawValue)])
     return try dropVoidHeld() + sign(origin, after: limit, &replica)
       + cut(origin, after: limit, &replica)

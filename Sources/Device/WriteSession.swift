@@ -9,20 +9,23 @@ final class WriteSession: @unchecked Sendable {
   private(set) var changes: [Change] = []
   /// Nil when it has to be read.
   private var replica: ReplicaState?
-  private var hasDroppedRows = false
   /// The last arrival number given, when it is finished.
   private var transaction: Int64 = 0
   /// What the connection is set to.
   var durability = Durability.crashSafe
+  /// The other file that this connection reads.
+  weak var sender: Core?
   /// A part of the transaction has to survive more than its commit does.
   var needsBarrier = false
 
   /// Why SQLite has ended the transaction by itself, and with it everything that it has written;
   /// what is left of it must not be taken for another one.
   var ending: (any Error)?
+  /// Where what runs now leaves what it cannot throw; nil for a write of the library's own.
+  var unthrown: Unthrown?
 
   func begin() {
-    (changes, replica, hasDroppedRows, needsBarrier) = ([], nil, false, false)
+    (changes, replica, needsBarrier) = ([], nil, false)
     ending = nil
   }
 
@@ -55,9 +58,12 @@ final class WriteSession: @unchecked Sendable {
     }
     replica.last = stamp
     replica.lseq += 1
+    try Schema.refuseExhausted(replica.lseq, connection.path)
     let entry = Entry(write.address, content, stamp: stamp, origin: replica.id)
     if content.isTombstone, !isSynced {
       try drop(write.address, connection)
+      // The newest row may be gone, and with it what it said of the counters.
+      try replica.save(connection)
     } else {
       try Door.admit(connection, entry, as: replica.lseq)
     }
@@ -65,13 +71,10 @@ final class WriteSession: @unchecked Sendable {
     if before != content { changes.append(Change(entry, replacing: before)) }
   }
 
-  /// Before the commit. Dropping rows may have taken the newest entry away, and with it what it
-  /// said of the counters.
+  /// Before the commit.
   func finish(_ connection: Connection, isObserved: Bool) throws {
-    guard hasDroppedRows || (isObserved && !changes.isEmpty) else { return }
-    let replica = try replica ?? ReplicaState(connection)
-    if hasDroppedRows { try replica.save(connection) }
-    transaction = replica.lseq
+    guard isObserved, !changes.isEmpty else { return }
+    transaction = try (replica ?? ReplicaState(connection)).lseq
   }
 
   /// One change for each key that the transaction has changed, once it is finished.
@@ -86,7 +89,6 @@ final class WriteSession: @unchecked Sendable {
     try connection.run(
       "DELETE FROM entry WHERE store = ?1 AND key = ?2",
       [.text(address.store.string), .text(address.key.string)])
-    hasDroppedRows = true
   }
 
   private func check(_ address: Address, _ connection: Connection) throws {

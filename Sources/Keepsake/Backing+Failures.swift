@@ -20,11 +20,18 @@ extension Backing {
 
   /// Reports a getter's failure, once for each version of the value.
   func reportRead(_ key: String, _ error: any Error) {
-    report(.read, error, key: key, version: version(key) ?? .unknown(state, cause: "\(error)"))
+    let state = state
+    // To tell the version takes a query, which a setting that is read in a loop must not cost.
+    if let state, failures.hasReported(key, in: state) { return }
+    report(
+      .read, error, key: key, version: version(key) ?? .unknown(state, cause: "\(error)"),
+      state: state)
   }
 
+  /// Reports a setter's failure, unless it is within a transaction, which throws it.
   func reportWrite(_ key: String, _ error: any Error) {
-    report(.write, error, key: key)
+    let report = { self.report(.write, error, key: key) }
+    if !device.core.note(error, orReport: report) { report() }
   }
 
   /// Reports that the store as a whole could not be read, once for each state of the file.
@@ -35,10 +42,10 @@ extension Backing {
   /// Reports what failed; without a version each time.
   func report(
     _ operation: SettingFailure.Operation, _ error: any Error, key: String = "",
-    version: FailureLog.Version? = nil
+    version: FailureLog.Version? = nil, state: State? = nil
   ) {
     let failure = error as? SettingFailure ?? failure(operation, error, key: key)
-    failures.report(failure, version: version)
+    failures.report(failure, version: version, state: state)
   }
 
   private func version(_ key: String) -> FailureLog.Version? {

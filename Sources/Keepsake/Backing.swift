@@ -30,14 +30,10 @@ final class Backing: Sendable {
     }
   }
 
-  // Nearly every store stays where it is: only one that does not pays for a lock at each read.
-  private let firstPlace: Place
-  private let laterPlace: Mutex<Place>
-  private let moves = Atomic<Int>(0)
+  /// What was read and is still current needs no look at it.
+  private let present: Mutex<Place>
 
-  private var place: Place {
-    moves.load(ordering: .acquiring) == 0 ? firstPlace : laterPlace.withLock { $0 }
-  }
+  private var place: Place { present.withLock { $0 } }
 
   var device: Device { place.device }
   var layers: Layers { place.layers }
@@ -90,9 +86,14 @@ final class Backing: Sendable {
     if let bundle, !device.isReadOnly { try device.seed(store: store, from: bundle) }
     let layers = try Layers(
       device: device, store: store, arguments: arguments, registered: registered, bundle: bundle)
-    firstPlace = Place(device, layers)
-    laterPlace = Mutex(firstPlace)
+    present = Mutex(Place(device, layers))
     backUp(device)
+    device.core.shared.upkeep.tell(failures) { [weak failures, store] error in
+      failures?.report(
+        SettingFailure(
+          store: store, key: "", operation: .checkpoint, storedType: nil, argument: nil,
+          cause: error))
+    }
   }
 
   private func backUp(_ device: Device) {
@@ -192,11 +193,11 @@ extension Backing {
 
   /// Runs `body` as one step on the device that the store is on, which it cannot leave meanwhile.
   func transaction<Value>(
-    _ durability: Durability, _ body: () throws -> Value
+    _ durability: Durability, waiting limit: Duration? = nil, _ body: () throws -> Value
   ) throws -> Value {
     while true {
       let device = device
-      let value = try device.transaction(durability: durability) {
+      let value = try device.transaction(durability, waiting: limit) {
         device.core === self.device.core ? .some(try body()) : Value?.none
       }
       if let value { return value }
@@ -210,16 +211,20 @@ extension Backing {
       device,
       try Layers(device: device, store: store, arguments: .none, registered: nil, bundle: nil))
     try follow(place)
+    // Who had begun to observe there, and was not yet among the listeners that went along.
+    try follow(nil)
     backUp(device)
   }
 
   /// Takes the observers along to another place, or, without one, those that were left behind to
   /// the present one. One move at a time.
   private func follow(_ next: Place?) throws(KeepsakeError) {
-    let left = try moving.withLock { _ throws(KeepsakeError) -> [ObservationToken] in
+    // They go when nothing is locked any more: the thread that hears of others may be waiting.
+    var left: [ObservationToken] = []
+    try moving.withLock { _ throws(KeepsakeError) in
       let old = device
       let new = next?.device ?? old
-      guard next == nil || new.core !== old.core else { return [] }
+      guard next == nil || new.core !== old.core else { return }
       guard
         next == nil || !(old.core.moments.isInOurTransaction || new.core.moments.isInOurTransaction)
       else {
@@ -228,32 +233,38 @@ extension Backing {
           cure: "switch when it has ended")
       }
       // Nobody in this process writes to the old one until the new one is the store's.
-      return try old.core.access { _ in
-        let known = try old.values(store: store)
-        let leaving = listeners.withLock { $0.all }.sorted { $0.key < $1.key }
-          .filter { $0.value.core !== new.core }
-        let tokens = try new.adopt(
-          leaving.map(\.value.observer), store: store, knowing: known
-        ) {
-          guard let next else { return }
-          laterPlace.withLock { $0 = next }
-          moves.add(1, ordering: .releasing)
-          // Last: what was kept before is not current from now on.
-          old.core.moments.layersDidChange()
-        }
-        return listeners.withLock { listeners in
-          zip(leaving, tokens).map { (listener, token) in
-            guard let was = listeners.all[listener.key] else { return token }
-            listeners.all[listener.key] = Listener(
-              observer: was.observer, core: new.core, token: token)
-            return was.token
-          }
-        }
+      try Core.access(old.core, new.core) {
+        try takeAlong(from: old, to: new, next, &left)
       }
     }
-    // Without a lock: the thread that hears of others may be waiting for one.
     for token in left { token.cancel() }
     place.device.core.shared.tellObservers()
+  }
+
+  /// - Parameter left: gets the observations that are not needed any more; when this throws, those
+  ///   that were made for nothing.
+  private func takeAlong(
+    from old: Device, to new: Device, _ next: Place?, _ left: inout [ObservationToken]
+  ) throws(KeepsakeError) {
+    let known = try old.values(store: store)
+    let leaving = listeners.withLock { $0.all }.sorted { $0.key < $1.key }
+      .filter { $0.value.core !== new.core }
+    let newcomers = new.observe(leaving.map(\.value.observer), store: store)
+    left = newcomers.map(\.observation)
+    try new.adopt(newcomers, store: store, knowing: known) {
+      guard let next else { return }
+      present.withLock { $0 = next }
+      // Last: what was kept before is not current from now on.
+      old.core.moments.layersDidChange()
+    }
+    left = listeners.withLock { listeners in
+      zip(leaving, left).map { (listener, token) in
+        guard let was = listeners.all[listener.key] else { return token }
+        listeners.all[listener.key] = Listener(
+          observer: was.observer, core: new.core, token: token)
+        return was.token
+      }
+    }
   }
 
   /// What `Observable` tracks; nil for a store that is not.

@@ -47,6 +47,8 @@ final class ConflictResolver: Sendable {
     weak var core: Core?
     /// The last conflict that there was when all were resolved; nil when some may be open.
     var last: Int64?
+    /// The last conflict of each device in a session with this one when all were taken over.
+    var taken: [ObjectIdentifier: Int64] = [:]
     var hasEnded = false
   }
 
@@ -65,22 +67,37 @@ final class ConflictResolver: Sendable {
   /// Looks whether there is anything to resolve.
   func wake() {
     queue.async { [self] in
-      Merge.waitUntilOver()
+      Lease.waitUntilOver()
       guard !state.withLock({ $0.hasEnded }) else { return }
       do {
         try look(backing.device)
       } catch is CancellationError {
         // The session has ended, or the store is on another device, whose commits wake it again.
       } catch {
-        backing.report(.resolve, error)
+        // Also what a setting says of itself: it is the conflict that stays open.
+        backing.failures.report(backing.failure(.resolve, error))
       }
     }
   }
 
+  /// Takes over what is open on the devices that this one is in a session with.
+  private func take(_ device: Device) throws {
+    for partner in device.partners {
+      let (id, newest) = (ObjectIdentifier(partner.core), try partner.lastConflict())
+      guard state.withLock({ $0.core !== device.core || $0.taken[id] != newest }) else { continue }
+      try device.takeConflicts(store: backing.store, from: partner)
+      state.withLock { $0.taken[id] = newest }
+    }
+  }
+
   private func look(_ device: Device) throws {
+    try take(device)
     let newest = try device.lastConflict()
     guard state.withLock({ $0.core !== device.core || $0.last != newest }) else { return }
-    state.withLock { ($0.core, $0.last) = (device.core, nil) }
+    state.withLock { state in
+      if state.core !== device.core { state.taken = [:] }
+      (state.core, state.last) = (device.core, nil)
+    }
     _ = try device.resolveConflicts(store: backing.store) { conflict in
       // Within the transaction of this device, which the store cannot leave meanwhile.
       let isHere = backing.device.core === device.core

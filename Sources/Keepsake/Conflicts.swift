@@ -20,7 +20,7 @@ extension SettingsStore {
   /// until the result is released; on the thread that merged, or on one of its own. What cannot be
   /// read is reported in `errors`, and told the next time.
   ///
-  /// - Parameter handler: may read and write, and must not merge.
+  /// - Parameter handler: may read, write and merge.
   public func observeConflicts(
     _ handler: @escaping @Sendable ([Conflict]) -> Void
   ) -> ObservationToken {
@@ -70,6 +70,6 @@ extension Setting {
     let isMine =
       conflict.store.isSameBytes(as: bound.backing.store) && conflict.key.isSameBytes(as: bound.key)
     guard isMine else { return nil }
-    return try conflict.lost.map { try decode($0, bound) }
+    return try conflict.lost.map { try decode($0, bound, of: nil) }
   }
 }

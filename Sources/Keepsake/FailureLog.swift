@@ -12,7 +12,13 @@ final class FailureLog: Sendable {
   private struct State {
     var recent: [SettingFailure] = []
     /// The unreadable version that was last reported for a key.
-    var reported: [ByteText: Version] = [:]
+    var reported: [ByteText: Reported] = [:]
+  }
+
+  private struct Reported {
+    let version: Version
+    /// In which it was found in force; nil where that cannot be told.
+    var state: Backing.State?
   }
 
   private let state = Mutex(State())
@@ -29,16 +35,31 @@ final class FailureLog: Sendable {
   enum Version: Sendable, Equatable {
     case layer(Explanation.Layer)
     case unknown(Backing.State?, cause: String)
+
+    fileprivate var isKnown: Bool {
+      if case .layer = self { true } else { false }
+    }
   }
 
-  /// - Parameter version: what could not be read. It is reported once, or a setting that is read in
-  ///   a loop would fill the log.
-  func report(_ failure: SettingFailure, version: Version? = nil) {
+  /// Whether the version of a key that is in force in a state was reported.
+  func hasReported(_ key: String, in present: Backing.State) -> Bool {
+    state.withLock { $0.reported[ByteText(key)]?.state == present }
+  }
+
+  /// - Parameters:
+  ///   - version: what could not be read. It is reported once, or a setting that is read in a loop
+  ///     would fill the log.
+  ///   - present: from before the version was looked up.
+  func report(
+    _ failure: SettingFailure, version: Version? = nil, state present: Backing.State? = nil
+  ) {
     let isNew = state.withLock { state in
       if let version {
         let key = ByteText(failure.key)
-        guard state.reported[key] != version else { return false }
-        state.reported[key] = version
+        let isNew = state.reported[key]?.version != version
+        // What cannot even be told may be readable the next time, though nobody has written.
+        state.reported[key] = Reported(version: version, state: version.isKnown ? present : nil)
+        guard isNew else { return false }
       }
       state.recent.append(failure)
       if state.recent.count > Self.capacity { state.recent.removeFirst() }

@@ -146,7 +146,8 @@ extension UserDefaultsStore {
         _ = try TaggedCell(value)
         values[ByteText(key)] = value
       } catch {
-        backing.reportWrite(key, error)
+        // Nothing that a transaction could take back.
+        backing.report(.write, error, key: key)
       }
     }
     device.core.shared.registered.register(values)

@@ -47,9 +47,10 @@ extension Setting {
 
   /// The value now, and after each change.
   ///
-  /// A reader that is slower than the changes misses those in between, never the last one: only
-  /// that there was a change is remembered, the value is read when it is asked for. A value that
-  /// cannot be read is the default, as for the property. The sequence ends with its task.
+  /// A reader that is slower than the changes misses those in between, never the last one, and
+  /// gets none twice: only that there was a change is remembered, the value is read when it is
+  /// asked for. A value that cannot be read is the default, as for the property. The sequence ends
+  /// with its task.
   public var values: SettingValues<Value> { SettingValues(self) }
 }
 
@@ -78,8 +79,10 @@ public struct SettingValues<Value: Sendable>: AsyncSequence, Sendable {
         guard await signals?.next(isolation: actor) != nil else { return nil }
         if setting.stored != last { break }
       }
-      last = .some(setting.stored)
-      return setting.wrappedValue
+      // From one reading: a value that is newer than what is remembered would come again.
+      let present = setting.present
+      last = .some(present.stored)
+      return present.value
     }
   }
 }

@@ -13,7 +13,7 @@ extension Setting {
     let bound = try bound()
     var explanation = try bound.backing.explanation(bound.key)
     if let value = explanation.inForce?.value {
-      explanation.problem = problem { try decode(value, bound) }
+      explanation.problem = problem { try decode(inForce: value, bound) }
     }
     let (value, problem) = storedDefault
     explanation.layers.append(Explanation.Layer(value, .declared(problem: problem)))

@@ -37,7 +37,7 @@ public final class Setting<Value: Sendable>: Sendable {
 
   let explicitKey: String?
   let codec: SettingCodec<Value>
-  private let slot = SettingSlot()
+  let slot = SettingSlot()
 
   init(_ defaultValue: Value, key: String?, codec: SettingCodec<Value>) {
     self.defaultValue = defaultValue
@@ -65,12 +65,19 @@ public final class Setting<Value: Sendable>: Sendable {
       return value(bound)
     }
     set {
-      guard let bound = slot.binding else { return Self.reportUnbound() }
+      guard let bound = slot.binding else { return Self.reportUnboundWrite() }
       do {
         try write(newValue, bound, waiting: Device.setterTimeout)
       } catch {
         bound.backing.reportWrite(bound.key, error)
       }
+    }
+    _modify {
+      let change = beginChange()
+      var value = change?.value ?? defaultValue
+      // Also when the body of what changes it has thrown, as for a property that is stored.
+      defer { endChange(change, value) }
+      yield &value
     }
   }
 
@@ -130,24 +137,46 @@ public final class Setting<Value: Sendable>: Sendable {
   private func write(
     _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration? = nil
   ) throws {
-    let stored: StoredValue?
+    try bound.backing.set(try encode(value, bound), bound.key, waiting: limit)
+  }
+
+  private func encode(_ value: Value, _ bound: SettingSlot.Binding) throws -> StoredValue? {
     do {
-      stored = try codec.encode(value)
+      return try codec.encode(value)
     } catch {
       throw bound.backing.failure(.write, error, key: bound.key)
     }
-    try bound.backing.set(stored, bound.key, waiting: limit)
+  }
+
+  private func beginChange() -> InPlaceChange<Value>? {
+    // For those who track what is read.
+    _ = slot.known
+    return slot.binding.map { bound in
+      InPlaceChange(bound.backing, bound.key) { try decode(inForce: $0, bound) }
+    }
+  }
+
+  private func endChange(_ change: InPlaceChange<Value>?, _ value: Value) {
+    guard let change, let bound = slot.binding else { return Self.reportUnboundWrite() }
+    change.end { try encode(value, bound) }
   }
 
   private func read(_ bound: SettingSlot.Binding) throws -> Value {
-    guard let stored = try bound.backing.value(bound.key) else { return defaultValue }
-    return try decode(stored, bound)
+    try decode(inForce: bound.backing.value(bound.key), bound)
   }
 
-  /// - Parameter stored: the value in force.
-  func decode(_ stored: StoredValue, _ bound: SettingSlot.Binding) throws -> Value {
+  func decode(
+    inForce stored: StoredValue?, _ bound: SettingSlot.Binding
+  ) throws -> Value {
+    guard let stored else { return defaultValue }
     // No layer is above the arguments.
-    let argument = bound.backing.layers.arguments[ByteText(bound.key)]
+    return try decode(stored, bound, of: bound.backing.layers.arguments[ByteText(bound.key)])
+  }
+
+  /// - Parameter argument: the launch argument that has the value; nil for another layer's.
+  func decode(
+    _ stored: StoredValue, _ bound: SettingSlot.Binding, of argument: LaunchArguments.Argument?
+  ) throws -> Value {
     do {
       if let argument { return try argument.read(codec.decode) }
       return try codec.decode(stored)
@@ -192,6 +221,22 @@ public final class Setting<Value: Sendable>: Sendable {
     }
   }
 
+  /// The value, and what is stored, of one reading.
+  var present: (stored: StoredValue?, value: Value) {
+    guard let bound = slot.binding else {
+      Self.reportUnbound()
+      return (nil, defaultValue)
+    }
+    var stored: StoredValue?
+    do {
+      stored = try bound.backing.value(bound.key)
+      return (stored, try decode(inForce: stored, bound))
+    } catch {
+      bound.backing.reportRead(bound.key, error)
+      return (stored, defaultValue)
+    }
+  }
+
   func bound() throws -> SettingSlot.Binding {
     guard let bound = slot.binding else { throw Self.unbound }
     return bound
@@ -208,45 +253,10 @@ public final class Setting<Value: Sendable>: Sendable {
   private static func reportUnbound() {
     Logger(label: "keepsake").error("\(unbound)")
   }
-}
 
-/// A setting whose value's type is not known: what a store binds.
-protocol BindableSetting: AnyObject {
-  var explicitKey: String? { get }
-  /// - Returns: false when this setting belongs to another store already.
-  func bind(to backing: Backing, key: String) -> Bool
-  /// Why a stored value cannot be read; nil if it can.
-  func problem(reading value: StoredValue) -> String?
-  /// The type of the value.
-  var typeName: String { get }
-  /// The default as it would be stored, or why it cannot be.
-  var storedDefault: (value: StoredValue?, problem: String?) { get }
-}
-
-extension Setting: BindableSetting {
-  func problem(reading value: StoredValue) -> String? {
-    problem { try codec.decode(value) }
-  }
-
-  var typeName: String { "\(Value.self)" }
-
-  var storedDefault: (value: StoredValue?, problem: String?) {
-    var value: StoredValue?
-    let problem = problem { value = try codec.encode(defaultValue) }
-    return (value, problem)
-  }
-
-  /// What went wrong; nil for nothing.
-  func problem<Result>(_ body: () throws -> Result) -> String? {
-    do {
-      _ = try body()
-      return nil
-    } catch {
-      return "\((error as? SettingFailure)?.cause ?? error)"
-    }
-  }
-
-  func bind(to backing: Backing, key: String) -> Bool {
-    slot.bind(SettingSlot.Binding(backing: backing, key: key))
+  /// What was set is lost: in a debug build the program stops.
+  private static func reportUnboundWrite() {
+    reportUnbound()
+    assertionFailure("\(unbound)")
   }
 }

@@ -21,6 +21,8 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case resolve
     /// There is no backup of today; a damaged device is not copied.
     case backup
+    /// Everything is kept, in the log beside the file, which grows until it can be moved into it.
+    case checkpoint
     /// The suite was not added.
     case addSuite
   }
@@ -48,6 +50,7 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
       case .observe: "\(store): changes by other processes could not be read"
       case .resolve: "\(store): a conflict could not be resolved"
       case .backup: "\(store): the daily backup could not be made"
+      case .checkpoint: "\(store): the log beside the device's file grows"
       case .addSuite: "\(store): the suite was not added"
       }
     return "\(what): \(cause)"

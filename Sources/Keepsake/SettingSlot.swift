@@ -59,12 +59,14 @@ final class SettingSlot: Sendable {
   /// - Parameter origin: from before the value was read: so it may be newer, and never older.
   func keep(_ box: any AnyObject & Sendable, as origin: Backing.State) {
     let known = Known(box, origin)
-    // The last one may be released by this, and what it holds may read this very setting.
-    _ = state.withLock { state -> Known? in
+    let last = state.withLock { state -> Known? in
       guard state.binding?.backing.isHere(origin) == true else { return nil }
       defer { state.known = known }
       return state.known
     }
+    // Either may go here, and what it holds may read this very setting. An optimiser that knows no
+    // further use would let them go where they were last used, which is within the lock.
+    withExtendedLifetime((known, last)) {}
   }
 }
 

@@ -64,13 +64,20 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
         backing.reportWrite(key, error)
       }
     }
+    _modify {
+      let change = InPlaceChange(backing, key) { $0 }
+      var value = change.value ?? nil
+      defer { change.end { value } }
+      yield &value
+    }
   }
 
   /// Runs `body` as one step: what it reads in this store, and in every other store of the device,
   /// is of one moment; what it writes is committed when it returns, and announced as one change
   /// set, with the net change of each key.
   ///
-  /// Within another transaction it joins that one. When it throws, what it wrote is taken back.
+  /// Within another transaction it joins that one. When it throws, what it wrote is taken back. It
+  /// also throws what a setter within it could only report.
   ///
   /// - Parameters:
   ///   - durability: what the writes survive once this returns; nil for the store's.

@@ -22,6 +22,7 @@ struct BundleWalk {
   private var visited: [ByteText: Int] = [:]
   private var open: [(pane: Int, next: Int)] = []
   private var missing: MissingPanes
+  private var cost = BundleCost()
 
   private var limits: SettingsBundle.Limits { options.limits }
 
@@ -78,6 +79,24 @@ struct BundleWalk {
     }
   }
 
+  /// A row that breaks the schema. Its default counts nevertheless, if it is a scalar.
+  private mutating func salvage(
+    _ specifier: SettingsSpecifier, _ fault: Fault, in pane: SettingsPane
+  ) throws(PropertyListError) {
+    try report(fault, in: pane)
+    // A row without a name stores nothing, so nothing else of it matters.
+    if fault.code == .emptyKey { return }
+    if options.findsAll { specifier.faults().dropFirst().forEach { warn($0, in: pane) } }
+    guard fault.code != .conflictingDefaults,
+      let (key, value, offset) = specifier.unfitDefault
+    else { return }
+    do throws(Fault) {
+      try add(key, value, at: offset, in: pane)
+    } catch {
+      try report(error, in: pane)
+    }
+  }
+
   private mutating func visit(
     _ specifier: SettingsSpecifier, in index: Int
   ) throws(PropertyListError) {
@@ -90,9 +109,7 @@ struct BundleWalk {
       case .open(let name, let offset): child = (name, offset)
       }
     } catch {
-      try report(error, in: pane)
-      if options.findsAll { specifier.faults().dropFirst().forEach { warn($0, in: pane) } }
-      return
+      return try salvage(specifier, error, in: pane)
     }
     do throws(Fault) {
       try specifier.checkTitle()
@@ -201,6 +218,7 @@ extension BundleWalk {
     let (bytes, path) = try folder.read(file, real: real, limit: limit)
     visited[ByteText(path)] = -1
     let list = try PropertyList.parse(bytes, file: folder.shownPath(file), limits: limits.file)
+    cost.add(list, bytes: bytes.count)
     let pane = SettingsPane(file: file, list: list)
     visited[ByteText(path)] = panes.count
     panes.append(pane)
@@ -225,20 +243,12 @@ extension BundleWalk {
     }
   }
 
+  /// Whether another pane may be read.
   private func checkLimits(at offset: Int, in pane: SettingsPane) throws(PropertyListError) {
-    if panes.count >= limits.panes {
-      throw fatal(
-        Fault(
-          .tooManyPanes, at: offset, "the bundle has more than \(limits.panes) panes",
-          cure: "merge some, or raise the limit"),
-        in: pane)
-    }
-    if open.count >= limits.paneDepth {
-      throw fatal(
-        Fault(
-          .panesTooDeep, at: offset, "panes nest deeper than \(limits.paneDepth)",
-          cure: "flatten them, or raise the limit"),
-        in: pane)
+    do throws(Fault) {
+      try cost.check(limits, depth: open.count, at: offset)
+    } catch {
+      throw fatal(error, in: pane)
     }
   }
 
@@ -258,7 +268,9 @@ extension BundleWalk {
   private mutating func report(
     _ fault: Fault, in pane: SettingsPane, cause: (any Error)? = nil
   ) throws(PropertyListError) {
-    guard options.mode == .lenient else { throw fatal(fault, in: pane, cause: cause) }
+    guard options.mode == .lenient || fault.code == .emptyKey else {
+      throw fatal(fault, in: pane, cause: cause)
+    }
     warn(fault, in: pane)
   }
 

@@ -4,6 +4,8 @@
 // refuses. The rules for one row are in `Lint+Rows.swift`, for panes and files in
 // `Lint+Panes.swift`, for translations in `Lint+Strings.swift`.
 
+import KeepsakeValues
+
 extension SettingsBundle {
   /// Everything that is wrong or doubtful about a bundle, in the order of its panes and lines.
   ///
@@ -59,9 +61,9 @@ struct Lint {
 
   init(_ bundle: SettingsBundle) {
     self.bundle = bundle
-    // Strict reading passes over nothing but a missing pane.
+    // Strict reading passes over nothing but a missing pane and an empty key.
     findings = bundle.warnings.map {
-      SettingsBundle.Finding($0, $0.code == .missing ? .warning : .error)
+      SettingsBundle.Finding($0, [.missing, .emptyKey].contains($0.code) ? .warning : .error)
     }
   }
 
@@ -74,8 +76,9 @@ struct Lint {
 
   /// In the order of the panes, then of other files by name, then of places.
   var sorted: [SettingsBundle.Finding] {
-    let files = bundle.panes.map(\.file)
-    func rank(_ file: String) -> Int { files.firstIndex(of: file) ?? files.count }
+    let files = bundle.panes.enumerated().map { (ByteText($0.element.file), $0.offset) }
+    let ranks = Dictionary(files) { first, _ in first }
+    func rank(_ file: String) -> Int { ranks[ByteText(file)] ?? files.count }
     return findings.sorted {
       (rank($0.file), $0.file, $0.line, $0.column, $0.rule)
         < (rank($1.file), $1.file, $1.line, $1.column, $1.rule)

@@ -3,6 +3,8 @@
 /// A parsed XML property list.
 package struct PropertyList: Sendable {
   package let root: PropertyListNode
+  /// How many values and keys there are.
+  let elements: Int
   private let bytes: [UInt8]
 
   /// Lines and columns for the offsets of the nodes. O(n): ask once and keep it.
@@ -30,7 +32,8 @@ package struct PropertyList: Sendable {
     var parser = PropertyListParser(bytes, limits: limits, isTranscoded: isTranscoded)
     do throws(Fault) {
       try ForeignFormat.refuse(bytes)
-      return PropertyList(root: try parser.document(), bytes: bytes)
+      let root = try parser.document()
+      return PropertyList(root: root, elements: parser.elements, bytes: bytes)
     } catch {
       throw PropertyListError(
         error, file: file, map: SourceMap(bytes), keyPath: parser.keyPath)

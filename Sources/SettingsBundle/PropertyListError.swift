@@ -3,7 +3,7 @@
 /// Why a property list or a Settings bundle was refused, and where.
 ///
 /// `description` is one line, `file:line:column: what is wrong; what to do`. It names keys and
-/// types, never the values of settings.
+/// types, and where a default does not fit its row that default, except of a secure text field.
 public struct PropertyListError: Error, Sendable, CustomStringConvertible {
   /// What is wrong, for programs.
   public let code: Code

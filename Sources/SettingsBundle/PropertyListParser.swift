@@ -13,7 +13,7 @@ struct PropertyListParser {
   var cursor: XMLCursor
   private var stack: [Frame] = []
   private var root: PropertyListNode?
-  private var elements = 0
+  private(set) var elements = 0
   private let isTranscoded: Bool
 
   init(_ bytes: [UInt8], limits: PropertyListLimits, isTranscoded: Bool = false) {

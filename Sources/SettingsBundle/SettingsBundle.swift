@@ -55,9 +55,11 @@ public struct SettingsBundle: Sendable {
   public enum Mode: Sendable, CaseIterable {
     /// The first one is thrown.
     case strict
-    /// Each one is a warning and seeds nothing, except that a missing `Title` costs no seed. So is
-    /// a child pane that is no well-formed property list, or that the system does not let us read.
-    /// What is beyond a limit is still an error, and so is every trouble with `Root.plist`.
+    /// Each one is a warning. A default that is a scalar seeds as it is written, also where it does
+    /// not fit its row; anything else seeds nothing, and of two different defaults of a key the
+    /// first counts. A warning is also a child pane that is no well-formed property list, or that
+    /// the system does not let us read. What is beyond a limit is still an error, and so is every
+    /// trouble with `Root.plist`.
     case lenient
   }
 
@@ -65,18 +67,6 @@ public struct SettingsBundle: Sendable {
   /// `Root.plist` on a tablet.
   public enum Idiom: String, Sendable, CaseIterable {
     case phone, pad
-  }
-
-  /// What reading a bundle may cost.
-  public struct Limits: Sendable, Hashable {
-    /// For each file.
-    public var file = PropertyListLimits()
-    /// How many files, `Root.plist` included.
-    public var panes = 256
-    /// How many panes deep, `Root.plist` included.
-    public var paneDepth = 16
-
-    public init() {}
   }
 
   /// Reads the bundle at a path.
@@ -87,7 +77,8 @@ public struct SettingsBundle: Sendable {
   ///     and defaults.
   ///   - idiom: The device whose files count before those for all; nil for those for all only.
   /// - Throws: `PropertyListError`, its `file` starting with `path`. A pane whose file does not
-  ///   exist is a warning in both modes: license panes are often made at build time.
+  ///   exist is a warning in both modes: license panes are often made at build time. So is an
+  ///   empty `Key`, which stores nothing.
   public init(
     at path: String, mode: Mode = .strict, idiom: Idiom? = nil, limits: Limits = Limits()
   ) throws(PropertyListError) {

@@ -23,7 +23,7 @@ extension SettingsSpecifier {
       return .open(try string(file, "File"), offset: Int(file.offset))
     case .other:
       guard let key = node["Key"], let value = defaultValue else { return .nothing }
-      return try seed(key, value.storedValue(), of: value)
+      return .seed(key: try checked(key), try value.storedValue(), offset: Int(value.offset))
     case .textField, .titleValue, .toggleSwitch, .slider, .multiValue, .radioGroup:
       return try keyed()
     }
@@ -71,20 +71,20 @@ extension SettingsSpecifier {
   }
 
   private func keyed() throws(Fault) -> Action {
-    let key = try required("Key")
+    let key = try checked(required("Key"))
     // "" is what the schema gives a text field then, but an app's own default says more.
-    if kind == .textField, defaultValue == nil {
-      _ = try checked(key)
-      return .nothing
-    }
+    if kind == .textField, defaultValue == nil { return .nothing }
     let value = try required("DefaultValue")
-    return try seed(key, checkedDefault(value), of: value)
+    return .seed(key: key, try checkedDefault(value), offset: Int(value.offset))
   }
 
-  private func seed(
-    _ key: PropertyListNode, _ stored: StoredValue, of value: PropertyListNode
-  ) throws(Fault) -> Action {
-    .seed(key: try checked(key), stored, offset: Int(value.offset))
+  /// A default that does not fit its row, as it is written: applications that register it read it
+  /// nevertheless, such as a "0.4" among real numbers. Nil unless it is a scalar that has a key.
+  var unfitDefault: (key: String, value: StoredValue, offset: Int)? {
+    guard isKeyed, let key, !key.isEmpty, let value = defaultValue, !value.isContainer,
+      let stored = value.ifStorable
+    else { return nil }
+    return (key, stored, Int(value.offset))
   }
 
   private func checked(_ key: PropertyListNode) throws(Fault) -> String {
@@ -100,12 +100,14 @@ extension SettingsSpecifier {
   /// The default as the type of the specifier has it.
   private func checkedDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
     switch kind {
-    case .textField: return .string(try string(value, "DefaultValue"))
+    case .textField:
+      guard let text = value.string else { throw unfit(value, "not a string") }
+      return .string(text)
     case .toggleSwitch: return try toggleDefault(value)
     case .slider: return try sliderDefault(value)
     case .multiValue, .radioGroup:
       let values = try checkedValues()
-      return try choice(value, among: values, "none of its Values")
+      return try choice(value, among: values, "none of its Values, \(values.summary)")
     default:
       if node["Values"] != nil || node["Titles"] != nil { _ = try checkedValues() }
       return try value.storedValue()
@@ -121,7 +123,9 @@ extension SettingsSpecifier {
     for side in [on, off] where side.isContainer {
       throw wrong(side, "a TrueValue or FalseValue", wanted: "a scalar")
     }
-    return try choice(value, among: [on, off], "neither its TrueValue nor its FalseValue")
+    return try choice(
+      value, among: [on, off],
+      "neither its TrueValue, \(on.shown), nor its FalseValue, \(off.shown)")
   }
 
   /// Numbers keep the type they are written in: `Double` reads an integer that is exact, and an app
@@ -167,7 +171,7 @@ extension SettingsSpecifier {
     if let choice = choices.first(where: value.isChoice) { return try choice.storedValue() }
     throw Fault(
       .defaultNotAmongValues, at: Int(value.offset),
-      "the DefaultValue of \(label), \(value.kindName), is \(otherwise)",
+      "the DefaultValue of \(label), \(shown(value)), is \(otherwise)",
       cure: "use one of them, of the same type")
   }
 }
@@ -201,6 +205,17 @@ extension SettingsSpecifier {
   private func string(_ value: PropertyListNode, _ name: String) throws(Fault) -> String {
     guard let text = value.string else { throw wrong(value, name, wanted: "a string") }
     return text
+  }
+
+  /// A value for a message; nobody's secret.
+  private func shown(_ value: PropertyListNode) -> String {
+    isSecure ? value.kindName : value.shown
+  }
+
+  private func unfit(_ value: PropertyListNode, _ otherwise: String) -> Fault {
+    Fault(
+      .wrongType, at: Int(value.offset),
+      "the DefaultValue of \(label) is \(shown(value)), \(otherwise)", cure: "change its type")
   }
 
   private func wrong(_ value: PropertyListNode, _ name: String, wanted: String) -> Fault {

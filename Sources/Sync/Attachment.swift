@@ -11,26 +11,45 @@ extension Core {
     var address = sender.location.uri(sender.mode == .immutable ? .immutable : .readOnly)
     // Else SQLite would look for the file where it found the main database, perhaps in memory.
     if sender.file != nil { address += "&vfs=unix" }
-    try access { connection in
-      try connection.run("ATTACH DATABASE ?1 AS sender", [.text(address)])
-      // A meeting jumps through both files, and writes one; a setting needs no such cache.
-      // Kibibytes, negated.
-      try connection.run("PRAGMA main.cache_size = -32768")
-      try connection.run("PRAGMA sender.cache_size = -8192")
-      // Pages that many transactions change are then written to the file only once.
-      try connection.run("PRAGMA wal_autocheckpoint = 32768")
+    do {
+      try access { try $0.run("ATTACH DATABASE ?1 AS sender", [.text(address)]) }
+    } catch {
+      throw error.at(sender.location.path)
     }
+    try reads(sender)
     defer {
       // Fails only when the connection is broken, and then its next use says so.
       Result { () throws(KeepsakeError) in
+        try reads(nil)
         try access { connection in
           try connection.run("DETACH DATABASE sender")
           try connection.run("PRAGMA main.cache_size = -2000")
-          try connection.run("PRAGMA wal_autocheckpoint = 1000")
         }
       }.discardFailure()
     }
-    return try body()
+    do throws(KeepsakeError) {
+      try access { connection in
+        // A meeting jumps through both files, and writes one; a setting needs no such cache.
+        // Kibibytes, negated.
+        try connection.run("PRAGMA main.cache_size = -32768")
+        try connection.run("PRAGMA sender.cache_size = -8192")
+      }
+      return try withLongLog(body)
+    } catch {
+      throw blame(error, sender)
+    }
+  }
+
+  /// The same error about the file that it is in: SQLite does not say which one of two it read.
+  private func blame(_ error: KeepsakeError, _ sender: Core) -> KeepsakeError {
+    if error.path == sender.location.realPath { return error.at(sender.location.path) }
+    guard error.code == .corrupt, error.path == location.path else { return error }
+    do throws(KeepsakeError) {
+      try sender.checkIntegrity()
+      return error
+    } catch {
+      return error
+    }
   }
 }
 

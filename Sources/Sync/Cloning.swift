@@ -7,7 +7,8 @@ extension Device {
   /// Makes a second device of what this one holds: the honest way to do what `cp` does.
   ///
   /// The copy has an identity of its own from the start, so neither has to be renamed when they
-  /// meet. It knows everything that this device knew, and has met nobody.
+  /// meet. It knows everything that this device knew, has met nobody,
+  /// and starts an empty conflict log.
   ///
   /// - Parameter path: where nothing is yet.
   /// - Throws: `KeepsakeError`; then nothing was made.
@@ -17,7 +18,7 @@ extension Device {
   }
 
   package func clone(to path: String, identity: ReplicaID) throws(KeepsakeError) {
-    try copy(to: path, mark: identity) { copy throws(KeepsakeError) in
+    try copy(to: path) { copy throws(KeepsakeError) in
       try copy.becomeDevice(identity)
     }
   }
@@ -35,6 +36,9 @@ extension Device {
           [.text(store), .integer(original.id.rawValue), .integer(original.last.rawValue)])
       }
       try connection.run("DELETE FROM peer")
+      // The original still has its conflicts; each is resolved once.
+      try connection.run("DELETE FROM conflict")
+      try connection.run("DELETE FROM sqlite_sequence WHERE name = 'conflict'")
       try connection.run("UPDATE replica SET id = ?1, epoch = 0", [.integer(id.rawValue)])
       return ((), [])
     }

@@ -46,16 +46,8 @@ extension Device {
     skew: Int64 = Held.defaultSkew, repairs: Bool = false
   ) throws(KeepsakeError) -> [Finding] {
     let examination = Examination(device: self, skew: skew, repairs: repairs)
-    let integrity = try examination.integrity()
-    do throws(KeepsakeError) {
-      return try integrity + examination.rows() + examination.clock()
-        + examination.stampsAndIdentity()
-        + examination.held() + examination.peers() + examination.surroundings()
-    } catch {
-      // What stands on a damaged page cannot be looked at; that it is damaged is the finding.
-      guard error.code == .corrupt, !integrity.isEmpty else { throw error }
-      return integrity
-    }
+    guard repairs else { return try examination.all() }
+    return try leased { () throws(KeepsakeError) in try examination.all() }
   }
 }
 
@@ -67,11 +59,30 @@ private struct Examination {
   private var now: Int64 { device.clock.milliseconds }
   private var horizon: HybridTimestamp { Held.horizon(now: now, skew: skew) }
 
-  func integrity() throws(KeepsakeError) -> [Finding] {
+  func all() throws(KeepsakeError) -> [Finding] {
+    let integrity: [Finding]
+    do throws(KeepsakeError) {
+      integrity = try self.integrity()
+    } catch {
+      // Rows that are too large end the check of the pages too.
+      guard error.cause is EntrySize.Excess else { throw error }
+      return [Finding(kind: .row, problem: error.problem, cure: error.cure)]
+    }
+    // What stands on damaged pages cannot be read, or without end.
+    guard integrity.allSatisfy(\.isRepaired) else { return integrity }
+    let sizes = try sizes()
+    // What reads values ends there.
+    guard sizes.isEmpty else { return sizes }
+    return try integrity + rows() + clock() + stampsAndIdentity() + held() + peers()
+      + surroundings()
+  }
+
+  private func integrity() throws(KeepsakeError) -> [Finding] {
     let problems = try check()
     guard !problems.isEmpty else { return [] }
     var left = problems
-    if repairs {
+    // Where pages are damaged, an index would be built of what is not there, or without end.
+    if repairs, problems.allSatisfy({ $0.contains(" index ") }) {
       try device.core.access { try $0.run("REINDEX") }
       left = try check()
     }
@@ -89,14 +100,22 @@ private struct Examination {
     return try Device.backups(of: URL(fileURLWithPath: real)).first?.url.lastPathComponent
   }
 
-  /// https://www.sqlite.org/pragma.html#pragma_integrity_check
   private func check() throws(KeepsakeError) -> [String] {
-    try device.core.access { connection in
-      try connection.all("PRAGMA integrity_check(20)") { $0.text(0) }
-    }.flatMap { $0.split(separator: "\n").map(String.init) }.filter { $0 != "ok" }
+    try device.core.access { try $0.integrityProblems(limit: 20) }
   }
 
-  func rows() throws(KeepsakeError) -> [Finding] {
+  private func sizes() throws(KeepsakeError) -> [Finding] {
+    do throws(KeepsakeError) {
+      try device.checkSizes()
+      return []
+    } catch {
+      // What else stops it is for the others to tell.
+      guard error.cause is EntrySize.Excess else { return [] }
+      return [Finding(kind: .row, problem: error.problem, cure: error.cure)]
+    }
+  }
+
+  private func rows() throws(KeepsakeError) -> [Finding] {
     var findings: [Finding] = []
     try device.forEachEntry { entry in
       let name = "\(entry.address.store)/\(entry.address.key)"
@@ -120,7 +139,7 @@ private struct Examination {
   }
 
   /// With `repairs`, somebody has looked at this machine's clock.
-  func clock() throws(KeepsakeError) -> [Finding] {
+  private func clock() throws(KeepsakeError) -> [Finding] {
     let last = try device.core.access { try ReplicaState($0).last }
     guard last > horizon else { return [] }
     var generator = SystemRandomNumberGenerator()
@@ -138,7 +157,7 @@ private struct Examination {
     ]
   }
 
-  func stampsAndIdentity() throws(KeepsakeError) -> [Finding] {
+  private func stampsAndIdentity() throws(KeepsakeError) -> [Finding] {
     try device.core.read { connection in
       var findings: [Finding] = []
       let replica = try ReplicaState(connection)
@@ -167,7 +186,7 @@ private struct Examination {
     }
   }
 
-  func held() throws(KeepsakeError) -> [Finding] {
+  private func held() throws(KeepsakeError) -> [Finding] {
     if repairs { try device.promoteDueEntries() }
     let waiting = try device.core.access { try Held.entries($0) }
     guard let first = waiting.first, let last = waiting.last else { return [] }
@@ -185,19 +204,26 @@ private struct Examination {
     ISO8601.text(milliseconds: max(0, stamp.milliseconds - skew)) ?? "\(stamp)"
   }
 
-  func peers() throws(KeepsakeError) -> [Finding] {
+  private func peers() throws(KeepsakeError) -> [Finding] {
     let limit = now - Compaction.retirementAge
-    return try device.peers().filter { !$0.isRetired && $0.lastMet < limit }.map { peer in
-      Finding(
+    let latest = horizon.milliseconds
+    return try device.peers().compactMap { peer in
+      if peer.lastMet > latest {
+        return Finding(
+          kind: .peer, problem: "device \(peer.id) was met at a time that has not come",
+          cure: "check this machine's clock; the next meeting or kvsync compact corrects the date")
+      }
+      guard !peer.isRetired, peer.lastMet < limit else { return nil }
+      return Finding(
         kind: .peer, problem: "device \(peer.id) was not met for more than 180 days",
         cure: "meet it, or let kvsync compact retire it: deletions are kept for it")
     }
   }
 
-  /// Whether this is a name that only a draft of ours has.
-  private func isDraft(_ name: String, of file: String) -> Bool {
-    rest(of: name, after: file)?
-      .wholeMatch(of: /(\.backup-\d{4}-\d\d-\d\d)?\.new-[0-9a-f]{16}(-wal|-shm)?/) != nil
+  /// Whether this is a name that only drafts of earlier versions have, which are files.
+  private func isOldDraft(_ name: String, of file: String) -> Bool {
+    rest(of: name, after: file)?.wholeMatch(
+      of: /(\.backup-\d{4}-\d\d-\d\d)?(\.new-[0-9a-f]{16})+(-wal|-shm|-journal)?/) != nil
   }
 
   /// Whether this is the name of a damaged file that was put aside; its log goes with it.
@@ -237,22 +263,27 @@ private struct Examination {
   }
 
   /// What is beside the file, and what leads to it.
-  func surroundings() throws(KeepsakeError) -> [Finding] {
+  private func surroundings() throws(KeepsakeError) -> [Finding] {
     guard case .file(_, let real) = device.core.location else { return [] }
     let file = URL(fileURLWithPath: real)
     let folder = file.deletingLastPathComponent()
     do {
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-      let drafts = names.filter { isDraft($0, of: file.lastPathComponent) }
-        .map { folder.appendingPathComponent($0) }
+      let old = names.filter { isOldDraft($0, of: file.lastPathComponent) }
+        .map { folder.appendingPathComponent($0).path }
+      let drafts = names.filter { Draft.isDraft($0, of: real) }
+        .map { folder.appendingPathComponent($0).path }
       let links = try hardLinks(
-        besides: drafts.filter { try FileID(of: $0.path) == device.file }.count)
-      return try links
-        + drafts.filter { try isLeftover($0.path) }.map { draft in
-          if repairs { try FileManager.default.removeItem(at: draft) }
-          return Finding(
-            kind: .leftover,
-            problem: "\(draft.lastPathComponent) was left behind when it was being made",
+        besides: old.filter { try FileID(of: $0) == device.file }.count
+          + drafts.filter { try Draft.hasLink(to: device.file, in: $0) }.count)
+      let removed = repairs ? device.core.shared.removedDrafts : []
+      let leftovers = try old.filter(isLeftover)
+      if repairs { for path in leftovers { try FileManager.default.removeItem(atPath: path) } }
+      return links
+        + (removed + Draft.abandoned(of: real)
+          + leftovers.map { URL(fileURLWithPath: $0).lastPathComponent }).map { name in
+          Finding(
+            kind: .leftover, problem: "\(name) was left behind when it was being made",
             cure: "--repair removes it", isRepaired: repairs)
         }
         + names.filter { isAside($0, of: file.lastPathComponent) }.map { name in

@@ -11,10 +11,8 @@ import KeepsakeDevice
 import KeepsakeValues
 
 enum Knowledge {
-  /// Rows that the journal keeps; the oldest go first.
-  static let capacity: Int64 = 10_000
-  /// Bytes of lost values that the journal keeps, or else one conflict: 64 MiB.
-  static let capacityBytes: Int64 = 1 << 26
+  /// Devices and stores that a file's version vector names at most; one of ours has a few.
+  private static let limit: Int64 = 100_000
 
   private static let tables = ["sender_knows", "receiver_knows"]
 
@@ -28,10 +26,29 @@ enum Knowledge {
           PRIMARY KEY (store, origin)) STRICT, WITHOUT ROWID
         """)
     }
+    try connection.run(
+      """
+      CREATE TEMP TABLE IF NOT EXISTS lost (
+        seq INTEGER PRIMARY KEY, store TEXT NOT NULL, key TEXT NOT NULL, hlc INTEGER NOT NULL,
+        origin INTEGER NOT NULL, winner_tag INTEGER NOT NULL, winner_hlc INTEGER NOT NULL,
+        winner_origin INTEGER NOT NULL) STRICT
+      """)
   }
 
   /// Reads both version vectors as they are before the meeting.
-  static func load(_ connection: Connection) throws {
+  ///
+  /// - Parameter path: the sender's file.
+  /// - Throws: when the sender's names more devices than any life brings about.
+  static func load(_ connection: Connection, of path: String) throws {
+    let count = try connection.first(
+      "SELECT count(*) FROM (SELECT 1 FROM sender.seen LIMIT ?1)", [.integer(limit + 1)]
+    ) { $0.integer(0) }
+    guard let count, count <= limit else {
+      throw KeepsakeError(
+        .corrupt, path: path, "it claims to have seen writes of too many devices",
+        cure: "do not trust this file; restore a backup of it")
+    }
+    try connection.run("DELETE FROM lost")
     for (table, schema) in zip(tables, ["sender", "main"]) {
       try connection.run("DELETE FROM \(table)")
       try connection.run(
@@ -49,36 +66,83 @@ enum Knowledge {
     }
   }
 
-  /// Writes the losers among `incoming` and what it meets into the journal.
+  /// Writes the losers among `incoming` and what it meets into the conflict log.
   ///
-  /// - Returns: how many there were; the journal keeps the last of them.
-  static func journal(_ connection: Connection, at now: Int64) throws -> Int {
+  /// What is overwritten here is logged at once: it cannot be met again. What came in and lost is
+  /// met again when the pull is cut off, so unless that is `final` it waits for `journalLost`.
+  ///
+  /// - Parameter final: whether the cursor passes these rows in this transaction.
+  /// - Returns: how many there were; the log keeps the last of them.
+  static func journal(_ connection: Connection, at now: Int64, final: Bool) throws -> Int {
+    if !final {
+      try connection.run(
+        """
+        INSERT INTO lost (store, key, hlc, origin, winner_tag, winner_hlc, winner_origin)
+        SELECT i.store, i.key, i.hlc, i.origin, i.old_tag, i.old_hlc, i.old_origin
+        \(losers) AND NOT \(Door.wins) ORDER BY i.seq
+        """)
+    }
+    let losers = final ? losers : "\(losers) AND \(Door.wins)"
+    return try insert(
+      connection, at: now,
+      """
+      SELECT i.seq AS seq, i.store AS store, i.key AS key,
+        iif(\(Door.wins), i.old_tag, i.tag) AS loser_tag,
+        iif(\(Door.wins), (
+          SELECT e.value FROM main.entry AS e WHERE e.store = i.store AND e.key = i.key), i.value)
+          AS loser_value,
+        iif(\(Door.wins), i.old_hlc, i.hlc) AS loser_hlc,
+        iif(\(Door.wins), i.old_origin, i.origin) AS loser_origin,
+        iif(\(Door.wins), i.tag, i.old_tag) AS winner_tag,
+        iif(\(Door.wins), i.hlc, i.old_hlc) AS winner_hlc,
+        iif(\(Door.wins), i.origin, i.old_origin) AS winner_origin
+      \(losers)
+      """)
+  }
+
+  /// Logs what `journal` has put off, in the transaction in which it counts as seen. What the
+  /// sender has replaced meanwhile was decided against there.
+  ///
+  /// - Returns: as `journal`.
+  static func journalLost(_ connection: Connection, at now: Int64) throws -> Int {
+    // A deletion may have come as a grave, which an earlier version's file does not have.
+    let hasGraves = try connection.hasTable("grave", in: "sender")
+    let same = "store = i.store AND e.key = i.key AND e.hlc = i.hlc AND e.origin = i.origin"
+    let isGrave =
+      hasGraves ? "EXISTS (SELECT 1 FROM sender.grave AS e WHERE e.\(same))" : "FALSE"
+    let count = try insert(
+      connection, at: now,
+      """
+      SELECT i.seq AS seq, i.store AS store, i.key AS key, ifnull(e.tag, 0) AS loser_tag,
+        e.value AS loser_value, i.hlc AS loser_hlc, i.origin AS loser_origin,
+        i.winner_tag AS winner_tag, i.winner_hlc AS winner_hlc, i.winner_origin AS winner_origin
+      FROM lost AS i LEFT JOIN sender.entry AS e ON e.\(same)
+      WHERE e.key IS NOT NULL OR \(isGrave)
+      """)
+    try connection.run("DELETE FROM lost")
+    return count
+  }
+
+  /// - Parameter rows: a SELECT of the columns of `conflict`, and `seq`.
+  private static func insert(
+    _ connection: Connection, at now: Int64, _ rows: String
+  ) throws -> Int {
     try connection.run(
       """
       INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
         winner_tag, winner_hlc, winner_origin, at)
-      SELECT store, key, loser_tag, CASE WHEN came THEN value ELSE (
-          SELECT e.value FROM main.entry AS e WHERE e.store = l.store AND e.key = l.key) END,
-        loser_hlc, loser_origin, winner_tag, winner_hlc, winner_origin, ?1
-      FROM (
-        SELECT i.seq, i.store, i.key, i.value, NOT \(Door.wins) AS came,
-          iif(\(Door.wins), i.old_tag, i.tag) AS loser_tag,
-          iif(\(Door.wins), i.old_hlc, i.hlc) AS loser_hlc,
-          iif(\(Door.wins), i.old_origin, i.origin) AS loser_origin,
-          iif(\(Door.wins), i.tag, i.old_tag) AS winner_tag,
-          iif(\(Door.wins), i.hlc, i.old_hlc) AS winner_hlc,
-          iif(\(Door.wins), i.origin, i.old_origin) AS winner_origin
-        \(losers) ORDER BY i.seq DESC LIMIT ?2) AS l
-      ORDER BY seq
-      """, [.integer(now), .integer(capacity)])
+      SELECT store, key, loser_tag, loser_value, loser_hlc, loser_origin, winner_tag, winner_hlc,
+        winner_origin, ?1
+      FROM (\(rows) ORDER BY i.seq DESC LIMIT ?2) AS l ORDER BY seq
+      """, [.integer(now), .integer(ConflictLog.capacity)])
     let written = connection.changes
     guard written > 0 else { return 0 }
     var count = Int64(written)
-    if count == capacity {
-      count = try connection.first("SELECT count(*) \(losers)") { $0.integer(0) } ?? count
-      try skip(connection, count - capacity)
+    if count == ConflictLog.capacity {
+      count = try connection.first("SELECT count(*) FROM (\(rows))") { $0.integer(0) } ?? count
+      try skip(connection, count - ConflictLog.capacity)
     }
-    try trim(connection)
+    try ConflictLog.trim(connection)
     return Int(count)
   }
 
@@ -88,24 +152,8 @@ enum Knowledge {
     // By way of negative numbers, because a later one may be taken.
     try connection.run(
       "UPDATE conflict SET id = -id WHERE id > (SELECT max(id) FROM conflict) - ?1",
-      [.integer(capacity)])
+      [.integer(ConflictLog.capacity)])
     try connection.run("UPDATE conflict SET id = ?1 - id WHERE id < 0", [.integer(count)])
-  }
-
-  /// Drops the oldest conflicts beyond `capacity` and `capacityBytes`.
-  static func trim(_ connection: Connection) throws {
-    var (first, count, bytes): (Int64?, Int64, Int64) = (nil, 0, 0)
-    try connection.run(
-      "SELECT id, length(CAST(loser_value AS BLOB)) FROM conflict ORDER BY id DESC"
-    ) { row in
-      count += 1
-      bytes += row.integer(1)
-      guard count <= 1 || (count <= capacity && bytes <= capacityBytes) else { return false }
-      first = row.integer(0)
-      return true
-    }
-    try connection.run(
-      "DELETE FROM conflict WHERE id < ?1", [first.map { .integer($0) } ?? .null])
   }
 
   /// Rows `i` of `incoming` of which one side was written without knowledge of the other.
@@ -117,9 +165,8 @@ enum Knowledge {
       ELSE i.hlc > ifnull(r.hlc, 0) END
     """
 
-  /// After a complete pull: the receiver has now seen what the sender had, but for what waits.
-  ///
-  /// Former identities are left out: another copy of the file may have written under them since.
+  /// After a complete pull: the receiver has now seen what the sender had when it was loaded, but
+  /// for what waits.
   ///
   /// - Parameter horizon: nobody can have seen anything later.
   static func advance(_ connection: Connection, upTo horizon: HybridTimestamp) throws {
@@ -128,13 +175,7 @@ enum Knowledge {
       INSERT INTO main.seen (store, origin, hlc)
       SELECT k.store, k.origin, min(k.hlc, ?1, ifnull((SELECT min(h.hlc) - 1 FROM main.held AS h
         WHERE h.store = k.store AND h.origin = k.origin), k.hlc))
-      FROM (
-        SELECT store, origin, hlc FROM sender.seen WHERE store IN (SELECT store FROM wanted)
-        UNION ALL
-        SELECT w.store, r.id, max(r.hlc, ifnull(
-          (SELECT hlc FROM sender.entry ORDER BY lseq DESC LIMIT 1), 0))
-        FROM sender.replica AS r, wanted AS w
-      ) AS k
+      FROM sender_knows AS k
       WHERE k.origin <> (SELECT id FROM main.replica)
       ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
       """, [.integer(horizon.rawValue)])

@@ -28,41 +28,38 @@ struct Meeting {
   }
 
   /// One side of a meeting as it is now.
-  private struct Side {
-    let replica: ReplicaState
-    /// The arrival number up to which this side has collected tombstones.
-    let collected: Int64
+  struct Side {
+    let replica: ReplicaID
+    /// The last arrival number that it has given.
+    let lseq: Int64
+    /// The arrival number up to which this side has forgotten deletions.
+    let forgotten: Int64
     /// What this side remembers of the other, in the order of `stores`.
     let memory: [PeerState]
+
+    /// - Parameter schema: of the connection: the device itself, or the one that is attached.
+    init(
+      _ connection: Connection, in schema: String = "main", of peer: ReplicaID, _ stores: [ByteText]
+    ) throws {
+      (replica, lseq) =
+        try connection.first(
+          """
+          SELECT id, max(lseq, ifnull((SELECT max(lseq) FROM \(schema).entry), 0))
+          FROM \(schema).replica
+          """
+        ) { (ReplicaID(rawValue: $0.integer(0)), $0.integer(1)) } ?? (ReplicaID(rawValue: 0), 0)
+      forgotten =
+        try connection.hasTable("forgotten", in: schema)
+        ? connection.first("SELECT lseq FROM \(schema).forgotten") { $0.integer(0) } ?? 0 : 0
+      memory = try stores.map { try connection.peerState(peer, store: $0, in: schema) }
+    }
   }
 
-  private func other(_ place: Int) -> Int { place == left ? right : left }
+  func other(_ place: Int) -> Int { place == left ? right : left }
 
-  private func side(_ place: Int) throws(KeepsakeError) -> Side {
+  func side(_ place: Int) throws(KeepsakeError) -> Side {
     let peer = try devices[other(place)].replica()
-    return try devices[place].core.read { connection in
-      Side(
-        replica: try ReplicaState(connection),
-        collected: try connection.first("SELECT gc_lseq FROM replica") { $0.integer(0) } ?? 0,
-        memory: try stores.map { try connection.peerState(peer, store: $0) })
-    }
-  }
-
-  /// The places of the devices that need a new identity before these two may meet, other than for
-  /// having the same one.
-  func examine() throws(KeepsakeError) -> Set<Int> {
-    let (a, b) = (try side(left), try side(right))
-    if a.replica.id == b.replica.id { return [] }
-    var doubtful: Set<Int> = []
-    func add(_ doubt: PeerState.Doubt, _ sender: Int) {
-      if doubt.contains(.sender) { doubtful.insert(sender) }
-      if doubt.contains(.reader) { doubtful.insert(other(sender)) }
-    }
-    for (mine, theirs) in zip(a.memory, b.memory) {
-      add(mine.doubt(reader: theirs, lseq: a.replica.lseq), left)
-      add(theirs.doubt(reader: mine, lseq: b.replica.lseq), right)
-    }
-    return doubtful
+    return try devices[place].core.read { try Side($0, of: peer, stores) }
   }
 
   /// Finds who meets another device for the first time.
@@ -73,13 +70,13 @@ struct Meeting {
     }
   }
 
-  /// Finds whether one comes back after so long that it has missed tombstones which the other has
-  /// collected. Then both read everything; that is written down, because a meeting that is cut off
+  /// Finds whether one comes back after so long that it has missed deletions which the other has
+  /// forgotten. Then both read everything; that is written down, because a meeting that is cut off
   /// after one of them has read could no longer tell.
   mutating func lookBack() throws(KeepsakeError) {
     let (a, b) = (try side(left), try side(right))
     let hasMissed =
-      a.memory.contains { $0.cursor < b.collected } || b.memory.contains { $0.cursor < a.collected }
+      a.memory.contains { $0.cursor < b.forgotten } || b.memory.contains { $0.cursor < a.forgotten }
     readingInFull = hasMissed ? [left, right] : []
     for place in readingInFull.sorted() {
       guard try side(place).memory.contains(where: { $0.cursor > 0 }) else { continue }
@@ -106,30 +103,35 @@ struct Meeting {
         for (store, cursor) in news {
           try connection.run(
             "UPDATE peer SET acked = ?1 WHERE peer = ?2 AND store = ?3 AND acked < ?1",
-            [.integer(cursor), .integer(theirs.replica.id.rawValue), .text(store.string)])
+            [.integer(cursor), .integer(theirs.replica.rawValue), .text(store.string)])
         }
         return ((), [])
       }
     }
   }
 
-  /// Writes down that the two have met, at most once a day: for where nothing is exchanged.
+  /// Writes down that the two have met, at most once a day: for where nothing is exchanged. What a
+  /// wrong clock has dated later, of whichever peer, was at the latest now.
   func note() throws(KeepsakeError) {
     for place in [left, right] {
       let device = devices[place]
       let peer = Cell.integer(try devices[other(place)].replica().rawValue)
       let now = device.clock.milliseconds
-      let due = "peer = ?1 AND store = ?2 AND (last_met < ?3 OR retired = 1)"
+      let due = """
+        (last_met > ?4 OR (peer = ?1 AND store = ?2 AND (last_met < ?3 OR retired = 1)))
+        """
       for store in stores {
-        let arguments = [peer, .text(store.string), .integer(now - 86_400_000)]
+        let arguments = [
+          peer, .text(store.string), .integer(now - 86_400_000), .integer(now),
+        ]
         let isDue = try device.core.access { connection in
           try connection.first("SELECT 1 FROM peer WHERE \(due)", arguments) { _ in true } ?? false
         }
         guard isDue else { continue }
         try device.core.write { connection in
           try connection.run(
-            "UPDATE peer SET last_met = max(last_met, ?4), retired = 0 WHERE \(due)",
-            arguments + [.integer(now)])
+            "UPDATE peer SET last_met = ?4, retired = iif(peer = ?1, 0, retired) WHERE \(due)",
+            arguments)
           return ((), [])
         }
       }
@@ -140,7 +142,7 @@ struct Meeting {
   func isUpToDate() throws(KeepsakeError) -> Bool {
     let (a, b) = (try side(left), try side(right))
     return zip(a.memory, b.memory).allSatisfy { mine, theirs in
-      mine.cursor == b.replica.lseq && theirs.cursor == a.replica.lseq
+      mine.cursor == b.lseq && theirs.cursor == a.lseq
     }
   }
 
@@ -174,7 +176,7 @@ struct Meeting {
 
   /// Lets `reader` read: writes a token on the other side, and takes down how far that side goes.
   private func offer(
-    to reader: Int, at now: Int64, using generator: inout some RandomNumberGenerator
+    to reader: Int, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) -> Pull.Offer {
     let reading = try side(reader)
     let sender = devices[other(reader)]
@@ -185,11 +187,12 @@ struct Meeting {
     let token = MeetingToken(after: round, using: &generator)
     let lseq = try sender.core.write { connection in
       for (store, theirs) in zip(stores, reading.memory) {
-        var state = try connection.peerState(reading.replica.id, store: store)
+        var state = try connection.peerState(reading.replica, store: store)
         state.acked = max(state.acked, theirs.cursor)
         state.theirRead = theirs.readToken
         (state.prior, state.token) = (state.token, token)
-        try connection.save(state, of: reading.replica.id, store: store, at: now)
+        try connection.save(
+          state, of: reading.replica, store: store, at: sender.clock.milliseconds)
       }
       return (try ReplicaState(connection).lseq, [])
     }
@@ -197,22 +200,27 @@ struct Meeting {
   }
 
   /// Reads everything new from the other side into `place`.
+  ///
+  /// - Parameters:
+  ///   - needsReader: whether the other side has to have read everything of this one before.
+  ///   - result: gets what was committed, also when this throws.
   mutating func pull(
-    into place: Int, at now: Int64, options: MergeOptions, changeLimit: Int,
-    using generator: inout some RandomNumberGenerator
-  ) throws(KeepsakeError) -> Pull.Result {
-    let offer = try offer(to: place, at: now, using: &generator)
-    return try pull(
-      into: place, at: now, options: options, changeLimit: changeLimit, offer: offer, trusted: true)
+    into place: Int, at now: Int64, options: MergeOptions, needsReader: Bool,
+    _ result: inout Pull.Result, using generator: inout some RandomNumberGenerator
+  ) throws(KeepsakeError) {
+    let offer = try offer(to: place, using: &generator)
+    try pull(
+      into: place, at: now, options: options, offer: offer, trusted: true, needsReader: needsReader,
+      &result)
   }
 
   /// - Parameters:
   ///   - offer: nil for a one-way pull, which leaves no trace of who was met.
   ///   - trusted: whether the cursors may be believed; else everything is read.
   mutating func pull(
-    into place: Int, at now: Int64, options: MergeOptions, changeLimit: Int, offer: Pull.Offer?,
-    trusted: Bool
-  ) throws(KeepsakeError) -> Pull.Result {
+    into place: Int, at now: Int64, options: MergeOptions, offer: Pull.Offer?, trusted: Bool,
+    needsReader: Bool = false, _ result: inout Pull.Result
+  ) throws(KeepsakeError) {
     let memory = try side(place).memory
     let pull = Pull(
       sender: devices[other(place)], receiver: devices[place], direction: (other(place), place),
@@ -220,13 +228,15 @@ struct Meeting {
       cursors: memory.map { trusted && !readingInFull.contains(place) ? $0.cursor : 0 },
       offer: offer,
       echo: written[other(place)] ?? EchoRange(), now: now, options: options,
-      reason: newcomers.contains(place) ? .firstMerge : .merge)
-    let result = try pull.run(changeLimit: changeLimit)
+      reason: newcomers.contains(place) ? .firstMerge : .merge, needsReader: needsReader)
+    defer {
+      if result.received > 0 { waiting.insert(other(place)) }
+      // An answer is no echo: the other side has to read it.
+      written[place] = result.answered == 0 ? result.written : EchoRange()
+    }
+    try pull.run(&result)
     readingInFull.remove(place)
     waiting.remove(place)
-    if result.received > 0 { waiting.insert(other(place)) }
-    // An answer is no echo: the other side has to read it.
-    written[place] = result.answered == 0 ? result.written : EchoRange()
-    return result
+    if result.isBehind { waiting.insert(place) }
   }
 }

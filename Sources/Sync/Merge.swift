@@ -15,8 +15,12 @@ extension Device {
   /// transaction. Merging again changes nothing. The cost follows what has changed since the
   /// devices last met.
   ///
-  /// - Throws: `KeepsakeError`; what was merged until then stays merged, and running it again goes
-  ///   on from there.
+  /// One merge, compaction or repair of a file at a time: others are waited for, those of this
+  /// process for as long as they take, those of another for the busy timeout. Observers are
+  /// notified when the merge is over, before this returns.
+  ///
+  /// - Throws: `KeepsakeError`; what was merged until then stays merged, its `mergeReport` has it,
+  ///   and running it again goes on from there.
   @discardableResult
   public func merge(
     with others: Device..., options: MergeOptions = MergeOptions()
@@ -31,25 +35,36 @@ extension Device {
 package enum Merge {
   /// Merges all of `devices`, or, one-way, all but the last into the last.
   ///
-  /// One merge at a time in a process: a connection has one place for another device's file.
+  /// A report tells everything that was committed, once, however often a merge begins again.
   package static func run(
     _ devices: [Device], options: MergeOptions, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) -> MergeReport {
     try refuseSameFile(devices)
     try refuseTransaction(devices)
-    try turn.begin(devices[0].path)
-    defer { turn.end() }
-    var events: [MergeReport.Event] = []
-    for _ in 0..<patience {
+    let written = options.isOneWay ? devices.suffix(1) : devices[...]
+    return try Lease.hold(Array(written)) { () throws(KeepsakeError) in
       var report = MergeReport()
-      report.events = events
       do throws(KeepsakeError) {
-        try attempt(devices, options, &report, using: &generator)
-        return report
+        let dropped = try droppedConflicts(devices)
+        defer { reportDropped(devices, since: dropped, &report) }
+        try attempts(devices, options, &report, using: &generator)
+      } catch {
+        throw error.after(report)
+      }
+      return report
+    }
+  }
+
+  private static func attempts(
+    _ devices: [Device], _ options: MergeOptions, _ report: inout MergeReport,
+    using generator: inout some RandomNumberGenerator
+  ) throws(KeepsakeError) {
+    for _ in 0..<patience {
+      do throws(KeepsakeError) {
+        return try attempt(devices, options, &report, using: &generator)
       } catch {
         guard error.cause is Interruption else { throw error }
-        events = report.events
-        // Another process merges one of these files; it needs a moment.
+        // A version that knows no lease merges one of these files; it needs a moment.
         Thread.sleep(forTimeInterval: .random(in: 0.005...0.05, using: &generator))
       }
     }
@@ -68,11 +83,7 @@ package enum Merge {
     }
   }
 
-  /// Returns when no merge is under way in this process; at once within one.
-  package static func waitUntilOver() { turn.wait() }
-
-  private static let turn = MergeTurn()
-  /// How often a merge begins again because another process merges one of its files.
+  /// How often a merge begins again because a process that knows no lease merges one of its files.
   private static let patience = 100
 
   private struct Interruption: Error {}
@@ -137,12 +148,9 @@ extension Merge {
     // Whoever cannot be written is found before anybody is.
     for device in devices { try device.core.write { _ in ((), []) } }
     try shareVoids(devices, among: devices.indices, options, &report, using: &generator)
-    try rotateCopies(meetings, devices, &report, using: &generator)
+    try rotateCopies(meetings, among: devices.indices, &report, using: &generator)
     for place in devices.indices { try promote(place, of: devices, options, &report) }
-    for (from, into) in directions(devices.count) {
-      report.transfers.append(MergeReport.Transfer(from: from, into: into))
-    }
-    let dropped = try droppedConflicts(devices)
+    for (from, into) in directions(devices.count) { report.expect(from: from, into: into) }
     // A meeting without anything to tell writes at most that it took place, once a day.
     if try !allUpToDate(meetings) {
       for index in meetings.indices {
@@ -167,11 +175,6 @@ extension Merge {
         try pull(
           &meetings, into == 0 ? outer : 0, into, options, &report, using: &generator)
       }
-    }
-    for (place, counts) in try zip(dropped, droppedConflicts(devices)).enumerated()
-    where counts.0 < counts.1 {
-      report.events.append(
-        .conflictsDropped(device: place, count: Int(counts.1 - counts.0)))
     }
     for meeting in meetings {
       try meeting.acknowledge()
@@ -223,48 +226,10 @@ extension Merge {
         try meeting.devices[place].checkIntegrity()
         try meeting.devices[place].checkSizes()
       }
-    }
-  }
-
-  /// Looks again after each new identity: two copies of a third file are found one by one.
-  private static func rotateCopies(
-    _ meetings: [Meeting], _ devices: [Device], _ report: inout MergeReport,
-    using generator: inout some RandomNumberGenerator
-  ) throws(KeepsakeError) {
-    var doubtful: Set<Int> = []
-    repeat {
-      doubtful = try sharersOfIdentity(devices)
-      for meeting in meetings { doubtful.formUnion(try meeting.examine()) }
-      for place in doubtful.sorted() {
-        try devices[place].rotate(to: .random(using: &generator))
-        report.events.append(.cloneDetected(device: place))
-      }
-    } while !doubtful.isEmpty
-  }
-
-  /// All but the first of the devices that have one identity.
-  private static func sharersOfIdentity(_ devices: [Device]) throws(KeepsakeError) -> Set<Int> {
-    var seen: Set<ReplicaID> = []
-    var places: Set<Int> = []
-    for (place, device) in devices.enumerated() {
-      let isNew = seen.insert(try device.replica()).inserted
-      if !isNew { places.insert(place) }
-    }
-    return places
-  }
-
-  private static func pull(
-    _ meetings: inout [Meeting], _ from: Int, _ into: Int, _ options: MergeOptions,
-    _ report: inout MergeReport, using generator: inout some RandomNumberGenerator
-  ) throws(KeepsakeError) {
-    let index = max(from, into) - 1
-    let result = try meetings[index].pull(
-      into: into, at: meetings[index].devices[into].clock.milliseconds, options: options,
-      changeLimit: options.changeLimit - report.changes.count, using: &generator)
-    report.add(result, from: from, into: into)
-    guard into == 0, result.changed > 0 else { return }
-    for other in meetings.indices where other != index {
-      meetings[other].expectNews(at: other + 1)
+      // Whether each can be read beside the other, too.
+      let (left, right) = (meeting.devices[meeting.left].core, meeting.devices[meeting.right].core)
+      try right.withSender(left) {}
+      if !options.isOneWay { try left.withSender(right) {} }
     }
   }
 

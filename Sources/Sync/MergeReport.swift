@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import KeepsakeDevice
 public import KeepsakeValues
 
 /// What a merge did.
@@ -66,6 +67,17 @@ public struct MergeReport: Sendable {
 }
 
 extension MergeReport {
+  /// Whether the meeting has exchanged or changed anything.
+  var isNews: Bool {
+    !events.isEmpty || !changes.isEmpty || transfers.contains { $0.received > 0 }
+  }
+
+  /// Lists a direction, once, in which something may be transferred.
+  mutating func expect(from: Int, into: Int) {
+    guard !transfers.contains(where: { $0.from == from && $0.into == into }) else { return }
+    transfers.append(Transfer(from: from, into: into))
+  }
+
   /// Adds what a pull did to the transfer of its direction.
   mutating func add(_ result: Pull.Result, from: Int, into: Int) {
     guard let place = transfers.firstIndex(where: { $0.from == from && $0.into == into }) else {
@@ -78,5 +90,25 @@ extension MergeReport {
     changes += result.changes.map { DeviceChange(into: into, change: $0) }
     conflicts += result.losses.map { DeviceConflict(into: into, conflict: $0) }
     if result.hasMoreChanges { isTruncated = true }
+  }
+}
+
+/// What a merge had committed when it failed.
+struct PartialMerge: Error {
+  let report: MergeReport
+  /// Why it failed.
+  let cause: (any Error)?
+}
+
+extension KeepsakeError {
+  /// What a merge that threw this had committed before; nil when that was nothing. Merging again
+  /// goes on from there, and does not report it again.
+  public var mergeReport: MergeReport? { (cause as? PartialMerge)?.report }
+
+  /// The same with what was done, if anything was.
+  func after(_ report: MergeReport) -> KeepsakeError {
+    guard report.isNews else { return self }
+    return KeepsakeError(
+      code, path: path, problem, cure: cure, cause: PartialMerge(report: report, cause: cause))
   }
 }

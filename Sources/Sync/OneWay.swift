@@ -18,20 +18,15 @@ extension Merge {
     // Whether the receiver can be written is found before it is.
     try devices[last].core.write { _ in ((), []) }
     try shareVoids(devices, among: [last], options, &report, using: &generator)
+    try rotateCopies(meetings, among: [last], &report, using: &generator)
+    try promote(last, of: devices, options, &report)
     for var meeting in meetings {
-      let sharesIdentity = try devices[meeting.left].replica() == devices[last].replica()
-      let isDoubtful = try meeting.examine().contains(last)
-      if sharesIdentity || isDoubtful {
-        try devices[last].rotate(to: .random(using: &generator))
-        report.events.append(.cloneDetected(device: last))
-      }
-      if meeting.left == 0 { try promote(last, of: devices, options, &report) }
-      report.transfers.append(MergeReport.Transfer(from: meeting.left, into: last))
-      let result = try meeting.pull(
-        into: last, at: devices[last].clock.milliseconds, options: options,
-        changeLimit: options.changeLimit - report.changes.count, offer: nil,
-        trusted: try meeting.examine().isEmpty)
-      report.add(result, from: meeting.left, into: last)
+      report.expect(from: meeting.left, into: last)
+      var result = Pull.Result(changeLimit: options.changeLimit - report.changes.count)
+      defer { report.add(result, from: meeting.left, into: last) }
+      try meeting.pull(
+        into: last, at: devices[last].clock.milliseconds, options: options, offer: nil,
+        trusted: try meeting.doubtful(meeting.look()).isEmpty, &result)
     }
     report.waiting = try waiting(devices, options)
     report.hasConverged = try nothingIsHeld(devices)

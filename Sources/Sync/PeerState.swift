@@ -61,11 +61,13 @@ struct PeerState: Equatable, Sendable {
 }
 
 extension Connection {
-  /// What this device remembers of `peer` in a store.
-  func peerState(_ peer: ReplicaID, store: ByteText) throws -> PeerState {
+  /// What this device, or the one attached as `schema`, remembers of `peer` in a store.
+  func peerState(
+    _ peer: ReplicaID, store: ByteText, in schema: String = "main"
+  ) throws -> PeerState {
     try first(
       """
-      SELECT cursor, acked, read_token, token, prior, their_read FROM peer
+      SELECT cursor, acked, read_token, token, prior, their_read FROM \(schema).peer
       WHERE peer = ?1 AND store = ?2
       """, [.integer(peer.rawValue), .text(store.string)]
     ) { row in

@@ -30,6 +30,9 @@ struct Pull {
   let options: MergeOptions
   /// Why the receiver's values change.
   let reason: Change.Reason
+  /// Whether nothing is let in unless the sender has read everything of the receiver before: then
+  /// what loses here unseen has been found there.
+  let needsReader: Bool
 
   /// Under which token, and how far, the sender lets itself be read.
   struct Offer {
@@ -48,14 +51,20 @@ struct Pull {
     var changes: [Change] = []
     /// Whether there were more changes than `changes` keeps.
     var hasMoreChanges = false
+    /// Whether the sender had written on before it could be said what it had seen: the receiver has
+    /// to read again.
+    var isBehind = false
     /// The receiver's arrival numbers that this pull gave.
     var written = EchoRange()
     /// Whether nothing that came in has met anything.
     fileprivate var isFresh = false
+    /// How many changes and losses it keeps.
+    fileprivate let limit: Int
     /// What is left of `Pull.reportBytes`.
     fileprivate var (changeBytes, lossBytes): (Int, Int)
 
-    fileprivate init(changeLimit: Int) {
+    init(changeLimit: Int) {
+      limit = changeLimit
       let bytes = changeLimit == .max ? .max : Pull.reportBytes
       (changeBytes, lossBytes) = (bytes, bytes)
     }
@@ -73,8 +82,8 @@ struct Pull {
   /// all: 16 MiB.
   private static let reportBytes = 1 << 24
 
-  /// - Parameter changeLimit: how many changes the result keeps.
-  func run(changeLimit: Int) throws(KeepsakeError) -> Result {
+  /// - Parameter result: gets what each transaction has committed, also when a later one fails.
+  func run(_ result: inout Result) throws(KeepsakeError) {
     try receiver.core.withSender(sender.core) { () throws(KeepsakeError) in
       let plan = try receiver.core.read { connection in
         try connection.want(stores, from: cursors)
@@ -84,71 +93,66 @@ struct Pull {
           through: try offer?.lseq ?? lastArrival(connection), except: echo,
           size: options.chunkSize, of: sender.path)
       }
-      var result = Result(changeLimit: changeLimit)
       for place in plan.chunks.indices {
-        try read(plan, place, changeLimit: changeLimit, into: &result)
+        try read(plan, place, into: &result)
         options.onProgress?(
           MergeProgress(
             from: direction.from, into: direction.into, received: result.received,
             fraction: Double(place + 1) / Double(plan.chunks.count)))
       }
-      return result
     }
   }
 
   private func read(
-    _ plan: PullPlan, _ place: Int, changeLimit: Int, into result: inout Result
+    _ plan: PullPlan, _ place: Int, into result: inout Result
   ) throws(KeepsakeError) {
     let before = result
     let isLast = place == plan.chunks.count - 1
     let wantsAll = receiver.hasObservers
     result = try receiver.core.write { connection in
-      try checkSender(connection)
-      if place == 0 { try Knowledge.load(connection) }
+      try checkSender(connection, plan)
+      if needsReader, try hasUnread(connection, except: before.written) {
+        throw Merge.unread(receiver.path)
+      }
       var step = before
-      let changes = try admit(
-        connection, plan.source(of: plan.chunks[place]), through: plan.end, wantsAll,
-        keeping: changeLimit, &step)
+      if place == 0 {
+        try Knowledge.load(connection, of: sender.path)
+        // What the sender accepted after its offer is in its version vector, and is not read.
+        step.isBehind = try hasMore(connection, after: plan.end)
+      }
+      let changes = try admit(connection, plan, place, wantsAll, keeping: before.limit, &step)
       try saveCursors(connection, plan, place)
-      // What the sender accepted after its offer is in its version vector, and was not read.
-      if isLast, try lastArrival(connection) == plan.end {
-        try Knowledge.advance(
-          connection, upTo: Held.horizon(now: now, skew: options.maximumClockSkew))
+      if isLast {
+        try note(Knowledge.journalLost(connection, at: now), connection, before.limit, &step)
+        if !step.isBehind {
+          try Knowledge.advance(
+            connection, upTo: Held.horizon(now: now, skew: options.maximumClockSkew))
+        }
       }
       // Whoever starts to listen now has missed the beginning: a change set is whole or not there.
       return (step, changes)
     }
   }
 
-  /// Throws unless the attached file is still the one that was met.
-  private func checkSender(_ connection: Connection) throws {
-    let id = try connection.first("SELECT id FROM sender.replica") { $0.integer(0) }
-    var isSame = id == senderID.rawValue
-    if isSame, let token = offer?.token {
-      let known = try connection.first(
-        """
-        SELECT count(*) FROM wanted AS w CROSS JOIN sender.peer AS p
-          ON p.peer = (SELECT id FROM main.replica) AND p.store = w.store AND p.token = ?1
-        """, [.integer(token.rawValue)]
-      ) { Int($0.integer(0)) }
-      isSame = known == stores.count
-    }
-    guard isSame else { throw Merge.interrupted(sender.path) }
-  }
-
-  private func lastArrival(_ connection: Connection) throws -> Int64 {
-    try connection.first(
-      "SELECT max(lseq, ifnull((SELECT max(lseq) FROM sender.entry), 0)) FROM sender.replica"
-    ) { $0.integer(0) } ?? 0
+  /// Adds the newest conflicts of the log to the result.
+  private func note(
+    _ count: Int, _ connection: Connection, _ kept: Int, _ result: inout Result
+  ) throws {
+    guard count > 0 else { return }
+    result.conflicts += count
+    result.losses += try connection.conflicts(
+      after: connection.lastConflict() - Int64(count), limit: kept - result.losses.count,
+      within: &result.lossBytes)
   }
 
   private func admit(
-    _ connection: Connection, _ source: (sql: String, arguments: [Cell]), through end: Int64,
-    _ wantsAll: Bool, keeping kept: Int, _ result: inout Result
+    _ connection: Connection, _ plan: PullPlan, _ place: Int, _ wantsAll: Bool, keeping kept: Int,
+    _ result: inout Result
   ) throws -> [Change] {
+    let source = plan.source(of: plan.chunks[place])
     var replica = try ReplicaState(connection)
     if !wantsAll, try meetsNothing(connection, replica, result) {
-      if try insert(connection, source, end, &replica, keeping: kept, &result) { return [] }
+      if try insert(connection, source, plan.end, &replica, keeping: kept, &result) { return [] }
     }
     let received = try Door.fill(connection, from: source.sql, source.arguments)
     guard received > 0 else { return [] }
@@ -160,15 +164,9 @@ struct Pull {
       result.held += try Held.hold(connection, beyond: horizon, at: now)
       newest = try newestStamp(connection)
     }
-    let known = try connection.lastConflict()
-    let answered = try Compaction.answer(connection, as: replica.id, at: now)
-    result.answered += answered
-    let conflicts = try answered + Knowledge.journal(connection, at: now)
-    if conflicts > 0 {
-      result.conflicts += conflicts
-      result.losses += try connection.conflicts(
-        after: known, limit: kept - result.losses.count, within: &result.lossBytes)
-    }
+    try note(
+      Knowledge.journal(connection, at: now, final: isFinal(plan.chunks[place])), connection, kept,
+      &result)
     var changes: [Change] = []
     if wantsAll || !result.hasMoreChanges {
       try Door.forEachChange(connection, reason: reason) { change, bytes in
@@ -176,13 +174,19 @@ struct Pull {
         return result.keep(change, bytes, limit: kept) || wantsAll
       }
     }
-    result.answered += try Compaction.remind(connection, after: replica.lseq)
+    // Who is only read cannot be told.
+    if offer != nil { result.answered += try Graves.reissue(connection, after: replica.lseq) }
     result.changed += try Door.admit(connection, after: replica.lseq)
     result.written.append(replica.lseq, replica.lseq + Int64(received))
     replica.last = max(replica.last, newest)
     replica.lseq += Int64(received)
     try replica.save(connection)
     return changes
+  }
+
+  /// Whether the cursor passes a chunk in the transaction that reads it.
+  private func isFinal(_ chunk: PullPlan.Chunk) -> Bool {
+    if case .arrivals = chunk { offer != nil } else { false }
   }
 
   /// Whether nothing that comes in can meet anything here: the receiver had no entry of these
@@ -194,7 +198,8 @@ struct Pull {
     if result.received > 0 { return result.isFresh && result.written.upper == replica.lseq }
     return try connection.first(
       """
-      SELECT 1 FROM main.replica WHERE gc_floor = 0 AND NOT EXISTS (SELECT 1 FROM main.void)
+      SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM main.grave)
+        AND NOT EXISTS (SELECT 1 FROM main.void)
         AND NOT EXISTS (SELECT 1 FROM wanted AS w CROSS JOIN main.entry AS e ON e.store = w.store)
       """
     ) { _ in true } ?? false
@@ -261,20 +266,5 @@ struct Pull {
       state.readToken = offer.token
       try connection.save(state, of: senderID, store: store, at: now)
     }
-  }
-}
-
-/// Arrival numbers, `lower` excluded, `upper` included.
-struct EchoRange: Equatable {
-  var lower: Int64 = 0
-  var upper: Int64 = 0
-
-  var isEmpty: Bool { lower == upper }
-
-  /// Grows by a following range. A gap means that somebody else wrote in between; then only the
-  /// newer range is kept, and reading the older part again changes nothing.
-  mutating func append(_ from: Int64, _ to: Int64) {
-    if from != upper || lower == upper { lower = from }
-    upper = to
   }
 }

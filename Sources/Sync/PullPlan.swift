@@ -11,27 +11,53 @@
 // The plan holds although the sender goes on writing: what it writes takes an arrival number beyond
 // `end`, so entries only leave what is planned, and are read the next time.
 
+import Foundation
 import KeepsakeDevice
 import KeepsakeValues
 
 struct PullPlan {
+  /// The address of a row, as the bytes that its file has: a key may be no UTF-8, and what is
+  /// repaired to be some sorts elsewhere.
+  struct Place {
+    var store = Data()
+    var key = Data()
+
+    fileprivate func precedes(_ other: Place) -> Bool {
+      store == other.store
+        ? key.lexicographicallyPrecedes(other.key)
+        : store.lexicographicallyPrecedes(other.store)
+    }
+  }
+
   /// What one transaction reads.
-  enum Chunk: Equatable {
-    /// Of stores that were never read, from after one address up to another or to the end.
-    case keys(after: Address, through: Address?)
+  enum Chunk {
+    /// Of stores that were never read, from after one place up to another or to the end.
+    case keys(after: Place, through: Place?)
     /// Of the other stores, from after one arrival number up to another.
     case arrivals(after: Int64, through: Int64)
+    /// Collected deletions of what the receiver still has, by address.
+    case graves(after: Place, through: Place?)
 
     /// Takes away what lies before and at a row of `lseq`, `store`, `key`, and returns that.
-    fileprivate mutating func cut(at row: Row) -> Chunk {
+    ///
+    /// - Returns: nil when the row does not come after the chunk's beginning.
+    fileprivate mutating func cut(at row: Row) -> Chunk? {
       switch self {
       case .keys(let after, let through):
-        let place = Address(store: row.text(1), key: row.text(2))
+        let place = Place(store: row.bytes(1), key: row.bytes(2))
+        guard after.precedes(place) else { return nil }
         self = .keys(after: place, through: through)
         return .keys(after: after, through: place)
+      case .graves(let after, let through):
+        let place = Place(store: row.bytes(1), key: row.bytes(2))
+        guard after.precedes(place) else { return nil }
+        self = .graves(after: place, through: through)
+        return .graves(after: after, through: place)
       case .arrivals(let after, let through):
-        self = .arrivals(after: row.integer(0), through: through)
-        return .arrivals(after: after, through: row.integer(0))
+        let place = row.integer(0)
+        guard after < place else { return nil }
+        self = .arrivals(after: place, through: through)
+        return .arrivals(after: after, through: place)
       }
     }
   }
@@ -42,6 +68,8 @@ struct PullPlan {
   private(set) var chunks: [Chunk] = []
   /// The last arrival number that is read.
   let end: Int64
+  /// The sender's last collection; another one makes the plan void.
+  let collected: Int64
   private let echo: EchoRange
   private let size: Int
   private let path: String
@@ -59,7 +87,15 @@ struct PullPlan {
     size: Int, of path: String
   ) throws {
     (self.end, self.echo, self.size, self.path) = (end, echo, size, path)
-    try add(.keys(after: Address(store: "", key: ""), through: nil), connection)
+    collected = try Graves.last(connection)
+    // First: a cursor that passes one must not be written before it was read.
+    let isBehind = try connection.first(
+      "SELECT 1 FROM wanted WHERE cursor < ?1", [.integer(collected)]
+    ) { _ in true }
+    if isBehind == true {
+      try add(.graves(after: Place(), through: nil), connection)
+    }
+    try add(.keys(after: Place(), through: nil), connection)
     for (lower, upper) in cursor.map({ arrivals(after: $0) }) ?? [] {
       try add(.arrivals(after: lower, through: upper), connection)
     }
@@ -93,7 +129,7 @@ struct PullPlan {
       let (sql, arguments) = source(of: rest)
       let cut = try connection.first(
         "SELECT e.lseq, e.store, e.key \(sql) LIMIT 1 OFFSET \(size - 1)", arguments
-      ) { rest.cut(at: $0) }
+      ) { try self.cut(&rest, at: $0) }
       guard let cut else { return }
       chunks.append(cut)
     }
@@ -107,29 +143,36 @@ struct PullPlan {
       bytes += size
       guard count >= self.size || bytes >= Self.chunkBytes else { return }
       (count, bytes) = (0, 0)
-      chunks.append(rest.cut(at: row))
+      chunks.append(try cut(&rest, at: row))
     }
+  }
+
+  /// Every cut goes forward, or planning would not end: in a damaged tree rows are out of order.
+  private func cut(_ rest: inout Chunk, at row: Row) throws(KeepsakeError) -> Chunk {
+    if let chunk = rest.cut(at: row) { return chunk }
+    throw KeepsakeError(
+      .corrupt, path: path, "its entries are out of order", cure: "restore a backup of it")
   }
 
   /// The FROM clause for a chunk's entries `e`, and what follows it.
   func source(of chunk: Chunk) -> (sql: String, arguments: [Cell]) {
     switch chunk {
     case .keys(let after, let through):
-      // In SQLite every blob is above all text.
-      let top = Cell.blob(.init())
+      // In SQLite every blob is above all text, and as text it is the same bytes.
       return (
         """
         FROM wanted AS w CROSS JOIN sender.entry AS e ON e.store = w.store
         WHERE w.cursor = 0
-          AND w.store >= ?1 AND e.key > CASE w.store WHEN ?1 THEN ?2 ELSE '' END
-          AND w.store <= ?3 AND e.key <= CASE w.store WHEN ?3 THEN ?4 ELSE x'' END
+          AND w.store >= CAST(?1 AS TEXT)
+          AND e.key > CASE w.store WHEN CAST(?1 AS TEXT) THEN CAST(?2 AS TEXT) ELSE '' END
+          AND w.store <= ifnull(CAST(?3 AS TEXT), x'')
+          AND e.key <= CASE w.store WHEN CAST(?3 AS TEXT) THEN CAST(?4 AS TEXT) ELSE x'' END
           AND e.lseq <= ?5 AND NOT (e.lseq > ?6 AND e.lseq <= ?7) AND \(Self.isSound)
         ORDER BY w.store, e.key
         """,
         [
-          .text(after.store.string), .text(after.key.string),
-          through.map { .text($0.store.string) } ?? top,
-          through.map { .text($0.key.string) } ?? top,
+          .blob(after.store), .blob(after.key),
+          through.map { .blob($0.store) } ?? .null, through.map { .blob($0.key) } ?? .null,
           .integer(end), .integer(echo.lower), .integer(echo.upper),
         ]
       )
@@ -141,6 +184,20 @@ struct PullPlan {
           AND \(Self.isSound)
         ORDER BY e.lseq
         """, [.integer(after), .integer(through)]
+      )
+    case .graves(let after, let through):
+      return (
+        """
+        \(Graves.unread)
+        WHERE (e.store, e.key) > (CAST(?1 AS TEXT), CAST(?2 AS TEXT))
+          AND (?3 IS NULL OR (e.store, e.key) <= (CAST(?3 AS TEXT), CAST(?4 AS TEXT)))
+          AND \(Self.isSound)
+        ORDER BY e.store, e.key
+        """,
+        [
+          .blob(after.store), .blob(after.key),
+          through.map { .blob($0.store) } ?? .null, through.map { .blob($0.key) } ?? .null,
+        ]
       )
     }
   }

@@ -29,8 +29,8 @@ extension Merge {
 
   static func nothingIsHeld(_ devices: [Device]) throws(KeepsakeError) -> Bool {
     for device in devices {
-      let waiting = try device.core.access { try Held.count($0) }
-      if waiting > 0 { return false }
+      let matters = try device.core.access { try Held.mattersAny($0) }
+      if matters { return false }
     }
     return true
   }
@@ -39,5 +39,17 @@ extension Merge {
     var counts: [Int64] = []
     for device in devices { counts.append(try device.droppedConflicts()) }
     return counts
+  }
+
+  /// Adds how many conflicts the devices no longer have.
+  static func reportDropped(
+    _ devices: [Device], since before: [Int64], _ report: inout MergeReport
+  ) {
+    // A file that cannot be read any more has failed the merge already.
+    let counts = Result { () throws(KeepsakeError) in try droppedConflicts(devices) }
+    guard case .success(let after) = counts else { return }
+    for (place, (before, after)) in zip(before, after).enumerated() where before < after {
+      report.events.append(.conflictsDropped(device: place, count: Int(after - before)))
+    }
   }
 }

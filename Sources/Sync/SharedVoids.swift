@@ -28,15 +28,13 @@ extension Merge {
         .sorted { $0.key < $1.key }
       guard !news.isEmpty else { continue }
       let id = ReplicaID.random(using: &generator)
-      let before = try device.replica()
-      let count = try device.core.write { connection in
-        return (
-          try news.reduce(0) {
-            try $0 + connection.void($1.key, after: $1.value, as: id)
-          }, []
-        )
+      let (count, isCopy) = try device.core.write { connection in
+        let before = try ReplicaState(connection).id
+        let count = try news.reduce(0) {
+          try $0 + connection.void($1.key, after: $1.value, as: id)
+        }
+        return ((count, try ReplicaState(connection).id != before), [])
       }
-      let isCopy = try device.replica() != before
       if isCopy { report.events.append(.cloneDetected(device: place)) }
       if count > 0 { report.events.append(.stampsVoided(device: place, entries: count)) }
     }

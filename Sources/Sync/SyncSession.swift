@@ -17,7 +17,9 @@ import Synchronization
 ///       print("not met:", error)
 ///     }
 ///
-/// It holds both files open. Conflicts are in the journal of the first device.
+/// It holds both files open. Conflicts are in the log of the first device, also those with what is
+/// written on the second during a meeting; only beside a program that writes there without a pause
+/// some are in the second's. `SettingsStore.resolveConflicts` on either device gets those of both.
 public final class SyncSession: Sendable {
   private let loop: Loop
 
@@ -26,7 +28,8 @@ public final class SyncSession: Sendable {
   /// - Parameters:
   ///   - options: `isOneWay` is not for a session, and is ignored.
   ///   - onMeeting: hears of each meeting that has exchanged anything, on the session's thread. It
-  ///     may read and write, and cancel the session.
+  ///     may read and write, and cancel the session. If a meeting fails half-way it hears of what
+  ///     was done until then, before `onFailure`.
   ///   - onFailure: hears why the devices could not meet, once for as long as the reason is the
   ///     same. They try again when either changes, and every five seconds.
   public init(
@@ -80,6 +83,7 @@ private final class Loop: Sendable {
   }
 
   func start() {
+    Sessions.begin(self, first, second)
     for device in [first, second] {
       let token = device.observeCommits {
         [weak self] in
@@ -100,6 +104,7 @@ private final class Loop: Sendable {
       defer { state.tokens = [] }
       return state.tokens
     }
+    Sessions.end(self)
     for token in tokens { token.cancel() }
     signal.signal()
   }
@@ -140,6 +145,7 @@ private final class Loop: Sendable {
       if report.isNews { onMeeting(report) }
       return try report.hasConverged ? nil : secondsUntilDue()
     } catch {
+      if let report = error.mergeReport { onMeeting(report) }
       report(error)
       return Self.retry
     }
@@ -163,12 +169,5 @@ private final class Loop: Sendable {
     }
     // A clock may be set meanwhile.
     return first.map { min($0, 60) }
-  }
-}
-
-extension MergeReport {
-  /// Whether the meeting has exchanged or changed anything.
-  fileprivate var isNews: Bool {
-    !events.isEmpty || !changes.isEmpty || transfers.contains { $0.received > 0 }
   }
 }

@@ -3,7 +3,8 @@
 /// One SQLite value, in its native storage class.
 ///
 /// The order is SQLite's own (https://www.sqlite.org/datatype3.html#comparisons): NULL, then
-/// numbers by value, then text by bytes, then blobs by bytes.
+/// numbers by value, then text by bytes, then blobs by bytes; of an integer and a real that are
+/// equal the integer comes first.
 package enum Cell: Sendable {
   case null
   case integer(Int64)
@@ -50,7 +51,8 @@ extension Cell: Comparable {
     switch (a, b) {
     case (.integer(let a), .integer(let b)): a < b
     case (.real(let a), .real(let b)): a < b
-    case (.integer(let a), .real(let b)): sign(of: a, minus: b) < 0
+    // The class decides between equal numbers, as `typeof` does in SQL, so that the order is total.
+    case (.integer(let a), .real(let b)): sign(of: a, minus: b) <= 0
     case (.real(let a), .integer(let b)): sign(of: b, minus: a) > 0
     case (.text(let a), .text(let b)): ByteText(a) < ByteText(b)
     case (.blob(let a), .blob(let b)): a.lexicographicallyPrecedes(b)

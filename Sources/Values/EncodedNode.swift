@@ -45,6 +45,12 @@ final class EncodedNode {
     return node
   }
 
+  /// The member that is there, which is to be filled further, or a new one.
+  func container(_ name: String) -> EncodedNode {
+    if case .members(let nodes) = content, let node = nodes[name] { return node }
+    return member(name)
+  }
+
   /// A new node each time: a member that is encoded twice has the value that came last.
   func member(_ name: String) -> EncodedNode {
     let node = EncodedNode()

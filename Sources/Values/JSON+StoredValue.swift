@@ -49,7 +49,8 @@ extension JSON {
     default:
       throw ValueError(
         .invalid,
-        "a dictionary whose one key starts with $ is a marker: $date, $data, $real or $dictionary")
+        "a dictionary whose one key starts with $ is a marker; "
+          + "use $date, $data, $real or $dictionary")
     }
   }
 
@@ -65,13 +66,15 @@ extension JSON {
 
   private static func data(_ value: JSON) throws(ValueError) -> Data {
     guard case .string(let text) = value, let bytes = Data(base64Encoded: text) else {
-      throw ValueError(.invalid, "not base64 data")
+      throw ValueError(.invalid, "not base64 data; encode it as base64")
     }
     return bytes
   }
 
   private static func real(_ value: JSON) throws(ValueError) -> Double {
-    guard let number = number(value) else { throw ValueError(.invalid, "not a number") }
+    guard let number = number(value) else {
+      throw ValueError(.invalid, "not a number; write one, or \"nan\", \"inf\", \"-inf\"")
+    }
     return number
   }
 

@@ -33,7 +33,9 @@ extension OpaqueValue {
       case .real(let number): cell = .real(number)
       case .string(let text): cell = .text(text)
       case .data(let bytes): cell = .blob(bytes)
-      default: throw ValueError(.invalid, "use null, a number, a text or {\"$data\":…}")
+      default:
+        throw ValueError(
+          .invalid, "no cell of SQLite's; use null, a number, a text or {\"$data\":…}")
       }
     }
     self.init(TaggedCell(tag: tag, cell: cell))

@@ -90,6 +90,12 @@ private struct StoredMembersEncoder<Key: CodingKey>: KeyedEncodingContainerProto
       node: node.member(key.stringValue), codingPath: codingPath + [key], depth: depth)
   }
 
+  /// Of a container that may have been asked for before.
+  private func nested(_ key: Key) -> StoredValueEncoder {
+    StoredValueEncoder(
+      node: node.container(key.stringValue), codingPath: codingPath + [key], depth: depth)
+  }
+
   func encodeNil(forKey key: Key) throws { try encoder(for: key).encodeNil() }
 
   func encode(_ value: some Encodable, forKey key: Key) throws {
@@ -98,10 +104,10 @@ private struct StoredMembersEncoder<Key: CodingKey>: KeyedEncodingContainerProto
 
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
-  ) -> KeyedEncodingContainer<Nested> { encoder(for: key).container(keyedBy: type) }
+  ) -> KeyedEncodingContainer<Nested> { nested(key).container(keyedBy: type) }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    encoder(for: key).unkeyedContainer()
+    nested(key).unkeyedContainer()
   }
 
   func superEncoder() -> any Encoder { encoder(for: PlaceKey.ofSuper) }

@@ -22,8 +22,9 @@ struct CloneCommand: ParsableCommand {
 
   func run() throws {
     try DistinctFiles.check([file, new])
-    try common.open(file, .readOnly).clone(to: new)
-    let id = try common.open(new, .readOnly).replica()
+    var generator = SystemRandomNumberGenerator()
+    let id = ReplicaID.random(using: &generator)
+    try common.open(file, .readOnly).clone(to: new, identity: id)
     common.output.print(
       .object(["path": .string(new), "replica": .string(id.description)]),
       lines: ["\(Shown.name(new)) is device \(id)"], isData: false)

@@ -33,27 +33,32 @@ struct CommonOptions: ParsableArguments {
 }
 
 extension CommonOptions {
+  /// A new device, until it gets its name.
+  func open(_ draft: Draft) throws(KeepsakeError) -> Device {
+    var generator = SystemRandomNumberGenerator()
+    try draft.populate(.random(using: &generator))
+    return try open(draft.path, .existing)
+  }
+
   /// Writes to a file. One that is missing is made under another name and gets its own when all is
   /// written, so a command that fails leaves none behind.
   func writing<Value>(to path: String, _ body: (Device) throws -> Value) throws -> Value {
     guard try FileID(of: path) == nil else { return try body(try open(path, .existing)) }
-    var generator = SystemRandomNumberGenerator()
-    let draft = path + Creation.draftInfix + ReplicaID.random(using: &generator).description
-    defer { Creation.remove(draft) }
+    let draft = try Draft(of: path)
     let value: Value
     do {
       value = try fill(draft, body)
     } catch let error as KeepsakeError {
-      throw error.path == draft ? error.at(path) : error
+      throw error.path == draft.path ? error.at(path) : error
     }
     // Somebody else has made it meanwhile, or the name is a link to nowhere.
-    guard try Creation.publish(draft, as: path) else { return try body(try open(path, .existing)) }
+    guard try draft.publish() else { return try body(try open(path, .existing)) }
     return value
   }
 
   /// The file is closed when this returns.
-  private func fill<Value>(_ draft: String, _ body: (Device) throws -> Value) throws -> Value {
-    let device = try open(draft, .create)
+  private func fill<Value>(_ draft: Draft, _ body: (Device) throws -> Value) throws -> Value {
+    let device = try open(draft)
     let value = try body(device)
     try device.core.emptyLog()
     return value

@@ -13,7 +13,8 @@ struct DoctorCommand: ParsableCommand {
       Exits with 1 when it finds something. --repair mends what can be mended without losing a \
       value: it builds indexes anew, lets in entries that are due, takes back the stamps of a \
       clock that had run ahead (make sure that this machine's clock is right; the device gets a \
-      new identity), and removes files that an interrupted program left behind.
+      new identity), and removes files that an interrupted program left behind. On stderr it tells \
+      SQLite's version, and whether it has the bug of sqlite.org/wal.html#walresetbug.
 
         kvsync doctor laptop.keepsake
         kvsync doctor laptop.keepsake --repair
@@ -32,12 +33,22 @@ struct DoctorCommand: ParsableCommand {
       .object([
         "ok": .boolean(open == 0), "replica": .string(replica.description),
         "findings": .array(findings.map(Self.json)),
+        "sqlite": .object([
+          "version": .string(SQLiteVersion.text),
+          "walResetBug": .boolean(SQLiteVersion.hasResetBug),
+        ]),
       ]),
-      lines: findings.map(Self.line)
-        + (findings.isEmpty ? ["\(Shown.name(file)): nothing is wrong"] : []),
+      lines: findings.isEmpty
+        ? ["\(Shown.name(file)): nothing is wrong"] : findings.map(Self.line),
       isData: !findings.isEmpty)
+    if !common.json { common.output.say(Self.sqlite) }
     if open > 0 { throw Negative(message: nil) }
   }
+
+  private static let sqlite =
+    "SQLite \(SQLiteVersion.text)"
+    + (SQLiteVersion.hasResetBug
+      ? " has the WAL-reset bug: Keepsake works around it, other programs may not" : "")
 
   private static func json(_ finding: Finding) -> JSON {
     .object([

@@ -38,11 +38,14 @@ struct ExitStatus {
     case let error as PropertyListError: (code, line) = (Self.code(error.code), "\(error)")
     case let error as InputError: (code, line) = (Self.code(error.kind), error.message)
     case let error as Negative: (code, line) = (1, error.message)
+    case let error as ValueError: (code, line) = (EX_DATAERR, "(a value): \(error)")
     default:
-      // Everything else is ArgumentParser's: help, the version, or a command line it cannot read.
+      // Everything else is ArgumentParser's: help, the version, or a command line it cannot read;
+      // what it does not know it would call 1, which means "no".
       let parsed = KVSync.exitCode(for: error)
-      code = parsed.rawValue
-      line = parsed.isSuccess ? nil : Self.usageLine(error)
+      let isUnknown = parsed == .failure
+      code = isUnknown ? EX_SOFTWARE : parsed.rawValue
+      line = parsed.isSuccess ? nil : isUnknown ? Self.unknown(error) : Self.usageLine(error)
       cleanExit = parsed.isSuccess ? error : nil
     }
     self.cleanExit = cleanExit
@@ -53,6 +56,10 @@ struct ExitStatus {
     if let cleanExit { Output.standardOutput(KVSync.fullMessage(for: cleanExit) + "\n") }
     if let line { Output.standardError("kvsync: \(line.onOneLine)\n") }
     Foundation.exit(code)
+  }
+
+  private static func unknown(_ error: any Error) -> String {
+    "(unexpected): \(error); this is a defect of kvsync, please report it"
   }
 
   static let dashCure = "a value that starts with - follows --"
@@ -87,7 +94,7 @@ struct ExitStatus {
   private static func code(_ code: KeepsakeError.Code) -> Int32 {
     switch code {
     case .sameFile, .invalidKey, .invalidValue, .quotaExceeded: EX_USAGE
-    case .notKeepsake, .corrupt, .newerSchema: EX_DATAERR
+    case .notKeepsake, .corrupt, .foreignLog, .newerSchema: EX_DATAERR
     case .missing: EX_NOINPUT
     case .cannotCreate: EX_CANTCREAT
     case .inputOutput, .diskFull: EX_IOERR

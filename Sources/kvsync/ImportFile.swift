@@ -18,7 +18,7 @@ struct ImportFile {
     }
     if let text = try PropertyList.transcoded(bytes, file: name) {
       guard Self.first(text) == UInt8(ascii: "<") else {
-        throw PropertyList.foreignFormat(bytes, file: name) ?? fail("1", "this is not UTF-8")
+        throw PropertyList.foreignFormat(bytes, file: name) ?? fail("1", Self.notUTF8)
       }
       return try writes(xml: text, isTranscoded: true)
     }
@@ -54,6 +54,7 @@ struct ImportFile {
     members.map { LocalWrite(store: store, key: $0.key, value: $0.value) }
   }
 
+  private static let notUTF8 = "this is not UTF-8; convert the file"
   private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
   private static let lineFeed: UInt8 = 0x0A
   private static let blanks: Set<UInt8> = [0x20, 0x09, 0x0D]
@@ -80,7 +81,7 @@ struct ImportFile {
   /// - Parameter line: nil for a text that may have several.
   private func json(_ bytes: ArraySlice<UInt8>, line: Int?) throws -> JSON {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw fail("\(line ?? 1)", "this is not UTF-8; convert the file")
+      throw fail("\(line ?? 1)", Self.notUTF8)
     }
     do {
       return try JSON(parsing: text)

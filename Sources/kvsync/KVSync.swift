@@ -22,7 +22,7 @@ struct KVSync: ParsableCommand {
       ListCommand.self, ExplainCommand.self, WatchCommand.self, SeedCommand.self,
       PlistCommand.self, ImportCommand.self, ExportCommand.self, ConflictsCommand.self,
       PeersCommand.self,
-      CloneCommand.self, DoctorCommand.self, CompactCommand.self,
+      CloneCommand.self, RestoreCommand.self, DoctorCommand.self, CompactCommand.self,
     ])
 
   /// Swift would replace bytes that are not UTF-8, and so work on another key or another file.
@@ -50,6 +50,7 @@ struct KVSync: ParsableCommand {
 
   static func main() {
     do {
+      try ProcessLimits.prepare()
       try refuseOtherEncodings()
       try refuseHiddenHelp()
       var command = try parseAsRoot()

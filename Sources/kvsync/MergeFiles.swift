@@ -13,7 +13,7 @@ final class MergeFiles {
   private let common: CommonOptions
   private let isOneWay: Bool
   private let creates: Bool
-  private var drafts: [(draft: String, path: String)] = []
+  private var drafts: [Draft] = []
 
   init(_ paths: [String], common: CommonOptions, isOneWay: Bool, creates: Bool) {
     self.paths = paths
@@ -22,36 +22,32 @@ final class MergeFiles {
     self.creates = creates
   }
 
-  deinit {
-    for (draft, _) in drafts { Creation.remove(draft) }
-  }
-
   /// Opens every file, and drafts of those to be made.
   func devices() throws -> [Device] {
     try DistinctFiles.check(paths)
     let existing = try paths.indices.map { try open($0, access($0)) }
     return try zip(paths, existing).map { path, device in
       if let device { return device }
-      var generator = SystemRandomNumberGenerator()
-      let draft = path + Creation.draftInfix + ReplicaID.random(using: &generator).description
-      drafts.append((draft, path))
-      return try common.open(draft, .create)
+      let draft = try Draft(of: path)
+      drafts.append(draft)
+      return try common.open(draft)
     }
   }
 
   /// Makes the drafts whole: to be called when all is written, before the devices are closed.
   func complete(_ devices: [Device]) throws {
-    for device in devices where drafts.contains(where: { $0.draft == device.path }) {
+    for device in devices where drafts.contains(where: { $0.path == device.path }) {
       try device.core.emptyLog()
     }
   }
 
   /// Gives the drafts their names. Nobody may have them open any more.
   func publish() throws {
-    for (draft, path) in drafts {
-      guard try Creation.publish(draft, as: path) else {
+    for draft in drafts {
+      guard try draft.publish() else {
         throw KeepsakeError(
-          .cannotCreate, path: path, "somebody else has made it meanwhile", cure: "merge again")
+          .cannotCreate, path: draft.target, "somebody else has made it meanwhile",
+          cure: "merge again")
       }
     }
   }
@@ -79,7 +75,7 @@ final class MergeFiles {
   ///
   /// - Parameter folder: where the copies are.
   func renamed(_ error: KeepsakeError, _ folder: TemporaryFolder?) -> KeepsakeError {
-    if let (_, path) = drafts.first(where: { $0.draft == error.path }) { return error.at(path) }
+    if let draft = drafts.first(where: { $0.path == error.path }) { return error.at(draft.target) }
     guard let folder,
       let place = paths.indices.first(where: { Self.copy($0, in: folder) == error.path })
     else { return error }

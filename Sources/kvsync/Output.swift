@@ -18,7 +18,9 @@ struct Output {
       Self.standardOutput(try json().text() + "\n")
     } else if isData || !isQuiet {
       let text = try lines().map { $0 + "\n" }.joined()
-      if !text.isEmpty { Self.standardOutput(text) }
+      guard !text.isEmpty else { return }
+      // A pipe or a file gets the exact bytes.
+      Self.standardOutput(isatty(STDOUT_FILENO) == 0 ? text : text.forTerminals)
     }
   }
 
@@ -47,9 +49,27 @@ struct Output {
 }
 
 extension String {
-  /// This text with its control characters escaped: a path may contain a line break, a message not.
+  /// As `onOneLine`, but with its line breaks and tabs.
+  fileprivate var forTerminals: String {
+    unicodeScalars.map {
+      $0.isForTerminals && $0 != "\n" && $0 != "\t" ? $0.escaped(asASCII: true) : "\($0)"
+    }.joined()
+  }
+
+  /// This text with what a terminal would act on escaped: a path may contain a line break, a
+  /// message not.
   var onOneLine: String {
-    unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? $0.escaped(asASCII: true) : "\($0)" }
-      .joined()
+    unicodeScalars.map { $0.isForTerminals ? $0.escaped(asASCII: true) : "\($0)" }.joined()
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether a terminal would not show it but act on it: control characters, those of ISO 6429 from
+  /// U+0080 on too, line separators, and what turns the direction of the text around it.
+  var isForTerminals: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: properties.isBidiControl
+    }
   }
 }

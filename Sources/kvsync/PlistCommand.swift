@@ -32,6 +32,7 @@ struct PlistCommand: ParsableCommand {
   @Option(help: "With --describe: the language of titles, such as de or pt-BR.")
   var language: String?
   @Option(help: "With --describe: the device whose files and rows count.") var idiom: Idiom?
+  @OptionGroup var reading: BundleOptions
   @OptionGroup var common: CommonOptions
 
   func run() throws {
@@ -51,6 +52,10 @@ struct PlistCommand: ParsableCommand {
     if lenient && !lint {
       throw InputError.usage("\(path): --lenient belongs to --lint; add that, or leave it out")
     }
+    if !lint, !describe, !reading.changes.isEmpty {
+      throw InputError.usage(
+        "\(path): --limit belongs to --lint and --describe; add one of them, or leave it out")
+    }
     if !describe, language != nil || idiom != nil {
       throw InputError.usage(
         "\(path): --language and --idiom belong to --describe; add that, or leave them out")
@@ -58,7 +63,8 @@ struct PlistCommand: ParsableCommand {
   }
 
   private func printOutline() throws {
-    let bundle = try SettingsBundle(at: path, mode: .lenient, idiom: idiom?.idiom)
+    let bundle = try SettingsBundle(
+      at: path, mode: .lenient, idiom: idiom?.idiom, limits: reading.limits)
     let (strings, warnings) = bundle.strings(for: language)
     for warning in bundle.warnings + warnings {
       common.output.say(bundle.shownPath(warning.description))
@@ -70,7 +76,7 @@ struct PlistCommand: ParsableCommand {
   /// A failure, of 64 and above, leaves stdout empty and is one line: so does a bundle with errors,
   /// unless --lenient makes its findings the answer, which then is "no".
   private func printFindings() throws {
-    let findings = try SettingsBundle.lint(at: path)
+    let findings = try SettingsBundle.lint(at: path, limits: reading.limits)
     let errors = findings.filter { $0.severity == .error }
     if let first = errors.first, !lenient {
       let others = findings.count - 1

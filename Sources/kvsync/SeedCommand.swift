@@ -21,16 +21,18 @@ struct SeedCommand: ParsableCommand {
   @Argument(help: "A Settings.bundle, or a property list.", completion: .file()) var path: String
   @Option(help: "The store; unless given, defaults, or defaults:<group> if the bundle names one.")
   var store: String?
-  @Flag(help: "Skip what is wrong, with a warning, instead of refusing the bundle.")
+  @Flag(help: "Warn of what is wrong, and keep what can be kept, instead of refusing the bundle.")
   var lenient = false
   @Option(help: "The device whose files count, such as Root~ipad.plist for a pad.")
   var idiom: PlistCommand.Idiom?
+  @OptionGroup var reading: BundleOptions
   @OptionGroup var common: CommonOptions
 
   func run() throws {
     if let store { try StoreOption.check(store, file) }
     let bundle = try SettingsBundle(
-      at: path, mode: lenient ? .lenient : .strict, idiom: idiom?.idiom)
+      at: path, mode: lenient ? .lenient : .strict, idiom: idiom?.idiom,
+      limits: reading.limits)
     let suite = bundle.suite.map { "defaults:\($0)" } ?? StoreName.defaults
     _ = try common.writing(to: file) { try $0.seed(store: store ?? suite, from: bundle) }
     if !common.json {

@@ -9,7 +9,8 @@ struct SetCommand: ParsableCommand {
     commandName: "set",
     abstract: "Sets a key; makes the file when it is missing.",
     discussion: """
-      A value that starts with - follows --.
+      A value that starts with - follows --. A value of another type than the one before is stored,
+      with a warning.
 
         kvsync set phone.keepsake theme dark
         kvsync set phone.keepsake volume 0.5 --type real --store defaults
@@ -28,11 +29,20 @@ struct SetCommand: ParsableCommand {
     try checkKey(key, file)
     let stored = try withPath { try Words.value(value, type) }
     let entry = try common.writing(to: file) { device in
-      try device.write([LocalWrite(store: store.store, key: key, value: stored)])
+      let write = LocalWrite(store: store.store, key: key, value: stored)
+      for change in try device.write([write]) { warn(of: change) }
       return common.json ? try device.entry(store: store.store, key: key) : nil
     }
     guard let entry else { return }
     try common.output.print(Shown.entry(entry), lines: [], isData: false)
+  }
+
+  /// An application that reads the key as the old type cannot read it any more.
+  private func warn(of change: Change) {
+    guard let old = change.old?.kind, let new = change.new?.kind, old != new else { return }
+    let cure = Words.type(of: old).map { "; to keep the type, write --type \($0)" } ?? ""
+    common.output.say(
+      "\(file): \(store.store)/\(key) was \(Words.kind(old)) and is \(Words.kind(new)) now\(cure)")
   }
 
   private func withPath<Value>(_ body: () throws -> Value) throws -> Value {

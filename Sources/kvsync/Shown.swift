@@ -77,8 +77,15 @@ enum Shown {
   /// A key, a store or a file in a line: one with a tab or a line break in it would fake a column
   /// or a line.
   static func name(_ name: String) -> String {
-    name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f }
-      ? JSON.string(name).text() : name
+    name.unicodeScalars.contains(where: \.isForTerminals) ? visible(.string(name)) : name
+  }
+
+  /// The text of a JSON value, with escapes for what a terminal would act on.
+  private static func visible(_ json: JSON) -> String {
+    json.text().unicodeScalars.map {
+      // None of them is beyond 16 bits.
+      $0.isForTerminals ? "\\u" + ("000" + String($0.value, radix: 16)).suffix(4) : "\($0)"
+    }.joined()
   }
 
   /// A value alone, for a person or a shell: text as it is, containers as JSON.
@@ -92,6 +99,6 @@ enum Shown {
   /// A value in a line of several: text in quotes, so that it has a beginning and an end.
   static func quoted(_ value: StoredValue?) throws -> String {
     guard let value else { return "nothing" }
-    return try JSON(showing: value).text()
+    return visible(try JSON(showing: value))
   }
 }

@@ -40,6 +40,22 @@ enum Words {
     case string, integer, real, boolean, date, data, json
   }
 
+  /// What `--type` has to be for a value of a kind; nil where none will do.
+  static func type(of kind: StoredValue.Kind) -> ValueType? {
+    switch kind {
+    case .array, .dictionary: .json
+    default: ValueType(rawValue: kind.rawValue)
+    }
+  }
+
+  static func kind(_ kind: StoredValue.Kind) -> String {
+    switch kind {
+    case .array, .integer: "an \(kind)"
+    case .opaque: "a value of a newer version"
+    default: "a \(kind)"
+    }
+  }
+
   static func value(_ text: String, _ type: ValueType) throws -> StoredValue {
     guard let value = try parsed(text, type) else {
       throw InputError.usage(

@@ -91,6 +91,7 @@ final class DamagedFile {
       #expect(ending.stdout == "" && lines.count == 2 && lines[1] == "", "\(story)")
       #expect(lines[0].hasPrefix("kvsync: bad: ") && lines[0].contains("; "), "\(story)")
       #expect(!folder.exists("cloned"), "\(story)")
+      #expect(try Data(contentsOf: folder.url("bad")) == bytes, "\(story)")
     default: Issue.record("\(story)")
     }
     if ending.code == 0, command.merges || command == .clone {
@@ -139,6 +140,17 @@ extension FileCommand {
       let bytes = damage.apply(to: page, of: file.whole, using: &generator)
       let command = commands[page % commands.count]
       try file.expectNoHarm(command, bytes, "page \(page + 1) \(damage)")
+    }
+  }
+
+  /// SQLite's VACUUM would write what it can still read over what it cannot.
+  @Test(arguments: [PageDamage.ones, .noise, .anotherPage])
+  func compactLeavesADamagedFileAsItWas(_ damage: PageDamage) throws {
+    let file = try DamagedFile()
+    var generator = SeededGenerator(seed: 3)
+    for page in 0..<file.pageCount {
+      let bytes = damage.apply(to: page, of: file.whole, using: &generator)
+      try file.expectNoHarm(.compact, bytes, "page \(page + 1) \(damage)")
     }
   }
 

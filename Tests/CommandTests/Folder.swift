@@ -61,6 +61,20 @@ final class Folder {
     return ending.stdout
   }
 
+  /// Runs statements on a file through a log, and dies without closing.
+  func crash(_ file: String, _ statements: String...) throws {
+    let script = """
+      import os, sqlite3, sys
+      connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+      connection.execute("PRAGMA wal_autocheckpoint = 0")
+      for statement in sys.argv[2:]: connection.execute(statement).fetchall()
+      os.kill(os.getpid(), 9)
+      """
+    let ending = try Command.run(
+      Command.find("python3"), ["-c", script, file] + statements, in: path)
+    try #require(ending.code == 128 + SIGKILL, "\(ending)")
+  }
+
   // MARK: - Files
 
   func write(_ text: String, to name: String) throws {

@@ -73,16 +73,17 @@ private let badLines: [BadLines] = [
       + "read it with its own type, or set it anew"),
   BadLines(
     #"{"key":"k","type":"real","value":"x"}"#, at: "1",
-    "the value is not of type real: not a number"),
+    #"the value is not of type real: not a number; write one, or "nan", "inf", "-inf""#),
   BadLines(
     #"{"key":"k","type":"data","value":"*"}"#, at: "1",
-    "the value is not of type data: not base64 data"),
+    "the value is not of type data: not base64 data; encode it as base64"),
   BadLines(
     #"{"key":"k","type":"opaque","value":1}"#, at: "1",
     "the value is not of type opaque: there is no \"tag\"; it is a number other than 0"),
   BadLines(
     #"{"key":"k","type":"opaque","tag":99,"value":true}"#, at: "1",
-    #"the value is not of type opaque: use null, a number, a text or {"$data":…}"#),
+    "the value is not of type opaque: no cell of SQLite's; "
+      + #"use null, a number, a text or {"$data":…}"#),
   BadLines(
     #"{"key":"k","type":"array","value":\#(nested(65))}"#, at: "1",
     "the value is not of type array: arrays and dictionaries nest deeper than 64 levels; "
@@ -192,6 +193,7 @@ private let badLines: [BadLines] = [
 
   @Test(arguments: badLines)
   func aBadLineWritesNothingAndMakesNoFile(_ bad: BadLines) throws {
+    #expect(bad.complaint.contains("; "), "what to do")
     let folder = try Folder()
     try folder.write(bad.lines, to: "in")
     try folder.expect(

@@ -116,7 +116,7 @@ import Testing
     let duration = try ContinuousClock().measure { _ = try folder.run(clone) }
     var kills = 0
     for seed in Seeds.list(Self.tries) {
-      try folder.shell("sh", "-c", "rm -f b*")
+      try folder.shell("sh", "-c", "rm -rf b*")
       if try kill(folder, clone, within: duration, seed: seed) { kills += 1 }
       if folder.exists("b") {
         try expectWhole(folder, "b")

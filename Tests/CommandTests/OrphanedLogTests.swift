@@ -38,7 +38,7 @@ import Testing
     try folder.shell("rm", "new-wal")
     try folder.must("set", "new", "k", "v")
     try folder.expect("list", "new", prints: "cloud\tk\tstring\t\"v\"\n")
-    try folder.expect("doctor", "new", prints: "new: nothing is wrong\n")
+    try folder.expectDoctor("new", prints: "new: nothing is wrong\n")
   }
 
   @Test func anEmptyLogIsInNobodysWay() throws {

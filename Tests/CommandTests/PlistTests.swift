@@ -139,8 +139,10 @@ import Testing
     let bad = toggle.replacing("<true/>", with: "<string/>")
     let folder = try folder(bad, toggle.replacing(">sound<", with: ">s<") + "<key>X</key><true/>")
     let error =
-      "S.bundle/Root.plist:2:159: error: the DefaultValue of the toggle switch \"sound\", a string,"
-      + " is neither its TrueValue nor its FalseValue; use one of them, of the same type"
+      "S.bundle/Root.plist:2:159: error: the DefaultValue of the toggle switch \"sound\","
+      + " the string \"\","
+      + " is neither its TrueValue, true, nor its FalseValue, false;"
+      + " use one of them, of the same type"
       + " [default-not-among-values]"
     let says = "kvsync: \(error); 1 more with --lenient\n"
     try folder.expect("plist", "S.bundle", "--lint", says: says, code: 65)

@@ -20,7 +20,7 @@ import Testing
       "it is being recovered, or a recovery was interrupted; "
         + "wait for it, or let its application recover it again (Device.recover)", code: 65)
     #expect(try Device.recover(at: folder.url("bad")) { _ in .giveUp } == nil)
-    try folder.expect("doctor", "bad", Moment.ten.argument, prints: "bad: nothing is wrong\n")
+    try folder.expectDoctor("bad", Moment.ten.argument, prints: "bad: nothing is wrong\n")
   }
 
   @Test func backupsAreNothingWrongAndOneIsNamedWhereItIsNeeded() throws {
@@ -28,7 +28,7 @@ import Testing
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try Device(path: folder.url("a").path, clock: day).backUpToday()
     #expect(try folder.names() == ["a", "a.backup-2026-11-21"])
-    try folder.expect("doctor", "a", Moment.ten.argument, prints: "a: nothing is wrong\n")
+    try folder.expectDoctor("a", Moment.ten.argument, prints: "a: nothing is wrong\n")
     try folder.spoilIndex(of: "a")
     let sick = try folder.run(["doctor", "a", Moment.ten.argument])
     #expect(sick.code == 1 && sick.stdout.contains("restore the backup a.backup-2026-11-21, or"))
@@ -41,9 +41,9 @@ import Testing
     try folder.write("half", to: draft)
     try folder.shell("touch", "-d", "2 hours ago", draft)
     let left = "leftover: \(draft) was left behind when it was being made; "
-    try folder.expect(
-      "doctor", "a", Moment.ten.argument, prints: left + "--repair removes it\n", code: 1)
-    try folder.expect("doctor", "a", "--repair", Moment.ten.argument, prints: left + "repaired\n")
+    try folder.expectDoctor(
+      "a", Moment.ten.argument, prints: left + "--repair removes it\n", code: 1)
+    try folder.expectDoctor("a", "--repair", Moment.ten.argument, prints: left + "repaired\n")
     #expect(try folder.names() == ["a"])
   }
 
@@ -54,13 +54,11 @@ import Testing
     let aside = try Device.recover(at: folder.url("a"), clock: day) { _ in .startEmpty }
     let name = "a.corrupt-2026-11-21T100000"
     #expect(aside?.lastPathComponent == name)
-    for option in [[], ["--repair"]] {
-      let ending = try folder.run(["doctor", "a", Moment.ten.argument] + option)
-      #expect(
-        ending
-          == Ending(
-            stdout: "leftover: \(name) is a damaged file that a recovery put aside; "
-              + "export what can be read of it, then remove it and its -wal\n", code: 1))
+    for option in [[], ["--repair"]] as [[String]] {
+      try folder.expectDoctor(
+        ["a", Moment.ten.argument] + option,
+        prints: "leftover: \(name) is a damaged file that a recovery put aside; "
+          + "export what can be read of it, then remove it and its -wal\n", code: 1)
     }
     #expect(try folder.names() == ["a", name])
   }

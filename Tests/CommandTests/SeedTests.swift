@@ -54,8 +54,8 @@ private struct SettingsBundle {
     "Type": "PSToggleSwitchSpecifier", "Title": "T", "Key": "odd", "DefaultValue": "x",
   ]
   private let oddity =
-    "the DefaultValue of the toggle switch \"odd\", a string, is neither its "
-    + "TrueValue nor its FalseValue; use one of them, of the same type"
+    "the DefaultValue of the toggle switch \"odd\", the string \"x\", is neither its "
+    + "TrueValue, true, nor its FalseValue, false; use one of them, of the same type"
   private let loss = "the pane \"Lost.plist\" does not exist; add it, or remove this row"
 
   @Test func seedCountsDefaultsAndPanes() throws {
@@ -137,7 +137,7 @@ private struct SettingsBundle {
     try folder.expect("seed", "a", "S.bundle", says: "kvsync: \(place): \(oddity)\n", code: 65)
     #expect(!folder.exists("a"))
     try folder.expect(
-      "seed", "a", "S.bundle", "--lenient", prints: "0 defaults from 1 pane\n",
+      "seed", "a", "S.bundle", "--lenient", prints: "1 default from 1 pane\n",
       says: "kvsync: \(place): \(oddity)\nkvsync: S.bundle/Root.plist:7:115: \(loss)\n")
   }
 
@@ -159,6 +159,24 @@ private struct SettingsBundle {
     #expect(!folder.exists("new"))
     let lenient = try folder.run(["seed", "new", "S.bundle", "--lenient"])
     #expect(lenient.code == 0 && lenient.stderr == line, "\(lenient)")
+  }
+
+  @Test func aLimitThatABundleMeetsIsRaisedByAnOption() throws {
+    let folder = try Folder()
+    try SettingsBundle().write(in: folder)
+    let refusal = try folder.run(["seed", "a", "S.bundle", "--limit", "panes=1"])
+    #expect(refusal.code == 65)
+    #expect(refusal.stderr.contains("has more than 1 panes; merge some, or raise the limit"))
+    #expect(!folder.exists("a"))
+    try folder.must("seed", "a", "S.bundle", "--limit", "panes=2", "--limit", "pane-depth=2")
+    for option in ["--lint", "--describe"] {
+      let ending = try folder.run(["plist", "S.bundle", option, "--limit", "panes=1"])
+      #expect(ending.code == 65 || ending.stderr.contains("more than 1 panes"), "\(ending)")
+    }
+    for word in ["panes", "panes=x", "panes=0", "pains=2", "panes=1=2"] {
+      #expect(try folder.run(["seed", "b", "S.bundle", "--limit", word]).code == 64)
+    }
+    #expect(try folder.run(["plist", "S.bundle", "--limit", "panes=2"]).code == 64)
   }
 
   @Test func theFilesOfADeviceSeedForIt() throws {

@@ -33,8 +33,7 @@ private let spellings: [Spelling] = [
   Spelling("string", "--json", json: #""--json""#),
   Spelling(
     "string", "two\nlines\r\n\tand \"quotes\" \\",
-    json:
-      #""two\nlines\r\n\tand \"quotes\" \\""#),
+    json: #""two\nlines\r\n\tand \"quotes\" \\""#),
   Spelling("string", "e\u{301} \u{e9} 👩‍👩‍👧", json: "\"e\u{301} \u{e9} 👩‍👩‍👧\""),
   Spelling("string", "\u{1}\u{7f}", json: #""\u0001\u007f""#),
   Spelling("integer", "0"),
@@ -58,8 +57,7 @@ private let spellings: [Spelling] = [
   Spelling("date", "2026-11-20T10:00:00.123Z", json: #""2026-11-20T10:00:00.123Z""#),
   Spelling(
     "date", "2026-11-20T10:00:00+02:00", "2026-11-20T08:00:00.000Z",
-    json:
-      #""2026-11-20T08:00:00.000Z""#),
+    json: #""2026-11-20T08:00:00.000Z""#),
   Spelling("date", "1969-12-31T23:59:59.999Z", json: #""1969-12-31T23:59:59.999Z""#),
   Spelling("data", "AAEC/w==", json: #""AAEC/w==""#),
   Spelling("data", "", json: #""""#),
@@ -156,8 +154,7 @@ private let misspellings: [Misspelling] = [
     type: "json", words: [String(repeating: "[", count: 50_000)],
     complaint: "the value is not JSON: column 131: nested deeper than 130 levels; mend it"),
   Misspelling(
-    type: "json",
-    words: [String(repeating: "[", count: 65) + String(repeating: "]", count: 65)],
+    type: "json", words: [String(repeating: "[", count: 65) + String(repeating: "]", count: 65)],
     complaint: "the JSON cannot be stored: "
       + "arrays and dictionaries nest deeper than 64 levels; flatten them"),
   Misspelling(
@@ -165,8 +162,8 @@ private let misspellings: [Misspelling] = [
     complaint: "the JSON cannot be stored: null is not a value; delete the key instead"),
   Misspelling(
     type: "json", words: [#"{"$x":1}"#],
-    complaint: "the JSON cannot be stored: a dictionary whose one key starts with $ is a marker: "
-      + "$date, $data, $real or $dictionary"),
+    complaint: "the JSON cannot be stored: a dictionary whose one key starts with $ is a marker; "
+      + "use $date, $data, $real or $dictionary"),
 ]
 
 @Suite struct ValueTests {
@@ -180,8 +177,7 @@ private let misspellings: [Misspelling] = [
     var (lines, members): ([String], [(String) -> String]) = ([], [])
     for (counter, spelling) in spellings.filter({ $0.type == type }).enumerated() {
       let key = "key\(counter)"
-      try folder.expect(
-        "set", "a", key, "--type", type, Moment.ten.argument, "--", spelling.word)
+      try folder.expect("set", "a", key, "--type", type, Moment.ten.argument, "--", spelling.word)
       try folder.expect("get", "a", key, prints: spelling.plain + "\n")
       lines.append("cloud\t\(key)\t\(spelling.kind)\t\(spelling.json)\n")
       members.append { Moment.ten.entry(spelling.kind, spelling.json, $0, counter) }
@@ -283,5 +279,22 @@ private let misspellings: [Misspelling] = [
       prints: Moment.ten.entry("string", #""a\u0000b""#, replica) + "\n")
     try folder.must("merge", "a", "b", "--create")
     try folder.expect("get", "b", "k", prints: "a\u{0}b\n")
+  }
+
+  @Test func aSetOfAnotherTypeWarns() throws {
+    let folder = try Folder()
+    try folder.expect("set", "m", "runs", "5", "--type", "integer")
+    let says = "kvsync: m: cloud/runs was an integer and is a string now; "
+      + "to keep the type, write --type integer\n"
+    try folder.expect("set", "m", "runs", "5", says: says)
+    try folder.expect("set", "m", "runs", "6")
+    try folder.expect("set", "m", "runs", "5", "--type", "integer", "--quiet")
+    try folder.expect("set", "m", "runs", "[1]", "--type", "json", "--quiet")
+    try folder.expect(
+      "set", "m", "runs", "1", "--type", "json",
+      says: "kvsync: m: cloud/runs was an array and is an integer now; "
+        + "to keep the type, write --type json\n")
+    try folder.must("delete", "m", "runs")
+    try folder.expect("set", "m", "runs", "x")
   }
 }

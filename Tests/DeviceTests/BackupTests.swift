@@ -93,10 +93,12 @@ import Testing
     #expect(try value(in: copy) == 1)
   }
 
-  @Test func toolsMakeNoBackups() async throws {
-    let device = try Device(path: path)
+  @Test(arguments: [BackupPolicy.never, .daily])
+  func toolsMakeNoBackupsAndApplicationsDo(policy: BackupPolicy) throws {
+    let device = try Device(path: path, backups: policy)
     device.backUpDaily { Issue.record($0) }
-    #expect(try Device.backups(of: url).isEmpty)
+    Background.wait()
+    #expect(try Device.backups(of: url).isEmpty == (policy == .never))
   }
 
   @Test(arguments: [true, false])

@@ -51,6 +51,20 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["device.keepsake"])
   }
 
+  /// Else two devices would hold one file by the identities of two.
+  @Test func aFileThatIsReplacedWhileItIsOpenedIsTheNewOne() throws {
+    let (path, other) = (path, path + ".other")
+    _ = try Device(path: path)
+    let id = try Device(path: other).replica()
+    // Only the first time: then there is no other any more.
+    let device = try CoreRegistry.$beforeOpening.withValue({ rename(other, path) }) {
+      try Device(path: path)
+    }
+    #expect(try device.replica() == id)
+    #expect(try device.file == FileID(of: path))
+    #expect(try Device(path: path).core === device.core)
+  }
+
   @Test func aMissingFileIsMadeOnlyWhenAskedFor() throws {
     #expect(code(.existing) == .missing)
     #expect(code(.readOnly) == .missing)

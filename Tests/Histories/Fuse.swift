@@ -5,17 +5,17 @@
 // (https://www.sqlite.org/c3ref/commit_hook.html).
 
 import GRDBSQLite
-import KeepsakeDevice
+package import KeepsakeDevice
 
-final class Fuse {
+package final class Fuse {
   private var commits: Int
 
   /// - Parameter commits: how many still succeed.
-  init(_ commits: Int) {
+  package init(_ commits: Int) {
     self.commits = commits
   }
 
-  var isBlown: Bool { commits < 0 }
+  package var isBlown: Bool { commits < 0 }
 
   private func mayCommit() -> Bool {
     commits -= commits < 0 ? 0 : 1
@@ -23,7 +23,7 @@ final class Fuse {
   }
 
   /// It has to outlive what it is attached to, or be detached.
-  func attach(to device: Device) throws {
+  package func attach(to device: Device) throws {
     let me = Unmanaged.passUnretained(self).toOpaque()
     try device.core.access { connection in
       _ = sqlite3_commit_hook(
@@ -35,7 +35,7 @@ final class Fuse {
     }
   }
 
-  func detach(from device: Device) throws {
+  package func detach(from device: Device) throws {
     try device.core.access { _ = sqlite3_commit_hook($0.handle, nil, nil) }
   }
 }

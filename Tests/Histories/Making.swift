@@ -71,8 +71,18 @@ private struct Maker {
     case 84..<86: return [.reopen(place())]
     default: break
     }
+    if one(in: 3) { return shape() }
     let collects = theme == .collection || theme == .everything && one(in: 2)
     return collects ? collection() : copy()
+  }
+
+  /// Steps that seldom follow each other by chance.
+  private mutating func shape() -> [Step] {
+    switch theme {
+    case .copies: cutFirstMerge()
+    case .collection: one(in: 2) ? cutFirstMerge() : comeback(byCopy: false)
+    case .everything: one(in: 2) ? comeback(byCopy: true) : lateDeletion()
+    }
   }
 
   private mutating func write(by place: Int? = nil) -> Step {
@@ -151,6 +161,64 @@ private struct Maker {
       .skew(place, milliseconds: 2 * Self.minute), write(by: place),
       .skew(place, milliseconds: -2 * Self.minute), .copy(place, over: other),
       .write(place, address, pick(Self.values)), .write(other, address, pick(Self.values)),
+    ]
+  }
+
+  /// Two devices, which may never have met, are cut off at one transaction after the other.
+  private mutating func cutFirstMerge() -> [Step] {
+    let places = Array((0..<count).shuffled(using: &chance).prefix(2))
+    var encounter = Encounter(places)
+    encounter.isOneWay = one(in: 6)
+    var steps = (0..<6).map { write(by: places[$0 % 2]) }
+    for crash in [pick([2, 4, 6]), pick([3, 5, 8])] {
+      encounter.crash = crash
+      steps.append(.meet(encounter))
+      if one(in: 2) { steps += [.pass(milliseconds: 20), write(by: pick(places))] }
+    }
+    encounter.crash = nil
+    return steps + [.meet(encounter)]
+  }
+
+  /// A write that others have deleted, and collected, is there again: on one that was away, or in
+  /// a file that was restored or copied. A third may know it too.
+  private mutating func comeback(byCopy: Bool) -> [Step] {
+    let places = (0..<count).shuffled(using: &chance)
+    let (old, deleter, third) = (places[0], places[1], places[2 % count])
+    let address = Address(store: "cloud", key: pick(Self.keys))
+    var steps: [Step] = [.write(old, address, pick(Self.values))]
+    if one(in: 2), third != old { steps.append(.meet(Encounter([old, third]))) }
+    if byCopy { steps.append(save(old)) }
+    let number = saved.count - 1
+    steps += [.meet(Encounter([old, deleter])), .pass(milliseconds: 20)]
+    steps.append(.write(deleter, address, nil))
+    if byCopy || one(in: 2) { steps.append(.meet(Encounter([old, deleter]))) }
+    steps.append(.pass(milliseconds: 91 * Self.day))
+    for place in Set([old, third]).subtracting([deleter]).sorted() where one(in: 2) {
+      steps.append(.retire(deleter, place))
+    }
+    steps.append(.compact(deleter))
+    if byCopy {
+      steps += [.compact(old), .restore(one(in: 3) ? third : old, from: number)]
+      if one(in: 2) { steps.append(write(by: old)) }
+    }
+    let pairs = [[old, deleter], [deleter, third], [old, third]].filter { Set($0).count == 2 }
+    return steps + pairs.shuffled(using: &chance).map { .meet(Encounter($0)) }
+  }
+
+  /// A deletion by a clock that is ahead, which others collect when that time has come.
+  private mutating func lateDeletion() -> [Step] {
+    let places = (0..<count).shuffled(using: &chance)
+    let (fast, other) = (places[0], places[1])
+    let address = Address(store: "cloud", key: pick(Self.keys))
+    let ahead = pick([4 * Self.minute, 10 * Self.minute, 30 * Self.day])
+    return [
+      .write(other, address, pick(Self.values)), .meet(Encounter([fast, other])),
+      .skew(fast, milliseconds: ahead), .write(fast, address, nil),
+      .skew(fast, milliseconds: -ahead), .meet(Encounter([fast, other])),
+      .write(other, address, pick(Self.values)),
+      .pass(milliseconds: pick([91, 122]) * Self.day), .compact(pick([fast, other])),
+      .meet(Encounter([fast, other])), .compact(pick([fast, other])),
+      .meet(Encounter(places.filter { one(in: 2) || $0 == places[0] || $0 == places[1] })),
     ]
   }
 

@@ -21,6 +21,8 @@ func wins(_ a: Entry, over b: Entry) -> Bool {
 struct Mind {
   /// The last write of each key.
   private(set) var shown: [Address: Entry] = [:]
+  /// Collected deletions, which count on.
+  private(set) var graves: [Address: Entry] = [:]
   /// What is from the future, by its clock.
   var waiting: Set<Entry> = []
   /// The largest stamp that it has ever shown.
@@ -52,9 +54,19 @@ struct Mind {
     newest = facts.shown.values.map(\.stamp).reduce(old, max)
   }
 
+  /// Whether it counts here.
+  func takes(_ entry: Entry) -> Bool {
+    (shown[entry.address] ?? graves[entry.address]).map { wins(entry, over: $0) } ?? true
+  }
+
   mutating func join(_ entry: Entry) {
-    if let old = shown[entry.address], !wins(entry, over: old) { return }
-    show(entry, at: entry.address)
+    if takes(entry) { show(entry, at: entry.address) }
+  }
+
+  mutating func bury(_ tombstone: Entry) {
+    show(nil, at: tombstone.address)
+    if let old = graves[tombstone.address], wins(old, over: tombstone) { return }
+    graves[tombstone.address] = tombstone
   }
 
   mutating func learn(_ entry: Entry) {
@@ -75,9 +87,11 @@ struct Mind {
     for entry in due { learn(entry) }
   }
 
-  /// Reads all that another one shows.
+  /// Reads all that another one shows, and what it knows to be deleted of what is shown here.
   mutating func read(_ other: Mind, _ travels: (Address) -> Bool, at time: Int64) {
-    for (address, entry) in other.shown where travels(address) {
+    let graves = other.graves.filter { shown[$0.key] != nil }
+    for (address, entry) in Array(graves) + Array(other.shown) where travels(address) {
+      guard takes(entry) else { continue }
       if entry.stamp <= Self.horizon(time) { join(entry) } else { waiting.insert(entry) }
     }
     known.formUnion(other.known.filter { travels($0.address) && !waiting.contains($0) })

@@ -17,14 +17,16 @@ extension Oracle {
   /// Two devices have met: a write that lost is journalled iff whoever had the winner had not known
   /// it, so that nobody has decided against it.
   ///
-  /// Only as long as there are no copies, no collections, and no writes from the future: of what
-  /// waited it is not known whether it was seen.
+  /// Only as long as there are no copies, and no writes from the future: of what waited it is not
+  /// known whether it was seen.
   func compareConflicts(_ met: Met, _ journalled: Set<Loss>) throws {
     guard isPlain, met.encounter.places.count == 2 else { return }
     let (a, b) = (met.start[met.encounter.places[0]], met.start[met.encounter.places[1]])
     var possible: Set<Loss> = []
-    for (address, left) in a.shown where met.travels(address) {
-      guard let right = b.shown[address], left.content != right.content else { continue }
+    for address in Set(a.shown.keys).union(b.shown.keys) where met.travels(address) {
+      guard let left = a.shown[address] ?? a.graves[address],
+        let right = b.shown[address] ?? b.graves[address], left.content != right.content
+      else { continue }
       let (loser, mind) = wins(left, over: right) ? (right, a) : (left, b)
       let loss = Loss(address, loser.stamp, loser.origin)
       let isNoted = journalled.contains(loss)

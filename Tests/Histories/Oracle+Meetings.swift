@@ -33,9 +33,8 @@ extension Oracle {
     for mind in places.flatMap({ [met.start[$0], before[$0]] }) {
       for entry in mind.shown.values { there[entry.address, default: []].insert(entry) }
       for entry in mind.waiting { there[entry.address, default: []].insert(entry) }
+      for entry in mind.graves.values { there[entry.address, default: []].insert(entry) }
     }
-    try registerAnswers(met)
-    let joined = minds
     for place in places {
       guard let facts = met.facts[place] else { continue }
       hasHeld = hasHeld || !facts.held.isEmpty
@@ -52,26 +51,22 @@ extension Oracle {
             minds[place].show(found, at: address)
             continue
           }
-          if isExplained(found, old) {
-            minds[place].show(found?.content.isTombstone == false ? found : old, at: address)
-            continue
-          }
-        }
-        if isExplained(found, joined[place].shown[address]) {
-          if found?.content.isTombstone == false || !isSure {
-            minds[place].show(found, at: address)
-          }
-          continue
         }
         throw Divergence(
           description: "device \(place) has \(show(found)) at \(name(address)), not "
-            + show(joined[place].shown[address]))
+            + show(minds[place].shown[address]))
       }
       minds[place].look(at: facts, after: before[place].newest)
       try compareWaiting(place, facts, before[place], met)
     }
     if !met.isCut, !met.encounter.isOneWay { noteMet(met) }
     if met.isCut { for place in places { minds[place].known = before[place].known } }
+    // What was written after the last reading nobody has read.
+    if let entry = met.meanwhile {
+      for place in places where !before[place].known.contains(entry) {
+        if met.facts[place]?.shown[entry.address] != entry { minds[place].known.remove(entry) }
+      }
+    }
   }
 
   private mutating func join(_ met: Met) {
@@ -86,8 +81,11 @@ extension Oracle {
       return
     }
     for place in places { minds[place].promote(at: met.clocks[place]) }
-    for other in places.dropFirst() { read(places[0], other) }
-    for other in places.dropFirst() { read(other, places[0]) }
+    // What one of them knows to be deleted is told to whoever has let it in meanwhile.
+    for _ in 0..<3 {
+      for other in places.dropFirst() { read(places[0], other) }
+      for other in places.dropFirst() { read(other, places[0]) }
+    }
   }
 
   /// What waits and will win has to be what ought to.
@@ -96,49 +94,16 @@ extension Oracle {
   ) throws {
     var found = minds[place]
     found.waiting = facts.held
-    // A deletion that was forgotten may still be known to the oracle alone.
-    func mayMatter(_ entry: Entry) -> Bool {
-      !entry.content.isTombstone || gone[entry.address] == nil
-    }
-    let real = found.promising.filter(mayMatter)
-    let ideal = minds[place].promising.filter(mayMatter)
+    let real = found.promising
+    let ideal = minds[place].promising
     guard real != ideal else { return }
     let mayWait = ideal.union(before.waiting).union(met.meanwhile.map { [$0] } ?? [])
     let isLoose = met.isCut || met.meanwhile != nil
-    guard !isSure || isLoose && real.isSubset(of: mayWait) else {
+    guard isLoose && real.isSubset(of: mayWait) else {
       throw Divergence(
         description: "device \(place) keeps \(real.map(show)) waiting, not \(ideal.map(show))")
     }
     minds[place].waiting = facts.held
-  }
-
-  // MARK: - Collection
-
-  private mutating func registerAnswers(_ met: Met) throws {
-    guard hasCollected else { return }
-    let ids = Set(met.facts.values.map(\.id))
-    for facts in met.facts.values {
-      for entry in facts.shown.values
-      where entry.content.isTombstone && !writes.contains(entry) {
-        guard !isSure || mayAnswer(entry, by: ids) else {
-          throw Divergence(description: "nobody wrote \(show(entry)) at \(name(entry.address))")
-        }
-        noteAnswer(entry)
-        for place in met.encounter.places where met.facts[place]?.shown[entry.address] == entry {
-          minds[place].join(entry)
-          minds[place].learn(entry)
-        }
-      }
-    }
-  }
-
-  private func isExplained(_ found: Entry?, _ ideal: Entry?) -> Bool {
-    guard isSure else { return found.map(writes.contains) ?? true }
-    guard hasCollected, let ideal, ideal.content.isTombstone, gone[ideal.address] != nil else {
-      return false
-    }
-    guard let found else { return true }
-    return found.content.isTombstone ? writes.contains(found) : mayReturn(found)
   }
 
   private mutating func noteMet(_ met: Met) {

@@ -3,13 +3,10 @@
 // What devices ought to hold, said without cursors, tokens or SQL. A device is what it shows, and
 // what it keeps waiting; a meeting lets one read all that the other shows; the last write counts.
 //
-// What it is sure of
-// - Without collection: every entry, tombstones and stamps included, after every meeting that was
-//   not cut short. One that was cut short leaves something between before and after, of each key.
-// - With collection, and no copies: a live entry as exactly as that. A deletion that somebody has
-//   collected may be gone; what it had deleted may come back only if whoever collected it had never
-//   known that write, and may be deleted again only by who had.
-// - With both: identities lie, so only that nothing is invented, and that the devices agree.
+// It is sure of every entry, tombstones and stamps included, after every meeting that was not cut
+// short. One that was cut short leaves something between before and after, of each key. A deletion
+// that was collected counts on, without being shown: nothing else deletes anything, and nothing but
+// a write that beats it comes back.
 
 import KeepsakeValues
 
@@ -22,22 +19,13 @@ struct Oracle {
   /// Every write ever made.
   private(set) var writes: Set<Entry> = []
   private(set) var hasCopied = false
-  private(set) var hasCollected = false
   var hasHeld = false
-  /// Deletions that a device has forgotten, and what it had known then.
-  private(set) var gone: [Address: [Gone]] = [:]
-
-  struct Gone {
-    let known: Set<Entry>
-    let perhapsKnown: Set<Entry>
-  }
 
   init(count: Int) {
     minds = Array(repeating: Mind(), count: count)
   }
 
-  var isSure: Bool { !(hasCopied && hasCollected) }
-  var isPlain: Bool { !hasCopied && !hasCollected && !hasHeld }
+  var isPlain: Bool { !hasCopied && !hasHeld }
 
   // MARK: - One device
 
@@ -61,9 +49,8 @@ struct Oracle {
         at: facts, after: old?.content ?? .tombstone == content ? newest : due)
       return
     }
-    // An answer to what was deleted has a stamp too, and may be gone again.
-    let isExact = !hasCollected && !isDuringMeeting
-    guard entry.origin == facts.id, isExact ? entry.stamp == due : entry.stamp >= due else {
+    let isOnTime = isDuringMeeting ? entry.stamp >= due : entry.stamp == due
+    guard entry.origin == facts.id, isOnTime else {
       throw Divergence(
         description: "device \(place), \(facts.id), wrote \(show(entry)), not at \(due)")
     }
@@ -102,9 +89,7 @@ struct Oracle {
           description:
             "device \(place) collected \(show(old)) of \(name(address)), unknown to \(peer)")
       }
-      hasCollected = true
-      gone[address, default: []].append(
-        Gone(known: mind.known, perhapsKnown: mind.perhapsKnown))
+      minds[place].bury(old)
     }
   }
 
@@ -112,29 +97,6 @@ struct Oracle {
     mind.perhapsKnown.contains(entry)
       || mind.shown[entry.address].map { $0 == entry || wins($0, over: entry) } ?? false
   }
-
-  // MARK: - What is forgotten
-
-  /// Whether a key may have come back after its deletion was forgotten, by a write that whoever
-  /// forgot it did not know.
-  func mayReturn(_ entry: Entry) -> Bool {
-    writes.contains(entry)
-      && gone[entry.address, default: []].contains { !$0.known.contains(entry) }
-  }
-
-  /// Whether a tombstone that nobody wrote tells of a deletion that was forgotten: it is the
-  /// smallest that beats a write which whoever forgot it had known.
-  func mayAnswer(_ entry: Entry, by ids: Set<ReplicaID>) -> Bool {
-    let answered = HybridTimestamp(rawValue: entry.stamp.rawValue - 1)
-    return entry.content.isTombstone && ids.contains(entry.origin)
-      && gone[entry.address, default: []].contains { gone in
-        gone.perhapsKnown.contains {
-          $0.address == entry.address && $0.stamp == answered && !$0.content.isTombstone
-        }
-      }
-  }
-
-  mutating func noteAnswer(_ entry: Entry) { writes.insert(entry) }
 }
 
 func show(_ entry: Entry?) -> String {

@@ -89,7 +89,6 @@ private final class Game {
   /// A device that nobody has met has what it had.
   private func check(_ place: Int) throws {
     let facts = try world.facts(place)
-    guard oracle.isSure, !oracle.hasCollected else { return }
     guard facts.shown == oracle.minds[place].shown else {
       throw Divergence(description: "device \(place) has not what it had: \(facts.shown)")
     }
@@ -126,11 +125,7 @@ private final class Game {
   private func meet(_ encounter: Encounter, isRepeated: Bool) throws {
     let start = oracle.minds
     let interlude = encounter.during.map { Interlude($0, in: self) }
-    let tokens =
-      try encounter.during == nil
-      ? [] : encounter.places.map { try interlude?.observe(world[$0]) }
-    let report = try world.meet(encounter, chunkSize: chunkSize)
-    for token in tokens { token?.cancel() }
+    let report = try world.meet(encounter, chunkSize: chunkSize) { _ in interlude?.progress() }
     if let error = interlude?.failure { throw error }
     var facts: [Int: Facts] = [:]
     for place in encounter.places { facts[place] = try world.facts(place) }
@@ -139,7 +134,7 @@ private final class Game {
       isCut: report == nil, start: start, meanwhile: interlude?.entry)
     try oracle.met(met)
     guard let report, interlude?.entry == nil, !encounter.isOneWay else { return }
-    guard report.hasConverged == facts.values.allSatisfy(\.held.isEmpty) else {
+    guard report.hasConverged == !facts.values.contains(where: \.waits) else {
       throw Divergence(description: "it says that it has converged: \(report.hasConverged)")
     }
     let losses = report.conflicts.map(\.conflict).map {
@@ -178,7 +173,7 @@ private final class Game {
     let everybody = Encounter(Array(world.clocks.indices))
     var isQuiet = false
     for round in 0..<10 where !isQuiet {
-      last = round == 0 || !oracle.isSure ? nil : everybody
+      last = round == 0 ? nil : everybody
       try meet(everybody, isRepeated: last != nil)
       let again = try world.meet(everybody, chunkSize: chunkSize)
       isQuiet = again?.isQuiet ?? false
@@ -205,12 +200,12 @@ extension MergeReport {
   }
 }
 
-/// Does something when any of the devices that meet is told of changes for the n-th time.
-// Sendable: merges, and so observers, run on the thread of the game.
+/// Does something when the meeting has read for the n-th time.
+// Sendable: merges report their progress on the thread of the game.
 private final class Interlude: @unchecked Sendable {
   private let during: Encounter.During
   private let game: Game
-  private var heard = 0
+  private var readings = 0
   private(set) var entry: Entry?
   private(set) var failure: (any Error)?
 
@@ -219,19 +214,13 @@ private final class Interlude: @unchecked Sendable {
     self.game = game
   }
 
-  func observe(_ device: Device) -> ObservationToken {
-    device.observe { _ in
-      defer { self.heard += 1 }
-      guard self.heard == self.during.after else { return }
-      // The write is told too.
-      self.heard += 1
-      do {
-        self.entry = try self.game.interrupt(with: self.during.step)
-      } catch {
-        self.failure = error
-      }
-    } onFailure: {
-      self.failure = $0
+  func progress() {
+    defer { readings += 1 }
+    guard readings == during.after else { return }
+    do {
+      entry = try game.interrupt(with: during.step)
+    } catch {
+      failure = error
     }
   }
 }

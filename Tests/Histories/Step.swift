@@ -46,7 +46,7 @@ package struct Encounter: Sendable, Equatable {
 
   /// What happens in the middle.
   package struct During: Sendable, Equatable {
-    /// How many times any of the devices is told of changes before.
+    /// How many transactions have read before.
     package var after: Int
     /// A write, or a copy that is kept.
     package var step: Step

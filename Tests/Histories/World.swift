@@ -103,11 +103,17 @@ final class World {
     }
   }
 
+  /// - Parameter onProgress: called after each transaction that has read.
   /// - Returns: nil when it ended with the commit that was to fail; all handles are gone then.
-  func meet(_ encounter: Encounter, chunkSize: Int) throws -> MergeReport? {
+  func meet(
+    _ encounter: Encounter, chunkSize: Int, onProgress: (@Sendable (MergeProgress) -> Void)? = nil
+  ) throws -> MergeReport? {
     meetings += 1
     let fuse = encounter.crash.map(Fuse.init)
-    let result = Result { try merge(encounter, chunkSize, fuse) }
+    var options = MergeOptions(
+      stores: encounter.stores, isOneWay: encounter.isOneWay, chunkSize: chunkSize)
+    options.onProgress = onProgress
+    let result = Result { try merge(encounter, options, fuse) }
     guard let fuse, fuse.isBlown else { return try result.get() }
     if case .success = result {
       throw Divergence(description: "a commit failed, and the meeting went on")
@@ -117,11 +123,9 @@ final class World {
   }
 
   private func merge(
-    _ encounter: Encounter, _ chunkSize: Int, _ fuse: Fuse?
+    _ encounter: Encounter, _ options: MergeOptions, _ fuse: Fuse?
   ) throws -> MergeReport {
     var tokens = SeededGenerator(seed: seed &+ meetings)
-    let options = MergeOptions(
-      stores: encounter.stores, isOneWay: encounter.isOneWay, chunkSize: chunkSize)
     let list = try encounter.places.map { try self[$0] }
     for device in list { try fuse?.attach(to: device) }
     let result = Result { try Merge.run(list, options: options, using: &tokens) }
@@ -143,4 +147,9 @@ struct Facts {
   let id: ReplicaID
   var shown: [Address: Entry] = [:]
   var held: Set<Entry> = []
+
+  /// Whether anything is held that will count.
+  var waits: Bool {
+    held.contains { entry in shown[entry.address].map { wins(entry, over: $0) } ?? true }
+  }
 }

@@ -11,7 +11,7 @@ extension Container.Key where Value == RealAPI {
 private typealias Key = Container.Key
 
 /// Each test is named for what it was called in Alchemic: making, and telling apart.
-@Suite(.timeLimit(.minutes(1))) struct AlchemicMapTests {
+@Suite(.timeLimit(hang)) struct AlchemicMapTests {
   let container = Container()
 
   @Test("AcRegister()") func acRegister() throws {

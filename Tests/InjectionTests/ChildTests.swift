@@ -3,7 +3,7 @@
 import KeepsakeInjection
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ChildTests {
+@Suite(.timeLimit(hang)) struct ChildTests {
   private func shopContainer() -> Container {
     Container { container in
       container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }

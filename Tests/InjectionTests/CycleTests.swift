@@ -4,7 +4,7 @@ import KeepsakeInjection
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CycleTests {
+@Suite(.timeLimit(hang)) struct CycleTests {
   // Alchemic injects properties after creation, so that two objects can know each other.
   @Test(arguments: [true, false])
   func propertyCycleEndsWithOnePair(nodeFirst: Bool) throws {

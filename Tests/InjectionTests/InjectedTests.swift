@@ -32,7 +32,7 @@ final class Service: Injectable, Sendable {
   func didInject() { completed.up() }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct InjectedTests {
+@Suite(.timeLimit(hang)) struct InjectedTests {
   private let container = Container { container in
     container.register(.screenAPI) { _ in RealAPI() }
     container.register { _ in 5 }

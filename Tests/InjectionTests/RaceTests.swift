@@ -4,7 +4,7 @@ import KeepsakeInjection
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RaceTests {
+@Suite(.timeLimit(hang)) struct RaceTests {
   @Test(arguments: [Container.Scope.singleton, .weak])
   func sixteenThreadsMakeOneObject(scope: Container.Scope) async throws {
     for _ in 0..<50 {

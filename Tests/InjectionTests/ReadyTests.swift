@@ -4,7 +4,7 @@ import KeepsakeInjection
 import Testing
 
 /// `ready()` of parents and children, after failures, and asynchronous keys in both.
-@Suite(.timeLimit(.minutes(1))) struct ReadyTests {
+@Suite(.timeLimit(hang)) struct ReadyTests {
   @Test func aChildIsReadyWhenItsParentIs() async throws {
     let container = Container()
     let child = container.child()

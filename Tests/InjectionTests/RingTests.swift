@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Cycles of properties that several threads run into, and constructions that fail half-way.
-@Suite(.timeLimit(.minutes(1))) struct RingTests {
+@Suite(.timeLimit(hang)) struct RingTests {
   private typealias NodeKey = Container.Key<Node>
   private typealias OtherKey = Container.Key<Other>
 

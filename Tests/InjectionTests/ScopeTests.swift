@@ -3,7 +3,7 @@
 import KeepsakeInjection
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ScopeTests {
+@Suite(.timeLimit(hang)) struct ScopeTests {
   // AcRegister without options
   @Test func singletonIsMadeOnceAndOnlyWhenAskedFor() throws {
     let container = Container()

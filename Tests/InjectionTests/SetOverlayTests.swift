@@ -4,7 +4,7 @@ import KeepsakeInjection
 import Testing
 
 /// What a `set` is laid over, and what else it must not touch.
-@Suite(.timeLimit(.minutes(1))) struct SetOverlayTests {
+@Suite(.timeLimit(hang)) struct SetOverlayTests {
   private typealias APIKey = Container.Key<any API>
 
   private func api() -> Container {

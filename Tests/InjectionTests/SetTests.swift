@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// `set` beside recipes, parents, and others that set.
-@Suite(.timeLimit(.minutes(1))) struct SetTests {
+@Suite(.timeLimit(hang)) struct SetTests {
   private typealias APIKey = Container.Key<any API>
 
   private func api() -> Container {

@@ -8,7 +8,7 @@ import Testing
   init(host: String) { self.host = host }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct StartTests {
+@Suite(.timeLimit(hang)) struct StartTests {
   // Self-start; here the program decides.
   @Test func startMakesEverySingletonAndNothingElse() async throws {
     let container = Container()
@@ -190,7 +190,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ValidationTests {
+@Suite(.timeLimit(hang)) struct ValidationTests {
   @Test func everyProblemIsReportedAtOnceAndNoFactoryRuns() throws {
     let container = Container()
     let made = Counter()

@@ -5,6 +5,9 @@ import KeepsakeInjection
 import Synchronization
 import Testing
 
+/// So that a test that hangs is named in the end; no claim: tests wait for their turn.
+let hang = TimeLimitTrait.Duration.minutes(30)
+
 protocol API: Sendable {
   var host: String { get }
 }

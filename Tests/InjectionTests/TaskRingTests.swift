@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Tasks that a factory starts, and what becomes of them when it is over or fails.
-@Suite(.timeLimit(.minutes(1))) struct TaskRingTests {
+@Suite(.timeLimit(hang)) struct TaskRingTests {
   private typealias NodeKey = Container.Key<Node>
   private typealias OtherKey = Container.Key<Other>
 

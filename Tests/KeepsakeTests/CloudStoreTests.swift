@@ -32,10 +32,33 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     }
   }
 
-  @Test func thoseOfICloudAreThoseThatAreDocumented() {
-    let limits = StoreLimits.iCloud
-    #expect(limits.totalBytes == 1_048_576 && limits.valueBytes == 1_048_576)
-    #expect(limits.keyCount == 1024 && limits.keyBytes == 64)
+  /// 1 MB in all and for one key, 1,024 keys, 64 bytes for a key:
+  /// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
+  @Test func thoseOfICloudRefuseTheFirstByteAndTheFirstKeyBeyondThem() throws {
+    func isRefused(_ store: Shared, _ key: String, _ value: StoredValue) -> Bool {
+      do throws(KeepsakeError) {
+        try store.set(value, for: key)
+        return false
+      } catch {
+        #expect(error.code == .quotaExceeded)
+        return true
+      }
+    }
+    let large = try Shared(on: .inMemory(), limits: .iCloud)
+    let megabyte = String(repeating: "x", count: 1_048_576)
+    #expect(isRefused(large, "k", .string(megabyte + "x")))
+    #expect(!isRefused(large, "k", .string(megabyte)))
+    #expect(isRefused(large, "one more byte", "x"))
+
+    let many = try Shared(on: .inMemory(), limits: .iCloud)
+    try many.transaction {
+      for number in 1...1024 { try many.set(1, for: "\(number)") }
+    }
+    #expect(isRefused(many, "one more key", 1))
+    #expect(!isRefused(many, "1024", 2))
+    many.removeObject(forKey: "1024")
+    #expect(isRefused(many, String(repeating: "k", count: 65), 1))
+    #expect(!isRefused(many, String(repeating: "k", count: 64), 1))
   }
 
   @Test func eachLimitRefusesTheFirstWriteBeyondIt() {
@@ -85,12 +108,6 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(store.theme == "dark" && store.errors.map(\.key) == ["theme"])
     let cause = try #require(store.errors.first?.cause as? KeepsakeError)
     #expect(cause.code == .quotaExceeded)
-    // The rest of a transaction goes on.
-    try store.transaction {
-      store.size = 2
-      store.theme = String(repeating: "x", count: 21)
-    }
-    #expect(store.size == 2 && store.theme == "dark" && store.errors.count == 2)
   }
 }
 

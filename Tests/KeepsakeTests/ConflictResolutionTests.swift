@@ -70,6 +70,21 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(theirs.tags == ["mine"])
   }
 
+  @Test func whatWasLostIsReadFromTheConflictNotFromALaunchArgument() throws {
+    final class Local: UserDefaultsStore, @unchecked Sendable {
+      @Setting var size = 0
+    }
+    let here = try Local(on: device, arguments: LaunchArguments(["", "-size", "77"]))
+    let elsewhere = try Local(on: there, arguments: .none)
+    here.size = 1
+    clock.milliseconds += 1
+    elsewhere.size = 2
+    try device.merge(with: there, options: MergeOptions(stores: ["defaults"]))
+    let conflict = try #require(try here.conflicts.first)
+    #expect(try here.$size.lost(in: conflict) == 1)
+    #expect(here.size == 77)
+  }
+
   @Test func conflictsAreToldWhoeverFindsThem() throws {
     let token = settings.observeConflicts { heard.append($0) }
     disagree(["mine"], ["theirs"])

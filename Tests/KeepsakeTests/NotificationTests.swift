@@ -79,10 +79,18 @@ private final class Listener: Sendable {
     center.removeObserver(token)
   }
 
-  @Test func theNamesAreOurOwn() {
-    #expect(
-      UserDefaultsStore.didChangeNotification.rawValue != "NSUserDefaultsDidChangeNotification")
-    #expect(CloudKeyValueStore.ChangeReason.allCases.map(\.rawValue) == [0, 1, 2, 3])
+  /// Whoever waits for `UserDefaults` would take its object for one.
+  @Test func whoListensForFoundationsNotificationHearsNothingOfOurs() throws {
+    let store = try Local(on: device)
+    let name = UserDefaults.didChangeNotification
+    let tokens = [
+      listen(name, store, Local.changedKeysKey),
+      listen(UserDefaultsStore.didChangeNotification, store, Local.changedKeysKey),
+    ]
+    store.postNotifications(to: center)
+    store.name = "ada"
+    #expect(listener.told == [Told(keys: ["name"], isFromStore: true)])
+    tokens.forEach(center.removeObserver)
   }
 
   @Test func ofACloudStoreOnlyWhatOthersWroteIsPostedWithItsReason() throws {

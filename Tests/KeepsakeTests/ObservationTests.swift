@@ -3,6 +3,7 @@
 // What observers of this process hear of its own changes. For those of others see
 // `ForeignChangeTests`.
 
+import Foundation
 import Keepsake
 import SettingsFixture
 import Synchronization
@@ -75,7 +76,11 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
   }
 
   @Test func aChangeTellsItsOriginItsReasonAndItsTransaction() throws {
-    let other = try Device.inMemory()
+    // The stamps decide which write wins, so the devices do not write in one millisecond.
+    let clock = ManualClock()
+    let device = try Device.inMemory(clock: clock.wallClock)
+    let store = try Shared(on: device)
+    let other = try Device.inMemory(clock: clock.wallClock)
     let (me, them) = (try device.replica(), try other.replica())
     let observation = store.observe { heard.append($0) }
     store.theme = "dark"
@@ -83,6 +88,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
       store.theme = "blue"
       store.size = 2
     }
+    clock.milliseconds += 1
     try Shared(on: other).size = 3
     try device.merge(with: other)
     observation.cancel()
@@ -178,24 +184,42 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(await values.next() == 101)
   }
 
+  /// Writes the next size whenever one is read, which is when most could go wrong.
+  private func sizeThatChangesWhileItIsRead(to last: Int) throws -> Setting<Int> {
+    let raw = try Shared(on: device)
+    return try store.setting(
+      SettingKey(
+        "size", default: 1,
+        by: Transformer(
+          fromBackingStore: { (size: Int) in
+            if size < last { raw["size"] = .integer(Int64(size + 1)) }
+            return size
+          },
+          toBackingStore: { $0 })))
+  }
+
+  @Test func aValueThatChangesWhileItIsReadIsToldOnceAndThenTheNext() async throws {
+    store.size = 2
+    var seen: [Int] = []
+    for await value in try sizeThatChangesWhileItIsRead(to: 9).values {
+      seen.append(value)
+      if value == 9 { break }
+    }
+    #expect(seen == Array(2...9))
+  }
+
   /// A writer on another thread, and a reader that has to come to the last value whatever it skips.
   @Test func noReaderOfValuesMissesTheLastOne() async throws {
-    let setting = store.$size
-    for round in 1...50 {
-      let goal = round * 100
-      let reader = Task {
-        var seen: [Int] = []
-        for await value in setting.values {
-          seen.append(value)
-          if value == goal { break }
-        }
-        return seen
-      }
-      let writer = Task { for size in (goal - 9)...goal { try setting.set(size) } }
-      try await writer.value
-      let seen = await reader.value
-      #expect(seen == seen.sorted() && Set(seen).count == seen.count, "\(seen)")
+    let (setting, goal) = (store.$size, 2_000)
+    Thread.detachNewThread {
+      #expect(throws: Never.self) { for size in 2...goal { try setting.set(size) } }
     }
+    var seen: [Int] = []
+    for await value in setting.values {
+      seen.append(value)
+      if value == goal { break }
+    }
+    #expect(seen == seen.sorted() && Set(seen).count == seen.count, "\(seen)")
   }
 
   @Test func valuesEndWithTheirTask() async throws {

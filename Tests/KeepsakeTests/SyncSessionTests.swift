@@ -118,6 +118,41 @@ import Testing
     session.cancel()
   }
 
+  /// On the first device, on the second, or on both: each conflict is decided once.
+  @Test(arguments: [[0], [1], [0, 1]])
+  func aResolverOnEitherDeviceGetsEachConflictOnce(places: [Int]) throws {
+    let decided = Collected<Conflict>()
+    func set(_ round: Int) {
+      for (place, store) in [here, there].enumerated() {
+        clock.milliseconds += 1
+        store["k\(round)"] = .string("\(place)")
+      }
+    }
+    for round in 0..<10 { set(round) }
+    let session = begin()
+    let tokens = places.map { place in
+      [here, there][place].resolveConflicts { decided.append([$0]) }
+    }
+    for round in 10..<40 { set(round) }
+    func logs() throws -> [Conflict] { try [a, b].flatMap { try $0.conflicts() } }
+    let limit = ContinuousClock.now + .seconds(60)
+    repeat {
+      usleep(1000)
+    } while try ContinuousClock.now < limit
+      && (logs().contains { !$0.isResolved } || here["k39"] != there["k39"])
+    session.cancel()
+    for token in tokens { token.cancel() }
+    let all = decided.sets.flatMap { $0 }
+    let open = try logs().filter { !$0.isResolved }
+    #expect(open.isEmpty, "\(open)")
+    #expect(all.count >= 10)
+    let names = all.map { "\($0.key) \($0.lostStamp) \($0.lostOrigin)" }
+    #expect(Set(names).count == names.count)
+    let lost = try logs().map { "\($0.key) \($0.lostStamp) \($0.lostOrigin)" }
+    #expect(Set(lost) == Set(names))
+    #expect(failures.sets.isEmpty)
+  }
+
   @Test func whatIsHeldComesInAtTheFirstMeetingAfterItsTime() throws {
     clock.milliseconds += 10 * 60_000
     here["k"] = "later"

@@ -187,6 +187,15 @@ import Testing
     #expect(throws: SettingDeclarationError.self) { try Twice(on: .inMemory()) }
   }
 
+  @Test func aSettingOutsideOfAStoreIsAnErrorOfTheProgramWhenItIsSet() async {
+    #if DEBUG
+      await #expect(processExitsWith: .failure) { Setting(default: 1).wrappedValue = 2 }
+      await #expect(processExitsWith: .failure) { Setting(default: 1).wrappedValue += 2 }
+    #else
+      Setting(default: 1).wrappedValue = 2
+    #endif
+  }
+
   @Test func aSettingOutsideOfAStoreThrowsInsteadOfLosingTheValue() {
     let setting = Setting(default: 1)
     #expect(setting.wrappedValue == 1)

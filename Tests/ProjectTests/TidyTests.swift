@@ -19,10 +19,12 @@ import Testing
   private static let imports: [String: Set<String>] = [
     "Migrations": [],
     "Sources/Injection": [],
+    "Sources/Mapping": [],
     "Sources/Values": ["Foundation", "FoundationEssentials"],
     "Sources/SettingsBundle": ["KeepsakeValues"],
     "Sources/Device": [
-      "KeepsakeValues", "KeepsakeMigrations", "GRDB", "GRDBSQLite", "Foundation",
+      "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "GRDB", "GRDBSQLite",
+      "Foundation",
     ],
     "Sources/Sync": ["KeepsakeValues", "KeepsakeDevice", "Foundation"],
     "Sources/Keepsake": [

@@ -17,7 +17,8 @@ import Testing
     #expect(limits.elements == 100_000)
     #expect(limits.textBytes == 1_048_576)
     let bundle = SettingsBundle.Limits()
-    #expect((bundle.panes, bundle.paneDepth) == (256, 16))
+    #expect((bundle.panes, bundle.paneDepth) == (20_000, 16))
+    #expect((bundle.bytes, bundle.elements) == (64 << 20, 1_000_000))
   }
 
   @Test(arguments: [-1, 0, 1])
@@ -101,15 +102,16 @@ import Testing
   }
 
   /// Each of these takes minutes once keys are compared by canonical equivalence without a limit.
-  @Test(.timeLimit(.minutes(1)))
-  func hostileCombiningMarksCostNoTime() {
+  @Test func hostileCombiningMarksCostNoTime() throws {
     let (low, high) = (
       String(repeating: "\u{323}", count: 50_000), String(repeating: "\u{301}", count: 50_000)
     )
     for key in ["a" + low + high, "a" + high + low, low, high] {
-      #expect(
-        refusal(document("<dict><key>b</key><true/><key>\(key)</key><true/></dict>"))
-          == "3:26 textTooLong")
+      try expectLittleWork {
+        #expect(
+          refusal(document("<dict><key>b</key><true/><key>\(key)</key><true/></dict>"))
+            == "3:26 textTooLong")
+      }
     }
   }
 

@@ -67,33 +67,37 @@ import Testing
     try folder.write("", to: "Dir.plist/x")
     #expect(outcome(folder.path, .strict) == ["error Root.plist:6:108 notAFile"])
     #expect(
-      outcome(folder.path, .lenient) == ["warning Root.plist:6:108", "warning Root.plist:7:151"])
+      outcome(folder.path, .lenient) == [
+        "b=string(\"\") Root.plist:7", "warning Root.plist:6:108", "warning Root.plist:7:151",
+      ])
     #expect(
       try SettingsBundle.lint(at: folder.path).map { "\($0.line) \($0.severity) \($0.rule)" }
         == ["6 error not-a-file", "7 error default-not-among-values"])
   }
 
-  @Test(.enabled(if: getuid() != 0, "root reads everything"))
+  @Test(.enabled(if: Unprivileged.isPossible, Unprivileged.need))
   func aPaneThatMayNotBeReadIsAFaultOfItsRow() throws {
     try folder.write(pane(child("A"), toggle("b")), to: "Root.plist")
     let path = try folder.write(pane(), to: "A.plist")
     try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
-    #expect(outcome(folder.path, .strict) == ["error Root.plist:6:108 permissionDenied"])
-    #expect(
-      outcome(folder.path, .lenient)
-        == ["b=boolean(true) Root.plist:7", "warning Root.plist:6:108"])
+    try Unprivileged.run(in: folder.path) {
+      #expect(outcome(folder.path, .strict) == ["error Root.plist:6:108 permissionDenied"])
+      #expect(
+        outcome(folder.path, .lenient)
+          == ["b=boolean(true) Root.plist:7", "warning Root.plist:6:108"])
+    }
   }
 
   /// Each row once had the whole folder listed and put into lower case: minutes for this.
-  @Test(.timeLimit(.minutes(1)))
-  func manyMissingPanesAmongManyFilesCostNoTime() throws {
+  @Test func manyMissingPanesAmongManyFilesCostNoTime() throws {
     let rows = (0..<8_000).map { "<dict>\(child("missing\($0)"))</dict>" }
     try folder.write(
       pane("").replacing("<dict></dict>", with: rows.joined(separator: "\n")), to: "Root.plist")
     for index in 0..<2_000 { try folder.write("", to: "File\(index).plist") }
-    let started = ContinuousClock.now
-    #expect(try SettingsBundle(at: folder.path).warnings.count == 8_000)
-    #expect(ContinuousClock.now - started < .seconds(15))
+    try expectLittleWork {
+      let warnings = try SettingsBundle(at: folder.path).warnings
+      #expect(warnings.count == 8_000)
+    }
   }
 
   @Test func aBundleWithARootForOneDeviceOnlyHasThatNamed() throws {

@@ -221,6 +221,40 @@ import Testing
     #expect(outcome(folder.path, mode, limits: limits) == expected)
   }
 
+  /// A tool writes one pane for each package that an application uses.
+  @Test(arguments: SettingsBundle.Mode.allCases)
+  func aThousandLicensePanesThreeDeepAreRead(_ mode: SettingsBundle.Mode) throws {
+    try folder.write(pane(child("About")), to: "Root.plist")
+    let names = (0..<1000).map { "About/\($0)" }
+    try folder.write(
+      pane(names.map(child).joined(separator: "</dict><dict>")), to: "About.plist")
+    for name in names {
+      try folder.write(
+        pane(members("PSGroupSpecifier", ["FooterText": "<string>\(name)</string>"])),
+        to: "\(name).plist")
+    }
+    #expect(try SettingsBundle(at: folder.path, mode: mode).paneCount == 1002)
+  }
+
+  @Test(arguments: SettingsBundle.Mode.allCases)
+  func theBytesAndElementsOfAllPanesEndAtTheirLimits(_ mode: SettingsBundle.Mode) throws {
+    try write(["Root.plist": pane(child("A"), child("B")), "A.plist": pane(), "B.plist": pane()])
+    let size = pane(child("A"), child("B")).utf8.count + pane().utf8.count
+    var limits = SettingsBundle.Limits()
+    for (bytes, expected) in [(size + 1, []), (size, ["error Root.plist:7:108 fileTooLarge"])] {
+      limits.bytes = bytes
+      #expect(outcome(folder.path, mode, limits: limits) == expected)
+    }
+    limits = SettingsBundle.Limits()
+    // A root, its key, its array, two rows of three keys and values; and a pane of three.
+    for (elements, expected) in [
+      (21, []), (20, ["error Root.plist:7:108 tooManyElements"]),
+    ] {
+      limits.elements = elements
+      #expect(outcome(folder.path, mode, limits: limits) == expected)
+    }
+  }
+
   @Test(arguments: [-1, 0, 1])
   func fileSizeIsCheckedForEachPane(_ over: Int) throws {
     let text = pane(toggle("a"))

@@ -91,6 +91,22 @@ struct Chance: RandomNumberGenerator {
   }
 }
 
+// MARK: - Work
+
+/// Processor time of this thread, whatever else the machine does: a tenth of what takes minutes.
+func expectLittleWork(
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+) throws {
+  func seconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+  let start = seconds()
+  try body()
+  #expect(seconds() - start < 20, sourceLocation: sourceLocation)
+}
+
 // MARK: - Folders
 
 /// A folder that goes away with its test.

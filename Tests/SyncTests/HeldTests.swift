@@ -105,4 +105,35 @@ import Testing
     #expect(report.hasConverged)
     for device in [a, b, c] { #expect(try value(device) == "further") }
   }
+
+  @Test func whatHasLostAlreadyOrIsHereAlreadyIsNotHeld() throws {
+    try b.merge(with: a, options: MergeOptions(maximumClockSkew: 11 * 60_000))
+    #expect(try value(a) == "future")
+    // Both have it, and a's clock goes back; a third device brings it once more, and an older one.
+    slow.milliseconds -= 30 * 60_000
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: fast.wallClock)
+    try b.merge(with: c)
+    let report = try a.merge(with: c)
+    #expect(report.transfers.map(\.held) == [0, 0])
+    #expect(report.hasConverged)
+    #expect(try Difference.all(a, c, stores: nil).isEmpty)
+    slow.milliseconds += 60 * 60_000
+    fast.milliseconds += 60 * 60_000
+    try a.write([LocalWrite(store: "cloud", key: "k", value: "seen and replaced")])
+    #expect(try a.merge(with: b, c).conflicts.isEmpty)
+  }
+
+  @Test func devicesThatAgreeOnAKeyHaveConvergedWhateverStillWaitsThere() throws {
+    try b.merge(with: a)
+    fast.milliseconds += 60_000
+    slow.milliseconds += 12 * 60_000
+    let skew = MergeOptions(maximumClockSkew: 0)
+    try a.write([
+      LocalWrite(store: "cloud", key: "k", value: "later"),
+      LocalWrite(store: "cloud", key: "other", value: "later"),
+    ])
+    slow.milliseconds -= 12 * 60_000
+    let report = try a.merge(with: b, options: skew)
+    #expect(try Difference.all(a, b, stores: nil).isEmpty == report.hasConverged)
+  }
 }

@@ -62,6 +62,23 @@ import Testing
     ).play()
   }
 
+  /// The write during the meeting moves only the sender's end.
+  @Test func whatWasReadBeforeASenderWroteOnCountsAsSeen() throws {
+    try History(
+      parsing: #"""
+        devices 4
+        write 3 cloud b data:
+        delete 2 cloud b
+        meet 2 3 during 0 write 2 cloud a data:
+        pass 20
+        write 3 cloud a string:e\u{0301}
+        meet 2 0
+        meet 0 3
+
+        """#
+    ).play()
+  }
+
   @Test(arguments: Seeds.list(50))
   func aHistoryIsReadFromItsScript(seed: UInt64) throws {
     for storage in [History.Storage.memory, .files] {

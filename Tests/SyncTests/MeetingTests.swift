@@ -134,25 +134,31 @@ import Testing
     for device in d { for index in d.indices { #expect(try value(device, "k\(index)") == 1) } }
   }
 
-  @Test func anObserverOfAMergeCannotMergeAndTheMergeGoesOn() throws {
+  @Test func anObserverOfAMergeMayMerge() throws {
     let d = try devices(3)
     try set(d[0], "k", 1)
-    let codes = Mutex<[KeepsakeError.Code]>([])
     let observation = d[1].observe { _ in
-      do {
-        try d[1].merge(with: d[2])
-      } catch let error as KeepsakeError {
-        codes.withLock { $0.append(error.code) }
-      } catch {
-        Issue.record(error)
-      }
+      #expect(throws: Never.self) { try d[1].merge(with: d[2]) }
     } onFailure: {
       Issue.record($0)
     }
     #expect(try d[0].merge(with: d[1]).hasConverged)
     observation.cancel()
-    #expect(codes.withLock { $0 } == [.locked])
-    #expect(try d[1].merge(with: d[2]).hasConverged)
+    #expect(try value(d[2], "k") == 1)
+  }
+
+  @Test func withinAMergeNoneBeginsAndTheMergeGoesOn() throws {
+    let d = try devices(3)
+    try set(d[0], "k", 1)
+    let codes = Mutex<[KeepsakeError.Code]>([])
+    var options = MergeOptions()
+    options.onProgress = { _ in
+      let error = #expect(throws: KeepsakeError.self) { try d[1].merge(with: d[2]) }
+      codes.withLock { $0 += error.map { [$0.code] } ?? [] }
+    }
+    #expect(try d[0].merge(with: d[1], options: options).hasConverged)
+    #expect(Set(codes.withLock { $0 }) == [.locked])
+    #expect(try value(d[2], "k") == nil)
   }
 
   @Test func aMergeWithinATransactionIsRefusedAndDoesNoHarm() throws {
@@ -182,7 +188,10 @@ import Testing
       }
     }
     try set(d[0], "k", 1)
-    #expect(try !d[0].merge(with: d[1]).hasConverged)
+    for round in 1...4 {
+      #expect(try d[0].merge(with: d[1]).hasConverged)
+      #expect(try value(d[round % 2], "k") == .integer(Int64(round + 1)))
+    }
     for token in tokens { token.cancel() }
     #expect(try d[0].merge(with: d[1]).hasConverged)
     #expect(try value(d[0], "k") == value(d[1], "k"))

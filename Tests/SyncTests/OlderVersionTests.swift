@@ -9,7 +9,8 @@ import Testing
 
 @testable import KeepsakeSync
 
-/// Files as earlier versions left them: `Tests/Fixtures/V001.sqlite` is one of version 1.
+/// Files as earlier versions left them: `Tests/Fixtures/V001.sqlite` is one of version 1, and
+/// `V002.sqlite` the same after version 2 has opened it.
 @Suite struct OlderVersionTests {
   private static let fixtures = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures")

@@ -109,14 +109,9 @@ import Testing
         for number in 0..<10 { settings["\(place) \(number)"] = .integer(Int64(number)) }
       }
       let crasher = Crasher(devices)
-      let observation = devices[1].observe { _ in
-        crasher.crash(crashed)
-      } onFailure: { _ in
-      }
-      let error = #expect(throws: KeepsakeError.self) {
-        try devices.meet(0, 1, options: MergeOptions(chunkSize: 3))
-      }
-      observation.cancel()
+      var options = MergeOptions(chunkSize: 3)
+      options.onProgress = { _ in crasher.crash(crashed) }
+      let error = #expect(throws: KeepsakeError.self) { try devices.meet(0, 1, options: options) }
       #expect(error?.code == .inputOutput)
       try devices.settle()
       for place in 0..<2 {

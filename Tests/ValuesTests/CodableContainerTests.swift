@@ -87,7 +87,39 @@ private struct Twofold: Codable {
   }
 }
 
+/// Two parts of a type that each ask for the container of one key.
+private struct Shared: Codable {
+  var isMixed = false
+
+  enum CodingKeys: CodingKey { case place, list }
+  enum Part: CodingKey { case x, y }
+
+  init(isMixed: Bool = false) { self.isMixed = isMixed }
+  init(from decoder: any Decoder) throws {}
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    var first = container.nestedContainer(keyedBy: Part.self, forKey: .place)
+    try first.encode(1, forKey: .x)
+    var second = container.nestedContainer(keyedBy: Part.self, forKey: .place)
+    try second.encode(2, forKey: .y)
+    for number in 1...2 {
+      var list = container.nestedUnkeyedContainer(forKey: .list)
+      try list.encode(number)
+    }
+    if isMixed { _ = container.nestedUnkeyedContainer(forKey: .place) }
+  }
+}
+
 @Suite struct CodableContainerTests {
+  @Test func aNestedContainerThatIsAskedForAgainKeepsWhatItHas() throws {
+    let encoded = try Transformer<Shared>.codable.toBackingStore(Shared())
+    #expect(encoded == ["place": ["x": 1, "y": 2], "list": [1, 2]])
+    #expect(throws: ValueError.self) {
+      try Transformer<Shared>.codable.toBackingStore(Shared(isMixed: true))
+    }
+  }
+
   @Test func aSuperclassIsEncodedUnderItsOwnKey() throws {
     let transformer = Transformer<Dog>.codable
     let stored = try transformer.toBackingStore(Dog(name: "Rex", tricks: ["sit"]))

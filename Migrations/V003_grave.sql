@@ -1,0 +1,27 @@
+-- Keepsake, schema version 3: a collected deletion is still known.
+-- Units are those of version 1. Older versions may no longer write: their collection leaves no
+-- grave, and their merges let in what a grave says was deleted.
+
+-- Deletions whose tombstone was collected. One counts like its tombstone: an entry that comes in
+-- for a key without one has to beat it, and a reader that still has what it deleted is told. Bounded
+-- by age and number.
+CREATE TABLE grave (
+  store  TEXT    NOT NULL,  -- as in entry (collection)
+  key    TEXT    NOT NULL,  -- as in entry (collection)
+  hlc    INTEGER NOT NULL,  -- as in entry (collection)
+  origin INTEGER NOT NULL,  -- as in entry (collection)
+  lseq   INTEGER NOT NULL,  -- as in entry; a newer one when a device has to read it again
+                            -- (collection; meeting)
+  PRIMARY KEY (store, key)
+) STRICT, WITHOUT ROWID;
+
+-- How far deletions were forgotten without a trace; at most one row.
+CREATE TABLE forgotten (
+  only INTEGER PRIMARY KEY CHECK (only = 1),  -- keeps it at one row (collection)
+  lseq INTEGER NOT NULL                       -- the last arrival number of such a tombstone
+                                              -- (collection)
+) STRICT;
+
+-- Earlier versions have kept nothing of what they collected.
+INSERT INTO forgotten (only, lseq) SELECT 1, gc_lseq FROM replica WHERE gc_lseq > 0;
+UPDATE replica SET min_writer = 3;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+
+/// Lets one thread at a time change a value of a file where it is, from its reading to its writing.
+///
+/// It only saves changes that would come to nothing: each is written only if what it was made of is
+/// still there. So a thread that has the turn takes no second one, one that has waited as long as a
+/// setter may goes on without, and the turn may end on another thread.
+package final class ChangeTurn: Sendable {
+  private let free = DispatchSemaphore(value: 1)
+  /// The thread whose turn it is; 0 for none.
+  private let owner = Atomic<UInt>(0)
+
+  /// - Parameter isAlone: whether nobody else can write anyway, so that no turn is needed.
+  /// - Returns: what is to be ended; nil without a turn.
+  package func begin(unless isAlone: Bool) -> ChangeTurn? {
+    guard !isAlone, owner.load(ordering: .relaxed) != currentThread,
+      free.wait(timeout: .now() + Device.setterTimeout.seconds) == .success
+    else { return nil }
+    owner.store(currentThread, ordering: .relaxed)
+    return self
+  }
+
+  package func end() {
+    owner.store(0, ordering: .relaxed)
+    free.signal()
+  }
+}
+
+extension Duration {
+  fileprivate var seconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) / 1e18
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Moves committed pages from the write-ahead log into the file.
+//
+// SQLite 3.7.0 to 3.51.2 (but for 3.44.6 and 3.50.7) lose commits when a checkpoint overlaps a
+// commit of another connection that starts the log anew: the checkpoint notes its old number of
+// frames as moved, and later ones skip the new frames of the same numbers
+// (https://www.sqlite.org/wal.html#walresetbug). Only a commit can start the log anew, so:
+// - No connection checkpoints by itself (`wal_autocheckpoint = 0` on each).
+// - A checkpoint is PASSIVE, run by one connection while another one holds BEGIN IMMEDIATE: nobody
+//   commits meanwhile, in any process.
+// - FULL, RESTART and TRUNCATE are not used: where the write lock stays busy SQLite makes them
+//   PASSIVE ones without it. `journal_size_limit` shortens the log instead, at its next start.
+// - The checkpoint of the last connection to close is safe: SQLite makes it under the exclusive
+//   lock of the file (sqlite3WalClose), and every connection that has a log open holds a shared
+//   one from its first read to its end. So there is no other connection, and none can come.
+
+import KeepsakeValues
+
+package enum Checkpoint {
+  /// Moves all that readers do not hold back.
+  ///
+  /// By two connections of its own, so that this process can read meanwhile.
+  ///
+  /// - Parameter limit: how long to wait for the write lock.
+  /// - Returns: whether the log holds nothing any more that the file lacks.
+  /// - Throws: `KeepsakeError`; then everything is still in the log.
+  @discardableResult
+  package static func run(
+    _ location: Location, waiting limit: Duration
+  ) throws(KeepsakeError) -> Bool {
+    try run(location, waiting: limit, writers: nil)
+  }
+
+  /// - Parameter writers: of this process, wait for it as long as it takes.
+  @discardableResult
+  static func run(
+    _ location: Location, waiting limit: Duration, writers: Patience?
+  ) throws(KeepsakeError) -> Bool {
+    guard case .file = location else { return true }
+    do {
+      let patience = Patience(limit)
+      let holder = try Opening.connect(location, .readWrite, patience)
+      defer { Result { try holder.close() }.discardFailure() }
+      let mover = try Opening.connect(location, .readWrite, patience)
+      // What fails in closing fails because others have the file open, and they go on.
+      defer { Result { try mover.close() }.discardFailure() }
+      return try holder.writeWithoutTransaction { holder in
+        try mover.writeWithoutTransaction { mover in
+          try run(Connection(holder, location), Connection(mover, location), writers)
+        }
+      }
+    } catch {
+      throw KeepsakeError(error, path: location.path)
+    }
+  }
+
+  private static func run(
+    _ holder: Connection, _ mover: Connection, _ writers: Patience?
+  ) throws -> Bool {
+    // Most of the waiting for the disk, while others can still write.
+    guard try mover.syncLog() else { return true }
+    writers?.pause(true)
+    defer { writers?.pause(false) }
+    return try holder.transaction(.immediate) { holder in
+      // Both are open on one file, and it is the one that the path leads to.
+      try holder.refuseMovedFile()
+      try mover.refuseMovedFile()
+      return try mover.first("PRAGMA wal_checkpoint(PASSIVE)") {
+        $0.integer(0) == 0 && $0.integer(1) == $0.integer(2)
+      } ?? false
+    }
+  }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file in the making: in a folder of its own beside the file to be, `<file>.new-<random>/`, with
+// its log and whatever else SQLite keeps. It gets its name by link(2) when it is whole, which fails
+// where the name is taken. Whoever makes it holds a lock on the folder, which the system releases
+// when a process dies: an unlocked one is nobody's, and the next process that opens the file for
+// writing removes it. A lock on the file itself would not do: closing its descriptor would release
+// SQLite's (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+
+import Foundation
+import GRDB
+package import KeepsakeValues
+
+package final class Draft {
+  /// Of the file while it is made.
+  package let path: String
+  /// Of the file to be.
+  package let target: String
+  private let folder: String
+  private let lock: Int32
+
+  /// Makes an empty folder for it.
+  package init(of target: String) throws(KeepsakeError) {
+    self.target = target
+    Self.removeAbandoned(of: target)
+    while true {
+      var generator = SystemRandomNumberGenerator()
+      let folder = target + Self.infix + ReplicaID.random(using: &generator).description
+      // Settings may be secrets, so it is its owner's alone.
+      guard mkdir(folder, 0o700) == 0 else { throw Creation.cannotCreate(target, errno) }
+      // Another process took it for abandoned, in the moment before it was locked.
+      guard let lock = try Self.lock(folder) else {
+        rmdir(folder)
+        continue
+      }
+      self.folder = folder
+      self.lock = lock
+      path = folder + "/device"
+      return
+    }
+  }
+
+  deinit {
+    Self.remove(folder)
+    close(lock)
+  }
+
+  /// Makes the file a device that holds nothing yet.
+  package func populate(_ identity: ReplicaID) throws(KeepsakeError) {
+    do {
+      try makeEmpty()
+      let queue = try Opening.connect(.file(path), .readWrite, Patience(Device.defaultBusyTimeout))
+      try queue.writeWithoutTransaction { database in
+        // 1024: a set rewrites a few pages whole, and small ones are cheaper to log.
+        try database.execute(sql: "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;")
+      }
+      try Creation.populate(queue, identity: identity, path: target)
+      try Opening.emptyLog(.file(path), waiting: Device.defaultBusyTimeout)
+      try queue.close()
+    } catch {
+      throw KeepsakeError(error, path: target).at(target)
+    }
+  }
+
+  /// Settings may be secrets; SQLite gives a log the mode of its file.
+  func makeEmpty() throws(KeepsakeError) {
+    let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Creation.cannotCreate(target, errno) }
+    close(descriptor)
+  }
+
+  /// Gives the file its name, for good: also after a power failure. Nobody may have it open.
+  ///
+  /// - Returns: false when the name was taken; then whatever has it is as it was.
+  package func publish() throws(KeepsakeError) -> Bool {
+    try Creation.refuseOrphanedLog(of: target)
+    return try Creation.syncing(FileStatus.folder(of: target)) { () throws(KeepsakeError) in
+      guard link(path, target) != 0 else { return true }
+      guard errno == EEXIST else { throw Creation.cannotCreate(target, errno) }
+      return false
+    }
+  }
+}
+
+extension Draft {
+  /// Takes the place of the file that has the name, with its owner and permissions. Nobody may have
+  /// either open.
+  func replaceTarget(_ status: FileStatus) throws(KeepsakeError) {
+    // Only root can give a file to another user.
+    _ = chown(path, status.owner, status.group)
+    _ = try Creation.syncing(FileStatus.folder(of: target)) { () throws(KeepsakeError) in
+      guard chmod(path, status.permissions) == 0, rename(path, target) == 0 else {
+        throw KeepsakeError(system: errno, path: target)
+      }
+      return true
+    }
+  }
+}
+
+// MARK: - What was left behind
+
+extension Draft {
+  /// Between a file's name and what is random in a draft's.
+  private static let infix = ".new-"
+
+  /// Removes what processes that died were making of a file, or of a backup of it.
+  ///
+  /// - Returns: the names of what was removed.
+  @discardableResult static func removeAbandoned(of file: String) -> [String] {
+    abandoned(of: file, removing: true)
+  }
+
+  /// What processes that died were making of a file, or of a backup of it, and left.
+  package static func abandoned(of file: String) -> [String] {
+    abandoned(of: file, removing: false)
+  }
+
+  // Where the folder cannot be read, or a lock not be had, nothing is taken for abandoned: opening
+  // a file must not fail because of what lies beside it.
+  private static func abandoned(of file: String, removing: Bool) -> [String] {
+    let folder = FileStatus.folder(of: file)
+    return names(in: folder).filter { isDraft($0, of: file) }.sorted().filter { name in
+      let path = folder + "/" + name
+      guard case .success(let lock?) = Result(catching: { () throws(KeepsakeError) in
+        try Self.lock(path)
+      }) else { return false }
+      defer { close(lock) }
+      return !removing || remove(path)
+    }
+  }
+
+  /// Whether this is a name that only a draft of the file, or of a backup of it, has.
+  package static func isDraft(_ name: String, of file: String) -> Bool {
+    let own = file.split(separator: "/").last ?? ""
+    guard name.utf8.starts(with: own.utf8) else { return false }
+    return name.dropFirst(own.count)
+      .wholeMatch(of: /(\.backup-\d{4}-\d\d-\d\d)?\.new-[0-9a-f]{16}/) != nil
+  }
+
+  /// Whether a draft in this folder has got its name, but not lost the other: then the folder still
+  /// holds a link to the file.
+  package static func hasLink(
+    to file: FileID?, in folder: String
+  ) throws(KeepsakeError) -> Bool {
+    try FileID(of: folder + "/device") == file
+  }
+
+  /// - Returns: nil when another process, or another thread, has it, or has just removed it.
+  private static func lock(_ folder: String) throws(KeepsakeError) -> Int32? {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw KeepsakeError(system: errno, path: folder)
+    }
+    var (mine, present) = (stat(), stat())
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      close(descriptor)
+      if code == EWOULDBLOCK { return nil }
+      throw KeepsakeError(system: code, path: folder)
+    }
+    guard fstat(descriptor, &mine) == 0, stat(folder, &present) == 0, mine.st_ino == present.st_ino
+    else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
+  }
+
+  /// - Returns: whether it has gone.
+  @discardableResult private static func remove(_ folder: String) -> Bool {
+    for name in names(in: folder) { unlink(folder + "/" + name) }
+    return rmdir(folder) == 0
+  }
+
+  private static func names(in folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+}

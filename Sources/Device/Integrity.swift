@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeMigrations
+
+extension Connection {
+  /// What is wrong with the pages, rows and indexes of the file; none in a sound one.
+  ///
+  /// Not `quick_check`: that one lets rows pass that are out of order or lack in an index, which a
+  /// merge would neither find nor miss. Of a newer schema only the tables that this version knows.
+  /// https://www.sqlite.org/pragma.html#pragma_integrity_check
+  ///
+  /// - Parameter limit: how many are enough.
+  package func integrityProblems(limit: Int) throws -> [String] {
+    let migrations = try first("SELECT count(*) FROM grdb_migrations") { $0.integer(0) } ?? 0
+    let isNewer = migrations > Migrations.version
+    var problems: [String] = []
+    for argument in try isNewer ? Schema.tables : ["\(limit)"] where problems.count < limit {
+      problems += try all("PRAGMA integrity_check(\(argument))") { $0.text(0) }
+        .flatMap { $0.split(separator: "\n").map(String.init) }
+        // The line before the others names the database within the connection.
+        .filter { $0 != "ok" && !$0.hasPrefix("*** in database") }
+    }
+    if problems.contains(where: Self.isReadError) { throw KeepsakeError(system: EIO, path: path) }
+    return problems
+  }
+
+  /// Whether this is about a page that could not be read (SQLITE_IOERR, with its extensions).
+  private static func isReadError(_ problem: String) -> Bool {
+    guard let code = problem.firstMatch(of: /error code=(\d+)/).flatMap({ Int($0.1) }) else {
+      return false
+    }
+    return code & 0xFF == 10
+  }
+}
+
+extension Core {
+  /// Reads every page of the file.
+  ///
+  /// - Throws: `KeepsakeError` that tells what is damaged. O(n log n) of the entries.
+  package func checkIntegrity() throws(KeepsakeError) {
+    guard let problem = try access({ try $0.integrityProblems(limit: 1) }).first else { return }
+    throw KeepsakeError(
+      .corrupt, path: location.path, "the file is damaged (\(problem))",
+      cure: "restore a backup of it")
+  }
+}
+
+extension Device {
+  /// As `Core.checkIntegrity`.
+  package func checkIntegrity() throws(KeepsakeError) { try core.checkIntegrity() }
+}

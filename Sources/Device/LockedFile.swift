@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeValues
+
+/// An empty file that is locked while this holds it, and by the kernel no longer when the process
+/// has ended.
+///
+/// `flock` locks between any two that open the file, of one process or of two. Not every network
+/// file system knows it; SQLite's log does not work there either.
+struct LockedFile {
+  private let path: String
+  private let descriptor: Int32
+
+  /// Waits for the lock for as long as it takes, and makes the file if it is missing.
+  init(_ path: String) throws(KeepsakeError) {
+    while true {
+      if let file = try LockedFile(path, waiting: .seconds(3600)) {
+        self = file
+        return
+      }
+    }
+  }
+
+  /// Waits for the lock, and makes the file if it is missing.
+  ///
+  /// - Parameter limit: how long to wait.
+  /// - Returns: nil when that was too short.
+  init?(_ path: String, waiting limit: Duration) throws(KeepsakeError) {
+    let start = ContinuousClock.now
+    while true {
+      let descriptor = try Self.descriptor(path)
+      let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+      let code = errno
+      if isLocked, Self.isStill(descriptor, path) {
+        (self.path, self.descriptor) = (path, descriptor)
+        return
+      }
+      close(descriptor)
+      if isLocked || code == EINTR { continue }
+      guard code == EWOULDBLOCK else { throw KeepsakeError(system: code, path: path) }
+      if start.duration(to: .now) >= limit { return nil }
+      usleep(500)
+    }
+  }
+
+  /// Unlocks the file, and removes it.
+  ///
+  /// - Parameter keepsFile: whether it stays there, unlocked.
+  func remove(keepsFile: Bool = false) {
+    if !keepsFile { unlink(path) }
+    close(descriptor)
+  }
+
+  /// Whoever had the lock before may have removed the file meanwhile.
+  private static func isStill(_ descriptor: Int32, _ path: String) -> Bool {
+    var (mine, present) = (stat(), stat())
+    return fstat(descriptor, &mine) == 0 && stat(path, &present) == 0
+      && mine.st_ino == present.st_ino && mine.st_dev == present.st_dev
+  }
+
+  /// Not made anew where it is: in a folder like `/tmp` the kernel refuses that for another user's
+  /// file.
+  private static func descriptor(_ path: String) throws(KeepsakeError) -> Int32 {
+    // Never another device's: closing that one here would drop SQLite's locks.
+    if let status = try FileStatus(of: path), status.kind != .regular || status.size > 0 {
+      throw KeepsakeError(
+        .cannotCreate, path: path, "\(path) is in the way of its lock",
+        cure: "give that file another name")
+    }
+    let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+    for flags in [flags, flags | O_CREAT] {
+      // Everybody who may read the folder may lock it, as with a lock on the device's file.
+      let descriptor = open(path, flags, 0o644)
+      if descriptor >= 0 { return descriptor }
+      if errno != ENOENT || flags & O_CREAT != 0 {
+        throw KeepsakeError(system: errno, path: path)
+      }
+    }
+    throw KeepsakeError(system: ENOENT, path: path)
+  }
+}

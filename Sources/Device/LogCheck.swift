@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether what lies beside a file is its own. SQLite believes any log of the right name: applied
+// to another file, as when a backup is copied over one that crashed, it destroys that file at the
+// first reading, because closing moves it in (https://www.sqlite.org/howtocorrupt.html, section
+// 1.4).
+//
+// Nothing in a log names its file. But a log is this file's only if both together are a whole
+// device of the file's own identity, and not an earlier state of it. A log of another device, or of
+// another time, leaves indexes and tables that do not fit; the exception is one that holds every
+// page that differs, or pages of tables that no index binds to what differs. So before anything may
+// write, both are read through a connection that cannot, and if they do not fit while the file
+// alone is whole, the log is not its own. A crash or a power cut never looks so: SQLite's recovery
+// makes a whole file of what they leave.
+//
+// This reads every page, so it is done only for a log that no connection has open, which a crash
+// has left: whoever has it open has done it. One process at a time does it, under flock(2) on the
+// log; SQLite locks the file and its shared memory, never the log, so opening and closing that
+// releases no lock of a connection in this process.
+
+import Foundation
+import GRDB
+import KeepsakeValues
+
+enum LogCheck {
+  /// A log's header; one without frames changes nothing.
+  private static let headerSize = 32
+
+  /// Opens a file by `connect` once its log may be read.
+  ///
+  /// - Throws: `KeepsakeError` with code `foreignLog`; then nothing was written.
+  static func passing<Value>(
+    _ location: Location, _ patience: Patience, _ connect: () throws -> Value
+  ) throws -> Value {
+    guard case .file(_, let real) = location else { return try connect() }
+    try refuseOtherKinds(location, real)
+    try refuseJournal(location, real, patience)
+    guard let log = try FileStatus(of: real + "-wal"), log.size > headerSize,
+      let lock = try LogLock(real + "-wal", location, patience)
+    else { return try connect() }
+    defer { lock.release() }
+    if try !isOpen(real) { try refuseForeignLog(location, patience) }
+    // Whoever waits for the lock finds the log open.
+    return try connect()
+  }
+
+  private static func foreign(
+    _ location: Location, _ suffix: String, _ problem: String
+  ) -> KeepsakeError {
+    let given = location.path
+    let file = (FileStatus.isSymbolicLink(given) ? location.realPath : given) + suffix
+    return KeepsakeError(
+      .foreignLog, path: given, "\(file) \(problem), so nothing was read or written",
+      cure: "move \(file) away, or put a backup in place by kvsync restore")
+  }
+
+  private static func refuseOtherKinds(_ location: Location, _ real: String) throws {
+    for suffix in ["-wal", "-journal", "-shm"] {
+      if let status = try status(real + suffix), status.kind != .regular {
+        throw foreign(location, suffix, "is not a regular file")
+      }
+    }
+  }
+
+  /// Nil also for a name that is too long for any file, as a journal's may be where a log's is not.
+  private static func status(_ path: String) throws -> FileStatus? {
+    let name = path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }
+    return name.count > NAME_MAX ? nil : try FileStatus(of: path)
+  }
+
+  /// A file of ours has a journal only for the moment in which a copy gets its log.
+  private static func refuseJournal(
+    _ location: Location, _ real: String, _ patience: Patience
+  ) throws {
+    var attempt = 0
+    while try isHot(real + "-journal") {
+      guard attempt < 100, patience.wait(attempt: attempt) else {
+        throw foreign(location, "-journal", "is a rollback journal, which no file of ours has")
+      }
+      attempt += 1
+    }
+  }
+
+  /// Whether SQLite would apply this journal: it begins with a byte that is not 0.
+  private static func isHot(_ path: String) throws -> Bool {
+    guard let status = try status(path), status.size > 0 else { return false }
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return false }
+      throw KeepsakeError(system: errno, path: path)
+    }
+    defer { close(descriptor) }
+    var first: UInt8 = 0
+    return read(descriptor, &first, 1) == 1 && first != 0
+  }
+
+  /// Whether a connection of any process has the log open. Where the system does not tell, as
+  /// outside of Linux or about another container, it is looked at once more than needed.
+  private static func isOpen(_ real: String) throws -> Bool {
+    guard let memory = try FileStatus(of: real + "-shm"),
+      let locks = FileManager.default.contents(atPath: "/proc/locks")
+    else { return false }
+    // The shared lock of every connection on this byte (UNIX_SHM_DMS in SQLite's os_unix.c).
+    return String(decoding: locks, as: UTF8.self).split(separator: "\n").contains { line in
+      let words = line.split(separator: " ")
+      return words.count == 8 && words[1] == "POSIX" && words[5] == memory.id.inLocks
+        && words[6] == "128" && words[7] == "128"
+    }
+  }
+
+  private static func refuseForeignLog(_ location: Location, _ patience: Patience) throws {
+    // In this order: where another process writes that we cannot see, the file is the earlier one.
+    let alone = try State(location, .immutable, patience, isChecked: false)
+    if let both = try State(location, .readOnly, patience, isChecked: true), both.follows(alone) {
+      return
+    }
+    guard try State(location, .immutable, patience, isChecked: true) != nil else { return }
+    throw foreign(location, "-wal", "is not this file's log")
+  }
+}
+
+/// What a connection that can write nothing sees of a device.
+private struct State {
+  private let id: Int64
+  private let lseq: Int64
+  private let superseded: [Int64]
+
+  /// - Parameter isChecked: whether every page is.
+  /// - Returns: nil where it is damaged, or no device.
+  init?(
+    _ location: Location, _ mode: Location.Mode, _ patience: Patience, isChecked: Bool
+  ) throws {
+    do {
+      let queue = try Opening.connect(location, mode, patience)
+      defer { Result { try queue.close() }.discardFailure() }
+      let state = try queue.writeWithoutTransaction { database in
+        let connection = Connection(database, location)
+        return try connection.explaining {
+          try connection.transaction(.deferred) { try Self.read($0, isChecked: isChecked) }
+        }
+      }
+      guard let state else { return nil }
+      (id, lseq, superseded) = state
+    } catch {
+      let error = KeepsakeError(error, path: location.path)
+      guard error.code == .corrupt || error.code == .notKeepsake || error.isOfSchema else {
+        throw error
+      }
+      return nil
+    }
+  }
+
+  private static func read(
+    _ connection: Connection, isChecked: Bool
+  ) throws -> (Int64, Int64, [Int64])? {
+    if isChecked {
+      try Schema.check(connection, path: connection.path)
+      guard try connection.integrityProblems(limit: 1).isEmpty else { return nil }
+    }
+    let names = try connection.all("SELECT id FROM superseded") { $0.integer(0) }
+    return try connection.first("SELECT id, lseq FROM replica") {
+      ($0.integer(0), $0.integer(1), names)
+    }
+  }
+
+  /// Whether a device can go from one state to this one: local sequence numbers never fall.
+  ///
+  /// - Parameter earlier: nil where nothing is known of it.
+  func follows(_ earlier: State?) -> Bool {
+    guard let earlier else { return true }
+    return lseq >= earlier.lseq && (id == earlier.id || superseded.contains(earlier.id))
+  }
+}
+
+extension KeepsakeError {
+  /// Whether a statement asks for a table that is not there.
+  fileprivate var isOfSchema: Bool {
+    (cause as? DatabaseError)?.resultCode.primaryResultCode == .SQLITE_ERROR
+  }
+}
+
+/// An exclusive lock on a log, which the system releases with the process.
+private struct LogLock {
+  private let descriptor: Int32
+
+  /// - Returns: nil where the log is gone, or cannot be read: SQLite will say why.
+  init?(_ path: String, _ location: Location, _ patience: Patience) throws(KeepsakeError) {
+    var attempt = 0
+    while true {
+      let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+      let code = errno
+      if isLocked, Self.isStill(descriptor, path) {
+        self.descriptor = descriptor
+        return
+      }
+      close(descriptor)
+      if isLocked || code == EINTR { continue }
+      guard code == EWOULDBLOCK else { throw KeepsakeError(system: code, path: path) }
+      guard patience.wait(attempt: attempt) else {
+        throw KeepsakeError(
+          .locked, path: location.path, "another program checks the log beside it",
+          cure: "try again, or wait longer with a larger busy timeout")
+      }
+      attempt += 1
+    }
+  }
+
+  func release() { close(descriptor) }
+
+  /// Whether the path still leads to it: the last connection to close removes a log.
+  private static func isStill(_ descriptor: Int32, _ path: String) -> Bool {
+    var (mine, present) = (stat(), stat())
+    return fstat(descriptor, &mine) == 0 && stat(path, &present) == 0
+      && mine.st_ino == present.st_ino && mine.st_dev == present.st_dev
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A backup takes a device's place. The order makes each moment whole: the successor is complete and
+// on stable storage as a draft; what is in the old file's log is moved into the old file, or, where
+// it is not that file's or the file is damaged, the log goes; then one rename(2), under the
+// exclusive lock on the old file. Whoever waits for that lock finds that his file has moved.
+
+public import Foundation
+import GRDBSQLite
+public import KeepsakeValues
+
+extension Device {
+  /// Puts a backup in the place of a device's file, which may be missing or damaged. What was
+  /// written since the backup is gone from this device; others that have met it still have it, and
+  /// the next merge with one of them gives this device a new identity.
+  ///
+  /// - Throws: `KeepsakeError`: `locked` while any program has the file open, `corrupt` for a
+  ///   damaged backup; then the file holds what it did. O(n log n) of the entries: every page is
+  ///   checked.
+  public static func restore(
+    at url: URL, from backup: URL, clock: WallClock = .system
+  ) throws(KeepsakeError) {
+    try restore(at: url.path, from: backup.path, clock: clock)
+  }
+
+  package static func restore(
+    at path: String, from backup: String, busyTimeout: Duration = defaultBusyTimeout,
+    clock: WallClock
+  ) throws(KeepsakeError) {
+    let source = try Device(
+      path: backup, access: .readOnly, busyTimeout: busyTimeout, clock: clock)
+    let real = Location.real(path)
+    try refuseOddTarget(path, real, source)
+    // Of a recovery that was interrupted, which this one ends.
+    let mark = FileStatus.exists(real + RecoveryMark.suffix) ? try RecoveryMark(of: real) : nil
+    defer { mark?.release() }
+    do throws(KeepsakeError) {
+      let draft = try Draft(of: real)
+      try source.copy(into: draft)
+      try Predecessor(path: path, real: real, clock: clock).giveWay(to: draft)
+    } catch {
+      throw error.path == real ? error.at(path) : error
+    }
+  }
+
+  private static func refuseOddTarget(
+    _ path: String, _ real: String, _ source: Device
+  ) throws(KeepsakeError) {
+    guard let status = try FileStatus(of: path) else {
+      if FileStatus.isSymbolicLink(path) { throw Opening.missing(path) }
+      guard FileStatus.exists(FileStatus.folder(of: real)) else {
+        throw Creation.cannotCreate(path, ENOENT)
+      }
+      return
+    }
+    guard status.id != source.file else {
+      throw KeepsakeError(
+        .sameFile, path: path, "this file is named twice", cure: "name each file once")
+    }
+    guard status.kind == .regular else {
+      throw KeepsakeError(
+        .cannotCreate, path: path, "this is not a regular file", cure: "name a device's file")
+    }
+  }
+}
+
+/// The file, or the lack of one, whose name a whole one gets.
+private struct Predecessor {
+  /// As it was named, for messages.
+  let path: String
+  let real: String
+  let clock: WallClock
+
+  func giveWay(to draft: Draft) throws(KeepsakeError) {
+    guard let status = try FileStatus(of: real) else {
+      try removeLogs()
+      guard try draft.publish() else { throw ExclusiveLock.busy(path) }
+      return
+    }
+    var hasUsefulLog = true
+    // Others may write between the move of the log and the lock.
+    for _ in 0..<2 {
+      let lock = try ExclusiveLock(path: path, real: real)
+      let isLogEmpty = try isLogEmpty
+      if isLogEmpty || !hasUsefulLog {
+        defer { lock.release() }
+        try removeLogs()
+        return try draft.replaceTarget(status)
+      }
+      lock.release()
+      hasUsefulLog = try moveLog()
+    }
+    throw ExclusiveLock.busy(path)
+  }
+
+  private var isLogEmpty: Bool {
+    get throws(KeepsakeError) { (try FileStatus(of: real + "-wal")?.size ?? 0) == 0 }
+  }
+
+  /// Moves the log into the file, by opening and closing it.
+  ///
+  /// - Returns: false where the log is not the file's, or the file is beyond that.
+  private func moveLog() throws(KeepsakeError) -> Bool {
+    do throws(KeepsakeError) {
+      _ = try Device(
+        path: real, access: .existing, busyTimeout: Device.defaultBusyTimeout, clock: clock,
+        folder: nil, identity: ReplicaID(rawValue: 0))
+      return true
+    } catch {
+      switch error.code {
+      case .corrupt, .notKeepsake, .foreignLog: return false
+      default: throw error
+      }
+    }
+  }
+
+  private func removeLogs() throws(KeepsakeError) {
+    for suffix in ["-wal", "-journal", "-shm"]
+    where unlink(real + suffix) != 0 && errno != ENOENT {
+      throw KeepsakeError(system: errno, path: path + suffix)
+    }
+  }
+}
+
+/// SQLite's exclusive lock on a file, whatever is in it: no connection of any process has it open.
+private final class ExclusiveLock {
+  private var database: OpaquePointer?
+
+  static func busy(_ path: String) -> KeepsakeError {
+    KeepsakeError(
+      .locked, path: path, "a program has it open", cure: "close it there and try again")
+  }
+
+  init(path: String, real: String) throws(KeepsakeError) {
+    let uri = Location.file(real).uri(.readWrite)
+    let code = sqlite3_open_v2(uri, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, nil)
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    guard code == SQLITE_OK,
+      sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+      let file, let lock = file.pointee.pMethods?.pointee.xLock
+    else { throw KeepsakeError(system: EACCES, path: path) }
+    for level in [SQLITE_LOCK_SHARED, SQLITE_LOCK_EXCLUSIVE] {
+      switch lock(file, level) {
+      case SQLITE_OK: continue
+      case SQLITE_BUSY: throw Self.busy(path)
+      default: throw KeepsakeError(system: EACCES, path: path)
+      }
+    }
+    // Another restore may have been quicker.
+    var hasMoved: Int32 = 0
+    sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard hasMoved == 0 else { throw Self.busy(path) }
+  }
+
+  /// Nothing was read, so closing moves no log.
+  func release() {
+    sqlite3_close(database)
+    database = nil
+  }
+
+  deinit { release() }
+}

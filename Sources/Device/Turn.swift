@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+
+/// Lets one thread of this process at a time merge, compact or repair.
+// Sendable: what is not atomic is only used by the thread that has the turn.
+final class Turn: @unchecked Sendable {
+  private let condition = NSCondition()
+  private let owner = Atomic<UInt>(0)
+  private var count = 0
+  /// The files that its thread has leased.
+  var files: Set<FileID> = []
+  /// Whose observers are notified when it ends.
+  var waiting: [SharedState] = []
+
+  /// Whether this thread has it.
+  var isMine: Bool { owner.load(ordering: .relaxed) == currentThread }
+
+  /// Waits for the turn.
+  ///
+  /// - Parameter limit: how long; nil for as long as it takes.
+  /// - Returns: whether this thread has it now.
+  func begin(waiting limit: Duration?) -> Bool {
+    let deadline = limit.map { Date(timeIntervalSinceNow: $0 / .seconds(1)) }
+    condition.lock()
+    defer { condition.unlock() }
+    while owner.load(ordering: .relaxed) != 0 {
+      guard let deadline else {
+        condition.wait()
+        continue
+      }
+      guard condition.wait(until: deadline) else { return false }
+    }
+    owner.store(currentThread, ordering: .relaxed)
+    return true
+  }
+
+  /// - Returns: whose observers have to be notified.
+  func end() -> [SharedState] {
+    let waiting = waiting
+    self.waiting = []
+    condition.lock()
+    count += 1
+    owner.store(0, ordering: .relaxed)
+    condition.broadcast()
+    condition.unlock()
+    return waiting
+  }
+
+  /// Returns when the turn that is taken now has ended; at once within it.
+  func waitUntilOver() {
+    guard !isMine else { return }
+    condition.lock()
+    let now = count
+    while owner.load(ordering: .relaxed) != 0, count == now { condition.wait() }
+    condition.unlock()
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import KeepsakeValues
+import Synchronization
+
+extension Core {
+  func backUp(to path: String) throws(KeepsakeError) {
+    do {
+      let copy = try Opening.connect(.file(path), .create, patience)
+      try queue.backup(to: copy)
+      try copy.close()
+    } catch {
+      let error = KeepsakeError(error, path: location.path)
+      throw error.code == .diskFull ? error.at(path) : error
+    }
+  }
+
+  /// Rewrites the file without unused pages, and moves the log into it where no reader needs it.
+  ///
+  /// - Throws: `KeepsakeError`, also within a transaction; then the file is as it was.
+  package func vacuum() throws(KeepsakeError) {
+    guard !moments.isInOurTransaction else {
+      throw KeepsakeError(
+        .locked, path: location.path, "it cannot be compacted within a transaction of its own",
+        cure: "compact it after the transaction")
+    }
+    do {
+      // A connection of its own: in memory a large file might not fit, and the change of
+      // `temp_store` would take the temporary tables of a merge away.
+      let queue = try Opening.connect(location, .readWrite, patience)
+      defer { Result { try queue.close() }.discardFailure() }
+      try queue.writeWithoutTransaction { database in
+        let connection = Connection(database, location)
+        try connection.run("PRAGMA temp_store = FILE")
+        try connection.run("VACUUM")
+      }
+      try Checkpoint.run(location, waiting: patience.usual, writers: patience)
+    } catch {
+      throw KeepsakeError(error, path: location.path)
+    }
+  }
+
+  /// Moves everything from the log into the file itself: before the file gets another name, because
+  /// the log would keep the old one. Closing does the same, and cannot say that the disk was full.
+  package func emptyLog() throws(KeepsakeError) {
+    try Opening.emptyLog(location, waiting: patience.usual)
+  }
+
+  /// Bytes of the database without its log.
+  package func databaseSize() throws(KeepsakeError) -> Int64 {
+    try access { connection in
+      let pages = try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
+      return pages * (try connection.first("PRAGMA page_size") { $0.integer(0) } ?? 0)
+    }
+  }
+
+  /// Lets the log grow while `body` changes the same pages in one transaction after the other: they
+  /// are then written to the file only once.
+  package func withLongLog<Value>(
+    _ body: () throws(KeepsakeError) -> Value
+  ) throws(KeepsakeError) -> Value {
+    checkpoints?.limit(to: 32768)
+    defer { checkpoints?.limit(to: Checkpoints.usualLimit) }
+    return try body()
+  }
+}
+
+extension Opening {
+  /// As `Core.emptyLog`.
+  static func emptyLog(_ location: Location, waiting limit: Duration) throws(KeepsakeError) {
+    guard try Checkpoint.run(location, waiting: limit) else {
+      throw KeepsakeError(
+        .locked, path: location.path, "another program keeps the file locked", cure: "try again")
+    }
+  }
+}
+
+/// Who wants to hear that the upkeep of a file fails, which no caller waits for.
+package final class UpkeepReports: Sendable {
+  private let handlers = Mutex<[ObjectIdentifier: @Sendable (KeepsakeError) -> Void]>([:])
+
+  /// - Parameter handler: in place of what the same owner gave before; must not keep it.
+  package func tell(_ owner: AnyObject, _ handler: @escaping @Sendable (KeepsakeError) -> Void) {
+    handlers.withLock { $0[ObjectIdentifier(owner)] = handler }
+  }
+
+  func report(_ error: KeepsakeError) {
+    for handler in handlers.withLock({ Array($0.values) }) { handler(error) }
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In C, because Swift imports neither a function with a variable number of arguments nor the name
+// of this task. No file is opened for it: closing that would drop the locks that others hold on it.
+
+#define _GNU_SOURCE
+#include "KeepsakeMapping.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+#if defined(__APPLE__)
+#include <mach/mach.h>
+
+const void *keepsake_map_again(void *page) {
+  vm_address_t copy = 0;
+  vm_prot_t current, maximum;
+  kern_return_t code = vm_remap(
+      mach_task_self(), &copy, page_size(), 0, VM_FLAGS_ANYWHERE, mach_task_self(),
+      (vm_address_t)page, FALSE, &current, &maximum, VM_INHERIT_NONE);
+  if (code == KERN_SUCCESS) return (const void *)copy;
+  errno = ENOMEM;
+  return NULL;
+}
+#else
+
+const void *keepsake_map_again(void *page) {
+  // Of a mapping that had no bytes yet this makes another one of the same pages, see mremap(2).
+  void *copy = mremap(page, 0, page_size(), MREMAP_MAYMOVE);
+  return copy == MAP_FAILED ? NULL : copy;
+}
+#endif
+
+void keepsake_unmap(const void *page) { munmap((void *)page, page_size()); }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeValues
+
+// What a pull asks of the attached file.
+extension Pull {
+  /// Throws unless the attached file is still the one that was met and has collected nothing since.
+  func checkSender(_ connection: Connection, _ plan: PullPlan) throws {
+    let id = try connection.first("SELECT id FROM sender.replica") { $0.integer(0) }
+    var isSame = id == senderID.rawValue
+    if isSame, let token = offer?.token {
+      let known = try connection.first(
+        """
+        SELECT count(*) FROM wanted AS w CROSS JOIN sender.peer AS p
+          ON p.peer = (SELECT id FROM main.replica) AND p.store = w.store AND p.token = ?1
+        """, [.integer(token.rawValue)]
+      ) { Int($0.integer(0)) }
+      isSame = known == stores.count
+    }
+    guard isSame, try Graves.last(connection) == plan.collected else {
+      throw Merge.interrupted(sender.path)
+    }
+  }
+
+  func hasMore(_ connection: Connection, after lseq: Int64) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM sender.entry INDEXED BY entry_lseq
+      WHERE lseq > ?1 AND store IN (SELECT store FROM wanted) LIMIT 1
+      """, [.integer(lseq)]
+    ) { _ in true } ?? false
+  }
+
+  func lastArrival(_ connection: Connection) throws -> Int64 {
+    try connection.first(
+      "SELECT max(lseq, ifnull((SELECT max(lseq) FROM sender.entry), 0)) FROM sender.replica"
+    ) { $0.integer(0) } ?? 0
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeDevice
+import Synchronization
+
+/// Which devices are in a session with each other, in this process.
+enum Sessions {
+  private struct Pair {
+    weak var first: Device?
+    weak var second: Device?
+  }
+
+  private static let pairs = Mutex<[ObjectIdentifier: Pair]>([:])
+
+  static func begin(_ session: AnyObject, _ first: Device, _ second: Device) {
+    let id = ObjectIdentifier(session)
+    pairs.withLock { $0[id] = Pair(first: first, second: second) }
+  }
+
+  static func end(_ session: AnyObject) {
+    let id = ObjectIdentifier(session)
+    pairs.withLock { _ = $0.removeValue(forKey: id) }
+  }
+
+  static func partners(of device: Device) -> [Device] {
+    let shared = device.core.shared
+    return pairs.withLock { pairs in
+      pairs.values.compactMap { pair in
+        if pair.first?.core.shared === shared { return pair.second }
+        return pair.second?.core.shared === shared ? pair.first : nil
+      }
+    }
+  }
+}
+
+extension Device {
+  /// The devices that this one is in a `SyncSession` with, in this process.
+  package var partners: [Device] { Sessions.partners(of: self) }
+}

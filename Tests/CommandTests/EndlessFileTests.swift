@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small file whose pages refer to each other so that its rows are more than anybody can read.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct EndlessFileTests {
+  /// Appends levels of pages, each of which has every cell point to the next, down to the old
+  /// root of the table `entry`. https://www.sqlite.org/fileformat2.html#b_tree_pages
+  private static let crafting = """
+    import sqlite3, struct
+    connection = sqlite3.connect("bad")
+    (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name='entry'").fetchone()
+    connection.close()
+    data = bytearray(open("bad", "rb").read())
+    size = struct.unpack(">H", data[16:18])[0]
+    page = lambda n: data[(n - 1) * size:n * size]
+    old = page(root)
+    assert old[0] == 10, "one leaf"
+    start = struct.unpack(">H", old[8:10])[0]
+    length = old[start] + 1
+    cell = bytes(old[start:start + length])
+    count = len(data) // size
+    levels = 12
+    def interior(child):
+        made, pointers, place = bytearray(size), [], size
+        while place - length - 4 > 12 + 2 * len(pointers) + 2:
+            place -= length + 4
+            made[place:place + length + 4] = struct.pack(">I", child) + cell
+            pointers.append(place)
+        made[0:12] = struct.pack(">BHHHBI", 2, 0, len(pointers), place, 0, child)
+        made[12:12 + 2 * len(pointers)] = b"".join(struct.pack(">H", p) for p in pointers)
+        return made
+    for level in range(levels):
+        data += interior(count + level + 2)
+    data += old
+    data[(root - 1) * size:root * size] = interior(count + 1)
+    data[28:32] = struct.pack(">I", len(data) // size)
+    open("bad", "wb").write(data)
+    """
+
+  /// Every command ends: by what it found, or by a count of rows or steps.
+  @Test(arguments: [
+    FileCommand.doctor, .repair, .list, .export, .get, .set, .clone, .compact, .mergeFirst,
+    .mergeOneWayLast,
+  ])
+  func everyCommandEndsOnIt(_ command: FileCommand) throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "bad", "k", "v", Moment.ten.argument)
+    try folder.shell("python3", "-c", Self.crafting)
+    let size = try folder.url("bad").resourceValues(forKeys: [.fileSizeKey]).fileSize
+    #expect(try #require(size) < 99_999)
+    let ending = try folder.run(command.arguments("bad") + [Moment.twelve.argument])
+    #expect([0, 1, 64, 65].contains(ending.code), "\(ending)")
+    if command == .doctor {
+      #expect(ending.code == 1 && ending.stdout.hasPrefix("integrity: "), "\(ending)")
+    } else if [.list, .export].contains(command) || command.rawValue.hasPrefix("merge") {
+      #expect(ending.code == 65, "\(ending)")
+    }
+  }
+}

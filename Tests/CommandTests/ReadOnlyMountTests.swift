@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A reader who sees the folder through a read-only mount, as a container does, while others write.
+// READ_ONLY_READS=10000 for more readings than the suite makes.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct ReadOnlyMountTests {
+  private static let keys = 300
+
+  private func lines(_ value: String) -> String {
+    (0..<Self.keys).map {
+      #"{"key":"key \#($0)","type":"string","value":"\#(value)"}"# + "\n"
+    }.joined()
+  }
+
+  /// Each reading prints its exit code, what it says and the different values that it found.
+  private static let reader = #"""
+    mkdir seen && mount --bind shared seen && mount -o remount,ro,bind seen || exit 70
+    for number in $(seq "$2"); do
+      "$1" export seen/device > out 2> err
+      echo "$? $(wc -l < out) $(sed 's/.*"value":"\(.\).*/\1/' out | sort -u | wc -l) $(cat err)"
+    done
+    """#
+  /// Each writer opens the file, and takes the log away when it closes.
+  private static let writer = """
+    while [ -e going ]; do
+      for value in a b; do "$1" import shared/device "$value" --quiet || exit 1; done
+    done
+    """
+
+  @Test(.enabled(if: Tmpfs.isPossible, "only root can mount"))
+  func aReadingBesideAWriterIsRightOrLocked() throws {
+    let folder = try Folder()
+    try folder.makeFolder("shared")
+    for value in ["a", "b"] {
+      try folder.write(lines(String(repeating: value, count: 100)), to: value)
+    }
+    let tool = try Command.kvsync.get()
+    try folder.must("import", "shared/device", "a")
+    try folder.write("", to: "going")
+    let writer = Process()
+    writer.executableURL = URL(fileURLWithPath: try Command.find("sh"))
+    writer.arguments = ["-c", Self.writer, "sh", tool]
+    writer.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    try writer.run()
+    let count = Int(ProcessInfo.processInfo.environment["READ_ONLY_READS"] ?? "") ?? 50
+    // Longer than a command of these tests may run: by rounds.
+    for _ in 0..<(count / 50) {
+      let output = try folder.shell("unshare", "-m", "sh", "-c", Self.reader, "sh", tool, "50")
+      let readings = output.split(separator: "\n")
+      #expect(readings.count == 50)
+      for reading in readings {
+        let isLocked = reading.hasPrefix("75 0 0 kvsync: seen/device: another program ")
+        #expect(reading == "0 \(Self.keys) 1 " || isLocked)
+      }
+      try folder.shell("rmdir", "seen")
+    }
+    try folder.shell("rm", "going")
+    writer.waitUntilExit()
+    #expect(writer.terminationStatus == 0)
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import TestSupport
+import Testing
+
+@Suite struct RestoreTests {
+  private func furnished() throws -> Folder {
+    let folder = try Folder()
+    try folder.must("set", "m", "k", "old", Moment.ten.argument)
+    try folder.shell("cp", "m", "backup")
+    try folder.must("set", "m", "k", "new", Moment.eleven.argument)
+    return folder
+  }
+
+  private func expectRestored(_ folder: Folder) throws {
+    let id = try folder.replica("backup")
+    try folder.expect("restore", "backup", "m", prints: "m is as backup, device \(id)\n")
+    try folder.expect("get", "m", "k", prints: "old\n")
+    try folder.expectDoctor("m", Moment.eleven.argument, prints: "m: nothing is wrong\n")
+    #expect(try folder.names().filter { $0.hasPrefix("m.") } == [])
+  }
+
+  @Test func aBackupTakesADevicesPlace() throws {
+    let folder = try furnished()
+    try expectRestored(folder)
+    try folder.expect(
+      "restore", "backup", "m", "--json",
+      prints: #"{"path":"m","replica":"\#(try folder.replica("backup"))"}"# + "\n")
+    try folder.expect("restore", "backup", "m", "--quiet")
+  }
+
+  @Test(arguments: [
+    "rm m", "rm m; echo rest > m-wal", "echo damaged > m", "truncate -s 2000 m",
+    "echo of another > m-wal", "printf x > m-journal", "mkfifo m-journal", ": > m",
+  ])
+  func whateverIsInItsPlaceGoes(damage: String) throws {
+    let folder = try furnished()
+    try folder.shell("sh", "-c", damage)
+    try expectRestored(folder)
+  }
+
+  @Test func whatACrashLeftInTheLogDoesNotComeBack() throws {
+    let folder = try furnished()
+    try folder.crash("m", "UPDATE entry SET value = 'late'")
+    try expectRestored(folder)
+  }
+
+  @Test func aFileThatIsOpenIsNotReplaced() throws {
+    let folder = try furnished()
+    let locker = try Locker(folder.url("m"), ["SELECT count(*) FROM entry"])
+    let before = try folder.digests("m")
+    try folder.expect(
+      "restore", "backup", "m",
+      says: "kvsync: m: a program has it open; close it there and try again\n", code: 75)
+    #expect(try folder.digests("m") == before)
+    #expect(try folder.names() == ["backup", "m"])
+    try locker.release()
+    try expectRestored(folder)
+  }
+
+  @Test func whatIsNoBackupIsRefused() throws {
+    let folder = try furnished()
+    try folder.shell("cp", "backup", "short")
+    try folder.shell("truncate", "-s", "3000", "short")
+    try folder.write("text", to: "text")
+    try folder.makeFolder("folder")
+    let before = try folder.digests("m")
+    for (words, code) in [
+      (["none", "m"], 66), (["text", "m"], 65), (["short", "m"], 65), (["folder", "m"], 65),
+      (["m", "m"], 64), (["backup", "folder"], 73), (["backup", "none/m"], 73),
+    ] as [([String], Int32)] {
+      let ending = try folder.run(["restore"] + words)
+      #expect(ending.code == code && ending.stdout == "", "\(words) \(ending)")
+      #expect(ending.stderr.split(separator: "\n").count == 1, "\(words) \(ending)")
+    }
+    #expect(try folder.digests("m") == before)
+    #expect(try folder.names() == ["backup", "folder", "m", "short", "text"])
+  }
+
+  @Test(.enabled(if: KillPoint.isPossible, KillPoint.need))
+  func aKilledRestoreLeavesTheOldOrTheNewWhole() throws {
+    let folder = try furnished()
+    try folder.crash("m", "UPDATE entry SET value = 'in the log'")
+    for name in ["m", "m-wal"] { try folder.shell("cp", name, "old-" + name) }
+    func restore(_ environment: [String]) throws -> Ending {
+      try folder.shell("sh", "-c", "rm -rf m m-* m.*; cp old-m m; cp old-m-wal m-wal")
+      return try Command.run(
+        Command.find("env"), environment + [Command.kvsync.get(), "restore", "backup", "m"],
+        in: folder.path)
+    }
+    let points = try KillPoint.points { words in
+      let ending = try restore(words)
+      #expect(ending.code == 0, "\(ending)")
+    }
+    var seen: Set<String> = []
+    for point in points {
+      let ending = try restore(KillPoint.environment(at: point))
+      #expect(ending.code == 128 + SIGKILL, "point \(point) \(ending)")
+      let value = try folder.must("get", "m", "k")
+      seen.insert(value)
+      #expect(["in the log\n", "old\n"].contains(value), "point \(point)")
+      #expect(try folder.shell("sqlite3", "m", "PRAGMA integrity_check") == "ok\n", "\(point)")
+    }
+    #expect(seen.count == 2)
+    try folder.must("restore", "backup", "m")
+    #expect(try folder.names().filter { $0.hasPrefix("m.") } == [])
+  }
+
+  @Test func theFileKeepsItsLinkAndItsPermissions() throws {
+    let folder = try furnished()
+    try folder.shell("chmod", "640", "m")
+    try folder.link("link", to: "m")
+    try folder.must("restore", "backup", "link")
+    try folder.expect("get", "m", "k", prints: "old\n")
+    #expect(try folder.shell("stat", "-c", "%a", "m") == "640\n")
+    #expect(try folder.shell("readlink", "link") == "m\n")
+    try folder.link("nowhere", to: "none")
+    try folder.expect(
+      "restore", "backup", "nowhere",
+      says: "kvsync: nowhere: the symbolic link leads nowhere; mend or remove the link\n", code: 66)
+  }
+
+  @Test func whatIsInTheBackupsOwnLogIsRestored() throws {
+    let folder = try furnished()
+    try folder.crash("backup", "UPDATE entry SET value = 'in its log'")
+    try folder.must("restore", "backup", "m")
+    for file in ["m", "backup"] { try folder.expect("get", file, "k", prints: "in its log\n") }
+  }
+
+  @Test func anApplicationRestoresByTheLibrary() throws {
+    let folder = try furnished()
+    try Device.restore(at: folder.url("m"), from: folder.url("backup"))
+    try folder.expect("get", "m", "k", prints: "old\n")
+    let device = try Device(at: folder.url("m"), backups: .never)
+    let error = #expect(throws: KeepsakeError.self) {
+      try Device.restore(at: folder.url("m"), from: folder.url("backup"))
+    }
+    #expect(error?.code == .locked)
+    #expect(!device.isReadOnly)
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file of an older version, opened by several processes at once, or by one that is killed. By
+// default five rounds; UPGRADE_ROUNDS=50 for more.
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeMigrations
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@Suite struct UpgradeTests {
+  private static let fixture = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Fixtures/V001.sqlite").path
+
+  private let folder: TemporaryFolder
+  private var path: String { folder.path + "/device" }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func restart() throws {
+    try must("rm", "-f", path, path + "-wal", path + "-shm")
+    try FileManager.default.copyItem(atPath: Self.fixture, toPath: path)
+  }
+
+  private func must(_ program: String, _ words: String...) throws {
+    let ending = try Command.run(Command.find(program), words)
+    try #require(ending.code == 0, "\(program) \(words) \(ending)")
+  }
+
+  private func expectWhole() throws {
+    let device = try Device(path: path, access: .existing)
+    try device.checkIntegrity()
+    #expect(try device.entry(store: "cloud", key: "theme")?.content.value == "dark")
+    let applied = try device.core.access { connection in
+      try connection.all("SELECT identifier FROM grdb_migrations ORDER BY 1") { $0.text(0) }
+    }
+    #expect(applied == Migrations.all.map(\.identifier))
+  }
+
+  /// Starts programs that open the file when `start` is closed.
+  private func opener(_ start: Pipe) throws -> (Process, Pipe) {
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: try Command.built("checkpoint-probe").get())
+    process.arguments = [path, "open", "0"]
+    // Not the pipe, whose end here Foundation would close.
+    process.standardInput = start.fileHandleForReading
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    return (process, output)
+  }
+
+  @Test func ofEightProcessesThatOpenAnOldFileAtOnceOneMigratesIt() throws {
+    let rounds = Int(ProcessInfo.processInfo.environment["UPGRADE_ROUNDS"] ?? "") ?? 5
+    for round in 0..<rounds {
+      try restart()
+      let start = Pipe()
+      let openers = try (0..<8).map { _ in try opener(start) }
+      try start.fileHandleForReading.close()
+      try start.fileHandleForWriting.close()
+      var migrations = 0
+      for (process, output) in openers {
+        let said = String(
+          decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "round \(round): \(said)")
+        migrations += Int(said.firstMatch(of: /migrations (\d+)/)?.1 ?? "") ?? 0
+      }
+      #expect(migrations == Migrations.all.count - 1, "round \(round)")
+      try expectWhole()
+    }
+  }
+
+  private static func migrate(_ path: String) throws {
+    let ending = try Command.run(Command.built("checkpoint-probe").get(), [path, "open", "0"])
+    let end = "migrations \(Migrations.all.count - 1)\n"
+    try #require(ending.stdout.hasSuffix(end), "\(ending)")
+  }
+
+  @Test func aFileThatOthersMigrateBetweenTheLookAndTheLockIsOpened() throws {
+    try restart()
+    let path = path
+    let hook: @Sendable () -> Void = { () -> Void in
+      do { try Self.migrate(path) } catch { Issue.record(error) }
+    }
+    try Schema.$beforeMigrating.withValue(hook) { _ = try Device(path: path) }
+    try expectWhole()
+  }
+
+  @Test func aKillAtAnyStatementLeavesAFileThatOpens() throws {
+    try restart()
+    let probe = try Command.built("checkpoint-probe").get()
+    let whole = try Command.run(probe, [path, "open", "0"]).stdout
+    let count = try #require(Int(whole.firstMatch(of: /statements (\d+)/)?.1 ?? ""))
+    try #require(count > 10)
+    for number in 1...count {
+      try restart()
+      let ending = try Command.run(probe, [path, "kill", "\(number)"])
+      #expect(ending.code == 128 + SIGKILL, "statement \(number): \(ending)")
+      try expectWhole()
+    }
+  }
+
+  @Test func aFileOfTheCurrentVersionIsNotLockedToBeOpened() throws {
+    _ = try Device(path: path)
+    let locker = try Locker(URL(fileURLWithPath: path), ["BEGIN IMMEDIATE"])
+    _ = try Device(path: path, access: .existing, busyTimeout: .zero)
+    try locker.release()
+  }
+}

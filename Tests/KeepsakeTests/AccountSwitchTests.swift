@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a store leaves when it goes on with another account, and what it must not wait for.
+
+import Foundation
+import Keepsake
+import Synchronization
+import TestSupport
+import Testing
+
+private final class Shared: CloudKeyValueStore, @unchecked Sendable {
+  @Setting var number = 0
+  @Setting var text = ""
+}
+
+@Suite(.serialized) struct AccountSwitchTests {
+  private let folder: TemporaryFolder
+  private let paths: [String]
+
+  init() throws {
+    let folder = try TemporaryFolder()
+    self.folder = folder
+    paths = (1...3).map { folder.path + "/account-\($0)" }
+    for (index, path) in paths.enumerated() {
+      let store = try Shared(on: Device(path: path))
+      (store.number, store.text) = (index + 1, "\(index + 1)")
+    }
+  }
+
+  /// `KEEPSAKE_SWITCHES` of them, under AddressSanitizer, is what proves that no read looks at a
+  /// file that was closed.
+  @Test func readsDuringSwitchesAreOfSomeAccountAndOnlyThePresentOneStaysOpen() throws {
+    let environment = ProcessInfo.processInfo.environment["KEEPSAKE_SWITCHES"]
+    let count = environment.flatMap(Int.init) ?? 300
+    let store = try Shared(on: Device(path: paths[0]))
+    let isOver = Atomic<Bool>(false)
+    let group = DispatchGroup()
+    for _ in 0..<4 {
+      let reader = Thread {
+        while !isOver.load(ordering: .relaxed) { expectAnAccount(store) }
+        group.leave()
+      }
+      group.enter()
+      reader.start()
+    }
+    for number in 1...count {
+      try store.switchAccount(to: Device(path: paths[number % 3]))
+      if number % 50 == 0 { #expect(store.number == number % 3 + 1) }
+    }
+    isOver.store(true, ordering: .relaxed)
+    group.wait()
+    #expect(store.errors.isEmpty)
+    #expect(openFiles() == [paths[count % 3]])
+  }
+
+  private func expectAnAccount(_ store: Shared) {
+    let (number, text, raw) = (store.number, store.text, store["number"])
+    let isSome =
+      (1...3).contains(number) && ["1", "2", "3"].contains(text) && [1, 2, 3].contains(raw)
+    // Not at each reading, which would fill the memory.
+    if !isSome { Issue.record("read \(number), \(text), \(String(describing: raw))") }
+  }
+
+  /// The databases of these tests that this process has open.
+  private func openFiles() -> Set<String> {
+    let descriptors = Result {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+    }
+    guard case .success(let names) = descriptors else { return [store(of: paths[0])] }
+    let links = names.compactMap { name in
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+    }
+    return Set(links.filter { $0.hasPrefix(folder.path) }.map(store))
+  }
+
+  private func store(of file: String) -> String {
+    ["-wal", "-shm"].reduce(file) { $0.hasSuffix($1) ? String($0.dropLast(4)) : $0 }
+  }
+
+  // MARK: - Waiting
+
+  @Test func twoStoresMaySwitchInOppositeDirections() throws {
+    let (a, b) = (try Device(path: paths[0]), try Device(path: paths[1]))
+    let (one, two) = (try Shared(on: a), try Shared(on: b))
+    let (hasA, hasB) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    // Each has its own account's file and lets the other go on with its one, if it can.
+    let hooks = [
+      try StatementHook(a, before: "ORDER BY store, key") { _ in
+        hasA.signal()
+        _ = hasB.wait(timeout: .now() + 0.5)
+      },
+      try StatementHook(b, before: "ORDER BY store, key") { _ in
+        hasB.signal()
+        _ = hasA.wait(timeout: .now() + 0.5)
+      },
+    ]
+    try #require(
+      ends {
+        let thread = DispatchGroup()
+        DispatchQueue.global().async(group: thread) {
+          #expect(throws: Never.self) { try one.switchAccount(to: b) }
+        }
+        try two.switchAccount(to: a)
+        thread.wait()
+      })
+    #expect((one.number, two.number) == (2, 1))
+    #expect(hooks[0].wasRun && hooks[1].wasRun)
+    for hook in hooks { try hook.remove() }
+  }
+
+  @Test func aSwitchThatFailsDoesNotWaitForTheThreadThatHears() throws {
+    let (a, b) = (try Device(path: paths[0]), try Device(path: paths[1]))
+    let store = try Shared(on: a)
+    let token = store.observe { _ in }
+    let path = paths[1]
+    let hook = try StatementHook(b, before: "key >= ?2 ORDER BY store, key") { interrupt in
+      // Another process commits, and the thread that hears of it waits for this connection.
+      let sql = "UPDATE entry SET hlc = hlc + 1, lseq = lseq + 10 WHERE key = 'text'"
+      let ending = Result { try Command.run(Command.find("sqlite3"), [path, sql]) }
+      if case .success(let ending) = ending, ending.code == 0 {} else { Issue.record("\(ending)") }
+      while !b.core.shared.isLookingForCommits { sched_yield() }
+      interrupt()
+    }
+    try #require(
+      ends {
+        #expect(throws: KeepsakeError.self) { try store.switchAccount(to: b) }
+      })
+    #expect(hook.wasRun && store.number == 1)
+    try hook.remove()
+    token.cancel()
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `+=` and everything else that changes a setting where it is: it is made of the value that is
+// stored, or not at all.
+
+import Dispatch
+import Keepsake
+import Synchronization
+import TestSupport
+import Testing
+
+private struct Refused: Error {}
+
+private final class Local: UserDefaultsStore, @unchecked Sendable {
+  @Setting var runs = 0
+  @Setting var names = ["a"]
+  @Setting var note: String?
+}
+
+private func change<Value>(_ value: inout Value, _ body: (inout Value) throws -> Void) rethrows {
+  try body(&value)
+}
+
+@Suite struct InPlaceChangeTests {
+  private let local: Local
+
+  init() throws { local = try Local(on: .temporary(), arguments: .none) }
+
+  @Test func whatCannotBeReadIsNotReplaced() throws {
+    local["runs"] = "many"
+    local.runs += 1
+    #expect(local["runs"] == "many")
+    let failure = try #require(local.errors.last)
+    #expect(failure.operation == .write && failure.key == "runs")
+    #expect((failure.cause as? SettingFailure)?.storedType == .string)
+    #expect(throws: SettingFailure.self) {
+      try local.transaction {
+        local["other"] = 1
+        local.runs += 1
+      }
+    }
+    #expect(local["runs"] == "many" && local["other"] == nil)
+    local.runs = 1
+    #expect(local["runs"] == 1)
+    local.runs += 1
+    #expect(local["runs"] == 2)
+  }
+
+  @Test func aStoreThatCannotBeReadIsNotWritten() throws {
+    let file = try FaultyFile()
+    let store = try UserDefaultsStore(on: file.open(), arguments: .none)
+    try file.damage()
+    change(&store["text"]) { $0 = nil }
+    #expect(store.errors.map(\.operation) == [.write])
+    try file.mend(.damagedPage)
+    #expect(store["text"] == "needle")
+  }
+
+  @Test func itIsMadeOfTheDefaultTheArgumentOrWhatIsStored() throws {
+    local.names.append("b")
+    #expect(local["names"] == ["a", "b"])
+    local.names[0] = "c"
+    #expect(local.names == ["c", "b"])
+    local.note = "x"
+    local.note?.append("y")
+    #expect(local.note == "xy")
+    change(&local.note) { $0 = nil }
+    #expect(local["note"] == nil)
+    change(&local["raw"]) { $0 = 5 }
+    #expect(local["raw"] == 5)
+    let argued = try Local(
+      on: local.device, arguments: LaunchArguments(["", "-runs", "41"]))
+    argued.runs += 1
+    #expect(local.runs == 42 && argued.runs == 41)
+  }
+
+  @Test func whatOthersWroteMeanwhileIsNotReplaced() throws {
+    let other = try UserDefaultsStore(on: Device(path: local.device.path), arguments: .none)
+    change(&local.runs) { value in
+      other["runs"] = 9
+      value += 1
+    }
+    #expect(local.runs == 9)
+    #expect(local.errors.map(\.operation) == [.write])
+    #expect(
+      local.errors.first?.description
+        == "defaults/runs: the setting could not be written: \(local.device.path): "
+        + "the value was changed while it was being changed here; "
+        + "use update, which no other write interrupts")
+    change(&local["runs"]) { value in
+      other["runs"] = 10
+      value = 1
+    }
+    #expect(local.runs == 10 && local.errors.count == 2)
+  }
+
+  @Test func whatWasChangedBeforeAThrowIsStored() throws {
+    #expect(throws: Refused.self) {
+      try change(&local.names) { names in
+        names.append("b")
+        throw Refused()
+      }
+    }
+    #expect(local.names == ["a", "b"])
+  }
+
+  @Test func ofManyThreadsEachCounts() throws {
+    let (threads, rounds) = (4, 250)
+    DispatchQueue.concurrentPerform(iterations: threads) { thread in
+      for round in 0..<rounds {
+        // Some join a transaction, which waits for nobody else's turn.
+        guard round % 10 == thread else {
+          local.runs += 1
+          continue
+        }
+        #expect(throws: Never.self) { try local.$names.update { $0 = ["\(round)"] } }
+        local.runs += 1
+      }
+    }
+    #expect(local.runs == threads * rounds)
+    #expect(local.errors.isEmpty)
+  }
+
+  @Test func withinAnotherChangeItGoesOn() throws {
+    change(&local.runs) { value in
+      local.names.append("b")
+      value += local.names.count
+    }
+    #expect(local.runs == 2 && local.errors.isEmpty)
+  }
+}

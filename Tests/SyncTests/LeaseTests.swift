@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@testable import KeepsakeSync
+
+@Suite struct LeaseTests {
+  private let clock = ManualClock()
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func open(_ name: String) throws -> Device {
+    try Device(
+      path: "\(folder.path)/\(name)", busyTimeout: .milliseconds(20), clock: clock.wallClock)
+  }
+
+  private func exists(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: "\(folder.path)/\(name)")
+  }
+
+  @Test func whatAnotherProcessMergesIsLockedForAllThatReshapesIt() throws {
+    let (a, b) = (try open("a"), try open("b"))
+    try a.write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    let peer = ReplicaID(rawValue: 7)
+    let leaser = try Leaser(b.path)
+    let works: [() throws -> Void] = [
+      { try a.merge(with: b) }, { try b.merge(with: a) }, { try b.compact() },
+      { try b.retire(peer) }, { _ = try b.examine(repairs: true) },
+      { try b.repairClock(isForced: true, as: peer) },
+    ]
+    clock.milliseconds += 10 * 86_400_000
+    try b.write([LocalWrite(store: "cloud", key: "own", value: 1)])
+    clock.milliseconds -= 10 * 86_400_000
+    for (number, work) in works.enumerated() {
+      let error = #expect(throws: KeepsakeError.self, "\(number)") { try work() }
+      #expect(error?.code == .locked && error?.path == b.path, "\(number) \(error as Any)")
+    }
+    #expect(try b.examine().map(\.kind) == [.clock, .clock])
+    #expect(try b.entry(store: "cloud", key: "k") == nil)
+    #expect(try a.entry(store: "cloud", key: "own") == nil)
+    #expect(!exists("a.lease"))
+    // What a killed process leaves stops nobody, and goes.
+    leaser.kill()
+    #expect(exists("b.lease"))
+    // Other tests merge in this process, and this waits for its turn.
+    let repair = try Lease.hold([]) { () throws(KeepsakeError) in
+      try b.repairClock(isForced: true, as: peer)
+    }
+    #expect(repair?.restamped == 1)
+    #expect(try a.merge(with: b).hasConverged)
+    #expect(!exists("a.lease") && !exists("b.lease"))
+  }
+
+  @Test func oneWayLeasesOnlyTheLast() throws {
+    let (a, b) = (try open("a"), try open("b"))
+    try a.write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    let leaser = try Leaser(a.path)
+    defer { leaser.kill() }
+    var generator = SeededGenerator(seed: 1)
+    _ = try Merge.run([a, b], options: MergeOptions(isOneWay: true), using: &generator)
+    #expect(try b.entry(store: "cloud", key: "k")?.content.value == 1)
+  }
+
+  @Test func aFileInThePlaceOfALeaseIsNotTouched() throws {
+    let (a, b, other) = (try open("a"), try open("b"), try open("b.lease"))
+    try other.write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    let error = #expect(throws: KeepsakeError.self) { try a.merge(with: b) }
+    #expect(error?.code == .cannotCreate && error?.path == b.path)
+    #expect(error?.problem == "\(b.path).lease is in the way of its lock")
+    try other.checkIntegrity()
+    #expect(try other.entry(store: "cloud", key: "k")?.content.value == 1)
+  }
+
+  /// Between the look and the rotation another process has put right what looked like a copy.
+  @Test func aNewIdentityIsGivenOnlyIfItIsStillNeeded() throws {
+    let (a, b) = (try open("a"), try open("b"))
+    try a.write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    try a.merge(with: b)
+    let meeting = Meeting([a, b], 0, 1, stores: [ByteText("cloud")])
+    let cursor = "UPDATE peer SET cursor = cursor + ?1"
+    func move(_ count: Int64) throws {
+      try b.core.write { connection in
+        try connection.run(cursor, [.integer(count)])
+        return ((), [])
+      }
+    }
+    let identity = try a.replica()
+    try move(100)
+    let look = try meeting.look()
+    #expect(meeting.doubtful(look) == [0])
+    try move(-100)
+    func rotate() throws {
+      try meeting.rotate(0, to: ReplicaID(rawValue: 9), after: look, isOtherNew: false)
+    }
+    #expect(throws: KeepsakeError.self) { try rotate() }
+    #expect(try a.replica() == identity)
+    try move(100)
+    try rotate()
+    #expect(try a.replica() == ReplicaID(rawValue: 9))
+  }
+}

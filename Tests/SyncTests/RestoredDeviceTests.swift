@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@testable import KeepsakeSync
+
+/// Files that were restored, copied or renamed, together with collection and the conflict log.
+@Suite struct RestoredDeviceTests {
+  private let folder: TemporaryFolder
+  private let clock = ManualClock()
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private static let day: Int64 = 86_400_000
+
+  private func path(_ name: String) -> String { folder.path + "/\(name).keepsake" }
+
+  private func open(_ name: String) throws -> Device {
+    try Device(path: path(name), clock: clock.wallClock)
+  }
+
+  /// What `cp` does of a file that no program has open.
+  private func copy(_ name: String, over other: String) throws {
+    if FileManager.default.fileExists(atPath: path(other)) {
+      try FileManager.default.removeItem(atPath: path(other))
+    }
+    try FileManager.default.copyItem(atPath: path(name), toPath: path(other))
+  }
+
+  private func set(_ name: String, _ key: String, _ value: StoredValue?) throws {
+    clock.milliseconds += 1
+    try open(name).write([LocalWrite(store: "cloud", key: key, value: value)])
+  }
+
+  private func values(_ name: String) throws -> [String: StoredValue] {
+    var values: [String: StoredValue] = [:]
+    try open(name).forEachEntry { values[$0.address.key.string] = $0.content.value }
+    return values
+  }
+
+  private func lost(_ name: String) throws -> [StoredValue?] {
+    try open(name).conflicts().map(\.lost)
+  }
+
+  @discardableResult
+  private func merge(_ names: String..., oneWay: Bool = false) throws -> MergeReport {
+    var generator = SystemRandomNumberGenerator()
+    return try Merge.run(
+      names.map(open), options: MergeOptions(isOneWay: oneWay), using: &generator)
+  }
+
+  // MARK: - Collection
+
+  @Test func aWriteThatARestoredDeviceHasLostIsNotDeletedByItsCollection() throws {
+    try set("r", "kept", 1)
+    try copy("r", over: "backup")
+    try set("r", "precious", 1)
+    try merge("r", "d")
+    try merge("d", "c")
+    try copy("backup", over: "r")
+    try set("r", "ordinary", 1)
+    try set("r", "ordinary", nil)
+    clock.milliseconds += 91 * Self.day
+    #expect(try open("r").compact().collected == 1)
+    try merge("c", "r")
+    for _ in 0..<2 { try merge("r", "d", "c") }
+    for name in ["c", "d", "r"] { #expect(try values(name) == ["kept": 1, "precious": 1]) }
+    #expect(try lost("r").isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func aWriteOfACopyThatIsInUseIsNotDeletedByItsTwin(twinCollects: Bool) throws {
+    try set("r", "kept", 1)
+    try copy("r", over: "twin")
+    try set("twin", "precious", 1)
+    try merge("twin", "neutral")
+    let collector = twinCollects ? "twin" : "r"
+    try set("r", "ordinary", 1)
+    try set("r", "ordinary", nil)
+    try set("twin", "another", nil)
+    clock.milliseconds += 91 * Self.day
+    try open(collector).retire(open("neutral").replica())
+    #expect(try open(collector).compact().collected == 1)
+    try merge("neutral", "r")
+    try merge("neutral", "twin")
+    for name in ["neutral", "twin"] {
+      #expect(try values(name) == ["kept": 1, "precious": 1])
+    }
+  }
+
+  @Test func aOneWayMergeTellsOfACollectedDeletion() throws {
+    try set("a", "k", 1)
+    try merge("a", "b")
+    try set("a", "k", nil)
+    clock.milliseconds += 91 * Self.day
+    try open("a").retire(open("b").replica())
+    #expect(try open("a").compact().collected == 1)
+    try merge("a", "b", oneWay: true)
+    #expect(try values("b").isEmpty)
+    #expect(try lost("b").isEmpty, "whoever deleted it had seen it")
+  }
+
+  // MARK: - Conflicts
+
+  @Test(arguments: [false, true])
+  func aLoserOfASenderThatWasRenamedIsLoggedOnce(oneWay: Bool) throws {
+    try set("s", "k", "lost")
+    try open("s").rotate(to: ReplicaID(rawValue: 77))
+    try set("r", "k", "won")
+    for _ in 0..<3 { try merge("s", "r", oneWay: oneWay) }
+    #expect(try lost("s") + lost("r") == ["lost"])
+  }
+
+  @Test func writesOfOneDeviceAreNoConflictAlthoughItWasRenamedInBetween() throws {
+    try set("r", "k", "v1")
+    try merge("r", "d")
+    try copy("r", over: "backup")
+    try set("r", "unrelated", 1)
+    try merge("r", "d")
+    try copy("backup", over: "r")
+    #expect(try merge("d", "r").events == [.cloneDetected(device: 1)])
+    try set("r", "k", "v2")
+    try merge("r", "c")
+    #expect(try merge("c", "d").conflicts.isEmpty)
+    #expect(try values("d")["k"] == "v2")
+  }
+
+  @Test func aCloneDoesNotTakeOverTheConflictsOfItsOriginal() throws {
+    try set("a", "k", "lost")
+    try set("b", "k", "won")
+    try merge("a", "b")
+    #expect(try lost("b") == ["lost"])
+    try open("b").clone(to: path("clone"))
+    #expect(try lost("clone").isEmpty)
+  }
+}
