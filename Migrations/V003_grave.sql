@@ -22,6 +22,9 @@ CREATE TABLE forgotten (
                                               -- (collection)
 ) STRICT;
 
+-- What nobody has decided yet is found without a look at the values that were lost.
+CREATE INDEX conflict_resolved ON conflict (resolved, store);
+
 -- Earlier versions have kept nothing of what they collected.
 INSERT INTO forgotten (only, lseq) SELECT 1, gc_lseq FROM replica WHERE gc_lseq > 0;
 UPDATE replica SET min_writer = 3;

@@ -17,17 +17,14 @@ package enum CoreRegistry {
 
   private static let open = Mutex<[Slot: WeakCore]>([:])
 
-  /// Runs between the look at a path and the opening of what is there; for tests.
-  @TaskLocal package static var beforeOpening: (@Sendable () -> Void)?
-
   /// The core of a file, made or opened if nobody has it open for the same use; an open one keeps
   /// its patience. The lock is held throughout, so two threads cannot open one file twice.
   static func core(
     _ path: String, _ access: Access, busyTimeout: Duration, identity: ReplicaID,
-    folder: TemporaryFolder? = nil
+    folder: TemporaryFolder? = nil, hooks: OpeningHooks = OpeningHooks()
   ) throws(KeepsakeError) -> Core {
     while true {
-      let core = try attempt(path, access, busyTimeout, identity, folder)
+      let core = try attempt(path, access, busyTimeout, identity, folder, hooks)
       if let core { return core }
     }
   }
@@ -35,7 +32,7 @@ package enum CoreRegistry {
   /// - Returns: nil when another file got the name meanwhile: it would pass for the former one.
   private static func attempt(
     _ path: String, _ access: Access, _ busyTimeout: Duration, _ identity: ReplicaID,
-    _ folder: TemporaryFolder?
+    _ folder: TemporaryFolder?, _ hooks: OpeningHooks
   ) throws(KeepsakeError) -> Core? {
     try open.withLock { (open) throws(KeepsakeError) in
       open = open.filter { $0.value.core != nil }
@@ -45,10 +42,11 @@ package enum CoreRegistry {
       guard let status = try FileStatus(of: path) else { throw Opening.missing(path) }
       let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
       if let core = open[slot]?.core { return core }
-      beforeOpening?()
+      hooks.beforeOpening()
       // Opened for another use: another connection, all else the same.
       let shared = open.first { $0.key.file == status.id }?.value.core?.shared
-      let opened = try Opening.open(.file(path), for: access, busyTimeout: busyTimeout)
+      let opened = try Opening.open(
+        .file(path), for: access, busyTimeout: busyTimeout, hooks: hooks)
       guard try FileID(of: path) == status.id else { return nil }
       let removed =
         opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []

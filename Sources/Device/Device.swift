@@ -57,10 +57,11 @@ public final class Device: Sendable {
   /// - Parameter identity: what the device is called if its file has to be made.
   package init(
     path: String, access: Access, busyTimeout: Duration, backups: BackupPolicy = .never,
-    clock: WallClock, folder: TemporaryFolder?, identity: ReplicaID
+    clock: WallClock, folder: TemporaryFolder?, identity: ReplicaID,
+    hooks: OpeningHooks = OpeningHooks()
   ) throws(KeepsakeError) {
     core = try CoreRegistry.core(
-      path, access, busyTimeout: busyTimeout, identity: identity, folder: folder)
+      path, access, busyTimeout: busyTimeout, identity: identity, folder: folder, hooks: hooks)
     self.clock = clock
     self.backups = backups
   }

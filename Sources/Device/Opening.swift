@@ -31,7 +31,7 @@ struct Opened {
 enum Opening {
   /// Opens an existing file after checking it.
   static func open(
-    _ location: Location, for access: Access, busyTimeout: Duration
+    _ location: Location, for access: Access, busyTimeout: Duration, hooks: OpeningHooks
   ) throws(KeepsakeError) -> Opened {
     let patience = Patience(busyTimeout)
     // Where nothing can be locked others may make or remove the log while we look.
@@ -39,7 +39,7 @@ enum Opening {
     while true {
       let surroundings = Surroundings(of: location)
       do throws(KeepsakeError) {
-        return try attemptToOpen(location, access, patience)
+        return try attemptToOpen(location, access, patience, hooks)
       } catch {
         let isSame = surroundings == Surroundings(of: location)
         guard access == .readOnly, error.mayPass, attempt < 100 || !isSame,
@@ -51,7 +51,7 @@ enum Opening {
   }
 
   private static func attemptToOpen(
-    _ location: Location, _ access: Access, _ patience: Patience
+    _ location: Location, _ access: Access, _ patience: Patience, _ hooks: OpeningHooks
   ) throws(KeepsakeError) -> Opened {
     do {
       let mode = try mode(location, access)
@@ -72,7 +72,7 @@ enum Opening {
         try connection.refuseMovedFile()
         guard mode == .readWrite else { return still }
         try connection.explaining {
-          try Schema.migrate(connection)
+          try Schema.migrate(connection, willMigrate: hooks.beforeMigrating)
           try prepareForWriting(connection, location)
         }
         return still

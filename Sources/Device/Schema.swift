@@ -10,16 +10,14 @@ import KeepsakeMigrations
 import KeepsakeValues
 
 package enum Schema {
-  /// Runs between the check of a file that lacks migrations and the transaction that applies them;
-  /// for tests.
-  @TaskLocal package static var beforeMigrating: (@Sendable () -> Void)?
-
   /// Applies every migration that the file lacks, all of them or none.
   ///
   /// The list is GRDB's, which older versions use: a table that names each migration.
-  static func migrate(_ connection: Connection) throws {
+  ///
+  /// - Parameter willMigrate: runs after the look, before the transaction.
+  static func migrate(_ connection: Connection, willMigrate: () -> Void = {}) throws {
     guard try !missing(connection).isEmpty else { return }
-    beforeMigrating?()
+    willMigrate()
     try connection.transaction(.immediate) { connection in
       // Others may have migrated the file since it was looked at.
       for migration in try missing(connection) {

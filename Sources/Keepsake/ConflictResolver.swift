@@ -43,18 +43,9 @@ final class ConflictNews: Sendable {
 /// Lets an application decide conflicts, on a thread of its own, when no meeting is under way in
 /// this process.
 final class ConflictResolver: Sendable {
-  private struct State {
-    weak var core: Core?
-    /// The last conflict that there was when all were resolved; nil when some may be open.
-    var last: Int64?
-    /// The last conflict of each device in a session with this one when all were taken over.
-    var taken: [ObjectIdentifier: Int64] = [:]
-    var hasEnded = false
-  }
-
   private let backing: Backing
   private let resolve: @Sendable (Conflict) throws -> Void
-  private let state = Mutex(State())
+  private let hasEnded = Mutex(false)
   private let queue = DispatchQueue(label: "keepsake.conflicts", qos: .utility)
 
   init(_ backing: Backing, _ resolve: @escaping @Sendable (Conflict) throws -> Void) {
@@ -62,13 +53,13 @@ final class ConflictResolver: Sendable {
     self.resolve = resolve
   }
 
-  func end() { state.withLock { $0.hasEnded = true } }
+  func end() { hasEnded.withLock { $0 = true } }
 
   /// Looks whether there is anything to resolve.
   func wake() {
     queue.async { [self] in
       Lease.waitUntilOver()
-      guard !state.withLock({ $0.hasEnded }) else { return }
+      guard !hasEnded.withLock({ $0 }) else { return }
       do {
         try look(backing.device)
       } catch is CancellationError {
@@ -80,30 +71,17 @@ final class ConflictResolver: Sendable {
     }
   }
 
-  /// Takes over what is open on the devices that this one is in a session with.
-  private func take(_ device: Device) throws {
-    for partner in device.partners {
-      let (id, newest) = (ObjectIdentifier(partner.core), try partner.lastConflict())
-      guard state.withLock({ $0.core !== device.core || $0.taken[id] != newest }) else { continue }
-      try device.takeConflicts(store: backing.store, from: partner)
-      state.withLock { $0.taken[id] = newest }
-    }
-  }
-
+  /// Takes over what is open on the devices that this one is in a session with, and resolves all
+  /// that is open here.
   private func look(_ device: Device) throws {
-    try take(device)
-    let newest = try device.lastConflict()
-    guard state.withLock({ $0.core !== device.core || $0.last != newest }) else { return }
-    state.withLock { state in
-      if state.core !== device.core { state.taken = [:] }
-      (state.core, state.last) = (device.core, nil)
+    for partner in device.partners {
+      try device.takeConflicts(store: backing.store, from: partner)
     }
     _ = try device.resolveConflicts(store: backing.store) { conflict in
       // Within the transaction of this device, which the store cannot leave meanwhile.
       let isHere = backing.device.core === device.core
-      guard isHere, !state.withLock({ $0.hasEnded }) else { throw CancellationError() }
+      guard isHere, !hasEnded.withLock({ $0 }) else { throw CancellationError() }
       try resolve(conflict)
     }
-    state.withLock { $0.last = newest }
   }
 }

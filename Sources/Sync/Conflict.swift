@@ -86,10 +86,11 @@ extension Device {
     store: String, _ resolve: (Conflict) throws -> Void
   ) throws -> Int {
     var count = 0
-    let open = try conflicts(store: store).filter { !$0.isResolved }
-    for conflict in open {
+    for id in try core.access({ try $0.openConflicts(store: store) }) {
       let isMine = try transaction {
-        guard try core.access({ try $0.markResolved(conflict) }) else { return false }
+        guard let conflict = try conflict(id: id),
+          try core.access({ try $0.markResolved(conflict) })
+        else { return false }
         try resolve(conflict)
         return true
       }
@@ -130,11 +131,18 @@ extension Connection {
           winnerIsDeletion: row.integer(7) == TaggedCell.tombstone.tag,
           winnerStamp: HybridTimestamp(rawValue: row.integer(8)),
           winnerOrigin: ReplicaID(rawValue: row.integer(9)), foundAt: row.integer(10),
-          isResolved: row.integer(11) != 0))
+          isResolved: Resolution.isResolved(row.integer(11))))
       bytes -= lost.cell.byteCount
       return bytes > 0
     }
     return conflicts
+  }
+
+  /// The numbers of those that nobody has decided yet, the oldest first.
+  fileprivate func openConflicts(store: String) throws -> [Int64] {
+    try all(
+      "SELECT id FROM conflict WHERE resolved = 0 AND store = ?1 ORDER BY id", [.text(store)]
+    ) { $0.integer(0) }
   }
 
   func lastConflict() throws -> Int64 {

@@ -11,10 +11,15 @@ package import KeepsakeDevice
 import KeepsakeValues
 
 /// What the column `resolved` of a conflict says.
-private enum Resolution {
+enum Resolution {
   static let open: Int64 = 0
+  static let resolved: Int64 = 1
   static let onItsWay: Int64 = 2
   static let handedOver: Int64 = 3
+
+  /// Whether this log has nothing to decide any more. One on its way may still be open where it
+  /// comes from.
+  static func isResolved(_ state: Int64) -> Bool { state == resolved || state == handedOver }
 }
 
 extension Device {
@@ -26,7 +31,7 @@ extension Device {
     let waiting = try core.access { try $0.handovers(of: store, Resolution.onItsWay) }
     for handover in waiting {
       let state = try other.core.access { try $0.resolution(of: handover) }
-      if let state, state != Resolution.open { try settle(handover, isMine: state != 1) }
+      if let state, state != Resolution.open { try settle(handover, isMine: state != Resolution.resolved) }
     }
     for handover in try other.core.access({ try $0.handovers(of: store, Resolution.open) }) {
       guard try core.write({ (try $0.expect(handover), []) }) else {

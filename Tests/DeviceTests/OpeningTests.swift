@@ -57,9 +57,10 @@ import Testing
     _ = try Device(path: path)
     let id = try Device(path: other).replica()
     // Only the first time: then there is no other any more.
-    let device = try CoreRegistry.$beforeOpening.withValue({ rename(other, path) }) {
-      try Device(path: path)
-    }
+    let device = try Device(
+      path: path, access: .create, busyTimeout: .zero, clock: .system, folder: nil,
+      identity: ReplicaID(rawValue: 1),
+      hooks: OpeningHooks(beforeOpening: { _ = rename(other, path) }))
     #expect(try device.replica() == id)
     #expect(try device.file == FileID(of: path))
     #expect(try Device(path: path).core === device.core)

@@ -83,10 +83,12 @@ import Testing
   @Test func aFileThatOthersMigrateBetweenTheLookAndTheLockIsOpened() throws {
     try restart()
     let path = path
-    let hook: @Sendable () -> Void = { () -> Void in
+    let hooks = OpeningHooks(beforeMigrating: {
       do { try Self.migrate(path) } catch { Issue.record(error) }
-    }
-    try Schema.$beforeMigrating.withValue(hook) { _ = try Device(path: path) }
+    })
+    _ = try Device(
+      path: path, access: .create, busyTimeout: Device.defaultBusyTimeout, clock: .system,
+      folder: nil, identity: ReplicaID(rawValue: 1), hooks: hooks)
     try expectWhole()
   }
 
