@@ -77,9 +77,9 @@ import Testing
     let folder = try Folder()
     try fill(folder, "m", "old")
     try folder.shell("cp", "m", "before")
-    try folder.crash(
-      "m", "UPDATE entry SET value = 'late'", "PRAGMA wal_checkpoint(PASSIVE)",
-      "UPDATE entry SET value = 'later' WHERE key < 'key 2'")
+    // Nothing is written after the checkpoint: it would start the log anew, which SQLite does only
+    // when the pages are on stable storage.
+    try folder.crash("m", "UPDATE entry SET value = 'late'", "PRAGMA wal_checkpoint(PASSIVE)")
     // A power cut kept only some of the pages that the checkpoint wrote.
     let old = try Data(contentsOf: folder.url("before"))
     let new = try Data(contentsOf: folder.url("m"))
@@ -88,7 +88,7 @@ import Testing
       mixed.replaceSubrange(start..<start + 1024, with: old[start..<start + 1024])
     }
     try mixed.write(to: folder.url("m"))
-    try folder.expect("get", "m", "key 1", prints: "later\n")
+    try folder.expect("get", "m", "key 1", prints: "late\n")
     try folder.expect("get", "m", "key 3", prints: "late\n")
   }
 
