@@ -31,7 +31,8 @@ extension Device {
     let waiting = try core.access { try $0.handovers(of: store, Resolution.onItsWay) }
     for handover in waiting {
       let state = try other.core.access { try $0.resolution(of: handover) }
-      if let state, state != Resolution.open { try settle(handover, isMine: state != Resolution.resolved) }
+      guard let state, state != Resolution.open else { continue }
+      try settle(handover, isMine: state != Resolution.resolved)
     }
     for handover in try other.core.access({ try $0.handovers(of: store, Resolution.open) }) {
       guard try core.write({ (try $0.expect(handover), []) }) else {
