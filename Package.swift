@@ -25,6 +25,9 @@ let package = Package(
         .embedInCode("V003_grave.sql"),
       ]),
     .target(name: "KeepsakeMapping", path: "Sources/Mapping"),
+    .target(
+      name: "KeepsakeFileSystem", path: "Sources/FileSystem",
+      linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "KeepsakeInjection", path: "Sources/Injection"),
     .target(name: "KeepsakeValues", path: "Sources/Values"),
     .target(
@@ -33,7 +36,7 @@ let package = Package(
     .target(
       name: "KeepsakeDevice",
       dependencies: [
-        "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping",
+        "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeFileSystem",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import KeepsakeFileSystem
 import KeepsakeValues
 
 /// Where a device keeps its data.
@@ -56,9 +57,13 @@ package enum Location: Sendable, Hashable {
     case .memory(let name): "file:/\(name)?vfs=memdb"
     case .file(_, let real):
       // With an empty authority, or SQLite would take the `tmp` of `//tmp/x` for one.
-      "file://" + Self.percentEncoded(real) + "?" + Self.parameters(mode)
+      "file://" + Self.percentEncoded(real) + "?" + Self.parameters(mode) + "&vfs="
+        + Self.fileSystem
     }
   }
+
+  /// What SQLite calls the file system that our files are read by; registered once in a process.
+  private static let fileSystem = String(cString: keepsake_register_file_system())
 
   private static func parameters(_ mode: Mode) -> String {
     switch mode {

@@ -6,6 +6,7 @@
 // exclusive lock on the old file. Whoever waits for that lock finds that his file has moved.
 
 public import Foundation
+import GRDB
 import GRDBSQLite
 public import KeepsakeValues
 
@@ -102,9 +103,11 @@ private struct Predecessor {
   /// - Returns: false where the log is not the file's, or the file is beyond that.
   private func moveLog() throws(KeepsakeError) -> Bool {
     do throws(KeepsakeError) {
-      _ = try Device(
+      let device = try Device(
         path: real, access: .existing, busyTimeout: Device.defaultBusyTimeout, clock: clock,
         folder: nil, identity: ReplicaID(rawValue: 0))
+      // Closing does the same, and cannot say what stops it.
+      try device.core.emptyLog()
       return true
     } catch {
       switch error.code {
@@ -135,21 +138,26 @@ private final class ExclusiveLock {
     let uri = Location.file(real).uri(.readWrite)
     let code = sqlite3_open_v2(uri, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, nil)
     var file: UnsafeMutablePointer<sqlite3_file>?
-    guard code == SQLITE_OK,
-      sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+    guard code == SQLITE_OK else { throw failure(code, path) }
+    guard sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
       let file, let lock = file.pointee.pMethods?.pointee.xLock
-    else { throw KeepsakeError(system: EACCES, path: path) }
+    else { throw failure(SQLITE_MISUSE, path) }
     for level in [SQLITE_LOCK_SHARED, SQLITE_LOCK_EXCLUSIVE] {
       switch lock(file, level) {
       case SQLITE_OK: continue
       case SQLITE_BUSY: throw Self.busy(path)
-      default: throw KeepsakeError(system: EACCES, path: path)
+      case let code: throw failure(code, path)
       }
     }
     // Another restore may have been quicker.
     var hasMoved: Int32 = 0
     sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
     guard hasMoved == 0 else { throw Self.busy(path) }
+  }
+
+  private func failure(_ code: Int32, _ path: String) -> KeepsakeError {
+    let error = DatabaseError(resultCode: ResultCode(rawValue: code))
+    return KeepsakeError(error, path: path, on: database)
   }
 
   /// Nothing was read, so closing moves no log.

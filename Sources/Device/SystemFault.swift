@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the system said to SQLite. Its result codes alone do not tell a limit of the process from a
-// permission, nor a disk that cannot be read from a file that is damaged: a read that fails with
-// EIO ends as SQLITE_CORRUPT. The connection still knows `errno`.
+// permission, nor which of two files could not be read. The connection still knows `errno`.
 
 import Foundation
 import GRDB
@@ -27,7 +26,6 @@ struct SystemFault {
     case .SQLITE_IOERR: self.init(ioError: error, on: handle)
     // A write that failed in its middle.
     case .SQLITE_FULL: self.init(Self.noRoom(handle))
-    case .SQLITE_CORRUPT: self.init(readErrorOf: handle)
     default: return nil
     }
   }
@@ -47,11 +45,13 @@ struct SystemFault {
     let isNoRoom = error.extendedResultCode == .SQLITE_IOERR_SHMSIZE && code != EFBIG
     // SQLite does not always keep why a write failed.
     let isUnknown = code == 0 && Self.isAtSizeLimit(handle)
-    self.init(isNoRoom || isUnknown ? Self.noRoom(handle) : code)
+    // A file that was closed at once, as one that could not be attached, has left another `errno`.
+    let isRead = error.extendedResultCode == .SQLITE_IOERR_READ
+    self.init(isRead ? EIO : isNoRoom || isUnknown ? Self.noRoom(handle) : code)
   }
 
-  /// Looks whether a file of the connection could not be read, the attached one first: whoever
-  /// attaches it has read its own before.
+  /// Looks whether a file of the connection could not be read, the attached one first: a merge has
+  /// read its own before.
   private init?(readErrorOf handle: OpaquePointer?) {
     guard let handle else { return nil }
     for database in ["sender", "main"] {
@@ -65,6 +65,9 @@ struct SystemFault {
     }
     return nil
   }
+
+  /// Whether a file of this connection could not be read.
+  static func isReadError(_ handle: OpaquePointer?) -> Bool { Self(readErrorOf: handle) != nil }
 
   /// - Parameter which: of a database's files.
   private static func lastError(

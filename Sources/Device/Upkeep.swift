@@ -6,14 +6,31 @@ import Synchronization
 
 extension Core {
   func backUp(to path: String) throws(KeepsakeError) {
+    let copy: DatabaseQueue
     do {
-      let copy = try Opening.connect(.file(path), .create, patience)
+      copy = try Opening.connect(.file(path), .create, patience)
+    } catch {
+      throw KeepsakeError(error, path: path)
+    }
+    do {
       try queue.backup(to: copy)
       try copy.close()
     } catch {
-      let error = KeepsakeError(error, path: location.path)
-      throw error.code == .diskFull ? error.at(path) : error
+      throw blame(error, path, copy)
     }
+  }
+
+  /// The same error about the file that it is in: SQLite does not say which one of two it met.
+  private func blame(
+    _ error: any Error, _ path: String, _ copy: DatabaseQueue
+  ) -> KeepsakeError {
+    let own = KeepsakeError(error, path: location.path)
+    let isRead = queue.unsafeReentrantWrite { SystemFault.isReadError($0.sqliteConnection) }
+    // Of this device nothing is written, and it is open already.
+    guard !isRead, [.diskFull, .inputOutput, .permissionDenied].contains(own.code) else {
+      return own
+    }
+    return copy.unsafeReentrantWrite { KeepsakeError(error, path: path, on: $0.sqliteConnection) }
   }
 
   /// Rewrites the file without unused pages, and moves the log into it where no reader needs it.
@@ -32,8 +49,10 @@ extension Core {
       defer { Result { try queue.close() }.discardFailure() }
       try queue.writeWithoutTransaction { database in
         let connection = Connection(database, location)
-        try connection.run("PRAGMA temp_store = FILE")
-        try connection.run("VACUUM")
+        try connection.explaining {
+          try connection.run("PRAGMA temp_store = FILE")
+          try connection.run("VACUUM")
+        }
       }
       try Checkpoint.run(location, waiting: patience.usual, writers: patience)
     } catch {

@@ -8,9 +8,7 @@ extension Core {
   func withSender<Value>(
     _ sender: Core, _ body: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
-    var address = sender.location.uri(sender.mode == .immutable ? .immutable : .readOnly)
-    // Else SQLite would look for the file where it found the main database, perhaps in memory.
-    if sender.file != nil { address += "&vfs=unix" }
+    let address = sender.location.uri(sender.mode == .immutable ? .immutable : .readOnly)
     do {
       try access { try $0.run("ATTACH DATABASE ?1 AS sender", [.text(address)]) }
     } catch {

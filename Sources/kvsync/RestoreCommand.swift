@@ -24,9 +24,10 @@ struct RestoreCommand: ParsableCommand {
 
   func run() throws {
     try DistinctFiles.check([backup, file])
+    // Before anything is done: what fails afterwards would be told of a restore that has succeeded.
+    let id = try common.open(backup, .readOnly).replica()
     try Device.restore(
       at: file, from: backup, busyTimeout: .milliseconds(common.busyTimeout), clock: common.clock)
-    let id = try common.open(file, .readOnly).replica()
     common.output.print(
       .object(["path": .string(file), "replica": .string(id.description)]),
       lines: ["\(Shown.name(file)) is as \(Shown.name(backup)), device \(id)"], isData: false)

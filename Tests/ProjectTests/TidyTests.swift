@@ -18,13 +18,14 @@ import Testing
   /// What each module may import of ours and of others; Swift's own libraries are free.
   private static let imports: [String: Set<String>] = [
     "Migrations": [],
+    "Sources/FileSystem": [],
     "Sources/Injection": [],
     "Sources/Mapping": [],
     "Sources/Values": ["Foundation", "FoundationEssentials"],
     "Sources/SettingsBundle": ["KeepsakeValues"],
     "Sources/Device": [
-      "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "GRDB", "GRDBSQLite",
-      "Foundation",
+      "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeFileSystem",
+      "GRDB", "GRDBSQLite", "Foundation",
     ],
     "Sources/Sync": ["KeepsakeValues", "KeepsakeDevice", "Foundation"],
     "Sources/Keepsake": [

@@ -89,20 +89,5 @@ public enum KillPoint {
       (file, bytes, size, offset), "pwrite")
     """#
 
-  private static let library = Result { try make() }
-
-  private static func make() throws -> String {
-    #if os(Linux)
-      // The loader takes a space for the end of a name.
-      let folder = "/tmp/keepsake-kill-point-\(UUID().uuidString)"
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-      try Data(source.utf8).write(to: URL(fileURLWithPath: folder + "/kill.c"))
-      let arguments = ["-shared", "-fPIC", "-O1", "-o", "kill.so", "kill.c", "-ldl"]
-      let ending = try Command.run(Command.find("clang"), arguments, in: folder)
-      guard ending.code == 0 else { throw Command.Missing(description: "\(ending)") }
-      return folder + "/kill.so"
-    #else
-      throw Command.Missing(description: "this system has no LD_PRELOAD")
-    #endif
-  }
+  private static let library = Result { try Preload.make(source) }
 }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In C, because the methods of a file begin with SQLite's own structure, and C guarantees where its
+// members lie. https://www.sqlite.org/vfs.html
+
+#include "KeepsakeFileSystem.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+/// The methods of one kind of file, of which SQLite sees the first member only.
+typedef struct Methods {
+  sqlite3_io_methods ours;
+  const sqlite3_io_methods *theirs;
+  struct Methods *next;
+} Methods;
+
+static sqlite3_vfs *theirs;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+/// Never freed: files of these kinds may be open. There are about four.
+static Methods *kinds;
+
+static int read_file(sqlite3_file *file, void *data, int count, sqlite3_int64 offset) {
+  const Methods *methods = (const Methods *)file->pMethods;
+  int code = methods->theirs->xRead(file, data, count, offset);
+  return code == SQLITE_IOERR_CORRUPTFS ? SQLITE_IOERR_READ : code;
+}
+
+/// Returns NULL when there is no memory left.
+static Methods *find_methods(const sqlite3_io_methods *original) {
+  pthread_mutex_lock(&mutex);
+  Methods *methods = kinds;
+  while (methods && methods->theirs != original) methods = methods->next;
+  if (!methods && (methods = malloc(sizeof *methods))) {
+    *methods = (Methods){*original, original, kinds};
+    // A later SQLite may have methods that this structure lacks.
+    if (methods->ours.iVersion > 3) methods->ours.iVersion = 3;
+    methods->ours.xRead = read_file;
+    kinds = methods;
+  }
+  pthread_mutex_unlock(&mutex);
+  return methods;
+}
+
+static int open_file(
+    sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *out_flags) {
+  (void)vfs;
+  int code = theirs->xOpen(theirs, path, file, flags, out_flags);
+  if (code != SQLITE_OK) return code;
+  const Methods *methods = find_methods(file->pMethods);
+  if (!methods) {
+    file->pMethods->xClose(file);
+    file->pMethods = NULL;
+    return SQLITE_NOMEM;
+  }
+  file->pMethods = &methods->ours;
+  return SQLITE_OK;
+}
+
+const char *keepsake_register_file_system(void) {
+  static sqlite3_vfs ours;
+  theirs = sqlite3_vfs_find("unix");
+  if (theirs) {
+    ours = *theirs;
+    ours.zName = "keepsake";
+    ours.xOpen = open_file;
+    ours.pNext = NULL;
+    // What fails here makes an address of it fail: "no such vfs".
+    sqlite3_vfs_register(&ours, 0);
+  }
+  return "keepsake";
+}
