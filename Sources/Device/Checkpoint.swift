@@ -47,7 +47,8 @@ package enum Checkpoint {
       defer { Result { try mover.close() }.discardFailure() }
       return try holder.writeWithoutTransaction { holder in
         try mover.writeWithoutTransaction { mover in
-          try run(Connection(holder, location), Connection(mover, location), writers)
+          let mover = Connection(mover, location)
+          return try mover.explaining { try run(Connection(holder, location), mover, writers) }
         }
       }
     } catch {

@@ -33,15 +33,20 @@ package enum Creation {
   /// The schema and one identity, in an empty database.
   static func populate(_ queue: DatabaseQueue, identity: ReplicaID, path: String) throws {
     try queue.writeWithoutTransaction { database in
-      try Connection(database: database, path: path).transaction(.immediate) { connection in
-        try Schema.create(connection)
-        try connection.run(
-          """
-          INSERT INTO replica (only, id, epoch, hlc, lseq, min_writer) VALUES (1, ?1, 0, 0, 0, ?2)
-          """,
-          [.integer(identity.rawValue), .integer(Int64(Migrations.oldestWriter))])
+      let connection = Connection(database: database, path: path)
+      try connection.explaining {
+        try connection.transaction(.immediate) { try populate($0, identity) }
       }
     }
+  }
+
+  private static func populate(_ connection: Connection, _ identity: ReplicaID) throws {
+    try Schema.create(connection)
+    try connection.run(
+      """
+      INSERT INTO replica (only, id, epoch, hlc, lseq, min_writer) VALUES (1, ?1, 0, 0, 0, ?2)
+      """,
+      [.integer(identity.rawValue), .integer(Int64(Migrations.oldestWriter))])
   }
 
   /// Makes a new name in a folder outlive a power failure. https://lwn.net/Articles/457667/

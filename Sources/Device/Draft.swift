@@ -52,7 +52,9 @@ package final class Draft {
       let queue = try Opening.connect(.file(path), .readWrite, Patience(Device.defaultBusyTimeout))
       try queue.writeWithoutTransaction { database in
         // 1024: a set rewrites a few pages whole, and small ones are cheaper to log.
-        try database.execute(sql: "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;")
+        try Connection(database, .file(path)).explaining {
+          try database.execute(sql: "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;")
+        }
       }
       try Creation.populate(queue, identity: identity, path: target)
       try Opening.emptyLog(.file(path), waiting: Device.defaultBusyTimeout)
