@@ -50,7 +50,7 @@ package enum Held {
     """
 
   package static func count(_ connection: Connection) throws -> Int {
-    Int(try connection.first("SELECT count(*) FROM held") { $0.integer(0) } ?? 0)
+    Int(try connection.first("SELECT count(hlc) FROM held") { $0.integer(0) } ?? 0)
   }
 
   /// Whether anything waits that will win over what is here now.

@@ -12,7 +12,9 @@ extension Connection {
   ///
   /// - Parameter limit: how many are enough.
   package func integrityProblems(limit: Int) throws -> [String] {
-    let migrations = try first("SELECT count(*) FROM grdb_migrations") { $0.integer(0) } ?? 0
+    // Not `count(*)`, which walks the pages without ever asking whether to go on.
+    let migrations =
+      try first("SELECT count(identifier) FROM grdb_migrations") { $0.integer(0) } ?? 0
     let isNewer = migrations > Migrations.version
     var problems: [String] = []
     for argument in try isNewer ? Schema.tables : ["\(limit)"] where problems.count < limit {
