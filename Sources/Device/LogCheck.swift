@@ -6,12 +6,21 @@
 // 1.4).
 //
 // Nothing in a log names its file. But a log is this file's only if both together are a whole
-// device of the file's own identity, and not an earlier state of it. A log of another device, or of
-// another time, leaves indexes and tables that do not fit; the exception is one that holds every
-// page that differs, or pages of tables that no index binds to what differs. So before anything may
-// write, both are read through a connection that cannot, and if they do not fit while the file
-// alone is whole, the log is not its own. A crash or a power cut never looks so: SQLite's recovery
-// makes a whole file of what they leave.
+// device of the file's own identity, and not an earlier state of it. So before anything may write,
+// both are read through a connection that cannot, and if they do not fit while the file alone is
+// whole, the log is not its own. A crash or a power cut never looks so: SQLite's recovery makes a
+// whole file of what they leave.
+//
+// Found are so a log of another device, one of the same device from before the file's last write,
+// and one whose pages do not fit the indexes and tables of the file. Not found is a log of the same
+// device from after the file's last write whose pages all fit:
+// - It holds every page in which the two states differ. Then both together are that later state,
+//   and nothing is lost.
+// - It lacks pages of tables that no index binds to the others, as the log of conflicts and what is
+//   known of peers: they stay as they were in the file.
+// SQLite's change counter in page 1 does not tell more: few commits write that page, a checkpoint
+// may have moved any of them before a crash, and other programs count it in their own way. A test
+// of it would pass the same logs, or refuse one that is the file's own, which is worse.
 //
 // This reads every page, so it is done only for a log that no connection has open, which a crash
 // has left: whoever has it open has done it. One process at a time does it, under flock(2) on the
@@ -158,9 +167,8 @@ private struct State {
       guard try connection.integrityProblems(limit: 1).isEmpty else { return nil }
     }
     let names = try connection.all("SELECT id FROM superseded") { $0.integer(0) }
-    return try connection.first("SELECT id, lseq FROM replica") {
-      ($0.integer(0), $0.integer(1), names)
-    }
+    let state = try ReplicaState(connection)
+    return (state.id.rawValue, state.lseq, names)
   }
 
   /// Whether a device can go from one state to this one: local sequence numbers never fall.
