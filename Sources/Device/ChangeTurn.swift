@@ -13,7 +13,7 @@ package final class ChangeTurn: Sendable {
   /// The thread whose turn it is; 0 for none.
   private let owner = Atomic<UInt>(0)
 
-  /// - Parameter isAlone: whether nobody else can write anyway, so that no turn is needed.
+  /// - Parameter isAlone: whether no other connection can write, so that no turn is needed.
   /// - Returns: what is to be ended; nil without a turn.
   package func begin(unless isAlone: Bool) -> ChangeTurn? {
     guard !isAlone, owner.load(ordering: .relaxed) != currentThread,

@@ -7,8 +7,8 @@
 // frames as moved, and later ones skip the new frames of the same numbers
 // (https://www.sqlite.org/wal.html#walresetbug). Only a commit can start the log anew, so:
 // - No connection checkpoints by itself (`wal_autocheckpoint = 0` on each).
-// - A checkpoint is PASSIVE, run by one connection while another one holds BEGIN IMMEDIATE: nobody
-//   commits meanwhile, in any process.
+// - A checkpoint is PASSIVE, run by one connection while another one holds BEGIN IMMEDIATE: no
+//   other connection commits meanwhile, in any process.
 // - FULL, RESTART and TRUNCATE are not used: where the write lock stays busy SQLite makes them
 //   PASSIVE ones without it. `journal_size_limit` shortens the log instead, at its next start.
 // - The checkpoint of the last connection to close is safe: SQLite makes it under the exclusive

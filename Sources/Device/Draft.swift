@@ -2,9 +2,9 @@
 //
 // A file in the making: in a folder of its own beside the file to be, `<file>.new-<random>/`, with
 // its log and whatever else SQLite keeps. It gets its name by link(2) when it is whole, which fails
-// where the name is taken. Whoever makes it holds a lock on the folder, which the system releases
-// when a process dies: an unlocked one is nobody's, and the next process that opens the file for
-// writing removes it. A lock on the file itself would not do: closing its descriptor would release
+// where the name is taken. The process that makes it holds a lock on the folder, which the system
+// releases when that process dies. The next process that opens the file for writing removes folders
+// that are not locked. A lock on the file itself would not do: closing its descriptor would release
 // SQLite's (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 
 import Foundation
@@ -71,7 +71,8 @@ package final class Draft {
     close(descriptor)
   }
 
-  /// Gives the file its name, for good: also after a power failure. Nobody may have it open.
+  /// Gives the file its name, for good: also after a power failure. No connection may have it
+  /// open.
   ///
   /// - Returns: false when the name was taken; then whatever has it is as it was.
   package func publish() throws(KeepsakeError) -> Bool {
@@ -85,8 +86,8 @@ package final class Draft {
 }
 
 extension Draft {
-  /// Takes the place of the file that has the name, with its owner and permissions. Nobody may have
-  /// either open.
+  /// Takes the place of the file that has the name, with its owner and permissions. No connection
+  /// may have either open.
   func replaceTarget(_ status: FileStatus) throws(KeepsakeError) {
     // Only root can give a file to another user.
     _ = chown(path, status.owner, status.group)

@@ -52,7 +52,7 @@ struct LockedFile {
     close(descriptor)
   }
 
-  /// Whoever had the lock before may have removed the file meanwhile.
+  /// Whether the path still leads to it: the process that had the lock before may have removed it.
   private static func isStill(_ descriptor: Int32, _ path: String) -> Bool {
     var (mine, present) = (stat(), stat())
     return fstat(descriptor, &mine) == 0 && stat(path, &present) == 0

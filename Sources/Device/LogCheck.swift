@@ -23,9 +23,9 @@
 // of it would pass the same logs, or refuse one that is the file's own, which is worse.
 //
 // This reads every page, so it is done only for a log that no connection has open, which a crash
-// has left: whoever has it open has done it. One process at a time does it, under flock(2) on the
-// log; SQLite locks the file and its shared memory, never the log, so opening and closing that
-// releases no lock of a connection in this process.
+// has left: the process that has it open has done it. One process at a time does it, under flock(2)
+// on the log; SQLite locks the file and its shared memory, never the log, so opening and closing
+// that releases no lock of a connection in this process.
 
 import Foundation
 import GRDB
@@ -49,7 +49,7 @@ enum LogCheck {
     else { return try connect() }
     defer { lock.release() }
     if try !isOpen(real) { try refuseForeignLog(location, patience) }
-    // Whoever waits for the lock finds the log open.
+    // Still under the lock: the process that waits for it then finds the log open.
     return try connect()
   }
 

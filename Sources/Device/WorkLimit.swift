@@ -19,8 +19,8 @@ final class WorkLimit: @unchecked Sendable {
 
   /// A statement that runs: which of its runs this is, and how many steps it has taken.
   ///
-  /// SQLite counts the steps of a statement when it returns a row or ends. One that sorts, counts or
-  /// writes works long before that, so the calls are counted in which its count stands still.
+  /// SQLite counts the steps of a statement when it returns a row or ends. One that sorts, counts
+  /// or writes works long before that, so the calls are counted in which its count stands still.
   private struct Run {
     let number: Int32
     let start: Int32
