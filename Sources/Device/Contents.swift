@@ -10,7 +10,8 @@ struct Contents {
   private var scopes = Scopes()
   /// Scopes whose values have still to be read.
   private var unread: [Scope] = []
-  private var values: [Address: StoredValue] = [:]
+  /// Without tombstones; undecoded, because arrays and dictionaries take many times their bytes.
+  private var values: [Address: TaggedCell] = [:]
   /// The last arrival number that was looked at.
   private var lseq: Int64 = 0
   private var hasMet = false
@@ -40,7 +41,7 @@ struct Contents {
   mutating func note(_ changes: [Change], isWhole: Bool) {
     for change in changes {
       let address = Address(store: change.store, key: change.key)
-      if scopes.contains(address) { values[address] = change.new }
+      if scopes.contains(address) { values[address] = change.after.ifValue }
       if isWhole { lseq = max(lseq, change.transaction) }
     }
   }
@@ -61,13 +62,13 @@ struct Contents {
     let hasMet = try connection.hasMet()
     var news = News(replica: replica, reason: self.hasMet ? .merge : .firstMerge)
     if hasCommits, !scopes.all.isEmpty { try compare(connection, &news) }
-    var added: [Address: StoredValue] = [:]
+    var added: [Address: TaggedCell] = [:]
     for scope in unread {
-      try connection.forEachEntry(in: scope) { added[$0.address] = $0.content.value }
+      try connection.forEachEntry(in: scope) { added[$0.address] = $0.content.ifValue }
     }
     values.merge(added) { $1 }
     for change in news.changes {
-      values[Address(store: change.store, key: change.key)] = change.new
+      values[Address(store: change.store, key: change.key)] = change.after.ifValue
     }
     for scope in unread { scopes.add(scope) }
     unread = []
@@ -82,19 +83,20 @@ struct Contents {
     var changes: [Change] = []
 
     mutating func add(
-      _ address: Address, _ old: StoredValue?, _ new: StoredValue?, _ stamp: HybridTimestamp,
+      _ address: Address, _ old: TaggedCell, _ new: TaggedCell, _ stamp: HybridTimestamp,
       by writer: ReplicaID
     ) {
       changes.append(
         Change(
-          store: address.store.string, key: address.key.string, old: old, new: new,
+          store: address.store.string, key: address.key.string, from: old, to: new,
           writer: writer, stamp: stamp, reason: writer == replica.id ? .local : reason,
           process: .other, transaction: replica.lseq))
     }
 
-    mutating func add(_ entry: Entry, replacing old: StoredValue?) {
-      guard old != entry.content.value else { return }
-      add(entry.address, old, entry.content.value, entry.stamp, by: entry.origin)
+    mutating func add(_ entry: Entry, replacing old: TaggedCell?) {
+      let (old, new) = (old ?? .tombstone, entry.content.ifValue ?? .tombstone)
+      guard old != new else { return }
+      add(entry.address, old, new, entry.stamp, by: entry.origin)
     }
   }
 
@@ -126,7 +128,9 @@ struct Contents {
     }
     // Nobody wrote down who deleted them, so it was this device.
     for address in lost.sorted() {
-      news.add(address, values[address], nil, news.replica.last, by: news.replica.id)
+      news.add(
+        address, values[address] ?? .tombstone, .tombstone, news.replica.last,
+        by: news.replica.id)
     }
   }
 }

@@ -134,7 +134,7 @@ package enum Door {
     ) { row in
       let (old, new) = (row.content(2), row.content(4))
       let change = Change(
-        store: row.text(0), key: row.text(1), old: old.value, new: new.value,
+        store: row.text(0), key: row.text(1), from: old, to: new,
         writer: ReplicaID(rawValue: row.integer(7)),
         stamp: HybridTimestamp(rawValue: row.integer(6)), reason: reason)
       return body(change, old.cell.byteCount + new.cell.byteCount)

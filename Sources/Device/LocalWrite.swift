@@ -4,8 +4,13 @@ package import KeepsakeValues
 
 /// One set (or, without a value, delete) of a key on this device.
 package struct LocalWrite: Sendable {
+  private enum Value {
+    case decoded(StoredValue?)
+    case stored(TaggedCell)
+  }
+
   package var address: Address
-  package var value: StoredValue?
+  private var value: Value
   /// Stands in for the device's clock, in milliseconds since 1970.
   package var wallClock: Int64?
   /// Beyond these the write is refused.
@@ -17,8 +22,25 @@ package struct LocalWrite: Sendable {
   ) {
     self.limits = limits
     address = Address(store: store, key: key)
-    self.value = value
+    self.value = .decoded(value)
     self.wallClock = wallClock
+  }
+
+  /// - Parameter content: as it is to be stored, which nobody checks again.
+  package init(store: String, key: String, content: TaggedCell, wallClock: Int64? = nil) {
+    address = Address(store: store, key: key)
+    value = .stored(content)
+    self.wallClock = wallClock
+  }
+
+  /// The columns to write.
+  ///
+  /// - Throws: `ValueError` for a value that cannot be stored.
+  func content() throws(ValueError) -> TaggedCell {
+    switch value {
+    case .decoded(let value): try TaggedCell(value)
+    case .stored(let content): content
+    }
   }
 }
 

@@ -68,7 +68,7 @@ extension Device {
         "SELECT DISTINCT store FROM default_value WHERE key = ?1", [.text(key)]
       ) { $0.text(0) }
       let set = try connection.stores().filter { store in
-        try connection.entry(at: Address(store: store, key: key))?.content.value != nil
+        try connection.entry(at: Address(store: store, key: key))?.content.ifValue != nil
       }
       return Set(seeded + set).sorted()
     }

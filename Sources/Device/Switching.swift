@@ -36,9 +36,9 @@ extension Core {
 
 extension Device {
   /// The live values of a store, at one moment.
-  package func values(store: String) throws(KeepsakeError) -> [ByteText: StoredValue] {
-    var values: [ByteText: StoredValue] = [:]
-    try forEachEntry(store: store) { values[$0.address.key] = $0.content.value }
+  package func values(store: String) throws(KeepsakeError) -> [ByteText: TaggedCell] {
+    var values: [ByteText: TaggedCell] = [:]
+    try forEachEntry(store: store) { values[$0.address.key] = $0.content.ifValue }
     return values
   }
 
@@ -64,7 +64,7 @@ extension Device {
   ///   - known: the values there.
   ///   - move: runs before anybody is told, when nothing can fail any more.
   package func adopt(
-    _ newcomers: [Newcomer], store: String, knowing known: [ByteText: StoredValue],
+    _ newcomers: [Newcomer], store: String, knowing known: [ByteText: TaggedCell],
     _ move: () -> Void
   ) throws(KeepsakeError) {
     // Nobody in this process can commit between the reading and what is told of it.
@@ -77,16 +77,17 @@ extension Device {
   }
 
   private func difference(
-    _ connection: Connection, store: String, from known: [ByteText: StoredValue]
+    _ connection: Connection, store: String, from known: [ByteText: TaggedCell]
   ) throws -> [Change] {
     let replica = try ReplicaState(connection)
     var there: [ByteText: Entry] = [:]
     try forEachEntry(store: store) { there[$0.address.key] = $0 }
     return Set(known.keys).union(there.keys).sorted().compactMap { key in
-      let (old, entry) = (known[key], there[key])
-      guard old != entry?.content.value else { return nil }
+      let entry = there[key]
+      let (old, new) = (known[key] ?? .tombstone, entry?.content ?? .tombstone)
+      guard old != new else { return nil }
       return Change(
-        store: store, key: key.string, old: old, new: entry?.content.value,
+        store: store, key: key.string, from: old, to: new,
         writer: entry?.origin ?? replica.id, stamp: entry?.stamp ?? replica.last,
         reason: .account, transaction: replica.lseq)
     }

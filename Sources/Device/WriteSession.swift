@@ -40,7 +40,7 @@ final class WriteSession: @unchecked Sendable {
 
   func add(_ write: LocalWrite, _ connection: Connection, _ clock: WallClock) throws {
     try check(write.address, connection)
-    let content = try TaggedCell(write.value)
+    let content = try write.content()
     try EntrySize.check(write.address, content, connection.path)
     let old = try connection.entry(at: write.address)
     let before = old?.content ?? .tombstone
@@ -104,8 +104,8 @@ final class WriteSession: @unchecked Sendable {
 extension Change {
   fileprivate init(_ entry: Entry, replacing old: TaggedCell) {
     self.init(
-      store: entry.address.store.string, key: entry.address.key.string, old: old.value,
-      new: entry.content.value, writer: entry.origin, stamp: entry.stamp, reason: .local)
+      store: entry.address.store.string, key: entry.address.key.string, from: old,
+      to: entry.content, writer: entry.origin, stamp: entry.stamp, reason: .local)
   }
 
   /// One change for each key that has another value than before the first of `changes`, in the
@@ -123,6 +123,6 @@ extension Change {
         net.append(change)
       }
     }
-    return net.filter { $0.old != $0.new }
+    return net.filter { $0.before != $0.after }
   }
 }

@@ -28,7 +28,7 @@ extension CloudKeyValueStore {
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.
   public func valueState(forKey key: String) throws(KeepsakeError) -> ValueState {
-    if try device.entry(store: storeName, key: key)?.content.value != nil { return .set }
+    if try device.entry(store: storeName, key: key)?.content.ifValue != nil { return .set }
     return try syncState == .neverMet ? .notYetMet : .default
   }
 }

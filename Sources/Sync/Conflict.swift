@@ -9,8 +9,10 @@ public struct Conflict: Sendable, Hashable {
   public let id: Int64
   public let store: String
   public let key: String
-  /// What was lost; nil is a deletion.
-  public let lost: StoredValue?
+  /// The columns of what was lost, see `lost`.
+  package let loser: TaggedCell
+  /// What was lost; nil is a deletion. An array or a dictionary is decoded at each access.
+  public var lost: StoredValue? { loser.value }
   public let lostStamp: HybridTimestamp
   public let lostOrigin: ReplicaID
   /// Whether what won is a deletion.
@@ -68,7 +70,7 @@ extension Device {
   /// - Throws: `KeepsakeError`; then nothing was written.
   public func restore(_ conflict: Conflict) throws(KeepsakeError) {
     try core.write { connection in
-      try write([LocalWrite(store: conflict.store, key: conflict.key, value: conflict.lost)])
+      try write([LocalWrite(store: conflict.store, key: conflict.key, content: conflict.loser)])
       try connection.markResolved(conflict)
       return ((), [])
     }
@@ -125,7 +127,7 @@ extension Connection {
       let lost = row.content(3)
       conflicts.append(
         Conflict(
-          id: row.integer(0), store: row.text(1), key: row.text(2), lost: lost.value,
+          id: row.integer(0), store: row.text(1), key: row.text(2), loser: lost,
           lostStamp: HybridTimestamp(rawValue: row.integer(5)),
           lostOrigin: ReplicaID(rawValue: row.integer(6)),
           winnerIsDeletion: row.integer(7) == TaggedCell.tombstone.tag,

@@ -3,12 +3,12 @@
 package import KeepsakeDevice
 package import KeepsakeValues
 
-/// A key that has another value on each of two devices. Nil is: none, or deleted.
+/// A key that has another value on each of two devices. A tombstone is: none, or deleted.
 package struct Difference: Sendable, Equatable {
   package let store: String
   package let key: String
-  package let left: StoredValue?
-  package let right: StoredValue?
+  package let left: TaggedCell
+  package let right: TaggedCell
 
   /// What applications would read differently, in the order of store and key. O(entries).
   ///
@@ -47,8 +47,7 @@ package struct Difference: Sendable, Equatable {
       """, [.text(store.string)]
     ) { row in
       Difference(
-        store: store.string, key: row.text(0), left: row.content(1).value,
-        right: row.content(3).value)
+        store: store.string, key: row.text(0), left: row.content(1), right: row.content(3))
     }
   }
 

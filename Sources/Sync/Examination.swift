@@ -128,7 +128,7 @@ private struct Examination {
           Finding(
             kind: .row, problem: "\(name) is a row that no device writes",
             cure: "set the key anew, or delete it"))
-      } else if content.value?.kind == .opaque, Tag(rawValue: content.tag) != nil {
+      } else if content.undecoded?.kind == .opaque, Tag(rawValue: content.tag) != nil {
         findings.append(
           Finding(
             kind: .value, problem: "\(name) is not of its type (tag \(content.tag))",
@@ -281,7 +281,7 @@ private struct Examination {
       if repairs { for path in leftovers { try FileManager.default.removeItem(atPath: path) } }
       return links
         + (removed + Draft.abandoned(of: real)
-          + leftovers.map { URL(fileURLWithPath: $0).lastPathComponent }).map { name in
+        + leftovers.map { URL(fileURLWithPath: $0).lastPathComponent }).map { name in
           Finding(
             kind: .leftover, problem: "\(name) was left behind when it was being made",
             cure: "--repair removes it", isRepaired: repairs)

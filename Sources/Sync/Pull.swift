@@ -227,7 +227,7 @@ struct Pull {
         let content = row.content(2)
         guard !content.isTombstone else { return true }
         let change = Change(
-          store: row.text(0), key: row.text(1), old: nil, new: content.value,
+          store: row.text(0), key: row.text(1), from: .tombstone, to: content,
           writer: ReplicaID(rawValue: row.integer(5)),
           stamp: HybridTimestamp(rawValue: row.integer(4)), reason: reason)
         return result.keep(change, content.cell.byteCount, limit: kept)

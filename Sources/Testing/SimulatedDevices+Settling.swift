@@ -37,8 +37,8 @@ extension SimulatedDevices {
     for place in indices.dropFirst() {
       for key in try Difference.all(self[0], self[place], stores: nil) {
         lines.append(
-          "\(key.store)/\(key.key): device 0 has \(show(key.left)), "
-            + "device \(place) has \(show(key.right))")
+          "\(key.store)/\(key.key): device 0 has \(show(key.left.value)), "
+            + "device \(place) has \(show(key.right.value))")
       }
     }
     return lines

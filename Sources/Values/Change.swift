@@ -4,10 +4,16 @@
 public struct Change: Sendable, Hashable {
   public let store: String
   public let key: String
-  /// The value before, as far as whoever hears of the change had been told; nil for none.
-  public let old: StoredValue?
-  /// The value now; nil when the key was deleted.
-  public let new: StoredValue?
+  /// The columns of the value before, see `old`.
+  package let before: TaggedCell
+  /// The columns of the value now.
+  package let after: TaggedCell
+  /// The value before, as far as whoever hears of the change had been told; nil for none. An array
+  /// or a dictionary is decoded at each access.
+  public var old: StoredValue? { before.value }
+  /// The value now; nil when the key was deleted. An array or a dictionary is decoded at each
+  /// access.
+  public var new: StoredValue? { after.value }
   /// The device that wrote the new value.
   public let writer: ReplicaID
   public let stamp: HybridTimestamp
@@ -50,13 +56,13 @@ public struct Change: Sendable, Hashable {
   }
 
   package init(
-    store: String, key: String, old: StoredValue?, new: StoredValue?, writer: ReplicaID,
+    store: String, key: String, from before: TaggedCell, to after: TaggedCell, writer: ReplicaID,
     stamp: HybridTimestamp, reason: Reason, process: Process = .this, transaction: Int64 = 0
   ) {
     self.store = store
     self.key = key
-    self.old = old
-    self.new = new
+    self.before = before
+    self.after = after
     self.writer = writer
     self.stamp = stamp
     self.reason = reason
@@ -67,7 +73,7 @@ public struct Change: Sendable, Hashable {
   /// This change after an earlier one of the same key, as one.
   package func after(_ first: Change) -> Change {
     Change(
-      store: store, key: key, old: first.old, new: new, writer: writer, stamp: stamp,
-      reason: reason, process: process, transaction: transaction)
+      store: store, key: key, from: first.before, to: after, writer: writer,
+      stamp: stamp, reason: reason, process: process, transaction: transaction)
   }
 }

@@ -15,6 +15,7 @@ extension JSON {
       var values: [StoredValue] = []
       for element in elements { values.append(try element.storedValue()) }
       return .array(values)
+    case .container(let container, _): return try container.json().storedValue()
     case .object(let members):
       return isMarker ? try Self.marked(members[0]) : try Self.dictionary(members)
     }

@@ -11,6 +11,8 @@ package indirect enum JSON: Sendable, Equatable {
   case string(String)
   case array([JSON])
   case object([Member])
+  /// A stored array or dictionary, which nobody has to read to write it.
+  case container(ContainerText, isShown: Bool)
 
   package struct Member: Sendable, Equatable {
     package let name: String
@@ -40,58 +42,73 @@ package indirect enum JSON: Sendable, Equatable {
 extension JSON {
   /// The shortest text of this value: no spaces, only the escapes that RFC 8259 demands. O(n).
   package func text() -> String {
-    var out = ""
-    write(to: &out)
-    return out
+    let sink = TextSink()
+    write(to: sink)
+    return String(decoding: sink.bytes, as: UTF8.self)
   }
 
-  private func write(to out: inout String) {
+  /// Writes that text piece by piece.
+  package func write(to sink: TextSink) {
     switch self {
-    case .null: out += "null"
-    case .boolean(let flag): out += flag ? "true" : "false"
-    case .integer(let number): out += String(number)
-    case .real(let number): out += number.description
-    case .string(let text): Self.write(text, to: &out)
+    case .null: sink.append("null")
+    case .boolean(let flag): sink.append(flag ? "true" : "false")
+    case .integer(let number): sink.append(String(number))
+    case .real(let number): sink.append(number.description)
+    case .string(let text): Self.write(text, to: sink)
+    case .container(let container, let isShown): container.write(to: sink, isShown: isShown)
     case .array(let elements):
-      Self.list(elements, "[", "]", to: &out) { $0.write(to: &$1) }
+      sink.append(UInt8(ascii: "["))
+      for (place, element) in elements.enumerated() {
+        if place > 0 { sink.append(UInt8(ascii: ",")) }
+        element.write(to: sink)
+      }
+      sink.append(UInt8(ascii: "]"))
     case .object(let members):
-      Self.list(members, "{", "}", to: &out) {
-        Self.write($0.name, to: &$1)
-        $1 += ":"
-        $0.value.write(to: &$1)
+      sink.append(UInt8(ascii: "{"))
+      for (place, member) in members.enumerated() {
+        if place > 0 { sink.append(UInt8(ascii: ",")) }
+        Self.write(member.name, to: sink)
+        sink.append(UInt8(ascii: ":"))
+        member.value.write(to: sink)
       }
+      sink.append(UInt8(ascii: "}"))
     }
   }
 
-  private static func list<Element>(
-    _ elements: [Element], _ open: String, _ close: String, to out: inout String,
-    each: (Element, inout String) -> Void
-  ) {
-    out += open
-    var first = true
-    for element in elements {
-      if !first { out += "," }
-      first = false
-      each(element, &out)
-    }
-    out += close
+  private static func write(_ text: String, to sink: TextSink) {
+    sink.append(UInt8(ascii: "\""))
+    var text = text
+    text.withUTF8 { write(run: $0, to: sink) }
+    sink.append(UInt8(ascii: "\""))
   }
 
-  private static func write(_ text: String, to out: inout String) {
-    out += "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": out += "\\\""
-      case "\\": out += "\\\\"
-      case "\n": out += "\\n"
-      case "\r": out += "\\r"
-      case "\t": out += "\\t"
-      case "\u{0}"..<" ", "\u{7f}":
-        let hex = String(scalar.value, radix: 16)
-        out += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-      default: out.unicodeScalars.append(scalar)
-      }
+  /// Writes whole scalars of a string, with escapes where they are needed.
+  static func write(run: UnsafeBufferPointer<UInt8>, to sink: TextSink) {
+    var start = 0
+    for (place, byte) in run.enumerated() where needsEscape(byte) {
+      if place > start { sink.append(UnsafeBufferPointer(rebasing: run[start..<place])) }
+      write(Unicode.Scalar(byte), to: sink)
+      start = place + 1
     }
-    out += "\""
+    if start < run.count { sink.append(UnsafeBufferPointer(rebasing: run[start...])) }
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f
+  }
+
+  /// Writes one scalar of a string.
+  static func write(_ scalar: Unicode.Scalar, to sink: TextSink) {
+    switch scalar {
+    case "\"": sink.append("\\\"")
+    case "\\": sink.append("\\\\")
+    case "\n": sink.append("\\n")
+    case "\r": sink.append("\\r")
+    case "\t": sink.append("\\t")
+    case "\u{0}"..<" ", "\u{7f}":
+      let hex = String(scalar.value, radix: 16)
+      sink.append("\\u" + String(repeating: "0", count: 4 - hex.count) + hex)
+    default: sink.append(String(scalar))
+    }
   }
 }

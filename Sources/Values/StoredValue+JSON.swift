@@ -17,6 +17,11 @@ extension JSON {
     self = try Self.element(value, shown: false, depth: 0)
   }
 
+  /// The form of a part of a container.
+  init(element value: StoredValue, shown: Bool) throws(ValueError) {
+    self = try Self.element(value, shown: shown, depth: 0)
+  }
+
   /// The form that `--json` prints.
   package init(showing value: StoredValue) throws(ValueError) {
     switch value {
@@ -60,10 +65,14 @@ extension JSON {
   }
 
   private static func check(_ depth: Int) throws(ValueError) {
-    guard depth < StoredValue.maximumDepth else {
-      throw ValueError(
-        .invalid,
-        "arrays and dictionaries nest deeper than \(StoredValue.maximumDepth) levels; flatten them")
+    guard depth < StoredValue.maximumDepth else { throw ValueError.nestsTooDeep }
+  }
+
+  /// The form that `--json` prints, without building a container.
+  package init(showing value: UndecodedValue) throws(ValueError) {
+    switch value {
+    case .decoded(let value): self = try JSON(showing: value)
+    case .container(let text): self = .container(text, isShown: true)
     }
   }
 
@@ -100,4 +109,10 @@ extension JSON {
   static func name(_ number: Double) -> String {
     number.isNaN ? "nan" : number < 0 ? "-inf" : "inf"
   }
+}
+
+extension ValueError {
+  static let nestsTooDeep = ValueError(
+    .invalid,
+    "arrays and dictionaries nest deeper than \(StoredValue.maximumDepth) levels; flatten them")
 }

@@ -57,6 +57,9 @@ extension TaggedCell {
 
   package var isTombstone: Bool { tag == Tag.tombstone.rawValue }
 
+  /// Nil for a tombstone.
+  package var ifValue: TaggedCell? { isTombstone ? nil : self }
+
   /// The value, or nil for a tombstone.
   package var value: StoredValue? {
     guard !isTombstone else { return nil }

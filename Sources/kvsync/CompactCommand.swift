@@ -31,8 +31,10 @@ struct CompactCommand: ParsableCommand {
         "bytesAfter": .integer(result.sizeAfter),
       ]),
       lines: retired.map { "\($0) was not met for 180 days and is retired" } + [
-        counted(result.collected, "deletion") + " collected, \(result.waiting) waiting;"
-          + " \(result.sizeBefore) bytes before, \(result.sizeAfter) after"
+        """
+        \(counted(result.collected, "deletion")) collected, \(result.waiting) waiting; \
+        \(result.sizeBefore) bytes before, \(result.sizeAfter) after
+        """
       ], isData: false)
   }
 }

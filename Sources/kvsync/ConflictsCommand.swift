@@ -63,7 +63,8 @@ struct ConflictsCommand: ParsableCommand {
   }
 
   private static func json(_ conflict: Conflict) throws -> JSON {
-    let content = try conflict.lost.map(Shown.value) ?? [JSON.Member("deleted", .boolean(true))]
+    let content =
+      try conflict.loser.undecoded.map(Shown.value) ?? [JSON.Member("deleted", .boolean(true))]
     return .object([
       "id": .integer(conflict.id), "store": .string(conflict.store), "key": .string(conflict.key),
       "lost": .object(content + Shown.provenance(conflict.lostStamp, conflict.lostOrigin)),
@@ -75,16 +76,17 @@ struct ConflictsCommand: ParsableCommand {
     ])
   }
 
-  private static func line(_ conflict: Conflict) throws -> String {
+  private static func line(_ conflict: Conflict) throws -> Line {
     let winner = conflict.winnerIsDeletion ? "a deletion" : "a write"
     let (store, key) = (Shown.name(conflict.store), Shown.name(conflict.key))
-    return "\(conflict.id)\t\(store)\t\(key)\t\(try lost(conflict))"
-      + "\tof \(Shown.text(conflict.lostStamp)) by \(conflict.lostOrigin)"
+    let fate =
+      "\tof \(Shown.text(conflict.lostStamp)) by \(conflict.lostOrigin)"
       + "\tlost to \(winner) of \(Shown.text(conflict.winnerStamp)) by \(conflict.winnerOrigin)"
       + (conflict.isResolved ? "\tresolved" : "")
+    return "\(conflict.id)\t\(store)\t\(key)\t\(try lost(conflict))\(fate)"
   }
 
-  private static func lost(_ conflict: Conflict) throws -> String {
-    try conflict.lost.map { try Shown.quoted($0) } ?? "deleted"
+  private static func lost(_ conflict: Conflict) throws -> Line {
+    try Shown.quoted(conflict.loser, or: "deleted")
   }
 }

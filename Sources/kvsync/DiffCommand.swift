@@ -45,11 +45,9 @@ struct DiffCommand: ParsableCommand {
     ])
   }
 
-  private static func line(_ difference: Difference) throws -> String {
-    [
-      Shown.name(difference.store), Shown.name(difference.key),
-      try difference.left.map { try Shown.quoted($0) } ?? "",
-      try difference.right.map { try Shown.quoted($0) } ?? "",
-    ].joined(separator: "\t")
+  private static func line(_ difference: Difference) throws -> Line {
+    let address = "\(Shown.name(difference.store))\t\(Shown.name(difference.key))"
+    let left = try Shown.quoted(difference.left, or: "")
+    return "\(address)\t\(left)\t\(try Shown.quoted(difference.right, or: ""))"
   }
 }

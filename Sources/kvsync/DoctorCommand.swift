@@ -39,7 +39,7 @@ struct DoctorCommand: ParsableCommand {
         ]),
       ]),
       lines: findings.isEmpty
-        ? ["\(Shown.name(file)): nothing is wrong"] : findings.map(Self.line),
+        ? ["\(Shown.name(file)): nothing is wrong"] : findings.map { Line(Self.line($0)) },
       isData: !findings.isEmpty)
     if !common.json { common.output.say(Self.sqlite) }
     if open > 0 { throw Negative(message: nil) }

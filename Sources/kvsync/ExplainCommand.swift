@@ -52,7 +52,9 @@ private struct Explanation {
     conflicts = try device.conflicts(store: store).filter { ByteText($0.key) == address.key }
   }
 
-  private var value: StoredValue? { entry?.content.value ?? seeds.first?.value.value }
+  private var value: UndecodedValue? {
+    entry?.content.undecoded ?? seeds.first.map { .decoded($0.value.value) }
+  }
 
   // MARK: - For programs
 
@@ -64,7 +66,8 @@ private struct Explanation {
       }
       return .object([
         "store": .string(address.store.string), "key": .string(address.key.string),
-        "value": try Shown.optional(value), "layers": .array(own + seeded),
+        "value": try value.map { .object(try Shown.value($0)) } ?? .null,
+        "layers": .array(own + seeded),
         "held": .array(try held.map(Shown.entry)),
         "conflicts": .array(conflicts.map { .integer($0.id) }),
       ])
@@ -78,33 +81,35 @@ private struct Explanation {
 
   // MARK: - For people
 
-  var lines: [String] {
+  var lines: [Line] {
     get throws {
       let name = "\(Shown.name(address.store.string))/\(Shown.name(address.key.string))"
-      var lines = ["\(name): " + (try value.map { try Shown.quoted($0) } ?? "no value")]
+      let first: Line = try value.map { "\(name): \(try Shown.quoted($0))" } ?? "\(name): no value"
+      var lines = [first]
       if let entry {
-        lines.append("  \(entry.content.isTombstone ? "deleted" : "set"): \(try told(entry))")
+        let verb = entry.content.isTombstone ? "deleted" : "set"
+        lines.append("  \(verb): \(try told(entry))")
       }
       for (place, seed) in seeds.enumerated() {
         let note = place == 0 ? "" : ", behind a bundle that was seeded later"
-        lines.append(
-          "  default: \(try Shown.quoted(seed.value.value)), \(Shown.name(seed.value.source))"
-            + " of \(Shown.name(seed.bundle))\(note)")
+        let value = try Shown.quoted(.decoded(seed.value.value))
+        let source = "\(Shown.name(seed.value.source)) of \(Shown.name(seed.bundle))\(note)"
+        lines.append("  default: \(value), \(source)")
       }
       for entry in held { lines.append("  waiting, from the future: \(try told(entry))") }
       for conflict in conflicts {
-        let lost = try conflict.lost.map { try Shown.quoted($0) } ?? "a deletion"
-        lines.append(
-          "  lost (conflict \(conflict.id)): \(lost), \(Shown.text(conflict.lostStamp))"
-            + " by \(device(conflict.lostOrigin))")
+        let lost = try Shown.quoted(conflict.loser, or: "a deletion")
+        let source = "\(Shown.text(conflict.lostStamp)) by \(device(conflict.lostOrigin))"
+        lines.append("  lost (conflict \(conflict.id)): \(lost), \(source)")
       }
       return lines
     }
   }
 
-  private func told(_ entry: Entry) throws -> String {
-    let value = try entry.content.value.map { try Shown.quoted($0) + ", " } ?? ""
-    return "\(value)\(Shown.text(entry.stamp)) by \(device(entry.origin))"
+  private func told(_ entry: Entry) throws -> Line {
+    let source = "\(Shown.text(entry.stamp)) by \(device(entry.origin))"
+    guard let value = entry.content.undecoded else { return Line(source) }
+    return "\(try Shown.quoted(value)), \(source)"
   }
 
   private func device(_ id: ReplicaID) -> String {

@@ -45,8 +45,8 @@ struct ExportCommand: ParsableCommand {
       if deleted || !$0.content.isTombstone { entries.append($0) }
     }
     entries.sort { ($0.stamp, $0.origin) < ($1.stamp, $1.origin) }
-    let lines = try entries.map { try TransferLine($0).json }
+    let lines = try entries.map(TransferLine.json)
     let output = Output(isJSON: common.json || format == .json, isQuiet: common.quiet)
-    output.print(.array(lines), lines: lines.map { $0.text() }, isData: true)
+    output.print(.array(lines), lines: lines.map(Line.init), isData: true)
   }
 }

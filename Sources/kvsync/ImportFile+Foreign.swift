@@ -4,28 +4,43 @@ import KeepsakeSettingsBundle
 import KeepsakeValues
 
 extension ImportFile {
-  /// What a file is instead, whose first line is no line of an export; nil if that is all we know.
-  func foreignFormat(_ bytes: [UInt8]) -> (any Error)? {
-    if let text = String(validating: bytes, as: UTF8.self), isDocument(text) {
-      return fail(
-        "1", "this is JSON, but not as export writes it; write one JSON object with a key a line")
-    }
+  /// What is looked at of it.
+  private static let limit = 1 << 24
+
+  /// What the input is instead, whose first line is no line of an export; nil if that is all we
+  /// know.
+  ///
+  /// - Parameters:
+  ///   - line: its number; those before are blank.
+  ///   - isWhole: whether none follows.
+  func foreignFormat(line: Int, isWhole: Bool) -> (any Error)? {
     do {
+      guard line + input.part.count <= Self.limit else { return nil }
+      let start = [UInt8](repeating: 0x0A, count: line - 1) + input.part
+      guard let bytes = isWhole ? start : try input.rest(after: start + [0x0A], limit: Self.limit)
+      else { return nil }
+      if isDocument(bytes) {
+        return fail(
+          "1",
+          "this is JSON, but not as export writes it; write one JSON object with a key a line")
+      }
       guard try bytes.starts(with: Array("version https://git-lfs".utf8)) || isOpenStep(bytes)
       else { return nil }
-      return PropertyList.foreignFormat(bytes, file: name)
+      return PropertyList.foreignFormat(bytes, file: input.name)
     } catch {
       return error
     }
   }
 
   /// Whether the text is one JSON object that is nothing of ours.
-  private func isDocument(_ text: String) -> Bool {
-    do {
-      guard case .object(let members) = try JSON(parsing: text) else { return false }
-      return !members.isEmpty && !members.contains { $0.name == "key" }
-    } catch {
-      return false
+  private func isDocument(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBufferPointer { bytes in
+      do throws(JSONError) {
+        let record = try JSONRecord(parsing: bytes, JSONRecord.Names(["key"], large: ""))
+        return bytes.isUTF8 && record.stranger != nil && record.members["key"] == nil
+      } catch {
+        return false
+      }
     }
   }
 

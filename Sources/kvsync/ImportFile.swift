@@ -4,99 +4,213 @@ import KeepsakeDevice
 import KeepsakeSettingsBundle
 import KeepsakeValues
 
-/// What a file to import says, checked whole before anything is written.
+/// What an input to import says, checked whole before anything is written.
 struct ImportFile {
-  /// For messages.
-  let name: String
+  let input: ImportInput
   /// The store of lines that name none.
   let store: String
 
-  func writes(_ bytes: [UInt8]) throws -> [LocalWrite] {
-    if PropertyList.isBinary(bytes) {
-      return writes(
-        try PropertyList.storedMembers(ofBinary: bytes, file: name, limits: .generous))
+  /// Calls `body` for each write, in the order of the input.
+  func forEachWrite(_ body: (TransferLine) throws -> Void) throws {
+    let head = try input.head()
+    if PropertyList.isBinary(head) {
+      let members = try PropertyList.storedMembers(
+        ofBinary: whole(), file: input.name, limits: .generous)
+      return try forEach(members, body)
     }
-    if let text = try PropertyList.transcoded(bytes, file: name) {
-      guard Self.first(text) == UInt8(ascii: "<") else {
-        throw PropertyList.foreignFormat(bytes, file: name) ?? fail("1", Self.notUTF8)
-      }
-      return try writes(xml: text, isTranscoded: true)
+    if try isWide(head) {
+      let bytes = try whole()
+      guard let text = try PropertyList.transcoded(bytes, file: input.name),
+        Self.first(text) == UInt8(ascii: "<")
+      else { throw PropertyList.foreignFormat(bytes, file: input.name) ?? fail("1", Self.notUTF8) }
+      return try forEach(xml: text, isTranscoded: true, body)
     }
-    let bytes = bytes.starts(with: Self.mark) ? Array(bytes.dropFirst(Self.mark.count)) : bytes
-    switch Self.first(bytes) {
+    if head.starts(with: Self.mark) { for _ in Self.mark { input.skip() } }
+    switch Self.first(head) {
     // Nothing but a property list starts with it.
-    case UInt8(ascii: "<"): return try writes(xml: bytes, isTranscoded: false)
-    case UInt8(ascii: "["): return try array(bytes)
-    default: return try writes(lines: bytes)
+    case UInt8(ascii: "<"): try forEach(xml: whole(), isTranscoded: false, body)
+    case UInt8(ascii: "["): try forEachElement(body)
+    default: try forEachLine(body)
     }
   }
 
-  private func writes(xml bytes: [UInt8], isTranscoded: Bool) throws -> [LocalWrite] {
+  /// Whether these are units of 16 or 32 bits; their first few tell.
+  private func isWide(_ head: [UInt8]) throws -> Bool {
+    try PropertyList.transcoded(Array(head.prefix(4)), file: input.name) != nil
+  }
+
+  private func whole() throws -> [UInt8] {
+    let limit = PropertyListLimits.generous.bytes
+    guard let bytes = try input.rest(limit: limit) else {
+      throw PropertyListError.tooLarge(file: input.name, limit: limit)
+    }
+    return bytes
+  }
+
+  private func forEach(
+    xml bytes: [UInt8], isTranscoded: Bool, _ body: (TransferLine) throws -> Void
+  ) throws {
     let list = try PropertyList.parse(
-      bytes, file: name, limits: .generous, isTranscoded: isTranscoded)
-    return writes(try list.storedMembers(file: name))
+      bytes, file: input.name, limits: .generous, isTranscoded: isTranscoded)
+    try forEach(try list.storedMembers(file: input.name), body)
   }
 
-  private func writes(lines bytes: [UInt8]) throws -> [LocalWrite] {
-    var writes: [LocalWrite] = []
-    let lines = bytes.split(separator: Self.lineFeed, omittingEmptySubsequences: false)
-    for (index, line) in lines.enumerated() where !line.allSatisfy(Self.blanks.contains) {
-      do {
-        writes.append(try write(try json(line, line: index + 1), at: "\(index + 1)"))
-      } catch {
-        throw writes.isEmpty ? foreignFormat(bytes) ?? error : error
-      }
+  private func forEach(
+    _ members: [(key: String, value: StoredValue)], _ body: (TransferLine) throws -> Void
+  ) throws {
+    for (key, value) in members {
+      try body(TransferLine(store: store, key: key, content: TaggedCell(value), time: nil))
     }
-    return writes
-  }
-
-  private func writes(_ members: [(key: String, value: StoredValue)]) -> [LocalWrite] {
-    members.map { LocalWrite(store: store, key: $0.key, value: $0.value) }
   }
 
   private static let notUTF8 = "this is not UTF-8; convert the file"
   private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-  private static let lineFeed: UInt8 = 0x0A
-  private static let blanks: Set<UInt8> = [0x20, 0x09, 0x0D]
+  static let blanks: Set<UInt8> = [0x20, 0x09, 0x0D, 0x0A]
 
   /// The first byte that is not white space, nor of a byte order mark.
-  static func first(_ bytes: some Sequence<UInt8>) -> UInt8? {
-    bytes.first { !blanks.contains($0) && $0 != lineFeed && !mark.contains($0) }
-  }
-
-  /// What `export --format json` prints: the same objects in one array.
-  private func array(_ bytes: [UInt8]) throws -> [LocalWrite] {
-    guard case .array(let elements) = try json(bytes[...], line: nil) else {
-      throw fail("1", "this is not an array of objects; mend it")
-    }
-    return try elements.enumerated().map {
-      try write($0.element, at: "1", "element \($0.offset + 1): ")
-    }
+  private static func first(_ bytes: [UInt8]) -> UInt8? {
+    bytes.first { !blanks.contains($0) && !mark.contains($0) }
   }
 
   func fail(_ place: String, _ message: String) -> InputError {
-    InputError(kind: .data, message: "\(name):\(place): \(message)")
+    InputError(kind: .data, message: "\(input.name):\(place): \(message)")
+  }
+}
+
+// MARK: - Lines
+
+extension ImportFile {
+  private func forEachLine(_ body: (TransferLine) throws -> Void) throws {
+    var (line, isFirst, isEnd) = (0, true, false)
+    while !isEnd {
+      line += 1
+      isEnd = try !input.gather(line: line) { $0.firstIndex(of: 0x0A) }
+      if !isEnd { input.skip() }
+      guard !input.part.allSatisfy(Self.blanks.contains) else { continue }
+      do {
+        let record = try record(at: line, cure: "write one JSON object a line")
+        let write = try write(record, at: "\(line)")
+        input.drop()
+        isFirst = false
+        try body(write)
+      } catch {
+        throw isFirst ? foreignFormat(line: line, isWhole: isEnd) ?? error : error
+      }
+    }
   }
 
-  /// - Parameter line: nil for a text that may have several.
-  private func json(_ bytes: ArraySlice<UInt8>, line: Int?) throws -> JSON {
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw fail("\(line ?? 1)", Self.notUTF8)
-    }
-    do {
-      return try JSON(parsing: text)
-    } catch {
-      let cure = line == nil ? "write one JSON array" : "write one JSON object a line"
-      throw fail("\(line ?? 1):\(error.column)", "\(error); \(cure)")
+  /// - Parameters:
+  ///   - line: of the part that was gathered.
+  ///   - before: how many columns come before it.
+  private func record(at line: Int, before: Int = 0, cure: String) throws -> JSONRecord {
+    try input.part.withUnsafeBufferPointer { bytes in
+      guard bytes.isUTF8 else { throw fail("\(line)", Self.notUTF8) }
+      do throws(JSONError) {
+        return try JSONRecord(parsing: bytes, TransferLine.names)
+      } catch {
+        throw fail("\(line):\(before + error.column)", "\(error); \(cure)")
+      }
     }
   }
 
-  private func write(_ json: JSON, at place: String, _ prefix: String = "") throws -> LocalWrite {
+  private func write(
+    _ record: JSONRecord, at place: String, _ prefix: String = ""
+  ) throws -> TransferLine {
     do {
-      let line = try TransferLine(json, store: store)
-      return LocalWrite(store: line.store, key: line.key, value: line.value, wallClock: line.time)
+      return try TransferLine(record, store: store)
     } catch let error as LineError {
       throw fail(place, prefix + error.message)
     }
+  }
+}
+
+// MARK: - What export --format json prints: the same objects in one array
+
+extension ImportFile {
+  private func forEachElement(_ body: (TransferLine) throws -> Void) throws {
+    let cure = "write one JSON array"
+    // Everything before it, in scalars.
+    var column = try skipBlanks() + 1
+    input.skip()
+    var (number, isOver) = (0, false)
+    while !isOver {
+      var element = ElementEnd()
+      let hasEnd = try input.gather(line: 1) { element.find(in: $0) }
+      isOver = try input.next() == UInt8(ascii: "]")
+      let length = input.part.count { $0 & 0xC0 != 0x80 }
+      if hasEnd, input.part.allSatisfy(Self.blanks.contains) {
+        if isOver, number == 0 { break }
+        throw fail("1:\(column + length + 1)", "this is not a JSON value; \(cure)")
+      }
+      number += 1
+      let record = try record(at: 1, before: column, cure: cure)
+      column += length + 1
+      guard hasEnd else { throw fail("1:\(column)", "expected , or ]; \(cure)") }
+      let write = try write(record, at: "1", "element \(number): ")
+      input.drop()
+      try body(write)
+      if !isOver { input.skip() }
+    }
+    input.skip()
+    _ = try skipBlanks()
+    guard try input.next() == nil else {
+      throw fail("1", "unexpected text after the value; \(cure)")
+    }
+  }
+
+  /// - Returns: how many.
+  private func skipBlanks() throws -> Int {
+    var count = 0
+    while let byte = try input.next(), Self.blanks.contains(byte) {
+      input.skip()
+      count += 1
+    }
+    return count
+  }
+}
+
+/// Looks for the comma or the bracket behind an element, whatever the element is.
+private struct ElementEnd {
+  private var depth = 0
+  private var isInString = false
+  private var isEscaped = false
+
+  mutating func find(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    for (place, byte) in bytes.enumerated() {
+      if isInString {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isInString = false
+        }
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""): isInString = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: ","), UInt8(ascii: "]"):
+        if depth == 0 { return place }
+        if byte == UInt8(ascii: "]") { depth -= 1 }
+      case UInt8(ascii: "}"): depth -= 1
+      default: break
+      }
+    }
+    return nil
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  var isUTF8: Bool {
+    var start = 0
+    while start < count {
+      var end = Swift.min(start + 65_536, count)
+      // A scalar has at most three bytes more.
+      for _ in 0..<3 where end < count && self[end] & 0xC0 == 0x80 { end -= 1 }
+      guard String(validating: self[start..<end], as: UTF8.self) != nil else { return false }
+      start = end
+    }
+    return true
   }
 }

@@ -65,21 +65,18 @@ struct ListCommand: ParsableCommand {
     ])
   }
 
-  private func line(_ entry: Entry) throws -> String {
-    let value = entry.content.value
-    return [
-      Shown.name(entry.address.store.string), Shown.name(entry.address.key.string),
-      value?.kind.rawValue ?? "deleted", try value.map { try Shown.quoted($0) } ?? "",
-    ].joined(separator: "\t")
+  private func line(_ entry: Entry) throws -> Line {
+    let (store, key) = (entry.address.store.string, entry.address.key.string)
+    let address = "\(Shown.name(store))\t\(Shown.name(key))"
+    guard let value = entry.content.undecoded else { return "\(address)\tdeleted\t" }
+    return "\(address)\t\(value.kind.rawValue)\t\(try Shown.quoted(value))"
   }
 
-  private func seedLine(_ store: String) -> (DefaultValue) throws -> String {
+  private func seedLine(_ store: String) -> (DefaultValue) throws -> Line {
     { seed in
-      [
-        Shown.name(store), Shown.name(seed.key), seed.value.kind.rawValue,
-        try Shown.quoted(seed.value),
-        "default, \(Shown.name(seed.source))",
-      ].joined(separator: "\t")
+      let address = "\(Shown.name(store))\t\(Shown.name(seed.key))\t\(seed.value.kind.rawValue)"
+      let value = try Shown.quoted(.decoded(seed.value))
+      return "\(address)\t\(value)\tdefault, \(Shown.name(seed.source))"
     }
   }
 }

@@ -12,15 +12,12 @@ struct Output {
   ///
   /// - Parameter isData: whether the lines are what was asked for; `--quiet` silences the others.
   func print(
-    _ json: @autoclosure () throws -> JSON, lines: @autoclosure () throws -> [String], isData: Bool
+    _ json: @autoclosure () throws -> JSON, lines: @autoclosure () throws -> [Line], isData: Bool
   ) rethrows {
     if isJSON {
-      Self.standardOutput(try json().text() + "\n")
+      Self.standardOutput([Line(try json())])
     } else if isData || !isQuiet {
-      let text = try lines().map { $0 + "\n" }.joined()
-      guard !text.isEmpty else { return }
-      // A pipe or a file gets the exact bytes.
-      Self.standardOutput(isatty(STDOUT_FILENO) == 0 ? text : text.forTerminals)
+      Self.standardOutput(try lines(), forTerminals: isatty(STDOUT_FILENO) != 0)
     }
   }
 
@@ -29,10 +26,28 @@ struct Output {
     if !isQuiet { Self.standardError("kvsync: \(line.onOneLine)\n") }
   }
 
-  /// Prints data. A full disk behind `> file` must not pass for success.
-  static func standardOutput(_ text: String) {
+  /// Prints data.
+  static func standardOutput(_ text: String) { write(Data(text.utf8)) }
+
+  /// Prints lines, each piece by piece. A pipe or a file gets the exact bytes.
+  static func standardOutput(_ lines: [Line], forTerminals isEscaped: Bool = false) {
+    let sink = TextSink { text in
+      text.forEachPart { part in
+        guard isEscaped else { return write(Data(part)) }
+        write(Data(String(decoding: part, as: UTF8.self).forTerminals.utf8))
+      }
+    }
+    for line in lines {
+      line.write(to: sink)
+      sink.append(UInt8(ascii: "\n"))
+    }
+    sink.end()
+  }
+
+  /// A full disk behind `> file` must not pass for success.
+  private static func write(_ bytes: Data) {
     do {
-      try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+      try FileHandle.standardOutput.write(contentsOf: bytes)
     } catch {
       standardError("kvsync: (standard output): cannot be written; check where it leads\n")
       exit(EX_IOERR)

@@ -37,7 +37,7 @@ struct PeersCommand: ParsableCommand {
       .object([
         "replica": .string(try device.replica().description), "peers": .array(peers.map(Self.json)),
       ]),
-      lines: peers.map(Self.line), isData: true)
+      lines: peers.map { Line(Self.line($0)) }, isData: true)
   }
 
   private func retire(_ name: String) throws {

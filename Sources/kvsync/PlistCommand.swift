@@ -41,7 +41,8 @@ struct PlistCommand: ParsableCommand {
     if describe { return try printOutline() }
     let list = try PropertyList.read(at: path, limits: .generous)
     try common.output.print(
-      try ShownPropertyList.json(list.root), lines: try ShownPropertyList.lines(list.root),
+      try ShownPropertyList.json(list.root),
+      lines: try ShownPropertyList.lines(list.root).map { Line($0) },
       isData: true)
   }
 
@@ -70,7 +71,9 @@ struct PlistCommand: ParsableCommand {
       common.output.say(bundle.shownPath(warning.description))
     }
     let outline = ShownOutline(bundle.outline(strings, idiom: idiom?.idiom), bundle.identifier)
-    try common.output.print(try outline.json, lines: try outline.lines, isData: true)
+    try common.output.print(
+      try outline.json, lines: try outline.lines.map { Line($0) },
+      isData: true)
   }
 
   /// A failure, of 64 and above, leaves stdout empty and is one line: so does a bundle with errors,
@@ -87,7 +90,7 @@ struct PlistCommand: ParsableCommand {
     }
     try common.output.print(
       .array(findings.map(Self.json)),
-      lines: try findings.map { try SettingsBundle.shownPath(of: $0.description, at: path) },
+      lines: try findings.map { Line(try SettingsBundle.shownPath(of: $0.description, at: path)) },
       isData: true)
     if !findings.isEmpty { throw Negative(message: nil) }
   }
@@ -107,7 +110,7 @@ extension PropertyListLimits {
     var limits = PropertyListLimits()
     limits.bytes = 256 << 20
     limits.depth = 512
-    limits.elements = 10_000_000
+    limits.elements = 1_000_000
     limits.textBytes = 64 << 20
     return limits
   }

@@ -44,7 +44,7 @@ struct SeedCommand: ParsableCommand {
         "warnings": .array(bundle.warnings.map(Self.json)),
       ]),
       lines: [
-        counted(bundle.seeds.count, "default") + " from " + counted(bundle.paneCount, "pane")
+        "\(counted(bundle.seeds.count, "default")) from \(counted(bundle.paneCount, "pane"))"
       ], isData: false)
   }
 

@@ -39,7 +39,9 @@ struct SetCommand: ParsableCommand {
 
   /// An application that reads the key as the old type cannot read it any more.
   private func warn(of change: Change) {
-    guard let old = change.old?.kind, let new = change.new?.kind, old != new else { return }
+    guard let old = change.before.undecoded?.kind,
+      let new = change.after.undecoded?.kind, old != new
+    else { return }
     let cure = Words.type(of: old).map { "; to keep the type, write --type \($0)" } ?? ""
     common.output.say(
       "\(file): \(store.store)/\(key) was \(Words.kind(old)) and is \(Words.kind(new)) now\(cure)")

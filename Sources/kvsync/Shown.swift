@@ -7,7 +7,7 @@ import KeepsakeValues
 
 enum Shown {
   /// `{"type","value"}`.
-  static func value(_ value: StoredValue) throws -> [JSON.Member] {
+  static func value(_ value: UndecodedValue) throws -> [JSON.Member] {
     [
       JSON.Member("type", .string(value.kind.rawValue)),
       JSON.Member("value", try JSON(showing: value)),
@@ -16,7 +16,7 @@ enum Shown {
 
   /// `{"type","value","modified","stamp","origin"}`, or `{"deleted":true,…}` for a tombstone.
   static func entry(_ entry: Entry) throws -> JSON {
-    let content = try entry.content.value.map(value) ?? [JSON.Member("deleted", .boolean(true))]
+    let content = try entry.content.undecoded.map(value) ?? [JSON.Member("deleted", .boolean(true))]
     return .object(content + provenance(entry.stamp, entry.origin))
   }
 
@@ -31,7 +31,7 @@ enum Shown {
 
   /// `{"type","value","source"}`.
   static func seed(_ seed: DefaultValue) throws -> JSON {
-    .object(try value(seed.value) + [JSON.Member("source", .string(seed.source))])
+    .object(try value(.decoded(seed.value)) + [JSON.Member("source", .string(seed.source))])
   }
 
   /// A change of a device that was merged into.
@@ -53,13 +53,14 @@ enum Shown {
   private static func members(_ change: Change) throws -> [JSON.Member] {
     [
       JSON.Member("store", .string(change.store)), JSON.Member("key", .string(change.key)),
-      JSON.Member("old", try optional(change.old)), JSON.Member("new", try optional(change.new)),
+      JSON.Member("old", try optional(change.before)),
+      JSON.Member("new", try optional(change.after)),
     ]
   }
 
   /// `{"type","value"}`, or null.
-  static func optional(_ value: StoredValue?) throws -> JSON {
-    try value.map { .object(try self.value($0)) } ?? .null
+  static func optional(_ content: TaggedCell?) throws -> JSON {
+    try content?.undecoded.map { .object(try self.value($0)) } ?? .null
   }
 
   /// A time in milliseconds since 1970, as ISO 8601 where that can say it.
@@ -77,28 +78,24 @@ enum Shown {
   /// A key, a store or a file in a line: one with a tab or a line break in it would fake a column
   /// or a line.
   static func name(_ name: String) -> String {
-    name.unicodeScalars.contains(where: \.isForTerminals) ? visible(.string(name)) : name
-  }
-
-  /// The text of a JSON value, with escapes for what a terminal would act on.
-  private static func visible(_ json: JSON) -> String {
-    json.text().unicodeScalars.map {
-      // None of them is beyond 16 bits.
-      $0.isForTerminals ? "\\u" + ("000" + String($0.value, radix: 16)).suffix(4) : "\($0)"
-    }.joined()
+    name.unicodeScalars.contains(where: \.isForTerminals) ? "\(Quoted(.string(name)))" : name
   }
 
   /// A value alone, for a person or a shell: text as it is, containers as JSON.
-  static func plain(_ value: StoredValue) throws -> String {
+  static func plain(_ value: UndecodedValue) throws -> Line {
     switch try JSON(showing: value) {
-    case .string(let text): text
-    case let json: json.text()
+    case .string(let text): Line(text)
+    case let json: Line(json)
     }
   }
 
   /// A value in a line of several: text in quotes, so that it has a beginning and an end.
-  static func quoted(_ value: StoredValue?) throws -> String {
-    guard let value else { return "nothing" }
-    return visible(try JSON(showing: value))
+  static func quoted(_ value: UndecodedValue) throws -> Quoted {
+    Quoted(try JSON(showing: value))
+  }
+
+  /// The same of what may be a deletion, or nothing.
+  static func quoted(_ content: TaggedCell, or absence: String) throws -> Line {
+    try content.undecoded.map { "\(try quoted($0))" } ?? Line(absence)
   }
 }

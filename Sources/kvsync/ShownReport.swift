@@ -57,25 +57,26 @@ struct ShownReport {
     }
   }
 
-  func lines(isDryRun: Bool) throws -> [String] {
-    var lines = report.transfers.map(line)
+  func lines(isDryRun: Bool) throws -> [Line] {
+    var lines = report.transfers.map { Line(line($0)) }
     for item in report.changes {
-      lines.append(
-        "  \(name(item.into))  \(name(item.change.store, item.change.key)): "
-          + "\(try Shown.quoted(item.change.old)) -> \(try Shown.quoted(item.change.new))")
+      let change = item.change
+      let before = try Shown.quoted(change.before, or: "nothing")
+      let after = try Shown.quoted(change.after, or: "nothing")
+      lines.append("\(place(item.into, change.store, change.key)): \(before) -> \(after)")
     }
     for item in report.conflicts {
-      lines.append(
-        "  \(name(item.into))  \(name(item.conflict.store, item.conflict.key)): "
-          + "\(try lost(item.conflict.lost)) lost to a later write")
+      let lost = try Shown.quoted(item.conflict.loser, or: "a deletion")
+      let place = place(item.into, item.conflict.store, item.conflict.key)
+      lines.append("\(place): \(lost) lost to a later write")
     }
     for item in report.waiting {
-      lines.append(
-        "  \(name(item.into))  \(name(item.store, item.key)): from the future, held until "
-          + Shown.text(milliseconds: item.until))
+      let time = Shown.text(milliseconds: item.until)
+      let place = place(item.into, item.store, item.key)
+      lines.append("\(place): from the future, held until \(time)")
     }
     if report.isTruncated { lines.append("  … and more; --all-changes lists them") }
-    lines += report.events.map(line) + summary
+    lines += (report.events.map(line) + summary).map { Line($0) }
     lines.append(
       report.hasConverged
         ? (isDryRun ? "All files would hold the same." : "All files hold the same.")
@@ -89,9 +90,9 @@ struct ShownReport {
     return paths.indices.compactMap { place in
       let changes = report.changes.filter { $0.into == place }.map(\.change)
       let parts = [
-        (changes.count { $0.old == nil }, "new"),
-        (changes.count { $0.old != nil && $0.new != nil }, "overwritten"),
-        (changes.count { $0.new == nil }, "deleted"),
+        (changes.count { $0.before.isTombstone }, "new"),
+        (changes.count { !$0.before.isTombstone && !$0.after.isTombstone }, "overwritten"),
+        (changes.count { $0.after.isTombstone }, "deleted"),
         (report.conflicts.count { $0.into == place }, "lost: kvsync conflicts \(name(place))"),
       ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
       return parts.isEmpty ? nil : "\(name(place)): " + parts.joined(separator: ", ")
@@ -100,12 +101,8 @@ struct ShownReport {
 
   private func name(_ device: Int) -> String { Shown.name(paths[device]) }
 
-  private func name(_ store: String, _ key: String) -> String {
-    "\(Shown.name(store))/\(Shown.name(key))"
-  }
-
-  private func lost(_ value: StoredValue?) throws -> String {
-    try value.map { try Shown.quoted($0) } ?? "a deletion"
+  private func place(_ device: Int, _ store: String, _ key: String) -> String {
+    "  \(name(device))  \(Shown.name(store))/\(Shown.name(key))"
   }
 
   private func line(_ event: MergeReport.Event) -> String {

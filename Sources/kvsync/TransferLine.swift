@@ -13,8 +13,8 @@ import KeepsakeValues
 struct TransferLine {
   let store: String
   let key: String
-  /// Nil is a deletion.
-  let value: StoredValue?
+  /// A tombstone is a deletion.
+  let content: TaggedCell
   /// The clock for this line, in milliseconds since 1970.
   let time: Int64?
 }
@@ -29,38 +29,31 @@ struct LineError: Error {
 // MARK: - Writing
 
 extension TransferLine {
-  init(_ entry: Entry) {
-    self.init(
-      store: entry.address.store.string, key: entry.address.key.string,
-      value: entry.content.value, time: entry.stamp.milliseconds)
+  static func json(_ entry: Entry) throws -> JSON {
+    let address = [
+      JSON.Member("store", .string(entry.address.store.string)),
+      JSON.Member("key", .string(entry.address.key.string)),
+    ]
+    let content =
+      try entry.content.undecoded.map(members) ?? [JSON.Member("deleted", .boolean(true))]
+    return .object(address + content + [JSON.Member("at", Shown.time(entry.stamp.milliseconds))])
   }
 
-  var json: JSON {
-    get throws {
-      let address = [
-        JSON.Member("store", .string(store)), JSON.Member("key", .string(key)),
-      ]
-      let content = try value.map(Self.members) ?? [JSON.Member("deleted", .boolean(true))]
-      return .object(address + content + (time.map { [JSON.Member("at", Shown.time($0))] } ?? []))
-    }
-  }
-
-  private static func members(_ value: StoredValue) throws -> [JSON.Member] {
+  private static func members(_ value: UndecodedValue) throws -> [JSON.Member] {
     let type = JSON.Member("type", .string(value.kind.rawValue))
     switch value {
-    case .array, .dictionary:
-      return [type, JSON.Member("value", try JSON(storing: value))]
-    case .date(let date):
+    case .container(let text):
+      return [type, JSON.Member("value", .container(text, isShown: false))]
+    case .decoded(.date(let date)):
       let shown = JSON.Member("value", try JSON(showing: value))
       let seconds = try JSON(showing: .real(date.timeIntervalSinceReferenceDate))
       return shown.value == seconds
         ? [type, shown] : [type, shown, JSON.Member("seconds", seconds)]
-    case .opaque(let opaque):
+    case .decoded(.opaque(let opaque)):
       return [
         type, JSON.Member("tag", .integer(opaque.tag)), JSON.Member("value", try opaque.json),
       ]
-    default:
-      return [type, JSON.Member("value", try JSON(showing: value))]
+    case .decoded: return [type, JSON.Member("value", try JSON(showing: value))]
     }
   }
 }
@@ -68,36 +61,32 @@ extension TransferLine {
 // MARK: - Reading
 
 extension TransferLine {
-  private static let members: Set = [
-    "store", "key", "type", "value", "seconds", "tag", "deleted", "at",
-  ]
+  static let names = JSONRecord.Names(
+    ["store", "key", "type", "value", "seconds", "tag", "deleted", "at"], large: "value")
 
   /// - Parameter store: the store of a line that names none.
-  init(_ json: JSON, store: String) throws {
-    guard case .object(let members) = json else {
+  init(_ record: JSONRecord, store: String) throws {
+    guard record.isObject else {
       throw LineError("this is not an object; write {\"key\":…,\"type\":…,\"value\":…}")
     }
-    if let unknown = members.first(where: { !Self.members.contains($0.name) }) {
+    if let stranger = record.stranger {
       throw LineError(
-        "there is no member \"\(unknown.name)\"; use "
-          + Self.members.sorted().joined(separator: ", ")
+        "there is no member \"\(stranger)\"; use at, deleted, key, seconds, store, tag, type, value"
       )
     }
-    guard Set(members.map { ByteText($0.name) }).count == members.count else {
-      throw LineError("a member is there twice; keep one")
-    }
-    guard case .string(let key)? = json["key"], !key.isEmpty else {
+    guard case .string(let key)? = record.members["key"], !key.isEmpty else {
       throw LineError("there is no key; add \"key\" with a text that is not empty")
     }
-    guard case .string(let store) = json["store"] ?? .string(store), !store.isEmpty else {
+    guard case .string(let store) = record.members["store"] ?? .string(store), !store.isEmpty else {
       throw LineError("the store is not a name; write a text that is not empty")
     }
-    self.init(store: store, key: key, value: try Self.value(json), time: try Self.time(json))
+    self.init(
+      store: store, key: key, content: try Self.content(record), time: try Self.time(record))
   }
 
-  private static func value(_ json: JSON) throws -> StoredValue? {
-    switch (json["deleted"], json["type"], json["value"]) {
-    case (.boolean(true)?, nil, nil): return nil
+  private static func content(_ record: JSONRecord) throws -> TaggedCell {
+    switch (record.members["deleted"], record.members["type"], record.content) {
+    case (.boolean(true)?, nil, nil): return .tombstone
     case (nil, .string(let name)?, let value?):
       guard let kind = StoredValue.Kind(rawValue: name) else {
         throw LineError(
@@ -105,10 +94,8 @@ extension TransferLine {
             + " array or dictionary")
       }
       do {
-        if kind == .opaque { return .opaque(try OpaqueValue(tag: json["tag"], value)) }
-        let read = try value.storedValue(of: kind)
-        _ = try TaggedCell(read)  // Throws for what nests too deep to be stored.
-        return try json["seconds"].map { try exact($0, read) } ?? read
+        let columns = try value.columns(of: kind, tag: record.members["tag"])
+        return try record.members["seconds"].map { try exact($0, columns) } ?? columns
       } catch let error as ValueError {
         throw LineError("the value is not of type \(name): \(error)")
       }
@@ -118,18 +105,20 @@ extension TransferLine {
   }
 
   /// The date that `value` is the rounded text of.
-  private static func exact(_ seconds: JSON, _ value: StoredValue) throws -> StoredValue {
+  private static func exact(_ seconds: JSON, _ value: TaggedCell) throws -> TaggedCell {
     let exact = try JSON.object(["$date": seconds]).storedValue()
-    guard case .date = value, try JSON(showing: exact) == JSON(showing: value) else {
+    guard value.tag == Tag.date.rawValue, let rounded = value.value,
+      try JSON(showing: exact) == JSON(showing: rounded)
+    else {
       throw LineError(
         "\"seconds\" is not the time of \"value\"; change both, or leave \"seconds\" out")
     }
-    return exact
+    return try TaggedCell(exact)
   }
 
-  private static func time(_ json: JSON) throws -> Int64? {
+  private static func time(_ record: JSONRecord) throws -> Int64? {
     let milliseconds: Int64? =
-      switch json["at"] {
+      switch record.members["at"] {
       case nil: nil
       case .integer(let number)?: number
       case .string(let text)?: ISO8601.milliseconds(text) ?? -1

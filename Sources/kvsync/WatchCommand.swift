@@ -51,12 +51,13 @@ struct WatchCommand: ParsableCommand {
   }
 
   private func show(_ change: Change) throws {
-    let line =
-      common.json
-      ? try Shown.change(change).text()
-      : "\(Shown.name(change.store))/\(Shown.name(change.key)): "
-        + "\(try Shown.quoted(change.old)) -> \(try Shown.quoted(change.new))"
-    Output.standardOutput(line + "\n")
+    guard !common.json else {
+      return Output.standardOutput([Line(try Shown.change(change))])
+    }
+    let name = "\(Shown.name(change.store))/\(Shown.name(change.key))"
+    let before = try Shown.quoted(change.before, or: "nothing")
+    let after = try Shown.quoted(change.after, or: "nothing")
+    Output.standardOutput(["\(name): \(before) -> \(after)"])
   }
 }
 

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the text of a value to its text as it is stored or shown, in one pass and without the value
+// itself: a container takes many times its bytes when it is built.
+//
+// Invariants
+// - What is written for a text is what `JSON(storing:)` or `JSON(showing:)` writes for its value.
+// - The memory taken is that of the longest name, and for each member of an object that is not
+//   canonical, or not ASCII, 12 to 24 bytes until the object ends.
+
+/// Reads one value and writes it.
+struct CanonicalText {
+  var scanner: JSONScanner
+  private let sink: TextSink
+  private let isShown: Bool
+  /// How deep containers may nest.
+  private let maximumDepth: Int
+  /// Why the text stands for no value, though it is JSON: the first reason.
+  private(set) var fault: ValueError?
+  /// Whether the members of every object come in the order of their bytes. Others are put into it
+  /// only in a sink that gathers.
+  private(set) var isOrdered = true
+
+  init(
+    _ scanner: JSONScanner, to sink: TextSink, isShown: Bool = false, maximumDepth: Int = .max
+  ) {
+    self.scanner = scanner
+    self.sink = sink
+    self.isShown = isShown
+    self.maximumDepth = maximumDepth
+  }
+
+  /// - Returns: the kind of the value; nil for null, which is `fault` too.
+  mutating func value(depth: Int = 0) throws(JSONError) -> StoredValue.Kind? {
+    scanner.skipSpace()
+    switch scanner.next {
+    case UInt8(ascii: "["):
+      try array(depth)
+      return .array
+    case UInt8(ascii: "{"):
+      if let name = scanner.markerName { return try marker(name, depth) }
+      try object(depth)
+      return .dictionary
+    case UInt8(ascii: "\""):
+      try copyString()
+      return .string
+    case let byte? where JSONScanner.beginsNumber(byte): return try number()
+    default: return write(try scanner.scalar())
+    }
+  }
+
+  private mutating func array(_ depth: Int) throws(JSONError) {
+    check(depth)
+    try scanner.enter()
+    sink.append(UInt8(ascii: "["))
+    if !scanner.accept(UInt8(ascii: "]")) {
+      var isFirst = true
+      repeat {
+        if !isFirst { sink.append(UInt8(ascii: ",")) }
+        isFirst = false
+        _ = try value(depth: depth + 1)
+      } while scanner.accept(UInt8(ascii: ","))
+      try scanner.expect(UInt8(ascii: "]"), "expected , or ]")
+    }
+    scanner.leave()
+    sink.append(UInt8(ascii: "]"))
+  }
+
+  private mutating func object(_ depth: Int) throws(JSONError) {
+    check(depth)
+    var names = MemberNames(scanner.bytes, from: scanner.index)
+    let written = sink.bytes.count
+    try scanner.enter()
+    sink.append(UInt8(ascii: "{"))
+    if !scanner.accept(UInt8(ascii: "}")) {
+      var isFirst = true
+      repeat {
+        if !isFirst { sink.append(UInt8(ascii: ",")) }
+        isFirst = false
+        try member(&names, depth)
+      } while scanner.accept(UInt8(ascii: ","))
+      try scanner.expect(UInt8(ascii: "}"), "expected , or }")
+    }
+    scanner.leave()
+    sink.append(UInt8(ascii: "}"))
+    guard !names.isOrdered else { return }
+    isOrdered = false
+    sink.orderMembers(from: written)
+  }
+
+  private mutating func member(_ names: inout MemberNames, _ depth: Int) throws(JSONError) {
+    let start = try scanner.startOfName()
+    try copyString()
+    let name = MemberName(scanner.bytes, start + 1..<scanner.index - 1)
+    guard names.insert(name) else { throw scanner.isTwice(at: start) }
+    try scanner.expect(UInt8(ascii: ":"), "expected :")
+    sink.append(UInt8(ascii: ":"))
+    _ = try value(depth: depth + 1)
+  }
+
+  private mutating func check(_ depth: Int) {
+    if depth >= maximumDepth { fail(.nestsTooDeep) }
+  }
+
+  private mutating func fail(_ error: ValueError) { fault = fault ?? error }
+}
+
+// MARK: - Scalars and markers
+
+extension CanonicalText {
+  private mutating func copyString() throws(JSONError) {
+    sink.append(UInt8(ascii: "\""))
+    let sink = sink
+    try scanner.string({ JSON.write(run: $0, to: sink) }, { JSON.write($0, to: sink) })
+    sink.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func number() throws(JSONError) -> StoredValue.Kind? {
+    let start = scanner.index
+    var ahead = scanner
+    // Integers that are short enough are as they are; there is no negative zero.
+    guard try ahead.numberText(), ahead.index - start <= 18, scanner.next != UInt8(ascii: "-")
+    else { return write(try scanner.scalar()) }
+    scanner.index = ahead.index
+    sink.append(UnsafeBufferPointer(rebasing: scanner.bytes[start..<ahead.index]))
+    return .integer
+  }
+
+  /// An object whose one member says what it is.
+  private mutating func marker(_ name: String, _ depth: Int) throws(JSONError) -> StoredValue.Kind?
+  {
+    try scanner.enter()
+    defer { scanner.leave() }
+    scanner.skipSpace()
+    _ = try scanner.string()
+    try scanner.expect(UInt8(ascii: ":"), "expected :")
+    scanner.skipSpace()
+    let isContainer = [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(scanner.next)
+    let kind: StoredValue.Kind?
+    if name == "$dictionary", scanner.next == UInt8(ascii: "{") {
+      try dictionary(depth)
+      kind = .dictionary
+    } else if isContainer {
+      try pass()
+      kind = write(.object([JSON.Member(name, .array([]))]))
+    } else {
+      kind = write(.object([JSON.Member(name, try scanner.scalar())]))
+    }
+    try scanner.expect(UInt8(ascii: "}"), "expected , or }")
+    return kind
+  }
+
+  /// A dictionary in its wrapper, which only one that looks like a marker keeps.
+  private mutating func dictionary(_ depth: Int) throws(JSONError) {
+    guard scanner.markerName != nil else { return try object(depth) }
+    sink.append("{\"$dictionary\":")
+    try object(depth)
+    sink.append(UInt8(ascii: "}"))
+  }
+
+  /// Reads a value that can only be a mistake.
+  private mutating func pass() throws(JSONError) {
+    var reader = CanonicalText(scanner, to: TextSink { _ in })
+    _ = try reader.value()
+    scanner = reader.scanner
+  }
+
+  /// - Returns: the kind of the value that this stands for.
+  private mutating func write(_ json: JSON) -> StoredValue.Kind? {
+    do throws(ValueError) {
+      let value = try json.storedValue()
+      try JSON(element: value, shown: isShown).write(to: sink)
+      return value.kind
+    } catch {
+      fail(error)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An object of scalars and of one member that may be large, which is not built.
+package struct JSONRecord {
+  /// What the large member stands for.
+  package enum Content {
+    case scalar(JSON)
+    /// An array or a dictionary, as it is stored.
+    case container(StoredValue.Kind, String)
+    /// JSON that stands for no value.
+    case none(ValueError)
+  }
+
+  /// The names that may be there, and which of them is the large member.
+  package struct Names {
+    let all: Set<String>
+    let large: String
+
+    package init(_ all: Set<String>, large: String) {
+      self.all = all
+      self.large = large
+    }
+  }
+
+  /// False for every other JSON.
+  package private(set) var isObject = false
+  /// The members but for the large one. An array or an object is an empty one here.
+  package private(set) var members: [String: JSON] = [:]
+  package private(set) var content: Content?
+  /// The first name that may not be there.
+  package private(set) var stranger: String?
+
+  /// Parses exactly one value, with nothing but white space around it. O(n).
+  package init(parsing text: UnsafeBufferPointer<UInt8>, _ names: Names) throws(JSONError) {
+    var scanner = JSONScanner(text)
+    scanner.skipSpace()
+    isObject = scanner.next == UInt8(ascii: "{")
+    if isObject { try readMembers(&scanner, names) } else { _ = try Self.pass(&scanner) }
+    try scanner.end()
+  }
+
+  private mutating func readMembers(
+    _ scanner: inout JSONScanner, _ names: Names
+  ) throws(JSONError) {
+    var strangers = MemberNames(scanner.bytes, from: scanner.index)
+    try scanner.enter()
+    defer { scanner.leave() }
+    if scanner.accept(UInt8(ascii: "}")) { return }
+    repeat {
+      let start = try scanner.startOfName()
+      let name = try scanner.string()
+      let isKnown = names.all.contains(name)
+      let isNew =
+        isKnown
+        ? members[name] == nil && !(name == names.large && content != nil)
+        : strangers.insert(MemberName(scanner.bytes, start + 1..<scanner.index - 1))
+      guard isNew else { throw scanner.isTwice(at: start) }
+      try scanner.expect(UInt8(ascii: ":"), "expected :")
+      if name == names.large {
+        content = try Self.content(&scanner)
+      } else {
+        let value = try Self.pass(&scanner)
+        if isKnown { members[name] = value } else { stranger = stranger ?? name }
+      }
+    } while scanner.accept(UInt8(ascii: ","))
+    try scanner.expect(UInt8(ascii: "}"), "expected , or }")
+  }
+
+  private static func isContainer(_ scanner: JSONScanner) -> Bool {
+    scanner.next == UInt8(ascii: "{") || scanner.next == UInt8(ascii: "[")
+  }
+
+  /// Reads a scalar, or an array or an object as an empty one.
+  private static func pass(_ scanner: inout JSONScanner) throws(JSONError) -> JSON {
+    scanner.skipSpace()
+    guard isContainer(scanner) else { return try scanner.scalar() }
+    let isArray = scanner.next == UInt8(ascii: "[")
+    var reader = CanonicalText(scanner, to: TextSink { _ in })
+    _ = try reader.value()
+    scanner = reader.scanner
+    return isArray ? .array([]) : .object([])
+  }
+
+  private static func content(_ scanner: inout JSONScanner) throws(JSONError) -> Content {
+    scanner.skipSpace()
+    guard isContainer(scanner) else { return .scalar(try scanner.scalar()) }
+    let sink = TextSink()
+    var reader = CanonicalText(scanner, to: sink, maximumDepth: StoredValue.maximumDepth)
+    let kind = try reader.value()
+    scanner = reader.scanner
+    if let fault = reader.fault { return .none(fault) }
+    let text = String(decoding: sink.bytes, as: UTF8.self)
+    switch kind {
+    case .array?, .dictionary?: return .container(kind ?? .array, text)
+    // A marker of a scalar.
+    default: return .scalar(try JSON(parsing: text))
+    }
+  }
+}
+
+extension JSONRecord.Content {
+  /// The columns for the value, which is of type `kind`.
+  ///
+  /// - Parameter tag: of an opaque value.
+  /// - Throws: `ValueError` when it is of another type, or of none.
+  package func columns(
+    of kind: StoredValue.Kind, tag: JSON?
+  ) throws(ValueError) -> TaggedCell {
+    switch self {
+    case .none(let error): throw error
+    case .container(.array, let text) where kind == .array:
+      return TaggedCell(tag: Tag.array.rawValue, cell: .text(text))
+    case .container(.dictionary, let text) where kind == .dictionary:
+      return TaggedCell(tag: Tag.dictionary.rawValue, cell: .text(text))
+    case .container(let found, _):
+      return try Self.columns(of: kind, found == .array ? .array([]) : .object([]), tag)
+    case .scalar(let json): return try Self.columns(of: kind, json, tag)
+    }
+  }
+
+  private static func columns(
+    of kind: StoredValue.Kind, _ json: JSON, _ tag: JSON?
+  ) throws(ValueError) -> TaggedCell {
+    if kind == .opaque { return try TaggedCell(.opaque(OpaqueValue(tag: tag, json))) }
+    return try TaggedCell(json.storedValue(of: kind))
+  }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tokens of RFC 8259, read strictly. Stricter where the RFC leaves room: an integer fits 64
+// bits, a number is finite, nesting ends at `JSON.maximumDepth`, so that recursion is bounded.
+
+/// Text that is not JSON.
+package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Counted from 1, in Unicode scalars from the start of the text.
+  package let column: Int
+  package let description: String
+}
+
+/// A place in a text, which stays where it is as long as this is used.
+struct JSONScanner {
+  let bytes: UnsafeBufferPointer<UInt8>
+  var index = 0
+  private var depth = 0
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = bytes
+  }
+
+  func error(_ description: String, at offset: Int? = nil) -> JSONError {
+    let scalars = bytes[..<(offset ?? index)].count { $0 & 0xC0 != 0x80 }
+    return JSONError(column: scalars + 1, description: description)
+  }
+
+  var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+  mutating func skipSpace() {
+    while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
+      index += 1
+    }
+  }
+
+  mutating func accept(_ byte: UInt8) -> Bool {
+    skipSpace()
+    guard next == byte else { return false }
+    index += 1
+    return true
+  }
+
+  mutating func expect(_ byte: UInt8, _ problem: String) throws(JSONError) {
+    guard accept(byte) else { throw error(problem) }
+  }
+
+  /// - Throws: unless nothing but white space follows.
+  mutating func end() throws(JSONError) {
+    skipSpace()
+    guard index == bytes.count else { throw error("unexpected text after the value") }
+  }
+
+  /// Steps into an array or an object.
+  mutating func enter() throws(JSONError) {
+    guard depth < JSON.maximumDepth else {
+      throw error("nested deeper than \(JSON.maximumDepth) levels")
+    }
+    index += 1
+    depth += 1
+  }
+
+  /// Steps out of it, behind its end.
+  mutating func leave() { depth -= 1 }
+
+  /// Reads a value that is neither an array nor an object.
+  mutating func scalar() throws(JSONError) -> JSON {
+    switch next {
+    case nil: throw error("the text ends where a value should be")
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try word("true", .boolean(true))
+    case UInt8(ascii: "f"): return try word("false", .boolean(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    case let byte? where Self.beginsNumber(byte): return try number()
+    default: throw error("this is not a JSON value")
+    }
+  }
+
+  static func beginsNumber(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10
+  }
+
+  private mutating func word(_ word: String, _ value: JSON) throws(JSONError) -> JSON {
+    for expected in word.utf8 {
+      guard next == expected else { throw error("this is not a JSON value") }
+      index += 1
+    }
+    return value
+  }
+}
+
+// MARK: - Numbers
+
+extension JSONScanner {
+  mutating func number() throws(JSONError) -> JSON {
+    let start = index
+    let isInteger = try numberText()
+    let text = String(decoding: bytes[start..<index], as: UTF8.self)
+    if isInteger {
+      guard let number = Int64(text) else {
+        throw error("this integer does not fit 64 bits", at: start)
+      }
+      return .integer(number)
+    }
+    guard let number = Double(text), number.isFinite else {
+      throw error("this number is too large", at: start)
+    }
+    return .real(number)
+  }
+
+  /// - Returns: whether it is an integer.
+  mutating func numberText() throws(JSONError) -> Bool {
+    let start = index
+    if next == UInt8(ascii: "-") { index += 1 }
+    let digitsStart = index
+    guard digits() > 0 else { throw error("expected a digit") }
+    guard bytes[digitsStart] != UInt8(ascii: "0") || index - digitsStart == 1 else {
+      throw error("a number has no leading zero", at: start)
+    }
+    var isInteger = true
+    if next == UInt8(ascii: ".") {
+      isInteger = false
+      index += 1
+      guard digits() > 0 else { throw error("expected a digit") }
+    }
+    if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+      isInteger = false
+      index += 1
+      if next == UInt8(ascii: "-") || next == UInt8(ascii: "+") { index += 1 }
+      guard digits() > 0 else { throw error("expected a digit") }
+    }
+    return isInteger
+  }
+
+  private mutating func digits() -> Int {
+    let start = index
+    while let byte = next, byte &- UInt8(ascii: "0") < 10 { index += 1 }
+    return index - start
+  }
+}
+
+// MARK: - Strings
+
+extension JSONScanner {
+  /// Reads a string piece by piece: what stands there as it is, and what was escaped.
+  mutating func string(
+    _ run: (UnsafeBufferPointer<UInt8>) -> Void, _ escaped: (Unicode.Scalar) -> Void
+  ) throws(JSONError) {
+    index += 1
+    while true {
+      let start = index
+      while index < bytes.count, !Self.ends(bytes[index]) { index += 1 }
+      if index > start { run(UnsafeBufferPointer(rebasing: bytes[start..<index])) }
+      guard let byte = next else { throw error("this string has no end") }
+      guard byte >= 0x20 else { throw error("a control character has to be escaped") }
+      if byte == UInt8(ascii: "\"") {
+        index += 1
+        return
+      }
+      escaped(try escape())
+    }
+  }
+
+  private static func ends(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  mutating func string() throws(JSONError) -> String {
+    let start = index + 1
+    if let end = endOfPlainString {
+      index = end + 1
+      return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+    var out: [UInt8] = []
+    try string({ out.append(contentsOf: $0) }, { out.append(contentsOf: Array(String($0).utf8)) })
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// Where the quote at its end is, if this string has no escapes and no errors.
+  private var endOfPlainString: Int? {
+    var end = index + 1
+    while end < bytes.count, !Self.ends(bytes[end]) { end += 1 }
+    return end < bytes.count && bytes[end] == UInt8(ascii: "\"") ? end : nil
+  }
+
+  private mutating func escape() throws(JSONError) -> Unicode.Scalar {
+    let start = index
+    index += 1
+    guard let byte = next else { throw error("this string has no end") }
+    index += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{c}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"): return try unicodeEscape(from: start)
+    default: throw error("there is no such escape", at: start)
+    }
+  }
+
+  private mutating func unicodeEscape(from start: Int) throws(JSONError) -> Unicode.Scalar {
+    let first = try fourHexDigits()
+    if let scalar = Unicode.Scalar(first) { return scalar }
+    guard first < 0xDC00, next == UInt8(ascii: "\\"), index + 1 < bytes.count,
+      bytes[index + 1] == UInt8(ascii: "u")
+    else { throw error("half of a surrogate pair", at: start) }
+    index += 2
+    let second = try fourHexDigits()
+    guard (0xDC00...0xDFFF).contains(second),
+      let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+    else { throw error("half of a surrogate pair", at: start) }
+    return scalar
+  }
+
+  private mutating func fourHexDigits() throws(JSONError) -> UInt32 {
+    var value: UInt32 = 0
+    for _ in 0..<4 {
+      guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+        throw error("expected four hexadecimal digits")
+      }
+      value = value << 4 | UInt32(digit)
+      index += 1
+    }
+    return value
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A line that a command prints. Values in it may be large, so they are written when it is printed,
+// piece by piece.
+
+import KeepsakeValues
+
+/// A JSON value with escapes for what a terminal would act on.
+struct Quoted: CustomStringConvertible {
+  private let json: JSON
+
+  init(_ json: JSON) { self.json = json }
+
+  func write(to sink: TextSink) {
+    let escaping = TextSink { piece in
+      // The others are of more than one byte.
+      guard piece.contains(where: { $0 >= 0x80 }) else { return sink.append(piece) }
+      piece.forEachPart { Self.writeEscaped(String(decoding: $0, as: UTF8.self), to: sink) }
+    }
+    json.write(to: escaping)
+    escaping.end()
+  }
+
+  private static func writeEscaped(_ text: String, to sink: TextSink) {
+    for scalar in text.unicodeScalars {
+      guard scalar.isForTerminals else {
+        sink.append(String(scalar))
+        continue
+      }
+      // None of them is beyond 16 bits.
+      sink.append("\\u" + ("000" + String(scalar.value, radix: 16)).suffix(4))
+    }
+  }
+
+  var description: String {
+    let sink = TextSink()
+    write(to: sink)
+    return String(decoding: sink.bytes, as: UTF8.self)
+  }
+}
+
+struct Line {
+  fileprivate enum Piece {
+    case text(String)
+    case json(JSON)
+    case quoted(Quoted)
+  }
+
+  private var pieces: [Piece] = []
+
+  init(_ text: String) { pieces = [.text(text)] }
+  init(_ json: JSON) { pieces = [.json(json)] }
+
+  func write(to sink: TextSink) {
+    for piece in pieces {
+      switch piece {
+      case .text(let text): sink.append(text)
+      case .json(let json): json.write(to: sink)
+      case .quoted(let value): value.write(to: sink)
+      }
+    }
+  }
+}
+
+extension Line: ExpressibleByStringInterpolation {
+  struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var pieces: [Piece] = []
+
+    init(literalCapacity: Int, interpolationCount: Int) {}
+
+    mutating func appendLiteral(_ text: String) {
+      if !text.isEmpty { pieces.append(.text(text)) }
+    }
+
+    mutating func appendInterpolation(_ text: some CustomStringConvertible) {
+      appendLiteral(text.description)
+    }
+
+    mutating func appendInterpolation(_ value: Quoted) { pieces.append(.quoted(value)) }
+    mutating func appendInterpolation(_ line: Line) { pieces += line.pieces }
+  }
+
+  init(stringLiteral text: String) { self.init(text) }
+  init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.pieces }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// Calls `body` for parts of a text, each of whole scalars.
+  func forEachPart(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    var start = 0
+    while start < count {
+      var end = Swift.min(start + 65_536, count)
+      while end < count, self[end] & 0xC0 == 0x80 { end -= 1 }
+      body(UnsafeBufferPointer(rebasing: self[start..<end]))
+      start = end
+    }
+  }
+}
