@@ -82,22 +82,17 @@ enum Knowledge {
         \(losers) AND NOT \(Door.wins) ORDER BY i.seq
         """)
     }
-    let losers = final ? losers : "\(losers) AND \(Door.wins)"
     return try insert(
       connection, at: now,
       """
-      SELECT i.seq AS seq, i.store AS store, i.key AS key,
-        iif(\(Door.wins), i.old_tag, i.tag) AS loser_tag,
-        iif(\(Door.wins), (
-          SELECT e.value FROM main.entry AS e WHERE e.store = i.store AND e.key = i.key), i.value)
-          AS loser_value,
-        iif(\(Door.wins), i.old_hlc, i.hlc) AS loser_hlc,
-        iif(\(Door.wins), i.old_origin, i.origin) AS loser_origin,
-        iif(\(Door.wins), i.tag, i.old_tag) AS winner_tag,
-        iif(\(Door.wins), i.hlc, i.old_hlc) AS winner_hlc,
-        iif(\(Door.wins), i.origin, i.old_origin) AS winner_origin
-      \(losers)
-      """)
+      i.store, i.key, iif(\(Door.wins), i.old_tag, i.tag),
+        CASE WHEN \(Door.wins) THEN (
+          SELECT e.value FROM main.entry AS e WHERE e.store = i.store AND e.key = i.key)
+        ELSE i.value END,
+        iif(\(Door.wins), i.old_hlc, i.hlc), iif(\(Door.wins), i.old_origin, i.origin),
+        iif(\(Door.wins), i.tag, i.old_tag), iif(\(Door.wins), i.hlc, i.old_hlc),
+        iif(\(Door.wins), i.origin, i.old_origin)
+      """, of: final ? losers : "\(losers) AND \(Door.wins)")
   }
 
   /// Logs what `journal` has put off, in the transaction in which it counts as seen. What the
@@ -113,37 +108,40 @@ enum Knowledge {
     let count = try insert(
       connection, at: now,
       """
-      SELECT i.seq AS seq, i.store AS store, i.key AS key, ifnull(e.tag, 0) AS loser_tag,
-        e.value AS loser_value, i.hlc AS loser_hlc, i.origin AS loser_origin,
-        i.winner_tag AS winner_tag, i.winner_hlc AS winner_hlc, i.winner_origin AS winner_origin
-      FROM lost AS i LEFT JOIN sender.entry AS e ON e.\(same)
-      WHERE e.key IS NOT NULL OR \(isGrave)
-      """)
+      i.store, i.key, ifnull(e.tag, 0), e.value, i.hlc, i.origin, i.winner_tag, i.winner_hlc,
+        i.winner_origin
+      """,
+      of: """
+        FROM lost AS i LEFT JOIN sender.entry AS e ON e.\(same)
+        WHERE (e.key IS NOT NULL OR \(isGrave))
+        """)
     try connection.run("DELETE FROM lost")
     return count
   }
 
-  /// - Parameter rows: a SELECT of the columns of `conflict`, and `seq`.
+  /// - Parameters:
+  ///   - columns: what a conflict's row gets. They are computed only for those that the log has
+  ///     room for, and not sorted, which would hold several copies of a value.
+  ///   - rows: the FROM clause of rows `i`, with a condition, numbered by `i.seq`.
   private static func insert(
-    _ connection: Connection, at now: Int64, _ rows: String
+    _ connection: Connection, at now: Int64, _ columns: String, of rows: String
   ) throws -> Int {
+    let counts = try connection.first(
+      """
+      SELECT count(*), ifnull(min(seq), 0), (SELECT count(*) \(rows))
+      FROM (SELECT i.seq AS seq \(rows) ORDER BY i.seq DESC LIMIT ?1)
+      """, [.integer(ConflictLog.capacity)]
+    ) { (written: $0.integer(0), first: $0.integer(1), all: $0.integer(2)) }
+    guard let counts, counts.written > 0 else { return 0 }
     try connection.run(
       """
       INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
         winner_tag, winner_hlc, winner_origin, at)
-      SELECT store, key, loser_tag, loser_value, loser_hlc, loser_origin, winner_tag, winner_hlc,
-        winner_origin, ?1
-      FROM (\(rows) ORDER BY i.seq DESC LIMIT ?2) AS l ORDER BY seq
-      """, [.integer(now), .integer(ConflictLog.capacity)])
-    let written = connection.changes
-    guard written > 0 else { return 0 }
-    var count = Int64(written)
-    if count == ConflictLog.capacity {
-      count = try connection.first("SELECT count(*) FROM (\(rows))") { $0.integer(0) } ?? count
-      try skip(connection, count - ConflictLog.capacity)
-    }
+      SELECT \(columns), ?1 \(rows) AND i.seq >= ?2 ORDER BY i.seq
+      """, [.integer(now), .integer(counts.first)])
+    try skip(connection, counts.all - counts.written)
     try ConflictLog.trim(connection)
-    return Int(count)
+    return Int(counts.all)
   }
 
   /// Gives the newest `capacity` conflicts later numbers, so that those tell how many had no room.
