@@ -6,6 +6,10 @@
 // 2. the giving log marks it as handed over, unless it has been resolved there meanwhile;
 // 3. the receiving log opens it, or drops it if 2 came too late.
 // Whoever takes conflicts from that device the next time goes on from where this ended.
+//
+// Between 1 and 3 nobody else may take the same conflict, or the one drops it and the other finds
+// nothing to open. So both files are leased meanwhile, for one conflict at a time: merges of other
+// processes need not wait for all of them.
 
 package import KeepsakeDevice
 import KeepsakeValues
@@ -30,19 +34,34 @@ extension Device {
     guard !isReadOnly, !other.isReadOnly else { return }
     let waiting = try core.access { try $0.handovers(of: store, Resolution.onItsWay) }
     for handover in waiting {
-      let state = try other.core.access { try $0.resolution(of: handover) }
-      guard let state, state != Resolution.open else { continue }
-      try settle(handover, isMine: state != Resolution.resolved)
+      try alone(with: other) { () throws(KeepsakeError) in try resume(handover, from: other) }
     }
     for handover in try other.core.access({ try $0.handovers(of: store, Resolution.open) }) {
-      guard try core.write({ (try $0.expect(handover), []) }) else {
-        // A clone of this device, or the like, has the same conflict.
-        _ = try other.core.write { (try $0.handOver(handover), []) }
-        continue
-      }
-      let isMine = try other.core.write { (try $0.handOver(handover), []) }
-      try settle(handover, isMine: isMine)
+      try alone(with: other) { () throws(KeepsakeError) in try take(handover, from: other) }
     }
+  }
+
+  /// Runs `body` while nobody else takes a conflict to or from either device.
+  private func alone(
+    with other: Device, _ body: () throws(KeepsakeError) -> Void
+  ) throws(KeepsakeError) {
+    try Lease.hold([self, other], waiting: .seconds(60), joins: true, body)
+  }
+
+  private func resume(_ handover: Handover, from other: Device) throws(KeepsakeError) {
+    let state = try other.core.access { try $0.resolution(of: handover) }
+    guard let state, state != Resolution.open else { return }
+    try settle(handover, isMine: state != Resolution.resolved)
+  }
+
+  private func take(_ handover: Handover, from other: Device) throws(KeepsakeError) {
+    guard try core.write({ (try $0.expect(handover), []) }) else {
+      // A clone of this device, or the like, has the same conflict.
+      _ = try other.core.write { (try $0.handOver(handover), []) }
+      return
+    }
+    let isMine = try other.core.write { (try $0.handOver(handover), []) }
+    try settle(handover, isMine: isMine)
   }
 
   private func settle(_ handover: Handover, isMine: Bool) throws(KeepsakeError) {

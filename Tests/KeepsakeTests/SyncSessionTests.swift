@@ -166,6 +166,33 @@ import Testing
     #expect(failures.sets.isEmpty)
   }
 
+  /// Two handles on the second device take over the same conflicts at the same moment.
+  @Test func ofSeveralResolversInASessionOneGetsEachConflict() throws {
+    let count = 200
+    for round in 0..<count {
+      for (place, store) in [here, there].enumerated() {
+        clock.milliseconds += 1
+        store["k\(round)"] = .string("\(place)")
+      }
+    }
+    let decided = Collected<Conflict>()
+    let handles = try (0..<4).map { _ in try CloudKeyValueStore(on: b) }
+    let session = begin()
+    let tokens = handles.map { $0.resolveConflicts { decided.append([$0]) } }
+    func isOver() throws -> Bool {
+      let logs = try [a, b].flatMap { try $0.conflicts() }
+      return logs.count >= count && logs.allSatisfy(\.isResolved)
+    }
+    let limit = ContinuousClock.now + .seconds(60)
+    while try !isOver(), ContinuousClock.now < limit { usleep(1000) }
+    session.cancel()
+    for token in tokens { token.cancel() }
+    #expect(try isOver())
+    let keys = decided.sets.flatMap { $0.map(\.key) }
+    #expect(keys.sorted() == (0..<count).map { "k\($0)" }.sorted())
+    #expect(failures.sets.isEmpty)
+  }
+
   @Test func whatIsHeldComesInAtTheFirstMeetingAfterItsTime() throws {
     clock.milliseconds += 10 * 60_000
     here["k"] = "later"
