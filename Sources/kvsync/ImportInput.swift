@@ -25,7 +25,9 @@ final class ImportInput {
     name = path == "-" ? "(standard input)" : path
     if path != "-" {
       var isFolder: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      guard try FileID(of: path) != nil,
+        FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+      else {
         throw Self.fail(.missing, name, "there is no such file; check the path")
       }
       if isFolder.boolValue { throw Self.fail(.data, name, "this is a folder; name a file") }
@@ -43,9 +45,16 @@ final class ImportInput {
     InputError(kind: kind, message: "\(name): \(message)")
   }
 
-  /// The beginning, which is not used up; empty when there is nothing.
+  /// The beginning, with white space as far as something follows it within 16 MiB, which is not
+  /// used up; empty when there is nothing.
   func head() throws -> [UInt8] {
     if place == chunk.count { try refill() }
+    var start = chunk
+    while start.count < 1 << 24, chunk.allSatisfy(ImportFile.blanks.contains), !chunk.isEmpty {
+      try refill()
+      start += chunk
+    }
+    chunk = start
     return [UInt8](chunk[place...])
   }
 

@@ -88,6 +88,18 @@ import Testing
     }
   }
 
+  @Test func inputInAFolderThatCannotBeEnteredIsDenied() throws {
+    let folder = try Folder.lockable()
+    try folder.shell("mkdir", "--mode=700", "closed")
+    try folder.write(#"{"key":"k","type":"integer","value":1}"#, to: "closed/lines")
+    try folder.shell("chmod", "000", "closed")
+    let ending = try folder.runUnprivileged(["import", "new", "closed/lines"])
+    #expect(ending.code == 77 && ending.stdout == "", "\(ending)")
+    #expect(ending.stderr.hasPrefix("kvsync: closed/lines: "), "\(ending)")
+    #expect(!folder.exists("new"))
+    try folder.shell("chmod", "755", "closed")
+  }
+
   @Test func aNewFileIsItsOwnersAlone() throws {
     let folder = try Folder.furnished()
     let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/good")

@@ -238,6 +238,18 @@ private let badLines: [BadLines] = [
       "list", "a", prints: "cloud\ttheme\tstring\t\"light\"\ncloud\tvolume\treal\t0.5\n")
   }
 
+  /// More white space than is read at once.
+  @Test(arguments: [
+    #"[{"key":"k","type":"integer","value":1}]"#,
+    "<plist version=\"1.0\"><dict><key>k</key><integer>1</integer></dict></plist>",
+  ])
+  func whatComesBehindMuchWhiteSpaceIsKnownByItsContent(content: String) throws {
+    let folder = try Folder()
+    try folder.write(String(repeating: "\n", count: 70_000) + content, to: "in")
+    try folder.must("import", "a", "in")
+    try folder.expect("get", "a", "k", prints: "1\n")
+  }
+
   @Test func aNamedPipeIsReadToItsEnd() throws {
     let folder = try Folder()
     try folder.write(#"{"key":"k","type":"integer","value":1}"#, to: "in")
