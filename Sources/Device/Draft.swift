@@ -119,7 +119,7 @@ extension Draft {
   }
 
   // Where the folder cannot be read, or a lock not be had, nothing is taken for abandoned: opening
-  // a file must not fail because of what lies beside it.
+  // a file must not fail because of another file in its folder.
   private static func abandoned(of file: String, removing: Bool) -> [String] {
     let folder = FileStatus.folder(of: file)
     return names(in: folder).filter { isDraft($0, of: file) }.sorted().filter { name in

@@ -13,7 +13,7 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case notKeepsake
     /// A file of ours that is damaged.
     case corrupt
-    /// A log or a journal lies beside the file that is not its own, and would destroy it.
+    /// The log or the journal beside the file belongs to another one, and would destroy this.
     case foreignLog
     /// Written by a version that this one must not touch.
     case newerSchema

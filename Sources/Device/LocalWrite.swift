@@ -26,7 +26,7 @@ package struct LocalWrite: Sendable {
     self.wallClock = wallClock
   }
 
-  /// - Parameter content: as it is to be stored, which nobody checks again.
+  /// - Parameter content: as it is to be stored; the caller has checked it.
   package init(store: String, key: String, content: TaggedCell, wallClock: Int64? = nil) {
     address = Address(store: store, key: key)
     value = .stored(content)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether what lies beside a file is its own. SQLite believes any log of the right name: applied
-// to another file, as when a backup is copied over one that crashed, it destroys that file at the
-// first reading, because closing moves it in (https://www.sqlite.org/howtocorrupt.html, section
-// 1.4).
+// Whether the log and the journal beside a database are its own. SQLite believes any log of the
+// right name: applied to another file, as when a backup is copied over one that crashed, it
+// destroys that file at the first reading, because closing moves it in
+// (https://www.sqlite.org/howtocorrupt.html, section 1.4).
 //
 // Nothing in a log names its file. But a log is this file's only if both together are a whole
 // device of the file's own identity, and not an earlier state of it. So before anything may write,

@@ -4,7 +4,7 @@ import KeepsakeValues
 
 extension Device {
   /// Makes writes one after the other in one transaction, in their order; durable when it returns.
-  /// Unless somebody observes this device, only one of them is in memory at a time, and 16 bytes of
+  /// Unless the device has observers, only one of them is in memory at a time, and 16 bytes of
   /// each key that changes.
   ///
   /// - Parameter next: gives the next one until there is none; called with the file locked.

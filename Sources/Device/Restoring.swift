@@ -3,7 +3,7 @@
 // A backup takes a device's place. The order makes each moment whole: the successor is complete and
 // on stable storage as a draft; what is in the old file's log is moved into the old file, or, where
 // it is not that file's or the file is damaged, the log goes; then one rename(2), under the
-// exclusive lock on the old file. Whoever waits for that lock finds that his file has moved.
+// exclusive lock on the old file. A process that waits for that lock finds that its file has moved.
 
 public import Foundation
 import GRDB

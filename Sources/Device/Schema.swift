@@ -94,8 +94,8 @@ package enum Schema {
     "sqlite_stat4": "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
   ]
 
-  /// Throws for a table or an index of somebody else's: checks and VACUUM would work on it, and a
-  /// unique index could refuse our rows.
+  /// Throws for a table or an index that no version of ours makes: checks and VACUUM would work on
+  /// it, and a unique index could refuse our rows.
   private static func refuseOthers(
     among objects: [String: String], than expected: [String: String], _ path: String
   ) throws(KeepsakeError) {

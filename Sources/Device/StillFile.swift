@@ -3,8 +3,8 @@
 // A file that is read as it lies (`immutable=1`), because its folder lets us make no shared memory:
 // SQLite then takes no locks, and others who may write there, as through another mount, could
 // change pages while we read them. So:
-// - We hold SQLite's shared lock on the file as long as the connection is open. Nobody can take the
-//   exclusive one meanwhile, which writing without a log needs, and removing the log.
+// - We hold SQLite's shared lock on the file as long as the connection is open. No process can take
+//   the exclusive one meanwhile, which writing without a log needs, and removing the log.
 // - Before the first reading there is no log, or an empty one. Everything that is written from then
 //   on goes through the log first, so if it is as it was after a reading, nothing was written.
 
@@ -18,7 +18,7 @@ final class StillFile: Sendable {
   private let log: FileStatus?
 
   /// - Parameter connection: has read nothing yet.
-  /// - Throws: `KeepsakeError` with code `locked` when somebody writes.
+  /// - Throws: `KeepsakeError` with code `locked` when another process writes to the file.
   init(_ connection: Connection, _ location: Location) throws {
     self.location = location
     let file = try connection.databaseFile()
@@ -58,7 +58,7 @@ final class StillFile: Sendable {
   }
 }
 
-/// What lies beside a file, which decides how it can be read.
+/// The log and the shared memory beside a database, which decide how it can be read.
 struct Surroundings: Equatable {
   private let log: FileID?
   private let memory: FileID?

@@ -45,7 +45,9 @@ func watch(_ path: String, _ count: Int) throws {
   _ = try reader.entry(store: "cloud", key: "k1")
 }
 
-/// What a commit by another connection comes to; in C's hands, so not in Swift's.
+/// What a commit by another connection comes to.
+// Unsafe for Swift: a C function sets it, once, during the first checkpoint. It is read after the
+// vacuum, which waits for that checkpoint's write lock.
 nonisolated(unsafe) var overtaken: Int32?
 
 func overtake(_ path: String, _ count: Int) throws {
