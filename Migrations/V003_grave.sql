@@ -22,6 +22,10 @@ CREATE TABLE forgotten (
                                               -- (collection)
 ) STRICT;
 
+-- Who takes a conflict over from another device's log: the identity that device had when it began.
+-- In both logs, as long as either has the conflict (handover).
+ALTER TABLE conflict ADD COLUMN receiver INTEGER NOT NULL DEFAULT 0;
+
 -- What nobody has decided yet is found without a look at the values that were lost.
 CREATE INDEX conflict_resolved ON conflict (resolved, store);
 

@@ -3,9 +3,10 @@
 // An open conflict goes from one device's log to another's, so that a resolver has it, exactly
 // once. The two files commit one after the other, and the process may end in between:
 // 1. the receiving log gets the conflict, as on its way;
-// 2. the giving log marks it as handed over, unless it has been resolved there meanwhile;
-// 3. the receiving log opens it, or drops it if 2 came too late.
-// Whoever takes conflicts from that device the next time goes on from where this ended.
+// 2. the giving log marks it as handed over to the receiver, unless it is not open any more;
+// 3. the receiving log opens it, or drops it if another receiver or a resolver came before 2.
+// When the receiver takes conflicts from that device the next time, it goes on from where this
+// ended.
 //
 // Between 1 and 3 nobody else may take the same conflict, or the one drops it and the other finds
 // nothing to open. So both files are leased meanwhile, for one conflict at a time: merges of other
@@ -34,11 +35,13 @@ extension Device {
     guard !isReadOnly, !other.isReadOnly else { return }
     let waiting = try core.access { try $0.handovers(of: store, Resolution.onItsWay) }
     for handover in waiting {
-      try alone(with: other) { () throws(KeepsakeError) in try resume(handover, from: other) }
+      try alone(with: other) { () throws(KeepsakeError) in try settle(handover, with: other) }
     }
-    for handover in try other.core.access({ try $0.handovers(of: store, Resolution.open) }) {
+    let open = try other.core.access { try $0.handovers(of: store, Resolution.open) }
+    for handover in open {
       try alone(with: other) { () throws(KeepsakeError) in try take(handover, from: other) }
     }
+    if !open.isEmpty { try core.write { (try ConflictLog.trim($0), []) } }
   }
 
   /// Runs `body` while nobody else takes a conflict to or from either device.
@@ -48,31 +51,27 @@ extension Device {
     try Lease.hold([self, other], waiting: .seconds(60), joins: true, body)
   }
 
-  private func resume(_ handover: Handover, from other: Device) throws(KeepsakeError) {
-    let state = try other.core.access { try $0.resolution(of: handover) }
-    guard let state, state != Resolution.open else { return }
-    try settle(handover, isMine: state != Resolution.resolved)
-  }
-
   private func take(_ handover: Handover, from other: Device) throws(KeepsakeError) {
-    guard try core.write({ (try $0.expect(handover), []) }) else {
-      // A clone of this device, or the like, has the same conflict.
-      _ = try other.core.write { (try $0.handOver(handover), []) }
-      return
-    }
-    let isMine = try other.core.write { (try $0.handOver(handover), []) }
-    try settle(handover, isMine: isMine)
+    let receiver = try core.write { (try $0.expect(handover), []) }
+    try other.core.write { (try $0.handOver(handover, to: receiver), []) }
+    try settle(handover, with: other)
   }
 
-  private func settle(_ handover: Handover, isMine: Bool) throws(KeepsakeError) {
+  /// Decides what is on its way by what the giving log says of it, if that log knows.
+  private func settle(_ handover: Handover, with other: Device) throws(KeepsakeError) {
+    guard let given = try other.core.access({ try $0.progress(of: handover) }),
+      given.state == Resolution.handedOver || given.state == Resolution.resolved
+    else { return }
     try core.write { connection in
-      let what = "FROM conflict WHERE \(Handover.same) AND resolved = ?6"
-      let arguments = handover.identity + [.integer(Resolution.onItsWay)]
-      if isMine {
+      guard let mine = try connection.progress(of: handover), mine.state == Resolution.onItsWay
+      else { return ((), []) }
+      if given.state == Resolution.handedOver, given.receiver == mine.receiver {
         try connection.run(
-          "UPDATE conflict SET resolved = 0 WHERE id IN (SELECT id \(what))", arguments)
+          "UPDATE conflict SET resolved = 0 WHERE \(Handover.same) AND resolved = 2",
+          handover.identity)
       } else {
-        try connection.run("DELETE \(what)", arguments)
+        try connection.run(
+          "DELETE FROM conflict WHERE \(Handover.same) AND resolved = 2", handover.identity)
       }
       return ((), [])
     }
@@ -101,37 +100,40 @@ extension Connection {
     ) { row in Handover(cells: (0..<10).map { row.cell($0) }) }
   }
 
-  fileprivate func resolution(of handover: Handover) throws -> Int64? {
+  fileprivate func progress(
+    of handover: Handover
+  ) throws -> (state: Int64, receiver: Int64)? {
     try first(
-      "SELECT min(resolved) FROM conflict WHERE \(Handover.same) HAVING count(*) > 0",
+      "SELECT resolved, receiver FROM conflict WHERE \(Handover.same) ORDER BY resolved LIMIT 1",
       handover.identity
-    ) { $0.integer(0) }
+    ) { row in (row.integer(0), row.integer(1)) }
   }
 
-  /// - Returns: false when this log has the conflict already, as one of its own.
-  fileprivate func expect(_ handover: Handover) throws -> Bool {
-    let state = try resolution(of: handover)
-    if state == Resolution.onItsWay { return true }
-    if state == Resolution.handedOver {
+  /// Notes the conflict as on its way, unless this log has it already as one of its own.
+  ///
+  /// - Returns: the receiver, for the giving log.
+  fileprivate func expect(_ handover: Handover) throws -> Int64 {
+    let receiver = try ReplicaState(self).id.rawValue
+    switch try progress(of: handover) {
+    case (Resolution.onItsWay, let begun)?: return begun
+    case (Resolution.handedOver, _)?:
       try run(
-        "UPDATE conflict SET resolved = 2 WHERE \(Handover.same) AND resolved = 3",
-        handover.identity)
-      return true
+        "UPDATE conflict SET resolved = 2, receiver = ?6 WHERE \(Handover.same) AND resolved = 3",
+        handover.identity + [.integer(receiver)])
+    case nil:
+      try run(
+        """
+        INSERT INTO conflict (\(Handover.columns), resolved, receiver)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 2, ?11)
+        """, handover.cells + [.integer(receiver)])
+    default: break  // A clone of the giver, or the like.
     }
-    guard state == nil else { return false }
-    try run(
-      """
-      INSERT INTO conflict (\(Handover.columns), resolved)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 2)
-      """, handover.cells)
-    try ConflictLog.trim(self)
-    return true
+    return receiver
   }
 
-  /// - Returns: whether it was open until now.
-  fileprivate func handOver(_ handover: Handover) throws -> Bool {
+  fileprivate func handOver(_ handover: Handover, to receiver: Int64) throws {
     try run(
-      "UPDATE conflict SET resolved = 3 WHERE \(Handover.same) AND resolved = 0", handover.identity)
-    return changes > 0
+      "UPDATE conflict SET resolved = 3, receiver = ?6 WHERE \(Handover.same) AND resolved = 0",
+      handover.identity + [.integer(receiver)])
   }
 }

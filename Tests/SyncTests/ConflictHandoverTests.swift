@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@testable import KeepsakeSync
+
+@Suite struct ConflictHandoverTests {
+  private let clock = ManualClock()
+  private let folder: TemporaryFolder
+  private let giver: Device
+  private let first: Device
+  private let second: Device
+
+  /// A conflict that waits in the log of the giver.
+  init() throws {
+    folder = try TemporaryFolder()
+    let (path, wallClock) = (folder.path, clock.wallClock)
+    let devices = try ["giver", "first", "second"].map { name in
+      try Device(path: "\(path)/\(name)", busyTimeout: .milliseconds(20), clock: wallClock)
+    }
+    (giver, first, second) = (devices[0], devices[1], devices[2])
+    for (device, value) in [(giver, 1), (first, 2)] as [(Device, StoredValue)] {
+      clock.milliseconds += 1
+      try device.write([LocalWrite(store: "cloud", key: "k", value: value)])
+    }
+    try #require(try giver.merge(with: first).conflicts.count == 1)
+    try #require(try states == [0, nil, nil])
+  }
+
+  /// What each log says of its conflict.
+  private var states: [Int64?] {
+    get throws {
+      try [giver, first, second].map { device in
+        try device.core.access { try $0.first("SELECT resolved FROM conflict") { $0.integer(0) } }
+      }
+    }
+  }
+
+  /// Ends between the first step of a handover and the second.
+  private func begin(by device: Device) throws {
+    let locker = try Locker(URL(fileURLWithPath: giver.path), ["BEGIN IMMEDIATE"])
+    let error = #expect(throws: KeepsakeError.self) {
+      try device.takeConflicts(store: "cloud", from: giver)
+    }
+    #expect(error?.code == .locked)
+    try locker.release()
+  }
+
+  /// How many conflicts each device decides.
+  private func decided() throws -> [Int] {
+    try [giver, first, second].map { try $0.resolveConflicts(store: "cloud") { _ in } }
+  }
+
+  @Test func ofTwoThatBeganTheFirstThatEndsHasTheConflict() throws {
+    try begin(by: first)
+    try begin(by: second)
+    #expect(try states == [0, 2, 2])
+    try second.takeConflicts(store: "cloud", from: giver)
+    try first.takeConflicts(store: "cloud", from: giver)
+    #expect(try states == [3, nil, 0])
+    #expect(try decided() == [0, 0, 1])
+  }
+
+  @Test func whatWasBegunGoesOnFromWhereItEnded() throws {
+    try begin(by: first)
+    try first.takeConflicts(store: "cloud", from: second)
+    #expect(try states == [0, 2, nil])
+    try first.takeConflicts(store: "cloud", from: giver)
+    #expect(try states == [3, 0, nil])
+    // It may come back, and go elsewhere.
+    try giver.takeConflicts(store: "cloud", from: first)
+    #expect(try states == [0, 3, nil])
+    try second.takeConflicts(store: "cloud", from: giver)
+    try first.takeConflicts(store: "cloud", from: giver)
+    #expect(try states == [3, 3, 0])
+    #expect(try decided() == [0, 0, 1])
+  }
+
+  @Test func whatWasDecidedMeanwhileIsNotTakenOver() throws {
+    try begin(by: first)
+    #expect(try giver.resolveConflicts(store: "cloud") { _ in } == 1)
+    try first.takeConflicts(store: "cloud", from: giver)
+    #expect(try states == [1, nil, nil])
+    #expect(try decided() == [0, 0, 0])
+  }
+}
