@@ -127,28 +127,16 @@ extension Connection {
     try run("DELETE FROM grave WHERE hlc > ?1", [.integer(horizon.rawValue)])
   }
 
-  /// Makes writes of this device of some entries, in the order of their stamps.
+  /// Makes entries writes of this device, in the order of their timestamps.
   ///
   /// - Parameter stamp: the one before the first that is given; then the last.
   private func restamp(
     _ replica: inout ReplicaState, after stamp: inout HybridTimestamp, where condition: String,
     _ arguments: [Cell]
   ) throws -> Int {
-    let next = arguments.count + 1
-    try run(
-      """
-      WITH late AS (
-        SELECT store, key, row_number() OVER (ORDER BY hlc, lseq) AS n FROM entry
-        WHERE \(condition))
-      UPDATE entry SET hlc = ?\(next) + late.n, lseq = ?\(next + 1) + late.n, origin = ?\(next + 2)
-      FROM late WHERE entry.store = late.store AND entry.key = late.key
-      """,
-      arguments + [
-        stamp.cell, .integer(replica.lseq), .integer(replica.id.rawValue),
-      ])
-    let count = changes
+    let count = try entries.rewrite(
+      where: condition, arguments, timestamps: .following(stamp), origin: replica.id, &replica)
     stamp = HybridTimestamp(rawValue: stamp.rawValue + Int64(count))
-    replica.lseq += Int64(count)
     return count
   }
 

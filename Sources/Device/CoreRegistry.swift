@@ -68,7 +68,7 @@ package enum CoreRegistry {
       let queue = try Opening.connect(location, .readWrite, patience)
       try Creation.populate(queue, identity: identity, path: location.path)
       try queue.writeWithoutTransaction {
-        try Connection($0, location).run(Door.incomingTable)
+        try Connection($0, location).run(Incoming.table)
       }
       return Core(
         Opened(queue: queue, location: location, mode: .readWrite, patience: patience), file: nil)

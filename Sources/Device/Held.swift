@@ -110,13 +110,13 @@ package enum Held {
       """
       INSERT INTO main.held (store, key, tag, value, hlc, origin, held_at)
       SELECT store, key, tag, value, hlc, origin, ?2 FROM incoming AS i
-      WHERE hlc > ?1 AND \(Door.wins)
+      WHERE hlc > ?1 AND \(Incoming.wins)
       ON CONFLICT (store, key, hlc, origin) DO UPDATE SET tag = excluded.tag, value = excluded.value
       WHERE (excluded.tag, excluded.value, typeof(excluded.value))
         > (held.tag, held.value, typeof(held.value))
       """, [.integer(horizon.rawValue), .integer(now)])
     try connection.run(
-      "DELETE FROM incoming AS i WHERE hlc > ?1 AND \(Door.wins)", [.integer(horizon.rawValue)])
+      "DELETE FROM incoming AS i WHERE hlc > ?1 AND \(Incoming.wins)", [.integer(horizon.rawValue)])
     return connection.changes
   }
 
@@ -129,12 +129,12 @@ package enum Held {
     try connection.run(journal, [horizon, .integer(now)])
     try connection.run(journalDue, [horizon, .integer(now)])
     try ConflictLog.trim(connection)
-    let count = try Door.fill(
+    let count = try Incoming.fill(
       connection, from: "FROM \(dueWinners) AS e WHERE e.place = 1 ORDER BY e.hlc", [horizon])
     guard count > 0 else { return [] }
-    let changes = try Door.changes(connection, reason: .merge)
+    let changes = try Incoming.changes(connection, reason: .merge)
     let newest = try connection.first("SELECT max(hlc) FROM incoming") { $0.integer(0) } ?? 0
-    _ = try Door.admit(connection, after: replica.lseq)
+    _ = try connection.entries.applyIncoming(after: replica.lseq)
     try connection.run("DELETE FROM held WHERE hlc <= ?1", [horizon])
     replica.last = max(replica.last, HybridTimestamp(rawValue: newest))
     replica.lseq += Int64(count)

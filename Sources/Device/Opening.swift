@@ -153,7 +153,7 @@ enum Opening {
       throw Schema.damaged(location.path, "its header is not one of ours")
     }
     try Schema.refuseExhausted(try ReplicaState(connection).lseq, location.path)
-    try connection.run(Door.incomingTable)
+    try connection.run(Incoming.table)
   }
 
   private static func mode(

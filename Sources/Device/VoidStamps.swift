@@ -77,20 +77,10 @@ extension Connection {
       "SELECT hlc FROM superseded WHERE id = ?1", [.integer(origin.rawValue)]
     ) { $0.integer(0) }
     guard let own, own > limit.rawValue else { return 0 }
-    try run(
-      """
-      WITH own AS (
-        SELECT store, key, row_number() OVER (ORDER BY hlc, lseq) AS n FROM entry
-        WHERE origin = ?1 AND hlc > ?2 AND hlc <= ?3)
-      UPDATE entry SET origin = ?4, lseq = ?5 + own.n FROM own
-      WHERE entry.store = own.store AND entry.key = own.key
-      """,
-      [
-        .integer(origin.rawValue), .integer(limit.rawValue), .integer(own),
-        .integer(replica.id.rawValue), .integer(replica.lseq),
-      ])
-    let count = changes
-    replica.lseq += Int64(count)
+    let count = try entries.rewrite(
+      where: "origin = ?1 AND hlc > ?2 AND hlc <= ?3",
+      [.integer(origin.rawValue), .integer(limit.rawValue), .integer(own)],
+      timestamps: .unchanged, origin: replica.id, &replica)
     try replica.save(self)
     try run(
       "UPDATE superseded SET hlc = ?1 WHERE id = ?2",
@@ -103,18 +93,10 @@ extension Connection {
   private func cut(
     _ origin: ReplicaID, after limit: HybridTimestamp, _ replica: inout ReplicaState
   ) throws -> Int {
-    try run(
-      """
-      WITH late AS (
-        SELECT store, key, row_number() OVER (ORDER BY hlc, lseq) AS n FROM entry
-        WHERE origin = ?1 AND hlc > ?2)
-      UPDATE entry SET hlc = ?2, lseq = ?3 + late.n FROM late
-      WHERE entry.store = late.store AND entry.key = late.key
-      """,
-      [.integer(origin.rawValue), .integer(limit.rawValue), .integer(replica.lseq)])
-    let count = changes
+    let count = try entries.rewrite(
+      where: "origin = ?1 AND hlc > ?2", [.integer(origin.rawValue), .integer(limit.rawValue)],
+      timestamps: .fixed(limit), &replica)
     guard count > 0 else { return 0 }
-    replica.lseq += Int64(count)
     // The clock stays where it is.
     try replica.save(self)
     try run("UPDATE peer SET cursor = 0")

@@ -61,11 +61,11 @@ final class WriteSession: @unchecked Sendable {
     try Schema.refuseExhausted(replica.lseq, connection.path)
     let entry = Entry(write.address, content, stamp: stamp, origin: replica.id)
     if content.isTombstone, !isSynced {
-      try drop(write.address, connection)
+      try connection.entries.delete(write.address)
       // The newest row may be gone, and with it what it said of the counters.
       try replica.save(connection)
     } else {
-      try Door.admit(connection, entry, as: replica.lseq)
+      try connection.entries.apply(entry, as: replica.lseq)
     }
     self.replica = replica
     if before != content { changes.append(Change(entry, replacing: before)) }
@@ -82,13 +82,6 @@ final class WriteSession: @unchecked Sendable {
     var net = Change.net(changes)
     for index in net.indices { net[index].transaction = transaction }
     return net
-  }
-
-  /// A store that does not travel has nobody to tell of a deletion.
-  private func drop(_ address: Address, _ connection: Connection) throws {
-    try connection.run(
-      "DELETE FROM entry WHERE store = ?1 AND key = ?2",
-      [.text(address.store.string), .text(address.key.string)])
   }
 
   private func check(_ address: Address, _ connection: Connection) throws {

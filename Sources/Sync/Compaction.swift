@@ -96,11 +96,7 @@ extension Compaction {
       """
     let before = Cell.integer(HybridTimestamp(milliseconds: time).rawValue)
     try Graves.dig(connection, for: due, [before])
-    try connection.run(
-      """
-      DELETE FROM entry WHERE (store, key) IN (SELECT store, key \(due))
-      """, [before])
-    let count = connection.changes
+    let count = try connection.entries.collect(due, [before])
     if count > 0 {
       // Readers see that there are new graves; and the newest entry may have gone, and with it what
       // it said of the counters.

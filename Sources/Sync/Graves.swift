@@ -2,7 +2,7 @@
 //
 // What is left of collected tombstones: address, timestamp and origin. A grave takes half the space
 // of its tombstone, does not travel to whom it does not concern, and counts like the tombstone:
-// - An entry that comes in for a key without one has to beat the grave (`Door.fill`).
+// - An entry that comes in for a key without one has to beat the grave (`Incoming.fill`).
 // - A reader that still has what a grave beats gets the very tombstone again (`unread`).
 // - A sender that brings what a grave or a tombstone beats, and that had read it once, has to read
 //   it again (`reissue`).
@@ -80,25 +80,26 @@ enum Graves {
   /// - Parameter base: the last arrival number given in this file.
   /// - Returns: how many.
   static func reissue(_ connection: Connection, after base: Int64) throws -> Int {
-    func renumber(_ table: String, _ condition: String) throws -> Int {
-      try connection.run(
-        """
-        UPDATE main.\(table) SET lseq = ?1 + i.seq
-        FROM incoming AS i CROSS JOIN sender.peer AS p
-          ON p.peer = (SELECT id FROM main.replica) AND p.store = i.store
-        WHERE \(table).store = i.store AND \(table).key = i.key AND \(condition)
-          AND i.tag <> 0 AND i.old_tag = 0 AND NOT \(Door.wins)
-          AND \(table).hlc = i.old_hlc AND \(table).origin = i.old_origin
-          AND \(table).lseq <= p.cursor
-        """, [.integer(base)])
-      return connection.changes
+    func unread(_ table: String) -> String {
+      """
+      FROM incoming AS i CROSS JOIN sender.peer AS p
+        ON p.peer = (SELECT id FROM main.replica) AND p.store = i.store
+      WHERE \(table).store = i.store AND \(table).key = i.key
+        AND i.tag <> 0 AND i.old_tag = 0 AND NOT \(Incoming.wins)
+        AND \(table).hlc = i.old_hlc AND \(table).origin = i.old_origin
+        AND \(table).lseq <= p.cursor
+      """
     }
-    let graves = try renumber("grave", "1")
+    try connection.run(
+      "UPDATE main.grave SET lseq = ?1 + i.seq \(unread("grave"))", [.integer(base)])
+    let graves = connection.changes
     if graves > 0 {
       try connection.run(
         "UPDATE main.replica SET gc_lseq = ?1 + (SELECT max(seq) FROM incoming)",
         [.integer(base)])
     }
-    return try graves + renumber("entry", "entry.tag = 0")
+    let tombstones = try connection.entries.reissue(
+      unread("entry") + " AND entry.tag = 0", after: base)
+    return graves + tombstones
   }
 }

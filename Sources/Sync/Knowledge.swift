@@ -79,20 +79,20 @@ enum Knowledge {
         """
         INSERT INTO lost (store, key, hlc, origin, winner_tag, winner_hlc, winner_origin)
         SELECT i.store, i.key, i.hlc, i.origin, i.old_tag, i.old_hlc, i.old_origin
-        \(losers) AND NOT \(Door.wins) ORDER BY i.seq
+        \(losers) AND NOT \(Incoming.wins) ORDER BY i.seq
         """)
     }
     return try insert(
       connection, at: now,
       """
-      i.store, i.key, iif(\(Door.wins), i.old_tag, i.tag),
-        CASE WHEN \(Door.wins) THEN (
+      i.store, i.key, iif(\(Incoming.wins), i.old_tag, i.tag),
+        CASE WHEN \(Incoming.wins) THEN (
           SELECT e.value FROM main.entry AS e WHERE e.store = i.store AND e.key = i.key)
         ELSE i.value END,
-        iif(\(Door.wins), i.old_hlc, i.hlc), iif(\(Door.wins), i.old_origin, i.origin),
-        iif(\(Door.wins), i.tag, i.old_tag), iif(\(Door.wins), i.hlc, i.old_hlc),
-        iif(\(Door.wins), i.origin, i.old_origin)
-      """, of: final ? losers : "\(losers) AND \(Door.wins)")
+        iif(\(Incoming.wins), i.old_hlc, i.hlc), iif(\(Incoming.wins), i.old_origin, i.origin),
+        iif(\(Incoming.wins), i.tag, i.old_tag), iif(\(Incoming.wins), i.hlc, i.old_hlc),
+        iif(\(Incoming.wins), i.origin, i.old_origin)
+      """, of: final ? losers : "\(losers) AND \(Incoming.wins)")
   }
 
   /// Logs what `journal` has put off, in the transaction in which it counts as seen. What the
@@ -159,7 +159,7 @@ enum Knowledge {
     FROM incoming AS i
     LEFT JOIN sender_knows AS s ON s.store = i.store AND s.origin = i.old_origin
     LEFT JOIN receiver_knows AS r ON r.store = i.store AND r.origin = i.origin
-    WHERE i.rank <> 0 AND CASE WHEN \(Door.wins) THEN i.old_hlc > ifnull(s.hlc, 0)
+    WHERE i.rank <> 0 AND CASE WHEN \(Incoming.wins) THEN i.old_hlc > ifnull(s.hlc, 0)
       ELSE i.hlc > ifnull(r.hlc, 0) END
     """
 

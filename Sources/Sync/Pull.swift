@@ -154,7 +154,7 @@ struct Pull {
     if !wantsAll, try meetsNothing(connection, replica, result) {
       if try insert(connection, source, plan.end, &replica, keeping: kept, &result) { return [] }
     }
-    let received = try Door.fill(connection, from: source.sql, source.arguments)
+    let received = try Incoming.fill(connection, from: source.sql, source.arguments)
     guard received > 0 else { return [] }
     result.received += received
     try connection.cutVoidIncoming()
@@ -169,14 +169,14 @@ struct Pull {
       &result)
     var changes: [Change] = []
     if wantsAll || !result.hasMoreChanges {
-      try Door.forEachChange(connection, reason: reason) { change, bytes in
+      try Incoming.forEachChange(connection, reason: reason) { change, bytes in
         if wantsAll { changes.append(change) }
         return result.keep(change, bytes, limit: kept) || wantsAll
       }
     }
     // Who is only read cannot be told.
     if offer != nil { result.answered += try Graves.reissue(connection, after: replica.lseq) }
-    result.changed += try Door.admit(connection, after: replica.lseq)
+    result.changed += try connection.entries.applyIncoming(after: replica.lseq)
     result.written.append(replica.lseq, replica.lseq + Int64(received))
     replica.last = max(replica.last, newest)
     replica.lseq += Int64(received)
@@ -233,7 +233,8 @@ struct Pull {
         return result.keep(change, content.cell.byteCount, limit: kept)
       }
     }
-    let count = try Door.admit(connection, from: source.sql, source.arguments, after: replica.lseq)
+    let count = try connection.entries.insert(
+      from: source.sql, source.arguments, after: replica.lseq)
     result.isFresh = true
     guard count > 0 else { return true }
     result.received += count

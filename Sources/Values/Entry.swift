@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole merge rule. It stands once here and once in SQL (`Door.swift`); a property test proves
-// that the two agree.
+// The whole merge rule. It stands once here and once in SQL (`EntryTable.swift`); a property test
+// proves that the two agree.
 //
 // `a` beats `b` iff `(hlc, origin, tag, value)` of `a` is larger. That is a total order on content,
 // so merging is commutative, associative and idempotent, even when two copies of one file minted

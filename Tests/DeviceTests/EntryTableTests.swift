@@ -6,26 +6,26 @@ import KeepsakeValues
 import TestSupport
 import Testing
 
-@Suite struct DoorTests {
-  /// How an entry comes to the door.
+@Suite struct EntryTableTests {
+  /// How an entry is applied.
   enum Way: CaseIterable {
     /// One by one, as a setting writes.
     case setting
-    /// By the table that a meeting fills.
+    /// By the table that a merge fills.
     case meeting
     /// From the future, when it is due.
     case waiting
   }
 
-  private static func admit(_ entries: [Entry], _ way: Way, into device: Device) throws {
+  private static func apply(_ entries: [Entry], _ way: Way, into device: Device) throws {
     try device.core.write { connection in
       for entry in entries where way == .setting {
-        try Door.admit(connection, entry, as: try ReplicaState(connection).lseq + 1)
+        try connection.entries.apply(entry, as: ReplicaState(connection).lseq + 1)
       }
       guard way != .setting else { return ((), []) }
       for entry in entries {
         let content = entry.content
-        _ = try Door.fill(
+        _ = try Incoming.fill(
           connection,
           from: """
             FROM (SELECT ?1 AS store, ?2 AS key, ?3 AS tag, ?4 AS value, ?5 AS hlc, ?6 AS origin)
@@ -40,7 +40,7 @@ import Testing
       if way == .waiting {
         _ = try Held.hold(connection, beyond: .zero, at: 0)
       } else {
-        _ = try Door.admit(connection, after: ReplicaState(connection).lseq)
+        _ = try connection.entries.applyIncoming(after: ReplicaState(connection).lseq)
       }
       return ((), [])
     }
@@ -56,8 +56,8 @@ import Testing
     let firsts = pairs.enumerated().map { renamed($1.0, $0) }
     let seconds = pairs.enumerated().map { renamed($1.1, $0) }
     let device = try Device.inMemory()
-    try admit(firsts, way, into: device)
-    try admit(seconds, way, into: device)
+    try apply(firsts, way, into: device)
+    try apply(seconds, way, into: device)
     if way == .waiting {
       _ = try device.core.write { (try Held.promote($0, now: 1, skew: 0), []) }
     }
