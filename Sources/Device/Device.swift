@@ -140,16 +140,4 @@ public final class Device: Sendable {
 
   /// Whether anybody wants to hear of changes.
   package var hasObservers: Bool { core.shared.feed.observers.wantChanges }
-
-  /// Lets entries in whose time has come.
-  package func promoteDueEntries() throws(KeepsakeError) {
-    guard !core.isReadOnly else { return }
-    let now = clock.milliseconds
-    guard try core.access({ try Held.isAnyDue($0, now: now, skew: Held.defaultSkew) }) else {
-      return
-    }
-    try core.write { connection in
-      ((), try Held.promote(connection, now: now, skew: Held.defaultSkew))
-    }
-  }
 }

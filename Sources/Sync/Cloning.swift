@@ -22,25 +22,4 @@ extension Device {
       try copy.becomeDevice(identity)
     }
   }
-
-  private func becomeDevice(_ id: ReplicaID) throws(KeepsakeError) {
-    try core.write { connection in
-      let original = try ReplicaState(connection)
-      // What the original wrote until now is known here, and is not this device's own.
-      for store in try connection.stores() where StoreName.isSynced(store) {
-        try connection.run(
-          """
-          INSERT INTO seen (store, origin, hlc) VALUES (?1, ?2, ?3)
-          ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
-          """,
-          [.text(store), .integer(original.id.rawValue), .integer(original.last.rawValue)])
-      }
-      try connection.run("DELETE FROM peer")
-      // The original still has its conflicts; each is resolved once.
-      try connection.run("DELETE FROM conflict")
-      try connection.run("DELETE FROM sqlite_sequence WHERE name = 'conflict'")
-      try connection.run("UPDATE replica SET id = ?1, epoch = 0", [.integer(id.rawValue)])
-      return ((), [])
-    }
-  }
 }

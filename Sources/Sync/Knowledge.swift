@@ -82,8 +82,7 @@ enum Knowledge {
         \(losers) AND NOT \(Incoming.wins) ORDER BY i.seq
         """)
     }
-    return try insert(
-      connection, at: now,
+    return try connection.conflictLog.append(
       """
       i.store, i.key, iif(\(Incoming.wins), i.old_tag, i.tag),
         CASE WHEN \(Incoming.wins) THEN (
@@ -92,7 +91,7 @@ enum Knowledge {
         iif(\(Incoming.wins), i.old_hlc, i.hlc), iif(\(Incoming.wins), i.old_origin, i.origin),
         iif(\(Incoming.wins), i.tag, i.old_tag), iif(\(Incoming.wins), i.hlc, i.old_hlc),
         iif(\(Incoming.wins), i.origin, i.old_origin)
-      """, of: final ? losers : "\(losers) AND \(Incoming.wins)")
+      """, of: final ? losers : "\(losers) AND \(Incoming.wins)", at: now)
   }
 
   /// Logs what `journal` has put off, in the transaction in which it counts as seen. What the
@@ -105,8 +104,7 @@ enum Knowledge {
     let same = "store = i.store AND e.key = i.key AND e.hlc = i.hlc AND e.origin = i.origin"
     let isGrave =
       hasGraves ? "EXISTS (SELECT 1 FROM sender.grave AS e WHERE e.\(same))" : "FALSE"
-    let count = try insert(
-      connection, at: now,
+    let count = try connection.conflictLog.append(
       """
       i.store, i.key, ifnull(e.tag, 0), e.value, i.hlc, i.origin, i.winner_tag, i.winner_hlc,
         i.winner_origin
@@ -114,44 +112,9 @@ enum Knowledge {
       of: """
         FROM lost AS i LEFT JOIN sender.entry AS e ON e.\(same)
         WHERE (e.key IS NOT NULL OR \(isGrave))
-        """)
+        """, at: now)
     try connection.run("DELETE FROM lost")
     return count
-  }
-
-  /// - Parameters:
-  ///   - columns: what a conflict's row gets. They are computed only for those that the log has
-  ///     room for, and not sorted, which would hold several copies of a value.
-  ///   - rows: the FROM clause of rows `i`, with a condition, numbered by `i.seq`.
-  private static func insert(
-    _ connection: Connection, at now: Int64, _ columns: String, of rows: String
-  ) throws -> Int {
-    let counts = try connection.first(
-      """
-      SELECT count(*), ifnull(min(seq), 0), (SELECT count(*) \(rows))
-      FROM (SELECT i.seq AS seq \(rows) ORDER BY i.seq DESC LIMIT ?1)
-      """, [.integer(ConflictLog.capacity)]
-    ) { (written: $0.integer(0), first: $0.integer(1), all: $0.integer(2)) }
-    guard let counts, counts.written > 0 else { return 0 }
-    try connection.run(
-      """
-      INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
-        winner_tag, winner_hlc, winner_origin, at)
-      SELECT \(columns), ?1 \(rows) AND i.seq >= ?2 ORDER BY i.seq
-      """, [.integer(now), .integer(counts.first)])
-    try skip(connection, counts.all - counts.written)
-    try ConflictLog.trim(connection)
-    return Int(counts.all)
-  }
-
-  /// Gives the newest `capacity` conflicts later numbers, so that those tell how many had no room.
-  private static func skip(_ connection: Connection, _ count: Int64) throws {
-    guard count > 0 else { return }
-    // By way of negative numbers, because a later one may be taken.
-    try connection.run(
-      "UPDATE conflict SET id = -id WHERE id > (SELECT max(id) FROM conflict) - ?1",
-      [.integer(ConflictLog.capacity)])
-    try connection.run("UPDATE conflict SET id = ?1 - id WHERE id < 0", [.integer(count)])
   }
 
   /// Rows `i` of `incoming` of which one side was written without knowledge of the other.

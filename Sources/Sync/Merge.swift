@@ -243,9 +243,10 @@ extension Merge {
     guard try device.core.access({ try Held.isAnyDue($0, now: now, skew: skew) }) else { return }
     let lossLimit = max(0, options.changeLimit - report.conflicts.count)
     let (changes, losses) = try device.core.write { connection in
-      let known = try connection.lastConflict()
+      let known = try connection.conflictLog.last()
       let changes = try Held.promote(connection, now: now, skew: skew)
-      return ((changes, try connection.conflicts(after: known, limit: lossLimit)), changes)
+      let losses = try connection.conflictLog.conflicts(after: known, limit: lossLimit)
+      return ((changes, losses), changes)
     }
     report.conflicts += losses.map { MergeReport.DeviceConflict(into: place, conflict: $0) }
     let room = options.changeLimit - report.changes.count

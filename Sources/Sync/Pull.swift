@@ -140,8 +140,8 @@ struct Pull {
   ) throws {
     guard count > 0 else { return }
     result.conflicts += count
-    result.losses += try connection.conflicts(
-      after: connection.lastConflict() - Int64(count), limit: kept - result.losses.count,
+    result.losses += try connection.conflictLog.conflicts(
+      after: connection.conflictLog.last() - Int64(count), limit: kept - result.losses.count,
       within: &result.lossBytes)
   }
 

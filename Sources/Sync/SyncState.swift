@@ -36,7 +36,7 @@ extension Device {
         """
         SELECT count(*) FROM entry INDEXED BY entry_lseq
         WHERE lseq > ?1 AND store = ?2
-          AND origin IN (SELECT id FROM replica UNION ALL SELECT id FROM superseded)
+          AND origin IN \(Identity.own)
         """, [.integer(acknowledged), .text(store)]
       ) { Int($0.integer(0)) }
       let asOf = Date(timeIntervalSince1970: Double(time) / 1000)

@@ -3,6 +3,8 @@
 import KeepsakeDevice
 import KeepsakeValues
 
+@testable import KeepsakeSync
+
 extension Device {
   /// Gives this device a new identity, as a merge does that finds another file with the same past.
   func rotate(to id: ReplicaID) throws {

@@ -2,11 +2,12 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
 
-@Suite struct EntryTableTests {
+@Suite struct EntryOrderTests {
   /// How an entry is applied.
   enum Way: CaseIterable {
     /// One by one, as a setting writes.

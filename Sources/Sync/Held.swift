@@ -4,6 +4,7 @@
 // catches up, and its stamps would drag every other clock along. So an entry stamped further ahead
 // than the allowed skew waits in `held`, keeps its stamp, and comes through the door when due.
 
+package import KeepsakeDevice
 package import KeepsakeValues
 
 package enum Held {
@@ -26,26 +27,22 @@ package enum Held {
       FROM held WHERE hlc <= ?1)
     """
 
-  /// Journals what loses to a due entry and was written after that one came here: whoever wrote the
-  /// due one cannot have seen it.
-  private static let journal = """
-    INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
-      winner_tag, winner_hlc, winner_origin, at)
+  /// Conflicts: entries that lose to a due one and were written after that one came here, so that
+  /// its writer cannot have seen them.
+  private static let replaced = """
     SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin, h.tag, h.hlc, h.origin, ?2
     FROM \(dueWinners) AS h JOIN entry AS e ON e.store = h.store AND e.key = h.key
     WHERE h.place = 1 AND (h.hlc, h.origin) > (e.hlc, e.origin) AND e.hlc >= h.held_at << 16
       AND (h.tag IS NOT e.tag OR h.value IS NOT e.value)
     """
 
-  /// Journals the due entries that lose to what this device wrote itself while they were hidden.
-  private static let journalDue = """
-    INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
-      winner_tag, winner_hlc, winner_origin, at)
+  /// Conflicts: due entries that lose to what this device itself wrote while they were hidden.
+  private static let late = """
     SELECT h.store, h.key, h.tag, h.value, h.hlc, h.origin, e.tag, e.hlc, e.origin, ?2
     FROM (\(dueWinners)) AS h JOIN entry AS e ON e.store = h.store AND e.key = h.key
     WHERE (h.hlc, h.origin) < (e.hlc, e.origin)
-      AND e.origin IN (SELECT id FROM replica UNION ALL SELECT id FROM superseded)
-      AND h.origin NOT IN (SELECT id FROM replica UNION ALL SELECT id FROM superseded)
+      AND e.origin IN \(Identity.own)
+      AND h.origin NOT IN \(Identity.own)
       AND (h.tag IS NOT e.tag OR h.value IS NOT e.value)
     """
 
@@ -126,9 +123,9 @@ package enum Held {
   ) throws -> [Change] {
     let horizon = Cell.integer(horizon(now: now, skew: skew).rawValue)
     var replica = try ReplicaState(connection)
-    try connection.run(journal, [horizon, .integer(now)])
-    try connection.run(journalDue, [horizon, .integer(now)])
-    try ConflictLog.trim(connection)
+    let log = connection.conflictLog
+    for losers in [replaced, late] { try log.append(losers, [horizon, .integer(now)]) }
+    try log.trim()
     let count = try Incoming.fill(
       connection, from: "FROM \(dueWinners) AS e WHERE e.place = 1 ORDER BY e.hlc", [horizon])
     guard count > 0 else { return [] }
@@ -140,5 +137,19 @@ package enum Held {
     replica.lseq += Int64(count)
     try replica.save(connection)
     return changes
+  }
+}
+
+extension Device {
+  /// Applies the held entries whose time has come.
+  package func promoteDueEntries() throws(KeepsakeError) {
+    guard !core.isReadOnly else { return }
+    let now = clock.milliseconds
+    guard try core.access({ try Held.isAnyDue($0, now: now, skew: Held.defaultSkew) }) else {
+      return
+    }
+    try core.write { connection in
+      ((), try Held.promote(connection, now: now, skew: Held.defaultSkew))
+    }
   }
 }

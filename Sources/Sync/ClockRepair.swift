@@ -17,6 +17,7 @@
 // is repaired unasked only when it is ahead by more than a day, the present is possible, and no
 // other device says that the later time was right: by an entry of its own, or by what it had seen.
 
+package import KeepsakeDevice
 package import KeepsakeValues
 
 /// What a repair of the clock did.
@@ -65,14 +66,11 @@ extension Device {
 }
 
 extension Connection {
-  /// The origins under which this device has written.
-  private static let own = "(SELECT id FROM replica UNION ALL SELECT id FROM superseded)"
-
   fileprivate func hasNewsOfOthers(beyond limit: HybridTimestamp) throws -> Bool {
     try first(
       """
-      SELECT 1 FROM entry WHERE hlc > ?1 AND origin NOT IN \(Self.own)
-      UNION ALL SELECT 1 FROM seen WHERE hlc > ?1 AND origin NOT IN \(Self.own) LIMIT 1
+      SELECT 1 FROM entry WHERE hlc > ?1 AND origin NOT IN \(Identity.own)
+      UNION ALL SELECT 1 FROM seen WHERE hlc > ?1 AND origin NOT IN \(Identity.own) LIMIT 1
       """, [.integer(limit.rawValue)]
     ) { _ in true } ?? false
   }
@@ -97,14 +95,14 @@ extension Connection {
       """
       INSERT OR IGNORE INTO held (store, key, tag, value, hlc, origin, held_at)
       SELECT store, key, tag, value, hlc, origin, ?2 FROM entry
-      WHERE hlc > ?1 AND origin NOT IN \(Self.own)
+      WHERE hlc > ?1 AND origin NOT IN \(Identity.own)
       """, [.integer(horizon.rawValue), .integer(now)])
     try disinter(beyond: horizon, at: now)
     var stamp = HybridTimestamp.zero
     let adopted = try restamp(
-      &replica, after: &stamp, where: "hlc > ?1 AND origin NOT IN \(Self.own)",
+      &replica, after: &stamp, where: "hlc > ?1 AND origin NOT IN \(Identity.own)",
       [.integer(horizon.rawValue)])
-    let late = "hlc > ?1 AND origin IN \(Self.own)"
+    let late = "hlc > ?1 AND origin IN \(Identity.own)"
     stamp =
       try first("SELECT max(ifnull(max(hlc), 0), ?1) FROM entry WHERE NOT (\(late))", [limit.cell])
     { HybridTimestamp(rawValue: $0.integer(0)) } ?? limit
@@ -122,7 +120,7 @@ extension Connection {
       """
       INSERT OR IGNORE INTO held (store, key, tag, value, hlc, origin, held_at)
       SELECT store, key, 0, NULL, hlc, origin, ?2 FROM grave
-      WHERE hlc > ?1 AND origin NOT IN \(Self.own)
+      WHERE hlc > ?1 AND origin NOT IN \(Identity.own)
       """, [.integer(horizon.rawValue), .integer(now)])
     try run("DELETE FROM grave WHERE hlc > ?1", [.integer(horizon.rawValue)])
   }
@@ -138,29 +136,6 @@ extension Connection {
       where: condition, arguments, timestamps: .following(stamp), origin: replica.id, &replica)
     stamp = HybridTimestamp(rawValue: stamp.rawValue + Int64(count))
     return count
-  }
-
-  /// Gives the device a new identity.
-  ///
-  /// Its entries keep the origin they were written under. Whom it met, it met as somebody else, so
-  /// it forgets the cursors; the next meetings are in full. That there are these peers it knows on:
-  /// tombstones wait for them. What it wrote under its former identities is remembered too, so that
-  /// its own writes are not taken for a stranger's in the conflict rule.
-  package func rotate(_ replica: inout ReplicaState, to id: ReplicaID) throws {
-    let newest = try first(
-      "SELECT ifnull(max(hlc), 0) FROM entry WHERE origin = ?1", [.integer(replica.id.rawValue)]
-    ) { $0.integer(0) }
-    try run(
-      "INSERT OR REPLACE INTO superseded (id, hlc) VALUES (?1, ?2)",
-      [.integer(replica.id.rawValue), .integer(newest ?? 0)])
-    try run(
-      """
-      UPDATE peer SET cursor = 0, acked = 0, read_token = NULL, token = NULL, prior = NULL,
-        their_read = NULL
-      """)
-    replica.id = id
-    replica.epoch += 1
-    try replica.save(self)
   }
 }
 

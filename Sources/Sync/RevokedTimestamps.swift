@@ -7,22 +7,17 @@
 // The device itself has written anew what it still holds; so what becomes of the old copies decides
 // nothing, unless it never comes back.
 
-package import KeepsakeValues
+import KeepsakeDevice
+import KeepsakeValues
 
 extension Connection {
-  /// Whether the file has a table; one of an earlier version that can only be read has not all.
-  package func hasTable(_ name: String, in schema: String = "main") throws -> Bool {
-    try first("SELECT 1 FROM \(schema).sqlite_schema WHERE name = ?1", [.text(name)]) { _ in true }
-      ?? false
-  }
-
   /// Identities that a file names at most; one of its own device has a few.
   private static var voidLimit: Int { 100_000 }
 
   /// The last stamp that stands, by identity.
   ///
   /// - Throws: when there are more than any history of repairs makes.
-  package func voids() throws -> [ReplicaID: HybridTimestamp] {
+  func voids() throws -> [ReplicaID: HybridTimestamp] {
     // A file of version 1 that can only be read has none.
     guard try hasTable("void") else { return [:] }
     let rows = try all(
@@ -40,7 +35,7 @@ extension Connection {
   ///
   /// - Parameter id: the device's identity if it is the one that was given up: it is a copy.
   /// - Returns: how many entries are stamped otherwise now, or no longer wait.
-  package func void(
+  func void(
     _ origin: ReplicaID, after limit: HybridTimestamp, as id: ReplicaID
   ) throws -> Int {
     try run(
@@ -104,7 +99,7 @@ extension Connection {
   }
 
   /// Lets it hold for what comes in from a device that does not know of it and cannot be told.
-  package func cutVoidIncoming() throws {
+  func cutVoidIncoming() throws {
     guard try first("SELECT 1 FROM main.void LIMIT 1", [], { _ in true }) == true else { return }
     try run(
       """

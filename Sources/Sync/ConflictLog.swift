@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every statement about `conflict`, the log of what lost merges on this device. It is bounded: its
+// numbers, which only grow, tell how many of the oldest it no longer has.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+/// The conflict log of one file, within an access.
+struct ConflictLog {
+  /// Rows that it keeps; the oldest go first.
+  static let capacity: Int64 = 10_000
+  /// Bytes of lost values that it keeps, or else one conflict: 64 MiB.
+  private static let capacityBytes: Int64 = 1 << 26
+
+  let connection: Connection
+
+  // MARK: - Adding
+
+  private static let columns = """
+    store, key, loser_tag, loser_value, loser_hlc, loser_origin, winner_tag, winner_hlc,
+    winner_origin, at
+    """
+
+  /// Adds rows as they come; the caller trims.
+  ///
+  /// - Parameter select: gives the columns of a conflict, from `store` to `at`.
+  func append(_ select: String, _ arguments: [Cell]) throws {
+    try connection.run("INSERT INTO conflict (\(Self.columns)) \(select)", arguments)
+  }
+
+  /// Adds rows, the newest that there is room for.
+  ///
+  /// - Parameters:
+  ///   - values: the columns of a conflict but `at`. They are computed only for rows that are
+  ///     written, and not sorted, which would hold several copies of a value.
+  ///   - rows: the FROM clause of rows `i`, with a condition, numbered by `i.seq`.
+  ///   - now: milliseconds since 1970.
+  /// - Returns: how many rows there were.
+  func append(_ values: String, of rows: String, at now: Int64) throws -> Int {
+    let counts = try connection.first(
+      """
+      SELECT count(*), ifnull(min(seq), 0), (SELECT count(*) \(rows))
+      FROM (SELECT i.seq AS seq \(rows) ORDER BY i.seq DESC LIMIT ?1)
+      """, [.integer(Self.capacity)]
+    ) { (written: $0.integer(0), first: $0.integer(1), all: $0.integer(2)) }
+    guard let counts, counts.written > 0 else { return 0 }
+    try append(
+      "SELECT \(values), ?1 \(rows) AND i.seq >= ?2 ORDER BY i.seq",
+      [.integer(now), .integer(counts.first)])
+    try skip(counts.all - counts.written)
+    try trim()
+    return Int(counts.all)
+  }
+
+  /// Gives the newest `capacity` conflicts later numbers: those tell how many had no room.
+  private func skip(_ count: Int64) throws {
+    guard count > 0 else { return }
+    // By way of negative numbers, because a later one may be taken.
+    try connection.run(
+      "UPDATE conflict SET id = -id WHERE id > (SELECT max(id) FROM conflict) - ?1",
+      [.integer(Self.capacity)])
+    try connection.run("UPDATE conflict SET id = ?1 - id WHERE id < 0", [.integer(count)])
+  }
+
+  /// Drops the oldest conflicts beyond `capacity` and `capacityBytes`.
+  func trim() throws {
+    var (first, count, bytes): (Int64?, Int64, Int64) = (nil, 0, 0)
+    try connection.run(
+      "SELECT id, length(CAST(loser_value AS BLOB)) FROM conflict ORDER BY id DESC"
+    ) { row in
+      count += 1
+      bytes += row.integer(1)
+      guard count <= 1 || (count <= Self.capacity && bytes <= Self.capacityBytes) else {
+        return false
+      }
+      first = row.integer(0)
+      return true
+    }
+    try connection.run(
+      "DELETE FROM conflict WHERE id < ?1", [first.map { .integer($0) } ?? .null])
+  }
+
+  /// Empties it, as if there had never been a conflict.
+  func clear() throws {
+    try connection.run("DELETE FROM conflict")
+    try connection.run("DELETE FROM sqlite_sequence WHERE name = 'conflict'")
+  }
+
+  // MARK: - Reading
+
+  /// The conflicts after a number, oldest first.
+  ///
+  /// - Parameters:
+  ///   - store: only of this store; nil for all.
+  ///   - bytes: of values that may be read; what is left of it.
+  func conflicts(
+    after id: Int64, store: String? = nil, limit: Int = .max, within bytes: inout Int
+  ) throws -> [Conflict] {
+    var conflicts: [Conflict] = []
+    guard bytes > 0 else { return conflicts }
+    // A file of schema version 1 that can only be read does not know what is resolved.
+    let state = try connection.hasTable("void") ? "resolved" : "0"
+    try connection.run(
+      """
+      SELECT id, \(Self.columns), \(state)
+      FROM conflict WHERE id > ?1 AND (?2 IS NULL OR store = ?2) ORDER BY id LIMIT ?3
+      """, [.integer(id), store.map(Cell.text) ?? .null, .integer(Int64(limit))]
+    ) { row in
+      let conflict = Conflict(row)
+      conflicts.append(conflict)
+      bytes -= conflict.loser.cell.byteCount
+      return bytes > 0
+    }
+    return conflicts
+  }
+
+  func conflicts(
+    after id: Int64, store: String? = nil, limit: Int = .max
+  ) throws -> [Conflict] {
+    var bytes = Int.max
+    return try conflicts(after: id, store: store, limit: limit, within: &bytes)
+  }
+
+  /// The number of the newest conflict; 0 when there is none.
+  func last() throws -> Int64 {
+    try connection.first("SELECT ifnull(max(id), 0) FROM conflict") { $0.integer(0) } ?? 0
+  }
+
+  /// How many of the oldest it no longer has.
+  func dropped() throws -> Int64 {
+    try connection.first("SELECT min(id) - 1 FROM conflict") { $0.integer(0) } ?? 0
+  }
+
+  // MARK: - Resolving
+
+  /// What the column `resolved` says.
+  enum State: Int64 {
+    case open, resolved
+    /// A handover from another log has begun: it may still be open there.
+    case onItsWay
+    case handedOver
+
+    /// Whether this log has nothing to decide any more.
+    var isResolved: Bool { self == .resolved || self == .handedOver }
+  }
+
+  /// The numbers of a store's open conflicts, the oldest first.
+  func open(store: String) throws -> [Int64] {
+    try connection.all(
+      "SELECT id FROM conflict WHERE resolved = 0 AND store = ?1 ORDER BY id", [.text(store)]
+    ) { $0.integer(0) }
+  }
+
+  /// - Returns: whether it was open until now, and is still in the log.
+  @discardableResult
+  func markResolved(_ id: Int64) throws -> Bool {
+    try connection.run(
+      "UPDATE conflict SET resolved = 1 WHERE id = ?1 AND resolved = 0", [.integer(id)])
+    return connection.changes > 0
+  }
+}
+
+// MARK: - Handovers
+
+extension ConflictLog {
+  /// A conflict's row without its number, which each log gives.
+  struct Handover {
+    fileprivate let cells: [Cell]
+
+    /// What tells it from others: store, key, loser's timestamp and origin, winner's timestamp.
+    fileprivate var identity: [Cell] { [cells[0], cells[1], cells[4], cells[5], cells[7]] }
+    fileprivate static let isSame =
+      "store = ?1 AND key = ?2 AND loser_hlc = ?3 AND loser_origin = ?4 AND winner_hlc = ?5"
+  }
+
+  /// The conflicts of a store that are in a state, the oldest first.
+  func handovers(of store: String, _ state: State) throws -> [Handover] {
+    try connection.all(
+      "SELECT \(Self.columns) FROM conflict WHERE store = ?1 AND resolved = ?2 ORDER BY id",
+      [.text(store), .integer(state.rawValue)]
+    ) { row in Handover(cells: (0..<10).map { row.cell($0) }) }
+  }
+
+  /// What this log says of a conflict, and who takes it over or has.
+  func progress(of handover: Handover) throws -> (state: State?, receiver: Int64)? {
+    try connection.first(
+      """
+      SELECT resolved, receiver FROM conflict WHERE \(Handover.isSame) ORDER BY resolved LIMIT 1
+      """, handover.identity
+    ) { row in (State(rawValue: row.integer(0)), row.integer(1)) }
+  }
+
+  /// Adds a conflict as on its way.
+  func expect(_ handover: Handover, by receiver: Int64) throws {
+    try connection.run(
+      """
+      INSERT INTO conflict (\(Self.columns), resolved, receiver)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 2, ?11)
+      """, handover.cells + [.integer(receiver)])
+  }
+
+  /// Moves a conflict from one state to another, if it is in that one.
+  ///
+  /// - Parameter receiver: who takes it over; nil leaves it.
+  func move(
+    _ handover: Handover, from old: State, to new: State, receiver: Int64? = nil
+  ) throws {
+    try connection.run(
+      """
+      UPDATE conflict SET resolved = ?6, receiver = ifnull(?8, receiver)
+      WHERE \(Handover.isSame) AND resolved = ?7
+      """,
+      handover.identity + [
+        .integer(new.rawValue), .integer(old.rawValue), receiver.map { .integer($0) } ?? .null,
+      ])
+  }
+
+  /// Drops a conflict that is on its way.
+  func drop(_ handover: Handover) throws {
+    try connection.run(
+      "DELETE FROM conflict WHERE \(Handover.isSame) AND resolved = 2", handover.identity)
+  }
+}
+
+extension Connection {
+  var conflictLog: ConflictLog { ConflictLog(connection: self) }
+}
+
+extension Conflict {
+  fileprivate init(_ row: Row) {
+    self.init(
+      id: row.integer(0), store: row.text(1), key: row.text(2), loser: row.content(3),
+      lostStamp: HybridTimestamp(rawValue: row.integer(5)),
+      lostOrigin: ReplicaID(rawValue: row.integer(6)),
+      winnerIsDeletion: row.integer(7) == TaggedCell.tombstone.tag,
+      winnerStamp: HybridTimestamp(rawValue: row.integer(8)),
+      winnerOrigin: ReplicaID(rawValue: row.integer(9)), foundAt: row.integer(10),
+      isResolved: ConflictLog.State(rawValue: row.integer(11))?.isResolved ?? false)
+  }
+}

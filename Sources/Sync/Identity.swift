@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Under which replica IDs a device writes: its present one, and those that it has given up because
+// another file had the same past, or because its clock had run ahead.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+enum Identity {
+  /// The origins under which this device has written.
+  static let own = "(SELECT id FROM replica UNION ALL SELECT id FROM superseded)"
+}
+
+extension Connection {
+  /// Gives the device a new identity.
+  ///
+  /// Its entries keep the origin they were written under. Whom it met, it met as somebody else, so
+  /// it forgets the cursors; the next meetings are in full. That there are these peers it knows on:
+  /// tombstones wait for them. What it wrote under its former identities is remembered too, so that
+  /// its own writes are not taken for a stranger's in the conflict rule.
+  func rotate(_ replica: inout ReplicaState, to id: ReplicaID) throws {
+    let newest = try first(
+      "SELECT ifnull(max(hlc), 0) FROM entry WHERE origin = ?1", [.integer(replica.id.rawValue)]
+    ) { $0.integer(0) }
+    try run(
+      "INSERT OR REPLACE INTO superseded (id, hlc) VALUES (?1, ?2)",
+      [.integer(replica.id.rawValue), .integer(newest ?? 0)])
+    try run(
+      """
+      UPDATE peer SET cursor = 0, acked = 0, read_token = NULL, token = NULL, prior = NULL,
+        their_read = NULL
+      """)
+    replica.id = id
+    replica.epoch += 1
+    try replica.save(self)
+  }
+}
+
+extension Device {
+  /// Gives a copy of a device an identity of its own.
+  func becomeDevice(_ id: ReplicaID) throws(KeepsakeError) {
+    try core.write { connection in
+      let original = try ReplicaState(connection)
+      // What the original wrote until now is known here, and is not this device's own.
+      for store in try connection.stores() where StoreName.isSynced(store) {
+        try connection.run(
+          """
+          INSERT INTO seen (store, origin, hlc) VALUES (?1, ?2, ?3)
+          ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
+          """,
+          [.text(store), .integer(original.id.rawValue), .integer(original.last.rawValue)])
+      }
+      try connection.run("DELETE FROM peer")
+      // The original still has its conflicts; each is resolved once.
+      try connection.conflictLog.clear()
+      try connection.run("UPDATE replica SET id = ?1, epoch = 0", [.integer(id.rawValue)])
+      return ((), [])
+    }
+  }
+}
