@@ -25,6 +25,11 @@ CREATE TABLE forgotten (
 -- Who takes a conflict over from another device's log: the identity that device had when it began.
 -- In both logs, as long as either has the conflict (handover).
 ALTER TABLE conflict ADD COLUMN receiver INTEGER NOT NULL DEFAULT 0;
+-- From whose log it comes: the identity that device had then. In the receiving log (handover).
+ALTER TABLE conflict ADD COLUMN giver INTEGER NOT NULL DEFAULT 0;
+
+-- A conflict is found in another log without a look at all that are there.
+CREATE INDEX conflict_stamps ON conflict (loser_hlc, loser_origin, winner_hlc);
 
 -- What nobody has decided yet is found without a look at the values that were lost.
 CREATE INDEX conflict_resolved ON conflict (resolved, store);

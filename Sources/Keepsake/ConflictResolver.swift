@@ -71,12 +71,24 @@ final class ConflictResolver: Sendable {
     }
   }
 
-  /// Takes over what is open on the devices that this one is in a session with, and resolves all
-  /// that is open here.
+  /// Resolves all that is open here, then all that is open on the devices that this one is in a
+  /// session with, one after the other: what comes may push what is here out of the log, and a
+  /// device that cannot give is no reason to leave the others.
   private func look(_ device: Device) throws {
+    try resolveAll(device)
+    var failure: KeepsakeError?
     for partner in device.partners {
-      try device.takeConflicts(store: backing.store, from: partner)
+      do throws(KeepsakeError) {
+        try device.takeConflicts(store: backing.store, from: partner)
+      } catch {
+        failure = failure ?? error
+      }
+      try resolveAll(device)
     }
+    if let failure { throw failure }
+  }
+
+  private func resolveAll(_ device: Device) throws {
     _ = try device.resolveConflicts(store: backing.store) { conflict in
       // Within the transaction of this device, which the store cannot leave meanwhile.
       let isHere = backing.device.core === device.core

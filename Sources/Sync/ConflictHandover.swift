@@ -5,8 +5,10 @@
 // 1. the receiving log gets the conflict, as on its way;
 // 2. the giving log marks it as handed over to the receiver, unless it is not open any more;
 // 3. the receiving log opens it, or drops it if another receiver or a resolver came before 2.
-// When the receiver takes conflicts from that device the next time, it goes on from where this
-// ended.
+// When either takes conflicts from the other the next time, it goes on from where this ended.
+//
+// What is on its way names the giver too: a log that the conflict passed through before says that
+// it was handed over, but not to whom since.
 //
 // Between 1 and 3 nobody else may take the same conflict, or the one drops it and the other finds
 // nothing to open. So both files are leased meanwhile, for one conflict at a time: merges of other
@@ -21,9 +23,8 @@ extension Device {
   /// - Throws: `KeepsakeError`; what was not taken over stays open there.
   package func takeConflicts(store: String, from other: Device) throws(KeepsakeError) {
     guard !isReadOnly, !other.isReadOnly else { return }
-    for handover in try core.access({ try $0.conflictLog.handovers(of: store, .onItsWay) }) {
-      try alone(with: other) { () throws(KeepsakeError) in try settle(handover, with: other) }
-    }
+    try settle(store, with: other)
+    try other.settle(store, with: self)
     let open = try other.core.access { try $0.conflictLog.handovers(of: store, .open) }
     for handover in open {
       try alone(with: other) { () throws(KeepsakeError) in try take(handover, from: other) }
@@ -38,50 +39,40 @@ extension Device {
     try Lease.hold([self, other], waiting: .seconds(60), joins: true, body)
   }
 
+  /// Goes on with what is on its way from the other device.
+  private func settle(_ store: String, with other: Device) throws(KeepsakeError) {
+    for handover in try core.access({ try $0.conflictLog.handovers(of: store, .onItsWay) }) {
+      try alone(with: other) { () throws(KeepsakeError) in try settle(handover, with: other) }
+    }
+  }
+
   private func take(
     _ handover: ConflictLog.Handover, from other: Device
   ) throws(KeepsakeError) {
-    let receiver = try core.write { (try $0.conflictLog.expect(handover), []) }
-    try other.core.write {
-      (try $0.conflictLog.move(handover, from: .open, to: .handedOver, receiver: receiver), [])
-    }
+    let (giver, receiver) = (try other.replica().rawValue, try replica().rawValue)
+    try core.write { (try $0.conflictLog.expect(handover, from: giver, by: receiver), []) }
+    try other.core.write { (try $0.conflictLog.handOver(handover, to: receiver), []) }
     try settle(handover, with: other)
   }
 
-  /// Decides what is on its way by what the giving log says of it, if that log knows.
+  /// Decides what is on its way by what the giving log says of it, if that is the other's.
   private func settle(
     _ handover: ConflictLog.Handover, with other: Device
   ) throws(KeepsakeError) {
-    let given = try other.core.access { try $0.conflictLog.progress(of: handover) }
-    guard let given, given.state?.isResolved == true else { return }
+    let (given, identities) = try other.core.access {
+      (try $0.conflictLog.progress(of: handover), try Identity.all($0))
+    }
+    guard given == nil || given?.state?.isResolved == true else { return }
     try core.write { connection in
       let log = connection.conflictLog
-      guard let mine = try log.progress(of: handover), mine.state == .onItsWay else {
-        return ((), [])
-      }
-      if given.state == .handedOver, given.receiver == mine.receiver {
-        try log.move(handover, from: .onItsWay, to: .open)
-      } else {
-        try log.drop(handover)
-      }
+      guard let mine = try log.progress(of: handover), mine.state == .onItsWay,
+        identities.contains(mine.giver)
+      else { return ((), []) }
+      // A log that has dropped the conflict since cannot give it to others.
+      let isMine =
+        given.map { $0.state == .handedOver && $0.receiver == mine.receiver } ?? true
+      try isMine ? log.open(handover) : log.drop(handover)
       return ((), [])
     }
-  }
-}
-
-extension ConflictLog {
-  /// Notes a conflict as on its way, unless this log has it already as one of its own.
-  ///
-  /// - Returns: the receiver, for the giving log.
-  fileprivate func expect(_ handover: Handover) throws -> Int64 {
-    let receiver = try ReplicaState(connection).id.rawValue
-    switch try progress(of: handover) {
-    case (.onItsWay, let begun)?: return begun
-    case (.handedOver, _)?:
-      try move(handover, from: .handedOver, to: .onItsWay, receiver: receiver)
-    case nil: try expect(handover, by: receiver)
-    default: break  // A clone of the giver, or the like, has the same conflict.
-    }
-    return receiver
   }
 }

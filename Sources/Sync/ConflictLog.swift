@@ -152,8 +152,13 @@ struct ConflictLog {
     ) { $0.integer(0) }
   }
 
+  /// Marks what was restored: also on its way here, or it would be opened and resolved once more.
+  func markRestored(_ id: Int64) throws {
+    try connection.run(
+      "UPDATE conflict SET resolved = 1 WHERE id = ?1 AND resolved IN (0, 2)", [.integer(id)])
+  }
+
   /// - Returns: whether it was open until now, and is still in the log.
-  @discardableResult
   func markResolved(_ id: Int64) throws -> Bool {
     try connection.run(
       "UPDATE conflict SET resolved = 1 WHERE id = ?1 AND resolved = 0", [.integer(id)])
@@ -182,38 +187,54 @@ extension ConflictLog {
     ) { row in Handover(cells: (0..<10).map { row.cell($0) }) }
   }
 
-  /// What this log says of a conflict, and who takes it over or has.
-  func progress(of handover: Handover) throws -> (state: State?, receiver: Int64)? {
+  /// What a log says of a conflict: its state, and between which two logs it last went, by the
+  /// identities that the devices had when that began.
+  struct Progress {
+    let state: State?
+    let receiver: Int64
+    let giver: Int64
+  }
+
+  func progress(of handover: Handover) throws -> Progress? {
     try connection.first(
       """
-      SELECT resolved, receiver FROM conflict WHERE \(Handover.isSame) ORDER BY resolved LIMIT 1
+      SELECT resolved, receiver, giver FROM conflict WHERE \(Handover.isSame)
+      ORDER BY resolved LIMIT 1
       """, handover.identity
-    ) { row in (State(rawValue: row.integer(0)), row.integer(1)) }
+    ) { row in
+      Progress(
+        state: State(rawValue: row.integer(0)), receiver: row.integer(1), giver: row.integer(2))
+    }
   }
 
-  /// Adds a conflict as on its way.
-  func expect(_ handover: Handover, by receiver: Int64) throws {
+  /// Notes a conflict as on its way, unless it is open or resolved here, as in the log of a copy.
+  func expect(_ handover: Handover, from giver: Int64, by receiver: Int64) throws {
+    guard try progress(of: handover) == nil else {
+      return try connection.run(
+        """
+        UPDATE conflict SET resolved = 2, receiver = ?6, giver = ?7
+        WHERE \(Handover.isSame) AND resolved IN (2, 3)
+        """, handover.identity + [.integer(receiver), .integer(giver)])
+    }
     try connection.run(
       """
-      INSERT INTO conflict (\(Self.columns), resolved, receiver)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 2, ?11)
-      """, handover.cells + [.integer(receiver)])
+      INSERT INTO conflict (\(Self.columns), resolved, receiver, giver)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 2, ?11, ?12)
+      """, handover.cells + [.integer(receiver), .integer(giver)])
   }
 
-  /// Moves a conflict from one state to another, if it is in that one.
-  ///
-  /// - Parameter receiver: who takes it over; nil leaves it.
-  func move(
-    _ handover: Handover, from old: State, to new: State, receiver: Int64? = nil
-  ) throws {
+  /// Marks an open conflict as handed over.
+  func handOver(_ handover: Handover, to receiver: Int64) throws {
     try connection.run(
-      """
-      UPDATE conflict SET resolved = ?6, receiver = ifnull(?8, receiver)
-      WHERE \(Handover.isSame) AND resolved = ?7
-      """,
-      handover.identity + [
-        .integer(new.rawValue), .integer(old.rawValue), receiver.map { .integer($0) } ?? .null,
-      ])
+      "UPDATE conflict SET resolved = 3, receiver = ?6 WHERE \(Handover.isSame) AND resolved = 0",
+      handover.identity + [.integer(receiver)])
+  }
+
+  /// Opens a conflict that is on its way.
+  func open(_ handover: Handover) throws {
+    try connection.run(
+      "UPDATE conflict SET resolved = 0 WHERE \(Handover.isSame) AND resolved = 2",
+      handover.identity)
   }
 
   /// Drops a conflict that is on its way.

@@ -9,6 +9,11 @@ import KeepsakeValues
 enum Identity {
   /// The origins under which this device has written.
   static let own = "(SELECT id FROM replica UNION ALL SELECT id FROM superseded)"
+
+  /// The same, read.
+  static func all(_ connection: Connection) throws -> Set<Int64> {
+    Set(try connection.all("SELECT id FROM \(own)") { $0.integer(0) })
+  }
 }
 
 extension Connection {

@@ -68,7 +68,7 @@ struct ImportFile {
   static let blanks: Set<UInt8> = [0x20, 0x09, 0x0D, 0x0A]
 
   /// The first byte that is not white space, nor of a byte order mark.
-  private static func first(_ bytes: [UInt8]) -> UInt8? {
+  static func first(_ bytes: some Sequence<UInt8>) -> UInt8? {
     bytes.first { !blanks.contains($0) && !mark.contains($0) }
   }
 

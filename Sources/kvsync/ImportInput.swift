@@ -50,7 +50,7 @@ final class ImportInput {
   func head() throws -> [UInt8] {
     if place == chunk.count { try refill() }
     var start = chunk
-    while start.count < 1 << 24, chunk.allSatisfy(ImportFile.blanks.contains), !chunk.isEmpty {
+    while start.count < 1 << 24, ImportFile.first(chunk) == nil, !chunk.isEmpty {
       try refill()
       start += chunk
     }

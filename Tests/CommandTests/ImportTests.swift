@@ -239,13 +239,14 @@ private let badLines: [BadLines] = [
   }
 
   /// More white space than is read at once.
-  @Test(arguments: [
-    #"[{"key":"k","type":"integer","value":1}]"#,
-    "<plist version=\"1.0\"><dict><key>k</key><integer>1</integer></dict></plist>",
-  ])
-  func whatComesBehindMuchWhiteSpaceIsKnownByItsContent(content: String) throws {
+  @Test(
+    arguments: [
+      #"[{"key":"k","type":"integer","value":1}]"#,
+      "<plist version=\"1.0\"><dict><key>k</key><integer>1</integer></dict></plist>",
+    ], ["", "\u{feff}"])
+  func whatComesBehindMuchWhiteSpaceIsKnownByItsContent(content: String, mark: String) throws {
     let folder = try Folder()
-    try folder.write(String(repeating: "\n", count: 70_000) + content, to: "in")
+    try folder.write(mark + String(repeating: "\n", count: 70_000) + content, to: "in")
     try folder.must("import", "a", "in")
     try folder.expect("get", "a", "k", prints: "1\n")
   }

@@ -193,6 +193,48 @@ import Testing
     #expect(failures.sets.isEmpty)
   }
 
+  /// One conflict waits in each log.
+  @Test func aDeviceThatIsBusyDoesNotKeepAResolverFromItsOwn() throws {
+    for (key, devices) in [("mine", [a, b]), ("theirs", [b, a])] {
+      for store in [here, there] {
+        clock.milliseconds += 1
+        store[key] = .integer(clock.milliseconds)
+      }
+      try devices[0].merge(with: devices[1])
+    }
+    let session = begin()
+    let locker = try Locker(URL(fileURLWithPath: b.path), ["BEGIN IMMEDIATE"])
+    let decided = Collected<String>()
+    let token = here.resolveConflicts { decided.append([$0.key]) }
+    #expect(decided.wait { $0 == ["mine"] })
+    try locker.release()
+    session.cancel()
+    token.cancel()
+  }
+
+  /// Together more than one log has room for.
+  @Test func whatIsTakenOverDoesNotPushOutWhatIsStillOpen() throws {
+    for (device, key) in [(a, "mine"), (b, "theirs")] {
+      try device.core.write { connection in
+        try connection.run(
+          """
+          INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+            winner_tag, winner_hlc, winner_origin, at)
+          VALUES ('cloud', ?1, 6, zeroblob(1 + (1 << 25)), 1, 2, 1, 3, 4, 0)
+          """, [.text(key)])
+        return ((), [])
+      }
+    }
+    let session = begin()
+    let decided = Collected<String>()
+    let token = here.resolveConflicts { decided.append([$0.key]) }
+    #expect(decided.wait { $0.count == 2 })
+    session.cancel()
+    token.cancel()
+    #expect(decided.sets.flatMap { $0 } == ["mine", "theirs"])
+    #expect(failures.sets.isEmpty)
+  }
+
   @Test func whatIsHeldComesInAtTheFirstMeetingAfterItsTime() throws {
     clock.milliseconds += 10 * 60_000
     here["k"] = "later"

@@ -41,7 +41,8 @@ import Testing
   }
 
   /// Ends between the first step of a handover and the second.
-  private func begin(by device: Device) throws {
+  private func begin(by device: Device, from giver: Device? = nil) throws {
+    let giver = giver ?? self.giver
     let locker = try Locker(URL(fileURLWithPath: giver.path), ["BEGIN IMMEDIATE"])
     let error = #expect(throws: KeepsakeError.self) {
       try device.takeConflicts(store: "cloud", from: giver)
@@ -86,5 +87,71 @@ import Testing
     try first.takeConflicts(store: "cloud", from: giver)
     #expect(try states == [1, nil, nil])
     #expect(try decided() == [0, 0, 0])
+  }
+
+  /// Ends between the second step of a handover and the third.
+  private func mark(by device: Device) throws {
+    try begin(by: device)
+    let id = try device.replica().rawValue
+    try giver.core.write { connection in
+      try connection.run("UPDATE conflict SET resolved = 3, receiver = ?1", [.integer(id)])
+      return ((), [])
+    }
+  }
+
+  @Test func whatWasMarkedComesBackToTheGiver() throws {
+    try mark(by: first)
+    #expect(try states == [3, 2, nil])
+    try giver.takeConflicts(store: "cloud", from: first)
+    #expect(try states == [0, 3, nil])
+    #expect(try decided() == [1, 0, 0])
+  }
+
+  @Test func whatTheGiverHasDroppedSinceIsOpenAtTheReceiver() throws {
+    try mark(by: first)
+    try giver.core.write { (try $0.conflictLog.clear(), []) }
+    try first.takeConflicts(store: "cloud", from: second)
+    #expect(try states == [nil, 2, nil])
+    try first.takeConflicts(store: "cloud", from: giver)
+    #expect(try states == [nil, 0, nil])
+  }
+
+  @Test func whatIsRestoredOnItsWayIsDecided() throws {
+    try mark(by: first)
+    try first.restore(#require(try first.conflicts().first))
+    #expect(try states == [3, 1, nil])
+    try first.takeConflicts(store: "cloud", from: giver)
+    #expect(try states == [3, 1, nil])
+    #expect(try decided() == [0, 0, 0])
+  }
+
+  @Test func whatPassedThroughAnotherLogIsDecidedByTheOneItComesFrom() throws {
+    try first.takeConflicts(store: "cloud", from: giver)
+    try begin(by: second, from: first)
+    let id = try second.replica().rawValue
+    try first.core.write { connection in
+      try connection.run("UPDATE conflict SET resolved = 3, receiver = ?1", [.integer(id)])
+      return ((), [])
+    }
+    #expect(try states == [3, 3, 2])
+    try second.takeConflicts(store: "cloud", from: giver)
+    try second.takeConflicts(store: "cloud", from: first)
+    #expect(try states == [3, 3, 0])
+    #expect(try decided() == [0, 0, 1])
+  }
+
+  /// Not all that is there, for each conflict.
+  @Test func whatALogSaysOfAConflictIsFoundByItsStamps() throws {
+    let trace = try StatementTrace.of([giver, first]) {
+      try first.takeConflicts(store: "cloud", from: giver)
+    }
+    let searches = trace.statements.filter { $0.contains("winner_hlc = ?5") }
+    #expect(searches.count == 3)
+    for sql in searches {
+      let steps = try first.core.access { connection in
+        try connection.all("EXPLAIN QUERY PLAN \(sql)") { $0.text(3) }
+      }
+      #expect(steps[0].contains("USING INDEX conflict_stamps"), "\(steps): \(sql)")
+    }
   }
 }
