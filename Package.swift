@@ -33,13 +33,18 @@ let package = Package(
     .target(
       name: "KeepsakeSettingsBundle", dependencies: ["KeepsakeValues"],
       path: "Sources/SettingsBundle"),
+    // One SQLite file that is ours, and safe to use. It knows no keys.
     .target(
-      name: "KeepsakeDevice",
+      name: "KeepsakeStorage",
       dependencies: [
         "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeFileSystem",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
+      path: "Sources/Storage"),
+    // Entries in such a file.
+    .target(
+      name: "KeepsakeDevice", dependencies: ["KeepsakeStorage", "KeepsakeValues"],
       path: "Sources/Device"),
     .target(
       name: "KeepsakeSync", dependencies: ["KeepsakeDevice", "KeepsakeValues"],
@@ -98,11 +103,14 @@ let package = Package(
       name: "ValuesTests", dependencies: ["KeepsakeValues", "TestSupport"],
       path: "Tests/ValuesTests"),
     .testTarget(
-      name: "DeviceTests",
+      name: "StorageTests",
       dependencies: [
         "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations", "TestSupport", "checkpoint-probe",
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
+      path: "Tests/StorageTests"),
+    .testTarget(
+      name: "DeviceTests", dependencies: ["KeepsakeDevice", "KeepsakeValues", "TestSupport"],
       path: "Tests/DeviceTests"),
     // A layer below SQLite that watches its writes, and the program that runs on it.
     .target(

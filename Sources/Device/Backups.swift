@@ -3,20 +3,6 @@
 public import Foundation
 import KeepsakeValues
 
-/// When an application's device is copied for bad days.
-public enum BackupPolicy: Sendable {
-  /// Once a day, when a store is opened on it; the last two are kept, beside the file.
-  case daily
-  case never
-}
-
-/// A copy of a device as it was on one day.
-public struct Backup: Sendable, Hashable {
-  public let url: URL
-  /// In UTC, as "2026-11-21".
-  public let day: String
-}
-
 extension Device {
   /// Copies the device to a new file, while it is in use.
   ///

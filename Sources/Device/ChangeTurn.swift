@@ -13,11 +13,13 @@ package final class ChangeTurn: Sendable {
   /// The thread whose turn it is; 0 for none.
   private let owner = Atomic<UInt>(0)
 
-  /// - Parameter isAlone: whether no other connection can write, so that no turn is needed.
+  /// - Parameters:
+  ///   - isAlone: whether no other connection can write, so that no turn is needed.
+  ///   - limit: how long to wait for it.
   /// - Returns: what is to be ended; nil without a turn.
-  package func begin(unless isAlone: Bool) -> ChangeTurn? {
+  package func begin(unless isAlone: Bool, waiting limit: Duration) -> ChangeTurn? {
     guard !isAlone, owner.load(ordering: .relaxed) != currentThread,
-      free.wait(timeout: .now() + Device.setterTimeout.seconds) == .success
+      free.wait(timeout: .now() + limit.seconds) == .success
     else { return nil }
     owner.store(currentThread, ordering: .relaxed)
     return self

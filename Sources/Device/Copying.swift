@@ -5,7 +5,7 @@ import KeepsakeValues
 extension Device {
   /// Copies the file, through SQLite, so that nobody's locks suffer and the copy is consistent.
   package func backUp(to path: String) throws(KeepsakeError) {
-    try core.backUp(to: path)
+    try core.storage.backUp(to: path)
   }
 
   /// Makes another file of what this device holds; it is there whole, or not at all.
@@ -32,14 +32,14 @@ extension Device {
     try checkIntegrity()
     try draft.makeEmpty()
     do throws(KeepsakeError) {
-      try core.backUp(to: draft.path)
+      try core.storage.backUp(to: draft.path)
     } catch {
       throw error.path == draft.path ? error.at(draft.target) : error
     }
     do throws(KeepsakeError) {
       let copy = try Device(path: draft.path, access: .existing, clock: clock)
       try prepare(copy)
-      try copy.core.emptyLog()
+      try copy.core.storage.emptyLog()
     } catch {
       throw error.at(draft.target)
     }

@@ -1,84 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What handles on one file that were opened alike share within a process: the connection, and what
-// the file's other cores share too.
-//
-// Threading: GRDB's queue lets one access at a time use the connection. An access from within an
-// access, as when a setting is read while another is updated, joins it: it uses the same
-// connection, and its writes are part of the outer transaction. Observers run after the outermost
-// one, on the thread that committed, with no lock held.
+// the file's other cores share too. Observers run after the outermost transaction, on the thread
+// that committed, with no lock held.
 
-import GRDB
-import GRDBSQLite
+package import KeepsakeStorage
 package import KeepsakeValues
 
 package final class Core: Sendable {
-  package let location: Location
-  package let isReadOnly: Bool
-  package let mode: Location.Mode
-  /// Tells whether two cores have one file; nil in memory.
-  package let file: FileID?
+  package let storage: Storage
   package let shared: SharedState
-  /// Deleted when the connection has gone.
-  private let folder: TemporaryFolder?
-  let queue: DatabaseQueue
-  let patience: Patience
-  /// Nil where nothing is written, or no log is.
-  package let checkpoints: Checkpoints?
-  let still: StillFile?
-  /// Only used from within the queue.
+  /// Only used from within the connection's queue.
   let session = WriteSession()
-  package let moments: Moments
+
+  package var location: Location { storage.location }
+  package var mode: Location.Mode { storage.mode }
+  package var isReadOnly: Bool { storage.isReadOnly }
+  package var file: FileID? { storage.file }
+  package var versions: ReadVersions { storage.versions }
 
   /// - Parameter shared: of all cores on the file.
   init(
     _ opened: Opened, file: FileID?, shared: SharedState = SharedState(),
     folder: TemporaryFolder? = nil
-  ) {
-    self.file = file
+  ) throws(KeepsakeError) {
     self.shared = shared
-    self.folder = folder
-    location = opened.location
-    mode = opened.mode
-    isReadOnly = opened.mode != .readWrite
-    queue = opened.queue
-    (patience, still) = (opened.patience, opened.still)
-    moments = Moments(
-      opened.index, layers: shared.layers, isPrivate: file == nil || opened.mode == .immutable)
-    checkpoints =
-      file == nil || isReadOnly
-      ? nil : Checkpoints(location, patience) { [shared] in shared.upkeep.report($0) }
-    shared.feed.register(self)
-    if let checkpoints {
-      queue.unsafeReentrantWrite { checkpoints.follow(Connection($0, location)) }
+    storage = Storage(opened, file: file, layers: shared.layers, folder: folder) { [shared] in
+      shared.upkeep.report($0)
     }
-  }
-
-  deinit {
-    checkpoints?.stop()
-    // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
-    // elsewhere), and the next open does it.
-    Result { try queue.close() }.discardFailure()
+    shared.feed.register(storage)
+    if !isReadOnly { try storage.access { try $0.run(Incoming.table) } }
   }
 
   /// Uses the connection outside of a transaction, if there is none to join: each statement sees
   /// its own snapshot.
   package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
-    do {
-      return try queue.unsafeReentrantWrite { database in
-        let connection = Connection(database, location)
-        return try StillFile.checking(still) {
-          try connection.explaining { try body(connection) }
-        }
-      }
-    } catch {
-      throw KeepsakeError(error, path: location.path)
+    try storage.access { connection in
+      try connection.namingLargeEntries { try body(connection) }
     }
   }
 
   /// From now on nothing is committed once `sender` was written to while we read it.
   package func reads(_ sender: Core?) throws(KeepsakeError) {
-    try access { _ in session.sender = sender }
+    try access { _ in session.sender = sender?.storage }
   }
 
   /// Reads from one snapshot.
@@ -90,8 +54,8 @@ package final class Core: Sendable {
   func snapshot<Value>(_ body: () throws -> Value) throws(KeepsakeError) -> Value {
     try access { connection in
       if connection.isInTransaction { return try body() }
-      moments.beginTransaction()
-      defer { moments.endTransaction() }
+      versions.beginTransaction()
+      defer { versions.endTransaction() }
       return try connection.transaction(.deferred) { _ in try body() }
     }
   }
@@ -127,24 +91,24 @@ package final class Core: Sendable {
     }
     var isOutermost = false
     // What others have committed before is told even when this fails.
-    defer { if isOutermost { Lease.tellObservers(shared) } }
+    defer { if isOutermost { Lease.afterwards(shared) { [shared] in shared.tellObservers() } } }
     let (value, needsBarrier) = try access { connection in
-      if moments.isInOurTransaction || connection.isInTransaction {
+      if versions.isInOurTransaction || connection.isInTransaction {
         if let ending = session.ending { throw ending }
         if durability > session.durability { session.needsBarrier = true }
         return (try join(connection, savepoint: savepoint, body), false)
       }
       isOutermost = true
-      patience.limit(to: limit)
-      defer { patience.limit(to: nil) }
+      storage.busyHandler.limit(to: limit)
+      defer { storage.busyHandler.limit(to: nil) }
       if durability != session.durability {
         try connection.use(durability)
         session.durability = durability
       }
       return (try commit(connection, body), session.needsBarrier)
     }
-    if isOutermost { checkpoints?.runIfDue() }
-    if needsBarrier { try synchronize() }
+    if isOutermost { storage.checkpoints?.runIfDue() }
+    if needsBarrier { try storage.synchronize() }
     return value
   }
 
@@ -152,8 +116,8 @@ package final class Core: Sendable {
     _ connection: Connection, _ body: (Connection, WriteSession) throws -> Value
   ) throws -> Value {
     session.begin()
-    moments.beginTransaction()
-    defer { moments.endTransaction() }
+    versions.beginTransaction()
+    defer { versions.endTransaction() }
     let feed = shared.feed
     let isObserved = !feed.observers.isEmpty
     // Whoever begins to observe within the transaction hears nothing of it.
@@ -162,7 +126,7 @@ package final class Core: Sendable {
     let total = connection.totalChanges
     let value = try connection.transaction(.immediate) { connection in
       try connection.refuseMovedFile()
-      if isObserved { commits = feed.willWrite(connection, moments) }
+      if isObserved { commits = feed.willWrite(connection, versions) }
       let value = try body(connection, session)
       if let ending = session.ending { throw ending }
       try session.sender?.still?.check()
@@ -172,7 +136,7 @@ package final class Core: Sendable {
     if isObserved {
       feed.didWrite(
         session.netChanges, isCommit: connection.totalChanges != total, after: commits, end: end,
-        moments)
+        versions)
     }
     return value
   }
@@ -192,58 +156,4 @@ package final class Core: Sendable {
       throw error
     }
   }
-}
-
-extension Connection {
-  init(_ database: Database, _ location: Location) {
-    self.init(database: database, path: location.path)
-  }
-
-  var isInTransaction: Bool { database.isInsideTransaction }
-
-  /// How many rows this connection has ever touched.
-  fileprivate var totalChanges: Int { database.totalChangesCount }
-
-  /// Throws when the path leads to another file by now, or to none: SQLite would go on writing into
-  /// the file that was deleted, and nobody would ever read it.
-  package func refuseMovedFile() throws {
-    var hasMoved: Int32 = 0
-    let code = sqlite3_file_control(
-      database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-    // A database in memory has no file to move.
-    guard code == SQLITE_OK, hasMoved != 0 else { return }
-    throw KeepsakeError(
-      .inputOutput, path: path, "the file was deleted or replaced while it was open",
-      cure: "put it back, or open the device anew")
-  }
-
-  enum TransactionKind: String { case deferred = "BEGIN", immediate = "BEGIN IMMEDIATE" }
-
-  /// Commits what `body` did, or rolls it back and throws. In a transaction, a savepoint of it.
-  ///
-  /// By our own statements, which are prepared once: GRDB prepares its own each time.
-  func transaction<Value>(
-    _ kind: TransactionKind, _ body: (Connection) throws -> Value
-  ) throws -> Value {
-    let (begin, commit, rollBack) =
-      isInTransaction
-      ? ("SAVEPOINT part", "RELEASE part", ["ROLLBACK TO part", "RELEASE part"])
-      : (kind.rawValue, "COMMIT", ["ROLLBACK"])
-    try run(begin)
-    do {
-      let value = try body(self)
-      try run(commit)
-      return value
-    } catch {
-      // SQLite rolls back by itself when the disk is full or broken. What fails here fails for the
-      // reason that is thrown.
-      Result { if isInTransaction { for sql in rollBack { try run(sql) } } }.discardFailure()
-      throw error
-    }
-  }
-}
-
-extension Device {
-  /// Whether this device can only be read.
-  public var isReadOnly: Bool { core.isReadOnly }
 }

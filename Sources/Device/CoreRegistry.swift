@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
+import KeepsakeStorage
 import KeepsakeValues
 import Synchronization
 
@@ -37,9 +37,9 @@ package enum CoreRegistry {
     try open.withLock { (open) throws(KeepsakeError) in
       open = open.filter { $0.value.core != nil }
       if access == .create, try FileStatus(of: path) == nil {
-        try Creation.create(path: path, identity: identity)
+        try Draft.create(path: path, identity: identity)
       }
-      guard let status = try FileStatus(of: path) else { throw Opening.missing(path) }
+      guard let status = try FileStatus(of: path) else { throw KeepsakeError.missing(path) }
       let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
       if let core = open[slot]?.core { return core }
       hooks.beforeOpening()
@@ -50,7 +50,7 @@ package enum CoreRegistry {
       guard try FileID(of: path) == status.id else { return nil }
       let removed =
         opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []
-      let core = Core(
+      let core = try Core(
         opened, file: status.id, shared: shared ?? SharedState(removedDrafts: removed),
         folder: folder)
       open[slot] = WeakCore(core: core)
@@ -58,22 +58,8 @@ package enum CoreRegistry {
     }
   }
 
-  /// A core in memory. Its name is unique, so nobody else can have it open.
+  /// A core in memory, of which there is no other.
   static func memoryCore(identity: ReplicaID) throws(KeepsakeError) -> Core {
-    var generator = SystemRandomNumberGenerator()
-    let location = Location.memory(
-      name: "keepsake-\(ReplicaID.random(using: &generator))")
-    do {
-      let patience = Patience(Device.defaultBusyTimeout)
-      let queue = try Opening.connect(location, .readWrite, patience)
-      try Creation.populate(queue, identity: identity, path: location.path)
-      try queue.writeWithoutTransaction {
-        try Connection($0, location).run(Incoming.table)
-      }
-      return Core(
-        Opened(queue: queue, location: location, mode: .readWrite, patience: patience), file: nil)
-    } catch {
-      throw KeepsakeError(error, path: location.path)
-    }
+    try Core(Opening.memory(identity: identity), file: nil)
   }
 }

@@ -13,7 +13,7 @@ public final class Device: Sendable {
   let backups: BackupPolicy
 
   /// How long to wait for another process's lock, unless told otherwise.
-  public static let defaultBusyTimeout: Duration = .seconds(5)
+  public static let defaultBusyTimeout: Duration = BusyHandler.usualLimit
 
   /// How long a property's setter waits for it at most, since it may be called by a user interface.
   public static let setterTimeout: Duration = .seconds(1)
@@ -93,6 +93,21 @@ public final class Device: Sendable {
       clock: clock, folder: folder, identity: .random(using: &generator))
   }
 
+  /// Whether this device can only be read.
+  public var isReadOnly: Bool { core.isReadOnly }
+
+  /// Waits until everything that this process has written to the device is on stable storage, where
+  /// it survives a power cut. A device in memory or opened read-only has nothing to wait for.
+  ///
+  /// - Throws: `KeepsakeError`; then the last writes may not survive a power cut.
+  public func synchronize() throws(KeepsakeError) { try core.storage.synchronize() }
+
+  /// As `Storage.checkIntegrity`.
+  package func checkIntegrity() throws(KeepsakeError) { try core.storage.checkIntegrity() }
+
+  /// Throws for an entry that no other device would take. O(entries).
+  package func checkSizes() throws(KeepsakeError) { try core.access { try $0.checkSizes() } }
+
   /// The file's path; `(memory)` for a device in memory.
   public var path: String { core.location.path }
 
@@ -123,7 +138,8 @@ public final class Device: Sendable {
   ) -> ObservationToken {
     let scope = Scope(store: store.map(ByteText.init), keys: keys)
     let feed = core.shared.feed
-    let id = feed.add(Observer(scope: scope, handler: handler, onFailure: onFailure), on: core)
+    let observer = Observer(scope: scope, handler: handler, onFailure: onFailure)
+    let id = feed.add(observer, on: core.storage)
     return ObservationToken { [core] in core.shared.feed.remove(id) }
   }
 
@@ -134,7 +150,7 @@ public final class Device: Sendable {
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> ObservationToken {
     let observer = Observer(scope: nil, handler: { _ in handler() }, onFailure: onFailure)
-    let id = core.shared.feed.add(observer, on: core)
+    let id = core.shared.feed.add(observer, on: core.storage)
     return ObservationToken { [core] in core.shared.feed.remove(id) }
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 package import KeepsakeValues
 
 /// How large an entry may be, on every device alike: what one let in and another refused would
@@ -12,10 +11,6 @@ package enum EntrySize {
   package static let maximumName = 1 << 20
   /// Bytes of a value as it is stored: 64 MiB.
   package static let maximumValue = 1 << 26
-  /// SQLite's own bound for a field and for a row, on every connection: whatever is larger is not
-  /// read into memory, whoever made the file.
-  static let maximumRow = Int32(maximumValue + 4 * maximumName)
-
   /// Throws for a write that no other device would take.
   static func check(
     _ address: Address, _ content: TaggedCell, _ path: String
@@ -68,7 +63,7 @@ extension Connection {
       ) { ($0.integer(0), $0.integer(1)) }
       if let extent, extent.1 <= EntrySize.maximumName { return extent }
     } catch {
-      guard (error as? DatabaseError)?.resultCode == .SQLITE_TOOBIG else { throw error }
+      guard KeepsakeError.isRowTooLarge(error) else { throw error }
     }
     // At least one is so large that it has to be looked at.
     var (count, largest): (Int64, Int64) = (0, 0)
@@ -101,7 +96,7 @@ extension Connection {
         return true
       }
     } catch {
-      guard (error as? DatabaseError)?.resultCode == .SQLITE_TOOBIG else { throw error }
+      guard KeepsakeError.isRowTooLarge(error) else { throw error }
       // The one after those that could be measured.
       let address = try first(
         "SELECT e.store, e.key \(entries) LIMIT 1 OFFSET \(count)", arguments
@@ -111,9 +106,18 @@ extension Connection {
   }
 }
 
-extension Device {
-  /// Throws for an entry that no other device would take. O(entries).
-  package func checkSizes() throws(KeepsakeError) {
-    _ = try core.access { try $0.extent(of: "FROM entry AS e ORDER BY e.store, e.key", in: path) }
+extension Connection {
+  private static var all: String { "FROM entry AS e ORDER BY e.store, e.key" }
+
+  /// What `body` returns; an error about a row that is too large names the first such entry.
+  func namingLargeEntries<Value>(_ body: () throws -> Value) throws -> Value {
+    do {
+      return try body()
+    } catch where KeepsakeError.isRowTooLarge(error) {
+      try checkSizes()
+      throw error
+    }
   }
+
+  func checkSizes() throws { _ = try extent(of: Self.all, in: path) }
 }

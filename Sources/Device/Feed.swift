@@ -28,8 +28,8 @@ final class Feed: Sendable {
     var events: FileEvents?
     var lastFailure: String?
 
-    func isBehind(_ moments: Moments) -> Bool {
-      contents.hasUnread || commits != moments.commits
+    func isBehind(_ versions: ReadVersions) -> Bool {
+      contents.hasUnread || commits != versions.commits
     }
   }
 
@@ -42,45 +42,45 @@ final class Feed: Sendable {
 
   var isLooking: Bool { looking.withLockIfAvailable { _ in } == nil }
 
-  private struct WeakCore: Sendable { weak var core: Core? }
+  private struct Weak: Sendable { weak var storage: Storage? }
   /// Of this file, in this process.
-  private let cores = Mutex<[WeakCore]>([])
+  private let files = Mutex<[Weak]>([])
 
-  func register(_ core: Core) {
-    cores.withLock { cores in
-      cores.removeAll { $0.core == nil }
-      cores.append(WeakCore(core: core))
+  func register(_ storage: Storage) {
+    files.withLock { files in
+      files.removeAll { $0.storage == nil }
+      files.append(Weak(storage: storage))
     }
   }
 
   /// The core to look through: the one that writes, while there is one.
-  private var core: Core? {
-    let cores = cores.withLock { $0.compactMap(\.core) }
-    return cores.first { !$0.isReadOnly } ?? cores.first { $0.moments.seesOthers }
+  private var storage: Storage? {
+    let files = files.withLock { $0.compactMap(\.storage) }
+    return files.first { !$0.isReadOnly } ?? files.first { $0.versions.seesOthers }
   }
 
   /// Whether this thread is in a transaction of this file, by whichever handle.
   private var isInOurTransaction: Bool {
-    cores.withLock { $0.compactMap(\.core) }.contains { $0.moments.isInOurTransaction }
+    files.withLock { $0.compactMap(\.storage) }.contains { $0.versions.isInOurTransaction }
   }
 
   // MARK: - Observers
 
-  func add(_ observer: Observer, on core: Core) -> Int {
-    guard core.moments.seesOthers else { return observers.add(observer) }
-    let core = self.core ?? core
+  func add(_ observer: Observer, on storage: Storage) -> Int {
+    guard storage.versions.seesOthers else { return observers.add(observer) }
+    let storage = self.storage ?? storage
     var id: Int?
     do {
-      try core.access { connection in
+      try storage.access { connection in
         try state.withLock { state in
           // Nobody can commit here before it is known what there is.
           let new = observers.add(observer)
           id = new
           if let scope = observer.scope { state.contents.widen(scope) }
-          if state.events == nil { state.events = try start(core.location) }
+          if state.events == nil { state.events = try start(storage.location) }
           // What this transaction has not committed yet must not be taken for known.
           guard !connection.isInTransaction else { return }
-          try catchUp(connection, core.moments, &state, before: new)
+          try catchUp(connection, storage.versions, &state, before: new)
         }
       }
     } catch {
@@ -107,11 +107,11 @@ final class Feed: Sendable {
   /// At the beginning of a write transaction of ours: takes in what others have committed before.
   ///
   /// - Returns: the file's commit count; nil when nobody observes.
-  func willWrite(_ connection: Connection, _ moments: Moments) -> UInt32? {
+  func willWrite(_ connection: Connection, _ versions: ReadVersions) -> UInt32? {
     let (commits, error): (UInt32?, (any Error)?) = state.withLock { state in
       guard state.events != nil else { return (nil, nil) }
-      let result = Result { try catchUp(connection, moments, &state) }
-      return (moments.commits, result.failure)
+      let result = Result { try catchUp(connection, versions, &state) }
+      return (versions.commits, result.failure)
     }
     if let error { report(error, connection.path) }
     return commits
@@ -124,7 +124,7 @@ final class Feed: Sendable {
   ///   - commits: the count before it.
   ///   - end: of the observers that were there when it began.
   func didWrite(
-    _ changes: [Change], isCommit: Bool, after commits: UInt32?, end: Int, _ moments: Moments
+    _ changes: [Change], isCommit: Bool, after commits: UInt32?, end: Int, _ versions: ReadVersions
   ) {
     observers.enqueue(changes, end: end, isCommit: isCommit)
     state.withLock { state in
@@ -132,7 +132,7 @@ final class Feed: Sendable {
       let isWhole = commits.map { $0 == state.commits } ?? false
       state.contents.note(changes, isWhole: isWhole)
       // A transaction that wrote only to temporary tables is none for the file.
-      guard isCommit, isWhole, let commits, moments.commits != commits else { return }
+      guard isCommit, isWhole, let commits, versions.commits != commits else { return }
       state.commits = commits &+ 1
     }
   }
@@ -143,11 +143,11 @@ final class Feed: Sendable {
   ///
   /// - Parameter end: observers from this one on have come since, and hear nothing of it.
   private func catchUp(
-    _ connection: Connection, _ moments: Moments, _ state: inout State, before end: Int? = nil
+    _ connection: Connection, _ versions: ReadVersions, _ state: inout State, before end: Int? = nil
   ) throws {
     // Before the snapshot, which may be newer: then the next look finds nothing, and that is all.
-    let commits = moments.commits
-    guard state.isBehind(moments) else { return }
+    let commits = versions.commits
+    guard state.isBehind(versions) else { return }
     let changes = try connection.transaction(.deferred) {
       try state.contents.changes($0, hasCommits: commits != state.commits)
     }
@@ -157,20 +157,20 @@ final class Feed: Sendable {
   }
 
   /// - Returns: whether anybody has committed since the last look.
-  private func look(_ core: Core) throws -> Bool {
-    guard isBehind(core.moments) else { return false }
-    return try core.access { connection in
+  private func look(_ storage: Storage) throws -> Bool {
+    guard isBehind(storage.versions) else { return false }
+    return try storage.access { connection in
       try state.withLock { state in
-        guard state.events != nil, state.isBehind(core.moments) else { return false }
-        try catchUp(connection, core.moments, &state)
+        guard state.events != nil, state.isBehind(storage.versions) else { return false }
+        try catchUp(connection, storage.versions, &state)
         state.lastFailure = nil
         return true
       }
     }
   }
 
-  private func isBehind(_ moments: Moments) -> Bool {
-    !moments.isWriting && state.withLock { $0.isBehind(moments) }
+  private func isBehind(_ versions: ReadVersions) -> Bool {
+    !versions.isWriting && state.withLock { $0.isBehind(versions) }
   }
 
   private func report(_ error: any Error, _ path: String) {
@@ -213,13 +213,13 @@ final class Feed: Sendable {
     var before: UInt32?
     var isOver = false
     while !isOver {
-      with { core in
-        let commits = before ?? core.moments.commits
+      with { storage in
+        let commits = before ?? storage.versions.commits
         before = commits
-        if !isBehind(core.moments) { core.moments.wait(for: commits) }
-        isOver = try look(core)
+        if !isBehind(storage.versions) { storage.versions.wait(for: commits) }
+        isOver = try look(storage)
         // It was our own.
-        if core.moments.commits != commits, !isBehind(core.moments) { isOver = true }
+        if storage.versions.commits != commits, !isBehind(storage.versions) { isOver = true }
       }
       let waited = start.duration(to: .now)
       guard !isOver, waited < .milliseconds(20) else { return }
@@ -227,18 +227,18 @@ final class Feed: Sendable {
     }
   }
 
-  private func check(_ core: Core) throws {
+  private func check(_ storage: Storage) throws {
     checks.begin()
-    try core.access { try $0.refuseMovedFile() }
-    _ = try look(core)
+    try storage.access { try $0.refuseMovedFile() }
+    _ = try look(storage)
   }
 
   /// Runs `body` unless the file has been closed meanwhile.
-  private func with(_ body: (Core) throws -> Void) {
+  private func with(_ body: (Storage) throws -> Void) {
     let failure: (any Error, String)? = looking.withLock { _ in
       // Whoever took the last observer away does not wait a second time.
-      guard state.withLock({ $0.events != nil }), let core else { return nil }
-      return Result { try body(core) }.failure.map { ($0, core.location.path) }
+      guard state.withLock({ $0.events != nil }), let storage else { return nil }
+      return Result { try body(storage) }.failure.map { ($0, storage.location.path) }
     }
     if let (error, path) = failure { report(error, path) }
     observers.deliver(isForeign: true)

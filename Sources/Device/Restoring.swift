@@ -6,8 +6,6 @@
 // exclusive lock on the old file. A process that waits for that lock finds that its file has moved.
 
 public import Foundation
-import GRDB
-import GRDBSQLite
 public import KeepsakeValues
 
 extension Device {
@@ -48,7 +46,7 @@ extension Device {
     _ path: String, _ real: String, _ source: Device
   ) throws(KeepsakeError) {
     guard let status = try FileStatus(of: path) else {
-      if FileStatus.isSymbolicLink(path) { throw Opening.missing(path) }
+      if FileStatus.isSymbolicLink(path) { throw KeepsakeError.missing(path) }
       guard FileStatus.exists(FileStatus.folder(of: real)) else {
         throw Creation.cannotCreate(path, ENOENT)
       }
@@ -107,7 +105,7 @@ private struct Predecessor {
         path: real, access: .existing, busyTimeout: Device.defaultBusyTimeout, clock: clock,
         folder: nil, identity: ReplicaID(rawValue: 0))
       // Closing does the same, and cannot say what stops it.
-      try device.core.emptyLog()
+      try device.core.storage.emptyLog()
       return true
     } catch {
       switch error.code {
@@ -123,48 +121,4 @@ private struct Predecessor {
       throw KeepsakeError(system: errno, path: path + suffix)
     }
   }
-}
-
-/// SQLite's exclusive lock on a file, whatever is in it: no connection of any process has it open.
-private final class ExclusiveLock {
-  private var database: OpaquePointer?
-
-  static func busy(_ path: String) -> KeepsakeError {
-    KeepsakeError(
-      .locked, path: path, "a program has it open", cure: "close it there and try again")
-  }
-
-  init(path: String, real: String) throws(KeepsakeError) {
-    let uri = Location.file(real).uri(.readWrite)
-    let code = sqlite3_open_v2(uri, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, nil)
-    var file: UnsafeMutablePointer<sqlite3_file>?
-    guard code == SQLITE_OK else { throw failure(code, path) }
-    guard sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
-      let file, let lock = file.pointee.pMethods?.pointee.xLock
-    else { throw failure(SQLITE_MISUSE, path) }
-    for level in [SQLITE_LOCK_SHARED, SQLITE_LOCK_EXCLUSIVE] {
-      switch lock(file, level) {
-      case SQLITE_OK: continue
-      case SQLITE_BUSY: throw Self.busy(path)
-      case let code: throw failure(code, path)
-      }
-    }
-    // Another restore may have been quicker.
-    var hasMoved: Int32 = 0
-    sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-    guard hasMoved == 0 else { throw Self.busy(path) }
-  }
-
-  private func failure(_ code: Int32, _ path: String) -> KeepsakeError {
-    let error = DatabaseError(resultCode: ResultCode(rawValue: code))
-    return KeepsakeError(error, path: path, on: database)
-  }
-
-  /// Nothing was read, so closing moves no log.
-  func release() {
-    sqlite3_close(database)
-    database = nil
-  }
-
-  deinit { release() }
 }

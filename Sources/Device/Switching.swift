@@ -52,7 +52,7 @@ extension Device {
       let id = feed.add(
         Observer(
           scope: observer.keys.map { Scope(store: ByteText(store), keys: $0) },
-          handler: observer.handler, onFailure: observer.onFailure), on: core)
+          handler: observer.handler, onFailure: observer.onFailure), on: core.storage)
       let observation = ObservationToken { [core] in core.shared.feed.remove(id) }
       return Newcomer(id: id, observation: observation)
     }

@@ -1,43 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A transaction is all or nothing, also where it writes by what cannot throw, as a property's
-// setter cannot: the transaction throws instead.
-
 /// What has failed in the body of a transaction, or of a part of one, without being thrown there.
 // Only used from within the queue of its core.
 final class Unthrown {
   /// The first failure, and what reports it in case something else is thrown.
-  fileprivate var first: (error: any Error, report: () -> Void)?
-}
-
-extension Core {
-  /// Runs the body of a transaction, or of a part of one, within its access.
-  ///
-  /// - Throws: what `body` throws, else the first failure that `note` was told of meanwhile.
-  func heeding<Value>(_ body: () throws -> Value) throws -> Value {
-    let (outer, unthrown) = (session.unthrown, Unthrown())
-    session.unthrown = unthrown
-    defer { session.unthrown = outer }
-    let value: Value
-    do {
-      value = try body()
-    } catch {
-      unthrown.first?.report()
-      throw error
-    }
-    guard let first = unthrown.first else { return value }
-    // What has ended the whole transaction is why everything after it failed.
-    if let ending = session.ending { throw KeepsakeError(ending, path: location.path) }
-    throw first.error
-  }
-
-  /// Leaves a failure to the transaction of this thread, which is going to throw the first of them.
-  ///
-  /// - Parameter report: called if it throws something else.
-  /// - Returns: false when there is no such transaction, so that nothing was done.
-  package func note(_ error: any Error, orReport report: @escaping () -> Void) -> Bool {
-    guard moments.isInOurTransaction, let unthrown = session.unthrown else { return false }
-    if unthrown.first == nil { unthrown.first = (error, report) }
-    return true
-  }
+  var first: (error: any Error, report: () -> Void)?
 }

@@ -14,7 +14,7 @@ final class WriteSession: @unchecked Sendable {
   /// What the connection is set to.
   var durability = Durability.crashSafe
   /// The other file that this connection reads.
-  weak var sender: Core?
+  weak var sender: Storage?
   /// A part of the transaction has to survive more than its commit does.
   var needsBarrier = false
 

@@ -22,11 +22,11 @@ final class Backing: Sendable {
   private struct Place: Sendable {
     let device: Device
     /// The device's.
-    let moments: Moments
+    let versions: ReadVersions
     let layers: Layers
 
     init(_ device: Device, _ layers: Layers) {
-      (self.device, moments, self.layers) = (device, device.core.moments, layers)
+      (self.device, versions, self.layers) = (device, device.core.versions, layers)
     }
   }
 
@@ -106,25 +106,27 @@ final class Backing: Sendable {
 
   /// What a value is read from.
   struct State: Equatable, Sendable {
-    let moments: Moments
-    let moment: Moment
+    let versions: ReadVersions
+    let moment: ReadVersion
 
-    fileprivate init?(_ moments: Moments) {
-      guard let moment = moments.now else { return nil }
-      (self.moments, self.moment) = (moments, moment)
+    fileprivate init?(_ versions: ReadVersions) {
+      guard let moment = versions.now else { return nil }
+      (self.versions, self.moment) = (versions, moment)
     }
 
     /// Whether nothing has changed since: a commit, a layer in memory, the place.
-    var isCurrent: Bool { moments.isNow(moment) }
+    var isCurrent: Bool { versions.isNow(moment) }
 
-    static func == (a: State, b: State) -> Bool { a.moments === b.moments && a.moment == b.moment }
+    static func == (a: State, b: State) -> Bool {
+      a.versions === b.versions && a.moment == b.moment
+    }
   }
 
   /// The present state; nil where it cannot be told, and everything has to be read.
-  var state: State? { State(place.moments) }
+  var state: State? { State(place.versions) }
 
   /// Whether what was read after `state` was told may be kept: the store may have moved meanwhile.
-  func isHere(_ state: State) -> Bool { state.moments === place.moments }
+  func isHere(_ state: State) -> Bool { state.versions === place.versions }
 
   /// The value of the first layer that has one.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
@@ -225,9 +227,8 @@ extension Backing {
       let old = device
       let new = next?.device ?? old
       guard next == nil || new.core !== old.core else { return }
-      guard
-        next == nil || !(old.core.moments.isInOurTransaction || new.core.moments.isInOurTransaction)
-      else {
+      let isInTransaction = [old, new].contains { $0.core.versions.isInOurTransaction }
+      guard next == nil || !isInTransaction else {
         throw KeepsakeError(
           .locked, path: new.path, "the account cannot be switched within a transaction",
           cure: "switch when it has ended")
@@ -255,7 +256,7 @@ extension Backing {
       guard let next else { return }
       present.withLock { $0 = next }
       // Last: what was kept before is not current from now on.
-      old.core.moments.layersDidChange()
+      old.core.versions.layersDidChange()
     }
     left = listeners.withLock { listeners in
       zip(leaving, left).map { (listener, token) in

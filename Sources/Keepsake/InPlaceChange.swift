@@ -19,7 +19,8 @@ struct InPlaceChange<Value> {
 
   init(_ backing: Backing, _ key: String, _ decode: (StoredValue?) throws -> Value) {
     (self.backing, self.key, core) = (backing, key, backing.device.core)
-    turn = core.shared.changes.begin(unless: core.moments.isInOurTransaction)
+    turn = core.shared.changes.begin(
+      unless: core.versions.isInOurTransaction, waiting: Device.setterTimeout)
     read = Result {
       let stored = try backing.value(key)
       return (stored, try decode(stored))

@@ -137,7 +137,7 @@ final class Layers: Sendable {
         + (registered.map { [.registered($0)] } ?? [])
         + [.seeds(seeds, suite: nil)] + suites.map { .seeds($0.seeds, suite: $0.name) }
     }
-    device.core.moments.layersDidChange()
+    device.core.versions.layersDidChange()
   }
 
   private static func seeds(

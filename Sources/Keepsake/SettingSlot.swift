@@ -23,14 +23,14 @@ final class SettingSlot: Sendable {
   /// An object, because a read would copy a structure of this size.
   private final class Known: Sendable {
     let box: any AnyObject & Sendable
-    private let moments: Moments
-    private let moment: Moment
+    private let versions: ReadVersions
+    private let moment: ReadVersion
 
     init(_ box: any AnyObject & Sendable, _ state: Backing.State) {
-      (self.box, moments, moment) = (box, state.moments, state.moment)
+      (self.box, versions, moment) = (box, state.versions, state.moment)
     }
 
-    var isCurrent: Bool { moments.isNow(moment) }
+    var isCurrent: Bool { versions.isNow(moment) }
   }
 
   private let state = Mutex(State())

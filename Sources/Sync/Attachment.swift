@@ -32,7 +32,7 @@ extension Core {
         try connection.run("PRAGMA main.cache_size = -32768")
         try connection.run("PRAGMA sender.cache_size = -8192")
       }
-      return try withLongLog(body)
+      return try storage.withLongLog(body)
     } catch {
       throw blame(error, sender)
     }
@@ -43,7 +43,7 @@ extension Core {
     if error.path == sender.location.realPath { return error.at(sender.location.path) }
     guard error.code == .corrupt, error.path == location.path else { return error }
     do throws(KeepsakeError) {
-      try sender.checkIntegrity()
+      try sender.storage.checkIntegrity()
       return error
     } catch {
       return error

@@ -45,9 +45,9 @@ extension Device {
     let now = clock.milliseconds
     // VACUUM copies what it can still read over the rest.
     try checkIntegrity()
-    let size = try core.databaseSize()
+    let size = try core.storage.databaseSize()
     // First: what fails for want of space must fail before anything is forgotten.
-    try core.vacuum()
+    try core.storage.vacuum()
     var result = try core.write { connection in
       var result = Compaction()
       result.retired = try Compaction.retire(
@@ -59,10 +59,10 @@ extension Device {
     }
     if result.collected > 0 {
       // Should it fail now, their space is given back the next time.
-      Result { () throws(KeepsakeError) in try core.vacuum() }.discardFailure()
+      Result { () throws(KeepsakeError) in try core.storage.vacuum() }.discardFailure()
     }
     result.sizeBefore = size
-    result.sizeAfter = try core.databaseSize()
+    result.sizeAfter = try core.storage.databaseSize()
     return result
   }
 }

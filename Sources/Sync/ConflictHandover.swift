@@ -36,7 +36,7 @@ extension Device {
   private func alone(
     with other: Device, _ body: () throws(KeepsakeError) -> Void
   ) throws(KeepsakeError) {
-    try Lease.hold([self, other], waiting: .seconds(60), joins: true, body)
+    try Lease.hold([core.storage, other.core.storage], waiting: .seconds(60), joins: true, body)
   }
 
   /// Goes on with what is on its way from the other device.

@@ -42,7 +42,7 @@ package enum Merge {
     try refuseSameFile(devices)
     try refuseTransaction(devices)
     let written = options.isOneWay ? devices.suffix(1) : devices[...]
-    return try Lease.hold(Array(written)) { () throws(KeepsakeError) in
+    return try Lease.hold(written.map(\.core.storage)) { () throws(KeepsakeError) in
       var report = MergeReport()
       do throws(KeepsakeError) {
         let dropped = try droppedConflicts(devices)
@@ -96,7 +96,7 @@ package enum Merge {
 
   /// Within a transaction another file can be attached, and not be let go of again.
   private static func refuseTransaction(_ devices: [Device]) throws(KeepsakeError) {
-    for device in devices where device.core.moments.isInOurTransaction {
+    for device in devices where device.core.versions.isInOurTransaction {
       throw KeepsakeError(
         .locked, path: device.path, "it cannot be merged within a transaction of its own",
         cure: "merge when the transaction has ended")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // New identities for files that have one past. Whether two files have is found by reading both, at
-// two moments; a merge by a version that knows no lease may come between, and would look like a
+// two versions; a merge by a version that knows no lease may come between, and would look like a
 // copy. So both are read again in the transaction that gives the identity: while it is under way no
 // token can be written there, and a token is written there before anything is read under it.
 

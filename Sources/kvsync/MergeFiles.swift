@@ -37,7 +37,7 @@ final class MergeFiles {
   /// Makes the drafts whole: to be called when all is written, before the devices are closed.
   func complete(_ devices: [Device]) throws {
     for device in devices where drafts.contains(where: { $0.path == device.path }) {
-      try device.core.emptyLog()
+      try device.core.storage.emptyLog()
     }
   }
 

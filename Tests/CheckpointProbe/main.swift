@@ -26,7 +26,7 @@ func set(_ device: Device, _ number: Int) throws {
 }
 
 func leaveToSQLite(_ device: Device) throws {
-  device.core.checkpoints?.limit(to: .max / 8)
+  device.core.storage.checkpoints?.limit(to: .max / 8)
   try device.core.access { connection in
     try connection.run("PRAGMA wal_autocheckpoint = 1000")
   }
@@ -59,7 +59,7 @@ func overtake(_ path: String, _ count: Int) throws {
     { overtaken = sqlite3_exec(OpaquePointer($0), "DELETE FROM entry", nil, nil, nil) },
     other.map(UnsafeMutableRawPointer.init))
   for number in 0..<count { try set(device, number) }
-  try device.core.vacuum()
+  try device.core.storage.vacuum()
   print("another commit meanwhile: \(overtaken.map(String.init) ?? "no checkpoint")")
   sqlite3_close(other)
 }

@@ -23,11 +23,12 @@ import Testing
     "Sources/Mapping": [],
     "Sources/Values": ["Foundation", "FoundationEssentials"],
     "Sources/SettingsBundle": ["KeepsakeValues"],
-    "Sources/Device": [
+    "Sources/Storage": [
       "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeFileSystem",
       "GRDB", "GRDBSQLite", "Foundation",
     ],
-    "Sources/Sync": ["KeepsakeValues", "KeepsakeDevice", "Foundation"],
+    "Sources/Device": ["KeepsakeValues", "KeepsakeStorage", "Foundation"],
+    "Sources/Sync": ["KeepsakeValues", "KeepsakeStorage", "KeepsakeDevice", "Foundation"],
     "Sources/Keepsake": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
       "KeepsakeInjection", "Logging", "Foundation",

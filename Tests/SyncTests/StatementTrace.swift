@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDBSQLite
+import KeepsakeDevice
 import KeepsakeValues
 
-@testable import KeepsakeDevice
+@testable import KeepsakeStorage
 
 /// What SQLite does for a device while `body` runs: its statements, and how many pages they looked
 /// at, in the cache or not.

@@ -35,14 +35,14 @@ package enum Checkpoint {
   /// - Parameter writers: of this process, wait for it as long as it takes.
   @discardableResult
   static func run(
-    _ location: Location, waiting limit: Duration, writers: Patience?
+    _ location: Location, waiting limit: Duration, writers: BusyHandler?
   ) throws(KeepsakeError) -> Bool {
     guard case .file = location else { return true }
     do {
-      let patience = Patience(limit)
-      let holder = try Opening.connect(location, .readWrite, patience)
+      let busyHandler = BusyHandler(limit)
+      let holder = try Connector.connect(location, .readWrite, busyHandler)
       defer { Result { try holder.close() }.discardFailure() }
-      let mover = try Opening.connect(location, .readWrite, patience)
+      let mover = try Connector.connect(location, .readWrite, busyHandler)
       // What fails in closing fails because others have the file open, and they go on.
       defer { Result { try mover.close() }.discardFailure() }
       return try holder.writeWithoutTransaction { holder in
@@ -57,7 +57,7 @@ package enum Checkpoint {
   }
 
   private static func run(
-    _ holder: Connection, _ mover: Connection, _ writers: Patience?
+    _ holder: Connection, _ mover: Connection, _ writers: BusyHandler?
   ) throws -> Bool {
     // Most of the waiting for the disk, while others can still write.
     guard try mover.syncLog() else { return true }
@@ -70,6 +70,14 @@ package enum Checkpoint {
       return try mover.first("PRAGMA wal_checkpoint(PASSIVE)") {
         $0.integer(0) == 0 && $0.integer(1) == $0.integer(2)
       } ?? false
+    }
+  }
+
+  /// Moves everything from the log into the file.
+  static func emptyLog(_ location: Location, waiting limit: Duration) throws(KeepsakeError) {
+    guard try run(location, waiting: limit) else {
+      throw KeepsakeError(
+        .locked, path: location.path, "another program keeps the file locked", cure: "try again")
     }
   }
 }

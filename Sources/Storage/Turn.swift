@@ -11,8 +11,8 @@ final class Turn: @unchecked Sendable {
   private var count = 0
   /// The files that its thread has leased.
   var files: Set<FileID> = []
-  /// Whose observers are notified when it ends.
-  var waiting: [SharedState] = []
+  /// What runs when it ends.
+  var waiting: [(owner: AnyObject, body: () -> Void)] = []
 
   /// Whether this thread has it.
   var isMine: Bool { owner.load(ordering: .relaxed) == currentThread }
@@ -36,8 +36,8 @@ final class Turn: @unchecked Sendable {
     return true
   }
 
-  /// - Returns: whose observers have to be notified.
-  func end() -> [SharedState] {
+  /// - Returns: what is to be run now.
+  func end() -> [(owner: AnyObject, body: () -> Void)] {
     let waiting = waiting
     self.waiting = []
     condition.lock()

@@ -14,7 +14,7 @@ public enum Durability: Sendable, Comparable {
 
 extension Connection {
   /// Takes effect with the next transaction; SQLite ignores it within one.
-  func use(_ durability: Durability) throws {
+  package func use(_ durability: Durability) throws {
     try run("PRAGMA synchronous = \(durability == .powerSafe ? "FULL" : "NORMAL")")
   }
 }

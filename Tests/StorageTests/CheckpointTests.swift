@@ -88,11 +88,11 @@ import Testing
         try Checkpoint.run(device.core.location, waiting: .seconds(5))
       }
       #expect(failure?.code == .diskFull)
-      for _ in 0..<2 { device.core.checkpoints?.run() }
+      for _ in 0..<2 { device.core.storage.checkpoints?.run() }
       #expect(reports.codes == [.diskFull])
       #expect(try device.entry(store: "cloud", key: "key 149")?.content.value == 149)
       try disk.empty()
-      device.core.checkpoints?.run()
+      device.core.storage.checkpoints?.run()
       #expect(try Checkpoint.run(device.core.location, waiting: .seconds(5)))
     }
     try disk.unmount()

@@ -27,21 +27,21 @@ package enum Lease {
   /// Returns when what leases files in this process now is over; at once within it.
   package static func waitUntilOver() { turn.waitUntilOver() }
 
-  /// Runs `body` while nothing else merges, compacts or repairs these devices, then notifies the
-  /// observers of what it has written.
+  /// Runs `body` while nothing else merges, compacts or repairs these files, then what `afterwards`
+  /// put off.
   ///
   /// - Parameters:
-  ///   - devices: those of them that can be written.
-  ///   - limit: how long to wait for this process; for others each device's busy timeout counts.
+  ///   - files: of them those that can be written are leased.
+  ///   - limit: how long to wait for this process; for others each busy timeout counts.
   ///   - joins: whether it may be part of what this thread has leases for.
   /// - Throws: what `body` throws, or `KeepsakeError` with `locked`.
   package static func hold<Value>(
-    _ devices: [Device], waiting limit: Duration? = nil, joins: Bool = false,
+    _ files: [Storage], waiting limit: Duration? = nil, joins: Bool = false,
     _ body: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
     let isNested = turn.isMine
-    guard isNested ? joins : turn.begin(waiting: limit) else { throw busy(devices) }
-    defer { if !isNested { for shared in turn.end() { shared.tellObservers() } } }
+    guard isNested ? joins : turn.begin(waiting: limit) else { throw busy(files) }
+    defer { if !isNested { for (_, body) in turn.end() { body() } } }
     var leases: [(FileID, LockedFile)] = []
     defer {
       for (file, lease) in leases.reversed() {
@@ -49,39 +49,40 @@ package enum Lease {
         lease.remove()
       }
     }
-    for (file, core) in files(of: devices) where !turn.files.contains(file) {
-      leases.append((file, try lease(core)))
+    for (file, storage) in writable(files) where !turn.files.contains(file) {
+      leases.append((file, try lease(storage)))
       turn.files.insert(file)
     }
     return try body()
   }
 
-  /// Notifies the observers of a commit of this thread, within leases when they are over.
-  static func tellObservers(_ shared: SharedState) {
-    guard turn.isMine else { return shared.tellObservers() }
-    if !turn.waiting.contains(where: { $0 === shared }) { turn.waiting.append(shared) }
+  /// Runs `body` when the leases of this thread are over, once for each owner; at once without.
+  package static func afterwards(_ owner: AnyObject, _ body: @escaping () -> Void) {
+    guard turn.isMine else { return body() }
+    if !turn.waiting.contains(where: { $0.owner === owner }) { turn.waiting.append((owner, body)) }
   }
 
-  private static func files(of devices: [Device]) -> [(FileID, Core)] {
-    devices.map(\.core).compactMap { core in
-      core.isReadOnly ? nil : core.file.map { ($0, core) }
+  private static func writable(_ files: [Storage]) -> [(FileID, Storage)] {
+    files.compactMap { storage in
+      storage.isReadOnly ? nil : storage.file.map { ($0, storage) }
     }.sorted { $0.0 < $1.0 }
   }
 
-  private static func lease(_ core: Core) throws(KeepsakeError) -> LockedFile {
+  private static func lease(_ storage: Storage) throws(KeepsakeError) -> LockedFile {
     do throws(KeepsakeError) {
-      let lease = try LockedFile(core.location.realPath + ".lease", waiting: core.leaseTimeout)
-      guard let lease else { throw busy(core.location.path) }
+      let lease = try LockedFile(
+        storage.location.realPath + ".lease", waiting: storage.leaseTimeout)
+      guard let lease else { throw busy(storage.location.path) }
       return lease
     } catch {
-      throw error.at(core.location.path)
+      throw error.at(storage.location.path)
     }
   }
 
-  private static func busy(_ devices: [Device]) -> KeepsakeError {
-    guard turn.isMine else { return busy(devices[0].path) }
+  private static func busy(_ files: [Storage]) -> KeepsakeError {
+    guard turn.isMine else { return busy(files[0].location.path) }
     return KeepsakeError(
-      .locked, path: devices[0].path, "a merge is under way in this thread",
+      .locked, path: files[0].location.path, "a merge is under way in this thread",
       cure: "try again when it has returned")
   }
 
@@ -92,21 +93,9 @@ package enum Lease {
   }
 }
 
-extension Device {
-  /// As `Lease.hold`, waiting for other merges of this process a minute, or for the busy timeout if
-  /// that is longer; within a transaction not at all.
-  package func leased<Value>(
-    joins: Bool = false, _ body: () throws(KeepsakeError) -> Value
-  ) throws(KeepsakeError) -> Value {
-    let limit = core.leaseTimeout
-    return try Lease.hold(
-      [self], waiting: limit == .zero ? limit : max(limit, .seconds(60)), joins: joins, body)
-  }
-}
-
-extension Core {
+extension Storage {
   /// How long this thread may wait for a lease: what holds one may wait for our connection.
-  fileprivate var leaseTimeout: Duration {
-    moments.isInOurTransaction ? .zero : patience.usual
+  package var leaseTimeout: Duration {
+    versions.isInOurTransaction ? .zero : busyHandler.usual
   }
 }

@@ -49,7 +49,8 @@ package final class Draft {
   package func populate(_ identity: ReplicaID) throws(KeepsakeError) {
     do {
       try makeEmpty()
-      let queue = try Opening.connect(.file(path), .readWrite, Patience(Device.defaultBusyTimeout))
+      let queue = try Connector.connect(
+        .file(path), .readWrite, BusyHandler(BusyHandler.usualLimit))
       try queue.writeWithoutTransaction { database in
         // 1024: a set rewrites a few pages whole, and small ones are cheaper to log.
         try Connection(database, .file(path)).explaining {
@@ -57,7 +58,7 @@ package final class Draft {
         }
       }
       try Creation.populate(queue, identity: identity, path: target)
-      try Opening.emptyLog(.file(path), waiting: Device.defaultBusyTimeout)
+      try Checkpoint.emptyLog(.file(path), waiting: BusyHandler.usualLimit)
       try queue.close()
     } catch {
       throw KeepsakeError(error, path: target).at(target)
@@ -65,7 +66,7 @@ package final class Draft {
   }
 
   /// Settings may be secrets; SQLite gives a log the mode of its file.
-  func makeEmpty() throws(KeepsakeError) {
+  package func makeEmpty() throws(KeepsakeError) {
     let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Creation.cannotCreate(target, errno) }
     close(descriptor)
@@ -86,9 +87,17 @@ package final class Draft {
 }
 
 extension Draft {
+  /// Makes a device's file that holds nothing yet, unless the file has been made meanwhile.
+  package static func create(path: String, identity: ReplicaID) throws(KeepsakeError) {
+    guard !FileStatus.isSymbolicLink(path) else { throw KeepsakeError.missing(path) }
+    let draft = try Draft(of: path)
+    try draft.populate(identity)
+    _ = try draft.publish()
+  }
+
   /// Takes the place of the file that has the name, with its owner and permissions. No connection
   /// may have either open.
-  func replaceTarget(_ status: FileStatus) throws(KeepsakeError) {
+  package func replaceTarget(_ status: FileStatus) throws(KeepsakeError) {
     // Only root can give a file to another user.
     _ = chown(path, status.owner, status.group)
     _ = try Creation.syncing(FileStatus.folder(of: target)) { () throws(KeepsakeError) in
@@ -109,7 +118,7 @@ extension Draft {
   /// Removes what processes that died were making of a file, or of a backup of it.
   ///
   /// - Returns: the names of what was removed.
-  @discardableResult static func removeAbandoned(of file: String) -> [String] {
+  @discardableResult package static func removeAbandoned(of file: String) -> [String] {
     abandoned(of: file, removing: true)
   }
 

@@ -13,7 +13,7 @@ import GRDBSQLite
 import KeepsakeValues
 
 /// Whether a file is still as it was when it was opened.
-final class StillFile: Sendable {
+package final class StillFile: Sendable {
   private let location: Location
   private let log: FileStatus?
 
@@ -45,7 +45,7 @@ final class StillFile: Sendable {
   }
 
   /// Throws when something may have been written since this file was opened.
-  func check() throws(KeepsakeError) {
+  package func check() throws(KeepsakeError) {
     let now = try FileStatus(of: location.realPath + "-wal")
     guard now == log else { throw Self.isChanging(location) }
   }

@@ -140,7 +140,7 @@ package enum Schema {
 
   /// Throws for a local sequence number so large that a later one could run over. No device gets
   /// there by writing: this file was made so.
-  static func refuseExhausted(_ last: Int64, _ path: String) throws(KeepsakeError) {
+  package static func refuseExhausted(_ last: Int64, _ path: String) throws(KeepsakeError) {
     guard last < 1 << 62 else {
       throw KeepsakeError(
         .corrupt, path: path, "its local sequence numbers are used up",
@@ -171,7 +171,7 @@ package enum Schema {
   }
 
   /// - Parameter oldest: the oldest schema version that may write.
-  static func refuseNewer(than oldest: Int64, _ path: String) throws(KeepsakeError) {
+  package static func refuseNewer(than oldest: Int64, _ path: String) throws(KeepsakeError) {
     guard oldest <= Int64(Migrations.version) else {
       throw KeepsakeError(
         .newerSchema, path: path,
@@ -180,7 +180,7 @@ package enum Schema {
     }
   }
 
-  static func damaged(_ path: String, _ problem: String) -> KeepsakeError {
+  package static func damaged(_ path: String, _ problem: String) -> KeepsakeError {
     KeepsakeError(.corrupt, path: path, problem, cure: "restore a backup of it")
   }
 

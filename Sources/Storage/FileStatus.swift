@@ -38,12 +38,13 @@ package struct FileID: Hashable, Comparable, Sendable {
   }
 }
 
-struct FileStatus: Equatable {
-  enum Kind { case regular, folder, other }
+/// What stat(2) tells of a file.
+package struct FileStatus: Equatable {
+  package enum Kind { case regular, folder, other }
 
-  let id: FileID
-  let kind: Kind
-  let size: Int64
+  package let id: FileID
+  package let kind: Kind
+  package let size: Int64
   let owner: uid_t
   let group: gid_t
   let permissions: mode_t
@@ -53,7 +54,7 @@ struct FileStatus: Equatable {
   /// Follows symbolic links; nil when nothing is there.
   ///
   /// - Throws: `KeepsakeError` when the system will not tell.
-  init?(of path: String) throws(KeepsakeError) {
+  package init?(of path: String) throws(KeepsakeError) {
     var status = stat()
     guard stat(path, &status) == 0 else {
       let code = errno
@@ -77,21 +78,21 @@ struct FileStatus: Equatable {
       }
   }
 
-  static func isSymbolicLink(_ path: String) -> Bool {
+  package static func isSymbolicLink(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
   /// Whether something is there that we can see.
-  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+  package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  static func folder(of path: String) -> String {
+  package static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
-  static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+  package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+  package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 }
 
 extension KeepsakeError {

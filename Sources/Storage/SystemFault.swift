@@ -124,13 +124,14 @@ extension Connection {
     do {
       return try body()
     } catch let error as DatabaseError {
-      if error.resultCode.primaryResultCode == .SQLITE_TOOBIG { try refuseTooLarge() }
       throw KeepsakeError(error, path: path, on: handle)
     }
   }
+}
 
-  /// Throws the name of the first entry that no device accepts.
-  private func refuseTooLarge() throws {
-    _ = try extent(of: "FROM entry AS e ORDER BY e.store, e.key", in: path)
+extension KeepsakeError {
+  /// Whether a row was larger than `Connector.maximumRow`.
+  package static func isRowTooLarge(_ error: any Error) -> Bool {
+    (error as? DatabaseError)?.resultCode.primaryResultCode == .SQLITE_TOOBIG
   }
 }

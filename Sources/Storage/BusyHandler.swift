@@ -9,8 +9,11 @@ import Synchronization
 /// SQLite's own handler sleeps longer each time, up to 100 ms: beside a process that writes without
 /// a pause it wakes up so rarely that it seldom meets a moment between two transactions. Short
 /// steps of nearly equal length give everybody a turn.
-final class Patience: Sendable {
-  let usual: Duration
+package final class BusyHandler: Sendable {
+  /// How long to wait, unless told otherwise.
+  package static let usualLimit: Duration = .seconds(5)
+
+  package let usual: Duration
   private struct State {
     var limit: Duration
     var start = ContinuousClock.now
@@ -26,7 +29,7 @@ final class Patience: Sendable {
   /// For the next transaction.
   ///
   /// - Parameter limit: at most so long; nil for no other limit than the usual.
-  func limit(to limit: Duration?) {
+  package func limit(to limit: Duration?) {
     state.withLock { $0.limit = min(usual, limit ?? usual) }
   }
 

@@ -10,16 +10,9 @@ import GRDB
 package import GRDBSQLite
 import KeepsakeValues
 
-extension Device {
-  /// Waits until everything that this process has written to the device is on stable storage, where
-  /// it survives a power cut. A device in memory or opened read-only has nothing to wait for.
-  ///
-  /// - Throws: `KeepsakeError`; then the last writes may not survive a power cut.
-  public func synchronize() throws(KeepsakeError) { try core.synchronize() }
-}
-
-extension Core {
-  func synchronize() throws(KeepsakeError) {
+extension Storage {
+  /// Waits until everything that this process has written is on stable storage.
+  package func synchronize() throws(KeepsakeError) {
     guard !isReadOnly, file != nil else { return }
     try access { connection in
       try connection.refuseMovedFile()

@@ -2,13 +2,13 @@
 
 import GRDB
 import KeepsakeValues
-import Synchronization
 
-extension Core {
-  func backUp(to path: String) throws(KeepsakeError) {
+extension Storage {
+  /// Copies the file, through SQLite, so that nobody's locks suffer and the copy is consistent.
+  package func backUp(to path: String) throws(KeepsakeError) {
     let copy: DatabaseQueue
     do {
-      copy = try Opening.connect(.file(path), .create, patience)
+      copy = try Connector.connect(.file(path), .create, busyHandler)
     } catch {
       throw KeepsakeError(error, path: path)
     }
@@ -37,7 +37,7 @@ extension Core {
   ///
   /// - Throws: `KeepsakeError`, also within a transaction; then the file is as it was.
   package func vacuum() throws(KeepsakeError) {
-    guard !moments.isInOurTransaction else {
+    guard !versions.isInOurTransaction else {
       throw KeepsakeError(
         .locked, path: location.path, "it cannot be compacted within a transaction of its own",
         cure: "compact it after the transaction")
@@ -45,7 +45,7 @@ extension Core {
     do {
       // A connection of its own: in memory a large file might not fit, and the change of
       // `temp_store` would take the temporary tables of a merge away.
-      let queue = try Opening.connect(location, .readWrite, patience)
+      let queue = try Connector.connect(location, .readWrite, busyHandler)
       defer { Result { try queue.close() }.discardFailure() }
       try queue.writeWithoutTransaction { database in
         let connection = Connection(database, location)
@@ -54,7 +54,7 @@ extension Core {
           try connection.run("VACUUM")
         }
       }
-      try Checkpoint.run(location, waiting: patience.usual, writers: patience)
+      try Checkpoint.run(location, waiting: busyHandler.usual, writers: busyHandler)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
@@ -63,7 +63,7 @@ extension Core {
   /// Moves everything from the log into the file itself: before the file gets another name, because
   /// the log would keep the old one. Closing does the same, and cannot say that the disk was full.
   package func emptyLog() throws(KeepsakeError) {
-    try Opening.emptyLog(location, waiting: patience.usual)
+    try Checkpoint.emptyLog(location, waiting: busyHandler.usual)
   }
 
   /// Bytes of the database without its log.
@@ -82,29 +82,5 @@ extension Core {
     checkpoints?.limit(to: 32768)
     defer { checkpoints?.limit(to: Checkpoints.usualLimit) }
     return try body()
-  }
-}
-
-extension Opening {
-  /// As `Core.emptyLog`.
-  static func emptyLog(_ location: Location, waiting limit: Duration) throws(KeepsakeError) {
-    guard try Checkpoint.run(location, waiting: limit) else {
-      throw KeepsakeError(
-        .locked, path: location.path, "another program keeps the file locked", cure: "try again")
-    }
-  }
-}
-
-/// Who wants to hear that the upkeep of a file fails, which no caller waits for.
-package final class UpkeepReports: Sendable {
-  private let handlers = Mutex<[ObjectIdentifier: @Sendable (KeepsakeError) -> Void]>([:])
-
-  /// - Parameter handler: in place of what the same owner gave before; must not keep it.
-  package func tell(_ owner: AnyObject, _ handler: @escaping @Sendable (KeepsakeError) -> Void) {
-    handlers.withLock { $0[ObjectIdentifier(owner)] = handler }
-  }
-
-  func report(_ error: KeepsakeError) {
-    for handler in handlers.withLock({ Array($0.values) }) { handler(error) }
   }
 }

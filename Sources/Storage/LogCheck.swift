@@ -39,16 +39,16 @@ enum LogCheck {
   ///
   /// - Throws: `KeepsakeError` with code `foreignLog`; then nothing was written.
   static func passing<Value>(
-    _ location: Location, _ patience: Patience, _ connect: () throws -> Value
+    _ location: Location, _ busyHandler: BusyHandler, _ connect: () throws -> Value
   ) throws -> Value {
     guard case .file(_, let real) = location else { return try connect() }
     try refuseOtherKinds(location, real)
-    try refuseJournal(location, real, patience)
+    try refuseJournal(location, real, busyHandler)
     guard let log = try FileStatus(of: real + "-wal"), log.size > headerSize,
-      let lock = try LogLock(real + "-wal", location, patience)
+      let lock = try LogLock(real + "-wal", location, busyHandler)
     else { return try connect() }
     defer { lock.release() }
-    if try !isOpen(real) { try refuseForeignLog(location, patience) }
+    if try !isOpen(real) { try refuseForeignLog(location, busyHandler) }
     // Still under the lock: the process that waits for it then finds the log open.
     return try connect()
   }
@@ -79,11 +79,11 @@ enum LogCheck {
 
   /// A file of ours has a journal only for the moment in which a copy gets its log.
   private static func refuseJournal(
-    _ location: Location, _ real: String, _ patience: Patience
+    _ location: Location, _ real: String, _ busyHandler: BusyHandler
   ) throws {
     var attempt = 0
     while try isHot(real + "-journal") {
-      guard attempt < 100, patience.wait(attempt: attempt) else {
+      guard attempt < 100, busyHandler.wait(attempt: attempt) else {
         throw foreign(location, "-journal", "is a rollback journal, which no file of ours has")
       }
       attempt += 1
@@ -117,13 +117,12 @@ enum LogCheck {
     }
   }
 
-  private static func refuseForeignLog(_ location: Location, _ patience: Patience) throws {
+  private static func refuseForeignLog(_ location: Location, _ busyHandler: BusyHandler) throws {
     // In this order: where another process writes that we cannot see, the file is the earlier one.
-    let alone = try State(location, .immutable, patience, isChecked: false)
-    if let both = try State(location, .readOnly, patience, isChecked: true), both.follows(alone) {
-      return
-    }
-    guard try State(location, .immutable, patience, isChecked: true) != nil else { return }
+    let alone = try State(location, .immutable, busyHandler, isChecked: false)
+    let both = try State(location, .readOnly, busyHandler, isChecked: true)
+    if both?.follows(alone) == true { return }
+    guard try State(location, .immutable, busyHandler, isChecked: true) != nil else { return }
     throw foreign(location, "-wal", "is not this file's log")
   }
 }
@@ -137,10 +136,10 @@ private struct State {
   /// - Parameter isChecked: whether every page is.
   /// - Returns: nil where it is damaged, or no device.
   init?(
-    _ location: Location, _ mode: Location.Mode, _ patience: Patience, isChecked: Bool
+    _ location: Location, _ mode: Location.Mode, _ busyHandler: BusyHandler, isChecked: Bool
   ) throws {
     do {
-      let queue = try Opening.connect(location, mode, patience)
+      let queue = try Connector.connect(location, mode, busyHandler)
       defer { Result { try queue.close() }.discardFailure() }
       let state = try queue.writeWithoutTransaction { database in
         let connection = Connection(database, location)
@@ -192,7 +191,7 @@ private struct LogLock {
   private let descriptor: Int32
 
   /// - Returns: nil where the log is gone, or cannot be read: SQLite will say why.
-  init?(_ path: String, _ location: Location, _ patience: Patience) throws(KeepsakeError) {
+  init?(_ path: String, _ location: Location, _ busyHandler: BusyHandler) throws(KeepsakeError) {
     var attempt = 0
     while true {
       let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -206,7 +205,7 @@ private struct LogLock {
       close(descriptor)
       if isLocked || code == EINTR { continue }
       guard code == EWOULDBLOCK else { throw KeepsakeError(system: code, path: path) }
-      guard patience.wait(attempt: attempt) else {
+      guard busyHandler.wait(attempt: attempt) else {
         throw KeepsakeError(
           .locked, path: location.path, "another program checks the log beside it",
           cure: "try again, or wait longer with a larger busy timeout")

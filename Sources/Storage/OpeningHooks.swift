@@ -3,9 +3,9 @@
 /// What tests do at the moments of an opening at which another process may come between.
 package struct OpeningHooks: Sendable {
   /// Between the look at a path and the opening of what is there.
-  var beforeOpening: @Sendable () -> Void
+  package var beforeOpening: @Sendable () -> Void
   /// Between the check of a file that lacks migrations and the transaction that applies them.
-  var beforeMigrating: @Sendable () -> Void
+  package var beforeMigrating: @Sendable () -> Void
 
   package init(
     beforeOpening: @escaping @Sendable () -> Void = {},

@@ -10,14 +10,6 @@ import KeepsakeMigrations
 import KeepsakeValues
 
 package enum Creation {
-  /// Makes the file unless somebody else has made it meanwhile.
-  static func create(path: String, identity: ReplicaID) throws(KeepsakeError) {
-    guard !FileStatus.isSymbolicLink(path) else { throw Opening.missing(path) }
-    let draft = try Draft(of: path)
-    try draft.populate(identity)
-    _ = try draft.publish()
-  }
-
   /// Throws when a file that is gone has left its log: SQLite would take it for the new file's, and
   /// write the old pages into it (https://www.sqlite.org/howtocorrupt.html, section 1.4).
   package static func refuseOrphanedLog(of path: String) throws(KeepsakeError) {
@@ -54,7 +46,7 @@ package enum Creation {
   /// - Parameter name: gives the file its name, unless that is taken. All but the disk itself can
   ///   fail before it only.
   /// - Returns: what `name` does.
-  static func syncing(
+  package static func syncing(
     _ folder: String, _ name: () throws(KeepsakeError) -> Bool
   ) throws(KeepsakeError) -> Bool {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -74,7 +66,7 @@ package enum Creation {
       cure: "check the disk: a power failure may take it away")
   }
 
-  static func cannotCreate(_ path: String, _ code: Int32) -> KeepsakeError {
+  package static func cannotCreate(_ path: String, _ code: Int32) -> KeepsakeError {
     if code == ENOSPC || code == EDQUOT { return KeepsakeError(system: code, path: path) }
     let why =
       code == ENOENT

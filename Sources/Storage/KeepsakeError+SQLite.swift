@@ -9,7 +9,7 @@ extension KeepsakeError {
   /// The same failure in our words. Result codes: https://www.sqlite.org/rescode.html
   ///
   /// - Parameter handle: the connection that failed, while it is open: it knows more.
-  init(_ error: any Error, path: String, on handle: OpaquePointer? = nil) {
+  package init(_ error: any Error, path: String, on handle: OpaquePointer? = nil) {
     switch error {
     case let error as KeepsakeError: self = error
     case let error as ValueError:

@@ -39,7 +39,7 @@ package struct ReplicaState: Sendable, Equatable {
   /// The same for a transaction that writes.
   ///
   /// - Throws: when a newer version has taken the file over since it was opened.
-  init(writing connection: Connection) throws {
+  package init(writing connection: Connection) throws {
     try self.init(connection)
     try Schema.refuseNewer(than: oldestWriter, connection.path)
   }

@@ -27,7 +27,7 @@ package final class Checkpoints: Sendable {
 
   private let location: Location
   /// Of the core: it waits without a limit for what this process does itself.
-  private let writers: Patience
+  private let writers: BusyHandler
   private let report: @Sendable (KeepsakeError) -> Void
   /// Frames in the log after the last commit through the core's connection.
   private let length = Atomic<Int>(0)
@@ -37,7 +37,8 @@ package final class Checkpoints: Sendable {
   private let isStopped = Mutex(false)
 
   init(
-    _ location: Location, _ writers: Patience, _ report: @escaping @Sendable (KeepsakeError) -> Void
+    _ location: Location, _ writers: BusyHandler,
+    _ report: @escaping @Sendable (KeepsakeError) -> Void
   ) {
     (self.location, self.writers, self.report) = (location, writers, report)
   }
@@ -59,7 +60,7 @@ package final class Checkpoints: Sendable {
   package func limit(to frames: Int) { limit.store(frames, ordering: .relaxed) }
 
   /// After a commit, outside of the connection.
-  func runIfDue() {
+  package func runIfDue() {
     let (length, limit) = (length.load(ordering: .relaxed), limit.load(ordering: .relaxed))
     guard length >= limit, isDue(length, step: limit / 8) else { return }
     guard length < 4 * limit else { return run() }

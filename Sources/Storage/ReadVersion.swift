@@ -15,18 +15,20 @@ import Synchronization
 
 /// How often what is read besides the file has changed: the layers that stores have in memory. Of
 /// all stores of a file together, which costs those that did not change one reading.
-final class LayerVersion: Sendable {
+package final class LayerVersion: Sendable {
   private let count = Atomic<Int>(0)
 
-  var value: Int { count.load(ordering: .acquiring) }
+  package init() {}
+
+  package var value: Int { count.load(ordering: .acquiring) }
 
   /// After the change.
-  func change() { count.add(1, ordering: .releasing) }
+  package func change() { count.add(1, ordering: .releasing) }
 }
 
 /// A state of a database and of the layers in memory. What was read after a moment was taken is
 /// valid while it is the same.
-package struct Moment: Equatable, Sendable {
+package struct ReadVersion: Equatable, Sendable {
   private let layers: Int
   private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
@@ -41,7 +43,7 @@ package struct Moment: Equatable, Sendable {
     words = (word(0), word(1), word(2), word(3), word(4), word(5))
   }
 
-  package static func == (a: Moment, b: Moment) -> Bool {
+  package static func == (a: ReadVersion, b: ReadVersion) -> Bool {
     let low = a.words.0 ^ b.words.0 | a.words.1 ^ b.words.1 | a.words.2 ^ b.words.2
     let high = a.words.3 ^ b.words.3 | a.words.4 ^ b.words.4 | a.words.5 ^ b.words.5
     return low | high == 0 && a.layers == b.layers
@@ -81,14 +83,14 @@ struct WalIndex: @unchecked Sendable {
   /// make the index anew, because a writer was killed at the wrong moment.
   var commits: UInt32 { header.load(fromByteOffset: 8, as: UInt32.self) }
 
-  func isNow(_ moment: Moment, layers: Int) -> Bool {
-    let isNow = moment == Moment(header: header, layers: layers)
+  func isNow(_ moment: ReadVersion, layers: Int) -> Bool {
+    let isNow = moment == ReadVersion(header: header, layers: layers)
     atomicMemoryFence(ordering: .acquiring)
     return isNow
   }
 
-  func moment(layers: Int) -> Moment {
-    let moment = Moment(header: header, layers: layers)
+  func moment(layers: Int) -> ReadVersion {
+    let moment = ReadVersion(header: header, layers: layers)
     // What is read after this is read from that state or a later one.
     atomicMemoryFence(ordering: .acquiring)
     return moment
@@ -97,7 +99,7 @@ struct WalIndex: @unchecked Sendable {
 
 /// Tells a core's present moment. An object of its own: nobody refers to it weakly, which would
 /// make every reference to it several times as slow.
-package final class Moments: Sendable {
+package final class ReadVersions: Sendable {
   private let index: WalIndex?
   private let layers: LayerVersion
   private let canBeTold: Bool
@@ -119,32 +121,32 @@ package final class Moments: Sendable {
 
   /// The state that a read would see now; nil where that cannot be told: within a transaction of
   /// this thread, and where SQLite does not show it.
-  package var now: Moment? {
+  package var now: ReadVersion? {
     guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
     let layers = layers.value
     return index?.moment(layers: layers)
-      ?? Moment(count: ownCommits.load(ordering: .acquiring), layers: layers)
+      ?? ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers)
   }
 
   /// Whether `moment`, which this object has told, is still the state that a read would see.
-  package func isNow(_ moment: Moment) -> Bool {
+  package func isNow(_ moment: ReadVersion) -> Bool {
     guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return false }
     let layers = layers.value
     return index?.isNow(moment, layers: layers)
-      ?? (moment == Moment(count: ownCommits.load(ordering: .acquiring), layers: layers))
+      ?? (moment == ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers))
   }
 
   /// Tells that what stores read besides the file has changed.
   package func layersDidChange() { layers.change() }
 
   /// Whether others can commit, and be seen to.
-  var seesOthers: Bool { index != nil }
+  package var seesOthers: Bool { index != nil }
 
   /// The file's count of commits, by whoever; 0 where others cannot commit.
-  var commits: UInt32 { index?.commits ?? 0 }
+  package var commits: UInt32 { index?.commits ?? 0 }
 
   /// Whether this process is in a write transaction, so that no other can commit.
-  var isWriting: Bool { writer.load(ordering: .relaxed) != 0 }
+  package var isWriting: Bool { writer.load(ordering: .relaxed) != 0 }
 
   /// Whether this thread is in a transaction.
   package var isInOurTransaction: Bool { writer.load(ordering: .relaxed) == currentThread }
@@ -153,20 +155,20 @@ package final class Moments: Sendable {
   /// may be on this very processor, so it is left to him again and again.
   ///
   /// - Parameter commits: the count before it.
-  func wait(for commits: UInt32) {
+  package func wait(for commits: UInt32) {
     for _ in 0..<200 where self.commits == commits && !isWriting { sched_yield() }
   }
 
-  func beginTransaction() { writer.store(currentThread, ordering: .relaxed) }
+  package func beginTransaction() { writer.store(currentThread, ordering: .relaxed) }
 
-  func endTransaction() {
+  package func endTransaction() {
     ownCommits.add(1, ordering: .releasing)
     writer.store(0, ordering: .relaxed)
   }
 }
 
 /// A number that no other running thread has; never 0.
-var currentThread: UInt {
+package var currentThread: UInt {
   #if canImport(Darwin)
     UInt(bitPattern: pthread_self())
   #else

@@ -5,7 +5,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import KeepsakeValues
+package import KeepsakeValues
 
 /// What a device is opened for.
 public enum Access: Sendable, Hashable {
@@ -17,33 +17,34 @@ public enum Access: Sendable, Hashable {
   case readOnly
 }
 
-struct Opened {
+/// A connection to a file that was checked.
+package struct Opened {
   let queue: DatabaseQueue
-  let location: Location
-  let mode: Location.Mode
-  let patience: Patience
+  package let location: Location
+  package let mode: Location.Mode
+  let busyHandler: BusyHandler
   /// Of a file that is read as it lies.
   var still: StillFile?
   /// Nil where SQLite shows no commits of others.
   var index: WalIndex?
 }
 
-enum Opening {
+package enum Opening {
   /// Opens an existing file after checking it.
-  static func open(
+  package static func open(
     _ location: Location, for access: Access, busyTimeout: Duration, hooks: OpeningHooks
   ) throws(KeepsakeError) -> Opened {
-    let patience = Patience(busyTimeout)
+    let busyHandler = BusyHandler(busyTimeout)
     // Where nothing can be locked others may make or remove the log while we look.
     var attempt = 0
     while true {
       let surroundings = Surroundings(of: location)
       do throws(KeepsakeError) {
-        return try attemptToOpen(location, access, patience, hooks)
+        return try attemptToOpen(location, access, busyHandler, hooks)
       } catch {
         let isSame = surroundings == Surroundings(of: location)
         guard access == .readOnly, error.mayPass, attempt < 100 || !isSame,
-          patience.wait(attempt: attempt)
+          busyHandler.wait(attempt: attempt)
         else { throw error }
       }
       attempt += 1
@@ -51,12 +52,12 @@ enum Opening {
   }
 
   private static func attemptToOpen(
-    _ location: Location, _ access: Access, _ patience: Patience, _ hooks: OpeningHooks
+    _ location: Location, _ access: Access, _ busyHandler: BusyHandler, _ hooks: OpeningHooks
   ) throws(KeepsakeError) -> Opened {
     do {
       let mode = try mode(location, access)
-      let queue = try LogCheck.passing(location, patience) {
-        try connect(location, mode, patience)
+      let queue = try LogCheck.passing(location, busyHandler) {
+        try Connector.connect(location, mode, busyHandler)
       }
       let still = try queue.writeWithoutTransaction { database in
         let connection = Connection(database, location)
@@ -82,7 +83,7 @@ enum Opening {
         mode == .immutable
         ? nil : try queue.writeWithoutTransaction { try WalIndex(Connection($0, location)) }
       return Opened(
-        queue: queue, location: location, mode: mode, patience: patience, still: still,
+        queue: queue, location: location, mode: mode, busyHandler: busyHandler, still: still,
         index: index)
     } catch {
       throw KeepsakeError(error, path: location.path)
@@ -103,41 +104,6 @@ enum Opening {
       cure: "restore a backup of it")
   }
 
-  /// A bare connection; nothing of the file has been believed yet.
-  static func connect(
-    _ location: Location, _ mode: Location.Mode, _ patience: Patience
-  ) throws -> DatabaseQueue {
-    var configuration = Configuration()
-    configuration.readonly = mode == .readOnly || mode == .immutable
-    configuration.foreignKeysEnabled = false
-    configuration.busyMode = .callback { patience.wait(attempt: $0) }
-    let limit = WorkLimit()
-    // The configuration keeps `limit` as long as the connection lives.
-    configuration.prepareDatabase { database in
-      limit.watch(database.sqliteConnection)
-      let connection = Connection(database, location)
-      sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, EntrySize.maximumRow)
-      // Some of them read the file.
-      try connection.explaining {
-        try database.execute(
-          sql: """
-            PRAGMA trusted_schema = OFF;
-            PRAGMA cell_size_check = ON;
-            PRAGMA temp_store = MEMORY;
-            PRAGMA synchronous = NORMAL;
-            PRAGMA wal_autocheckpoint = 0;
-            PRAGMA journal_size_limit = 4194304;
-            """)
-      }
-      if mode == .queryOnly { try database.execute(sql: "PRAGMA query_only = ON") }
-      // The first reading, while the connection can still say why it failed. What is read as it
-      // lies is locked before.
-      guard mode != .immutable else { return }
-      try connection.explaining { try connection.run("SELECT 1 FROM sqlite_schema LIMIT 1") }
-    }
-    return try DatabaseQueue(path: location.uri(mode), configuration: configuration)
-  }
-
   private static func prepareForWriting(_ connection: Connection, _ location: Location) throws {
     if case .file = location {
       // A copy made by VACUUM INTO or by the shell's .backup has lost the mode.
@@ -153,14 +119,13 @@ enum Opening {
       throw Schema.damaged(location.path, "its header is not one of ours")
     }
     try Schema.refuseExhausted(try ReplicaState(connection).lseq, location.path)
-    try connection.run(Incoming.table)
   }
 
   private static func mode(
     _ location: Location, _ access: Access
   ) throws(KeepsakeError) -> Location.Mode {
     guard case .file(let path, let real) = location else { return .readWrite }
-    guard let status = try FileStatus(of: path) else { throw missing(path) }
+    guard let status = try FileStatus(of: path) else { throw KeepsakeError.missing(path) }
     try refuseOtherKinds(status, path)
     guard FileStatus.isReadable(path) else {
       throw KeepsakeError(system: EACCES, path: path)  // as open(2) would say
@@ -209,11 +174,21 @@ enum Opening {
         .notKeepsake, path: path, problem, cure: "name a file that kvsync or an app made")
     }
   }
+}
 
-  static func missing(_ path: String) -> KeepsakeError {
-    FileStatus.isSymbolicLink(path)
-      ? KeepsakeError(
-        .missing, path: path, "the symbolic link leads nowhere", cure: "mend or remove the link")
-      : KeepsakeError(.missing, path: path, "there is no such file", cure: "check the path")
+extension Opening {
+  /// A new database in memory. Its name is unique, so nothing else can have it open.
+  package static func memory(identity: ReplicaID) throws(KeepsakeError) -> Opened {
+    var generator = SystemRandomNumberGenerator()
+    let location = Location.memory(name: "keepsake-\(ReplicaID.random(using: &generator))")
+    do {
+      let busyHandler = BusyHandler(BusyHandler.usualLimit)
+      let queue = try Connector.connect(location, .readWrite, busyHandler)
+      try Creation.populate(queue, identity: identity, path: location.path)
+      return Opened(
+        queue: queue, location: location, mode: .readWrite, busyHandler: busyHandler)
+    } catch {
+      throw KeepsakeError(error, path: location.path)
+    }
   }
 }

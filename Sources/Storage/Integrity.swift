@@ -36,7 +36,7 @@ extension Connection {
   }
 }
 
-extension Core {
+extension Storage {
   /// Reads every page of the file.
   ///
   /// - Throws: `KeepsakeError` that tells what is damaged. O(n log n) of the entries.
@@ -46,9 +46,4 @@ extension Core {
       .corrupt, path: location.path, "the file is damaged (\(problem))",
       cure: "restore a backup of it")
   }
-}
-
-extension Device {
-  /// As `Core.checkIntegrity`.
-  package func checkIntegrity() throws(KeepsakeError) { try core.checkIntegrity() }
 }

@@ -18,7 +18,7 @@ package enum Location: Sendable, Hashable {
   }
 
   /// The path from the root and without links, also of a file that is not there.
-  static func real(_ path: String) -> String {
+  package static func real(_ path: String) -> String {
     guard let real = realpath(path, nil) else { return absolute(path) }
     defer { free(real) }
     return String(cString: real)

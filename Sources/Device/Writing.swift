@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import KeepsakeStorage
+package import KeepsakeValues
+
+extension Device {
+  /// Makes all of these writes in one transaction, in their order; durable when it returns.
+  ///
+  /// An equal set announces nothing. In a store that is not synced it also writes nothing; in a
+  /// synced one it takes a new stamp, because it is the last write.
+  ///
+  /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
+  ///   does.
+  /// - Returns: the net change of each key.
+  /// - Throws: `KeepsakeError`; then nothing was written.
+  @discardableResult
+  package func write(
+    _ writes: [LocalWrite], durability: Durability = .crashSafe, waiting limit: Duration? = nil
+  ) throws(KeepsakeError) -> [Change] {
+    // A single write happens or not: no savepoint is needed to take half of it back.
+    try core.write(
+      durability, savepoint: writes.count > 1, waiting: limit
+    ) { connection, session in
+      let count = session.changes.count
+      for write in writes { try session.add(write, connection, clock) }
+      return Change.net(Array(session.changes[count...]))
+    }
+  }
+
+  /// Runs `body` as one step: what it reads on this device, in whatever store, is of one moment,
+  /// and what it writes is committed when it returns, and announced as one change set.
+  ///
+  /// Within another transaction, or an update, it joins that one; when it throws, what it wrote is
+  /// taken back and the outer one may go on. On a device that can only be read it is a snapshot.
+  ///
+  /// What a property's setter, or anything else that cannot throw, fails to write, the transaction
+  /// throws when `body` has returned: the first of several failures. If `body` throws something
+  /// else, that failure is reported. A write to another device is no part of it.
+  ///
+  /// - Parameters:
+  ///   - durability: what the writes survive once this returns. Within another transaction
+  ///     `powerSafe` holds for the whole of it.
+  ///   - body: must not wait for another thread that uses this device, and must not write to
+  ///     another device.
+  /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written or announced. Only
+  ///   when a `powerSafe` part of a `crashSafe` transaction could not be synced, everything is
+  ///   written and announced, and may not survive a power cut.
+  public func transaction<Value>(
+    durability: Durability = .crashSafe, _ body: () throws -> Value
+  ) throws -> Value {
+    try transaction(durability, waiting: nil, body)
+  }
+
+  /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
+  ///   does.
+  package func transaction<Value>(
+    _ durability: Durability, waiting limit: Duration?, _ body: () throws -> Value
+  ) throws -> Value {
+    try forwarding { forward throws(KeepsakeError) in
+      func run() throws -> Value { try forward { try core.heeding(body) } }
+      return isReadOnly
+        ? try core.snapshot(run) : try core.write(durability, waiting: limit) { _, _ in try run() }
+    }
+  }
+
+  /// Runs `access`, which turns every error into a `KeepsakeError`, except for what it runs by
+  /// `forward`: those errors come through as they are.
+  private func forwarding<Value>(
+    _ access: (_ forward: Forward) throws(KeepsakeError) -> Value
+  ) throws -> Value {
+    let forward = Forward()
+    do {
+      return try access(forward)
+    } catch {
+      throw forward.failure ?? error
+    }
+  }
+}
+
+/// Remembers an error of the caller's.
+private final class Forward {
+  private(set) var failure: (any Error)?
+
+  func callAsFunction<Value>(_ body: () throws -> Value) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import GRDBSQLite
+
+/// Makes connections that are set up as all of ours have to be.
+enum Connector {
+  /// Bytes of a field and of a row, on every connection: whatever is larger SQLite does not read
+  /// into memory, whoever made the file. 64 MiB for a value, and 4 MiB for its names.
+  static let maximumRow: Int32 = 68 << 20
+
+  /// A bare connection; nothing of the file has been believed yet.
+  static func connect(
+    _ location: Location, _ mode: Location.Mode, _ busyHandler: BusyHandler
+  ) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.readonly = mode == .readOnly || mode == .immutable
+    configuration.foreignKeysEnabled = false
+    configuration.busyMode = .callback { busyHandler.wait(attempt: $0) }
+    let limit = WorkLimit()
+    // The configuration keeps `limit` as long as the connection lives.
+    configuration.prepareDatabase { database in
+      limit.watch(database.sqliteConnection)
+      let connection = Connection(database, location)
+      sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, maximumRow)
+      // Some of them read the file.
+      try connection.explaining {
+        try database.execute(
+          sql: """
+            PRAGMA trusted_schema = OFF;
+            PRAGMA cell_size_check = ON;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA synchronous = NORMAL;
+            PRAGMA wal_autocheckpoint = 0;
+            PRAGMA journal_size_limit = 4194304;
+            """)
+      }
+      if mode == .queryOnly { try database.execute(sql: "PRAGMA query_only = ON") }
+      // The first reading, while the connection can still say why it failed. What is read as it
+      // lies is locked before.
+      guard mode != .immutable else { return }
+      try connection.explaining { try connection.run("SELECT 1 FROM sqlite_schema LIMIT 1") }
+    }
+    return try DatabaseQueue(path: location.uri(mode), configuration: configuration)
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threading: GRDB's queue lets one access at a time use the connection. An access from within an
+// access, as when a setting is read while another is updated, joins it: it uses the same
+// connection, and its writes are part of the outer transaction.
+
+import GRDB
+import KeepsakeValues
+
+/// One SQLite file that is ours, or the like of it in memory, open for one use.
+package final class Storage: Sendable {
+  package let location: Location
+  package let mode: Location.Mode
+  /// Tells whether two have one file; nil in memory.
+  package let file: FileID?
+  package let versions: ReadVersions
+  let queue: DatabaseQueue
+  package let busyHandler: BusyHandler
+  /// Nil where nothing is written, or no log is.
+  package let checkpoints: Checkpoints?
+  package let still: StillFile?
+  /// Deleted when the connection has gone.
+  private let folder: TemporaryFolder?
+
+  package var isReadOnly: Bool { mode != .readWrite }
+
+  /// - Parameters:
+  ///   - layers: counts the changes of what is read besides the file.
+  ///   - report: gets the failures of upkeep that no caller waits for.
+  package init(
+    _ opened: Opened, file: FileID?, layers: LayerVersion, folder: TemporaryFolder? = nil,
+    report: @escaping @Sendable (KeepsakeError) -> Void = { _ in }
+  ) {
+    (location, mode, self.file, self.folder) = (opened.location, opened.mode, file, folder)
+    (queue, busyHandler, still) = (opened.queue, opened.busyHandler, opened.still)
+    versions = ReadVersions(
+      opened.index, layers: layers, isPrivate: file == nil || opened.mode == .immutable)
+    checkpoints =
+      file == nil || opened.mode != .readWrite ? nil : Checkpoints(location, busyHandler, report)
+    if let checkpoints {
+      queue.unsafeReentrantWrite { checkpoints.follow(Connection($0, location)) }
+    }
+  }
+
+  deinit {
+    checkpoints?.stop()
+    // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
+    // elsewhere), and the next open does it.
+    Result { try queue.close() }.discardFailure()
+  }
+
+  /// Uses the connection outside of a transaction, if there is none to join: each statement sees
+  /// its own snapshot.
+  package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
+    do {
+      return try queue.unsafeReentrantWrite { database in
+        let connection = Connection(database, location)
+        return try StillFile.checking(still) {
+          try connection.explaining { try body(connection) }
+        }
+      }
+    } catch {
+      throw KeepsakeError(error, path: location.path)
+    }
+  }
+}
