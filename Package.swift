@@ -33,6 +33,10 @@ let package = Package(
     .target(
       name: "KeepsakeSettingsBundle", dependencies: ["KeepsakeValues"],
       path: "Sources/SettingsBundle"),
+    // What only kvsync needs of property lists and bundles, so that no application links it.
+    .target(
+      name: "KeepsakeBundleTools", dependencies: ["KeepsakeSettingsBundle", "KeepsakeValues"],
+      path: "Sources/BundleTools"),
     // One SQLite file that is ours, and safe to use. It knows no keys.
     .target(
       name: "KeepsakeStorage",
@@ -66,7 +70,8 @@ let package = Package(
     .executableTarget(
       name: "kvsync",
       dependencies: [
-        "Keepsake", "KeepsakeValues", "KeepsakeSettingsBundle", "KeepsakeDevice", "KeepsakeSync",
+        "Keepsake", "KeepsakeValues", "KeepsakeSettingsBundle", "KeepsakeBundleTools",
+        "KeepsakeDevice", "KeepsakeSync",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/kvsync"),
@@ -155,9 +160,20 @@ let package = Package(
         "injection-probe", "kvsync",
       ],
       path: "Tests/ProjectTests"),
+    // Bundles and property lists to read, for the tests of both modules.
+    .target(
+      name: "BundleSupport", dependencies: ["KeepsakeSettingsBundle", "KeepsakeValues"],
+      path: "Tests/BundleSupport"),
     .testTarget(
-      name: "SettingsBundleTests", dependencies: ["KeepsakeSettingsBundle", "KeepsakeValues"],
+      name: "SettingsBundleTests",
+      dependencies: ["KeepsakeSettingsBundle", "KeepsakeValues", "BundleSupport"],
       path: "Tests/SettingsBundleTests"),
+    .testTarget(
+      name: "BundleToolsTests",
+      dependencies: [
+        "KeepsakeBundleTools", "KeepsakeSettingsBundle", "KeepsakeValues", "BundleSupport",
+      ],
+      path: "Tests/BundleToolsTests"),
     .testTarget(
       name: "InjectionTests", dependencies: ["KeepsakeInjection"], path: "Tests/InjectionTests"),
     .testTarget(

@@ -6,17 +6,18 @@
 
 import KeepsakeValues
 
-struct BundleFolder {
+package struct BundleFolder {
   /// As the caller wrote it, for messages; empty for the current directory.
   private let shown: String
   /// Absolute and without symbolic links.
   private let path: String
   let identifier: String
   /// Whether the caller named the folder, not a file in it.
-  let isBundle: Bool
+  package let isBundle: Bool
 
   /// The folder, and the name of the file to start with.
-  static func open(_ path: String) throws(PropertyListError) -> (BundleFolder, root: String) {
+  package static func open(_ path: String) throws(PropertyListError) -> (BundleFolder, root: String)
+  {
     // An empty path would be the current directory.
     if path.isEmpty { throw failure(POSIXError(.ENOENT), shown: path) }
     let url = URL(filePath: path)
@@ -38,18 +39,18 @@ struct BundleFolder {
   }
 
   /// The path of a file of this folder as the caller would write it.
-  func shownPath(_ file: String) -> String {
+  package func shownPath(_ file: String) -> String {
     shown.isEmpty || shown.hasSuffix("/") ? shown + file : "\(shown)/\(file)"
   }
 
   /// Where a file of this folder really is.
-  enum Location {
+  package enum Location {
     case inside(String)
     case outside
     case missing
   }
 
-  func locate(_ file: String) throws(PropertyListError) -> Location {
+  package func locate(_ file: String) throws(PropertyListError) -> Location {
     // Longer than any system's paths; resolving it would take its time.
     guard file.utf8.count <= 4096 else { return .missing }
     let named = "\(path)/\(file)"
@@ -66,7 +67,7 @@ struct BundleFolder {
   /// The bytes of a file and its real path.
   ///
   /// - Parameter real: From `locate`, or nil for the file that the caller named.
-  func read(
+  package func read(
     _ file: String, real: String?, limit: Int
   ) throws(PropertyListError) -> (bytes: [UInt8], path: String) {
     let shown = shownPath(file)
@@ -88,7 +89,7 @@ struct BundleFolder {
 
   /// The names in a folder of the bundle in order, "" for the bundle itself; none if it cannot be
   /// listed.
-  func names(in subfolder: String = "") -> [String] {
+  package func names(in subfolder: String = "") -> [String] {
     let folder = subfolder.isEmpty ? path : "\(path)/\(subfolder)"
     return (FileManager.default.namesOfFolder(folder) ?? []).sorted { ByteText($0) < ByteText($1) }
   }

@@ -232,13 +232,10 @@ extension BundleWalk {
     do throws(PropertyListError) {
       return try read(file, real: real)
     } catch {
-      guard options.mode == .lenient, let place = error.position, !error.code.isLimit else {
+      guard options.mode == .lenient, error.position != nil, !error.code.isLimit else {
         throw error
       }
-      warnings.append(
-        SettingsBundle.Warning(
-          code: error.code, file: file, line: place.line, column: place.column,
-          message: error.message))
+      warnings.append(SettingsBundle.Warning(error, file: file))
       return nil
     }
   }
@@ -275,10 +272,9 @@ extension BundleWalk {
   }
 
   private mutating func warn(_ fault: Fault, in pane: SettingsPane) {
-    let place = pane.map.position(of: fault.offset)
     warnings.append(
       SettingsBundle.Warning(
-        code: fault.code, file: pane.file, line: place.line, column: place.column,
+        code: fault.code, file: pane.file, pane.map.position(of: fault.offset),
         message: fault.message(in: pane.map)))
   }
 

@@ -3,23 +3,23 @@
 import KeepsakeValues
 
 extension UInt8 {
-  static let lineFeed = UInt8(ascii: "\n")
-  static let carriageReturn = UInt8(ascii: "\r")
+  package static let lineFeed = UInt8(ascii: "\n")
+  package static let carriageReturn = UInt8(ascii: "\r")
 
   /// XML's white space: space, tab, CR, LF.
-  var isSpace: Bool { self == 0x20 || self == 0x0A || self == 0x09 || self == 0x0D }
+  package var isSpace: Bool { self == 0x20 || self == 0x0A || self == 0x09 || self == 0x0D }
 
   var isDigit: Bool { self &- 0x30 < 10 }
 
   /// A byte of a name, as far as messages and the end of a name need it: every name that we accept
   /// is ASCII letters.
-  var isName: Bool {
+  package var isName: Bool {
     if (self | 0x20) &- 0x61 < 26 || self >= 0x80 || isDigit { return true }
     return self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
       || self == UInt8(ascii: ":")
   }
 
-  var hexDigit: UInt8? {
+  package var hexDigit: UInt8? {
     switch self {
     case 0x30...0x39: self - 0x30
     case 0x41...0x46: self - 0x41 + 10
@@ -32,15 +32,15 @@ extension UInt8 {
 extension String {
   /// Whether both have the same bytes. `==` asks Unicode for canonical equivalence, which takes the
   /// square of the length of a run of combining marks.
-  func isSame(_ other: String) -> Bool { ByteText(self) == ByteText(other) }
+  package func isSame(_ other: String) -> Bool { ByteText(self) == ByteText(other) }
 
-  func hasByteSuffix(_ suffix: StaticString) -> Bool {
+  package func hasByteSuffix(_ suffix: StaticString) -> Bool {
     Array(utf8.suffix(suffix.utf8CodeUnitCount)).matches(suffix, at: 0)
   }
 }
 
 extension [UInt8] {
-  static var byteOrderMark: [UInt8] { [0xEF, 0xBB, 0xBF] }
+  package static var byteOrderMark: [UInt8] { [0xEF, 0xBB, 0xBF] }
 
   /// The eight bytes at `index`, which have to be there, the first one lowest.
   func word(at index: Int) -> UInt64 {
@@ -51,7 +51,7 @@ extension [UInt8] {
   }
 
   /// Whether the ASCII text stands at `index`.
-  func matches(_ text: StaticString, at index: Int) -> Bool {
+  package func matches(_ text: StaticString, at index: Int) -> Bool {
     guard index + text.utf8CodeUnitCount <= count else { return false }
     return text.withUTF8Buffer { expected in
       for position in expected.indices where self[index + position] != expected[position] {

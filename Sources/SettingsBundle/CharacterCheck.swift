@@ -5,9 +5,9 @@
 // - only characters of XML 1.0, production 2 "Char": no control but tab, CR and LF, no U+FFFE,
 //   U+FFFF.
 
-enum CharacterCheck {
+package enum CharacterCheck {
   /// Fails at the first byte of the range that is not part of such a character. O(n).
-  static func check(_ bytes: [UInt8], in range: Range<Int>) throws(Fault) {
+  package static func check(_ bytes: [UInt8], in range: Range<Int>) throws(Fault) {
     var index = range.lowerBound
     while index < range.upperBound {
       let byte = bytes[index]

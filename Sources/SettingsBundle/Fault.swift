@@ -2,20 +2,25 @@
 
 /// A problem at a byte of a file whose name, lines and columns are not worked out yet: most faults
 /// of a lenient run, and all of a successful one, never need them.
-struct Fault: Error {
-  let code: PropertyListError.Code
-  let offset: Int
-  let what: String
-  let cure: String
+package struct Fault: Error {
+  package let code: PropertyListError.Code
+  package let offset: Int
+  package let what: String
+  package let cure: String
   /// A second place in the same file, and how it relates: "first at", "opened at".
-  let related: Related?
+  package let related: Related?
 
-  struct Related {
-    let relation: String
-    let offset: Int
+  package struct Related {
+    package let relation: String
+    package let offset: Int
+
+    package init(relation: String, offset: Int) {
+      self.relation = relation
+      self.offset = offset
+    }
   }
 
-  init(
+  package init(
     _ code: PropertyListError.Code, at offset: Int, _ what: String, cure: String,
     related: Related? = nil
   ) {
@@ -27,14 +32,14 @@ struct Fault: Error {
   }
 
   /// What is wrong and what to do, as one line.
-  func message(in map: SourceMap) -> String {
+  package func message(in map: SourceMap) -> String {
     let place = related.map { ", \($0.relation) \(map.position(of: $0.offset))" } ?? ""
     return "\(what)\(place); \(cure)"
   }
 }
 
 extension PropertyListError {
-  init(
+  package init(
     _ fault: Fault, file: String, map: SourceMap, keyPath: String?, cause: (any Error)? = nil
   ) {
     self.init(
@@ -42,19 +47,26 @@ extension PropertyListError {
       message: fault.message(in: map), cause: cause)
   }
 
-  /// An error about a file as a whole.
-  init(
-    _ code: Code, file: String, _ what: String, cure: String, cause: (any Error)? = nil
+  /// An error without a line and a column.
+  package init(
+    _ code: Code, file: String, keyPath: String? = nil, _ what: String, cure: String,
+    cause: (any Error)? = nil
   ) {
     self.init(
-      code: code, file: file, position: nil, keyPath: nil, message: "\(what); \(cure)",
+      code: code, file: file, position: nil, keyPath: keyPath, message: "\(what); \(cure)",
       cause: cause)
+  }
+
+  package static func tooLarge(file: String, limit: Int) -> PropertyListError {
+    PropertyListError(
+      .fileTooLarge, file: file, "the file is larger than the limit of \(limit) bytes",
+      cure: "split it, or raise the limit")
   }
 }
 
 extension String {
   /// This text in quotes on one line, cut after 60 scalars: names in messages come from the file.
-  var quoted: String {
+  package var quoted: String {
     var result = "\""
     for scalar in unicodeScalars.prefix(60) {
       result +=

@@ -3,9 +3,9 @@
 // Files that are no XML in UTF-8, told apart by their first bytes, so that the message can name the
 // cure.
 
-enum ForeignFormat {
+package enum ForeignFormat {
   /// Refuses bytes that are recognisably something else.
-  static func refuse(_ bytes: [UInt8]) throws(Fault) {
+  package static func refuse(_ bytes: [UInt8]) throws(Fault) {
     try refuseWideEncodings(bytes)
     if bytes.matches("bplist", at: 0) {
       throw Fault(
@@ -21,17 +21,7 @@ enum ForeignFormat {
     guard bytes[first] == UInt8(ascii: "<") else { throw notXML(bytes[first], at: first) }
   }
 
-  /// Refuses bytes that are recognisably not the source of a `.strings` file.
-  static func refuseCompiledStrings(_ bytes: [UInt8]) throws(Fault) {
-    try refuseGitLFSPointer(bytes)
-    if bytes.matches("bplist", at: 0) {
-      throw Fault(
-        .binaryFormat, at: 0, "these are compiled strings, a binary property list",
-        cure: "convert them with plutil -convert xml1")
-    }
-  }
-
-  private static func refuseGitLFSPointer(_ bytes: [UInt8]) throws(Fault) {
+  package static func refuseGitLFSPointer(_ bytes: [UInt8]) throws(Fault) {
     guard bytes.matches("version https://git-lfs", at: 0) else { return }
     throw Fault(
       .gitLFSPointer, at: 0, "this is a Git LFS pointer, not the file itself",

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Builds key paths for messages: `PreferenceSpecifiers[3].DefaultValue`.
-struct KeyPathText {
+package struct KeyPathText {
   private var path = ""
 
   /// Nil for the root.
-  var text: String? { path.isEmpty ? nil : path }
+  package init() {}
+
+  package var text: String? { path.isEmpty ? nil : path }
 
   /// Keys that are not plain words stand in brackets and quotes, cut to a readable length.
-  mutating func append(key: String) {
+  package mutating func append(key: String) {
     let isPlain =
       !key.isEmpty && key.utf8.count <= 60
       && key.utf8.allSatisfy { $0.isName && $0 != UInt8(ascii: ".") }
@@ -19,7 +21,7 @@ struct KeyPathText {
     }
   }
 
-  mutating func append(index: Int) {
+  package mutating func append(index: Int) {
     path += "[\(index)]"
   }
 }

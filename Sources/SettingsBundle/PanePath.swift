@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// From `File` of a child pane to a path in the bundle.
-enum PanePath {
+package enum PanePath {
   /// The path with `.plist` at its end.
   ///
   /// The schema has a bare name; `.plist` at the end and folders are what bundles in the wild add.
   /// Refused: an empty name, an absolute path, `..` anywhere. All by bytes, as the file system
   /// reads it: a `/` with a combining mark behind it is another `Character`.
-  static func file(_ name: String, at offset: Int) throws(Fault) -> String {
+  package static func file(_ name: String, at offset: Int) throws(Fault) -> String {
     let slash = UInt8(ascii: "/")
     let parts = name.utf8.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
     guard name.utf8.first != slash, !parts.contains(where: { $0.elementsEqual("..".utf8) }) else {

@@ -40,24 +40,3 @@ package struct PropertyList: Sendable {
     }
   }
 }
-
-extension PropertyList {
-  /// Reads the property list at a path, or the `Root.plist` of the bundle there.
-  ///
-  /// - Throws: `PropertyListError`; a file that is too large, or no regular file, is not read.
-  package static func read(
-    at path: String, limits: PropertyListLimits = PropertyListLimits()
-  ) throws(PropertyListError) -> PropertyList {
-    let (folder, file) = try BundleFolder.open(path)
-    let (bytes, _) = try folder.read(file, real: nil, limit: limits.effectiveBytes)
-    return try parse(bytes, file: folder.shownPath(file), limits: limits)
-  }
-}
-
-extension PropertyListError {
-  package static func tooLarge(file: String, limit: Int) -> PropertyListError {
-    PropertyListError(
-      .fileTooLarge, file: file, "the file is larger than the limit of \(limit) bytes",
-      cure: "split it, or raise the limit")
-  }
-}

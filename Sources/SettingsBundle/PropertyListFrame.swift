@@ -1,89 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension PropertyListParser {
-  /// An array or a dictionary whose end is still to come.
-  struct Frame {
-    struct Key {
-      let text: String
-      let offset: UInt32
-    }
-
-    let isDictionary: Bool
+/// An array or a dictionary whose end is still to come.
+struct PropertyListFrame {
+  struct Key {
+    let text: String
     let offset: UInt32
-    /// The elements of an array.
-    private(set) var nodes: [PropertyListNode] = []
-    /// The complete members of a dictionary.
-    private(set) var members: [PropertyListNode.Member] = []
-    /// The key whose value is still to come.
-    private(set) var key: Key?
-    /// The places of the keys, once there are too many to compare one by one.
-    private var places: [String: UInt32] = [:]
+  }
 
-    private static let comparedOneByOne = 8
-    /// A specifier rarely has fewer; growing to as many one by one would take as long as parsing.
-    private static let usualMembers = 4
+  let isDictionary: Bool
+  let offset: UInt32
+  /// The elements of an array.
+  private(set) var nodes: [PropertyListNode] = []
+  /// The complete members of a dictionary.
+  private(set) var members: [PropertyListNode.Member] = []
+  /// The key whose value is still to come.
+  private(set) var key: Key?
+  /// The places of the keys, once there are too many to compare one by one.
+  private var places: [String: UInt32] = [:]
 
-    init(isDictionary: Bool, offset: UInt32) {
-      self.isDictionary = isDictionary
-      self.offset = offset
+  private static let comparedOneByOne = 8
+  /// A specifier rarely has fewer; growing to as many one by one would take as long as parsing.
+  private static let usualMembers = 4
+
+  init(isDictionary: Bool, offset: UInt32) {
+    self.isDictionary = isDictionary
+    self.offset = offset
+  }
+
+  var tag: ElementName { isDictionary ? .dict : .array }
+
+  var value: PropertyListNode.Value {
+    isDictionary ? .dictionary(members) : .array(nodes)
+  }
+
+  /// `String` equality is canonical equivalence, and byte-equal keys are equivalent too.
+  mutating func open(key text: String, at offset: UInt32) throws(Fault) {
+    if text.hasTooManyCombiningMarks {
+      throw Fault(
+        .textTooLong, at: Int(offset), "this key has more than 30 combining marks in a row",
+        cure: "rename it")
     }
-
-    var tag: ElementName { isDictionary ? .dict : .array }
-
-    var value: PropertyListNode.Value {
-      isDictionary ? .dictionary(members) : .array(nodes)
+    if let first = place(of: text) {
+      throw Fault(
+        .duplicateKey, at: Int(offset), "the key \(text.quoted) is there twice",
+        cure: "remove or rename one of the two",
+        related: Fault.Related(relation: "first at", offset: Int(first)))
     }
+    key = Key(text: text, offset: offset)
+  }
 
-    /// `String` equality is canonical equivalence, and byte-equal keys are equivalent too.
-    mutating func open(key text: String, at offset: UInt32) throws(Fault) {
-      if Self.hasTooManyMarks(text) {
-        throw Fault(
-          .textTooLong, at: Int(offset), "this key has more than 30 combining marks in a row",
-          cure: "rename it")
-      }
-      if let first = place(of: text) {
-        throw Fault(
-          .duplicateKey, at: Int(offset), "the key \(text.quoted) is there twice",
-          cure: "remove or rename one of the two",
-          related: Fault.Related(relation: "first at", offset: Int(first)))
-      }
-      key = Key(text: text, offset: offset)
+  private mutating func place(of text: String) -> UInt32? {
+    if members.count < Self.comparedOneByOne {
+      return members.first { $0.key == text }?.keyOffset
     }
+    if places.isEmpty {
+      for member in members { places[member.key] = member.keyOffset }
+    }
+    return places[text]
+  }
 
-    /// Comparing by canonical equivalence takes the square of the length of a run of combining
-    /// marks, minutes for one hostile key. 30 in a row is the limit of Unicode's Stream-Safe Text
-    /// Format (UAX #15, section 13), which no text of any language exceeds.
-    static func hasTooManyMarks(_ text: String) -> Bool {
-      // A mark has at least two bytes.
-      guard text.utf8.count > 60 else { return false }
-      var run = 0
-      for scalar in text.unicodeScalars {
-        run = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : run + 1
-        if run > 30 { return true }
-      }
-      return false
+  mutating func place(_ node: PropertyListNode) {
+    guard let key else {
+      nodes.append(node)
+      return
     }
-
-    private mutating func place(of text: String) -> UInt32? {
-      if members.count < Self.comparedOneByOne {
-        return members.first { $0.key == text }?.keyOffset
-      }
-      if places.isEmpty {
-        for member in members { places[member.key] = member.keyOffset }
-      }
-      return places[text]
-    }
-
-    mutating func place(_ node: PropertyListNode) {
-      guard let key else {
-        nodes.append(node)
-        return
-      }
-      if members.isEmpty { members.reserveCapacity(Self.usualMembers) }
-      members.append(
-        PropertyListNode.Member(key: key.text, keyOffset: key.offset, value: node))
-      if !places.isEmpty { places[key.text] = key.offset }
-      self.key = nil
-    }
+    if members.isEmpty { members.reserveCapacity(Self.usualMembers) }
+    members.append(
+      PropertyListNode.Member(key: key.text, keyOffset: key.offset, value: node))
+    if !places.isEmpty { places[key.text] = key.offset }
+    self.key = nil
   }
 }

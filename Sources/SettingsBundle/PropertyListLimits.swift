@@ -17,6 +17,6 @@ public struct PropertyListLimits: Sendable, Hashable {
 
 extension PropertyListLimits {
   /// Offsets are 32 bits wide, and the end of the file has one too.
-  var effectiveBytes: Int { min(bytes, Int(UInt32.max) - 1) }
+  package var effectiveBytes: Int { min(bytes, Int(UInt32.max) - 1) }
   var effectiveDepth: Int { min(depth, 512) }
 }

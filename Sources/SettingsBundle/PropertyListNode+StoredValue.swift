@@ -2,56 +2,13 @@
 
 package import KeepsakeValues
 
-extension PropertyListNode.Value {
-  /// What a store keeps, as a property list has it.
-  ///
-  /// - Throws: `ValueError` for what a property list has no element for: a fraction of a second,
-  ///   a date that is no number of seconds, a value that this version cannot read.
-  package init(storing value: StoredValue) throws(ValueError) {
-    switch value {
-    case .string(let text): self = .string(text)
-    case .integer(let number): self = .integer(number)
-    case .real(let number): self = .real(number)
-    case .boolean(let flag): self = .boolean(flag)
-    case .data(let bytes): self = .data([UInt8](bytes))
-    case .date(let date):
-      let interval = date.timeIntervalSinceReferenceDate
-      guard let seconds = Int64(exactly: interval) else {
-        let isWhole = interval.rounded() == interval
-        throw ValueError(
-          .invalid,
-          isWhole
-            ? "the date is outside of the years 1 to 9999"
-            : "a property list has dates in whole seconds only")
-      }
-      self = .date(seconds &+ CivilCalendar.secondsFrom1970To2001)
-    case .array(let elements):
-      var list: [PropertyListNode] = []
-      for element in elements {
-        list.append(PropertyListNode(offset: 0, try Self(storing: element)))
-      }
-      self = .array(list)
-    case .dictionary(let table):
-      var members: [PropertyListNode.Member] = []
-      for (key, value) in table {
-        let node = PropertyListNode(offset: 0, try Self(storing: value))
-        members.append(PropertyListNode.Member(key: key, keyOffset: 0, value: node))
-      }
-      self = .dictionary(members)
-    case .opaque:
-      throw ValueError(
-        .invalid, "a property list cannot hold a value that this version cannot read")
-    }
-  }
-}
-
 extension PropertyListNode {
   /// The value as a store keeps it.
   ///
   /// Fails for an integer above `Int64.max`, which a store cannot hold, and below
   /// `StoredValue.maximumDepth` levels, at the place of the offending element. The recursion ends
   /// there.
-  func storedValue(depth: Int = 0) throws(Fault) -> StoredValue {
+  package func storedValue(depth: Int = 0) throws(Fault) -> StoredValue {
     switch value {
     case .string(let text): return .string(text)
     case .integer(let number): return .integer(number)
@@ -83,7 +40,7 @@ extension PropertyListNode {
 
   /// Whether this default means that choice: it is equal, or an integer and the choice is the real
   /// of the same value. What no store can hold is no choice.
-  func isChoice(_ choice: PropertyListNode) -> Bool {
+  package func isChoice(_ choice: PropertyListNode) -> Bool {
     guard let wanted = ifStorable, let candidate = choice.ifStorable else { return false }
     if case .real(let real) = candidate, case .integer(let integer) = wanted {
       return Double(exactly: integer) == real

@@ -11,7 +11,7 @@
 struct PropertyListParser {
   let limits: PropertyListLimits
   var cursor: XMLCursor
-  private var stack: [Frame] = []
+  private var stack: [PropertyListFrame] = []
   private var root: PropertyListNode?
   private(set) var elements = 0
   private let isTranscoded: Bool
@@ -139,7 +139,7 @@ extension PropertyListParser {
         .tooDeep, at: start, "arrays and dictionaries nest deeper than \(limits.effectiveDepth)",
         cure: "flatten the file, or raise the limit")
     }
-    stack.append(Frame(isDictionary: name == .dict, offset: UInt32(start)))
+    stack.append(PropertyListFrame(isDictionary: name == .dict, offset: UInt32(start)))
     if isEmpty { try finishContainer(at: start) }
   }
 
@@ -179,7 +179,7 @@ extension PropertyListParser {
     try stack[top].open(key: text, at: UInt32(start))
   }
 
-  private static func noValue(for key: Frame.Key, at offset: Int) -> Fault {
+  private static func noValue(for key: PropertyListFrame.Key, at offset: Int) -> Fault {
     Fault(
       .missingValue, at: offset, "the key \(key.text.quoted) has no value",
       cure: "put a value after it",

@@ -10,7 +10,7 @@ package struct SettingsPane: Sendable {
   /// The places in the bundle's panes of the child panes, by the offsets of their rows.
   package var children: [UInt32: Int] = [:]
   /// The rows whose file does not exist, by their offsets.
-  var missing: Set<UInt32> = []
+  package var missing: Set<UInt32> = []
 
   init(file: String, list: PropertyList) {
     self.file = file
@@ -56,7 +56,7 @@ package struct SettingsPane: Sendable {
 
 extension PropertyListNode {
   /// The key path of the value at an offset, or of the value around it. O(depth × members).
-  func keyPath(to offset: Int) -> String? {
+  package func keyPath(to offset: Int) -> String? {
     var path = KeyPathText()
     var node = self
     while true {

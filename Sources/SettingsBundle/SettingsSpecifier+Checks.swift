@@ -30,7 +30,7 @@ extension SettingsSpecifier {
   }
 
   /// Whether the schema requires a `Key`.
-  var isKeyed: Bool {
+  package var isKeyed: Bool {
     switch kind {
     case .group, .childPane, .other, .malformed: false
     default: true

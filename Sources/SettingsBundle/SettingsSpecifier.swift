@@ -29,6 +29,13 @@ package struct SettingsSpecifier: Sendable {
   package var titles: [PropertyListNode]? { node["Titles"]?.array }
   /// `File` of a child pane.
   package var paneName: String? { node["File"]?.string }
+  /// Whether a text field hides what is typed.
+  package var isSecure: Bool { kind == .textField && node["IsSecure"]?.boolean == true }
+
+  /// `TrueValue` or `FalseValue`, by default a boolean.
+  package func switchValue(_ isOn: Bool) -> PropertyListNode {
+    node[isOn ? "TrueValue" : "FalseValue"] ?? PropertyListNode(offset: node.offset, .boolean(isOn))
+  }
 }
 
 extension SettingsSpecifier.Kind {
@@ -61,7 +68,7 @@ extension SettingsSpecifier.Kind {
   }
 
   /// Whether the schema requires a `Title`.
-  var needsTitle: Bool {
+  package var needsTitle: Bool {
     switch self {
     case .toggleSwitch, .multiValue, .childPane: true
     default: false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Text in UTF-16 or UTF-32, told by its mark, or by the zeros that most of an ASCII character is.
-struct WideText {
+package struct WideText {
   /// The bytes of a unit, 2 or 4.
   private let width: Int
   private let isLittle: Bool
@@ -25,7 +25,7 @@ struct WideText {
   }
 
   /// The same text in UTF-8; nil if it is in UTF-8 or of another kind. O(n).
-  static func utf8(_ bytes: [UInt8]) throws(Fault) -> [UInt8]? {
+  package static func utf8(_ bytes: [UInt8]) throws(Fault) -> [UInt8]? {
     guard let wide = WideText(bytes) else { return nil }
     guard bytes.count % wide.width == 0, let text = wide.text(bytes) else {
       throw Fault(
@@ -47,28 +47,5 @@ struct WideText {
     return width == 2
       ? String(validating: places.lazy.map { UInt16(unit(at: $0)) }, as: UTF16.self)
       : String(validating: places.lazy.map { unit(at: $0) }, as: UTF32.self)
-  }
-}
-
-extension PropertyList {
-  /// The same text in UTF-8; nil if it is not in UTF-16 or UTF-32.
-  package static func transcoded(
-    _ bytes: [UInt8], file: String
-  ) throws(PropertyListError) -> [UInt8]? {
-    do throws(Fault) {
-      return try WideText.utf8(bytes)
-    } catch {
-      throw PropertyListError(error, file: file, map: SourceMap(bytes), keyPath: nil)
-    }
-  }
-
-  /// What the file is, if it is recognisably no XML in UTF-8.
-  package static func foreignFormat(_ bytes: [UInt8], file: String) -> PropertyListError? {
-    do throws(Fault) {
-      try ForeignFormat.refuse(bytes)
-      return nil
-    } catch {
-      return PropertyListError(error, file: file, map: SourceMap(bytes), keyPath: nil)
-    }
   }
 }

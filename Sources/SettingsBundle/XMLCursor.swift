@@ -7,22 +7,22 @@
 // `index <= end`, and a loop over bytes of some class stops at the end by itself. `index` never
 // passes `end`.
 
-struct XMLCursor {
-  let bytes: [UInt8]
-  let end: Int
-  var index = 0
+package struct XMLCursor {
+  package let bytes: [UInt8]
+  package let end: Int
+  package var index = 0
 
-  init(_ bytes: [UInt8]) {
+  package init(_ bytes: [UInt8]) {
     self.bytes = bytes + [UInt8](repeating: 0, count: 8)
     end = bytes.count
   }
 
-  var byte: UInt8 { bytes[index] }
-  var isAtEnd: Bool { index >= end }
+  package var byte: UInt8 { bytes[index] }
+  package var isAtEnd: Bool { index >= end }
 
   func at(_ text: StaticString) -> Bool { bytes.matches(text, at: index) }
 
-  mutating func take(_ text: StaticString) -> Bool {
+  package mutating func take(_ text: StaticString) -> Bool {
     guard at(text) else { return false }
     index += text.utf8CodeUnitCount
     return true
@@ -36,7 +36,7 @@ struct XMLCursor {
   }
 
   /// Whether there was white space.
-  @discardableResult mutating func skipSpace() -> Bool {
+  @discardableResult package mutating func skipSpace() -> Bool {
     let start = index
     while bytes[index].isSpace { index += 1 }
     return index > start
@@ -49,7 +49,7 @@ struct XMLCursor {
     return start..<index
   }
 
-  func text(_ range: Range<Int>) -> String {
+  package func text(_ range: Range<Int>) -> String {
     String(decoding: bytes[range], as: UTF8.self)
   }
 
@@ -68,7 +68,7 @@ struct XMLCursor {
     bytes[start..<end].contains(UInt8(ascii: ">")) ? fault : endOfFile(inside: what)
   }
 
-  func endOfFile(inside what: String, related: Fault.Related? = nil) -> Fault {
+  package func endOfFile(inside what: String, related: Fault.Related? = nil) -> Fault {
     Fault(
       .unexpectedEnd, at: end, "the file ends inside \(what)",
       cure: "complete it, or fetch the file again", related: related)
@@ -135,7 +135,7 @@ extension XMLCursor {
 }
 
 extension Fault.Related {
-  static func opened(_ offset: Int) -> Fault.Related {
+  package static func opened(_ offset: Int) -> Fault.Related {
     Fault.Related(relation: "opened at", offset: offset)
   }
 }

@@ -3,6 +3,7 @@
 // What libFuzzer calls with each input; `Scripts/fuzz` builds it. It looks for crashes and endless
 // work, and holds the parser and the writer to each other: what is accepted has to come back.
 
+import KeepsakeBundleTools
 import KeepsakeSettingsBundle
 
 /// - Returns: 0; any other value is reserved.

@@ -23,6 +23,7 @@ import Testing
     "Sources/Mapping": [],
     "Sources/Values": ["Foundation", "FoundationEssentials"],
     "Sources/SettingsBundle": ["KeepsakeValues"],
+    "Sources/BundleTools": ["KeepsakeSettingsBundle", "KeepsakeValues"],
     "Sources/Storage": [
       "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeFileSystem",
       "GRDB", "GRDBSQLite", "Foundation",
@@ -40,7 +41,7 @@ import Testing
     ],
     "Sources/kvsync": [
       "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
-      "ArgumentParser", "Foundation",
+      "KeepsakeBundleTools", "ArgumentParser", "Foundation",
     ],
   ]
   private static let swiftsOwn: Set<String> = [

@@ -3,6 +3,7 @@
 // Public Settings bundles, where a folder of them is at hand: `KEEPSAKE_SETTINGS_BUNDLES`, or
 // `shared/settings-bundles` beside the checkout. They are not ours and not part of the package.
 
+import BundleSupport
 import Foundation
 import KeepsakeSettingsBundle
 import Testing

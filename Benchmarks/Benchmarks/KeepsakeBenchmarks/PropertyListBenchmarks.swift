@@ -22,13 +22,6 @@ func propertyListBenchmarks() {
     blackHole(try PropertyListSerialization.propertyList(from: data, format: nil))
   }
 
-  Benchmark("plist: write 10 MB", configuration: options) { benchmark in
-    let tree = try PropertyListBenchmark(parsing: bytes)
-    benchmark.startMeasurement()
-    blackHole(try tree.written())
-    benchmark.stopMeasurement()
-  }
-
   Benchmark("plist: the limit, a look at each byte", configuration: options) { _ in
     blackHole(bytes.reduce(into: UInt8(0)) { $0 ^= $1 })
   }

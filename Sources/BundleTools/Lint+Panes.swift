@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeSettingsBundle
+import KeepsakeValues
+
+extension Lint {
+  /// One key in several rows. Defaults that differ are an error of reading already.
+  mutating func checkKeys() {
+    var first: [ByteText: (place: String, value: StoredValue?)] = [:]
+    for pane in bundle.panes {
+      for specifier in pane.specifiers where specifier.isKeyed {
+        guard let node = specifier.node["Key"], let key = node.string, !key.isEmpty else {
+          continue
+        }
+        let value = specifier.defaultValue?.ifStorable
+        guard let earlier = first[ByteText(key)] else {
+          let line = pane.map.position(of: node).line
+          first[ByteText(key)] = ("\(pane.file):\(line)", value)
+          continue
+        }
+        guard value == nil || earlier.value == nil || value == earlier.value else { continue }
+        warn(
+          .repeatedKey, at: Int(node.offset), in: pane,
+          "the key \(key.quoted) has a row at \(earlier.place) already",
+          cure: "rename one, unless both are meant to change one setting")
+      }
+    }
+  }
+
+  mutating func checkPanes() {
+    for (place, pane) in bundle.panes.enumerated() {
+      checkGroup(of: pane, isRoot: place == 0)
+      checkTable(of: pane)
+      guard let list = pane.root["PreferenceSpecifiers"] else { continue }
+      if list.array?.isEmpty == true {
+        warn(
+          .emptyPane, at: Int(list.offset), in: pane, "this pane has no rows",
+          cure: "add some, or remove the pane")
+      }
+      for specifier in pane.specifiers { checkName(of: specifier, pane) }
+    }
+    var (open, entered): ([Int], Set<Int>) = ([], [0])
+    checkCycles(from: 0, &open, &entered)
+  }
+
+  private mutating func checkGroup(of pane: SettingsPane, isRoot: Bool) {
+    guard !isRoot, let group = pane.root["ApplicationGroupContainerIdentifier"],
+      group.string.map(ByteText.init) != bundle.suite.map(ByteText.init)
+    else { return }
+    warn(
+      .applicationGroup, at: Int(group.offset), in: pane,
+      "this pane names another ApplicationGroupContainerIdentifier than the root, which counts",
+      cure: "write the same one, or none")
+  }
+
+  private mutating func checkTable(of pane: SettingsPane) {
+    guard let table = pane.root["StringsTable"], table.string == nil else { return }
+    warn(
+      .unknownValue, at: Int(table.offset), in: pane,
+      "StringsTable is \(table.kindName), not the name of a file",
+      cure: "name a .strings file, without its extension, or remove the key")
+  }
+
+  private mutating func checkName(of specifier: SettingsSpecifier, _ pane: SettingsPane) {
+    guard specifier.kind == .childPane, let node = specifier.node["File"], let name = node.string,
+      name.hasByteSuffix(".plist") || name.utf8.contains(UInt8(ascii: "/"))
+    else { return }
+    warn(
+      .paneName, at: Int(node.offset), in: pane,
+      "the schema wants the name of a file beside \(bundle.panes[0].file), without .plist",
+      cure: "move the file there and write its bare name")
+  }
+
+  /// Enters each pane once and in the order of reading, so no deeper than reading has checked.
+  private mutating func checkCycles(
+    from place: Int, _ open: inout [Int], _ entered: inout Set<Int>
+  ) {
+    open.append(place)
+    let pane = bundle.panes[place]
+    for specifier in pane.specifiers {
+      guard let child = pane.children[specifier.node.offset] else { continue }
+      if open.contains(child), let node = specifier.node["File"] {
+        warn(
+          .paneCycle, at: Int(node.offset), in: pane,
+          "this row leads back to \(bundle.panes[child].file), which led here", cure: "remove it")
+      } else if entered.insert(child).inserted {
+        checkCycles(from: child, &open, &entered)
+      }
+    }
+    open.removeLast()
+  }
+
+  /// Property lists that no row leads to, in the folders that have panes.
+  ///
+  /// - Parameter readings: of one bundle, for several devices.
+  static func unreferencedFiles(in readings: [SettingsBundle]) -> [SettingsBundle.Finding] {
+    guard let folder = readings.first?.folder, folder.isBundle else { return [] }
+    let panes = readings.flatMap(\.panes)
+    let known = Set(panes.flatMap { [$0.file] + $0.childFiles }.map(general))
+    return Set(panes.map(\.folder)).sorted().flatMap { subfolder in
+      folder.names(in: subfolder).filter { $0.hasSuffix(".plist") }
+        .map { subfolder.isEmpty ? $0 : "\(subfolder)/\($0)" }
+        .filter { !known.contains(general($0)) }
+        .map {
+          SettingsBundle.Finding(
+            severity: .warning, rule: LintRule.unreferencedFile.rawValue, file: $0, line: 1,
+            column: 1, message: "no row leads to this file; add one, or remove the file")
+        }
+    }
+  }
+
+  /// A file for some devices only, or for another program (`Root.inApp.plist`), belongs to the one
+  /// that it is a variant of.
+  private static func general(_ file: String) -> ByteText {
+    var stem = file.utf8.dropLast(6)
+    let suffixes = [".inApp"] + SettingsBundle.Idiom.allCases.map { "~\($0.suffix)" }
+    while let suffix = suffixes.first(where: { stem.suffix($0.utf8.count).elementsEqual($0.utf8) })
+    {
+      stem = stem.dropLast(suffix.utf8.count)
+    }
+    return ByteText(String(decoding: stem, as: UTF8.self))
+  }
+}
+
+extension SettingsPane {
+  /// The path of its folder in the bundle, "" for the bundle itself.
+  var folder: String { file.split(separator: "/").dropLast().joined(separator: "/") }
+
+  /// The files that rows name, whether they exist or not.
+  fileprivate var childFiles: [String] {
+    specifiers.compactMap(\.paneName).compactMap { name in
+      do throws(Fault) {
+        return try PanePath.file(name, at: 0)
+      } catch {
+        return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeSettingsBundle
+import KeepsakeValues
+
+/// A pane as the Settings app shows it: groups with their rows, titles in one language, child panes
+/// inside of their rows.
+package struct SettingsOutline: Sendable {
+  /// As its row or its file calls it; nil for a root without a title.
+  package let title: String?
+  /// The path in the bundle, such as `Root.plist`.
+  package let file: String
+  package let groups: [Group]
+
+  package struct Group: Sendable {
+    /// Nil for the rows before the first group.
+    package var title: String?
+    package var footer: String?
+    package var rows: [Row] = []
+  }
+
+  package struct Row: Sendable {
+    package let specifier: SettingsSpecifier
+    package let title: String?
+    /// Of a multi-value, a radio group, or a title with values.
+    package let choices: [Choice]
+    package var child: Child?
+  }
+
+  package struct Choice: Sendable {
+    package let title: String
+    package let value: PropertyListNode
+    package let isDefault: Bool
+  }
+
+  package indirect enum Child: Sendable {
+    case pane(SettingsOutline)
+    /// A pane that stands elsewhere in the outline already.
+    case shownAbove(file: String)
+    /// There is no such file.
+    case missing
+    /// There is one, that reading passed over.
+    case refused
+  }
+}
+
+extension SettingsBundle {
+  /// The bundle as the Settings app shows it. A pane that several rows open, or that a row below it
+  /// leads back to, is shown where it comes first.
+  ///
+  /// - Parameter idiom: Rows for other devices are left out; nil for all rows.
+  package func outline(
+    _ strings: SettingsStrings = SettingsStrings(), idiom: Idiom? = nil
+  ) -> SettingsOutline {
+    var builder = OutlineBuilder(panes: panes, strings: strings, idiom: idiom)
+    return builder.outline(of: 0, title: panes[0].title.map { strings.text($0, in: panes[0]) })
+  }
+}
+
+/// The recursion ends at the limit of pane depth that reading has checked.
+private struct OutlineBuilder {
+  let panes: [SettingsPane]
+  let strings: SettingsStrings
+  let idiom: SettingsBundle.Idiom?
+  private var shown: Set<Int> = []
+
+  init(panes: [SettingsPane], strings: SettingsStrings, idiom: SettingsBundle.Idiom?) {
+    self.panes = panes
+    self.strings = strings
+    self.idiom = idiom
+  }
+
+  /// - Parameter title: translated; a child's is that of its row.
+  mutating func outline(of place: Int, title: String?) -> SettingsOutline {
+    shown.insert(place)
+    let pane = panes[place]
+    var groups = [SettingsOutline.Group()]
+    for specifier in pane.specifiers where idiom.map(specifier.isShown) ?? true {
+      switch specifier.kind {
+      case .malformed: continue
+      case .group, .radioGroup:
+        let (title, footer) = (text(specifier.title, pane), text(specifier.footer, pane))
+        groups.append(SettingsOutline.Group(title: title, footer: footer))
+        if specifier.kind == .group { continue }
+      default: break
+      }
+      groups[groups.count - 1].rows.append(row(specifier, pane))
+    }
+    if groups[0].rows.isEmpty { groups.removeFirst() }
+    return SettingsOutline(title: title, file: pane.file, groups: groups)
+  }
+
+  private func text(_ text: String?, _ pane: SettingsPane) -> String? {
+    text.map { strings.text($0, in: pane) }
+  }
+
+  private mutating func row(
+    _ specifier: SettingsSpecifier, _ pane: SettingsPane
+  ) -> SettingsOutline.Row {
+    let title = text(specifier.title, pane)
+    var row = SettingsOutline.Row(
+      specifier: specifier, title: title, choices: choices(specifier, pane))
+    if specifier.kind == .childPane { row.child = child(specifier, pane, title) }
+    return row
+  }
+
+  private mutating func child(
+    _ specifier: SettingsSpecifier, _ pane: SettingsPane, _ title: String?
+  ) -> SettingsOutline.Child {
+    guard let place = pane.children[specifier.node.offset] else {
+      return pane.missing.contains(specifier.node.offset) ? .missing : .refused
+    }
+    if shown.contains(place) { return .shownAbove(file: panes[place].file) }
+    return .pane(outline(of: place, title: title))
+  }
+
+  private func choices(
+    _ specifier: SettingsSpecifier, _ pane: SettingsPane
+  ) -> [SettingsOutline.Choice] {
+    let choices = zip(specifier.values ?? [], specifier.titles ?? []).map { value, title in
+      SettingsOutline.Choice(
+        title: strings.text(title.string ?? "", in: pane), value: value,
+        isDefault: specifier.defaultValue?.isChoice(value) ?? false)
+    }
+    guard specifier.node["DisplaySortedByTitle"]?.boolean == true else { return choices }
+    return choices.sorted {
+      ByteText($0.title.lowercased()) < ByteText($1.title.lowercased())
+    }
+  }
+}
+
+extension SettingsSpecifier {
+  /// `FooterText` of a group.
+  package var footer: String? { node["FooterText"]?.string }
+
+  /// The devices that the row is for; nil for all.
+  package var idioms: [String]? {
+    node["SupportedUserInterfaceIdioms"]?.array.map { $0.compactMap(\.string) }
+  }
+
+  func isShown(on idiom: SettingsBundle.Idiom) -> Bool {
+    idioms?.contains(where: (idiom == .phone ? "Phone" : "Pad").isSame) ?? true
+  }
+
+  /// Whether a toggle's default is its `TrueValue`; nil when it is neither that nor `FalseValue`.
+  package var isOn: Bool? {
+    guard let value = defaultValue else { return nil }
+    let (on, off) = (switchValue(true), switchValue(false))
+    return value.isChoice(on) ? true : value.isChoice(off) ? false : nil
+  }
+}

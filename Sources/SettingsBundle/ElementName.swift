@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The elements that stand in a `<plist>`. The raw value is the name's bytes, the first one lowest,
+/// so that comparing names is comparing words.
+enum ElementName: UInt64, CaseIterable {
+  case array = 0x79_61_72_72_61
+  case data = 0x61_74_61_64
+  case date = 0x65_74_61_64
+  case dict = 0x74_63_69_64
+  case `false` = 0x65_73_6C_61_66
+  case integer = 0x72_65_67_65_74_6E_69
+  case key = 0x79_65_6B
+  case real = 0x6C_61_65_72
+  case string = 0x67_6E_69_72_74_73
+  case `true` = 0x65_75_72_74
+
+  var text: StaticString {
+    switch self {
+    case .array: "array"
+    case .data: "data"
+    case .date: "date"
+    case .dict: "dict"
+    case .false: "false"
+    case .integer: "integer"
+    case .key: "key"
+    case .real: "real"
+    case .string: "string"
+    case .true: "true"
+    }
+  }
+
+  /// The element whose name stands in `range`; eight bytes follow its start.
+  init?(_ bytes: [UInt8], _ range: Range<Int>) {
+    guard !range.isEmpty, range.count < 8 else { return nil }
+    self.init(rawValue: bytes.word(at: range.lowerBound).lowest(range.count))
+  }
+
+  /// The length of the name.
+  var count: Int { 8 - rawValue.leadingZeroBitCount / 8 }
+}

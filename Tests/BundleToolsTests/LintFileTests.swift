@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BundleSupport
+import Foundation
+import KeepsakeBundleTools
+import KeepsakeSettingsBundle
+import Testing
+
+/// What lint says about files: of translations, and for one kind of device.
+@Suite struct LintFileTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func findings() throws -> [String] {
+    try SettingsBundle.lint(at: folder.path).map {
+      "\($0.file):\($0.line) \($0.severity) \($0.rule)"
+    }
+  }
+
+  private func withTable(_ table: String) -> String {
+    pane(toggle("a")).replacing("<key>Pref", with: "<key>StringsTable</key>\(table)<key>Pref")
+  }
+
+  @Test func filesForOneDeviceInAFolderAreReadToo() throws {
+    try folder.write(pane(child("Sub/A")), to: "Root.plist")
+    try folder.write(pane(toggle("a")), to: "Sub/A.plist")
+    try folder.write(pane(toggle("b", "<string/>")), to: "Sub/A~ipad.plist")
+    #expect(
+      try findings() == [
+        "Root.plist:6 warning pane-name", "Sub/A~ipad.plist:6 error default-not-among-values",
+      ])
+  }
+
+  @Test func filesForOneDeviceThatNoRowLeadsToAreFound() throws {
+    try folder.write(pane(child("A")), to: "Root.plist")
+    try folder.write(pane(toggle("a")), to: "A.plist")
+    for file in ["B~ipad.plist", "A~tablet.plist", "A~iphone.plist", "A~ipad.inApp.plist"] {
+      try folder.write(pane(toggle("a")), to: file)
+    }
+    #expect(
+      try findings() == [
+        "A~tablet.plist:1 warning unreferenced-file", "B~ipad.plist:1 warning unreferenced-file",
+      ])
+  }
+
+  @Test(arguments: ["<array/>", "<true/>"])
+  func aTableThatIsNoTextIsFound(_ table: String) throws {
+    try folder.write(withTable(table), to: "Root.plist")
+    #expect(try findings() == ["Root.plist:4 warning unknown-value"])
+  }
+
+  @Test(arguments: [300, 1_000_000])
+  func aTableWhoseNameIsTooLongIsMissing(_ length: Int) throws {
+    try folder.write(
+      withTable("<string>\(String(repeating: "a", count: length))</string>"), to: "Root.plist")
+    try folder.write("\"t\" = \"u\";", to: "en.lproj/Other.strings")
+    #expect(try findings() == ["Root.plist:4 warning missing-strings"])
+  }
+
+  @Test func aChoiceThatNoStoreHoldsIsFound() throws {
+    let values = "<array><integer>1</integer>\n<integer>18446744073709551615</integer></array>"
+    try folder.write(
+      pane(
+        members(
+          "PSMultiValueSpecifier",
+          [
+            "Title": "<string>t</string>", "Key": "<string>k</string>",
+            "DefaultValue": "<integer>1</integer>", "Values": values,
+            "Titles": "<array><string>a</string><string>b</string></array>",
+          ])), to: "Root.plist")
+    #expect(try SettingsBundle(at: folder.path).seeds.count == 1)
+    #expect(try findings() == ["Root.plist:7 warning unstorable-value"])
+  }
+
+  @Test func aPaneThatCannotBeReadIsAFindingOfItsRow() throws {
+    let long = String(repeating: "a", count: 5_000)
+    try folder.write(
+      pane(child("Dir"), toggle("b", "<string/>"), child(long)), to: "Root.plist")
+    try folder.write("", to: "Dir.plist/x")
+    #expect(
+      try findings() == [
+        "Root.plist:6 error not-a-file", "Root.plist:7 error default-not-among-values",
+        "Root.plist:8 warning missing",
+      ])
+  }
+
+  @Test(arguments: ["PSTextFieldSpecifier", "PSToggleSwitchSpecifier", "IASKTextViewSpecifier"])
+  func anEmptyKeyIsAWarning(_ type: String) throws {
+    let row = members(
+      type,
+      ["Title": "<string>t</string>", "Key": "<string/>", "DefaultValue": "<string>v</string>"])
+    try folder.write(pane(row), to: "Root.plist")
+    let findings = try SettingsBundle.lint(at: folder.path)
+    #expect(findings.allSatisfy { $0.severity == .warning }, "\(findings)")
+    #expect(findings.contains { $0.rule == "empty-key" })
+  }
+}

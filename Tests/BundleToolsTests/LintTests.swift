@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BundleSupport
+import Foundation
+import KeepsakeBundleTools
+import KeepsakeSettingsBundle
+import Testing
+
+@Suite struct LintTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// `file:line:column severity rule` of each finding.
+  private func findings(_ path: String? = nil) throws -> [String] {
+    try SettingsBundle.lint(at: path ?? folder.path).map {
+      "\($0.file):\($0.line):\($0.column) \($0.severity) \($0.rule)"
+    }
+  }
+
+  private static let two = "<array><string>a</string><string>b</string></array>"
+
+  private static func keyed(_ type: String, _ rest: KeyValuePairs<String, String>) -> String {
+    members(type, ["Title": "<string>t</string>", "Key": "<string>k</string>"])
+      + rest.map { "<key>\($0)</key>\($1)" }.joined()
+  }
+
+  private static func choice(_ rest: KeyValuePairs<String, String>) -> String {
+    keyed("PSMultiValueSpecifier", ["DefaultValue": "<string>a</string>"])
+      + rest.map { "<key>\($0)</key>\($1)" }.joined()
+  }
+
+  private static func slider(_ value: String, _ minimum: String, _ maximum: String) -> String {
+    keyed(
+      "PSSliderSpecifier",
+      ["DefaultValue": value, "MinimumValue": minimum, "MaximumValue": maximum])
+  }
+
+  private static func field(_ rest: KeyValuePairs<String, String>) -> String {
+    keyed("PSTextFieldSpecifier", rest)
+  }
+
+  /// A row of a pane, `¦` before the element at fault, and the finding.
+  static let rows: [(String, String)] = [
+    ("<key>Type</key>¦<string>X</string>", "warning unknown-type"),
+    (field(["¦": "<true/>"]), "warning unknown-key"),
+    (members("PSGroupSpecifier", ["¦title": "<string>x</string>"]), "warning unknown-key"),
+    (members("PSGroupSpecifier", ["FooterText": "¦<true/>"]), "warning unknown-value"),
+    (field(["IsSecure": "¦<string>YES</string>"]), "warning unknown-value"),
+    (field(["KeyboardType": "¦<string>Numbers</string>"]), "warning unknown-value"),
+    (field(["AutocapitalizationType": "¦<true/>"]), "warning unknown-value"),
+    (field(["AutocorrectionType": "¦<string>no</string>"]), "warning unknown-value"),
+    (field(["SupportedUserInterfaceIdioms": "¦<string>Pad</string>"]), "warning unknown-value"),
+    (
+      field(["SupportedUserInterfaceIdioms": "¦<array><string>Watch</string></array>"]),
+      "warning unknown-value"
+    ),
+    (
+      members(
+        "PSToggleSwitchSpecifier",
+        ["Title": "¦<string/>", "Key": "<string>k</string>", "DefaultValue": "<true/>"]),
+      "warning empty-title"
+    ),
+    (
+      choice(["Values": two, "Titles": two, "ShortTitles": "¦<array><string>a</string></array>"]),
+      "warning short-titles"
+    ),
+    (
+      choice([
+        "Values": two, "Titles": two, "ShortTitles": "¦<array><string>a</string><true/></array>",
+      ]),
+      "warning short-titles"
+    ),
+    (
+      choice([
+        "Values": "<array><string>a</string>¦<string>a</string></array>", "Titles": two,
+      ]), "warning repeated-value"
+    ),
+    (
+      choice([
+        "Values": two, "Titles": "<array><string>a</string>¦<string>a</string></array>",
+      ]), "warning repeated-title"
+    ),
+    (
+      choice(["Values": "¦<array><string>a</string><true/></array>", "Titles": two]),
+      "warning mixed-types"
+    ),
+    (
+      "¦"
+        + keyed(
+          "PSToggleSwitchSpecifier",
+          ["DefaultValue": "<false/>", "TrueValue": "<integer>1</integer>"]),
+      "warning mixed-types"
+    ),
+    (slider("<real>2</real>", "<real>0</real>", "¦<real>0</real>"), "warning slider-range"),
+    (slider("<real>2</real>", "<real>3</real>", "¦<real>0</real>"), "warning slider-range"),
+    (slider("¦<real>2</real>", "<real>0</real>", "<real>1</real>"), "warning slider-range"),
+    (slider("¦<integer>-1</integer>", "<real>0</real>", "<real>1</real>"), "warning slider-range"),
+    (
+      field(["IsSecure": "<true/>", "DefaultValue": "¦<string>secret</string>"]),
+      "warning secure-default"
+    ),
+    (
+      members(
+        "PSChildPaneSpecifier",
+        ["Title": "<string>t</string>", "File": "¦<string>P.plist</string>"]),
+      "warning pane-name"
+    ),
+    (
+      members(
+        "PSChildPaneSpecifier", ["Title": "<string>t</string>", "File": "¦<string>Root</string>"]),
+      "warning pane-cycle"
+    ),
+    (
+      members(
+        "PSChildPaneSpecifier", ["Title": "<string>t</string>", "File": "¦<string>X</string>"]),
+      "warning missing"
+    ),
+    (field(["DefaultValue": "¦<integer>1</integer>"]), "error wrong-type"),
+    (choice(["Values": two, "Titles": "¦<array/>"]), "error count-mismatch"),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "¦<string/>"]),
+      "error default-not-among-values"
+    ),
+    ("¦" + keyed("PSTitleValueSpecifier", [:]), "error required-key-missing"),
+  ]
+
+  @Test(arguments: rows)
+  func doubtfulRowIsFoundAtItsPlace(_ row: String, _ expected: String) throws {
+    let atKey = row.contains("<key>¦")
+    let parts = row.replacing("<key>¦", with: "¦<key>").split(
+      separator: "¦", omittingEmptySubsequences: false)
+    let isRow = parts.first?.isEmpty == true && !atKey
+    let column = isRow ? 1 : "<dict>\(parts[0])".unicodeScalars.count + 1
+    try folder.write(pane(parts.joined(), toggle("fine")), to: "Root.plist")
+    try folder.write(pane(toggle("p")), to: "P.plist")
+    let found = try findings().filter { !$0.hasPrefix("P.plist") }
+    #expect(found == ["Root.plist:6:\(column) \(expected)"])
+  }
+
+  @Test func soundBundleHasNoFindings() throws {
+    for (row, _) in Specifiers.sound where row.contains("PS") {
+      try folder.write(pane(row), to: "Root.plist")
+      let odd = ["unstorable-value", "mixed-types", "unknown-key", "slider-range"]
+      #expect(try findings().allSatisfy { line in odd.contains { line.hasSuffix($0) } }, "\(row)")
+    }
+    try folder.write(pane(toggle("a"), child("B")), to: "Root.plist")
+    try folder.write(pane(toggle("b")), to: "B.plist")
+    #expect(try findings().isEmpty)
+  }
+
+  /// Whatever strict reading refuses is an error, and nothing else is.
+  @Test func errorsAreWhatStrictReadingRefuses() throws {
+    for (row, code) in Specifiers.broken {
+      try folder.write(pane(row.replacing("¦", with: "")), to: "Root.plist")
+      let errors = try SettingsBundle.lint(at: folder.path).filter { $0.severity == .error }
+      let rule = code.rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
+      #expect(errors.contains { $0.rule == rule }, "\(row)")
+    }
+    for (row, expected) in Self.rows where expected.hasPrefix("warning") {
+      try folder.write(pane(row.replacing("¦", with: "")), to: "Root.plist")
+      #expect(throws: Never.self) { try SettingsBundle(at: folder.path) }
+    }
+    // Strict reading looks at no translation.
+    for (text, _) in StringsFileTests.malformed {
+      try folder.write(
+        pane(toggle("a")).replacing(
+          "<key>Pref", with: "<key>StringsTable</key><string>Root</string><key>Pref"),
+        to: "Root.plist")
+      try folder.write(text, to: "en.lproj/Root.strings")
+      #expect(throws: Never.self) { try SettingsBundle(at: folder.path) }
+      let found = try SettingsBundle.lint(at: folder.path)
+      #expect(!found.isEmpty && found.allSatisfy { $0.severity == .warning }, "\(text)")
+    }
+  }
+
+  @Test func everyFaultOfARowIsFound() throws {
+    let row = members("PSToggleSwitchSpecifier", ["Key": "<true/>", "DefaultValue": "<string/>"])
+    try folder.write(pane(row), to: "Root.plist")
+    #expect(
+      try findings() == [
+        "Root.plist:6:1 error required-key-missing", "Root.plist:6:76 error wrong-type",
+        "Root.plist:6:106 error default-not-among-values",
+      ])
+  }
+
+  @Test func oneKeyInTwoRowsIsFoundOnce() throws {
+    try folder.write(pane(toggle("a"), toggle("a"), toggle("b"), child("B")), to: "Root.plist")
+    try folder.write(pane(toggle("b", "<false/>")), to: "B.plist")
+    #expect(
+      try findings() == [
+        "Root.plist:7:110 warning repeated-key", "B.plist:6:151 error conflicting-defaults",
+      ])
+    let finding = try #require(try SettingsBundle.lint(at: folder.path).first)
+    #expect(
+      finding.description
+        == #"Root.plist:7:110: warning: the key "a" has a row at Root.plist:6 already; "#
+        + "rename one, unless both are meant to change one setting [repeated-key]")
+  }
+
+  @Test func panesAreCheckedToo() throws {
+    let group = "<key>ApplicationGroupContainerIdentifier</key><string>g</string>"
+    try folder.write(pane(child("A"), child("sub/B")), to: "Root.plist")
+    try folder.write(
+      pane().replacing("<key>Pref", with: "<key>stringsTable</key><true/>\(group)<key>Pref"),
+      to: "A.plist")
+    try folder.write(pane(child("A"), child("sub/B")), to: "sub/B.plist")
+    for file in ["Lost.plist", "Root~ipad.plist", "A.inApp.plist", "sub/Lost.plist", "x/No.plist"] {
+      try folder.write(pane(toggle("x")), to: file)
+    }
+    #expect(
+      try findings() == [
+        "Root.plist:7:108 warning pane-name", "A.plist:4:1 warning unknown-key",
+        "A.plist:4:77 warning application-group", "A.plist:5:1 warning empty-pane",
+        "sub/B.plist:7:108 warning pane-cycle", "sub/B.plist:7:108 warning pane-name",
+        "Lost.plist:1:1 warning unreferenced-file", "sub/Lost.plist:1:1 warning unreferenced-file",
+      ])
+  }
+
+  @Test func filesForOneDeviceAreReadToo() throws {
+    try folder.write(pane(toggle("a")), to: "Root.plist")
+    try folder.write(pane(toggle("b", "<string/>"), child("Pad")), to: "Root~ipad.plist")
+    try folder.write(pane(toggle("c")), to: "Pad.plist")
+    try folder.write(pane(toggle("b")), to: "Root~iphone.plist")
+    #expect(try findings() == ["Root~ipad.plist:6:151 error default-not-among-values"])
+  }
+
+  @Test func malformedFileForOneDeviceIsNotUnreferencedToo() throws {
+    try folder.write(pane(toggle("a")), to: "Root.plist")
+    try folder.write("<plist>", to: "Root~ipad.plist")
+    #expect(try findings() == ["Root~ipad.plist:1:8 error unexpected-end"])
+  }
+
+  @Test func malformedFilesAreFindings() throws {
+    try folder.write("<plist>\n<dict></plist>", to: "Root.plist")
+    #expect(try findings() == ["Root.plist:2:7 error mismatched-tag"])
+    #expect(try findings(folder.path + "/Root.plist") == ["Root.plist:2:7 error mismatched-tag"])
+    try folder.write(pane(child("A"), toggle("a", "<string/>")), to: "Root.plist")
+    try folder.write("<plist>", to: "A.plist")
+    #expect(
+      try findings() == [
+        "Root.plist:7:151 error default-not-among-values", "A.plist:1:8 error unexpected-end",
+      ])
+    #expect(throws: PropertyListError.self) { try findings(folder.path + "/none") }
+  }
+
+  @Test func manyLinksBetweenPanesCostNoTime() throws {
+    let count = 40
+    for index in 0..<count {
+      let rows = (0..<count).map { child("P\($0)") }
+      let text = pane("").replacing(
+        "<dict></dict>", with: rows.map { "<dict>\($0)</dict>" }.joined(separator: "\n"))
+      try folder.write(text, to: index == 0 ? "Root.plist" : "P\(index).plist")
+    }
+    var limits = SettingsBundle.Limits()
+    limits.paneDepth = 64
+    let found = try SettingsBundle.lint(at: folder.path, limits: limits)
+    #expect(found.contains { $0.rule == "pane-cycle" })
+  }
+}

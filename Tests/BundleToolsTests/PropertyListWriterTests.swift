@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BundleSupport
+import Foundation
+import KeepsakeBundleTools
+import KeepsakeSettingsBundle
+import KeepsakeValues
+import Testing
+
+@Suite struct PropertyListWriterTests {
+  private func written(_ value: PropertyListNode.Value) throws -> String {
+    String(decoding: try PropertyList.write(value), as: UTF8.self)
+  }
+
+  /// A value as the writer lays it out, without what stands around every value.
+  private func body(_ xml: String) throws -> String {
+    let text = try written(try parse(document(xml)).value)
+    let head = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" \
+      "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+      <plist version="1.0">
+
+      """
+    let tail = "\n</plist>\n"
+    try #require(text.hasPrefix(head) && text.hasSuffix(tail))
+    return String(text.dropFirst(head.count).dropLast(tail.count))
+  }
+
+  /// A value in any spelling and its one written form.
+  static let layouts: [(String, String)] = [
+    ("<string/>", "<string></string>"),
+    ("<string> a\n\tb </string>", "<string> a\n\tb </string>"),
+    ("<string><![CDATA[<a> & 'b' \"c\"]]></string>", "<string>&lt;a&gt; &amp; 'b' \"c\"</string>"),
+    ("<string>]]&gt;</string>", "<string>]]&gt;</string>"),
+    ("<string>a&#13;&#10;b</string>", "<string>a&#13;\nb</string>"),
+    ("<string>a\rb</string>", "<string>a&#13;b</string>"),
+    ("<string>é漢😀\u{FFFD}\u{FEFF}</string>", "<string>é漢😀\u{FFFD}\u{FEFF}</string>"),
+    ("<integer>+0x1F</integer>", "<integer>31</integer>"),
+    ("<integer>-9223372036854775808</integer>", "<integer>-9223372036854775808</integer>"),
+    ("<integer>18446744073709551615</integer>", "<integer>18446744073709551615</integer>"),
+    ("<real>1</real>", "<real>1</real>"),
+    ("<real>-0</real>", "<real>-0</real>"),
+    ("<real>0.10000000000000001</real>", "<real>0.1</real>"),
+    ("<real>1e300</real>", "<real>1e+300</real>"),
+    ("<real>NAN</real>", "<real>nan</real>"),
+    ("<real>inf</real>", "<real>+infinity</real>"),
+    ("<real>-inf</real>", "<real>-infinity</real>"),
+    ("<true></true>", "<true/>"),
+    ("<false/>", "<false/>"),
+    ("<date>0001-01-01T00:00:00Z</date>", "<date>0001-01-01T00:00:00Z</date>"),
+    ("<date>9999-12-31T23:59:59Z</date>", "<date>9999-12-31T23:59:59Z</date>"),
+    ("<data/>", "<data>\n</data>"),
+    ("<data>AAE=</data>", "<data>\nAAE=\n</data>"),
+    ("<array></array>", "<array/>"),
+    ("<dict></dict>", "<dict/>"),
+    (
+      "<array><true/><array><data>AA==</data></array></array>",
+      "<array>\n\t<true/>\n\t<array>\n\t\t<data>\n\t\tAA==\n\t\t</data>\n\t</array>\n</array>"
+    ),
+    (
+      "<dict><key>b</key><true/><key>B</key><dict/><key>é</key><true/>"
+        + "<key>&lt;</key><true/></dict>",
+      "<dict>\n\t<key>&lt;</key>\n\t<true/>\n\t<key>B</key>\n\t<dict/>\n\t<key>b</key>\n\t<true/>"
+        + "\n\t<key>é</key>\n\t<true/>\n</dict>"
+    ),
+  ]
+
+  @Test(arguments: layouts)
+  func valueHasOneSpelling(_ xml: String, _ expected: String) throws {
+    #expect(try body(xml).utf8.elementsEqual(expected.utf8))
+  }
+
+  @Test func whatIsWrittenIsReadAsTheSameTree() throws {
+    let seed = Chance.seed
+    var chance = Chance(seed: seed)
+    for _ in Chance.rounds(500) {
+      let root = try parse(RandomTree(&chance).document(&chance))
+      let text = try written(root.value)
+      #expect(canonical(try parse(text)) == canonical(root), "KEEPSAKE_SEED=\(seed) \(text)")
+      #expect(try written(try parse(text).value) == text, "KEEPSAKE_SEED=\(seed)")
+      #expect(try written(reversed(root.value)) == text, "KEEPSAKE_SEED=\(seed)")
+    }
+  }
+
+  /// But for what the head of the writer lists.
+  @Test func theLayoutIsFoundationsOwn() throws {
+    let seed = Chance.seed
+    var chance = Chance(seed: seed)
+    for _ in Chance.rounds(300) {
+      let tree = RandomTree(&chance)
+      let data = try PropertyListSerialization.data(
+        fromPropertyList: tree.foundation, format: .xml, options: 0)
+      let theirs = lines(String(decoding: data, as: UTF8.self))
+      let ours = lines(try written(try parse(tree.document(&chance)).value))
+      // Keys above U+FFFF have another order.
+      guard !ours.contains(where: { $0.contains("<key>") && $0.contains("😀") }) else { continue }
+      #expect(ours == theirs, "KEEPSAKE_SEED=\(seed)")
+    }
+  }
+
+  @Test(arguments: 0...12)
+  func longDataIsLaidOutAsFoundationDoes(depth: Int) throws {
+    var xml = "<data>\(Data((0..<200).map { UInt8($0) }).base64EncodedString())</data>"
+    for _ in 0..<depth { xml = "<array>\(xml)</array>" }
+    let theirs = try PropertyListSerialization.data(
+      fromPropertyList: PropertyListSerialization.propertyList(
+        from: Data(document(xml).utf8), format: nil), format: .xml, options: 0)
+    #expect(try PropertyList.write(parse(document(xml)).value) == Array(theirs))
+  }
+
+  /// Every byte of a small file, replaced by every other: never a crash, and what is still accepted
+  /// comes back from the writer as it was.
+  @Test func everyByteMayBeAnyOther() throws {
+    let original = Array(
+      "<plist><dict><key>a</key><array><integer>1</integer><real>2</real></array></dict></plist>"
+        .utf8)
+    for index in original.indices {
+      for byte in UInt8.min...UInt8.max {
+        var bytes = original
+        bytes[index] = byte
+        guard BundleSupport.refusal(bytes) == "accepted" else { continue }
+        let root = try PropertyList.parse(bytes, file: "a.plist").root
+        let text = try PropertyList.write(root.value)
+        #expect(spelled(try PropertyList.parse(text, file: "b.plist").root) == spelled(root))
+      }
+    }
+  }
+
+  @Test func acceptedMutationsComeBack() throws {
+    let seed = Chance.seed
+    var chance = Chance(seed: seed)
+    var accepted = 0
+    for round in Chance.rounds(3000) {
+      var bytes = Array(Mutation.documents[round % Mutation.documents.count].utf8)
+      for _ in 0...chance.below(3) { Mutation.change(&bytes, &chance) }
+      guard BundleSupport.refusal(bytes) == "accepted" else { continue }
+      accepted += 1
+      let root = try PropertyList.parse(bytes, file: "a.plist").root
+      let again = try PropertyList.parse(PropertyList.write(root.value), file: "b.plist").root
+      #expect(spelled(root).count == spelled(again).count, "KEEPSAKE_SEED=\(seed) \(bytes)")
+    }
+    #expect(accepted > 0)
+  }
+
+  // MARK: - Refusals
+
+  private func refusal(_ value: PropertyListNode.Value) -> String {
+    do throws(PropertyListWriteError) {
+      _ = try PropertyList.write(value)
+      return "written"
+    } catch {
+      return error.description
+    }
+  }
+
+  private func table(_ pairs: (String, PropertyListNode.Value)...) -> PropertyListNode.Value {
+    .dictionary(pairs.map { .init(key: $0, keyOffset: 0, value: .init(offset: 0, $1)) })
+  }
+
+  @Test(arguments: ["\u{0}", "a\u{8}", "\u{B}", "\u{1F}é", "\u{FFFE}", "é\u{FFFF}"])
+  func charactersThatXMLLacksAreRefused(_ text: String) {
+    let message = "this text has a character that XML does not allow; remove it, or use data"
+    #expect(refusal(.string(text)) == message)
+    let path = "a[1].b: "
+    let list = PropertyListNode.Value.array(
+      [.boolean(true), table(("b", .string(text)))].map { .init(offset: 0, $0) })
+    #expect(refusal(table(("a", list))) == path + message)
+    #expect(refusal(table((text, .boolean(true)))).hasSuffix(": " + message))
+  }
+
+  @Test(arguments: [-62_135_596_801, 253_402_300_800, .min, .max])
+  func yearsOutsideOfTheFormatAreRefused(_ seconds: Int64) {
+    #expect(
+      refusal(table(("d", .date(seconds))))
+        == "d: this date is outside of the years 1 to 9999; use another date, or a real")
+  }
+
+  @Test func keysThatTheReaderCannotTellApartAreRefused() {
+    let twins = table(("é", .boolean(true)), ("x", .boolean(true)), ("e\u{301}", .boolean(true)))
+    #expect(refusal(twins).contains("there twice, as Unicode compares text; rename one"))
+    let marks = "a" + String(repeating: "\u{301}", count: 31)
+    #expect(refusal(table((marks, .boolean(true)))).contains("more than 30 combining marks"))
+  }
+
+  @Test(arguments: [512, 513])
+  func nestingEndsWhereTheReaders(_ depth: Int) throws {
+    var value = PropertyListNode.Value.boolean(true)
+    for _ in 0..<depth { value = .array([.init(offset: 0, value)]) }
+    if depth == 513 {
+      #expect(
+        refusal(value).hasSuffix("[0]: arrays and dictionaries nest deeper than 512; flatten them"))
+    } else {
+      var limits = PropertyListLimits()
+      limits.depth = 512
+      #expect(spelled(try parse(try written(value), limits: limits)).contains("[true]"))
+    }
+  }
+}
+
+// MARK: - Comparing
+
+/// A node without the order of its members.
+private func canonical(_ node: PropertyListNode) -> String {
+  switch node.value {
+  case .array(let elements): return "[" + elements.map(canonical).joined(separator: " ") + "]"
+  case .dictionary(let members):
+    let sorted = members.sorted { ByteText($0.key) < ByteText($1.key) }
+    return "{" + sorted.map { "\($0.key):\(canonical($0.value))" }.joined(separator: " ") + "}"
+  default: return spelled(node)
+  }
+}
+
+private func reversed(_ value: PropertyListNode.Value) -> PropertyListNode.Value {
+  switch value {
+  case .array(let elements):
+    .array(elements.map { PropertyListNode(offset: 0, reversed($0.value)) })
+  case .dictionary(let members):
+    .dictionary(
+      members.reversed().map {
+        .init(
+          key: $0.key, keyOffset: 0, value: PropertyListNode(offset: 0, reversed($0.value.value)))
+      })
+  default: value
+  }
+}
+
+/// The lines of a document, reals by their values: two spellings are one number.
+private func lines(_ text: String) -> [String] {
+  text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+    guard let match = line.firstMatch(of: /<real>(.*)<\/real>/) else { return String(line) }
+    return "real \(Double(match.1).map { $0 == 0 ? 0 : $0 }?.description ?? String(match.1))"
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BundleSupport
+import Foundation
+import KeepsakeSettingsBundle
+import Testing
+
+/// Rows whose file is not there, or is none.
+@Suite struct MissingPanesTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func warning() throws -> String {
+    let warnings = try SettingsBundle(at: folder.path).warnings
+    return warnings.count == 1 ? warnings[0].message : "\(warnings)"
+  }
+
+  @Test func aNameThatDiffersInCaseIsPointedOut() throws {
+    try folder.write(pane(child("Sub/about")), to: "Root.plist")
+    try folder.write(pane(toggle("a")), to: "Sub/About.plist")
+    let bundle = try SettingsBundle(at: folder.path)
+    if bundle.seeds.isEmpty {
+      #expect(
+        try warning() == "the pane \"Sub/about.plist\" does not exist; names differ in case from "
+          + "\"About.plist\"; write that one")
+    } else {
+      #expect(bundle.seeds.map(\.key) == ["a"], "a file system that ignores case")
+    }
+  }
+
+  @Test func aLinkThatLeadsNowhereIsCalledOne() throws {
+    try folder.write(pane(child("Link")), to: "Root.plist")
+    try folder.link("Link.plist", to: "nowhere")
+    #expect(
+      try warning()
+        == "the pane \"Link.plist\" is a link that leads nowhere; mend the link, or remove this row"
+    )
+  }
+
+  #if os(Linux)
+    // A Mac's file systems find both.
+    @Test func aNameInAnotherUnicodeFormIsPointedOut() throws {
+      try folder.write(pane(child("e\u{301}")), to: "Root.plist")
+      try folder.write(pane(), to: "\u{E9}.plist")
+      #expect(
+        try warning() == "the pane \"e\u{301}.plist\" does not exist; the file's name has the same "
+          + "letters in other bytes, another Unicode form; rename it")
+    }
+  #endif
+
+  @Test(arguments: [251, 300, 5_000, 1_000_000])
+  func aNameLongerThanAnyFilesIsMissingAndCutInMessages(_ length: Int) throws {
+    let name = String(repeating: "a", count: length)
+    try folder.write(pane(child(name), toggle("b")), to: "Root.plist")
+    for mode in SettingsBundle.Mode.allCases {
+      #expect(
+        outcome(folder.path, mode) == ["b=boolean(true) Root.plist:7", "warning Root.plist:6:108"])
+    }
+    #expect(
+      try warning() == "the pane \"\(name.prefix(60))…\" does not exist; add it, or remove this row"
+    )
+  }
+
+  @Test func aFolderInThePlaceOfAPaneIsAFaultOfItsRow() throws {
+    try folder.write(pane(child("Dir"), toggle("b", "<string/>")), to: "Root.plist")
+    try folder.write("", to: "Dir.plist/x")
+    #expect(outcome(folder.path, .strict) == ["error Root.plist:6:108 notAFile"])
+    #expect(
+      outcome(folder.path, .lenient) == [
+        "b=string(\"\") Root.plist:7", "warning Root.plist:6:108", "warning Root.plist:7:151",
+      ])
+  }
+
+  @Test(.enabled(if: Unprivileged.isPossible, Unprivileged.need))
+  func aPaneThatMayNotBeReadIsAFaultOfItsRow() throws {
+    try folder.write(pane(child("A"), toggle("b")), to: "Root.plist")
+    let path = try folder.write(pane(), to: "A.plist")
+    try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+    try Unprivileged.run(in: folder.path) {
+      #expect(outcome(folder.path, .strict) == ["error Root.plist:6:108 permissionDenied"])
+      #expect(
+        outcome(folder.path, .lenient)
+          == ["b=boolean(true) Root.plist:7", "warning Root.plist:6:108"])
+    }
+  }
+
+  /// Each row once had the whole folder listed and put into lower case: minutes for this.
+  @Test func manyMissingPanesAmongManyFilesCostNoTime() throws {
+    let rows = (0..<8_000).map { "<dict>\(child("missing\($0)"))</dict>" }
+    try folder.write(
+      pane("").replacing("<dict></dict>", with: rows.joined(separator: "\n")), to: "Root.plist")
+    for index in 0..<2_000 { try folder.write("", to: "File\(index).plist") }
+    try expectLittleWork {
+      let warnings = try SettingsBundle(at: folder.path).warnings
+      #expect(warnings.count == 8_000)
+    }
+  }
+
+  @Test func aBundleWithARootForOneDeviceOnlyHasThatNamed() throws {
+    try folder.write(pane(toggle("a")), to: "Root~ipad.plist")
+    let error = #expect(throws: PropertyListError.self) { try SettingsBundle(at: folder.path) }
+    #expect(error?.code == .missing)
+    #expect(
+      error?.message == "there is no such file; "
+        + "add it, or read Root~ipad.plist with the idiom pad")
+    #expect(try SettingsBundle(at: folder.path, idiom: .pad).seeds.map(\.key) == ["a"])
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BundleSupport
+import KeepsakeSettingsBundle
+import KeepsakeValues
+import Testing
+
+@Suite struct SettingsSpecifierTests {
+  @Test(arguments: Specifiers.sound, SettingsBundle.Mode.allCases)
+  func soundSpecifierSeeds(
+    _ specifier: (String, StoredValue?), _ mode: SettingsBundle.Mode
+  ) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(pane(specifier.0), to: "Root.plist")
+    let bundle = try SettingsBundle(at: folder.path, mode: mode)
+    #expect(bundle.warnings.isEmpty)
+    #expect(bundle.seeds.map(\.value) == (specifier.1.map { [$0] } ?? []))
+    #expect(bundle.seeds.allSatisfy { $0.key == "k" && $0.file == "Root.plist" && $0.line == 6 })
+  }
+
+  @Test(arguments: Specifiers.broken)
+  func brokenSpecifierIsThrownOrSkipped(
+    _ specifier: String, _ code: PropertyListError.Code
+  ) throws {
+    let folder = try TemporaryFolder()
+    let parts = specifier.split(separator: "¦", omittingEmptySubsequences: false)
+    let column = parts.count == 1 ? 1 : "<dict>\(parts[0])".unicodeScalars.count + 1
+    try folder.write(pane(parts.joined(), toggle("after")), to: "Root.plist")
+    #expect(outcome(folder.path, .strict) == ["error Root.plist:6:\(column) \(code.rawValue)"])
+    #expect(
+      outcome(folder.path, .lenient)
+        == ["after=boolean(true) Root.plist:7", "warning Root.plist:6:\(column)"])
+  }
+
+  static let untitled = [
+    members("PSToggleSwitchSpecifier", ["Key": "<string>k</string>", "DefaultValue": "<true/>"]),
+    members(
+      "PSMultiValueSpecifier",
+      [
+        "Key": "<string>k</string>", "DefaultValue": "<true/>", "Values": "<array><true/></array>",
+        "Titles": "<array><string/></array>",
+      ]),
+  ]
+
+  @Test(arguments: untitled)
+  func missingTitleCostsNoSeedLeniently(_ specifier: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(pane(specifier), to: "Root.plist")
+    #expect(outcome(folder.path, .strict) == ["error Root.plist:6:1 requiredKeyMissing"])
+    #expect(
+      outcome(folder.path, .lenient) == ["k=boolean(true) Root.plist:6", "warning Root.plist:6:1"])
+  }
+
+  @Test func specifierThatIsNoDictionaryIsRefused() throws {
+    let folder = try TemporaryFolder()
+    let text = pane(toggle("a")).replacing("<array>\n", with: "<array>\n<string>x</string>")
+    try folder.write(text, to: "Root.plist")
+    #expect(outcome(folder.path, .strict) == ["error Root.plist:6:1 wrongType"])
+    #expect(
+      outcome(folder.path, .lenient) == ["a=boolean(true) Root.plist:6", "warning Root.plist:6:1"])
+  }
+
+  @Test func errorNamesKeyKeyPathAndValue() throws {
+    let folder = try TemporaryFolder()
+    let field = Specifiers.keyed(
+      "PSTextFieldSpecifier", ["DefaultValue": "<integer>5060</integer>"])
+    let path = try folder.write(pane(toggle("a"), field), to: "Root.plist")
+    do throws(PropertyListError) {
+      _ = try SettingsBundle(at: folder.path)
+      Issue.record("accepted")
+    } catch {
+      #expect(error.keyPath == "PreferenceSpecifiers[1].DefaultValue")
+      #expect(
+        error.description == "\(path):7:148: the DefaultValue of the text field \"k\" is"
+          + " the integer 5060, not a string; change its type")
+    }
+  }
+}
