@@ -32,7 +32,7 @@ extension BinaryPropertyList {
     try content(of: start, behind: start + 1, 1, size: size)
   }
 
-  /// Narrow integers have no sign, those of eight bytes do, those of sixteen need more than that.
+  /// Integers of up to four bytes are unsigned, those of eight and sixteen are signed.
   private func integer(at start: Int) throws(Fault) -> Int64 {
     let range = try fixed(start, 1 << Int(bytes[start] & 0xF))
     let low = number(at: range.lowerBound + max(0, range.count - 8), size: min(8, range.count))
@@ -41,7 +41,7 @@ extension BinaryPropertyList {
     guard high == (value < 0 ? .max : 0) else {
       throw Fault(
         .unsignedTooLarge, at: start,
-        "this integer is outside of \(Int64.min)…\(Int64.max), the integers stored",
+        "this integer is outside \(Int64.min)…\(Int64.max), the range of a store",
         cure: "use a smaller integer or a string")
     }
     return value
@@ -54,26 +54,25 @@ extension BinaryPropertyList {
   private func date(at start: Int) throws(Fault) -> Date {
     let seconds = try double(at: start)
     guard seconds.isFinite else {
-      throw Fault(.invalidDate, at: start, "this date is no number", cure: "set it anew")
+      throw Fault(.invalidDate, at: start, "this date is not finite", cure: "set it again")
     }
     return Date(timeIntervalSinceReferenceDate: seconds)
   }
 
-  /// The range of a text or data, counted.
+  /// The range of a string or data, whose length counts towards the limits.
   private mutating func text(of start: Int, size: Int) throws(Fault) -> Range<Int> {
     let range = try content(of: start, size: size)
     textBytes += range.count
     guard range.count <= limits.textBytes, textBytes <= limits.effectiveBytes else {
       throw Fault(
         .textTooLong, at: start,
-        "the texts and data are longer than the limit, this one of "
-          + "\(limits.textBytes) bytes, all of \(limits.effectiveBytes)",
-        cure: "remove what is not needed")
+        "strings and data exceed the limit of \(limits.textBytes) bytes each, "
+          + "\(limits.effectiveBytes) in total", cure: "remove some")
     }
     return range
   }
 
-  /// In ASCII or UTF-16.
+  /// Reads ASCII or UTF-16.
   private mutating func string(at start: Int) throws(Fault) -> String {
     let isWide = bytes[start] >= 0x60
     let range = try text(of: start, size: isWide ? 2 : 1)
@@ -87,8 +86,8 @@ extension BinaryPropertyList {
     guard let text else {
       throw Fault(
         .invalidCharacter, at: start,
-        isWide ? "this text has half of a surrogate pair" : "this text is not ASCII, as it says",
-        cure: "write it anew")
+        isWide ? "this string has an unpaired surrogate" : "this string of ASCII has other bytes",
+        cure: "write it again")
     }
     return text
   }
@@ -97,14 +96,14 @@ extension BinaryPropertyList {
     let what: String? =
       switch marker {
       case 0x00: "a null"
-      case 0x80...0x8F: "a reference of an archive"
+      case 0x80...0x8F: "a UID of a keyed archive"
       case 0xB0...0xCF: "a set"
       case 0x0C...0x0E: "a URL or a UUID"
       default: nil
       }
-    guard let what else { return damage(at: start, "there is no such kind of object") }
+    guard let what else { return damage(at: start, "unknown type of object") }
     return Fault(
-      .wrongType, at: start, "this is \(what), which no store can hold",
+      .wrongType, at: start, "a store cannot hold \(what)",
       cure: "remove it, or write it with another type")
   }
 }
@@ -116,17 +115,16 @@ extension BinaryPropertyList {
     elements += 1
     guard elements <= limits.elements else {
       throw Fault(
-        .tooManyElements, at: start, "it has more than \(limits.elements) elements",
-        cure: "remove what is not needed")
+        .tooManyElements, at: start, "the file has more than \(limits.elements) elements",
+        cure: "remove some")
     }
-    // No tree without shared objects has more elements than its file has bytes. Without a limit to
-    // what sharing adds, a few hundred bytes would fill the memory.
+    // A tree without shared objects has at most one element per byte. Without a limit on sharing, a
+    // few hundred bytes could expand to fill the memory.
     let most = bytes.count + PropertyListLimits().elements
     guard elements <= most else {
       throw Fault(
         .tooManyElements, at: start,
-        "objects that stand in several places make more than \(most) elements",
-        cure: "write each in its place, as XML")
+        "shared objects expand to more than \(most) elements", cure: "convert the file to XML")
     }
   }
 
@@ -168,7 +166,7 @@ extension BinaryPropertyList {
       let place = try offset(of: reference(at: index))
       try count(at: place)
       guard (5...6).contains(bytes[place] >> 4) else {
-        throw Fault(.wrongType, at: place, "a key is no string", cure: "write it as one")
+        throw Fault(.wrongType, at: place, "a key is not a string", cure: "make it a string")
       }
       let key = try string(at: place)
       steps.append(.key(key))
@@ -179,8 +177,7 @@ extension BinaryPropertyList {
       }
       guard keys.insert(key).inserted else {
         throw Fault(
-          .duplicateKey, at: place, "this key is there twice",
-          cure: "remove or rename one of the two")
+          .duplicateKey, at: place, "duplicate key", cure: "remove or rename one of the two")
       }
       members.append((key, try value(reference(at: index + range.count / 2))))
       steps.removeLast()

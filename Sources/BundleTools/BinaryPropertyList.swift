@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Binary property lists, such as the files of `UserDefaults` on a Mac. The format is that of
-// CoreFoundation's CFBinaryPList.c: "bplist00", objects, a table of their offsets, and a trailer of
-// 32 bytes that says where the table is and how wide its numbers are, all big-endian. An object is
-// a marker, its kind in the high half, and what belongs to it; containers name their elements by
+// CoreFoundation's CFBinaryPList.c, big-endian: "bplist00", objects, a table of their offsets, and
+// a trailer of 32 bytes with the table's offset and the widths of its numbers. An object is a
+// marker byte, its kind in the high half, and its content; containers refer to their elements by
 // number.
 //
-// Several may name the same one, so that a small file can mean a huge tree, or one without end.
-// Foundation makes that tree whatever it costs, crashes on sets, and changes what it does not
-// understand, so this reads the file itself.
+// Containers may share elements, so a small file can describe a huge tree, or an infinite one.
+// Foundation builds that tree at any cost, crashes on sets and silently converts what it cannot
+// represent, so this reads the file itself.
 //
-// Invariants: every read lies between the header and the table; `open` are the containers around
-// the current object, at most `StoredValue.maximumDepth` and the root.
+// Invariants: objects are read only between the header and the table; `open` has the containers
+// around the current object, at most the root and `StoredValue.maximumDepth` more.
 
 package import KeepsakeSettingsBundle
 package import KeepsakeValues
 
 extension PropertyList {
-  /// Whether these are the bytes of a binary property list.
+  /// Whether the bytes start like a binary property list.
   package static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.matches("bplist", at: 0) }
 
-  /// The members of a binary property list's root as a store keeps them, by the bytes of their
+  /// The members of a binary property list's root as stored values, sorted by the bytes of their
   /// keys. O(n log n) in the file and in the tree, whose size is limited.
   ///
-  /// - Throws: `PropertyListError` that names the byte, for damage and what no store can hold.
+  /// - Throws: `PropertyListError` with the byte of damage or of a value that no store can hold.
   package static func storedMembers(
     ofBinary bytes: [UInt8], file: String, limits: PropertyListLimits = PropertyListLimits()
   ) throws(PropertyListError) -> [(key: String, value: StoredValue)] {
@@ -62,7 +62,7 @@ struct BinaryPropertyList {
     self.limits = limits
   }
 
-  /// The members that lead to the current object.
+  /// The key path of the current object.
   var path: KeyPathText {
     steps.reduce(into: KeyPathText()) { path, step in
       switch step {
@@ -77,7 +77,7 @@ struct BinaryPropertyList {
     let start = try offset(of: root)
     guard bytes[start] >> 4 == 0xD else {
       throw Fault(
-        .wrongType, at: start, "the root is not a dictionary", cure: "put the value into one")
+        .wrongType, at: start, "the root is not a dictionary", cure: "wrap the value in one")
     }
     let members = try dictionary(root, at: start)
     guard members.allSatisfy({ !$0.key.isEmpty }) else {
@@ -86,11 +86,11 @@ struct BinaryPropertyList {
     return members
   }
 
-  /// - Returns: the number of the root.
+  /// - Returns: the number of the root object.
   private mutating func trailer() throws(Fault) -> Int {
     let start = bytes.count - 32
     guard start > 8, bytes.matches("bplist0", at: 0) else {
-      throw damage(at: 0, "it is cut short, or of an unknown version")
+      throw damage(at: 0, "it is truncated, or has an unknown version")
     }
     (offsetSize, numberSize) = (Int(bytes[start + 6]), Int(bytes[start + 7]))
     let numbers = [8, 16, 24].map { Int(clamping: number(at: start + $0, size: 8)) }
@@ -99,7 +99,7 @@ struct BinaryPropertyList {
     guard (1...8).contains(offsetSize), (1...8).contains(numberSize), numbers[1] < objects,
       !overflows,
       table > 8, table <= start, start - table == size
-    else { throw damage(at: start, "its trailer does not fit its length") }
+    else { throw damage(at: start, "its trailer contradicts its length") }
     return numbers[1]
   }
 }
@@ -115,7 +115,9 @@ extension BinaryPropertyList {
   /// The number of the object that is named at `index`.
   func reference(at index: Int) throws(Fault) -> Int {
     let object = Int(clamping: number(at: index, size: numberSize))
-    guard object < objects else { throw damage(at: index, "it names an object that is not there") }
+    guard object < objects else {
+      throw damage(at: index, "a reference is to an object that does not exist")
+    }
     return object
   }
 
@@ -123,28 +125,29 @@ extension BinaryPropertyList {
     let entry = table + object * offsetSize
     let offset = Int(clamping: number(at: entry, size: offsetSize))
     guard (8..<table).contains(offset) else {
-      throw damage(at: entry, "an object lies outside of it")
+      throw damage(at: entry, "the offset of an object is out of range")
     }
     return offset
   }
 
-  /// Where `count` things of some bytes each are, that follow the marker at `start`.
+  /// The range of `count` parts of `size` bytes each from `index`, for the object at `start`.
   func content(
     of start: Int, behind index: Int, _ count: UInt64, size: Int
   ) throws(Fault) -> Range<Int> {
     guard index <= table, count <= UInt64((table - index) / size) else {
-      throw damage(at: start, "an object ends outside of it")
+      throw damage(at: start, "an object extends past its end")
     }
     return index..<index + Int(count) * size
   }
 
-  /// The same where the count is in the low half of the marker, or in an integer behind it.
+  /// The range of the content whose count is in the low half of the marker, or in an integer after
+  /// it.
   func content(of start: Int, size: Int) throws(Fault) -> Range<Int> {
     let low = bytes[start] & 0xF
     if low < 0xF { return try content(of: start, behind: start + 1, UInt64(low), size: size) }
     let marker = try content(of: start, behind: start + 1, 1, size: 1)
     guard (0x10...0x13).contains(bytes[start + 1]) else {
-      throw damage(at: start, "a count is no integer")
+      throw damage(at: start, "a count is not an integer")
     }
     let width = 1 << Int(bytes[start + 1] & 0xF)
     let count = try content(of: start, behind: marker.upperBound, 1, size: width)
@@ -155,6 +158,6 @@ extension BinaryPropertyList {
   func damage(at offset: Int, _ what: String) -> Fault {
     Fault(
       .malformedBinary, at: offset, "this property list is damaged: \(what)",
-      cure: "restore a copy of it")
+      cure: "restore a copy")
   }
 }

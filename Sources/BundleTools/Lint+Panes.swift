@@ -4,7 +4,7 @@ import KeepsakeSettingsBundle
 import KeepsakeValues
 
 extension Lint {
-  /// One key in several rows. Defaults that differ are an error of reading already.
+  /// Checks for a key in several rows. Reading reports rows whose defaults differ.
   mutating func checkKeys() {
     var first: [ByteText: (place: String, value: StoredValue?)] = [:]
     for pane in bundle.panes {
@@ -49,8 +49,8 @@ extension Lint {
     else { return }
     warn(
       .applicationGroup, at: Int(group.offset), in: pane,
-      "this pane names another ApplicationGroupContainerIdentifier than the root, which counts",
-      cure: "write the same one, or none")
+      "this ApplicationGroupContainerIdentifier differs from the root's, and is ignored",
+      cure: "write the root's, or none")
   }
 
   private mutating func checkTable(of pane: SettingsPane) {
@@ -67,11 +67,11 @@ extension Lint {
     else { return }
     warn(
       .paneName, at: Int(node.offset), in: pane,
-      "the schema wants the name of a file beside \(bundle.panes[0].file), without .plist",
+      "the schema requires a file name in the folder of \(bundle.panes[0].file), without .plist",
       cure: "move the file there and write its bare name")
   }
 
-  /// Enters each pane once and in the order of reading, so no deeper than reading has checked.
+  /// Enters each pane once and in the order of reading, so the depth is within the limit.
   private mutating func checkCycles(
     from place: Int, _ open: inout [Int], _ entered: inout Set<Int>
   ) {
@@ -82,7 +82,8 @@ extension Lint {
       if open.contains(child), let node = specifier.node["File"] {
         warn(
           .paneCycle, at: Int(node.offset), in: pane,
-          "this row leads back to \(bundle.panes[child].file), which led here", cure: "remove it")
+          "this row leads back to \(bundle.panes[child].file) and closes a cycle", cure: "remove it"
+        )
       } else if entered.insert(child).inserted {
         checkCycles(from: child, &open, &entered)
       }
@@ -90,9 +91,9 @@ extension Lint {
     open.removeLast()
   }
 
-  /// Property lists that no row leads to, in the folders that have panes.
+  /// Property lists in the panes' folders that no row refers to.
   ///
-  /// - Parameter readings: of one bundle, for several devices.
+  /// - Parameter readings: the bundle as each kind of device reads it.
   static func unreferencedFiles(in readings: [SettingsBundle]) -> [SettingsBundle.Finding] {
     guard let folder = readings.first?.folder, folder.isBundle else { return [] }
     let panes = readings.flatMap(\.panes)
@@ -104,13 +105,13 @@ extension Lint {
         .map {
           SettingsBundle.Finding(
             severity: .warning, rule: LintRule.unreferencedFile.rawValue, file: $0, line: 1,
-            column: 1, message: "no row leads to this file; add one, or remove the file")
+            column: 1, message: "no row refers to this file; add one, or remove the file")
         }
     }
   }
 
-  /// A file for some devices only, or for another program (`Root.inApp.plist`), belongs to the one
-  /// that it is a variant of.
+  /// The file that `file` is a variant of, for a device or for InAppSettingsKit
+  /// (`Root.inApp.plist`).
   private static func general(_ file: String) -> ByteText {
     var stem = file.utf8.dropLast(6)
     let suffixes = [".inApp"] + SettingsBundle.Idiom.allCases.map { "~\($0.suffix)" }
@@ -126,7 +127,7 @@ extension SettingsPane {
   /// The path of its folder in the bundle, "" for the bundle itself.
   var folder: String { file.split(separator: "/").dropLast().joined(separator: "/") }
 
-  /// The files that rows name, whether they exist or not.
+  /// The files that rows refer to, existing or not.
   fileprivate var childFiles: [String] {
     specifiers.compactMap(\.paneName).compactMap { name in
       do throws(Fault) {

@@ -9,7 +9,8 @@ extension Lint {
     for specifier in pane.specifiers where specifier.kind != .malformed {
       if case .other(let type) = specifier.kind, let node = specifier.node["Type"] {
         warn(
-          .unknownType, at: Int(node.offset), in: pane, "the Settings app has no \(type.quoted)",
+          .unknownType, at: Int(node.offset), in: pane,
+          "the Settings app does not show rows of type \(type.quoted)",
           cure: "use one of its types, or ignore this if another program shows the row")
       }
       if let keys = LintSchema.keys(of: specifier.kind) {
@@ -30,7 +31,7 @@ extension Lint {
     guard node["PreferenceSpecifiers"] != nil || node["Type"] != nil else { return }
     for member in node.members ?? []
     where !known.contains(where: member.key.isSame) {
-      // InAppSettingsKit reads the same files, and marks what is its own.
+      // InAppSettingsKit reads the same files and prefixes its own keys.
       if member.key.hasPrefix("IASK") { continue }
       let similar = known.sorted().first { $0.lowercased() == member.key.lowercased() }
       warn(
@@ -55,8 +56,8 @@ extension Lint {
     if specifier.kind.needsTitle, let title = specifier.node["Title"], title.string?.isEmpty == true
     {
       warn(
-        .emptyTitle, at: Int(title.offset), in: pane, "this \(specifier.kind.name) has no words",
-        cure: "write a Title")
+        .emptyTitle, at: Int(title.offset), in: pane,
+        "the title of this \(specifier.kind.name) is empty", cure: "write one")
     }
     if let short = specifier.node["ShortTitles"], specifier.kind == .multiValue,
       short.array?.count != specifier.values?.count
@@ -64,7 +65,7 @@ extension Lint {
     {
       warn(
         .shortTitles, at: Int(short.offset), in: pane,
-        "ShortTitles is not one string for each of the Values",
+        "ShortTitles does not have one string for each of the Values",
         cure: "add the missing ones, or remove ShortTitles")
     }
   }
@@ -92,7 +93,7 @@ extension Lint {
     else { return }
     warn(
       .secureDefault, at: Int(value.offset), in: pane,
-      "everyone who has the bundle can read the default of this secure field",
+      "the bundle shows the default of this secure field in plain text",
       cure: "remove the DefaultValue")
   }
 }
@@ -112,7 +113,7 @@ extension Lint {
         guard let text = title.string, !titles.insert(ByteText(text)).inserted else { continue }
         warn(
           .repeatedTitle, at: Int(title.offset), in: pane,
-          "two of the values have the title \(text.quoted)", cure: "tell them apart")
+          "two of the values have the title \(text.quoted)", cure: "change one")
       }
     default: break
     }
@@ -130,12 +131,12 @@ extension Lint {
       }
       guard let value = node.ifStorable, !seen.insert(value).inserted else { continue }
       warn(
-        .repeatedValue, at: Int(node.offset), in: pane, "this value is there twice",
+        .repeatedValue, at: Int(node.offset), in: pane, "duplicate value",
         cure: "change or remove one")
     }
     if Set(seen.map(\.kind)).count > 1 {
       warn(
-        .mixedTypes, at: Int(list.offset), in: pane, "the values have several types",
+        .mixedTypes, at: Int(list.offset), in: pane, "the values have different types",
         cure: "write all with one type")
     }
   }

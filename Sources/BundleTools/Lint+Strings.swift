@@ -4,8 +4,7 @@ import KeepsakeSettingsBundle
 import KeepsakeValues
 
 extension Lint {
-  /// For each table in each language: is it there, can it be read, does it have all titles and no
-  /// others.
+  /// Checks that each table exists and is readable in each language, with all titles and no others.
   mutating func checkStrings() {
     for table in bundle.stringsTables {
       let panes = bundle.panes.filter { $0.stringsTable?.isSame(table) == true }
@@ -14,7 +13,7 @@ extension Lint {
         for pane in panes { warnMissing(table, "any .lproj folder", pane) }
         continue
       }
-      // A folder without this table has storyboards or something else of its own.
+      // A folder without any table may be there for storyboards or other resources.
       for language in bundle.languages where files[language] == nil && hasTables(language) {
         for pane in panes { warnMissing(table, "\(language).lproj", pane) }
       }
@@ -81,7 +80,7 @@ extension Lint {
       if !seen.insert(ByteText(entry.key)).inserted {
         (rule, what, cure) = (.repeatedTranslation, "is translated twice", "keep one of them")
       } else if !used.contains(ByteText(entry.key)) {
-        (rule, what, cure) = (.unusedTranslation, "is no title of a pane", "remove it, or mend it")
+        (rule, what, cure) = (.unusedTranslation, "is not a title of a pane", "remove or rename it")
       } else {
         continue
       }
@@ -93,7 +92,7 @@ extension Lint {
 }
 
 extension SettingsPane {
-  /// The texts that a strings table translates, in their order.
+  /// The texts that a strings table translates, in the order of the rows.
   var localizable: [PropertyListNode] {
     let texts = specifiers.flatMap { specifier in
       [specifier.node["Title"], specifier.node["FooterText"]].compactMap { $0 }

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lint reads a bundle leniently, so that every fault is found, then looks at what no reader
-// refuses. The rules for one row are in `Lint+Rows.swift`, for panes and files in
-// `Lint+Panes.swift`, for translations in `Lint+Strings.swift`.
+// Lint reads a bundle leniently, to find every fault, then checks rules that no reader enforces:
+// for rows in `Lint+Rows.swift`, for panes and files in `Lint+Panes.swift`, for translations in
+// `Lint+Strings.swift`.
 
 package import KeepsakeSettingsBundle
 import KeepsakeValues
 
 extension SettingsBundle {
-  /// Everything that is wrong or doubtful about a bundle, in the order of its panes and lines.
+  /// The errors and warnings about a bundle, in the order of its panes and lines.
   ///
-  /// Files for one kind of device only (`Root~ipad.plist`) are read too. O(n) in the files.
+  /// Includes variants of files for each kind of device (`Root~ipad.plist`). O(n) in the files.
   ///
-  /// - Parameter path: As for `init(at:mode:idiom:limits:)`.
-  /// - Returns: one finding for each place and rule; none for a good bundle. A `Root.plist` that is
-  ///   not well-formed is one finding.
-  /// - Throws: `PropertyListError` when a file cannot be read at all.
+  /// - Parameter path: as for `init(at:mode:idiom:limits:)`.
+  /// - Returns: one finding for each place and rule. A malformed `Root.plist` is one finding.
+  /// - Throws: `PropertyListError` when a file cannot be read.
   package static func lint(
     at path: String, limits: Limits = Limits()
   ) throws(PropertyListError) -> [Finding] {
     let folder = try BundleFolder.open(path).0
     var findings = try read(path, nil, limits)
-    // Up to the first file for one device, reading goes the same way for all.
+    // Without variants, all devices read the same files.
     let folders = Set(findings.bundles.flatMap(\.panes).map(\.folder) + [""])
     let names = folders.flatMap { folder.names(in: $0) }
     for idiom in Idiom.allCases
@@ -53,8 +52,8 @@ extension SettingsBundle {
     }
   }
 
-  /// The path of a file of the bundle at `path`, or a text that starts with it, as the caller would
-  /// write it.
+  /// A path within the bundle at `path`, or a text that starts with one, prefixed by the caller's
+  /// path.
   package static func shownPath(
     of file: String, at path: String
   ) throws(PropertyListError) -> String {
@@ -68,7 +67,7 @@ struct Lint {
 
   init(_ bundle: SettingsBundle) {
     self.bundle = bundle
-    // Strict reading passes over nothing but a missing pane and an empty key.
+    // Strict reading tolerates only these.
     findings = bundle.warnings.map {
       SettingsBundle.Finding($0, [.missing, .emptyKey].contains($0.code) ? .warning : .error)
     }
@@ -81,7 +80,7 @@ struct Lint {
     checkStrings()
   }
 
-  /// In the order of the panes, then of other files by name, then of places.
+  /// The findings in the order of the panes, then of other files by name; in a file by place.
   var sorted: [SettingsBundle.Finding] {
     let files = bundle.panes.enumerated().map { (ByteText($0.element.file), $0.offset) }
     let ranks = Dictionary(files) { first, _ in first }
@@ -107,7 +106,7 @@ struct Lint {
         column: place?.column ?? 1, message: message))
   }
 
-  /// For what no reader of defaults looks at.
+  /// Adds a fault of a file that does not affect defaults.
   mutating func add(_ warning: SettingsBundle.Warning) {
     findings.append(SettingsBundle.Finding(warning, .warning))
   }

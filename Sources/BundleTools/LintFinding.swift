@@ -3,25 +3,25 @@
 package import KeepsakeSettingsBundle
 
 extension SettingsBundle {
-  /// Something that lint has to say about a place in a bundle.
+  /// An error or a warning at a place in a bundle.
   package struct Finding: Sendable, Hashable, CustomStringConvertible {
     package enum Severity: String, Sendable {
-      /// Nothing is refused, but somebody will see less or other than was meant.
+      /// Strict reading succeeds, but the Settings app may not show what the author meant.
       case warning
-      /// Reading the bundle strictly refuses it.
+      /// Strict reading throws.
       case error
     }
 
     package let severity: Severity
-    /// The name of the rule, such as `unknown-key`.
+    /// The rule's name, such as `unknown-key`.
     package let rule: String
     /// The path of the file in the bundle, such as `Root.plist`.
     package let file: String
-    /// Counted from 1.
+    /// From 1.
     package let line: Int
-    /// Counted from 1, in Unicode scalars.
+    /// From 1, in Unicode scalars.
     package let column: Int
-    /// What is wrong and what to do.
+    /// The problem and the fix.
     package let message: String
 
     /// `file:line:column: severity: message [rule]`
@@ -31,8 +31,8 @@ extension SettingsBundle {
   }
 }
 
-/// What lint warns of besides the faults that strict reading refuses; those have the names of their
-/// codes. The raw values are a contract.
+/// The rules beyond those of strict reading, whose names derive from the error codes. The raw
+/// values are part of kvsync's output format.
 enum LintRule: String, CaseIterable {
   // Rows.
   case unknownType = "unknown-type"
@@ -61,7 +61,7 @@ enum LintRule: String, CaseIterable {
 }
 
 extension PropertyListError.Code {
-  /// The name of the rule that a fault of this kind breaks.
+  /// The name of the rule that a fault with this code breaks.
   var rule: String {
     rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }.joined()
   }

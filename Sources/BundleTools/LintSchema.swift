@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which keys the schema has, and what the optional ones may be. The source is Apple's "Settings
+// The keys of the schema, and the values of optional ones. The source is Apple's "Settings
 // Application Schema Reference" (https://developer.apple.com/library/archive/documentation/
 // PreferenceSettings/Conceptual/SettingsApplicationSchemaReference/).
 
 import KeepsakeSettingsBundle
 
 enum LintSchema {
-  /// The keys of a pane. `Title` is not in the reference but in Xcode's template.
+  /// The keys of a pane. `Title` is in Xcode's template, but not in the reference.
   static let paneKeys: Set = [
     "PreferenceSpecifiers", "StringsTable", "ApplicationGroupContainerIdentifier", "Title",
   ]
 
-  /// The keys of a specifier; nil where the schema does not know the type.
+  /// The keys of a specifier; nil for a type outside the schema.
   static func keys(of kind: SettingsSpecifier.Kind) -> Set<String>? {
     let common: Set = ["Type", "Title", "SupportedUserInterfaceIdioms"]
     let keyed = common.union(["Key", "DefaultValue"])
@@ -25,7 +25,7 @@ enum LintSchema {
       ])
     case .titleValue: choices
     case .toggleSwitch: keyed.union(["TrueValue", "FalseValue"])
-    // The reference has no title for a slider; every template does.
+    // The reference has no title for a slider, but every template has.
     case .slider:
       keyed.union(["MinimumValue", "MaximumValue", "MinimumValueImage", "MaximumValueImage"])
     case .multiValue: choices.union(["ShortTitles", "DisplaySortedByTitle"])
@@ -35,11 +35,11 @@ enum LintSchema {
     }
   }
 
-  /// What an optional key has to be.
+  /// The values that an optional key may have.
   enum Expectation {
     case string, boolean
     case word([String])
-    /// An array of some of these.
+    /// An array of these words.
     case words([String])
   }
 

@@ -3,7 +3,7 @@
 package import KeepsakeSettingsBundle
 
 extension PropertyList {
-  /// The same text in UTF-8; nil if it is not in UTF-16 or UTF-32.
+  /// The text in UTF-8; nil if the bytes are neither UTF-16 nor UTF-32. O(n).
   package static func transcoded(
     _ bytes: [UInt8], file: String
   ) throws(PropertyListError) -> [UInt8]? {
@@ -14,7 +14,7 @@ extension PropertyList {
     }
   }
 
-  /// What the file is, if it is recognisably no XML in UTF-8.
+  /// The error for bytes that are recognisably not XML in UTF-8; nil for others.
   package static func foreignFormat(_ bytes: [UInt8], file: String) -> PropertyListError? {
     do throws(Fault) {
       try ForeignFormat.refuse(bytes)

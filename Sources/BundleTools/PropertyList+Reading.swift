@@ -3,9 +3,9 @@
 package import KeepsakeSettingsBundle
 
 extension PropertyList {
-  /// Reads the property list at a path, or the `Root.plist` of the bundle there.
+  /// Reads the property list at a path, or the `Root.plist` of a bundle.
   ///
-  /// - Throws: `PropertyListError`; a file that is too large, or no regular file, is not read.
+  /// - Throws: `PropertyListError`, before reading if the file is too large or not a regular file.
   package static func read(
     at path: String, limits: PropertyListLimits = PropertyListLimits()
   ) throws(PropertyListError) -> PropertyList {

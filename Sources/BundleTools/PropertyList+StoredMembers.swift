@@ -4,10 +4,10 @@ package import KeepsakeSettingsBundle
 package import KeepsakeValues
 
 extension PropertyList {
-  /// The members of the root dictionary as a store keeps them, in their order.
+  /// The members of the root dictionary as stored values, in the order of the file.
   ///
-  /// - Throws: `PropertyListError` with the place of what no store can hold: another root than a
-  ///   dictionary, an empty key, an integer above `Int64.max`, values nested too deep.
+  /// - Throws: `PropertyListError` with the place of a root that is not a dictionary, an empty key,
+  ///   an integer above `Int64.max`, or a value nested too deep.
   package func storedMembers(
     file: String
   ) throws(PropertyListError) -> [(key: String, value: StoredValue)] {
@@ -23,7 +23,7 @@ extension PropertyList {
     guard let members = root.members else {
       throw Fault(
         .wrongType, at: Int(root.offset), "the root is \(root.kindName), not a dictionary",
-        cure: "put the value into a <dict>")
+        cure: "wrap the value in a <dict>")
     }
     var stored: [(key: String, value: StoredValue)] = []
     for member in members {

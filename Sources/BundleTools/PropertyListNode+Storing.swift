@@ -4,10 +4,10 @@ package import KeepsakeSettingsBundle
 package import KeepsakeValues
 
 extension PropertyListNode.Value {
-  /// What a store keeps, as a property list has it.
+  /// A stored value as a property list.
   ///
-  /// - Throws: `ValueError` for what a property list has no element for: a fraction of a second,
-  ///   a date that is no number of seconds, a value that this version cannot read.
+  /// - Throws: `ValueError` for a date with a fraction of a second or outside the years 1 to 9999,
+  ///   and for a value that this version cannot read.
   package init(storing value: StoredValue) throws(ValueError) {
     switch value {
     case .string(let text): self = .string(text)
@@ -22,8 +22,8 @@ extension PropertyListNode.Value {
         throw ValueError(
           .invalid,
           isWhole
-            ? "the date is outside of the years 1 to 9999"
-            : "a property list has dates in whole seconds only")
+            ? "the date is outside the years 1 to 9999"
+            : "dates in a property list have whole seconds only")
       }
       self = .date(seconds &+ CivilCalendar.secondsFrom1970To2001)
     case .array(let elements):

@@ -4,7 +4,7 @@ import KeepsakeSettingsBundle
 import KeepsakeValues
 
 extension PropertyListWriter {
-  /// Text with the markup characters replaced.
+  /// Appends text with markup characters escaped.
   mutating func append(escaping text: String) throws(Fault) {
     var text = text
     let isLegal = text.withUTF8 { append(escaping: $0) }
@@ -13,12 +13,12 @@ extension PropertyListWriter {
     }
   }
 
-  /// - Returns: false at a character that XML 1.0 does not have, production 2 "Char".
+  /// - Returns: false at a character that XML 1.0 does not allow (production 2, "Char").
   private mutating func append(escaping bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var written = 0
     for index in bytes.indices {
       let byte = bytes[index]
-      // Above `>` only the lead byte of U+FFFE and U+FFFF needs a look.
+      // Above `>`, only the lead byte of U+FFFE and U+FFFF needs a check.
       if byte > UInt8(ascii: ">") && byte != 0xEF { continue }
       let replacement: StaticString
       switch byte {
@@ -38,8 +38,8 @@ extension PropertyListWriter {
     return true
   }
 
-  /// Base64 in lines that end before column 76, a tab counting eight and no line indented by more
-  /// than eight tabs, as CoreFoundation lays it out.
+  /// Base64 in CoreFoundation's layout: lines end before column 76, where a tab counts as eight,
+  /// and are indented by at most eight tabs.
   mutating func data(_ bytes: [UInt8], depth: Int) {
     let tabs = min(depth, 8)
     append("<data>\n")
@@ -53,7 +53,8 @@ extension PropertyListWriter {
     append("</data>\n")
   }
 
-  /// The fewest digits that the parser reads as the same number; the names are CoreFoundation's.
+  /// The shortest text that the parser reads as the same number, with CoreFoundation's names of NaN
+  /// and infinity.
   static func spelling(_ number: Double) -> String {
     if number.isNaN { return "nan" }
     if number.isInfinite { return number < 0 ? "-infinity" : "+infinity" }
@@ -63,7 +64,7 @@ extension PropertyListWriter {
 
   static func spelling(_ seconds: Int64) throws(Fault) -> String {
     guard let text = ISO8601.text(seconds: seconds) else {
-      throw Fault("this date is outside of the years 1 to 9999; use another date, or a real")
+      throw Fault("this date is outside the years 1 to 9999; use another date, or a real")
     }
     return text
   }

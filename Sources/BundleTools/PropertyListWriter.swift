@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text is canonical: equal trees, whatever the order of their members, have equal bytes. It is
-// laid out as Apple's `plutil` does it, and differs from it only where that would lose something:
-// - keys are in the order of their UTF-8 bytes (CoreFoundation compares UTF-16 units);
-// - a real has the fewest digits that name it (0.1, not 0.10000000000000001), and keeps its minus
-//   at zero;
-// - a carriage return is `&#13;`, because XML's readers may turn a bare one into a line feed.
+// The text is canonical: equal trees have equal bytes, whatever the order of their members. The
+// layout is that of Apple's `plutil`, except that
+// - keys are sorted by their UTF-8 bytes (CoreFoundation compares UTF-16 units);
+// - a real has the fewest digits that identify it (0.1, not 0.10000000000000001), and -0 keeps its
+//   sign;
+// - a carriage return is `&#13;`, because XML readers may turn a bare one into a line feed.
 //
-// Invariant: whatever is written, `PropertyList.parse` reads as the same tree, with limits that
-// allow its size. What it could not read is an error here.
+// Invariant: `PropertyList.parse` reads the same tree back, with limits that allow its size. The
+// writer throws for a tree that the parser could not read.
 
 package import KeepsakeSettingsBundle
 import KeepsakeValues
@@ -16,9 +16,9 @@ import KeepsakeValues
 extension PropertyList {
   /// Writes a value as an XML property list. O(n log n) for the longest dictionary.
   ///
-  /// - Throws: `PropertyListWriteError` for what no property list can hold: a control character, a
-  ///   year outside of 1 to 9999, two keys of one dictionary that are canonically equal, a key with
-  ///   more than 30 combining marks in a row, arrays and dictionaries deeper than 512.
+  /// - Throws: `PropertyListWriteError` for a control character, a year outside 1 to 9999,
+  ///   canonically equal keys of one dictionary, a key with more than 30 combining marks in a row,
+  ///   and arrays and dictionaries deeper than 512.
   package static func write(
     _ value: PropertyListNode.Value
   ) throws(PropertyListWriteError) -> [UInt8] {
@@ -33,16 +33,16 @@ extension PropertyList {
 
 /// A value that no property list can hold.
 package struct PropertyListWriteError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The members that lead to it, such as `a.b[3]`; nil for the root.
+  /// The key path of the value, such as `a.b[3]`; nil for the root.
   package let keyPath: String?
-  /// What is wrong and what to do. Never contains the value itself.
+  /// The problem and the fix. Never contains the value itself.
   package let message: String
 
   package var description: String { keyPath.map { "\($0): \(message)" } ?? message }
 }
 
 struct PropertyListWriter {
-  /// As deep as the parser reads.
+  /// The depth that the parser reads at most.
   private static let maximumDepth = 512
 
   var out: [UInt8] = []
@@ -149,11 +149,12 @@ extension PropertyListWriter {
     }
   }
 
-  /// The places of the members by the bytes of their keys, which the reader has to be able to tell
-  /// apart.
+  /// The indices of the members, sorted by the bytes of their keys.
+  ///
+  /// - Throws: `Fault` for keys that the parser would refuse.
   private static func order(_ members: [PropertyListNode.Member]) throws(Fault) -> [Int] {
     let isASCII = members.allSatisfy { $0.key.utf8.allSatisfy { $0 < 0x80 } }
-    // Equality and order of `String` are by canonical equivalence, in ASCII the same as by bytes.
+    // For ASCII, canonical equivalence and order of `String` are those of the bytes.
     let order =
       isASCII
       ? members.indices.sorted { members[$0].key < members[$1].key }
@@ -177,7 +178,7 @@ extension PropertyListWriter {
   }
 
   private static func isThereTwice(_ key: String) -> Fault {
-    Fault("this key is there twice, as Unicode compares text; rename one of the two")
+    Fault("duplicate key by Unicode canonical equivalence; rename one of the two")
       .inside(.key(key))
   }
 }
@@ -187,7 +188,7 @@ extension PropertyListWriter {
 extension PropertyListWriter {
   struct Fault: Error {
     let message: String
-    /// From the place of the fault outwards.
+    /// From the innermost outwards.
     private(set) var steps: [Step] = []
 
     enum Step { case key(String), index(Int) }

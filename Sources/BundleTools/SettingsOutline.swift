@@ -3,10 +3,10 @@
 package import KeepsakeSettingsBundle
 import KeepsakeValues
 
-/// A pane as the Settings app shows it: groups with their rows, titles in one language, child panes
-/// inside of their rows.
+/// A pane as the Settings app shows it: groups of rows with titles in one language, and child panes
+/// within their rows.
 package struct SettingsOutline: Sendable {
-  /// As its row or its file calls it; nil for a root without a title.
+  /// The title of its row, or of a root its own; nil for a root without a title.
   package let title: String?
   /// The path in the bundle, such as `Root.plist`.
   package let file: String
@@ -22,7 +22,7 @@ package struct SettingsOutline: Sendable {
   package struct Row: Sendable {
     package let specifier: SettingsSpecifier
     package let title: String?
-    /// Of a multi-value, a radio group, or a title with values.
+    /// The choices of a multi-value, a radio group, or a title with values.
     package let choices: [Choice]
     package var child: Child?
   }
@@ -35,20 +35,20 @@ package struct SettingsOutline: Sendable {
 
   package indirect enum Child: Sendable {
     case pane(SettingsOutline)
-    /// A pane that stands elsewhere in the outline already.
+    /// The outline already has this pane at an earlier row.
     case shownAbove(file: String)
-    /// There is no such file.
+    /// The file does not exist.
     case missing
-    /// There is one, that reading passed over.
+    /// The file exists, but reading skipped it after a warning.
     case refused
   }
 }
 
 extension SettingsBundle {
-  /// The bundle as the Settings app shows it. A pane that several rows open, or that a row below it
-  /// leads back to, is shown where it comes first.
+  /// The bundle as the Settings app shows it. A pane with several rows appears at the first one
+  /// only.
   ///
-  /// - Parameter idiom: Rows for other devices are left out; nil for all rows.
+  /// - Parameter idiom: the device whose rows to include; nil for all rows.
   package func outline(
     _ strings: SettingsStrings = SettingsStrings(), idiom: Idiom? = nil
   ) -> SettingsOutline {
@@ -57,7 +57,7 @@ extension SettingsBundle {
   }
 }
 
-/// The recursion ends at the limit of pane depth that reading has checked.
+/// Recursive: reading has limited the depth of panes.
 private struct OutlineBuilder {
   let panes: [SettingsPane]
   let strings: SettingsStrings
@@ -70,7 +70,7 @@ private struct OutlineBuilder {
     self.idiom = idiom
   }
 
-  /// - Parameter title: translated; a child's is that of its row.
+  /// - Parameter title: the translated title; for a child pane that of its row.
   mutating func outline(of place: Int, title: String?) -> SettingsOutline {
     shown.insert(place)
     let pane = panes[place]
@@ -133,7 +133,7 @@ extension SettingsSpecifier {
   /// `FooterText` of a group.
   package var footer: String? { node["FooterText"]?.string }
 
-  /// The devices that the row is for; nil for all.
+  /// The devices that show the row, as the schema names them; nil for all.
   package var idioms: [String]? {
     node["SupportedUserInterfaceIdioms"]?.array.map { $0.compactMap(\.string) }
   }
@@ -142,7 +142,8 @@ extension SettingsSpecifier {
     idioms?.contains(where: (idiom == .phone ? "Phone" : "Pad").isSame) ?? true
   }
 
-  /// Whether a toggle's default is its `TrueValue`; nil when it is neither that nor `FalseValue`.
+  /// Whether a toggle's default is its `TrueValue`; nil if it is neither `TrueValue` nor
+  /// `FalseValue`.
   package var isOn: Bool? {
     guard let value = defaultValue else { return nil }
     let (on, off) = (switchValue(true), switchValue(false))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which translation a title gets, as `CFBundleCopyLocalizedString` does it: the pane names a table
-// (`StringsTable`), the table is a file in the folder of a language, and a title that the table
-// does not have stands for itself.
+// Translates titles as `CFBundleCopyLocalizedString` does: the pane names a table (`StringsTable`),
+// the table is a file in the folder of a language, and a title without a translation is shown as
+// is.
 
 package import KeepsakeSettingsBundle
 import KeepsakeValues
@@ -11,10 +11,10 @@ import KeepsakeValues
 package struct SettingsStrings: Sendable {
   private var tables: [ByteText: [ByteText: String]] = [:]
 
-  /// Titles as the panes have them.
+  /// Without translations.
   package init() {}
 
-  /// What to show for a title, a footer or another localisable text of a pane.
+  /// The translation of a title, a footer or another localisable text of a pane; else the text.
   package func text(_ text: String, in pane: SettingsPane) -> String {
     guard let table = pane.stringsTable else { return text }
     return tables[ByteText(table)]?[ByteText(text)] ?? text
@@ -27,22 +27,22 @@ package struct SettingsStrings: Sendable {
 }
 
 extension SettingsBundle {
-  /// The languages that the bundle has a folder for, in order.
+  /// The languages with a folder in the bundle, sorted.
   package var languages: [String] {
     folder.names().filter { $0.hasSuffix(".lproj") }.map { String($0.dropLast(6)) }
   }
 
-  /// The tables that the panes name, each once, in their order.
+  /// The tables that the panes name, each once, in the order of the panes.
   var stringsTables: [String] {
     var seen: Set<ByteText> = []
     return panes.compactMap(\.stringsTable).filter { seen.insert(ByteText($0)).inserted }
   }
 
-  /// The titles in a language: each table from the first folder that has it, of the language, its
-  /// parents (`pt` for `pt-BR`), English and `Base`.
+  /// The titles in a language. Each table comes from the first folder that has it: that of the
+  /// language, of its parents (`pt` for `pt-BR`), of English, or `Base`.
   ///
-  /// - Parameter language: as folders and BCP 47 name it; nil for English.
-  /// - Returns: a warning for each table that exists and cannot be read.
+  /// - Parameter language: a BCP 47 tag; nil for English.
+  /// - Returns: the titles, and a warning for each table that exists and cannot be read.
   package func strings(for language: String? = nil) -> (SettingsStrings, [Warning]) {
     var strings = SettingsStrings()
     var warnings: [Warning] = []
@@ -62,11 +62,11 @@ extension SettingsBundle {
     return (strings, warnings)
   }
 
-  /// - Returns: nil if there is no such file in the bundle.
+  /// - Returns: nil if the bundle has no such file.
   func stringsFile(
     _ table: String, _ language: String
   ) throws(PropertyListError) -> StringsFile? {
-    // The name of a table is no path.
+    // The name of a table is not a path.
     guard !table.isEmpty, !table.utf8.contains(UInt8(ascii: "/")) else { return nil }
     let file = Self.path(table, language)
     guard case .inside(let real) = try folder.locate(file) else { return nil }
@@ -88,7 +88,7 @@ extension SettingsBundle {
     return names + ["en", "English", "Base"]
   }
 
-  /// Folders are written `pt-BR` and `pt_BR`.
+  /// Folders may be named `pt-BR` or `pt_BR`.
   private static func isSame(_ folder: String, _ language: String) -> Bool {
     folder.replacing("_", with: "-").lowercased() == language.lowercased()
   }

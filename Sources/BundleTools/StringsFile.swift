@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The translations of one table into one language, as `.strings` files have them: pairs of texts in
-// UTF-8 or UTF-16, or an XML property list. What Xcode compiles them to, a binary property list, is
-// named and refused.
+// The translations of one table into one language: a `.strings` file of pairs in UTF-8 or UTF-16,
+// or an XML property list. A binary property list, to which Xcode compiles them, is an error.
 //
 // The grammar is that of old property lists (https://developer.apple.com/library/archive/
 // documentation/Cocoa/Conceptual/LoadingResources/Strings/Strings.html):
@@ -17,7 +16,7 @@ struct StringsFile {
   let entries: [StringsParser.Entry]
   let map: SourceMap
 
-  /// - Throws: `PropertyListError`; for UTF-16 its offset counts the bytes that UTF-8 would have.
+  /// - Throws: `PropertyListError`; its offset counts the bytes after conversion to UTF-8.
   static func parse(
     _ bytes: [UInt8], file: String, limits: PropertyListLimits
   ) throws(PropertyListError) -> StringsFile {
@@ -47,7 +46,7 @@ struct StringsFile {
 
   private init(_ list: PropertyList, file: String) throws(PropertyListError) {
     map = list.sourceMap()
-    // A plural rule is a dictionary, which no title needs.
+    // A value that is not a string is a plural rule, which no title needs.
     entries = (list.root.members ?? []).compactMap { member in
       member.value.string.map {
         StringsParser.Entry(key: member.key, value: $0, offset: Int(member.keyOffset))
@@ -55,7 +54,7 @@ struct StringsFile {
     }
   }
 
-  /// Refuses bytes that are recognisably not the source of a `.strings` file.
+  /// Throws if the bytes are recognisably not the source of a `.strings` file.
   private static func refuseCompiled(_ bytes: [UInt8]) throws(Fault) {
     try ForeignFormat.refuseGitLFSPointer(bytes)
     if bytes.matches("bplist", at: 0) {

@@ -7,7 +7,7 @@ struct StringsParser {
   struct Entry {
     let key: String
     let value: String
-    /// The byte where the key starts.
+    /// The byte offset of the key.
     let offset: Int
   }
 
@@ -34,7 +34,7 @@ struct StringsParser {
         value = try word()
         try skip()
       }
-      guard cursor.take(";") else { throw malformed("expected ; here") }
+      guard cursor.take(";") else { throw malformed("expected ;") }
       entries.append(Entry(key: key, value: value, offset: offset))
     }
   }
@@ -65,7 +65,7 @@ struct StringsParser {
     }
     let start = cursor.index
     while cursor.byte.isBareWord { cursor.index += 1 }
-    guard cursor.index > start else { throw malformed("expected a text in quotes here") }
+    guard cursor.index > start else { throw malformed("expected a quoted string") }
     return cursor.text(start..<cursor.index)
   }
 
@@ -97,8 +97,8 @@ struct StringsParser {
 // MARK: - Escapes
 
 extension StringsParser {
-  /// `\n` and its like, `\U00E9` in units of UTF-16, three octal digits, or any other character for
-  /// itself.
+  /// Reads `\n` and the other control escapes, `\U00E9` in units of UTF-16, three octal digits, or
+  /// any other character as itself.
   private mutating func escape() throws(Fault) -> String {
     let start = cursor.index
     cursor.index += 1
@@ -115,7 +115,7 @@ extension StringsParser {
       UInt8(ascii: "a"): "\u{7}", UInt8(ascii: "b"): "\u{8}", UInt8(ascii: "f"): "\u{C}",
       UInt8(ascii: "v"): "\u{B}",
     ]
-    // Of a longer character the rest follows as it is.
+    // The bytes of a longer character follow as they are.
     guard byte < 0x80, !cursor.isAtEnd else { return "" }
     cursor.index += 1
     return controls[byte] ?? String(Unicode.Scalar(byte))
@@ -128,7 +128,7 @@ extension StringsParser {
     }
     guard let text = String(validating: units, as: UTF16.self) else {
       throw Fault(
-        .invalidCharacter, at: start, "this escape is half of a character",
+        .invalidCharacter, at: start, "this escape is an unpaired surrogate",
         cure: "write the character itself")
     }
     return text
@@ -146,7 +146,7 @@ extension StringsParser {
 }
 
 extension UInt8 {
-  /// A byte of a word without quotes.
+  /// Whether the byte may be part of an unquoted word.
   fileprivate var isBareWord: Bool {
     self < 0x80 && isName || self == UInt8(ascii: "$") || self == UInt8(ascii: "/")
   }

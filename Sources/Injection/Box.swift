@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The engine does not know types: it moves boxes. A box with a `T` is always a `Box<T>`, and an
-// entry filed under `T` makes nothing else, so a typed key may open what it finds without a check
-// at run time. Only `open` does that.
+// The engine handles values in type-erased boxes. A `T` is always in a `Box<T>`, and an entry with
+// a key for `T` makes nothing else, so a typed key can unbox its value without a check at run time.
+// Only `open` does that.
 
-/// A value whose type the engine does not know.
+/// A type-erased value.
 @usableFromInline
-class AnyBox: @unchecked Sendable {  // Sendable: it has no state; for its subclasses see there.
+class AnyBox: @unchecked Sendable {  // Sendable: it has no state; its subclasses state their proof.
   @inlinable init() {}
 
-  /// The box to open; nil when it was kept weakly and is gone.
+  /// The box to open; nil for a weak reference whose object is deallocated.
   var current: AnyBox? { self }
+  /// Whether the box keeps its value alive.
   var lasts: Bool { true }
-  /// Keeps the value weakly; nil when that is not a class instance.
+  /// A box with a weak reference; nil if the value is not a class instance.
   var weakly: AnyBox? { nil }
   var content: Any { self }
 
-  /// Sound for a box from an entry filed under `T`.
+  /// Unboxes the value of an entry with a key for `T`; unsound for any other type.
   @inlinable final func open<T>(as type: T.Type = T.self) -> T {
     unsafeDowncast(self, to: Box<T>.self).value
   }
 }
 
-// Sendable: constant; and a value that is not Sendable is opened only by the one caller it was
-// made for, because everything that hands out shared objects asks for `T: Sendable`.
+// Sendable: constant; and only the one caller of `make` opens a value that is not Sendable, because
+// every method that returns shared objects requires `T: Sendable`.
 @usableFromInline
 final class Box<T>: AnyBox, @unchecked Sendable {
   @usableFromInline let value: T
@@ -31,16 +32,16 @@ final class Box<T>: AnyBox, @unchecked Sendable {
   @inlinable init(_ value: T) { self.value = value }
 
   override var content: Any { value }
-  // Asked of the dynamic type: `as? AnyObject` succeeds for every value, by boxing it.
+  // Tests the dynamic type, because `as? AnyObject` boxes and succeeds for every value.
   override var weakly: AnyBox? {
     guard type(of: content) is AnyClass else { return nil }
     let weakly = WeakBox<T>(value as AnyObject)
-    // An error is boxed by the cast, although its type is a class.
+    // The cast boxes an error although its type is a class.
     return withExtendedLifetime(value) { weakly.current == nil ? nil : weakly }
   }
 }
 
-// Sendable: only ever turned into a box again, and then see Box.
+// Sendable: its value is only read through a new `Box`.
 private final class WeakBox<T>: AnyBox, @unchecked Sendable {
   private weak var object: AnyObject?
 
@@ -48,13 +49,14 @@ private final class WeakBox<T>: AnyBox, @unchecked Sendable {
 
   override var lasts: Bool { false }
   override var current: AnyBox? {
-    // Unwrapped first: the optimiser of Swift 6.3 breaks the cast of a nil reference.
+    // Unwrap first: the optimiser of Swift 6.3 breaks the cast of a nil reference.
     guard let object else { return nil }
     return (object as? T).map { Box($0) }
   }
 }
 
-/// An optional asks for what it wraps, and is nil when that is not registered or not set.
+/// An optional, which the container resolves as its wrapped type, or nil if that is not registered
+/// or not set.
 protocol Nillable {
   static var wrapped: Any.Type { get }
   static func rebox(_ box: AnyBox?) -> AnyBox

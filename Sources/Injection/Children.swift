@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Container {
-  /// A container that adds to this one, or replaces for itself what it registers again.
+  /// A container that inherits this one's registrations, and may add or replace some.
   ///
   /// - Parameters:
-  ///   - fresh: False: shares what this one and its parents make, as a session does. True: a copy
-  ///     of the registrations as they are now, with nothing made, so that nothing keeps a replaced
-  ///     dependency, as a test needs it; what is `set` now is shared. Linear in the registrations.
-  ///   - configure: Registers and sets what is different.
+  ///   - fresh: False shares the objects of this container and its parents, as a session needs.
+  ///     True copies the current registrations without their objects, as a test needs, so that no
+  ///     object refers to a replaced dependency; it shares only objects that are `set`. Linear in
+  ///     the number of registrations.
+  ///   - configure: registers and sets the differences.
   public func child(
     fresh: Bool = false, _ configure: (Container) throws -> Void
   ) rethrows -> Container {
@@ -16,7 +17,7 @@ extension Container {
     return child
   }
 
-  /// A child with nothing of its own yet.
+  /// A child without own registrations; see `child(fresh:_:)`.
   public func child(fresh: Bool = false) -> Container {
     if !fresh { return Container(parent: self) }
     let originals = Array(sequence(first: self, next: \.parent))
@@ -38,20 +39,20 @@ extension Container {
     }
   }
 
-  /// The container that makes the current object, or that was made current; else `main`.
+  /// The container whose recipe runs, or that `asCurrent` set; otherwise `main`.
   public static var current: Container { Frame.current?.container ?? main }
 
-  /// Makes this container `current` while `body` runs, in this task and those it starts.
+  /// Makes this container `current` while `body` runs, in this task and its child tasks.
   ///
-  /// With a fresh child of `current` that is how a test overrides what the code under test asks
-  /// `current` for. `Task.detached`, and code that holds a container of its own, do not see it.
+  /// A test replaces dependencies of code that uses `current` with a fresh child of `current`.
+  /// `Task.detached`, and code that holds another container, do not see it.
   public func asCurrent<R>(_ body: () throws -> R) rethrows -> R {
     let frame = Frame(.standing, nil, self)
     defer { frame.close() }
     return try Frame.$current.withValue(frame, operation: body)
   }
 
-  /// Makes this container `current` while `body` runs, in this task and those it starts.
+  /// Makes this container `current` while `body` runs, in this task and its child tasks.
   public func asCurrent<R>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
   ) async rethrows -> R {

@@ -2,32 +2,31 @@
 
 import Synchronization
 
-// Threading: every method may be called from anywhere. The lock is held for looking up and for
-// changing what is registered and kept, never while a factory or a deinit runs, and never together
-// with that of another container.
+// Threading: every method is thread-safe. The lock protects registrations and objects; no factory
+// and no deinit runs under it, and no thread holds the locks of two containers.
 
-/// Knows how objects are made and keeps those that are shared.
+/// Makes objects by registered recipes and keeps the shared ones.
 ///
-/// Register recipes first, then ask: `let api = try container.get(Container.Key<any API>())`.
-/// Nothing starts by itself: singletons are made when first asked for, or all of them by `start()`.
+/// Register recipes first, then look up: `let api = try container.get(Container.Key<any API>())`.
+/// The first lookup makes a singleton; `start()` makes all of them.
 public final class Container: Sendable, CustomStringConvertible {
   struct State: Sendable {
-    /// In registration order, an alias after what it stands for.
+    /// In registration order, an alias after its base.
     var entries: [Entry] = []
     var byKey: [Target: Candidates] = [:]
-    /// With any name or none.
+    /// Regardless of names.
     var byType: [ObjectIdentifier: Candidates] = [:]
     var start = Start()
   }
 
-  /// What a key may stand for.
+  /// The entries that match a key.
   struct Candidates: Sendable {
     /// In registration order, each object once.
     private(set) var all: [Entry] = []
-    /// Those that are preferred when there is no name.
+    /// The entries that a lookup without a name prefers.
     private(set) var primaries: [Entry] = []
 
-    /// The only one, or the only primary one.
+    /// The only entry, or the only primary one.
     private(set) var choice: Entry?
   }
 
@@ -40,7 +39,7 @@ public final class Container: Sendable, CustomStringConvertible {
   /// An empty container.
   public convenience init() { self.init(parent: nil) }
 
-  /// A container filled by `modules`, functions that register what belongs together.
+  /// A container with the registrations of `modules`.
   public convenience init<E>(_ modules: (Container) throws(E) -> Void...) throws(E) {
     self.init(parent: nil)
     for module in modules { try module(self) }
@@ -52,7 +51,7 @@ public final class Container: Sendable, CustomStringConvertible {
     try state.withLock { (state) throws(E) in try body(&state) }
   }
 
-  /// One line for each registration: its keys, its scope, and whether it is made.
+  /// One line for each registration: its keys, its scope, and whether its object exists.
   public var description: String {
     let entries = Dictionary(grouping: locked { $0.entries }, by: \.order)
     let lines = entries.sorted { $0.key < $1.key }.map { _, same in
@@ -112,7 +111,8 @@ extension Container.Candidates {
 // MARK: - Looking up
 
 extension Container {
-  /// Every registration that is not replaced by one with the same key nearer by.
+  /// The registrations of this container and its parents, without those that a nearer container
+  /// replaces.
   var registrations: [Entry] {
     let own = locked { $0.entries.filter { $0.base == nil } }
     let keys = Set(own.map(\.recipe.target))
@@ -120,7 +120,7 @@ extension Container {
     return inherited + own
   }
 
-  /// The object of the only registration, or the only primary one, of a subclass.
+  /// The object of the only registration of a subclass, or of the only primary one.
   package func instance<Class: AnyObject>(ofSubclassOf superclass: Class.Type) throws -> Class? {
     var subclasses = Candidates()
     for entry in registrations where entry.recipe.target.type is Class.Type {
@@ -131,7 +131,7 @@ extension Container {
     return try entry.read(for: self)?.content as? Class
   }
 
-  /// The object, or nil when nothing is registered or set.
+  /// The object for a key; nil if it is not registered or not set.
   func supply(_ target: Target) throws -> AnyBox? {
     switch locked({ $0.candidates(target)?.choice?.shortcut }) {
     case .made(let made): return made
@@ -144,8 +144,8 @@ extension Container {
     return try target.wrapped.map { type, wrapped in type.rebox(try supply(wrapped)) }
   }
 
-  /// The nearest container decides whose candidates come to something; those that come from outside
-  /// and are not set do not.
+  /// The first non-nil result for the candidates of this container, then of its parents. A
+  /// registration without a recipe that is not set gives nil.
   func nearest<R, E>(_ target: Target, _ use: (Candidates) throws(E) -> R?) throws(E) -> R? {
     for container in sequence(first: self, next: \.parent) {
       let candidates = container.locked { $0.candidates(target) }

@@ -2,50 +2,51 @@
 
 import Synchronization
 
-// How an object is made: whoever claims the entry (`maker`) runs the recipe with no lock held,
-// wires the object (@Injected properties, `then:`, didInject), and only then publishes it. Others
-// wait for this entry alone. A failed construction releases the claim, and those who waited try for
-// themselves. `set` claims in the same way; it takes the claim from a maker, who drops its object.
+// Construction: the frame that claims the entry (`maker`) runs the recipe without a lock, wires the
+// object (`@Injected` properties, `then:`, `didInject`) and then publishes it. Other threads wait
+// for this entry only. A failed construction releases the claim, and the waiters retry. `set`
+// claims in the same way; it takes the claim from a constructing frame, which then discards its
+// object.
 //
-// No foreign code runs under a lock, not even a deinit: what is replaced leaves it first.
+// No client code runs under a lock, not even a deinit: replaced objects are released after it.
 
-/// What was registered.
+/// The parameters of a registration.
 @usableFromInline
 struct Recipe: Sendable {
   var target: Target
   var scope = Container.Scope.singleton
   var isPrimary = false
-  /// What it says it will ask for.
+  /// The declared arguments of a `using:` registration.
   var needs: [Target] = []
   var then: (@Sendable (AnyBox, Container) throws -> Void)?
   var makeLater: (@Sendable (Container) async throws -> AnyBox)?
   var make: (@Sendable (Container) throws -> AnyBox)?
-  /// Makes of the object of another entry what this key asks for.
+  /// For an alias: converts the base's object to this key's type.
   var convert: (@Sendable (AnyBox) -> AnyBox)?
 
-  /// Made by nobody here: it comes from outside, by `set`.
+  /// Whether there is no recipe: only `set` provides the object.
   var isGiven: Bool { make == nil && makeLater == nil && convert == nil }
 }
 
 /// A registration in one container, and its object.
-// Sendable: what can change is read and written under the lock of its owner.
+// Sendable: the lock of the owner protects all mutable state.
 @usableFromInline
 final class Entry: @unchecked Sendable {
   let recipe: Recipe
   unowned let owner: Container
-  /// Whom the recipe asks: the owner, or a fresh child for which this is a copy.
+  /// The container that the recipe uses: the owner, or the fresh child that this is a copy for.
   unowned let site: Container
-  /// What this is another key of.
+  /// For an alias: the entry that it is another key of.
   let base: Entry?
-  /// The place among the registrations of the owner; the base's for an alias.
+  /// The index among the owner's registrations; for an alias that of the base.
   let order: Int
   private var made: AnyBox?
-  /// What came from outside, in place of `made`.
+  /// The object of `set`, which takes precedence over `made`.
   private var given: AnyBox?
-  /// What aliases made of the object, by the alias.
+  /// The converted object for each alias.
   private var converted: [ObjectIdentifier: AnyBox] = [:]
   private var maker: Frame?
-  /// The last type that was found not to be `Injectable`.
+  /// A cache: the last type found not to be `Injectable`.
   private let plainType = Atomic(0)
 
   init(_ recipe: Recipe, in owner: Container, for site: Container, order: Int, base: Entry?) {
@@ -61,7 +62,8 @@ final class Entry: @unchecked Sendable {
 
   enum Shortcut: Sendable { case made(AnyBox), passing(Entry) }
 
-  /// What is left to do, when it is to hand out the object or to make one for the asker.
+  /// The fast path of a lookup: return the object, or make one for the caller; nil if there is
+  /// none.
   var shortcut: Shortcut? {
     if maker != nil { return nil }
     if let current { return .made(current) }
@@ -74,18 +76,18 @@ final class Entry: @unchecked Sendable {
 
   // MARK: Reading
 
-  /// What is kept, where it is still there.
+  /// The objects, without deallocated weak ones.
   ///
-  /// Asked outside the lock: this may be the last who keeps it.
+  /// Call it without the lock: it may release the last reference to an object.
   func state() -> (given: AnyBox?, made: AnyBox?) {
     let (given, made) = owner.locked { _ in (self.given, self.made) }
     return (given?.current == nil ? nil : given, made?.current == nil ? nil : made)
   }
 
-  /// Takes over what came from outside; before anybody else knows this entry.
+  /// Copies the object of `set`. Only for a new entry that no other thread knows.
   func adopt(_ other: Entry) { given = other.state().given }
 
-  /// The object, made now if need be; nil when it comes from outside and is not there.
+  /// Returns the object and makes it if necessary; nil if there is no recipe and it is not set.
   func read(for asker: Container, anew: Bool = false) throws -> AnyBox? {
     let passes = anew || recipe.scope == .transient
     while true {
@@ -105,7 +107,7 @@ final class Entry: @unchecked Sendable {
     }
   }
 
-  /// As `read`, for a singleton; runs an asynchronous recipe.
+  /// Makes a singleton if necessary, also by an asynchronous recipe.
   func prepare() async throws {
     while true {
       switch claim(mayMake: recipe.make != nil || recipe.makeLater != nil) {
@@ -125,7 +127,7 @@ final class Entry: @unchecked Sendable {
 
   private func claim(anew: Bool = false, mayMake: Bool) -> Claim {
     let (made, other) = owner.locked { _ in (anew ? nil : current, anew ? nil : maker) }
-    // While a value is replaced the old one is in force, except for what the new one asks for.
+    // During a `set` lookups return the old object, except those by the wiring of the new one.
     if let made, other.map({ Frame.live?.isWithin($0) ?? false }) != true { return .made(made) }
     if let other { return .others(other) }
     guard mayMake else { return .nobodys }
@@ -160,9 +162,10 @@ final class Entry: @unchecked Sendable {
 // MARK: - Making
 
 extension Entry {
-  /// Puts a value from outside in place, wired, for everybody; nil takes it away again.
+  /// Wires and publishes an object from outside; nil removes it.
   ///
-  /// Takes the claim from a maker, whose object will not be used, but waits for another `set`.
+  /// Takes the claim from a construction, whose object is then discarded, but waits for another
+  /// `set`.
   func set(_ new: AnyBox?, weakly: Bool) throws {
     guard let new else { return forgetting { given = nil } }
     let value = weakly ? try weakened(new) : new
@@ -183,12 +186,14 @@ extension Entry {
     _ = try conclude(frame, wired.map { value })
   }
 
-  /// Makes an object that is not kept; a recipe that comes back to itself would never end.
+  /// Makes an object without keeping it.
+  ///
+  /// - Throws: `circular` for a recipe that depends on itself, which would recurse without end.
   func pass(_ asker: Container) throws -> AnyBox {
     let frame = Frame(.passing, self, asker)
     defer { frame.close() }
     if let chain = frame.caller?.chain {
-      // With other arguments it may come to its end, as a tree does; the stack must not come first.
+      // With other arguments the recursion may end, as for a tree; limit it before the stack does.
       let own = chain.indices.filter { chain[$0].entry === self && !chain[$0].isOver }
       if let outer = own.first(where: { chain[$0].container === asker })
         ?? own.dropFirst(Self.maximumDepth).first
@@ -200,7 +205,7 @@ extension Entry {
     return try construct(frame)
   }
 
-  /// How often a recipe may be under way within itself, each time in a container of its own.
+  /// The limit of a recipe's recursion with a new container each time.
   private static let maximumDepth = 30
 
   private func construct(_ frame: Frame) throws -> AnyBox {
@@ -234,8 +239,8 @@ extension Entry {
     injectable?.didInject()
   }
 
-  /// A conformance is looked up once for each type: it costs more than all else here. Not for what
-  /// comes from outside: it may conform on one actor only.
+  /// Caches the negative result, because the conformance lookup costs more than everything else
+  /// here. Does not cache it for `set`: the object may conform only on an actor.
   private func injectable(_ content: Any, isSet: Bool) -> (any Injectable)? {
     let type = type(of: content)
     let id = Int(bitPattern: ObjectIdentifier(type))
@@ -254,9 +259,9 @@ extension Entry {
     throw InjectionError.notAClass(recipe.target)
   }
 
-  /// Ends a construction: publishes what it came to, or releases the claim.
+  /// Ends a construction: publishes the object, or releases the claim after a failure.
   ///
-  /// False: a `set` had taken it.
+  /// - Returns: false if a `set` has taken the claim.
   private func conclude(_ frame: Frame, _ result: Result<AnyBox?, any Error>) throws -> Bool {
     let isKept = forgetting { () -> Bool in
       guard maker === frame else { return false }
@@ -270,10 +275,10 @@ extension Entry {
     return isKept
   }
 
-  /// Forgets what was made with an object that never became complete.
+  /// Discards an object that refers to one whose construction failed.
   func drop() { forgetting { made = nil } }
 
-  /// Changes what is kept; what was kept is let go outside the lock.
+  /// Changes the objects under the lock and releases the old ones after it.
   private func forgetting<R: Sendable>(_ change: () -> R) -> R {
     let (result, old) = owner.locked { _ in
       let old = (given, made, converted)

@@ -3,21 +3,21 @@
 import Dispatch
 import Synchronization
 
-// Who is making what for whom, and who waits for it.
+// Tracks constructions, their callers and their waiters, to detect cycles and deadlocks.
 //
 // A frame is one construction in progress, or one container made current. Frames form a list from
-// the inside out; it is persistent and task-local, so the branches of an `async let` share their
-// callers but never see each other: a diamond is not a cycle. A `Task {}` started by a factory
-// inherits the list although the factory does not wait for it, and is judged as if it did until
-// that construction is over.
+// the innermost outwards; it is persistent and task-local, so the branches of an `async let` share
+// their callers but do not see each other: a diamond is not a cycle. A `Task {}` started by a
+// factory inherits the list; until the construction ends it counts as part of the factory, although
+// that does not wait for it.
 //
-// Invariant: nobody waits in a ring. A frame waits for those it called and for those it joined.
-// Whether waiting would close a ring is decided, and the wait noted, under one lock; of threads
-// that need each other the last one to ask learns it.
+// Invariant: the wait graph has no cycle. A frame waits for the frames that it called and those
+// that it joined. One lock covers the check for a cycle and the recording of the wait, so of
+// threads that need each other the last one to join detects the cycle.
 
-// Sendable: the links are read and written under the one lock.
+// Sendable: one lock protects the links.
 final class Frame: @unchecked Sendable {
-  /// Makes for one caller, makes for all, puts in place what comes from outside, or is current.
+  /// Making an unshared object, making a shared one, setting one from outside, or being current.
   enum Role { case passing, making, setting, standing }
 
   @TaskLocal static var current: Frame?
@@ -29,10 +29,10 @@ final class Frame: @unchecked Sendable {
   private let over = Atomic(false)
 
   private static let lock = Mutex(())
-  /// The object while it is wired: complete enough for those whose waiting would never end.
+  /// The object during its wiring, for frames that would deadlock waiting for the complete one.
   private var early: AnyBox?
   private var waiters: [Waiter] = []
-  /// Who took the early object; what they made falls with it.
+  /// The frames that used the early object; if this construction fails, theirs do too.
   private var borrowers: [Frame] = []
   private let fallen = Atomic(false)
 
@@ -41,17 +41,17 @@ final class Frame: @unchecked Sendable {
     caller = Frame.live
   }
 
-  /// What is being made or set here and now; a task may have outlived the innermost.
+  /// The innermost frame in progress; a task may have outlived frames within it.
   static var live: Frame? {
     current.flatMap { sequence(first: $0, next: \.caller).first { !$0.isOver } }
   }
 
   var isOver: Bool { over.load(ordering: .acquiring) }
 
-  /// What it was made with never became complete.
+  /// Whether it used an early object whose construction failed.
   var hasFallen: Bool { fallen.load(ordering: .acquiring) }
 
-  /// From the inside out, this one first.
+  /// From this frame outwards.
   var chain: [Frame] { Array(sequence(first: self, next: \.caller)) }
 
   func isWithin(_ outer: Frame) -> Bool {
@@ -65,8 +65,8 @@ final class Frame: @unchecked Sendable {
 
 // MARK: - Waiting
 
-/// One who waits for a frame.
-// Sendable: `early` is written before the group is left and read after that.
+/// A wait for a frame.
+// Sendable: `early` is written before `group.leave()` and read after the wait for it.
 final class Waiter: @unchecked Sendable {
   fileprivate let frame = Frame.live
   fileprivate let group = DispatchGroup()
@@ -74,12 +74,15 @@ final class Waiter: @unchecked Sendable {
 
   fileprivate func wake() { group.leave() }
 
-  /// Blocks the thread. The unfinished object, if waiting for a finished one would never end.
+  /// Blocks the thread.
+  ///
+  /// - Returns: the early object if waiting for the complete one would deadlock.
   func wait() -> AnyBox? {
     group.wait()
     return early
   }
 
+  /// As `wait()`, suspending the task.
   func suspend() async -> AnyBox? {
     await withCheckedContinuation { task in group.notify(queue: .global()) { task.resume() } }
     return early
@@ -87,12 +90,12 @@ final class Waiter: @unchecked Sendable {
 }
 
 extension Frame {
-  /// One who waits for this frame; nil when `mayWait` is false and it would have to.
+  /// Registers a wait for this frame; nil if `mayWait` is false and the frame is in progress.
   ///
-  /// - Throws: `circular`, when nothing in the ring has an early object to break it with.
+  /// - Throws: `circular` for a cycle in which no frame has an early object to break it with.
   func join(mayWait: Bool = true) throws(InjectionError) -> Waiter? {
     let waiter = Waiter()
-    // Woken when the lock is free: then what they keep can go.
+    // Woken without the lock, because waiters may release objects.
     var loosened: [Waiter] = []
     defer { loosened.forEach { $0.wake() } }
     return try Frame.lock.withLock { _ throws(InjectionError) in
@@ -116,7 +119,7 @@ extension Frame {
     }
   }
 
-  /// The frames from `start` down to this one, each waiting for the next; nil when there is no way.
+  /// The frames from `start` to this one, each waiting for the next; nil if there is no such path.
   private func way(from start: Frame) -> [Frame]? {
     var visited: Set<ObjectIdentifier> = []
     func search(_ frame: Frame) -> [Frame]? {
@@ -130,7 +133,9 @@ extension Frame {
     return search(self)
   }
 
-  /// Gives one in the ring the early object that it waits for; it is to be woken.
+  /// Breaks a cycle: gives one of its waiters the early object that it waits for.
+  ///
+  /// - Returns: the waiter, for the caller to wake.
   private static func loosen(_ ring: [Frame]) -> Waiter? {
     for (before, frame) in zip(ring, ring.dropFirst()) where frame.early != nil {
       guard let index = frame.waiters.firstIndex(where: { $0.frame === before }) else { continue }
@@ -144,7 +149,7 @@ extension Frame {
 
   func show(_ early: AnyBox) { Frame.lock.withLock { _ in self.early = early } }
 
-  /// Lets those who wait look again.
+  /// Wakes the waiters, which then retry.
   func dismissWaiters() {
     Frame.lock.withLock { _ in
       defer { waiters = [] }
@@ -152,10 +157,10 @@ extension Frame {
     }.forEach { $0.wake() }
   }
 
-  /// For a frame that nobody can join.
+  /// Ends a frame without waiters.
   func close() { over.store(true, ordering: .releasing) }
 
-  /// Ends the construction. When it failed, so did what was made with its object.
+  /// Ends the construction and wakes the waiters. A failure extends to the borrowers.
   func end(failed: Bool) {
     let (waiting, fallen, object) = Frame.lock.withLock { _ in
       close()

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Container {
-  /// Hands values from one object to another, as from one screen to the next.
+  /// Copies values from one object to another, such as from one screen to the next.
   ///
   /// Each `@Injected` property of `target` gets the value of the stored property of `source` with
-  /// the same name, if that begins with `prefix` and has a value; nil only goes where the type is
-  /// the same. Objects of an actor conform to `Injectable` on it, and are handed over there.
-  /// - Throws: `InjectionError` with `mismatch` and every property, as `candidates`, that has
-  ///   another type; then nothing was handed over.
+  /// the same name, if the name begins with `prefix` and the property has a value. Nil is copied
+  /// only between equal types. Call this on the actor on which the objects conform to `Injectable`.
+  ///
+  /// - Throws: `InjectionError` with `mismatch` and, in `candidates`, every property whose type
+  ///   differs; then nothing is copied.
   public static func handOff(
     from source: some Injectable, to target: some Injectable, prefix: String = ""
   ) throws {

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An object that is completed after it is made.
+/// An object that the container completes after its initialiser.
 public protocol Injectable: AnyObject {
-  /// Called once all `@Injected` properties are filled and `then:` has run; may be empty.
+  /// Called after all `@Injected` properties are filled and `then:` has run; may be empty.
   ///
-  /// It has no default, because a subclass could not override that: its own would never be called.
+  /// There is no default implementation, because a subclass could not override it.
   func didInject()
 }
 
-/// A property that is filled late: by `inject(into:)`, by assignment, or when it is first read,
-/// then from the container that was current when it was made. Not for `Sendable` classes.
+/// A property that is filled after the initialiser: by `inject(into:)`, by assignment, or by its
+/// first read, then from the container that was current when the property was created.
+///
+/// Not for `Sendable` classes.
 @propertyWrapper
 public struct Injected<Value> {
   private final class Slot {
     enum Content {
-      /// Where to look on first read, and how.
+      /// The container and the lookup for the first read.
       case container(Container, (Container) throws -> Value)
       case value(Value)
     }
@@ -29,22 +31,22 @@ public struct Injected<Value> {
     slot = Slot(.container(.current, supply))
   }
 
-  /// A property with a value of its own, until another is assigned.
+  /// A property with an initial value.
   public init(wrappedValue: Value) {
     slot = Slot(.value(wrappedValue))
   }
 
-  /// A property for a key, or for its type.
+  /// A property for a key, by default that of its type.
   public init(_ key: Container.Key<Value> = Container.Key()) where Value: Sendable {
     self.init { try $0.get(key) }
   }
 
-  /// A property that is nil when nothing is registered or set for the key.
+  /// A property that is nil if the key is not registered or not set.
   public init<T: Sendable>(_ key: Container.Key<T>) where Value == T? {
     self.init { try $0.find(key) }
   }
 
-  /// The value; the first read may make it, and traps as `inject()` does when that fails.
+  /// The value. The first read may make it, and traps if that fails, as `inject()` does.
   public var wrappedValue: Value {
     get {
       switch slot.content {
@@ -61,12 +63,12 @@ public struct Injected<Value> {
   }
 }
 
-/// An `@Injected` property of whatever type.
+/// An `@Injected` property of any type.
 protocol Fillable {
   static var type: Any.Type { get }
   var content: Any? { get }
   func fill(from container: Container) throws
-  /// How to assign `value`; nil when the property has another type.
+  /// A closure that assigns `value`; nil if the property has another type.
   func assigning(_ value: Any) -> (() -> Void)?
 }
 
@@ -82,10 +84,11 @@ extension Injected: Fillable {
 }
 
 extension Container {
-  /// Fills the `@Injected` properties of an object made elsewhere, then calls its `didInject()`.
+  /// Fills the `@Injected` properties of an object from outside, then calls its `didInject()`.
   ///
   /// Properties that have a value keep it.
-  /// - Throws: What `get` throws for one of them.
+  ///
+  /// - Throws: the error of `get` for a property.
   public func inject(into object: some Injectable) throws {
     try fill(object)
     object.didInject()
@@ -97,7 +100,7 @@ extension Container {
     }
   }
 
-  /// Stored properties, those of superclasses too; of an `@Injected` one the wrapper.
+  /// The stored properties, including those of superclasses; for an `@Injected` one the wrapper.
   static func properties(of object: Any) -> [(name: String, value: Any)] {
     sequence(first: Mirror(reflecting: object), next: \.superclassMirror).flatMap(\.children).map {
       (String(($0.label ?? "").trimmingPrefix("_")), $0.value)
@@ -105,10 +108,10 @@ extension Container {
   }
 }
 
-/// The object for a key, from the container that is current: `let api = inject(.api)`.
+/// The object for a key from the current container: `let api = inject(.api)`.
 ///
-/// For stored properties that have an initial value. Prefer arguments of the initialiser: they can
-/// be validated. Traps with the text of the error, because an initial value cannot throw.
+/// For initial values of stored properties. Prefer arguments of the initialiser, which `validate()`
+/// can check. Traps with the error's text, because an initial value cannot throw.
 public func inject<T: Sendable>(_ key: Container.Key<T> = Container.Key()) -> T {
   required { try Container.current.get(key) }
 }

@@ -1,40 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a registration or a lookup cannot work, and what to do about it.
+/// The error of a registration or a lookup, with its fix.
 public struct InjectionError: Error, CustomStringConvertible {
-  /// The kinds of failure; the raw value says it in words.
+  /// The kinds of failures; the raw values are part of the message.
   public enum Code: String, Sendable {
-    /// Nothing is registered for the key, or it is registered and not set.
+    /// The key is not registered, or registered without a recipe and not set.
     case missing = "nothing is registered or set for it"
-    /// Several registrations fit and none, or more than one, is primary.
-    case ambiguous = "several registrations fit"
+    /// Several registrations match, and not exactly one is primary.
+    case ambiguous = "several registrations match"
     /// Two registrations have the same type and name.
     case duplicate = "it is registered more than once"
-    /// The object is needed to make itself.
-    case circular = "it is needed to make itself"
-    /// An asynchronous recipe has not been run yet.
-    case notReady = "it is made asynchronously, and is not made yet"
-    /// A value that is not a class instance cannot be kept weakly.
+    /// The object depends on itself.
+    case circular = "it depends on itself"
+    /// The object's recipe is asynchronous and has not run yet.
+    case notReady = "its recipe is asynchronous and has not run yet"
+    /// Only class instances can have weak references.
     case notAClass = "it is not a class instance, so it cannot be kept weakly"
-    /// `handOff` met properties with the same name and another type, the `candidates`.
+    /// `handOff` found properties with equal names and different types, the `candidates`.
     case mismatch = "properties of the same name have another type"
     /// `validate()` found `problems`.
-    case invalid = "the registrations do not fit together"
+    case invalid = "the registrations are inconsistent"
   }
 
-  /// What kind of failure it is.
   public let code: Code
-  /// The key that was asked for; its type and name.
+  /// The requested key: its type and name.
   public var key: String { path.last ?? "Container" }
-  /// The objects that were being made, the outermost first, down to the key.
+  /// The objects under construction, the outermost first, and then the key.
   public internal(set) var path: [String]
-  /// What could have been meant.
+  /// The registrations that match, or nearly match, the key.
   public internal(set) var candidates: [String] = []
-  /// Everything found, when the code is `invalid`.
+  /// The single errors of the code `invalid`.
   public internal(set) var problems: [InjectionError] = []
-  /// What is not made yet; after that the lookup is worth another try.
+  /// The entry to make before a retry can succeed.
   var pending: (entry: Entry, owner: Container)?
-  /// One sentence that says what to change.
+  /// The fix, in one sentence.
   public let cure: String
 
   static func unclear(_ target: Target, _ candidates: [Entry]) -> InjectionError {
@@ -52,7 +51,7 @@ public struct InjectionError: Error, CustomStringConvertible {
       cure: "Use another scope, or set it without `weak`.")
   }
 
-  /// - Parameter wired: What could be used already, had it been asked for first.
+  /// - Parameter wired: an object whose early construction would have broken the cycle.
   static func circular(_ path: [String], _ wired: String? = nil) -> InjectionError {
     InjectionError(
       code: .circular, path: path,
@@ -62,7 +61,8 @@ public struct InjectionError: Error, CustomStringConvertible {
         ?? "Set the links in `then:`, or after the objects exist.")
   }
 
-  /// The key, what happened, the path, the candidates, the cure; then all problems, a line each.
+  /// The key, the problem, the path, the candidates and the fix; then one line for each of
+  /// `problems`.
   public var description: String {
     var text = "\(key): \(code.rawValue)."
     if path.count > 1 { text += " Path: " + path.joined(separator: " -> ") + "." }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Container {
-  /// What is asked for: a type, optionally a name. Both together are the identity.
+  /// Identifies an object by its type and an optional name.
   ///
-  /// Declare keys once, beside the type they stand for:
+  /// Declare keys once, next to their type:
   /// `extension Container.Key where Value == any API { static var api: Self { Self("api") } }`.
   public struct Key<Value>: Sendable {
     @usableFromInline let target: Target
 
-    /// A key for `Value`; without a name it stands for whatever is registered for the type.
+    /// A key for `Value`; without a name it matches every registration of the type.
     @inlinable public init(_ name: String? = nil) { target = Target(Value.self, name) }
   }
 
-  /// How long a made object is kept, and by whom.
+  /// The lifetime of objects.
   public enum Scope: String, Sendable {
-    /// One for the container, kept as long as the container.
+    /// One object, kept as long as the container.
     case singleton
-    /// One for the container as long as somebody else keeps it.
+    /// One object, kept only as long as there are strong references outside the container.
     case weak
-    /// A new one for everybody who asks.
+    /// A new object for each lookup.
     case transient
   }
 }
 
-/// A key whose type the engine does not know.
+/// A type-erased key.
 @usableFromInline
 struct Target: Hashable, Sendable {
   @usableFromInline let type: Any.Type
@@ -33,7 +33,7 @@ struct Target: Hashable, Sendable {
 
   var id: ObjectIdentifier { ObjectIdentifier(type) }
   var unnamed: Target { Target(type) }
-  /// What an optional type wraps, under the same name.
+  /// For an optional type: the key of the wrapped type with the same name.
   var wrapped: (type: any Nillable.Type, target: Target)? {
     (type as? any Nillable.Type).map { ($0, Target($0.wrapped, name)) }
   }

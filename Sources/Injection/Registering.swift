@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Registering never throws, so that a module is a plain list. What cannot work is reported by
-// `validate()`, by `start()`, and by the first lookup that meets it.
+// Registering never throws, so that a module is a plain list. `validate()`, `start()` and lookups
+// report wrong registrations.
 
 extension Container {
-  /// Completes an object before others see it.
+  /// Completes an object before the container publishes it.
   public typealias Then<T> = @Sendable (T, Container) throws -> Void
 
   /// Registers a closure that makes a `T`.
   ///
   /// - Parameters:
-  ///   - key: A name, when the type alone does not say which one is meant.
-  ///   - scope: How long the object is kept. Only a `Sendable` one can be shared.
-  ///   - primary: Whether an unnamed lookup prefers this among several of the type.
-  ///   - make: Makes the object; runs with no lock held, from whatever thread asks first.
-  ///   - then: Completes the object before others see it. Property cycles are closed here.
+  ///   - key: a name that distinguishes this from other registrations of the type.
+  ///   - scope: the object's lifetime; only a `Sendable` object can be shared.
+  ///   - primary: whether a lookup without a name prefers this among several of the type.
+  ///   - make: makes the object; runs without a lock, on the thread of the first lookup.
+  ///   - then: completes the object before the container publishes it, such as by closing a cycle
+  ///     of properties.
   @discardableResult @inlinable
   public func register<T>(
     _ key: Key<T> = Key(), scope: Scope = .singleton, primary: Bool = false,
@@ -23,12 +24,12 @@ extension Container {
     add(key, scope, primary, then) { Box(try make($0)) }
   }
 
-  /// Registers an asynchronous singleton, as `{ _ in await Database.open() }`.
+  /// Registers an asynchronous singleton, such as `{ _ in await Database.open() }`.
   ///
-  /// It is read with `get` after `start()`, before that with `resolve()`. A recipe that itself asks
-  /// with `get` for another one that is not made yet is run again when that one is there. What
-  /// conforms to `Injectable` on an actor is not injected by itself: call `inject(into:)` in the
-  /// closure.
+  /// Read it with `get` after `start()`, with `resolve()` before. If its recipe calls `get` for
+  /// another asynchronous object that does not exist yet, the container makes that one and runs the
+  /// recipe again. It does not inject an object that conforms to `Injectable` on an actor: call
+  /// `inject(into:)` in the closure.
   @discardableResult @inlinable
   public func register<T: Sendable>(
     _ key: Key<T> = Key(), primary: Bool = false,
@@ -37,9 +38,9 @@ extension Container {
     add(key, .singleton, primary, then, later: { Box(try await make($0)) })
   }
 
-  /// Registers a singleton that is made on the main actor, as `{ @MainActor _ in ViewModel() }`.
+  /// Registers a singleton of the main actor, such as `{ @MainActor _ in ViewModel() }`.
   ///
-  /// It is read like one of an asynchronous recipe.
+  /// Read it like that of an asynchronous recipe.
   @discardableResult @inlinable
   public func register<T: Sendable>(
     _ key: Key<T> = Key(), primary: Bool = false,
@@ -48,9 +49,11 @@ extension Container {
     add(key, .singleton, primary, then, later: { Box(try await make($0)) })
   }
 
-  /// Registers an initialiser or function whose arguments are found by type, as `using: Shop.init`.
+  /// Registers an initialiser or function, such as `using: Shop.init`, and finds its arguments by
+  /// type.
   ///
-  /// Such a recipe is checked by `validate()`. An optional argument is nil when nothing is there.
+  /// `validate()` checks the arguments. An optional argument is nil if its type is not registered
+  /// or not set.
   @discardableResult @inlinable @_disfavoredOverload
   public func register<T: Sendable, each D: Sendable>(
     _ key: Key<T> = Key(), scope: Scope = .singleton, primary: Bool = false,
@@ -60,7 +63,7 @@ extension Container {
       key, scope: scope, primary: primary, using: make, with: repeat Key<each D>(), then: then)
   }
 
-  /// Registers an initialiser or function with one key for each argument.
+  /// Registers an initialiser or function with a key for each argument.
   @discardableResult @inlinable @_disfavoredOverload
   public func register<T: Sendable, each D: Sendable>(
     _ key: Key<T> = Key(), scope: Scope = .singleton, primary: Bool = false,
@@ -83,7 +86,7 @@ extension Container {
     return Registration(container: self, entry: locked { $0.add(recipe, to: self) })
   }
 
-  /// What `register` returns, to add further keys.
+  /// The result of `register`, to add further keys with `as`.
   public struct Registration<T>: Sendable {
     let container: Container
     let entry: Entry
@@ -91,11 +94,11 @@ extension Container {
 }
 
 extension Container.Registration where T: Sendable {
-  /// Makes the same object available under another key: a protocol, a superclass, another name.
+  /// Registers the same object under another key: a protocol, a superclass, another name.
   ///
   /// `up` converts, so the compiler checks the relation: `.as(Container.Key<any API>()) { $0 }`.
-  /// A recipe of several statements must say its type, `{ _ -> RealAPI in`, or it is taken for
-  /// one of the superclass or protocol.
+  /// A recipe of several statements must declare its type, `{ _ -> RealAPI in`, or Swift infers the
+  /// superclass or protocol.
   @discardableResult
   public func `as`<U>(
     _ key: Container.Key<U>, _ up: @escaping @Sendable (T) -> U

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Container {
-  /// How far `start()` has come, and who waits for it.
+  /// The state of `start()`, and the tasks that wait in `ready()`.
   struct Start: Sendable {
     var isFinished = false
     var failure: (any Error)?
@@ -10,13 +10,14 @@ extension Container {
     typealias Waiter = AsyncThrowingStream<Never, any Error>.Continuation
   }
 
-  /// Tells one who waits from another.
+  /// The identity of a waiting task.
   private final class Ticket: Sendable {}
 
-  /// Validates, then makes every singleton, the parents' too: first the asynchronous ones, then the
-  /// others, in registration order. After that each of them is a plain synchronous read.
+  /// Validates, then makes every singleton, including the parents': first the asynchronous ones,
+  /// then the others, in registration order. Afterwards `get` returns all of them without
+  /// suspending.
   ///
-  /// - Throws: What `validate()` or a factory throws; `start()` can then be called again.
+  /// - Throws: the error of `validate()` or of a factory; then `start()` can be called again.
   public func start() async throws {
     note { $0.failure = nil }
     do {
@@ -25,7 +26,7 @@ extension Container {
       let later = singletons.filter { $0.recipe.makeLater != nil }
       for entry in later + singletons { try await settling { try await entry.prepare() } }
     } catch {
-      // Whoever keeps the error must not keep the container.
+      // The error must not keep the container alive.
       var failure = error
       if var error = error as? InjectionError {
         error.pending = nil
@@ -37,7 +38,9 @@ extension Container {
     for waiter in note({ ($0.isFinished, $0.failure) = (true, nil) }) { waiter.finish() }
   }
 
-  /// Changes the state and returns who waits. What is replaced is let go outside the lock.
+  /// Changes the state, and releases the old one without the lock.
+  ///
+  /// - Returns: the waiters.
   @discardableResult
   private func note(_ change: (inout Start) -> Void) -> [Start.Waiter] {
     let old = locked { state in
@@ -47,10 +50,10 @@ extension Container {
     return Array(old.waiting.values)
   }
 
-  /// Returns when `start()` of this container or of a parent has finished, at once when it had.
+  /// Waits until `start()` of this container or of a parent has succeeded.
   ///
-  /// - Throws: What its own `start()` threw last, or what one that it waits for throws, and
-  ///   `CancellationError` when the waiting task is cancelled.
+  /// - Throws: the last error of this container's `start()`, or the error of a `start()` that fails
+  ///   while this waits; `CancellationError` when the task is cancelled.
   public func ready() async throws {
     let line = Array(sequence(first: self, next: \.parent))
     let (stream, waiter) = AsyncThrowingStream<Never, any Error>.makeStream()
@@ -73,21 +76,20 @@ extension Container {
     try Task.checkCancellation()
   }
 
-  /// As `get`, and waits for asynchronous recipes, its own and those it depends on.
+  /// As `get`, but also runs asynchronous recipes, of the object and of those it depends on.
   ///
-  /// A factory that asks with `get` for an asynchronous object that is not made yet fails, and is
-  /// run again when that one is there.
+  /// If a factory calls `get` for an asynchronous object that does not exist yet, the container
+  /// makes that one and runs the factory again.
   public func resolve<T: Sendable>(_ key: Key<T> = Key()) async throws -> T {
     try await settling { try get(key) }
   }
 
-  /// Runs `body`; when it stops at an asynchronous object that is not made yet, makes that one and
-  /// tries again.
+  /// Runs `body`; when it fails for lack of an asynchronous object, makes that one and retries.
   private func settling<R: Sendable>(
     _ path: [Entry] = [], _ body: @Sendable () async throws -> R
   ) async throws -> R {
-    // A key may be asynchronous here and in each parent. By key, so that this ends although each
-    // try may ask a container that it has just made.
+    // A key may be asynchronous here and in each parent. Counting by key ends the loop even if each
+    // try uses a new container.
     var prepared: [Target: Int] = [:]
     let most = sequence(first: self, next: \.parent).reduce(0) { count, _ in count + 1 }
     while true {

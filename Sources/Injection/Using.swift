@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Container {
-  /// The object for a key, made now if need be. Never suspends.
+  /// The object for a key, made if necessary. Never suspends.
   ///
-  /// An unnamed key means the only registration of the type, or the only primary one. While another
-  /// thread makes the object, this one is blocked.
-  /// Constant time, plus one step for each parent container.
-  /// - Throws: `InjectionError`, or what the factory throws; then the next call tries again.
+  /// A key without a name matches the only registration of the type, or the only primary one.
+  /// Blocks while another thread makes the object. O(parent containers).
+  ///
+  /// - Throws: `InjectionError`, or the factory's error; the next call tries again.
   @inlinable public func get<T: Sendable>(_ key: Key<T> = Key()) throws -> T {
     try demand(key.target).open(as: T.self)
   }
 
-  /// As `get`, and nil when nothing is registered, or what comes from outside is not there.
+  /// As `get`, but nil if the key is not registered or not set.
   public func find<T: Sendable>(_ key: Key<T> = Key()) throws -> T? {
     try supply(key.target)?.open(as: T.self)
   }
 
-  /// Every object of a type, in registration order, from the nearest container that has any.
+  /// Every object of a type in registration order, from the nearest container that has any.
   public func all<T: Sendable>(_ type: T.Type = T.self) throws -> [T] {
     try nearest(Target(type)) { candidates in
       let all = try candidates.all.compactMap { try $0.read(for: self) }
@@ -24,10 +24,11 @@ extension Container {
     } ?? []
   }
 
-  /// A new object whatever its scope and whatever is set, with arguments given for this once.
+  /// Makes a new object with arguments, regardless of its scope and of `set`.
   ///
-  /// The recipe, and the transient recipes that it asks, find the values by type.
-  /// - Throws: `InjectionError`, with `notReady` for an asynchronous recipe, or what it throws.
+  /// The recipe, and the transient recipes that it depends on, find the values by type.
+  ///
+  /// - Throws: `InjectionError`, with `notReady` for an asynchronous recipe, or the recipe's error.
   public func make<T, each A: Sendable>(
     _ key: Key<T> = Key(), with values: repeat each A
   ) throws -> sending T {
@@ -40,18 +41,18 @@ extension Container {
     return made.open()
   }
 
-  /// Adds an argument, beside others of its type: two of a kind are an error when asked for.
+  /// Adds an argument; a lookup of one of several arguments of a type is ambiguous.
   private func give<T: Sendable>(_ value: T) { register { _ in value } }
 
-  /// Puts an object from outside in place of what the key stands for here; nil takes it away, and
-  /// what was there is found again: an object that was made, a recipe, or what a parent has.
+  /// Replaces the object of a key by one from outside; nil removes it, and restores the object that
+  /// was made, the recipe, or the parent's registration.
   ///
-  /// An `Injectable` object is injected before others see it, one that conforms on an actor only
-  /// there. Registers the key when it is new; `set(nil, for:)` declares it, so that `validate()`
-  /// knows.
-  /// - Parameter weak: Whether somebody else keeps the object.
-  /// - Throws: `InjectionError`, with `notAClass` when a value cannot be kept weakly, and what
-  ///   injecting throws; then what was found before is found again.
+  /// An `Injectable` object is injected before the container publishes it; call this on the actor
+  /// on which it conforms. Registers a new key; `set(nil, for:)` declares one for `validate()`.
+  ///
+  /// - Parameter weak: whether the container only keeps a weak reference.
+  /// - Throws: `InjectionError`, with `notAClass` for a weak value that is not a class instance, or
+  ///   an error of the injection; then nothing changes.
   public func set<T: Sendable>(
     _ value: T?, for key: Key<T> = Key(), weak: Bool = false
   ) throws {
@@ -75,9 +76,9 @@ extension Container {
     let cure =
       switch entry?.state().given {
       case nil where entry == nil:
-        "Register it, or add `.as` with this key to what should be found."
+        "Register it, or add `.as` with this key to the registration of its type."
       case nil: "It is registered but not set: call `set`."
-      default: "It comes from outside and has no recipe: use `get`."
+      default: "It is set and has no recipe: use `get`."
       }
     return InjectionError(
       code: .missing, path: Frame.path(to: target),

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Container {
-  /// Reports everything that is missing, ambiguous, registered twice or circular, at once.
+  /// Checks for missing, ambiguous, duplicate and circular registrations.
   ///
-  /// Runs no factory: `using:` registrations are checked by the arguments they declare; a closure
-  /// cannot be looked into. Arguments given only by `make(with:)` are declared by `set(nil, for:)`.
-  /// Time is linear in the number of registrations and of their arguments; a transient one counts
-  /// once for each container that asks for it.
+  /// Runs no factory: it follows the declared arguments of `using:` registrations, not the lookups
+  /// of closures. Declare arguments that only `make(with:)` passes by `set(nil, for:)`. Linear in
+  /// the number of registrations and arguments; a transient one counts once for each container that
+  /// uses it.
+  ///
   /// - Throws: `InjectionError` with `invalid` and all `problems`.
   public func validate() throws {
     var problems = sequence(first: self, next: \.parent).reversed().flatMap(\.unclear)
-    /// Entries, by the container that they ask.
+    /// The visited entries by the container that their recipes use.
     var finished: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
     var path: [(entry: Entry, site: Container)] = []
 
@@ -21,7 +22,7 @@ extension Container {
       }
       let isNew = finished[ObjectIdentifier(site), default: []].insert(ObjectIdentifier(entry))
       guard isNew.inserted else { return }
-      if entry.state().given != nil { return }  // Its recipe is not asked.
+      if entry.state().given != nil { return }  // Its recipe does not run.
       path.append((entry, site))
       for need in entry.recipe.needs { follow(need, site) }
       path.removeLast()
@@ -34,7 +35,7 @@ extension Container {
         if let next { return visit(next.state().given == nil ? next.origin : next, site) }
         if wrapped == nil { throw site.missing(need) }
       } catch {
-        if error.code == .duplicate { return }  // That is reported once, by `unclear`.
+        if error.code == .duplicate { return }  // `unclear` reports it once.
         var error = error
         error.path = path.map(\.entry.label) + [error.key]
         problems.append(error)
@@ -43,14 +44,14 @@ extension Container {
 
     for entry in registrations { visit(entry, self) }
     guard !problems.isEmpty else { return }
-    throw InjectionError(code: .invalid, path: [], problems: problems, cure: "Solve each of these:")
+    throw InjectionError(code: .invalid, path: [], problems: problems, cure: "Fix each of these:")
   }
 
   private func locate(_ target: Target) throws(InjectionError) -> Entry? {
     try nearest(target) { candidates throws(InjectionError) in try candidates.chosen(for: target) }
   }
 
-  /// Names given twice, and more than one primary.
+  /// Duplicate names, and types with more than one primary registration.
   private var unclear: [InjectionError] {
     let (byKey, byType) = locked { ($0.byKey, $0.byType.values) }
     let names = byKey.values.compactMap { candidates -> (Target, [Entry])? in

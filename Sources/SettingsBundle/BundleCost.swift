@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was read of a bundle so far.
+/// The totals over the panes read so far.
 struct BundleCost {
   private var panes = 0
   private var bytes = 0
@@ -12,7 +12,9 @@ struct BundleCost {
     elements += list.elements
   }
 
-  /// Whether another pane may be read, so many panes deep; the fault is at the row that names it.
+  /// Checks that another pane may be read.
+  ///
+  /// - Parameter offset: the row that names the pane.
   func check(_ limits: SettingsBundle.Limits, depth: Int, at offset: Int) throws(Fault) {
     func check(
       _ isWithin: Bool, _ code: PropertyListError.Code, _ what: String, _ cure: String

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only code that touches the file system. A bundle may come from anywhere, so:
-// - no file outside of the folder is read: neither through `..`, nor an absolute path, nor a link;
-// - only regular files are read (a FIFO would block), and none before its size is known.
+// The only code that touches the file system. Bundles are untrusted input, so:
+// - it reads no file outside the folder: not through `..`, an absolute path or a symbolic link;
+// - it reads only regular files (a FIFO would block), and checks the size first.
 
 import KeepsakeValues
 
 package struct BundleFolder {
-  /// As the caller wrote it, for messages; empty for the current directory.
+  /// The path that the caller wrote, for messages; empty for the current directory.
   private let shown: String
   /// Absolute and without symbolic links.
   private let path: String
@@ -28,7 +28,7 @@ package struct BundleFolder {
         shown: path, path: real.path, identifier: real.lastPathComponent, isBundle: true)
       return (folder, "Root.plist")
     }
-    // A link to a file: the panes are beside the link, where the caller sees them.
+    // Panes are in the folder of the link, not of its target.
     let parent = url.absoluteURL.deletingLastPathComponent().resolvingSymlinksInPath()
     let name = url.lastPathComponent
     let slash = path.reversed().drop { $0 == "/" }.firstIndex(of: "/")
@@ -43,7 +43,7 @@ package struct BundleFolder {
     shown.isEmpty || shown.hasSuffix("/") ? shown + file : "\(shown)/\(file)"
   }
 
-  /// Where a file of this folder really is.
+  /// Where a path leads once links are resolved.
   package enum Location {
     case inside(String)
     case outside
@@ -51,7 +51,7 @@ package struct BundleFolder {
   }
 
   package func locate(_ file: String) throws(PropertyListError) -> Location {
-    // Longer than any system's paths; resolving it would take its time.
+    // Longer than any system allows; resolving it would be slow.
     guard file.utf8.count <= 4096 else { return .missing }
     let named = "\(path)/\(file)"
     let real = URL(filePath: named).resolvingSymlinksInPath().path
@@ -87,7 +87,7 @@ package struct BundleFolder {
     }
   }
 
-  /// The names in a folder of the bundle in order, "" for the bundle itself; none if it cannot be
+  /// The sorted names in a folder of the bundle, "" for the bundle itself; empty if it cannot be
   /// listed.
   package func names(in subfolder: String = "") -> [String] {
     let folder = subfolder.isEmpty ? path : "\(path)/\(subfolder)"
@@ -95,7 +95,7 @@ package struct BundleFolder {
   }
 }
 
-// MARK: - The file system's answers
+// MARK: - File system calls
 
 extension BundleFolder {
   private static func attributes(
@@ -103,9 +103,9 @@ extension BundleFolder {
   ) throws(PropertyListError) -> (type: FileAttributeType?, size: Int) {
     do {
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
-      // The path is resolved, so what is still a link leads nowhere, or in a circle.
+      // The path is resolved, so a remaining link is broken or part of a cycle.
       if attributes[.type] as? FileAttributeType == .typeSymbolicLink { throw POSIXError(.ENOENT) }
-      // A number of another type on each platform.
+      // The type of the number depends on the platform.
       let size = attributes[.size] as? UInt ?? (attributes[.size] as? UInt64).map { UInt($0) }
       return (attributes[.type] as? FileAttributeType, Int(clamping: size ?? .max))
     } catch {

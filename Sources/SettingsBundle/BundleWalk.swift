@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From pane to pane, collecting seeds.
+// Walks the panes depth first and collects seeds.
 //
 // Invariants:
-// - a file is read at most once, by its real path: a second row for it, and so every cycle, adds
-//   nothing and is no fault (a child that links back to its parent is odd, but it loses no seed);
-// - `visited` has the place in `panes` of each file that was read, -1 for one that is no pane;
-// - `seeds` has every key once, compared by bytes; `places` says where;
-// - `open` is the way from the root to the current pane, with the next row of each.
+// - each file, by its real path, is read at most once; a second row for it, and so every cycle,
+//   adds nothing and is not a fault (a child that links back to its parent loses no seed);
+// - `visited` maps each file read to its index in `panes`, -1 for a file that is not a pane;
+// - `seeds` has every key once, compared by bytes; `places` maps keys to their index;
+// - `open` is the path from the root to the current pane, with the next row of each.
 
 import KeepsakeValues
 
@@ -32,7 +32,7 @@ struct BundleWalk {
     missing = MissingPanes(folder)
   }
 
-  /// - Parameter isBundle: Whether the file has to be a pane; else it may be a flat table.
+  /// - Parameter isBundle: whether the file must be a pane; otherwise it may be a flat table.
   mutating func run(from root: String, isBundle: Bool) throws(PropertyListError) {
     let pane = try readRoot(root, isBundle: isBundle)
     if !isBundle, let members = pane.root.members, pane.root["PreferenceSpecifiers"] == nil {
@@ -61,7 +61,7 @@ struct BundleWalk {
     }
   }
 
-  /// A table of keys and defaults.
+  /// Adds the members of a flat table.
   private mutating func collect(
     _ members: [PropertyListNode.Member], in pane: SettingsPane
   ) throws(PropertyListError) {
@@ -79,12 +79,12 @@ struct BundleWalk {
     }
   }
 
-  /// A row that breaks the schema. Its default counts nevertheless, if it is a scalar.
+  /// Reports a row that breaks the schema; its default still seeds if it is a scalar.
   private mutating func salvage(
     _ specifier: SettingsSpecifier, _ fault: Fault, in pane: SettingsPane
   ) throws(PropertyListError) {
     try report(fault, in: pane)
-    // A row without a name stores nothing, so nothing else of it matters.
+    // A row without a key stores nothing, so its other faults are irrelevant.
     if fault.code == .emptyKey { return }
     if options.findsAll { specifier.faults().dropFirst().forEach { warn($0, in: pane) } }
     guard fault.code != .conflictingDefaults,
@@ -145,7 +145,7 @@ extension BundleWalk {
   private mutating func readRoot(
     _ file: String, isBundle: Bool
   ) throws(PropertyListError) -> SettingsPane {
-    // A file that the caller named may be a link to anywhere, the Root.plist of a bundle may not.
+    // A file that the caller named may be a link out of its folder; a bundle's Root.plist may not.
     guard isBundle else { return try read(file, real: nil) }
     let (file, location) = try locate(file)
     switch location {
@@ -154,11 +154,11 @@ extension BundleWalk {
     case .outside: break
     }
     throw PropertyListError(
-      .invalidPanePath, file: folder.shownPath(file), "it is a link that leads out of the bundle",
-      cure: "put the file itself there")
+      .invalidPanePath, file: folder.shownPath(file),
+      "this is a symbolic link to a file outside the bundle", cure: "replace it with that file")
   }
 
-  /// - Returns: the place of the child in `panes`, nil if there is none.
+  /// - Returns: the index of the child in `panes`; nil if it cannot be read.
   private mutating func enter(
     _ name: String, at offset: Int, of row: UInt32, in index: Int
   ) throws(PropertyListError) -> Int? {
@@ -200,7 +200,7 @@ extension BundleWalk {
     return panes.count - 1
   }
 
-  /// The file for the idiom if the bundle has one, else the one for all.
+  /// The idiom's variant of the file if the bundle has one, otherwise the file itself.
   private func locate(
     _ file: String
   ) throws(PropertyListError) -> (file: String, BundleFolder.Location) {
@@ -225,7 +225,7 @@ extension BundleWalk {
     return pane
   }
 
-  /// - Returns: nil when the file is no well-formed property list, and that is only a warning.
+  /// - Returns: nil after a warning that the file is not a well-formed property list.
   private mutating func readChild(
     _ file: String, real: String
   ) throws(PropertyListError) -> SettingsPane? {
@@ -240,7 +240,6 @@ extension BundleWalk {
     }
   }
 
-  /// Whether another pane may be read.
   private func checkLimits(at offset: Int, in pane: SettingsPane) throws(PropertyListError) {
     do throws(Fault) {
       try cost.check(limits, depth: open.count, at: offset)

@@ -11,8 +11,8 @@ extension UInt8 {
 
   var isDigit: Bool { self &- 0x30 < 10 }
 
-  /// A byte of a name, as far as messages and the end of a name need it: every name that we accept
-  /// is ASCII letters.
+  /// Whether the byte may be part of an XML name. Coarser than XML: the accepted names are ASCII
+  /// letters, so this only has to find the end of a name.
   package var isName: Bool {
     if (self | 0x20) &- 0x61 < 26 || self >= 0x80 || isDigit { return true }
     return self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
@@ -30,8 +30,8 @@ extension UInt8 {
 }
 
 extension String {
-  /// Whether both have the same bytes. `==` asks Unicode for canonical equivalence, which takes the
-  /// square of the length of a run of combining marks.
+  /// Whether both have the same bytes. `==` compares by canonical equivalence, which is quadratic
+  /// in the length of a run of combining marks.
   package func isSame(_ other: String) -> Bool { ByteText(self) == ByteText(other) }
 
   package func hasByteSuffix(_ suffix: StaticString) -> Bool {
@@ -42,7 +42,7 @@ extension String {
 extension [UInt8] {
   package static var byteOrderMark: [UInt8] { [0xEF, 0xBB, 0xBF] }
 
-  /// The eight bytes at `index`, which have to be there, the first one lowest.
+  /// The eight bytes at `index`, little-endian.
   func word(at index: Int) -> UInt64 {
     precondition(index >= 0 && index <= count - 8)
     return withUnsafeBytes {
@@ -50,7 +50,7 @@ extension [UInt8] {
     }
   }
 
-  /// Whether the ASCII text stands at `index`.
+  /// Whether the bytes at `index` are this ASCII text.
   package func matches(_ text: StaticString, at index: Int) -> Bool {
     guard index + text.utf8CodeUnitCount <= count else { return false }
     return text.withUTF8Buffer { expected in
@@ -62,7 +62,7 @@ extension [UInt8] {
   }
 }
 
-/// Eight bytes at once, the first one lowest. A set of them is the highest bit of each.
+/// Eight bytes at once, little-endian. A set of bytes is a mask of their highest bits.
 extension UInt64 {
   /// A 1 in each byte.
   private static let ones: UInt64 = 0x0101_0101_0101_0101
@@ -70,22 +70,22 @@ extension UInt64 {
 
   var isASCII: Bool { self & Self.highest == 0 }
 
-  /// Which bytes are this one. All are ASCII, so that no sum carries into the next byte.
+  /// The set of bytes equal to `byte`. All must be ASCII, so that no sum carries.
   func asciiBytes(equalTo byte: UInt8) -> UInt64 {
     ~((self ^ Self.ones * UInt64(byte)) + Self.ones * 0x7F) & Self.highest
   }
 
-  /// Which bytes are control characters below the space. All are ASCII.
+  /// The set of control characters below the space. All bytes must be ASCII.
   var asciiControls: UInt64 { ~(self + Self.ones * 0x60) & Self.highest }
 
-  /// The place of the first byte of this value. (Only the lowest zero of a difference is exact: a
-  /// borrow runs upwards.)
+  /// The index of the first `byte`. (Only the lowest zero of a difference is exact: borrows
+  /// propagate upwards.)
   func firstByte(_ byte: UInt8) -> Int? {
     let difference = self ^ Self.ones * UInt64(byte)
     let zeros = (difference &- Self.ones) & ~difference & Self.highest
     return zeros == 0 ? nil : zeros.trailingZeroBitCount / 8
   }
 
-  /// The first `count` bytes, fewer than eight, and 0 behind them.
+  /// The first `count` bytes, fewer than eight; the others are 0.
   func lowest(_ count: Int) -> UInt64 { self & ~(.max << UInt64(8 * count)) }
 }

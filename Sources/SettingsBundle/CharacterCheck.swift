@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One pass before parsing, so that the parser may take every byte for part of a legal character:
+// One pass before parsing, so that the parser can assume that every character is legal:
 // - well-formed UTF-8 (Unicode, table 3-7: no overlong form, no surrogate, nothing above U+10FFFF);
 // - only characters of XML 1.0, production 2 "Char": no control but tab, CR and LF, no U+FFFE,
 //   U+FFFF.
 
 package enum CharacterCheck {
-  /// Fails at the first byte of the range that is not part of such a character. O(n).
+  /// Throws at the first byte of the range that is not part of a legal character. O(n).
   package static func check(_ bytes: [UInt8], in range: Range<Int>) throws(Fault) {
     var index = range.lowerBound
     while index < range.upperBound {

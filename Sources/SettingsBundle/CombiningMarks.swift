@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-  /// Whether more than 30 combining marks follow each other, the limit of Unicode's Stream-Safe Text
-  /// Format (UAX #15, section 13), which no text of any language exceeds. O(n).
+  /// Whether more than 30 combining marks follow each other, the limit of Unicode's Stream-Safe
+  /// Text Format (UAX #15, section 13), which no text of any language exceeds. O(n).
   ///
   /// Comparing by canonical equivalence takes the square of the length of such a run, minutes for
   /// one hostile key.

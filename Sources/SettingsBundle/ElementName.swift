@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The elements that stand in a `<plist>`. The raw value is the name's bytes, the first one lowest,
-/// so that comparing names is comparing words.
+/// The elements within `<plist>`. The raw value is the name's bytes, little-endian, so that a name
+/// compares as one word.
 enum ElementName: UInt64, CaseIterable {
   case array = 0x79_61_72_72_61
   case data = 0x61_74_61_64
@@ -29,7 +29,7 @@ enum ElementName: UInt64, CaseIterable {
     }
   }
 
-  /// The element whose name stands in `range`; eight bytes follow its start.
+  /// The element with the name in `range`. At least eight bytes must follow its start.
   init?(_ bytes: [UInt8], _ range: Range<Int>) {
     guard !range.isEmpty, range.count < 8 else { return nil }
     self.init(rawValue: bytes.word(at: range.lowerBound).lowest(range.count))

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A problem at a byte of a file whose name, lines and columns are not worked out yet: most faults
-/// of a lenient run, and all of a successful one, never need them.
+/// A problem at a byte offset. Lines and columns are computed only for faults that are reported.
 package struct Fault: Error {
   package let code: PropertyListError.Code
   package let offset: Int
   package let what: String
   package let cure: String
-  /// A second place in the same file, and how it relates: "first at", "opened at".
+  /// A second place in the same file.
   package let related: Related?
 
   package struct Related {
+    /// "first at", "opened at" or "written at".
     package let relation: String
     package let offset: Int
 
@@ -31,7 +31,7 @@ package struct Fault: Error {
     self.related = related
   }
 
-  /// What is wrong and what to do, as one line.
+  /// One line: the problem and the fix.
   package func message(in map: SourceMap) -> String {
     let place = related.map { ", \($0.relation) \(map.position(of: $0.offset))" } ?? ""
     return "\(what)\(place); \(cure)"
@@ -65,7 +65,7 @@ extension PropertyListError {
 }
 
 extension String {
-  /// This text in quotes on one line, cut after 60 scalars: names in messages come from the file.
+  /// This text in quotes on one line, cut after 60 scalars: it comes from an untrusted file.
   package var quoted: String {
     var result = "\""
     for scalar in unicodeScalars.prefix(60) {

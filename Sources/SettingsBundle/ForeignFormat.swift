@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are no XML in UTF-8, told apart by their first bytes, so that the message can name the
-// cure.
+// Recognises other formats by their first bytes, so that the error can name the conversion.
 
 package enum ForeignFormat {
-  /// Refuses bytes that are recognisably something else.
+  /// Throws if the bytes are recognisably not XML in UTF-8.
   package static func refuse(_ bytes: [UInt8]) throws(Fault) {
     try refuseWideEncodings(bytes)
     if bytes.matches("bplist", at: 0) {
@@ -33,7 +32,7 @@ package enum ForeignFormat {
       switch byte {
       case UInt8(ascii: "{"), UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "\""),
         UInt8(ascii: "/"):
-        "this is not XML but, it seems, an OpenStep property list or JSON"
+        "this is not XML but probably an OpenStep property list or JSON"
       default: "this is not XML: an XML file starts with <"
       }
     return Fault(.notXML, at: offset, guess, cure: "convert it with plutil -convert xml1")

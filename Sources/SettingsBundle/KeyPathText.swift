@@ -9,7 +9,7 @@ package struct KeyPathText {
 
   package var text: String? { path.isEmpty ? nil : path }
 
-  /// Keys that are not plain words stand in brackets and quotes, cut to a readable length.
+  /// Appends a key; one that is not a plain word goes in brackets and quotes, shortened.
   package mutating func append(key: String) {
     let isPlain =
       !key.isEmpty && key.utf8.count <= 60

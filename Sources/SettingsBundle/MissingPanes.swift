@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says why a file that a row names is not there. Each folder is listed once, however many rows
-/// name files that it does not have.
+/// Explains why a pane's file is missing. Lists each folder once, not once for each missing file.
 struct MissingPanes {
   private let folder: BundleFolder
-  /// The names in a folder, by their spelling without case.
+  /// For each folder its names, by their lowercase spelling.
   private var names: [String: [String: [String]]] = [:]
 
   init(_ folder: BundleFolder) { self.folder = folder }
@@ -13,22 +12,23 @@ struct MissingPanes {
     let alike = names(like: file)
     if alike.contains(where: { file.isSame($0.path) }) {
       return Fault(
-        .missing, at: offset, "the pane \(file.quoted) is a link that leads nowhere",
-        cure: "mend the link, or remove this row")
+        .missing, at: offset, "the pane \(file.quoted) is a broken symbolic link",
+        cure: "fix the link, or remove this row")
     }
     let cure =
       switch alike.first {
       case nil: "add it, or remove this row"
       case let other? where other.path == file:
-        "the file's name has the same letters in other bytes, another Unicode form; rename it"
-      case let other?: "names differ in case from \(other.name.quoted); write that one"
+        "a file has this name in another Unicode normalisation form; rename it"
+      case let other?: "\(other.name.quoted) differs only in case; write that name"
       }
     return Fault(.missing, at: offset, "the pane \(file.quoted) does not exist", cure: cure)
   }
 
-  /// Found by the default file system of a Mac, but not by a phone.
+  /// Files whose names differ only in case or Unicode form: a Mac's default file system finds them,
+  /// a phone's does not.
   private mutating func names(like file: String) -> [(name: String, path: String)] {
-    // `String` finds canonically equal names; that no name is longer bounds what it costs.
+    // The dictionary compares by canonical equivalence; the limits bound its cost.
     guard file.utf8.count <= 4096, let name = file.split(separator: "/").last,
       name.utf8.count <= 1024
     else { return [] }
@@ -41,7 +41,8 @@ struct MissingPanes {
 }
 
 extension Fault {
-  /// What keeps a row from its pane; nil for what is wrong in the pane, and for limits.
+  /// The error of reading a pane as a fault of the row that names it; nil for a fault within the
+  /// pane and for a limit.
   init?(unreadable error: PropertyListError, _ file: String, at offset: Int) {
     let name = file.quoted
     switch error.code {

@@ -3,25 +3,26 @@
 /// A parsed XML property list.
 package struct PropertyList: Sendable {
   package let root: PropertyListNode
-  /// How many values and keys there are.
+  /// The number of values and keys.
   let elements: Int
   private let bytes: [UInt8]
 
-  /// Lines and columns for the offsets of the nodes. O(n): ask once and keep it.
+  /// Maps the offsets of the nodes to lines and columns. O(n): create it once.
   package func sourceMap() -> SourceMap { SourceMap(bytes) }
 
   /// Parses a strict XML property list.
   ///
   /// Stricter than Apple's parsers: nothing follows the root, keys are unique by canonical
-  /// equivalence, dates exist, base64 is whole. Line breaks inside text stay as they are, as
-  /// Apple's parsers keep them (XML would turn CRLF into LF). O(n); never recursive.
+  /// equivalence, dates exist, base64 is complete. Like Apple's parsers, and unlike XML, it keeps
+  /// CRLF in text. O(n), iterative.
   ///
   /// - Parameters:
   ///   - bytes: The whole file.
   ///   - file: The name for messages.
-  ///   - isTranscoded: Whether the file was in another encoding, which it may then declare.
-  /// - Throws: `PropertyListError` for the first problem. A byte that is not a character is found
-  ///   before any problem behind the XML declaration.
+  ///   - isTranscoded: Whether the bytes were converted to UTF-8, so that any declared encoding is
+  ///     accepted.
+  /// - Throws: `PropertyListError` for the first problem. An illegal character takes precedence
+  ///   over every problem after the XML declaration.
   package static func parse(
     _ bytes: [UInt8], file: String, limits: PropertyListLimits = PropertyListLimits(),
     isTranscoded: Bool = false

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a property list or a Settings bundle was refused, and where.
+/// Why reading a property list or a Settings bundle failed, and where.
 ///
-/// `description` is one line, `file:line:column: what is wrong; what to do`. It names keys and
-/// types, and where a default does not fit its row that default, except of a secure text field.
+/// `description` is one line, `file:line:column: problem; fix`. It names keys and types, and quotes
+/// a default that does not fit its row, except that of a secure text field.
 public struct PropertyListError: Error, Sendable, CustomStringConvertible {
-  /// What is wrong, for programs.
+  /// The kind of problem, for programs.
   public let code: Code
-  /// The path of the file, as far as the caller gave it.
+  /// The path of the file, starting with the path that the caller gave.
   public let file: String
-  /// The place in the file; nil if the file could not be read at all.
+  /// The place in the file; nil if the file could not be read.
   public let position: SourcePosition?
-  /// The members that lead to the place, such as `PreferenceSpecifiers[3].DefaultValue`; nil at the
-  /// root and outside it.
+  /// The key path of the place, such as `PreferenceSpecifiers[3].DefaultValue`; nil at the root and
+  /// outside it.
   public let keyPath: String?
-  /// What is wrong and what to do, without the place.
+  /// The problem and the fix, without the place.
   public let message: String
-  /// The error of the operating system, when reading failed.
+  /// The error of the operating system if reading failed.
   public let cause: (any Error)?
 
   public var description: String {
@@ -27,18 +27,18 @@ public struct PropertyListError: Error, Sendable, CustomStringConvertible {
 
 /// A place in a text file.
 public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
-  /// Bytes from the start of the file, a byte order mark included.
+  /// Bytes from the start of the file, including a byte order mark.
   public let offset: Int
-  /// Counted from 1. CR, LF and CRLF are one line break each.
+  /// From 1. CR, LF and CRLF each are one line break.
   public let line: Int
-  /// Counted from 1, in Unicode scalars; a byte order mark does not count.
+  /// From 1, in Unicode scalars without a byte order mark.
   public let column: Int
 
   public var description: String { "\(line):\(column)" }
 }
 
 extension PropertyListError {
-  /// The kinds of trouble.
+  /// The kinds of problems.
   public enum Code: String, Sendable, CaseIterable {
     // Reading the file.
     case missing, notAFile, permissionDenied, unreadable
@@ -63,7 +63,7 @@ extension PropertyListError {
     // Translations.
     case malformedStrings
 
-    /// Whether something is not wrong, only more than the caller allows.
+    /// Whether the input exceeds a limit of the caller, and may be valid otherwise.
     var isLimit: Bool {
       switch self {
       case .fileTooLarge, .tooDeep, .tooManyElements, .textTooLong, .tooManyPanes, .panesTooDeep:

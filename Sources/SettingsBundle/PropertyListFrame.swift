@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An array or a dictionary whose end is still to come.
+/// An array or a dictionary that is still open.
 struct PropertyListFrame {
   struct Key {
     let text: String
@@ -13,13 +13,13 @@ struct PropertyListFrame {
   private(set) var nodes: [PropertyListNode] = []
   /// The complete members of a dictionary.
   private(set) var members: [PropertyListNode.Member] = []
-  /// The key whose value is still to come.
+  /// The key that has no value yet.
   private(set) var key: Key?
-  /// The places of the keys, once there are too many to compare one by one.
+  /// The offsets by key, once there are too many keys to compare one by one.
   private var places: [String: UInt32] = [:]
 
   private static let comparedOneByOne = 8
-  /// A specifier rarely has fewer; growing to as many one by one would take as long as parsing.
+  /// Reserved at once, because growing to as many one by one would take as long as parsing.
   private static let usualMembers = 4
 
   init(isDictionary: Bool, offset: UInt32) {
@@ -33,7 +33,7 @@ struct PropertyListFrame {
     isDictionary ? .dictionary(members) : .array(nodes)
   }
 
-  /// `String` equality is canonical equivalence, and byte-equal keys are equivalent too.
+  /// Starts a member. Keys must be unique by canonical equivalence, as `String` compares.
   mutating func open(key text: String, at offset: UInt32) throws(Fault) {
     if text.hasTooManyCombiningMarks {
       throw Fault(
@@ -42,7 +42,7 @@ struct PropertyListFrame {
     }
     if let first = place(of: text) {
       throw Fault(
-        .duplicateKey, at: Int(offset), "the key \(text.quoted) is there twice",
+        .duplicateKey, at: Int(offset), "duplicate key \(text.quoted)",
         cure: "remove or rename one of the two",
         related: Fault.Related(relation: "first at", offset: Int(first)))
     }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a property list may cost. Each limit is checked before the memory is spent.
+/// Limits on the size of a property list, each checked before memory is allocated.
 public struct PropertyListLimits: Sendable, Hashable {
-  /// The size of a file in bytes; at most 4 GiB - 2, whatever is set.
+  /// The bytes of a file; larger values than 4 GiB - 2 count as that.
   public var bytes = 4 << 20
-  /// How deep arrays and dictionaries may nest; at most 512, whatever is set, because Swift frees
-  /// nested arrays recursively.
+  /// The nesting depth of arrays and dictionaries; larger values than 512 count as that, because
+  /// Swift frees nested arrays recursively.
   public var depth = 64
-  /// How many elements a file may have: every value and every key counts one.
+  /// The elements of a file: every value and every key counts as one.
   public var elements = 100_000
-  /// The bytes of one element's text; of a string or a key, after references are replaced.
+  /// The bytes of one element's text, in a string or a key with references replaced.
   public var textBytes = 1 << 20
 
   public init() {}
 }
 
 extension PropertyListLimits {
-  /// Offsets are 32 bits wide, and the end of the file has one too.
+  /// Offsets have 32 bits, and the end of the file needs one too.
   package var effectiveBytes: Int { min(bytes, Int(UInt32.max) - 1) }
   var effectiveDepth: Int { min(depth, 512) }
 }

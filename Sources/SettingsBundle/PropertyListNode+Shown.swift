@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PropertyListNode {
-  /// The value with its kind, for messages: `the string "0.4"`. A container is told by its kind.
+  /// The value with its kind, for messages: `the string "0.4"`; of a container only the kind.
   var shown: String {
     switch value {
     case .string(let text): "the string \(text.quoted)"
@@ -16,7 +16,7 @@ extension PropertyListNode {
 }
 
 extension [PropertyListNode] {
-  /// What choices there are, for messages: the first few.
+  /// The first few choices, for messages.
   var summary: String {
     let shown = prefix(4).map(\.shown).joined(separator: ", ")
     if isEmpty { return "which are empty" }

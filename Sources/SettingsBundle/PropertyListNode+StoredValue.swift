@@ -5,9 +5,8 @@ package import KeepsakeValues
 extension PropertyListNode {
   /// The value as a store keeps it.
   ///
-  /// Fails for an integer above `Int64.max`, which a store cannot hold, and below
-  /// `StoredValue.maximumDepth` levels, at the place of the offending element. The recursion ends
-  /// there.
+  /// - Throws: `Fault` at the element that a store cannot hold: an integer above `Int64.max`, or a
+  ///   container below `StoredValue.maximumDepth` levels, where the recursion ends.
   package func storedValue(depth: Int = 0) throws(Fault) -> StoredValue {
     switch value {
     case .string(let text): return .string(text)
@@ -21,7 +20,7 @@ extension PropertyListNode {
     case .unsigned:
       throw Fault(
         .unsignedTooLarge, at: Int(offset),
-        "this integer is above \(Int64.max), the largest stored",
+        "this integer exceeds \(Int64.max), the largest that a store can hold",
         cure: "use a smaller integer or a string")
     case .array(let elements):
       try check(depth)
@@ -38,8 +37,8 @@ extension PropertyListNode {
     }
   }
 
-  /// Whether this default means that choice: it is equal, or an integer and the choice is the real
-  /// of the same value. What no store can hold is no choice.
+  /// Whether this default selects `choice`: the values are equal, or this is an integer and the
+  /// choice is the real of the same value. False for a value that no store can hold.
   package func isChoice(_ choice: PropertyListNode) -> Bool {
     guard let wanted = ifStorable, let candidate = choice.ifStorable else { return false }
     if case .real(let real) = candidate, case .integer(let integer) = wanted {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a property list and the place of its element.
+/// A value of a property list and the offset of its element.
 package struct PropertyListNode: Sendable {
   /// The byte of the element's `<`.
   package let offset: UInt32
   package let value: Value
 
-  /// The kinds of values, each kept apart from the others.
+  /// The value, without conversion between kinds.
   package enum Value: Sendable {
     case string(String)
     case integer(Int64)
-    /// An integer above `Int64.max`; the parser reads any smaller one as `integer`.
+    /// An integer above `Int64.max`; smaller ones are `integer`.
     case unsigned(UInt64)
     case real(Double)
     case boolean(Bool)
@@ -22,8 +22,8 @@ package struct PropertyListNode: Sendable {
     case dictionary([Member])
   }
 
-  /// A member of a dictionary. (A struct: a tuple here is a circular reference for the compiler
-  /// once strict memory safety is on.)
+  /// A member of a dictionary. (A struct, because the compiler reports a circular reference for a
+  /// tuple under strict memory safety.)
   package struct Member: Sendable {
     package let key: String
     /// The byte of the `<` of `<key>`.
@@ -44,7 +44,7 @@ package struct PropertyListNode: Sendable {
 }
 
 extension PropertyListNode {
-  /// The member of a dictionary with this key, by its bytes; nil for other values too. O(members).
+  /// The value of this key, compared by bytes; nil if this is not a dictionary. O(members).
   package subscript(key: String) -> PropertyListNode? {
     guard case .dictionary(let members) = value else { return nil }
     return members.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
@@ -87,7 +87,7 @@ extension PropertyListNode {
     }
   }
 
-  /// What messages call the kind of this value.
+  /// The kind for messages, with its article.
   package var kindName: String {
     switch value {
     case .string: "a string"

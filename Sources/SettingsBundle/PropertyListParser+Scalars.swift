@@ -48,7 +48,8 @@ extension PropertyListParser {
 // MARK: - Numbers
 
 extension PropertyListParser {
-  /// `[+-]?([0-9]+|0[xX][0-9A-Fa-f]+)`, white space around it, from `Int64.min` to `UInt64.max`.
+  /// `[+-]?([0-9]+|0[xX][0-9A-Fa-f]+)` from `Int64.min` to `UInt64.max`, with white space around
+  /// it.
   private func integer(
     _ range: Range<Int>, at start: Int
   ) throws(Fault) -> PropertyListNode.Value {
@@ -76,7 +77,7 @@ extension PropertyListParser {
     if !overflows, let number = Self.signed(magnitude, isNegative) { return .integer(number) }
     guard !overflows, !isNegative else {
       throw Fault(
-        .integerOutOfRange, at: start, "this integer is outside of \(Int64.min)…\(UInt64.max)",
+        .integerOutOfRange, at: start, "this integer is outside \(Int64.min)…\(UInt64.max)",
         cure: "use a smaller one, a <real> or a <string>")
     }
     return .unsigned(magnitude)
@@ -93,9 +94,8 @@ extension PropertyListParser {
       cure: "write decimal digits, or 0x and hexadecimal ones")
   }
 
-  /// `[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?` or a name of NaN and infinity as CoreFoundation
-  /// writes them, white space around it. A number too small for `Double` is 0, one too large an
-  /// error.
+  /// `[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?`, or CoreFoundation's names of NaN and infinity,
+  /// with white space around it. Underflow gives 0, overflow is an error.
   private func real(_ range: Range<Int>, at start: Int) throws(Fault) -> Double {
     let text = trimmed(range)
     guard isDecimal(text) else { return try special(text, at: start) }
@@ -156,10 +156,10 @@ extension PropertyListParser {
       let hour = number(text[11..<13]), text[13] == UInt8(ascii: ":"),
       let minute = number(text[14..<16]), text[16] == UInt8(ascii: ":"),
       let second = number(text[17..<19]), text[19] == UInt8(ascii: "Z")
-    else { throw badDate("this is not a date", start) }
+    else { throw invalidDate("this is not a date", start) }
     guard year > 0, let days = CivilCalendar.days(year: year, month: month, day: day), hour < 24,
       minute < 60, second < 60
-    else { throw badDate("there is no such date", start) }
+    else { throw invalidDate("this date does not exist", start) }
     return days * 86_400 + Int64(hour * 3600 + minute * 60 + second)
   }
 
@@ -167,7 +167,7 @@ extension PropertyListParser {
     digits.allSatisfy { $0.isDigit } ? digits.reduce(0) { $0 * 10 + Int($1 - 0x30) } : nil
   }
 
-  private func badDate(_ what: String, _ start: Int) -> Fault {
+  private func invalidDate(_ what: String, _ start: Int) -> Fault {
     Fault(.invalidDate, at: start, what, cure: "write it as 2026-11-20T10:00:00Z, in UTC")
   }
 }

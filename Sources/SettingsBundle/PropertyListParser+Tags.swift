@@ -17,7 +17,7 @@ extension PropertyListParser {
     throw tagFault("<\(name.text)>", start, isApart: isApart)
   }
 
-  /// Takes a tag that is nothing but `<name>`, as nearly all are.
+  /// Takes a tag of exactly `<name>`: the fast path for nearly all tags.
   private mutating func plainTag() -> ElementName? {
     let word = cursor.bytes.word(at: cursor.index + 1)
     guard let length = word.firstByte(UInt8(ascii: ">")),
@@ -27,7 +27,7 @@ extension PropertyListParser {
     return name
   }
 
-  /// Reads `</name>`; `opened` is the place of its `<name>`.
+  /// Reads `</name>`; `opened` is the offset of its `<name>`.
   mutating func closingTag(_ name: ElementName, opened: Int) throws(Fault) {
     let after = cursor.index + 2 + name.count
     guard after <= cursor.end, cursor.bytes[after] == UInt8(ascii: ">"),
@@ -36,7 +36,7 @@ extension PropertyListParser {
     cursor.index = after + 1
   }
 
-  /// The same for any name, with white space or faults in it.
+  /// Reads a closing tag with white space or faults.
   mutating func closingTag(_ name: StaticString, opened: Int) throws(Fault) {
     let start = cursor.index
     cursor.index += 2
@@ -50,13 +50,13 @@ extension PropertyListParser {
     guard cursor.take(">") else { throw tagFault("</\(name)>", start, isApart: false) }
   }
 
-  /// What is wrong at the cursor, inside of the tag that starts at `start`.
+  /// The fault at the cursor, within the tag that starts at `start`.
   func tagFault(_ tag: String, _ start: Int, isApart: Bool) -> Fault {
     let fault =
       isApart && cursor.byte.isName
       ? Fault(
         .unexpectedAttribute, at: cursor.index,
-        "this attribute does not belong into \(tag): only <plist> has one, its version",
+        "\(tag) has no attributes: only <plist> has one, its version",
         cure: "remove it")
       : Fault(
         .malformedTag, at: cursor.index, "\(tag) is malformed here", cure: "close the tag with >")
@@ -70,26 +70,27 @@ extension PropertyListParser {
   private func unknownElement(_ name: Range<Int>, at start: Int) -> Fault {
     if cursor.bytes.matches("<![CDATA[", at: start) {
       return Fault(
-        .malformedTag, at: start, "CDATA stands between elements", cure: "put it into <string>")
+        .malformedTag, at: start, "CDATA between elements", cure: "move it into a <string>")
     }
     if cursor.bytes.matches("<!", at: start) {
       return Fault(
-        .malformedTag, at: start, "a declaration stands inside of <plist>", cure: "remove it")
+        .malformedTag, at: start, "a declaration within <plist>", cure: "remove it")
     }
     if name.isEmpty {
       return Fault(
-        .malformedTag, at: start, "< starts no tag here", cure: "write &lt; for the character")
+        .malformedTag, at: start, "< does not start a tag here",
+        cure: "write &lt; for the character")
     }
     let text = cursor.text(name)
     let lower = name.count > 8 ? "" : text.lowercased()
     let isOnlyCase = ElementName.allCases.contains { "\($0.text)" == lower }
     if text.isSame("plist") {
       return Fault(
-        .unexpectedElement, at: start, "<plist> stands inside of <plist>",
+        .unexpectedElement, at: start, "<plist> within <plist>",
         cure: "keep the value and remove the inner <plist>")
     }
     return Fault(
-      .unexpectedElement, at: start, "\(text.quoted) is no element of a property list",
+      .unexpectedElement, at: start, "\(text.quoted) is not an element of a property list",
       cure: isOnlyCase ? "write its name in lower case" : "remove it")
   }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of elements. Most text has neither references nor CDATA and becomes a `String` in one piece;
-// only the rest is collected in a buffer, piece by piece.
+// Text of elements. Most text has neither references nor CDATA and becomes a `String` directly;
+// other text is assembled in a buffer.
 
 extension PropertyListParser {
-  /// The text of `<string>` or `<key>` and its closing tag; the cursor is behind the opening one.
+  /// Reads the text of `<string>` or `<key>` and the closing tag; the cursor is after the opening
+  /// tag.
   mutating func string(_ name: ElementName, at start: Int) throws(Fault) -> String {
     let first = try plainText(name, at: start)
     if isAtClosingTag {
@@ -19,12 +20,13 @@ extension PropertyListParser {
     return String(decoding: buffer, as: UTF8.self)
   }
 
-  /// The bytes of a number, a date or data and the closing tag: no references, no CDATA.
+  /// Reads the bytes of a number, a date or data, without references and CDATA, and the closing
+  /// tag.
   mutating func rawText(_ name: ElementName, at start: Int) throws(Fault) -> Range<Int> {
     let range = try plainText(name, at: start)
     guard isAtClosingTag else {
       let fault = Fault(
-        .unexpectedElement, at: cursor.index, "<\(name.text)> holds nothing but plain characters",
+        .unexpectedElement, at: cursor.index, "<\(name.text)> may hold only plain characters",
         cure: "write the value without markup")
       throw cursor.fault(fault, from: cursor.index, inside: "<\(name.text)>")
     }
@@ -98,7 +100,7 @@ extension PropertyListParser {
 
   private func markup(in name: ElementName) -> Fault {
     let fault = Fault(
-      .unexpectedElement, at: cursor.index, "<\(name.text)> holds nothing but text",
+      .unexpectedElement, at: cursor.index, "<\(name.text)> may hold only text",
       cure: "close it first, or write &lt; for the character")
     return cursor.fault(fault, from: cursor.index, inside: "<\(name.text)>")
   }
@@ -122,7 +124,7 @@ extension PropertyListParser {
     case "quot": return "\""
     default:
       throw Fault(
-        .invalidReference, at: start, "the entity \(cursor.text(name).quoted) is not known",
+        .invalidReference, at: start, "unknown entity \(cursor.text(name).quoted)",
         cure: "use &lt; &gt; &amp; &apos; &quot; or a number such as &#233;")
     }
   }
@@ -132,21 +134,22 @@ extension PropertyListParser {
     let first = cursor.index
     var value: UInt32 = 0
     while let digit = cursor.byte.hexDigit, digit < radix {
-      // Stays above every scalar once it is, so that any number of digits fits.
+      // Saturates above every scalar, so that any number of digits fits.
       value = min(value * radix + UInt32(digit), 0x110000)
       cursor.index += 1
     }
     guard cursor.index > first, cursor.take(";") else { throw badReference(at: start) }
     guard CharacterCheck.isLegal(value), let scalar = Unicode.Scalar(value) else {
       throw Fault(
-        .invalidCharacter, at: start, "this reference names no character of XML", cure: "remove it")
+        .invalidCharacter, at: start, "XML does not allow the character of this reference",
+        cure: "remove it")
     }
     return scalar
   }
 
   private func badReference(at start: Int) -> Fault {
     let fault = Fault(
-      .invalidReference, at: start, "& starts no reference here",
+      .invalidReference, at: start, "& does not start a reference here",
       cure: "write &amp; for the character")
     return cursor.fault(fault, from: start, inside: "a reference")
   }

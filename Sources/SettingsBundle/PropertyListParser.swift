@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The grammar of a property list over `XMLCursor`. Iterative: open containers are frames on
-// `stack`, so hostile nesting meets the depth limit and never the end of the thread's stack.
+// `stack`, so hostile nesting reaches the depth limit before it overflows the thread's stack.
 //
 // Invariants between elements:
 // - `stack` has at most `limits.effectiveDepth` frames, `elements` is at most `limits.elements`;
 // - a frame has a pending key only if it is a dictionary whose last `<key>` has no value yet;
-// - `root` is nil until the one value of `<plist>` is complete.
+// - `root` is nil until the value of `<plist>` is complete.
 
 struct PropertyListParser {
   let limits: PropertyListLimits
@@ -37,10 +37,10 @@ struct PropertyListParser {
     }
   }
 
-  /// The innermost open container; there is one.
+  /// The index of the innermost open container. `stack` must not be empty.
   private var top: Int { stack.count - 1 }
 
-  /// The members and indices that lead to where the parser is; nil at the root.
+  /// The key path of the parser's position; nil at the root.
   var keyPath: String? {
     var path = KeyPathText()
     for frame in stack {
@@ -54,7 +54,9 @@ struct PropertyListParser {
 // MARK: - The document
 
 extension PropertyListParser {
-  /// Everything up to the first value; the offset of `<plist>`.
+  /// Reads everything before the first value.
+  ///
+  /// - Returns: the offset of `<plist>`.
   private mutating func prolog() throws(Fault) -> Int {
     let isASCII = try cursor.declaration(isTranscoded: isTranscoded)
     try CharacterCheck.check(cursor.bytes, in: cursor.index..<cursor.end)
@@ -70,7 +72,7 @@ extension PropertyListParser {
         $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&")
       }) {
         throw Fault(
-          .malformedTag, at: version.lowerBound, "< and & do not belong into a version",
+          .malformedTag, at: version.lowerBound, "a version must not contain < or &",
           cure: "write version=\"1.0\"")
       }
       isApart = cursor.skipSpace()
@@ -87,7 +89,7 @@ extension PropertyListParser {
     try cursor.skipMisc()
     guard cursor.isAtEnd else {
       throw Fault(
-        .contentAfterRoot, at: cursor.index, "there is more after </plist>",
+        .contentAfterRoot, at: cursor.index, "content after </plist>",
         cure: "remove everything after it")
     }
     return root
@@ -97,7 +99,7 @@ extension PropertyListParser {
     if cursor.end == start { return cursor.endOfFile(inside: "the lines before <plist>") }
     if cursor.bytes[start] != UInt8(ascii: "<") {
       return Fault(
-        .unexpectedText, at: start, "there is text before <plist>", cure: "remove it")
+        .unexpectedText, at: start, "text before <plist>", cure: "remove it")
     }
     let fault = Fault(
       .unexpectedElement, at: start, "the first element is not <plist>",
@@ -113,8 +115,8 @@ extension PropertyListParser {
     let (name, opened) = stack.last.map { ($0.tag.text, Int($0.offset)) } ?? ("plist", plist)
     if cursor.isAtEnd { return cursor.endOfFile(inside: "<\(name)>", related: .opened(opened)) }
     return Fault(
-      .unexpectedText, at: cursor.index, "there is text between the elements of <\(name)>",
-      cure: "remove it, or put it into <string>")
+      .unexpectedText, at: cursor.index, "text between the elements of <\(name)>",
+      cure: "remove it, or move it into a <string>")
   }
 }
 
@@ -154,7 +156,7 @@ extension PropertyListParser {
   }
 
   private func expectValue(_ name: ElementName, at start: Int) throws(Fault) {
-    // No copy of a frame here and below: it would cost more than the rest of the element.
+    // Indexing avoids copies of frames here and below: they would cost more than the rest.
     if !stack.isEmpty {
       guard stack[top].isDictionary, stack[top].key == nil else { return }
       throw Fault(
@@ -171,8 +173,8 @@ extension PropertyListParser {
   private mutating func key(at start: Int, isEmpty: Bool) throws(Fault) {
     guard !stack.isEmpty, stack[top].isDictionary else {
       throw Fault(
-        .unexpectedElement, at: start, "<key> stands outside of a <dict>",
-        cure: "put it into a <dict>, or write <string>")
+        .unexpectedElement, at: start, "<key> outside a <dict>",
+        cure: "move it into a <dict>, or write <string>")
     }
     if let pending = stack[top].key { throw Self.noValue(for: pending, at: start) }
     let text = isEmpty ? "" : try string(.key, at: start)

@@ -3,17 +3,17 @@
 package import KeepsakeValues
 
 extension SettingsBundle {
-  /// A row that stores values, and which ones.
+  /// A row that stores a value, and the values that it may store.
   package struct Declaration: Sendable {
     package let key: String
-    /// The default and the choices; one of its type for a text field without a default, and one
-    /// between the ends of a slider.
+    /// The choices, or else the default. For a text field an empty string, for a slider the middle
+    /// of its range: each has the type of what the row stores.
     package let values: [StoredValue]
     /// File and line: `Root.plist:214`.
     package let place: String
   }
 
-  /// Every row with a key, and every member of a flat table.
+  /// Every row with a key, or every member of a flat table.
   package var declarations: [Declaration] {
     if panes[0].root["PreferenceSpecifiers"] == nil {
       return seeds.map {
@@ -44,12 +44,10 @@ extension SettingsSpecifier {
     case .multiValue, .radioGroup, .titleValue: choices = values ?? []
     case .slider: return between.map { [.real($0)] } ?? []
     }
-    // The default is one of the choices, and has its type.
-    let isFree = choices.isEmpty
-    return (isFree ? [defaultValue].compactMap { $0 } : choices).compactMap(\.ifStorable)
+    return (choices.isEmpty ? [defaultValue].compactMap { $0 } : choices).compactMap(\.ifStorable)
   }
 
-  /// What a slider stores is a real, also when its ends are integers.
+  /// A slider stores a real even if its bounds are integers.
   private var between: Double? {
     guard let lowest = node["MinimumValue"]?.number, let highest = node["MaximumValue"]?.number
     else { return nil }

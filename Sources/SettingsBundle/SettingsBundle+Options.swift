@@ -3,35 +3,34 @@
 extension SettingsBundle {
   /// What happens to a specifier that breaks the schema.
   public enum Mode: Sendable, CaseIterable {
-    /// The first one is thrown.
+    /// Reading throws the first fault.
     case strict
-    /// Each one is a warning. A default that is a scalar seeds as it is written, also where it does
-    /// not fit its row; anything else seeds nothing, and of two different defaults of a key the
-    /// first counts. A warning is also a child pane that is no well-formed property list, or that
-    /// the system does not let us read. What is beyond a limit is still an error, and so is every
-    /// trouble with `Root.plist`.
+    /// Reading turns each fault into a warning. A scalar default seeds as written even if it does
+    /// not fit its row, any other faulty row seeds nothing, and the first of two different defaults
+    /// of a key applies. A child pane that is malformed or unreadable is a warning too. Exceeding a
+    /// limit, and any fault of `Root.plist` itself, still throws.
     case lenient
   }
 
-  /// A kind of device. A bundle may have files of its own for each: `Root~ipad.plist` stands for
-  /// `Root.plist` on a tablet.
+  /// A kind of device. A bundle may have variants of a file for each: a tablet reads
+  /// `Root~ipad.plist` in place of `Root.plist`.
   public enum Idiom: String, Sendable, CaseIterable {
     case phone, pad
   }
 }
 
 extension SettingsBundle {
-  /// What reading a bundle may cost. The whole bundle is in memory while it is read.
+  /// Limits on the size of a bundle. The whole bundle is in memory while it is read.
   public struct Limits: Sendable, Hashable {
-    /// For each file.
+    /// The limits of each file.
     public var file = PropertyListLimits()
-    /// The bytes of all files: no pane is read when those before it have so many.
+    /// The bytes of all files: once reached, reading another pane throws.
     public var bytes = 64 << 20
-    /// The elements of all files, in the same way.
+    /// The elements of all files: once reached, reading another pane throws.
     public var elements = 1_000_000
-    /// How many files, `Root.plist` included.
+    /// The number of files, including `Root.plist`.
     public var panes = 20_000
-    /// How many panes deep, `Root.plist` included; at most 256, whatever is set.
+    /// The nesting depth of panes, including `Root.plist`; larger values than 256 count as that.
     public var paneDepth = 16
 
     public init() {}
@@ -46,7 +45,7 @@ extension SettingsBundle {
     package let mode: Mode
     package let idiom: Idiom?
     package let limits: Limits
-    /// Whether a specifier has all its faults reported, not only the first.
+    /// Whether to report all faults of a specifier, not only the first.
     package let findsAll: Bool
 
     package init(
@@ -61,11 +60,11 @@ extension SettingsBundle {
 }
 
 extension SettingsBundle.Idiom {
-  /// The file that stands for `file`, a name that ends with `.plist`.
+  /// This idiom's variant of `file`, a name that ends with `.plist`.
   func variant(of file: String) -> String {
     "\(file.dropLast(6))~\(suffix).plist"
   }
 
-  /// How file names call it.
+  /// The suffix in file names.
   package var suffix: String { self == .phone ? "iphone" : "ipad" }
 }

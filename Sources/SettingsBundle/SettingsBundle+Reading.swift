@@ -6,13 +6,13 @@ extension SettingsBundle {
   /// Reads the bundle at a path.
   ///
   /// - Parameters:
-  ///   - path: A folder with a `Root.plist`; or a property list: with `PreferenceSpecifiers` it
-  ///     stands for `Root.plist`, its panes beside it, and any other dictionary is a table of keys
-  ///     and defaults.
-  ///   - idiom: The device whose files count before those for all; nil for those for all only.
-  /// - Throws: `PropertyListError`, its `file` starting with `path`. A pane whose file does not
-  ///   exist is a warning in both modes: license panes are often made at build time. So is an
-  ///   empty `Key`, which stores nothing.
+  ///   - path: A folder with a `Root.plist`, or a property list. A property list with
+  ///     `PreferenceSpecifiers` is read as a `Root.plist` with its panes in the same folder, any
+  ///     other dictionary as a flat table of keys and defaults.
+  ///   - idiom: The device whose variants of files are preferred; nil ignores variants.
+  /// - Throws: `PropertyListError`, its `file` starting with `path`. A missing pane is a warning in
+  ///   both modes, because license panes are often generated at build time. So is an empty `Key`,
+  ///   which stores nothing.
   public init(
     at path: String, mode: Mode = .strict, idiom: Idiom? = nil, limits: Limits = Limits()
   ) throws(PropertyListError) {
@@ -46,6 +46,6 @@ extension SettingsBundle {
 }
 
 extension SettingsBundle {
-  /// The path of a file of the bundle, or a text that starts with it, as the caller would write it.
+  /// A path within the bundle, or a text that starts with one, prefixed by the caller's path.
   package func shownPath(_ file: String) -> String { folder.shownPath(file) }
 }

@@ -5,28 +5,28 @@ public import KeepsakeValues
 /// The default values that an app's Settings bundle declares.
 ///
 /// Reads `Root.plist` and the panes that it names, and collects `Key` and `DefaultValue` of every
-/// specifier. Nothing is written anywhere: a seed is a default, and never replaces a stored value.
+/// specifier. It writes nothing: a seed is a default and never replaces a stored value.
 ///
-/// The schema is Apple's "Settings Application Schema Reference", with the freedoms that shipped
-/// bundles take: specifiers of other types seed too, a slider's numbers may be integers, and a pane
-/// may lie in a folder of the bundle.
+/// The schema is Apple's "Settings Application Schema Reference", extended by what published
+/// bundles do: specifiers of other types seed too, a slider's numbers may be integers, and panes
+/// may be in subfolders.
 public struct SettingsBundle: Sendable {
   /// The name of the bundle's folder, or of the file.
   public let identifier: String
-  /// In the order of the panes, a child's where its row stands. No key is there twice.
+  /// The defaults in the order of the rows, a child pane's at its row. Keys are unique.
   public let seeds: [Seed]
   public let warnings: [Warning]
-  /// How many property lists were read, `Root.plist` included.
+  /// The number of property lists read, including `Root.plist`.
   public var paneCount: Int { panes.count }
-  /// The name of the suite that the settings belong to, where the bundle declares an
-  /// `ApplicationGroupContainerIdentifier`; nil for the application's own settings.
+  /// The `ApplicationGroupContainerIdentifier`, which names the suite of the settings; nil for the
+  /// application's own settings.
   public let suite: String?
   /// The panes in the order of `seeds`, each once; a flat table is one pane without specifiers.
   package let panes: [SettingsPane]
   package let folder: BundleFolder
   package let fileLimits: PropertyListLimits
 
-  /// A default value and where it stands.
+  /// A default value and its place.
   public struct Seed: Sendable, Hashable {
     public let key: String
     public let value: StoredValue
@@ -36,7 +36,7 @@ public struct SettingsBundle: Sendable {
     public let line: Int
   }
 
-  /// A problem that did not stop the reading.
+  /// A problem that reading tolerated.
   public struct Warning: Sendable, Hashable, CustomStringConvertible {
     package let code: PropertyListError.Code
     /// The path of the file in the bundle, such as `Root.plist`.
@@ -45,7 +45,7 @@ public struct SettingsBundle: Sendable {
     public let line: Int
     /// Counted from 1, in Unicode scalars.
     public let column: Int
-    /// What is wrong and what to do.
+    /// The problem and the fix.
     public let message: String
 
     public var description: String { "\(file):\(line):\(column): \(message)" }

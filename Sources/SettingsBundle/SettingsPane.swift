@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One property list of a bundle, with its places.
+/// One property list of a bundle.
 package struct SettingsPane: Sendable {
   /// The path in the bundle, such as `Root.plist`.
   package let file: String
   package let root: PropertyListNode
   package let map: SourceMap
   package let specifiers: [SettingsSpecifier]
-  /// The places in the bundle's panes of the child panes, by the offsets of their rows.
+  /// The indices of the child panes in the bundle's `panes`, by the offsets of their rows.
   package var children: [UInt32: Int] = [:]
-  /// The rows whose file does not exist, by their offsets.
+  /// The offsets of the rows whose file does not exist.
   package var missing: Set<UInt32> = []
 
   init(file: String, list: PropertyList) {
@@ -34,16 +34,16 @@ package struct SettingsPane: Sendable {
     return name
   }
 
-  /// What keeps this from being a pane.
+  /// - Throws: `Fault` if this is not a dictionary with an array of `PreferenceSpecifiers`.
   func checkShape() throws(Fault) {
     guard root.members != nil else {
       throw Fault(
         .wrongType, at: Int(root.offset), "the root is \(root.kindName), not a dictionary",
-        cure: "put the value into a <dict>")
+        cure: "wrap the value in a <dict>")
     }
     guard let list = root["PreferenceSpecifiers"] else {
       throw Fault(
-        .requiredKeyMissing, at: Int(root.offset), "a pane has no PreferenceSpecifiers",
+        .requiredKeyMissing, at: Int(root.offset), "this pane has no PreferenceSpecifiers",
         cure: "add an <array> of that name")
     }
     guard list.array != nil else {
@@ -55,7 +55,7 @@ package struct SettingsPane: Sendable {
 }
 
 extension PropertyListNode {
-  /// The key path of the value at an offset, or of the value around it. O(depth × members).
+  /// The key path of the innermost value at an offset. O(depth × members).
   package func keyPath(to offset: Int) -> String? {
     var path = KeyPathText()
     var node = self

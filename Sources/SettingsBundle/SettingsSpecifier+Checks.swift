@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schema's rules about one specifier, as far as its seed depends on them; each a fault at the
-// value that breaks it, or at the specifier where a value is missing.
+// The schema's rules about one specifier that its seed depends on. A fault is at the value that
+// breaks a rule, or at the specifier that lacks a value.
 
 import KeepsakeValues
 
 extension SettingsSpecifier {
-  /// What a specifier asks the reader of the bundle to do.
+  /// What the walk does for a specifier.
   enum Action {
     case nothing
     case seed(key: String, StoredValue, offset: Int)
@@ -37,7 +37,7 @@ extension SettingsSpecifier {
     }
   }
 
-  /// All that is wrong, as far as one problem does not hide another.
+  /// All faults, except those that another fault hides.
   func faults() -> [Fault] {
     var faults: [Fault] = []
     func check(_ body: () throws(Fault) -> Void) {
@@ -61,7 +61,7 @@ extension SettingsSpecifier {
     return faults
   }
 
-  /// A missing or strange title, which spoils the row but not its value.
+  /// Checks the title, whose faults do not affect the value.
   func checkTitle() throws(Fault) {
     if let title = node["Title"] {
       _ = try string(title, "Title")
@@ -72,14 +72,14 @@ extension SettingsSpecifier {
 
   private func keyed() throws(Fault) -> Action {
     let key = try checked(required("Key"))
-    // "" is what the schema gives a text field then, but an app's own default says more.
+    // The schema's default is "" then, but the app's own default is more useful.
     if kind == .textField, defaultValue == nil { return .nothing }
     let value = try required("DefaultValue")
     return .seed(key: key, try checkedDefault(value), offset: Int(value.offset))
   }
 
-  /// A default that does not fit its row, as it is written: applications that register it read it
-  /// nevertheless, such as a "0.4" among real numbers. Nil unless it is a scalar that has a key.
+  /// A default that does not fit its row, as written: applications register and read it anyway,
+  /// such as a "0.4" among reals. Nil unless it is a scalar with a key.
   var unfitDefault: (key: String, value: StoredValue, offset: Int)? {
     guard isKeyed, let key, !key.isEmpty, let value = defaultValue, !value.isContainer,
       let stored = value.ifStorable
@@ -97,7 +97,7 @@ extension SettingsSpecifier {
     return text
   }
 
-  /// The default as the type of the specifier has it.
+  /// The default, checked and converted for the specifier's type.
   private func checkedDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
     switch kind {
     case .textField:
@@ -128,8 +128,8 @@ extension SettingsSpecifier {
       "neither its TrueValue, \(on.shown), nor its FalseValue, \(off.shown)")
   }
 
-  /// Numbers keep the type they are written in: `Double` reads an integer that is exact, and an app
-  /// may want the integer.
+  /// Numbers keep their written type: `Double` reads an exact integer, and an app may want the
+  /// integer.
   private func sliderDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
     for (name, bound) in [
       ("MinimumValue", try required("MinimumValue")),
@@ -140,13 +140,13 @@ extension SettingsSpecifier {
     if case .integer(let number) = value.value, Double(exactly: number) == nil {
       throw Fault(
         .wrongType, at: Int(value.offset),
-        "the DefaultValue of \(label) is an integer that no real is exactly",
+        "the DefaultValue of \(label) is an integer that no Double represents exactly",
         cure: "write it as a <real>, or use one of at most \(1 << 53)")
     }
     return try value.storedValue()
   }
 
-  /// `Values`, which come with as many `Titles`, all strings.
+  /// `Values`, after checking that there are as many `Titles`, all strings.
   private func checkedValues() throws(Fault) -> [PropertyListNode] {
     let (valueList, titleList) = (try required("Values"), try required("Titles"))
     guard let values = valueList.array else { throw wrong(valueList, "Values", wanted: "an array") }
@@ -163,7 +163,7 @@ extension SettingsSpecifier {
     return values
   }
 
-  /// The one of `choices` that is the default, with the type of the choice.
+  /// The choice that the default selects, with the type of the choice.
   private func choice(
     _ value: PropertyListNode, among choices: [PropertyListNode], _ otherwise: String
   ) throws(Fault) -> StoredValue {
@@ -207,7 +207,7 @@ extension SettingsSpecifier {
     return text
   }
 
-  /// A value for a message; nobody's secret.
+  /// The value for a message; of a secure field only the kind.
   private func shown(_ value: PropertyListNode) -> String {
     isSecure ? value.kindName : value.shown
   }

@@ -5,15 +5,15 @@ import KeepsakeValues
 /// One row of a pane.
 package struct SettingsSpecifier: Sendable {
   package let kind: Kind
-  /// The whole dictionary, for its members and their places.
+  /// The whole dictionary.
   package let node: PropertyListNode
 
   /// The eight types of the schema, and the rest.
   package enum Kind: Sendable, Equatable {
     case group, textField, titleValue, toggleSwitch, slider, multiValue, radioGroup, childPane
-    /// A type that the schema does not have, such as those of InAppSettingsKit.
+    /// A type outside the schema, such as those of InAppSettingsKit.
     case other(String)
-    /// No dictionary, or no `Type` that is a string.
+    /// Not a dictionary, or without a string as its `Type`.
     case malformed
   }
 
@@ -51,7 +51,7 @@ extension SettingsSpecifier.Kind {
     ByteText("PSChildPaneSpecifier"): .childPane,
   ]
 
-  /// What messages call it.
+  /// The name in messages.
   package var name: String {
     switch self {
     case .group: "group"

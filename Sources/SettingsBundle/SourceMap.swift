@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From byte offsets to lines and columns. A file can be one line of megabytes with a warning at
-// each element, so neither a scan from the start nor an index of lines will do: every `stride`
-// bytes the line and column are written down, and a question costs at most `stride` steps.
+// Maps byte offsets to lines and columns. A file can be one line of megabytes with a warning at
+// each element, which rules out scanning from the start and an index of lines. Checkpoints every
+// `stride` bytes bound a lookup to `stride` steps.
 
 /// The lines and columns of one file.
 package struct SourceMap: Sendable {
@@ -29,7 +29,7 @@ package struct SourceMap: Sendable {
       }
     }
 
-    /// Steps over eight bytes; false, and no step, if some are neither ASCII nor simple to count.
+    /// Steps over eight bytes; false, and no step, unless all are ASCII without CR.
     mutating func step(over word: UInt64) -> Bool {
       guard word.isASCII, word.asciiBytes(equalTo: .carriageReturn) == 0 else { return false }
       let breaks = word.asciiBytes(equalTo: .lineFeed)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text in UTF-16 or UTF-32, told by its mark, or by the zeros that most of an ASCII character is.
+/// Text in UTF-16 or UTF-32, recognised by its byte order mark, or by the zero bytes of a leading
+/// ASCII character.
 package struct WideText {
-  /// The bytes of a unit, 2 or 4.
+  /// The bytes of a code unit, 2 or 4.
   private let width: Int
   private let isLittle: Bool
 
   var name: String { width == 2 ? "UTF-16" : "UTF-32" }
 
-  /// Nil for text of any other kind.
+  /// Nil for any other encoding.
   init?(_ bytes: [UInt8]) {
     let (head, zeros) = (bytes.prefix(4), bytes.prefix(4).map { $0 == 0 })
     switch zeros {
@@ -24,7 +25,7 @@ package struct WideText {
     }
   }
 
-  /// The same text in UTF-8; nil if it is in UTF-8 or of another kind. O(n).
+  /// The text in UTF-8; nil if the bytes are in neither encoding. O(n).
   package static func utf8(_ bytes: [UInt8]) throws(Fault) -> [UInt8]? {
     guard let wide = WideText(bytes) else { return nil }
     guard bytes.count % wide.width == 0, let text = wide.text(bytes) else {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands before `<plist>`: the XML declaration (XML 1.0, productions 23 to 32 and 80) and the
-// document type (28) without an internal subset, so that no file can declare an entity.
+// The prolog: the XML declaration (XML 1.0, productions 23 to 32 and 80) and the document type (28)
+// without an internal subset, so that no file can declare an entity.
 
 extension XMLCursor {
   /// Skips a byte order mark and the XML declaration; refuses any encoding that is not UTF-8.
   ///
-  /// - Parameter isTranscoded: Whether the encoding was another one, so that any name will do.
-  /// - Returns: whether it says that all characters are ASCII.
+  /// - Parameter isTranscoded: whether to accept any encoding, because the bytes were converted.
+  /// - Returns: whether it declares ASCII.
   mutating func declaration(isTranscoded: Bool) throws(Fault) -> Bool {
     if bytes.starts(with: [UInt8].byteOrderMark) { index = 3 }
     skipSpace()
@@ -38,7 +38,7 @@ extension XMLCursor {
     return isASCII
   }
 
-  /// Skips a document type if there is one.
+  /// Skips an optional document type.
   mutating func doctype() throws(Fault) {
     let start = index
     guard take("<!DOCTYPE") else { return }
@@ -48,8 +48,8 @@ extension XMLCursor {
     guard isText("plist", type) else {
       let fault = Fault(
         .malformedDoctype, at: type.lowerBound,
-        "the document type is \(text(type).quoted), not that of a property list",
-        cure: "write plist, or remove the document type, if this is one")
+        "the document type is \(text(type).quoted), not plist",
+        cure: "write plist, or remove the document type, if this is a property list")
       throw self.fault(fault, from: start, inside: "the document type")
     }
     let isApart = skipSpace()
@@ -65,13 +65,13 @@ extension XMLCursor {
     skipSpace()
     if byte == UInt8(ascii: "[") {
       throw Fault(
-        .internalSubset, at: index, "the document type declares entities or elements of its own",
+        .internalSubset, at: index, "the document type declares entities or elements",
         cure: "remove everything from [ to ]")
     }
     guard take(">") else { throw malformedDoctype("expected >", start) }
   }
 
-  /// The value of `name = "…"`; nil, and no step, if that is not what stands here.
+  /// The value of `name = "…"`; nil, and no step, if something else follows.
   mutating func attribute(_ name: StaticString) -> Range<Int>? {
     let start = index
     if take(name) {
@@ -92,17 +92,18 @@ extension XMLCursor {
       throw Fault(
         .unsupportedEncoding, at: encoding.lowerBound,
         "the encoding \(text(encoding).quoted) is not supported",
-        cure: "save the file as UTF-8 and say so here")
+        cure: "save the file as UTF-8 and declare that here")
     }
     return name == "US-ASCII"
   }
 
-  /// Refuses what is not ASCII from here on.
+  /// Throws at the first byte from here on that is not ASCII.
   func checkASCII() throws(Fault) {
     guard let other = bytes[index..<end].firstIndex(where: { $0 >= 0x80 }) else { return }
     throw Fault(
-      .unsupportedEncoding, at: other, "this character is not ASCII, as the declaration says",
-      cure: "write encoding=\"UTF-8\" there")
+      .unsupportedEncoding, at: other,
+      "this character is not ASCII, but the declaration says ASCII",
+      cure: "declare encoding=\"UTF-8\"")
   }
 
   /// Whether the bytes are those of an ASCII text.

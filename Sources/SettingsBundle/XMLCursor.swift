@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A position in the bytes of an XML file and the steps that know nothing of property lists.
+// A position in the bytes of an XML file, and the lexical rules that XML shares with other formats.
 //
-// Invariants: `bytes` ends with eight NULs of ours from `end` on, and no other byte behind the XML
-// declaration is NUL (`CharacterCheck`). So a byte, and a word of eight, may be read wherever
-// `index <= end`, and a loop over bytes of some class stops at the end by itself. `index` never
-// passes `end`.
+// Invariants: eight added NULs follow the file in `bytes`, from `end` on, and no byte of the file
+// after the XML declaration is NUL (`CharacterCheck`). So a byte, and a word of eight, may be read
+// wherever `index <= end`, and a loop over a class of bytes stops at the end. `index` never exceeds
+// `end`.
 
 package struct XMLCursor {
   package let bytes: [UInt8]
@@ -35,14 +35,14 @@ package struct XMLCursor {
     return true
   }
 
-  /// Whether there was white space.
+  /// - Returns: whether there was white space.
   @discardableResult package mutating func skipSpace() -> Bool {
     let start = index
     while bytes[index].isSpace { index += 1 }
     return index > start
   }
 
-  /// The bytes of a name, none if there is no name.
+  /// The range of a name, which may be empty.
   mutating func name() -> Range<Int> {
     let start = index
     while bytes[index].isName { index += 1 }
@@ -53,7 +53,7 @@ package struct XMLCursor {
     String(decoding: bytes[range], as: UTF8.self)
   }
 
-  /// A literal in single or double quotes, without them; nil, and no step, if there is none.
+  /// The range within single or double quotes; nil, and no step, if there is no literal.
   mutating func literal() -> Range<Int>? {
     guard byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") else { return nil }
     guard let close = bytes[(index + 1)..<end].firstIndex(of: byte) else { return nil }
@@ -62,8 +62,7 @@ package struct XMLCursor {
     return start..<close
   }
 
-  /// `fault`, unless the markup that starts at `start` is cut off: no `>` follows, so the trouble
-  /// is the end of the file.
+  /// `fault`, unless no `>` follows `start`: then the file ends within the markup.
   func fault(_ fault: Fault, from start: Int, inside what: String) -> Fault {
     bytes[start..<end].contains(UInt8(ascii: ">")) ? fault : endOfFile(inside: what)
   }
@@ -124,8 +123,8 @@ extension XMLCursor {
     }
     if target.count == 3, text(target).lowercased() == "xml" {
       throw Fault(
-        .malformedDeclaration, at: start, "an XML declaration stands only at the start of the file",
-        cure: "remove this one")
+        .malformedDeclaration, at: start,
+        "an XML declaration is allowed only at the start of the file", cure: "remove this one")
     }
     while !take("?>") {
       if isAtEnd { throw endOfFile(inside: "a processing instruction", related: .opened(start)) }

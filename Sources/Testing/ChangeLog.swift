@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nobody polls: each new change set is shown to those who wait. Whoever has what it waits for, or
-// has waited too long, is let go through a stream of at most one element, so it does not matter
-// which of the two, or a cancellation, comes first.
+// Waiting does not poll: each new change set runs the waiters' closures. A waiter resumes through a
+// stream of at most one element, so a match, the time limit and cancellation may race.
 
 import KeepsakeValues
 import Synchronization
@@ -10,7 +9,7 @@ import Synchronization
 final class ChangeLog: Sendable {
   struct Recorded {
     var sets: [[Change]] = []
-    /// How many of the sets `takeNext` has returned.
+    /// The number of sets that `takeNext` has returned.
     var taken = 0
 
     mutating func takeNext() -> [Change]? {
@@ -24,7 +23,7 @@ final class ChangeLog: Sendable {
     }
   }
 
-  /// Returns whether it has to be asked again.
+  /// Returns whether to keep waiting.
   private typealias Waiter = @Sendable (inout Recorded) -> Bool
 
   private struct State {
@@ -50,8 +49,8 @@ final class ChangeLog: Sendable {
   }
 
   /// - Parameters:
-  ///   - problem: for the error.
-  ///   - take: looks for the value among what is recorded, and may mark it as taken.
+  ///   - problem: the start of the error's message.
+  ///   - take: finds the value in the recorded changes, and may mark it as taken.
   func wait<Value: Sendable>(
     for problem: String, within limit: Duration,
     _ take: @escaping @Sendable (inout Recorded) -> Value?
@@ -60,7 +59,7 @@ final class ChangeLog: Sendable {
     let id = register { recorded in
       var looked = recorded
       guard let value = take(&looked) else { return true }
-      // After the time limit nobody is there to have it: then it is not taken either.
+      // After the time limit the value is not delivered, so it must not count as taken.
       if case .terminated = continuation.yield(value) { return false }
       continuation.finish()
       recorded = looked

@@ -5,26 +5,26 @@ public import KeepsakeDevice
 public import KeepsakeValues
 import Synchronization
 
-/// Remembers every change of a store, or of a whole device, for as long as it lives.
+/// Records every change of a store, or of a whole device, for as long as it lives.
 ///
 ///     let recorder = ChangeRecorder(settings)
 ///     settings.username = "ada"
 ///     #expect(recorder.changes(of: "username").map(\.new) == ["ada"])
 ///
-/// A change made in this process is there when the write has returned. For one that another thread
-/// or process makes, wait with `next` or `waitFor`.
+/// It has recorded a change of this thread when the write returns. For a change of another thread
+/// or process, wait with `next` or `waitFor`.
 public final class ChangeRecorder: Sendable {
   private let log = ChangeLog()
   private let observation: ObservationToken
   private let unread: Failures
 
-  /// Records what changes in one store from now on.
+  /// Records the changes of one store from now on.
   public init(_ store: SettingsStore) {
     unread = Failures()
     observation = store.observe { [log] in log.append($0) }
   }
 
-  /// Records what changes on a device from now on, in whatever store.
+  /// Records the changes of all stores of a device from now on.
   public init(_ device: Device) {
     let unread = Failures()
     self.unread = unread
@@ -36,36 +36,36 @@ public final class ChangeRecorder: Sendable {
     }
   }
 
-  /// The change sets, one for each commit, in their order.
+  /// The change sets in order, one for each commit.
   public var sets: [[Change]] { log.sets }
 
-  /// All changes, in their order.
+  /// All changes in order.
   public var all: [Change] { sets.flatMap { $0 } }
 
-  /// The last change; nil when there was none.
+  /// The last change; nil if there was none.
   public var last: Change? { sets.last?.last }
 
-  /// The changes of one key, in their order.
+  /// The changes of one key in order.
   public func changes(of key: String) -> [Change] { all.filter { $0.key.isSameBytes(as: key) } }
 
-  /// Why changes of a device that other processes made could not be read; a store has them in its
+  /// The errors of reading other processes' changes of a device; those of a store are in its
   /// `errors`.
   public var failures: [KeepsakeError] { unread.all }
 
-  /// Forgets what was recorded.
+  /// Discards the recorded changes.
   public func clear() { log.clear() }
 
-  /// The first change set that `next` has not returned yet; waits until there is one.
+  /// Waits for the first change set that `next` has not returned yet.
   ///
-  /// - Parameter limit: how long to wait.
+  /// - Parameter limit: the time to wait at most.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
   public func next(within limit: Duration = .seconds(10)) async throws -> [Change] {
     try await log.wait(for: "no further change set", within: limit) { $0.takeNext() }
   }
 
-  /// The first change of a key, whether it is recorded already or still to come.
+  /// Waits for the first change of a key, or returns a recorded one.
   ///
-  /// - Parameter limit: how long to wait.
+  /// - Parameter limit: the time to wait at most.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
   @discardableResult
   public func waitFor(
@@ -76,11 +76,11 @@ public final class ChangeRecorder: Sendable {
     }
   }
 
-  /// The first change that `matches`, whether it is recorded already or still to come.
+  /// Waits for the first change that `matches`, or returns a recorded one.
   ///
   /// - Parameters:
-  ///   - limit: how long to wait.
-  ///   - matches: must not use this recorder.
+  ///   - limit: the time to wait at most.
+  ///   - matches: a condition; it must not use this recorder.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
   @discardableResult
   public func waitFor(
@@ -89,9 +89,9 @@ public final class ChangeRecorder: Sendable {
     try await log.wait(for: "no such change", within: limit) { $0.first(where: matches) }
   }
 
-  /// What was waited for did not come in time.
+  /// The expected change did not happen in time.
   public struct TimedOut: Error, Sendable, CustomStringConvertible {
-    /// What was waited for and how long, and the keys of what came instead.
+    /// The expected change, the time limit, and the keys that did change.
     public let description: String
   }
 }

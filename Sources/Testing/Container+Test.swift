@@ -4,14 +4,13 @@ import KeepsakeDevice
 public import KeepsakeInjection
 
 extension Container {
-  /// The same program for one test: everything is made anew, on a device in memory that no other
-  /// test has. A test that is not fresh would share the objects that are already made, with the
-  /// device they are on.
+  /// A copy of this container's registrations for one test, with new objects on an in-memory device
+  /// of its own. (A plain child would share the objects that already exist, and their device.)
   ///
   /// - Parameters:
-  ///   - clock: where the device gets the time from.
-  ///   - configure: registers and sets what else is different.
-  /// - Throws: what `configure` throws, or `KeepsakeError`.
+  ///   - clock: the device's clock.
+  ///   - configure: registers and sets the test's replacements.
+  /// - Throws: the error of `configure`, or `KeepsakeError`.
   public func forTest(
     clock: ManualClock = ManualClock(), _ configure: (Container) throws -> Void = { _ in }
   ) throws -> Container {

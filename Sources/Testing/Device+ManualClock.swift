@@ -3,13 +3,12 @@
 public import KeepsakeDevice
 
 extension Device {
-  /// A device in memory, gone with its last handle, that gets the time from `clock`.
+  /// An in-memory device with this clock, deleted with its last handle.
   public static func inMemory(clock: ManualClock) throws(KeepsakeError) -> Device {
     try inMemory(clock: clock.wallClock)
   }
 
-  /// A device in a new temporary folder, deleted with its last handle, that gets the time from
-  /// `clock`.
+  /// A device with this clock in a new temporary folder, deleted with its last handle.
   public static func temporary(clock: ManualClock) throws(KeepsakeError) -> Device {
     try temporary(clock: clock.wallClock)
   }

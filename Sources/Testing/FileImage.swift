@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of a device's file and of its log, as the system has them at one moment: what `kill -9`
-// leaves, what `cp -a` copies, what a restored virtual machine finds.
+// The bytes of a device's file and of its write-ahead log at one moment: what `kill -9` leaves,
+// what `cp -a` copies, what a restored virtual machine finds.
 //
-// They are read through SQLite's own descriptors: closing one of ours would drop SQLite's locks on
-// the file (https://www.sqlite.org/howtocorrupt.html, section 2.2). Nobody else can write or empty
-// the log meanwhile, because the file is locked for writing; pages that another process moves from
-// the log into the file are still in the log too. What this process has written and not committed
-// is in neither, or in the log without the mark of a commit, which is to say that it is gone.
+// They are read through SQLite's own descriptors: closing another one would drop SQLite's locks on
+// the file (https://www.sqlite.org/howtocorrupt.html, section 2.2). The write lock keeps other
+// connections from writing or truncating the log; pages that a checkpoint copies into the file stay
+// in the log too. Uncommitted writes of this process are in neither, or in the log without a commit
+// mark, so the image does not have them.
 
 import Foundation
 import GRDBSQLite
@@ -24,10 +24,10 @@ struct FileImage: Sendable {
     }
   }
 
-  /// Puts the bytes in place of whatever is there. Who has that open keeps it, and cannot write to
-  /// it any more.
+  /// Replaces the files at a path. Open handles keep the old files, and can no longer write to
+  /// them.
   ///
-  /// The shared memory beside a log is made anew by whoever opens the file first, as after a crash.
+  /// The next open creates the log's shared memory again, as after a crash.
   func write(to path: String) throws {
     for suffix in ["", "-wal", "-shm"] {
       let path = path + suffix
@@ -47,7 +47,7 @@ struct FileImage: Sendable {
     func check(_ code: Int32) throws(KeepsakeError) {
       guard code == SQLITE_OK else {
         throw KeepsakeError(
-          .inputOutput, path: path, "its bytes cannot be read (SQLite's code \(code))",
+          .inputOutput, path: path, "the file cannot be read (SQLite error \(code))",
           cure: "check the disk")
       }
     }

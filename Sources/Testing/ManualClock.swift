@@ -4,17 +4,17 @@ public import Foundation
 public import KeepsakeValues
 import Synchronization
 
-/// A clock that stands still until a test moves it, forwards or back.
+/// A clock that a test advances or sets back.
 ///
 ///     let clock = ManualClock()
 ///     let settings = try AppSettings(on: .inMemory(clock: clock))
 ///     clock.advance(by: .seconds(60))
 public final class ManualClock: Sendable {
-  /// Since 1970. Exact, so that many small steps are as far as one large one.
+  /// Since 1970. Exact, so that many small steps add up.
   private let time: Mutex<Duration>
 
-  /// - Parameter start: what it shows at first, to the millisecond; 14 November 2023, 22:13:20 UTC
-  ///   unless told otherwise.
+  /// - Parameter start: the first time, rounded to milliseconds; by default 14 November 2023,
+  ///   22:13:20 UTC.
   public convenience init(_ start: Date = Date(timeIntervalSince1970: 1_700_000_000)) {
     self.init(milliseconds: Self.milliseconds(start))
   }
@@ -23,16 +23,16 @@ public final class ManualClock: Sendable {
     time = Mutex(.milliseconds(milliseconds))
   }
 
-  /// What it shows.
+  /// The current time.
   public var now: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
-  /// Moves it on; back by a negative duration.
+  /// Advances the clock; a negative duration sets it back.
   public func advance(by duration: Duration) { time.withLock { $0 += duration } }
 
-  /// Makes it show a time, to the millisecond.
+  /// Sets the time, rounded to milliseconds.
   public func set(to date: Date) { milliseconds = Self.milliseconds(date) }
 
-  /// The same clock, as `Device` takes it.
+  /// This clock as a parameter for `Device`.
   public var wallClock: WallClock { WallClock { self.milliseconds } }
 
   /// Milliseconds since 1970.
@@ -44,8 +44,7 @@ public final class ManualClock: Sendable {
     set { time.withLock { $0 = .milliseconds(newValue) } }
   }
 
-  /// Rounded: a date is a binary fraction, which lies below the millisecond it is meant to be as
-  /// often as above.
+  /// Rounded, because a date is a binary fraction just below or above a millisecond.
   private static func milliseconds(_ date: Date) -> Int64 {
     Int64((date.timeIntervalSince1970 * 1000).rounded())
   }

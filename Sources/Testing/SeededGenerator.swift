@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Random numbers that can be had again: the same seed gives the same numbers everywhere.
+/// A reproducible random number generator: SplitMix64 (Steele, Lea, Flood, 2014).
 ///
-/// SplitMix64 (Steele, Lea, Flood, 2014).
+/// The same seed gives the same numbers on every platform.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

@@ -4,20 +4,20 @@ import Foundation
 public import KeepsakeDevice
 
 extension SimulatedDevices {
-  /// Plays a random history, the same for the same seed: devices write, meet, crash, are copied and
-  /// set back, and have clocks that are up to two minutes wrong.
+  /// Plays a random history, the same for the same seed: devices write, sync, crash, are copied and
+  /// restored, and have clocks that are up to two minutes wrong.
   ///
   ///     try devices.play(steps: 100) { device, random in
   ///       try SharedSettings(on: device).volume = .random(in: 0...10, using: &random)
   ///     }
   ///     try devices.settle()
   ///
-  /// There are at most twice as many devices afterwards.
+  /// Copies at most double the number of devices.
   ///
   /// - Parameters:
-  ///   - steps: how many things happen.
-  ///   - write: what a device does by itself; makes its stores anew, and takes what it leaves to
-  ///     chance from the generator.
+  ///   - steps: the number of events.
+  ///   - write: one device's write; creates its stores each time, and takes random numbers from the
+  ///     generator.
   public func play(
     steps: Int, _ write: (Device, inout SeededGenerator) throws -> Void
   ) throws {

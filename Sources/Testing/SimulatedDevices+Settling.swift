@@ -5,16 +5,16 @@ import KeepsakeSync
 import KeepsakeValues
 
 extension SimulatedDevices {
-  /// The devices did not come to hold the same.
+  /// The devices did not converge.
   public struct NotSettled: Error, Sendable, CustomStringConvertible {
-    /// What differs or waits, the seed, and what was done until then.
+    /// The differences or held entries, the seed, and the history.
     public let description: String
   }
 
-  /// Lets all devices meet until nobody learns anything, and makes sure that they hold the same.
+  /// Syncs all devices until a round changes nothing, and checks that their contents are equal.
   ///
-  /// - Parameter rounds: how often they meet at most.
-  /// - Returns: how often they met.
+  /// - Parameter rounds: the maximum number of rounds.
+  /// - Returns: the number of rounds.
   /// - Throws: `NotSettled`, or `KeepsakeError` when a merge fails.
   @discardableResult
   public func settle(within rounds: Int = 10) throws -> Int {
@@ -30,8 +30,8 @@ extension SimulatedDevices {
     throw NotSettled(description: try trouble(rounds))
   }
 
-  /// What the devices do not hold alike, in the stores that travel: one line for each key and each
-  /// device that has another value than the first. O(entries).
+  /// The differences in synced stores: one line for each key and each device whose value differs
+  /// from that of device 0. O(entries).
   public func differences() throws(KeepsakeError) -> [String] {
     var lines: [String] = []
     for place in indices.dropFirst() {
@@ -51,13 +51,13 @@ extension SimulatedDevices {
       let count = try self[place].core.access { try Held.count($0) }
       return count == 0
         ? nil
-        : "device \(place) keeps \(count) entries from the future until its clock has come so far;"
-          + " advance it, or set the fast clock right"
+        : "device \(place) holds \(count) entries from the future until its clock reaches them;"
+          + " advance it, or correct the fast clock"
     }
     let problems = try differences() + waiting
     return """
       seed \(seed): the devices do not settle
-      \((problems.isEmpty ? ["after \(rounds) meetings they still learn"] : problems)
+      \((problems.isEmpty ? ["after \(rounds) rounds they still change"] : problems)
         .joined(separator: "\n"))
       after: \(history.joined(separator: ", "))
       """

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices of a test, on real files. Invariants:
-// - Nothing depends on chance but by the seed: identities, meeting tokens and times are given, so
-//   the same calls leave the same entries, with the same stamps.
-// - Each device is open here, on the file of its number. A crash or a restore puts another file in
-//   its place; handles from before keep the old one, which can be read and refuses every write.
+// - The seed determines all random choices: replica IDs, sync tokens and times, so the same calls
+//   leave the same entries with the same timestamps.
+// - Each device is open here, on the file of its number. A crash or a restore replaces the file;
+//   older handles keep the old file, can read it, and refuse every write.
 
 import Foundation
 public import KeepsakeDevice
 public import KeepsakeSync
 import KeepsakeValues
 
-/// Devices that a test lets meet, copies, sets back and crashes, by their number.
+/// Devices that a test syncs, copies, restores and crashes, by their number.
 ///
 ///     let devices = try SimulatedDevices(count: 3, seed: 42)
 ///     let settings = try devices.map { try SharedSettings(on: $0) }
@@ -19,22 +19,22 @@ import KeepsakeValues
 ///     try devices.meet(0, 1)
 ///     try devices.settle()
 ///
-/// Their files are in a temporary folder, gone with the last of them. Time moves by itself, one
-/// millisecond at each look, so the later write is the later one; `advance(by:)` moves all clocks,
-/// and each device has its own in `clocks`, for a test to set wrong.
+/// Their files are in a temporary folder, deleted with the last device. Each reading of a clock
+/// advances the time by a millisecond, so a later write has a later time. `advance(by:)` moves all
+/// clocks; a test can set each device's own, in `clocks`, wrong.
 ///
-/// For one test, and one thread of it.
+/// Not thread-safe.
 public final class SimulatedDevices {
-  /// A device's file with its log, byte by byte, as it was at one moment.
+  /// A copy of a device's file and its log at one moment.
   public struct Snapshot: Sendable {
     let image: FileImage
   }
 
-  /// What everything random here follows from.
+  /// The seed of all random choices.
   public let seed: UInt64
-  /// For what the test itself leaves to chance.
+  /// A generator for the test's own random choices.
   public var random: SeededGenerator
-  /// What was done, a line for each step; part of the message when `settle` fails.
+  /// One line for each step so far; part of the error when `settle` fails.
   public internal(set) var history: [String] = []
   let time = SimulatedTime()
   private var identities: SeededGenerator
@@ -42,8 +42,8 @@ public final class SimulatedDevices {
   private let folder: TemporaryFolder
 
   /// - Parameters:
-  ///   - count: how many, at least one.
-  ///   - seed: the same seed and the same calls give the same entries, to the last stamp.
+  ///   - count: the number of devices, at least one.
+  ///   - seed: the same seed and the same calls give the same entries and timestamps.
   /// - Throws: `KeepsakeError` when the temporary folder cannot be written.
   public init(count: Int, seed: UInt64 = 1) throws(KeepsakeError) {
     self.seed = seed
@@ -65,13 +65,13 @@ public final class SimulatedDevices {
       identity: .random(using: &identities))
   }
 
-  /// The devices' clocks; those of a test that has skewed none show the same.
+  /// The devices' clocks, equal until a test changes one.
   public var clocks: [ManualClock] { time.all }
 
-  /// Moves all clocks on, or back.
+  /// Advances all clocks; a negative duration sets them back.
   public func advance(by duration: Duration) { time.advance(by: duration) }
 
-  /// Merges some of the devices, each with each; two meet as two devices do.
+  /// Syncs some of the devices, each with each.
   ///
   /// - Throws: as `Device.merge(with:options:)`.
   @discardableResult
@@ -81,7 +81,7 @@ public final class SimulatedDevices {
     try meet(places, options: options)
   }
 
-  /// Merges all devices.
+  /// Syncs all devices.
   @discardableResult
   public func meetAll(
     options: MergeOptions = MergeOptions()
@@ -93,20 +93,20 @@ public final class SimulatedDevices {
     _ places: [Int], options: MergeOptions
   ) throws(KeepsakeError) -> MergeReport {
     history.append("meet " + places.map(String.init).joined(separator: " "))
-    // Of its own: an observer of the merge may call this object.
+    // A local generator: an observer of the merge may call this object.
     var tokens = SeededGenerator(seed: identities.next())
     return try Merge.run(places.map { devices[$0] }, options: options, using: &tokens)
   }
 
-  /// A copy of a device's file, for `restore`. What is not committed is not in it.
+  /// A copy of a device's file, for `restore`, without uncommitted writes.
   public func snapshot(_ place: Int) throws(KeepsakeError) -> Snapshot {
     Snapshot(image: try FileImage(of: devices[place]))
   }
 
-  /// Makes another device of a copy of a device's file, as `cp -a` or a cloned virtual machine does
-  /// without telling anybody. Its clock shows the same time.
+  /// Adds a device from a copy of a device's file, as `cp -a` or cloning a virtual machine would,
+  /// with the same time on its clock.
   ///
-  /// - Returns: its number.
+  /// - Returns: the number of the new device.
   public func copy(_ place: Int) throws -> Int {
     let copy = count
     history.append("copy \(place) to \(copy)")
@@ -116,21 +116,20 @@ public final class SimulatedDevices {
     return copy
   }
 
-  /// Puts an old file in the place of a device's, which forgets what it has done since; the file
-  /// may also be another device's. The clock stays as it is.
+  /// Replaces a device's file by a snapshot of this or another device, so that it loses later
+  /// writes. The clock does not change.
   ///
-  /// Handles and stores from before are of no use any more: make them anew.
+  /// Handles and stores from before refuse to write: create new ones.
   public func restore(_ place: Int, to snapshot: Snapshot) throws {
     history.append("restore \(place)")
     try replace(place, by: snapshot.image)
   }
 
-  /// Ends a device as `kill -9` ends its process, and starts it again: what is committed is there,
-  /// what is not is gone, and nobody has closed the file or emptied its log.
+  /// Stops a device as `kill -9` stops its process, and opens it again: committed writes remain,
+  /// uncommitted ones are lost, and the file was not closed nor its log truncated.
   ///
-  /// Within a transaction of the device it is gone too, whatever becomes of the transaction.
-  /// Handles and stores from before the crash are of no use any more: they read what they read, and
-  /// refuse to write. Make them anew.
+  /// Within a transaction of the device, its writes are lost even if it commits later. Handles and
+  /// stores from before the crash read the old file and refuse to write: create new ones.
   public func crash(_ place: Int) throws {
     history.append("crash \(place)")
     try replace(place, by: FileImage(of: devices[place]))
@@ -145,6 +144,6 @@ public final class SimulatedDevices {
 extension SimulatedDevices: RandomAccessCollection {
   public var startIndex: Int { 0 }
   public var endIndex: Int { devices.count }
-  /// A device by its number. After `crash` and `restore` it is another object.
+  /// A device by its number; `crash` and `restore` replace the object.
   public subscript(place: Int) -> Device { devices[place] }
 }

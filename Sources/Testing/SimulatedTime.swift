@@ -4,20 +4,20 @@ import Foundation
 import KeepsakeValues
 import Synchronization
 
-/// One time for all, and a clock for each device that may be ahead or behind.
+/// One true time, and a clock for each device that may be ahead or behind.
 ///
-/// Each time a device looks at its clock all of them have moved on by a millisecond, so that of two
-/// writes the second is the later one, on whichever devices they are made.
+/// Each reading of a clock first advances all of them by a millisecond, so that of two writes the
+/// second one has the later time, on whichever devices.
 final class SimulatedTime: Sendable {
   private let clocks = Mutex<[ManualClock]>([])
-  /// What a clock that is right shows.
+  /// The true time.
   private let right = ManualClock()
 
   var all: [ManualClock] { clocks.withLock { $0 } }
 
   var now: Date { right.now }
 
-  /// - Parameter original: whose time the new clock shows; nil for the right one.
+  /// - Parameter original: the clock whose time to copy; nil for the true time.
   func addClock(like original: ManualClock? = nil) {
     let start = (original ?? right).milliseconds
     clocks.withLock { $0.append(ManualClock(milliseconds: start)) }

@@ -25,7 +25,7 @@ extension Bool: BackingStoreConvertible {
   public func toBackingStore() -> StoredValue { .boolean(self) }
 }
 
-// Codable, because Swift would else not know whether to store an integer as one or as a `Codable`.
+// The constraint to Codable makes this overload more specific than the one for Codable types.
 extension BackingStoreConvertible where Self: FixedWidthInteger & Codable {
   public static func fromBackingStore(_ value: StoredValue) throws -> Self {
     guard case .integer(let number) = value else {
@@ -58,7 +58,7 @@ extension UInt32: BackingStoreConvertible {}
 extension UInt64: BackingStoreConvertible {}
 
 extension Double: BackingStoreConvertible {
-  /// An integer is accepted when it is exact: a slider's default is often written as one.
+  /// Reads an integer too if it is exact: bundles often write a slider's default as one.
   public static func fromBackingStore(_ value: StoredValue) throws -> Double {
     switch value {
     case .real(let number): return number

@@ -20,9 +20,10 @@ extension Dictionary: BackingStoreConvertible where Key == String, Value: Backin
   }
 }
 
-/// Stored as an array whose order depends on the elements only: equal sets are stored alike.
+/// Stored as an array in an order that depends only on the elements, so equal sets have equal
+/// bytes.
 extension Set: BackingStoreConvertible where Element: BackingStoreConvertible {
-  /// - Throws: `ValueError` also when an element is there twice.
+  /// - Throws: `ValueError`, also for a duplicate element.
   public static func fromBackingStore(_ value: StoredValue) throws -> Set<Element> {
     try value.uniqueElements(Element.fromBackingStore)
   }

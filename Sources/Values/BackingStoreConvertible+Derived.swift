@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hooks that a type gets from what it is already, by declaring `BackingStoreConvertible`.
+// Default hooks for types that are `RawRepresentable` or `Codable`.
 
 extension BackingStoreConvertible where Self: RawRepresentable, RawValue: BackingStoreConvertible {
   /// An enumeration with raw values is stored as its raw value.
@@ -12,14 +12,14 @@ extension BackingStoreConvertible where Self: RawRepresentable, RawValue: Backin
 
   fileprivate static func known(_ value: StoredValue) throws -> Self {
     guard let known = Self(rawValue: try RawValue.fromBackingStore(value)) else {
-      throw ValueError(.invalid, "the stored value is no \(Self.self); set it anew")
+      throw ValueError(.invalid, "the stored value is not a \(Self.self); set it again")
     }
     return known
   }
 }
 
 extension BackingStoreConvertible where Self: Codable {
-  /// A `Codable` type is stored as a dictionary of its members, or what else it encodes.
+  /// A `Codable` type is stored as what it encodes, usually a dictionary of its members.
   public static func fromBackingStore(_ value: StoredValue) throws -> Self {
     try StoredValueDecoder.read(by: Self.init(from:), from: value)
   }
@@ -31,8 +31,8 @@ extension BackingStoreConvertible where Self: Codable {
 
 extension BackingStoreConvertible
 where Self: RawRepresentable & Codable, RawValue: BackingStoreConvertible {
-  /// A type that is both is stored as its raw value, which is shorter, and what `Codable` does for
-  /// an enumeration.
+  /// A type that is both is stored as its raw value: shorter, and the same as `Codable`'s encoding
+  /// of an enumeration.
   public static func fromBackingStore(_ value: StoredValue) throws -> Self {
     try known(value)
   }

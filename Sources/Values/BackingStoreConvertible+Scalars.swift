@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Types that SQLite has no class for are stored as text: exact, and readable in any tool.
+// Types without an SQLite storage class are stored as text: exact, and readable in any tool.
 
 extension UUID: BackingStoreConvertible {
   /// Reads upper and lower case.
   public static func fromBackingStore(_ value: StoredValue) throws -> UUID {
     guard let id = UUID(uuidString: try String.fromBackingStore(value)) else {
-      throw ValueError(.invalid, "the stored string is not a UUID; set it anew")
+      throw ValueError(.invalid, "the stored string is not a UUID; set it again")
     }
     return id
   }
@@ -18,15 +18,15 @@ extension UUID: BackingStoreConvertible {
 // MARK: - Decimal
 
 extension Decimal: BackingStoreConvertible {
-  /// A number is accepted when it is exact: 0.5 is, and the real nearest to 0.1 is not 0.1.
+  /// Reads a string, an integer, or a real. The real nearest to 0.1 is not 0.1, but has 55 digits.
   ///
-  /// - Throws: `ValueError` when a `Decimal` cannot hold it to the last digit.
+  /// - Throws: `ValueError` when a `Decimal` cannot represent the number exactly.
   public static func fromBackingStore(_ value: StoredValue) throws -> Decimal {
     switch value {
     case .string("NaN"): return .nan
     case .string(let text):
       guard let number = DecimalText(text) else {
-        throw ValueError(.invalid, "the stored string is not a number; set it anew, as 12.50")
+        throw ValueError(.invalid, "the stored string is not a number; write one such as 12.50")
       }
       return try exact(number)
     case .integer(let number): return try exact(DecimalText(number))
@@ -39,7 +39,7 @@ extension Decimal: BackingStoreConvertible {
     }
   }
 
-  /// All digits, as `-12.5`.
+  /// All digits without an exponent, such as `-12.5`.
   public func toBackingStore() throws -> StoredValue {
     guard !isNaN else { return "NaN" }
     guard let number = DecimalText(description), try Self.exact(number) == self else {
@@ -49,7 +49,7 @@ extension Decimal: BackingStoreConvertible {
   }
 
   private static func exact(_ number: DecimalText) throws -> Decimal {
-    // Foundation rounds what has too many digits.
+    // Foundation rounds a number with too many digits; comparing the result detects that.
     guard number.digits.count <= 39, abs(number.exponent) < 200,
       let decimal = Decimal(string: number.text),
       DecimalText(decimal.description) == number
@@ -61,15 +61,14 @@ extension Decimal: BackingStoreConvertible {
 }
 
 extension DecimalText {
-  /// What a real is to its last binary digit; nil when that takes more bits than a
-  /// `Decimal` has.
+  /// The exact value of a real; nil when it needs more digits than a `Decimal` has.
   fileprivate init?(exactly number: Double) {
     guard number.isFinite else { return nil }
     guard number != 0 else {
       self.init(0)
       return
     }
-    // An odd number times a power of two; where that is negative: times five, through ten.
+    // number = digits × 2^power; for a negative power that is digits × 5^-power × 10^power.
     let bits = number.significandBitPattern | (number.isNormal ? 1 << 52 : 0)
     let zeros = bits.trailingZeroBitCount
     let power = Int(number.exponentBitPattern) - (number.isNormal ? 1075 : 1074) + zeros
@@ -86,7 +85,7 @@ extension DecimalText {
 // MARK: - Duration
 
 extension Duration: BackingStoreConvertible {
-  /// Seconds, as text or as a number; a real counts as the number that it is written as.
+  /// Reads seconds as text or as a number. A real stands for its shortest decimal text.
   public static func fromBackingStore(_ value: StoredValue) throws -> Duration {
     let number: DecimalText?
     switch value {
@@ -96,22 +95,23 @@ extension Duration: BackingStoreConvertible {
     default: throw ValueError.mismatch(value, wanted: "string")
     }
     guard let number else {
-      throw ValueError(.invalid, "the stored value is not a number of seconds; set it anew, as 1.5")
+      throw ValueError(
+        .invalid, "the stored value is not a number of seconds; write one such as 1.5")
     }
     guard let attoseconds = number.attoseconds else {
-      throw ValueError(.invalid, "the stored number of seconds does not fit Duration; set it anew")
+      throw ValueError(.invalid, "the stored number of seconds does not fit Duration; set it again")
     }
     return Duration(attoseconds: attoseconds)
   }
 
-  /// Seconds to the last digit, as `90` or `0.25`.
+  /// The exact seconds, such as `90` or `0.25`.
   public func toBackingStore() -> StoredValue {
     .string(DecimalText(attoseconds, exponent: -18).text)
   }
 }
 
 extension DecimalText {
-  /// This number of seconds; nil when it is too large or has a smaller part.
+  /// The attoseconds of this number of seconds; nil when they overflow or have a fraction.
   fileprivate var attoseconds: Int128? {
     guard (-18...21).contains(exponent), digits.count <= 39 else { return nil }
     var number: Int128 = 0

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A URL is stored as text that people can read and write: a file as its path, with `~` for the home
-// folder as `UserDefaults` does it, so that it is still found when the home folder is elsewhere
+// A file URL is stored as its path, with `~` for the home folder as `UserDefaults` does it, so that
+// it survives a move of the home folder
 // (https://developer.apple.com/documentation/foundation/userdefaults/url(forkey:));
-// every other URL as it is written.
+// every other URL as its text.
 //
 // Invariant: what `toBackingStore()` stores, `fromBackingStore(_:)` reads as the same URL.
 
 extension URL: BackingStoreConvertible {
-  /// Text with a scheme is that URL, text that starts with `/` or `~` is the path of a file, any
-  /// other is a relative URL.
+  /// Reads text with a scheme as that URL, text that starts with `/` or `~` as the path of a file,
+  /// other text as a relative URL.
   ///
-  /// A path that ends with `/` is a folder's; the disk is not asked.
+  /// A path that ends with `/` is a folder's; this does not access the disk.
   public static func fromBackingStore(_ value: StoredValue) throws -> URL {
     guard let url = URL(stored: try String.fromBackingStore(value)) else {
-      throw ValueError(.invalid, "the stored string is not a URL; set it anew")
+      throw ValueError(.invalid, "the stored string is not a URL; set it again")
     }
     return url
   }

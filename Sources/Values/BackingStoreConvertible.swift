@@ -2,7 +2,7 @@
 
 /// A type whose values a store can keep.
 ///
-/// The two hooks are each other's inverse. Conform an own type through one that already conforms:
+/// The two hooks are inverse to each other. Conform your type through one that conforms already:
 ///
 /// ```swift
 /// extension Theme: BackingStoreConvertible {
@@ -13,16 +13,17 @@
 /// }
 /// ```
 ///
-/// An optional is not a type of its own here: nil is the absence of a value, so a property may be
-/// optional, an element of an array may not.
+/// Optionals do not conform: nil is the absence of a value, so a property may be optional, an
+/// element of an array may not.
 public protocol BackingStoreConvertible: SendableMetatype {
-  /// The value that `value` stands for.
+  /// Converts a stored value.
   ///
-  /// - Throws: any error when `value` has the wrong type or cannot be read; the stored bytes stay.
+  /// - Throws: any error when `value` has the wrong type or cannot be read; the store keeps its
+  ///   bytes.
   static func fromBackingStore(_ value: StoredValue) throws -> Self
 
-  /// What to store.
+  /// The value to store.
   ///
-  /// - Throws: any error when this value cannot be stored; the store keeps what it had.
+  /// - Throws: any error when this value cannot be stored; the store keeps its old value.
   func toBackingStore() throws -> StoredValue
 }

@@ -10,8 +10,8 @@
 
 /// Text that compares and hashes by its UTF-8 bytes, as SQLite's BINARY collation does.
 ///
-/// `String` compares by canonical equivalence, so "é" and "e" + U+0301 would share one place in a
-/// dictionary while the file has two rows.
+/// `String` compares by canonical equivalence, so "é" and "e" + U+0301 would be one key of a
+/// dictionary but two rows of the file.
 package struct ByteText: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let string: String
 
@@ -24,7 +24,7 @@ package struct ByteText: Hashable, Comparable, Sendable, CustomStringConvertible
   package static func == (a: ByteText, b: ByteText) -> Bool {
     let (left, right) = (a.string.utf8, b.string.utf8)
     guard left.count == right.count else { return false }
-    // Both native: their bytes are compared at once.
+    // The fast path for two native strings.
     let isEqual = left.withContiguousStorageIfAvailable { left in
       right.withContiguousStorageIfAvailable { right in
         guard let start = left.baseAddress, let other = right.baseAddress else { return true }
@@ -39,7 +39,7 @@ package struct ByteText: Hashable, Comparable, Sendable, CustomStringConvertible
   }
 
   package func hash(into hasher: inout Hasher) {
-    // A native string hands out its bytes at once; only a bridged one needs the copy.
+    // Only a bridged string needs a copy.
     let done: Void? = string.utf8.withContiguousStorageIfAvailable {
       hasher.combine(bytes: UnsafeRawBufferPointer($0))
     }

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the text of a value to its text as it is stored or shown, without the value itself: a
-// container takes many times its bytes when it is built. O(bytes), times the depth for objects
-// nested in objects whose names are out of order.
+// Converts JSON text to its stored or shown form without building the value: a built container
+// takes many times its bytes. O(bytes), times the depth for objects nested in objects whose names
+// are out of order.
 //
 // Invariants
-// - What is written for a text is what `JSON(storing:)` or `JSON(showing:)` writes for its value.
-// - The memory taken is that of the longest name, and for each member of an object that is not
-//   canonical, or not ASCII, 12 to 24 bytes until the object ends.
+// - The output equals that of `JSON(storing:)` or `JSON(showing:)` for the value of the text.
+// - The memory is that of the longest name, plus, for objects whose names are not canonical or not
+//   ASCII, 12 to 24 bytes for each member until the object ends.
 
-/// Reads one value and writes it.
+/// Reads one value and writes it in canonical form.
 struct CanonicalText {
   var scanner: JSONScanner
   private let sink: TextSink
   private let isShown: Bool
-  /// How deep containers may nest.
   private let maximumDepth: Int
-  /// Why the text stands for no value, though it is JSON: the first reason.
+  /// The first reason why the text, though JSON, is not a value of a store.
   private(set) var fault: ValueError?
-  /// Whether the members of every object come in the order of their bytes. Others are put into it
-  /// only in a sink that gathers.
+  /// Whether all objects have their members sorted by bytes. Only a sink that gathers sorts others.
   private(set) var isOrdered = true
 
   init(
@@ -31,7 +29,7 @@ struct CanonicalText {
     self.maximumDepth = maximumDepth
   }
 
-  /// - Returns: the kind of the value; nil for null, which is `fault` too.
+  /// - Returns: the kind of the value; nil for null, which also sets `fault`.
   mutating func value(depth: Int = 0) throws(JSONError) -> StoredValue.Kind? {
     scanner.skipSpace()
     switch scanner.next {
@@ -119,7 +117,7 @@ extension CanonicalText {
   private mutating func number() throws(JSONError) -> StoredValue.Kind? {
     let start = scanner.index
     var ahead = scanner
-    // Integers that are short enough are as they are; there is no negative zero.
+    // Short integers are canonical already; a minus may belong to a zero.
     guard try ahead.numberText(), ahead.index - start <= 18, scanner.next != UInt8(ascii: "-")
     else { return write(try scanner.scalar()) }
     scanner.index = ahead.index
@@ -127,7 +125,7 @@ extension CanonicalText {
     return .integer
   }
 
-  /// An object whose one member says what it is.
+  /// Reads an object that is a marker, see `StoredValue+JSON.swift`.
   private mutating func marker(_ name: String, _ depth: Int) throws(JSONError) -> StoredValue.Kind?
   {
     try scanner.enter()
@@ -151,7 +149,7 @@ extension CanonicalText {
     return kind
   }
 
-  /// A dictionary in its wrapper, which only one that looks like a marker keeps.
+  /// Reads a dictionary in `$dictionary`, and keeps the wrapper only where it is needed.
   private mutating func dictionary(_ depth: Int) throws(JSONError) {
     guard scanner.markerName != nil else { return try object(depth) }
     sink.append("{\"$dictionary\":")
@@ -159,14 +157,14 @@ extension CanonicalText {
     sink.append(UInt8(ascii: "}"))
   }
 
-  /// Reads a value that can only be a mistake.
+  /// Skips a container where a marker needs a scalar.
   private mutating func pass() throws(JSONError) {
     var reader = CanonicalText(scanner, to: TextSink { _ in })
     _ = try reader.value()
     scanner = reader.scanner
   }
 
-  /// - Returns: the kind of the value that this stands for.
+  /// - Returns: the kind of the value; nil after a fault.
   private mutating func write(_ json: JSON) -> StoredValue.Kind? {
     do throws(ValueError) {
       let value = try json.storedValue()

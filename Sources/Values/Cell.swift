@@ -51,7 +51,7 @@ extension Cell: Comparable {
     switch (a, b) {
     case (.integer(let a), .integer(let b)): a < b
     case (.real(let a), .real(let b)): a < b
-    // The class decides between equal numbers, as `typeof` does in SQL, so that the order is total.
+    // For equal numbers the class decides, as `typeof` does in SQL, so that the order is total.
     case (.integer(let a), .real(let b)): sign(of: a, minus: b) <= 0
     case (.real(let a), .integer(let b)): sign(of: b, minus: a) > 0
     case (.text(let a), .text(let b)): ByteText(a) < ByteText(b)
@@ -60,7 +60,7 @@ extension Cell: Comparable {
     }
   }
 
-  /// The sign of `integer - real`, exactly: neither is rounded to the other's type, as in SQLite.
+  /// The exact sign of `integer - real`, as in SQLite: without rounding to the other's type.
   private static func sign(of integer: Int64, minus real: Double) -> Int {
     guard real < 0x1p63 else { return -1 }
     guard real >= -0x1p63 else { return 1 }

@@ -1,36 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One key that got another value, and from whom.
+/// The change of one key's value.
 public struct Change: Sendable, Hashable {
   public let store: String
   public let key: String
-  /// The columns of the value before, see `old`.
   package let before: TaggedCell
-  /// The columns of the value now.
   package let after: TaggedCell
-  /// The value before, as far as whoever hears of the change had been told; nil for none. An array
-  /// or a dictionary is decoded at each access.
+  /// The value of which the observer was last notified; nil for none. Each access decodes an array
+  /// or a dictionary again.
   public var old: StoredValue? { before.value }
-  /// The value now; nil when the key was deleted. An array or a dictionary is decoded at each
-  /// access.
+  /// The new value; nil if the key was deleted. Each access decodes an array or a dictionary again.
   public var new: StoredValue? { after.value }
   /// The device that wrote the new value.
   public let writer: ReplicaID
   public let stamp: HybridTimestamp
   public let reason: Reason
-  /// Which process committed it to this device's file.
+  /// The process that committed the change to this device's file.
   public let process: Process
-  /// The file's arrival number after the commit: equal for changes that were committed, or by
-  /// another process noticed, together; larger for later ones.
+  /// The file's local sequence number after the commit. Changes that were committed together, or
+  /// that another process noticed together, have equal numbers; later ones have larger numbers.
   public package(set) var transaction: Int64
 
   /// How the value came to this device.
   public enum Reason: Sendable, Hashable {
     /// Written on this device.
     case local
-    /// Learned from another device in a meeting, directly or through a third.
+    /// Received from another device in a sync, directly or through a third.
     case merge
-    /// The same, when this device had never met any other before.
+    /// Received in this device's first sync.
     case firstMerge
     /// The store was switched to another account's device.
     case account
@@ -70,7 +67,7 @@ public struct Change: Sendable, Hashable {
     self.transaction = transaction
   }
 
-  /// This change after an earlier one of the same key, as one.
+  /// Combines this change with an earlier one of the same key.
   package func after(_ first: Change) -> Change {
     Change(
       store: store, key: key, from: first.before, to: after, writer: writer,

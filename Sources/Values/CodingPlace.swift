@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the encoder and the decoder have in common: names of places, and Codable's errors, which may
-// quote the value, turned into ours, which never do.
+// Shared by the encoder and the decoder: coding keys, and the conversion of Codable's errors, which
+// may quote the value, to `ValueError`, which never does.
 
-/// The key of a part that is no property: an index, or where a superclass is encoded.
+/// The coding key of an index or of a superclass.
 struct PlaceKey: CodingKey {
   let stringValue: String
   let intValue: Int?
@@ -30,21 +30,21 @@ extension ValueError {
       }.joined())
   }
 
-  /// Our own reason where there is one.
+  /// Prefers an underlying `ValueError`.
   fileprivate init(_ error: DecodingError) {
     switch error {
     case .typeMismatch(let type, let context):
-      self.init(context, .typeMismatch, "the stored value is not a \(type); set it anew")
+      self.init(context, .typeMismatch, "the stored value is not a \(type); set it again")
     case .valueNotFound(let type, let context):
-      self.init(context, .invalid, "there is no \(type); set it anew")
+      self.init(context, .invalid, "a value of type \(type) is missing; set it again")
     case .keyNotFound(let key, let context):
       self.init(
         context, .invalid,
-        "there is no member \"\(key.stringValue)\"; make it optional, or set the value anew")
+        "the member \"\(key.stringValue)\" is missing; make it optional, or set the value again")
     case .dataCorrupted(let context):
-      self.init(context, .invalid, "the type refuses the stored value; set it anew")
+      self.init(context, .invalid, "the type rejects the stored value; set it again")
     @unknown default:
-      self.init(.invalid, "the type refuses the stored value; set it anew")
+      self.init(.invalid, "the type rejects the stored value; set it again")
     }
   }
 
@@ -54,7 +54,7 @@ extension ValueError {
   }
 
   fileprivate init(_ error: EncodingError) {
-    let reason = ValueError(.invalid, "the type refuses to encode this value; mend the value")
+    let reason = ValueError(.invalid, "the type cannot encode this value; change the value")
     switch error {
     case .invalidValue(_, let context):
       self = (context.underlyingError as? ValueError ?? reason).within(context.codingPath)
@@ -63,7 +63,7 @@ extension ValueError {
   }
 }
 
-/// Runs code of a `Codable` type. What it throws of its own comes through as it is.
+/// Runs code of a `Codable` type and converts Codable's errors; other errors pass unchanged.
 func coding<Result>(_ body: () throws -> Result) throws -> Result {
   do {
     return try body()
@@ -74,10 +74,10 @@ func coding<Result>(_ body: () throws -> Result) throws -> Result {
   }
 }
 
-/// A container in whose encoding the order of elements is left to chance, and has to be made.
+/// A container that encodes its elements in random order, so that the encoder has to sort them.
 protocol UnorderedContainer {
-  /// How many elements of an array one element takes: a dictionary whose keys are no text becomes
-  /// keys and values in turn.
+  /// The number of array elements for each element: a dictionary without string keys encodes keys
+  /// and values in turn.
   static var stride: Int { get }
   var count: Int { get }
 }

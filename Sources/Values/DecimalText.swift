@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A decimal number of any size, exactly: its digits and where they stand.
+/// An exact decimal number of any size.
 ///
-/// Equal numbers are equal here, however they were written: no leading and no trailing zeros, and
-/// zero has no sign.
+/// `Decimal(string:)` is no replacement: it reads a prefix of other text, and rounds long numbers.
+/// Equal numbers are equal: there are no leading and trailing zeros, and zero has no sign.
 struct DecimalText: Equatable {
   let isNegative: Bool
-  /// Values, not characters.
+  /// Values 0 to 9, not characters.
   let digits: [UInt8]
   /// The number is `digits` times ten to this power.
   let exponent: Int
@@ -25,7 +25,7 @@ struct DecimalText: Equatable {
       digits: String(number.magnitude).utf8.map { $0 - UInt8(ascii: "0") }, exponent: exponent)
   }
 
-  /// As people and programs write numbers: `-12`, `0.25`, `1.5e-7`. nil for everything else.
+  /// Reads `-12`, `0.25` or `1.5e-7`; nil for everything else.
   init?(_ text: String) {
     var rest = Array(text.utf8)[...]
     func digits() -> [UInt8] {

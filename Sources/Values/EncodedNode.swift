@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of a value that is being encoded. Containers are references to it.
+/// A part of a value during encoding. A class, because encoding containers share it.
 final class EncodedNode {
   enum Content {
-    /// Not encoded yet.
     case nothing
     case null
     case value(StoredValue)
     case elements([EncodedNode])
     case members([String: EncodedNode])
-    /// Encoded twice, in two ways.
+    /// Encoded as two different kinds.
     case confused
   }
 
   private var content = Content.nothing
-  /// Set if this is a set or a dictionary, see `UnorderedContainer`.
+  /// The stride of an `UnorderedContainer`; nil for others.
   var unorderedStride: Int?
 
   func set(_ new: Content, at path: [any CodingKey]) throws {
@@ -22,8 +21,7 @@ final class EncodedNode {
     content = new
   }
 
-  /// Makes this a container, unless it is one of the same kind already: a type and its superclass
-  /// may share one.
+  /// Makes this a container, or keeps one of the same kind: a type and its superclass may share it.
   func start(_ container: Content) {
     switch (content, container) {
     case (.nothing, _): content = container
@@ -39,19 +37,19 @@ final class EncodedNode {
   func appendElement() -> EncodedNode {
     let node = EncodedNode()
     guard case .elements(var nodes) = content else { return node }
-    content = .nothing  // or the array would be copied
+    content = .nothing  // avoids a copy of the array
     nodes.append(node)
     content = .elements(nodes)
     return node
   }
 
-  /// The member that is there, which is to be filled further, or a new one.
+  /// The existing member, or a new one.
   func container(_ name: String) -> EncodedNode {
     if case .members(let nodes) = content, let node = nodes[name] { return node }
     return member(name)
   }
 
-  /// A new node each time: a member that is encoded twice has the value that came last.
+  /// A new node each time: the last encoding of a member wins.
   func member(_ name: String) -> EncodedNode {
     let node = EncodedNode()
     guard case .members(var nodes) = content else { return node }
@@ -65,10 +63,10 @@ final class EncodedNode {
 // MARK: - The value
 
 extension EncodedNode {
-  /// - Parameter depth: how many containers this is in.
+  /// - Parameter depth: the number of containers around this.
   func value(depth: Int) throws -> StoredValue {
     switch content {
-    case .nothing: throw ValueError(.invalid, "the type encodes nothing; mend its encode(to:)")
+    case .nothing: throw ValueError(.invalid, "the type encodes nothing; fix its encode(to:)")
     case .confused: throw ValueError.confused
     case .null: throw ValueError(.invalid, "nil cannot be stored here; leave it out")
     case .value(let value): return value
@@ -83,7 +81,7 @@ extension EncodedNode {
       try placed("[\(index)]") { try node.value(depth: depth + 1) }
     }
     guard let unorderedStride else { return .array(values) }
-    // An element of several values is put in order as an array.
+    // An element of several values is sorted as an array.
     let groups = stride(from: 0, to: values.count, by: unorderedStride).map {
       StoredValue.array(Array(values[$0..<min($0 + unorderedStride, values.count)]))
     }
@@ -97,7 +95,7 @@ extension EncodedNode {
     guard depth < StoredValue.maximumDepth else { throw ValueError.tooDeep }
     var members: [String: StoredValue] = [:]
     for (name, node) in nodes {
-      // A property that is nil has no member; an element of a dictionary would be lost.
+      // A nil property has no member; but a nil element of a dictionary would be lost silently.
       if case .null = node.content, unorderedStride == nil { continue }
       members[name] = try placed(".\(name)") { try node.value(depth: depth + 1) }
     }
@@ -110,10 +108,10 @@ extension ValueError {
     .invalid, "the value nests deeper than \(StoredValue.maximumDepth) levels; flatten it")
 
   fileprivate static let confused = ValueError(
-    .invalid, "the type encodes itself in two ways at once; mend its encode(to:)")
+    .invalid, "the type encodes itself in two ways at once; fix its encode(to:)")
 }
 
-/// Runs a hook for the part of a value at a coding path.
+/// Runs a hook and adds the coding path to a `ValueError`.
 func placed<Result>(_ path: [any CodingKey], _ hook: () throws -> Result) throws -> Result {
   do {
     return try hook()

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole merge rule. It stands once here and once in SQL (`EntryTable.swift`); a property test
-// proves that the two agree.
+// The merge rule. `EntryTable.swift` has it again in SQL; a property test compares the two.
 //
 // `a` beats `b` iff `(hlc, origin, tag, value)` of `a` is larger. That is a total order on content,
-// so merging is commutative, associative and idempotent, even when two copies of one file minted
-// the same stamp under the same origin.
+// so merging is commutative, associative and idempotent, even when two copies of one file created
+// the same timestamp under the same replica ID.
 
-/// What a device knows about one key: the last write, and who made it.
+/// The last write to one key that a device knows, and its origin.
 package struct Entry: Sendable, Hashable {
   package var address: Address
   package var content: TaggedCell
@@ -32,7 +31,7 @@ package struct Entry: Sendable, Hashable {
   }
 }
 
-/// Where an entry lives: a store and a key, compared by their bytes.
+/// The store and the key of an entry, compared by their bytes.
 package struct Address: Sendable, Hashable, Comparable {
   package let store: ByteText
   package let key: ByteText
@@ -47,12 +46,11 @@ package struct Address: Sendable, Hashable, Comparable {
   }
 }
 
-/// Names of stores.
 package enum StoreName {
   package static let cloud = "cloud"
   package static let defaults = "defaults"
 
-  /// Whether entries of this store travel to other devices: `cloud` and `cloud:<name>` do.
+  /// Whether entries of this store are synced: those of `cloud` and `cloud:<name>` are.
   package static func isSynced(_ name: String) -> Bool {
     name.utf8.elementsEqual(cloud.utf8) || name.utf8.starts(with: "cloud:".utf8)
   }

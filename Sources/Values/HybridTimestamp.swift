@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a write happened, by a hybrid logical clock: wall-clock milliseconds, then a counter.
+/// The time of a write by a hybrid logical clock (Kulkarni et al., "Logical Physical Clocks",
+/// 2014).
 ///
 /// 47 bits of milliseconds since 1970 (until the year 6429) and a 16-bit counter in one `Int64`, so
-/// that stamps compare as numbers in Swift and in SQL. The clock never runs backwards, whatever the
-/// wall clock does. (Kulkarni et al., "Logical Physical Clocks", 2014.)
+/// that timestamps compare as numbers in Swift and in SQL. The clock never runs backwards, even if
+/// the wall clock does.
 public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: Int64
 
@@ -12,16 +13,15 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
     self.rawValue = rawValue
   }
 
-  /// The first stamp of a millisecond. Milliseconds outside 0...`maximumMilliseconds` are cut to
-  /// it.
+  /// The first timestamp of a millisecond, clamped to 0...`maximumMilliseconds`.
   public init(milliseconds: Int64) {
     rawValue = min(max(milliseconds, 0), Self.maximumMilliseconds) << 16
   }
 
-  /// The last millisecond that a stamp can hold.
+  /// The last millisecond of the range.
   public static let maximumMilliseconds: Int64 = 1 << 47 - 1
 
-  /// Before every write.
+  /// The timestamp before every write.
   public static let zero = HybridTimestamp(rawValue: 0)
 
   /// Milliseconds since 1970.
@@ -31,11 +31,11 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
     a.rawValue < b.rawValue
   }
 
-  /// The stamp for a local write: later than everything this device has accepted and than the entry
-  /// it replaces, and at or after the wall clock. A wrong wall clock can therefore never make a
-  /// write fail, or lose to what its author saw.
+  /// The timestamp for a local write: later than all that this device has accepted and than the
+  /// entry it replaces, and not before the wall clock. So a wrong wall clock never makes a write
+  /// fail, or lose to a value that its author saw.
   ///
-  /// - Returns: nil when the clock is at its very end, which only a damaged file can bring about.
+  /// - Returns: nil when the clock has reached its maximum, which only a damaged file can cause.
   package static func next(
     after last: HybridTimestamp, replacing old: HybridTimestamp?, wallClock: Int64
   ) -> HybridTimestamp? {

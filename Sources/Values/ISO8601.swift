@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dates as text, in UTC with milliseconds, by exact integer arithmetic: a stamp has to print the
+// Dates as text in UTC with milliseconds, by exact integer arithmetic: a timestamp must print the
 // same everywhere, and Foundation's formatters round in binary.
 
 /// Days and dates of the proleptic Gregorian calendar.
 package enum CivilCalendar {
   package static let secondsFrom1970To2001: Int64 = 978_307_200
 
-  /// Days from 1970-01-01, or nil if there is no such day.
+  /// Days from 1970-01-01; nil if the date does not exist.
   ///
-  /// The method is Howard Hinnant's, https://howardhinnant.github.io/date_algorithms.html
+  /// The algorithm is Howard Hinnant's, https://howardhinnant.github.io/date_algorithms.html
   package static func days(year: Int, month: Int, day: Int) -> Int64? {
     guard (1...12).contains(month), (1...length(of: month, in: year)).contains(day) else {
       return nil
@@ -56,14 +56,14 @@ package enum ISO8601 {
       + padded(second % 60, 2) + "." + padded(fraction, 3) + "Z"
   }
 
-  /// The same without a fraction, for seconds since 1970.
+  /// `2026-11-20T10:00:00Z` for seconds since 1970, or nil outside the years 1 to 9999.
   package static func text(seconds: Int64) -> String? {
     let (milliseconds, isTooLarge) = seconds.multipliedReportingOverflow(by: 1000)
     guard !isTooLarge, let text = text(milliseconds: milliseconds) else { return nil }
     return text.prefix(19) + "Z"
   }
 
-  /// The same for a `Date`'s own unit, rounded to the nearest millisecond.
+  /// As `text(milliseconds:)`, rounded to the nearest millisecond.
   package static func text(secondsSince2001 seconds: Double) -> String? {
     guard abs(seconds) < 1e12 else { return nil }
     let milliseconds = Int64((seconds * 1000).rounded())
@@ -71,8 +71,8 @@ package enum ISO8601 {
   }
 
   /// Milliseconds since 1970 of `YYYY-MM-DDTHH:MM[:SS[.fff]](Z|±HH:MM)`, or of `YYYY-MM-DD`
-  /// (midnight, UTC). Nil for anything else, also for days that do not exist; digits past the third
-  /// of a fraction are cut.
+  /// (midnight, UTC). Nil for other text and for dates that do not exist. Truncates a fraction to
+  /// three digits.
   package static func milliseconds(_ text: String) -> Int64? {
     var reader = Reader(text.utf8)
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2),
@@ -96,7 +96,7 @@ package enum ISO8601 {
     return days * 86_400_000 + Int64((hour * 60 + minute - offset) * 60_000 + milliseconds)
   }
 
-  /// The same in a `Date`'s own unit.
+  /// As `milliseconds(_:)`, in seconds since 2001.
   package static func secondsSince2001(_ text: String) -> Double? {
     milliseconds(text).map { Double($0 - CivilCalendar.secondsFrom1970To2001 * 1000) / 1000 }
   }

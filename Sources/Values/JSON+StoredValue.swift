@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSON {
-  /// The value that this JSON stands for, in either spelling (see `StoredValue+JSON.swift`).
+  /// The value of this JSON in its stored or shown form (see `StoredValue+JSON.swift`).
   ///
   /// - Throws: `ValueError` for null, which no store can hold, and for an unknown `$` marker.
   package func storedValue() throws(ValueError) -> StoredValue {
@@ -21,8 +21,8 @@ extension JSON {
     }
   }
 
-  /// The value that a JSON value of a known type stands for: what `"type"` and `"value"` of a line
-  /// of `import` mean together.
+  /// The value of this JSON read as a given type: `"value"` with the `"type"` of a line of
+  /// `import`.
   package func storedValue(of kind: StoredValue.Kind) throws(ValueError) -> StoredValue {
     switch (kind, self) {
     case (.date, _): return .date(try Self.date(self))

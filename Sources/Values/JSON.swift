@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value that keeps integers apart from floating-point numbers, and members in their order.
-///
-/// Foundation's coders lose both, and our containers and our command's output need both exactly.
+/// A JSON value that distinguishes integers from floating-point numbers and keeps the order of
+/// members, which Foundation's coders do not.
 package indirect enum JSON: Sendable, Equatable {
   case null
   case boolean(Bool)
@@ -11,7 +10,7 @@ package indirect enum JSON: Sendable, Equatable {
   case string(String)
   case array([JSON])
   case object([Member])
-  /// A stored array or dictionary, which nobody has to read to write it.
+  /// A stored array or dictionary, written without being decoded.
   case container(ContainerText, isShown: Bool)
 
   package struct Member: Sendable, Equatable {
@@ -24,15 +23,16 @@ package indirect enum JSON: Sendable, Equatable {
     }
   }
 
-  /// How deep arrays and objects may nest: a level of a value takes up to two, a marker one more.
+  /// The nesting depth of arrays and objects: a level of a value takes up to two, a marker one
+  /// more.
   package static let maximumDepth = 2 * StoredValue.maximumDepth + 2
 
-  /// An object whose members without a value are left out.
+  /// An object without the members that have no value.
   package static func object(_ members: KeyValuePairs<String, JSON?>) -> JSON {
     .object(members.compactMap { name, value in value.map { Member(name, $0) } })
   }
 
-  /// The value of the first member of this name, if this is an object that has one.
+  /// The first member of this name; nil if this is not an object or has none.
   package subscript(name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { ByteText($0.name) == ByteText(name) }?.value
@@ -40,14 +40,14 @@ package indirect enum JSON: Sendable, Equatable {
 }
 
 extension JSON {
-  /// The shortest text of this value: no spaces, only the escapes that RFC 8259 demands. O(n).
+  /// The text of this value, without spaces and with no escapes beyond RFC 8259's and U+007F. O(n).
   package func text() -> String {
     let sink = TextSink()
     write(to: sink)
     return String(decoding: sink.bytes, as: UTF8.self)
   }
 
-  /// Writes that text piece by piece.
+  /// Writes the text piece by piece.
   package func write(to sink: TextSink) {
     switch self {
     case .null: sink.append("null")
@@ -82,7 +82,7 @@ extension JSON {
     sink.append(UInt8(ascii: "\""))
   }
 
-  /// Writes whole scalars of a string, with escapes where they are needed.
+  /// Writes whole scalars of a string, with the necessary escapes.
   static func write(run: UnsafeBufferPointer<UInt8>, to sink: TextSink) {
     var start = 0
     for (place, byte) in run.enumerated() where needsEscape(byte) {

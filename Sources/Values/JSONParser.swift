@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree of JSON from its text. Member names are unique by canonical equivalence: a Swift
+// Builds a tree from JSON text. Member names must be unique by canonical equivalence: a Swift
 // dictionary could not hold both.
 
 extension JSON {
-  /// Parses exactly one value, with nothing but white space around it. O(n), and many times the
-  /// memory of the text: what may be large goes through `CanonicalText`.
+  /// Parses exactly one value with optional white space around it. O(n), with many times the memory
+  /// of the text: use `CanonicalText` for large values.
   package init(parsing text: String) throws(JSONError) {
     var text = text
     let result = text.withUTF8 { bytes in

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An object of scalars and of one member that may be large, which is not built.
+/// An object of scalars and one member that may be large, which is not decoded.
 package struct JSONRecord {
-  /// What the large member stands for.
+  /// The large member.
   package enum Content {
     case scalar(JSON)
-    /// An array or a dictionary, as it is stored.
+    /// An array or a dictionary in its stored form.
     case container(StoredValue.Kind, String)
-    /// JSON that stands for no value.
+    /// JSON that is not a value of a store.
     case none(ValueError)
   }
 
-  /// The names that may be there, and which of them is the large member.
+  /// The known names, and which of them is the large member.
   package struct Names {
     let all: Set<String>
     let large: String
@@ -22,15 +22,14 @@ package struct JSONRecord {
     }
   }
 
-  /// False for every other JSON.
   package private(set) var isObject = false
-  /// The members but for the large one. An array or an object is an empty one here.
+  /// The other known members. Arrays and objects are read as empty ones.
   package private(set) var members: [String: JSON] = [:]
   package private(set) var content: Content?
-  /// The first name that may not be there.
+  /// The first unknown name.
   package private(set) var stranger: String?
 
-  /// Parses exactly one value, with nothing but white space around it. O(n).
+  /// Parses exactly one value with optional white space around it. O(n).
   package init(parsing text: UnsafeBufferPointer<UInt8>, _ names: Names) throws(JSONError) {
     var scanner = JSONScanner(text)
     scanner.skipSpace()
@@ -70,7 +69,7 @@ package struct JSONRecord {
     scanner.next == UInt8(ascii: "{") || scanner.next == UInt8(ascii: "[")
   }
 
-  /// Reads a scalar, or an array or an object as an empty one.
+  /// Reads a scalar, and an array or an object as an empty one.
   private static func pass(_ scanner: inout JSONScanner) throws(JSONError) -> JSON {
     scanner.skipSpace()
     guard isContainer(scanner) else { return try scanner.scalar() }
@@ -92,17 +91,17 @@ package struct JSONRecord {
     let text = String(decoding: sink.bytes, as: UTF8.self)
     switch kind {
     case .array?, .dictionary?: return .container(kind ?? .array, text)
-    // A marker of a scalar.
+    // A marker that stands for a scalar.
     default: return .scalar(try JSON(parsing: text))
     }
   }
 }
 
 extension JSONRecord.Content {
-  /// The columns for the value, which is of type `kind`.
+  /// The columns for the value, which must be of type `kind`.
   ///
-  /// - Parameter tag: of an opaque value.
-  /// - Throws: `ValueError` when it is of another type, or of none.
+  /// - Parameter tag: the tag of an opaque value.
+  /// - Throws: `ValueError` for another type, or JSON that is not a value of a store.
   package func columns(
     of kind: StoredValue.Kind, tag: JSON?
   ) throws(ValueError) -> TaggedCell {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of an object: their names, and whether one is there twice.
+// The names of an object's members, and the detection of duplicates.
 
 extension JSONScanner {
-  /// - Returns: where the name's quote is.
+  /// - Returns: the index of the name's opening quote.
   mutating func startOfName() throws(JSONError) -> Int {
     skipSpace()
     guard next == UInt8(ascii: "\"") else { throw error("expected a member name in quotes") }
     return index
   }
 
-  func isTwice(at start: Int) -> JSONError { error("this name is there twice", at: start) }
+  func isTwice(at start: Int) -> JSONError { error("duplicate name", at: start) }
 
   /// The name of the only member of the object that begins here, if it starts with `$`.
   var markerName: String? {
@@ -20,7 +20,7 @@ extension JSONScanner {
     guard ahead.next == UInt8(ascii: "\""), ahead.index + 1 < bytes.count,
       bytes[ahead.index + 1] == UInt8(ascii: "$") || bytes[ahead.index + 1] == UInt8(ascii: "\\")
     else { return nil }
-    // What is no JSON is for whoever reads it to find.
+    // The parser reports malformed JSON when it reads this object.
     guard
       case .success(let name) = Result(catching: { () throws(JSONError) in try ahead.string() }),
       name.utf8.first == UInt8(ascii: "$"), ahead.accept(UInt8(ascii: ":"))
@@ -29,7 +29,7 @@ extension JSONScanner {
     return ahead.accept(UInt8(ascii: "}")) ? name : nil
   }
 
-  /// Goes behind a value that was read already, or will be.
+  /// Skips a value without validating it.
   mutating func skipValue() {
     var depth = 0
     skipSpace()
@@ -60,8 +60,8 @@ extension JSONScanner {
     index = min(index, bytes.count)
   }
 
-  /// Calls `body` for the names of the object that begins at `start`, which was read already at
-  /// least up to `end`, until it returns false.
+  /// Calls `body` for the names of the object at `start`, until it returns false. The object must
+  /// have been read up to `end`.
   static func forEachName(
     in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int,
     _ body: (MemberName) -> Bool
@@ -80,10 +80,10 @@ extension JSONScanner {
   }
 }
 
-/// A name as it is spelled, between its quotes.
+/// A name as it is in the text, between its quotes.
 struct MemberName {
   let spelling: UnsafeBufferPointer<UInt8>
-  /// Where it is in the text.
+  /// The index in the text.
   let place: Int
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
@@ -93,7 +93,7 @@ struct MemberName {
 
   private var hasEscapes: Bool { spelling.contains(UInt8(ascii: "\\")) }
 
-  /// Whether it can be canonically equivalent only to itself, or to what is no ASCII.
+  /// Whether the name is ASCII without escapes: no other such name is canonically equivalent to it.
   var isPlain: Bool { spelling.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "\\") } }
 
   var string: String {
@@ -101,7 +101,7 @@ struct MemberName {
     let quoted = [UInt8(ascii: "\"")] + spelling + [UInt8(ascii: "\"")]
     return quoted.withUnsafeBufferPointer { bytes in
       var scanner = JSONScanner(bytes)
-      // It was read before.
+      // Cannot fail: the scanner has read it before.
       guard
         case .success(let name) = Result(
           catching: { () throws(JSONError) in try scanner.string() })
@@ -110,7 +110,7 @@ struct MemberName {
     }
   }
 
-  /// How the bytes that it stands for compare: negative when they come before the other's.
+  /// Compares the unescaped bytes: negative if this name comes first.
   func compare(_ other: MemberName) -> Int {
     if hasEscapes || other.hasEscapes {
       let (one, two) = (ByteText(string), ByteText(other.string))
@@ -123,15 +123,15 @@ struct MemberName {
   }
 }
 
-/// What was seen of an object's names. Those of a canonical text, as long as they are ASCII, need
-/// no memory; of others a hash of each is kept.
+/// The names of an object read so far. Sorted ASCII names need no memory; of other names it keeps a
+/// hash each.
 struct MemberNames {
   private let bytes: UnsafeBufferPointer<UInt8>
-  /// Where the object begins.
+  /// The index of the object.
   private let start: Int
   private var last: MemberName?
   private var hashes: Set<Int>?
-  /// Whether they come in the order of their bytes.
+  /// Whether the names are sorted by their bytes.
   private(set) var isOrdered = true
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) {
@@ -147,7 +147,7 @@ struct MemberNames {
     if hashes == nil, order > 0, name.isPlain { return true }
     if hashes == nil { hashes = earlier(than: name) }
     if hashes?.insert(name.string.hashValue).inserted == true { return true }
-    // Perhaps the hash alone is equal.
+    // The hashes are equal; the names may still differ.
     let text = name.string
     var isNew = true
     JSONScanner.forEachName(in: bytes, from: start, to: name.place - 1) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tokens of RFC 8259, read strictly. Stricter where the RFC leaves room: an integer fits 64
-// bits, a number is finite, nesting ends at `JSON.maximumDepth`, so that recursion is bounded.
+// The tokens of RFC 8259. Where the RFC leaves limits to implementations: an integer fits 64 bits,
+// a number is finite, nesting ends at `JSON.maximumDepth`, which bounds recursion.
 
 /// Text that is not JSON.
 package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Counted from 1, in Unicode scalars from the start of the text.
+  /// From 1, in Unicode scalars from the start of the text.
   package let column: Int
   package let description: String
 }
 
-/// A place in a text, which stays where it is as long as this is used.
+/// A position in a text. The buffer must outlive the scanner.
 struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   var index = 0
@@ -44,7 +44,7 @@ struct JSONScanner {
     guard accept(byte) else { throw error(problem) }
   }
 
-  /// - Throws: unless nothing but white space follows.
+  /// - Throws: `JSONError` if anything but white space follows.
   mutating func end() throws(JSONError) {
     skipSpace()
     guard index == bytes.count else { throw error("unexpected text after the value") }
@@ -59,13 +59,13 @@ struct JSONScanner {
     depth += 1
   }
 
-  /// Steps out of it, behind its end.
+  /// Steps out of an array or an object, after its end.
   mutating func leave() { depth -= 1 }
 
   /// Reads a value that is neither an array nor an object.
   mutating func scalar() throws(JSONError) -> JSON {
     switch next {
-    case nil: throw error("the text ends where a value should be")
+    case nil: throw error("the text ends before a value")
     case UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "t"): return try word("true", .boolean(true))
     case UInt8(ascii: "f"): return try word("false", .boolean(false))
@@ -141,7 +141,7 @@ extension JSONScanner {
 // MARK: - Strings
 
 extension JSONScanner {
-  /// Reads a string piece by piece: what stands there as it is, and what was escaped.
+  /// Reads a string piece by piece: calls `run` for literal text, `escaped` for each escape.
   mutating func string(
     _ run: (UnsafeBufferPointer<UInt8>) -> Void, _ escaped: (Unicode.Scalar) -> Void
   ) throws(JSONError) {
@@ -150,8 +150,8 @@ extension JSONScanner {
       let start = index
       while index < bytes.count, !Self.ends(bytes[index]) { index += 1 }
       if index > start { run(UnsafeBufferPointer(rebasing: bytes[start..<index])) }
-      guard let byte = next else { throw error("this string has no end") }
-      guard byte >= 0x20 else { throw error("a control character has to be escaped") }
+      guard let byte = next else { throw error("unterminated string") }
+      guard byte >= 0x20 else { throw error("unescaped control character") }
       if byte == UInt8(ascii: "\"") {
         index += 1
         return
@@ -175,7 +175,7 @@ extension JSONScanner {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// Where the quote at its end is, if this string has no escapes and no errors.
+  /// The index of the closing quote, if the string has no escapes and no errors.
   private var endOfPlainString: Int? {
     var end = index + 1
     while end < bytes.count, !Self.ends(bytes[end]) { end += 1 }
@@ -185,7 +185,7 @@ extension JSONScanner {
   private mutating func escape() throws(JSONError) -> Unicode.Scalar {
     let start = index
     index += 1
-    guard let byte = next else { throw error("this string has no end") }
+    guard let byte = next else { throw error("unterminated string") }
     index += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
@@ -195,7 +195,7 @@ extension JSONScanner {
     case UInt8(ascii: "r"): return "\r"
     case UInt8(ascii: "t"): return "\t"
     case UInt8(ascii: "u"): return try unicodeEscape(from: start)
-    default: throw error("there is no such escape", at: start)
+    default: throw error("unknown escape", at: start)
     }
   }
 
@@ -204,12 +204,12 @@ extension JSONScanner {
     if let scalar = Unicode.Scalar(first) { return scalar }
     guard first < 0xDC00, next == UInt8(ascii: "\\"), index + 1 < bytes.count,
       bytes[index + 1] == UInt8(ascii: "u")
-    else { throw error("half of a surrogate pair", at: start) }
+    else { throw error("unpaired surrogate", at: start) }
     index += 2
     let second = try fourHexDigits()
     guard (0xDC00...0xDFFF).contains(second),
       let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-    else { throw error("half of a surrogate pair", at: start) }
+    else { throw error("unpaired surrogate", at: start) }
     return scalar
   }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which keys of a store are meant. Keys compare by their bytes.
+/// A set of keys of a store. Keys compare by their bytes.
 public struct KeyFilter: Sendable, Hashable, ExpressibleByStringInterpolation,
   ExpressibleByArrayLiteral
 {
   package enum Kind: Sendable, Hashable {
     case keys(Set<ByteText>)
-    /// Every key for the empty one.
+    /// An empty prefix matches every key.
     case prefix(ByteText)
   }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that this version cannot read, in a form that loses nothing: the column's class is the
-// JSON's type, with the markers of `StoredValue+JSON.swift` for bytes and for what is no number.
+// A lossless JSON form of values that this version cannot read: the column's storage class becomes
+// the JSON type, with the markers of `StoredValue+JSON.swift` for blobs, NaN and infinity.
 
 extension OpaqueValue {
   package var tag: Int64 { content.tag }
 
-  /// The column, exactly.
+  /// The column, without loss.
   package var json: JSON {
     get throws(ValueError) {
       switch content.cell {
@@ -19,10 +19,10 @@ extension OpaqueValue {
     }
   }
 
-  /// - Throws: `ValueError` when this is not what `json` makes.
+  /// - Throws: `ValueError` for JSON that the property `json` does not return.
   package init(tag: JSON?, _ json: JSON) throws(ValueError) {
     guard case .integer(let tag)? = tag, tag != TaggedCell.tombstone.tag else {
-      throw ValueError(.invalid, "there is no \"tag\"; it is a number other than 0")
+      throw ValueError(.invalid, "\"tag\" is missing; write an integer other than 0")
     }
     let cell: Cell
     if json == .null {
@@ -35,7 +35,7 @@ extension OpaqueValue {
       case .data(let bytes): cell = .blob(bytes)
       default:
         throw ValueError(
-          .invalid, "no cell of SQLite's; use null, a number, a text or {\"$data\":…}")
+          .invalid, "not an SQLite value; use null, a number, a string or {\"$data\":…}")
       }
     }
     self.init(TaggedCell(tag: tag, cell: cell))

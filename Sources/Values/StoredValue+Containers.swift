@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Containers, element by element, by whatever hooks. A `ValueError` of a hook says which element it
-// was; every other error comes through as it is, so that callers can catch their own.
+// Converts containers element by element with a hook. A `ValueError` of the hook gets the element's
+// path; other errors pass unchanged, so that callers can catch their own.
 
 extension StoredValue {
   /// The elements of an array, in their order.
@@ -38,7 +38,7 @@ extension StoredValue {
         }))
   }
 
-  /// The elements of an array in which none is there twice.
+  /// The elements of an array without duplicates.
   func uniqueElements<Element: Hashable>(
     _ read: (StoredValue) throws -> Element
   ) throws -> Set<Element> {
@@ -55,23 +55,23 @@ extension StoredValue {
     self = .array(try Self.inOrder(try uniqueElements.map(write)))
   }
 
-  /// Values in the order of their encodings: numbers by value, text by bytes, arrays by their text.
+  /// Sorts values by their encodings: numbers by value, text by bytes, arrays by their text.
   ///
-  /// - Throws: `ValueError` when two are equal, or one cannot be stored.
+  /// - Throws: `ValueError` when two values are equal, or one cannot be stored.
   static func inOrder(_ values: [StoredValue]) throws(ValueError) -> [StoredValue] {
     var columns: [(key: TaggedCell, value: StoredValue)] = []
     for value in values { columns.append((try TaggedCell(value), value)) }
     columns.sort { $0.key.precedes($1.key) }
     for (one, next) in zip(columns, columns.dropFirst()) where one.key == next.key {
       throw ValueError(
-        .invalid, "two different elements are stored alike; mend the hook that stores them")
+        .invalid, "two different elements have one stored value; fix the hook that stores them")
     }
     return columns.map(\.value)
   }
 }
 
 extension TaggedCell {
-  /// The order in which values are merged.
+  /// The order of the merge rule.
   fileprivate func precedes(_ other: TaggedCell) -> Bool {
     tag != other.tag ? tag < other.tag : cell < other.cell
   }
@@ -79,12 +79,12 @@ extension TaggedCell {
 
 extension ValueError {
   static func duplicate(at index: Int) -> ValueError {
-    ValueError(.invalid, "this element is there twice, so this is not a set; set it anew")
+    ValueError(.invalid, "duplicate element in a set; set the value again")
       .within("[\(index)]")
   }
 }
 
-/// Runs a hook for a part of a value.
+/// Runs a hook and adds the path of the part to a `ValueError`.
 func placed<Result>(_ place: String, _ hook: () throws -> Result) throws -> Result {
   do {
     return try hook()

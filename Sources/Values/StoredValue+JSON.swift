@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values as JSON, in two spellings that differ only in how a date reads:
+// Values as JSON, in two forms that differ only in dates:
 // - stored, for arrays and dictionaries in the file: `{"$date": seconds since 2001}`, exact;
 // - shown, for people and other programs: ISO 8601 in UTC with milliseconds.
 //
-// Inside a container JSON has no date, bytes, NaN or infinity, so they become an object with one
-// member: `$date`, `$data`, `$real`. A dictionary of the user's that looks like one of these (one
-// member, name starting with `$`) is wrapped in `{"$dictionary": …}`, so nothing is mistaken.
+// JSON has no date, bytes, NaN or infinity, so in a container they become a marker, an object with
+// one member: `$date`, `$data`, `$real`. A user's dictionary that looks like a marker (one member,
+// name starting with `$`) is wrapped in `{"$dictionary": …}`.
 
 extension JSON {
-  /// The canonical form for the file: members ordered by the bytes of their names.
+  /// The stored form, which is canonical: members are sorted by the bytes of their names.
   ///
   /// - Throws: `ValueError` if the value nests deeper than `StoredValue.maximumDepth`, or holds an
   ///   opaque value.
@@ -17,12 +17,12 @@ extension JSON {
     self = try Self.element(value, shown: false, depth: 0)
   }
 
-  /// The form of a part of a container.
+  /// The form within a container.
   init(element value: StoredValue, shown: Bool) throws(ValueError) {
     self = try Self.element(value, shown: shown, depth: 0)
   }
 
-  /// The form that `--json` prints.
+  /// The shown form, which `--json` prints.
   package init(showing value: StoredValue) throws(ValueError) {
     switch value {
     case .date(let date): self = Self.shown(date)
@@ -68,7 +68,7 @@ extension JSON {
     guard depth < StoredValue.maximumDepth else { throw ValueError.nestsTooDeep }
   }
 
-  /// The form that `--json` prints, without building a container.
+  /// The shown form, without decoding a container.
   package init(showing value: UndecodedValue) throws(ValueError) {
     switch value {
     case .decoded(let value): self = try JSON(showing: value)
@@ -76,7 +76,7 @@ extension JSON {
     }
   }
 
-  /// Whether this object would be read as something else than a dictionary.
+  /// Whether this object would be read as a marker.
   package var isMarker: Bool {
     guard case .object(let members) = self else { return false }
     return members.count == 1 && members[0].name.utf8.first == UInt8(ascii: "$")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value as a store keeps it: the property-list types, each kept apart from the others.
+/// A value as a store keeps it: one of the property-list types, without conversion between them.
 ///
-/// Equality is by content and by UTF-8 bytes: unlike `String`, "é" and "e" + U+0301 differ, as they
-/// do in the file. Two NaN are equal, and -0.0 equals 0.0, as in the file.
+/// Equality is that of the file: strings compare by UTF-8 bytes, so unlike in `String` "é" and "e"
+/// + U+0301 differ; two NaN are equal, and -0.0 equals 0.0.
 public enum StoredValue: Sendable {
   case string(String)
   case integer(Int64)
@@ -13,12 +13,12 @@ public enum StoredValue: Sendable {
   case data(Data)
   case array([StoredValue])
   case dictionary([String: StoredValue])
-  /// A value that this version cannot read, from a newer version or from another program. Its bytes
-  /// are kept, forwarded and exported as they are.
+  /// A value that this version cannot read, from a newer version or another program. It is stored,
+  /// synced and exported unchanged.
   case opaque(OpaqueValue)
 }
 
-/// The bits of a value that this version cannot read.
+/// A value that this version cannot read.
 public struct OpaqueValue: Sendable, Hashable {
   package let content: TaggedCell
 
@@ -28,15 +28,14 @@ public struct OpaqueValue: Sendable, Hashable {
 }
 
 extension StoredValue {
-  /// How deep arrays and dictionaries may nest.
+  /// The nesting depth of arrays and dictionaries that a store accepts.
   public static let maximumDepth = 64
 
-  /// The kind of a value; `rawValue` is the name that commands and messages use.
+  /// The kinds of values; commands and messages use the raw value.
   public enum Kind: String, Sendable, CaseIterable {
     case string, integer, real, boolean, date, data, array, dictionary, opaque
   }
 
-  /// The kind of this value.
   public var kind: Kind {
     switch self {
     case .string: .string
@@ -74,7 +73,7 @@ extension StoredValue: Hashable {
     }
   }
 
-  /// Members by the bytes of their keys, the one order that every encoding uses.
+  /// The members sorted by the bytes of their keys, the order of every encoding.
   static func ordered(
     _ members: [String: StoredValue]
   ) -> [(key: ByteText, value: StoredValue)] {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// StoredValue to Codable, the reverse of `StoredValueEncoder`. It throws `DecodingError`, since
-// types catch that to try one form after the other; at its door that becomes a `ValueError`.
+// Decodes `Codable` types from stored values, the inverse of `StoredValueEncoder`. Internally it
+// throws `DecodingError`, because types catch that to try several forms; `read` converts it to a
+// `ValueError`.
 //
-// The recursion ends with the value, whose depth the file's format limits.
+// Recursive: the file format limits the depth of values.
 
 struct StoredValueDecoder: Decoder {
   let value: StoredValue
@@ -17,7 +18,7 @@ struct StoredValueDecoder: Decoder {
     try coding { try StoredValueDecoder(value: value, codingPath: []).decode(type) }
   }
 
-  /// - Parameter decode: what a type does to decode itself.
+  /// - Parameter decode: the type's own decoding.
   static func read<Value>(
     by decode: (StoredValueDecoder) throws -> Value, from value: StoredValue
   ) throws -> Value {
@@ -53,7 +54,7 @@ struct StoredValueDecoder: Decoder {
 }
 
 extension StoredValueDecoder: SingleValueDecodingContainer {
-  /// What is stored is not nil.
+  /// A stored value is never nil.
   func decodeNil() -> Bool { false }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -61,17 +62,17 @@ extension StoredValueDecoder: SingleValueDecodingContainer {
       return try own(convertible)
     }
     let decoded = try type.init(from: self)
-    // A set would drop without a word what is there twice.
+    // A set or a dictionary would drop duplicates silently.
     if let container = decoded as? any UnorderedContainer, case .array(let elements) = value,
       container.count * Swift.type(of: container).stride != elements.count
     {
-      let reason = ValueError(.invalid, "an element or a key is there twice; set it anew")
+      let reason = ValueError(.invalid, "duplicate element or key; set the value again")
       throw Self.error(type, reason, at: codingPath)
     }
     return decoded
   }
 
-  /// By the type's own hook.
+  /// Decodes with the type's hook.
   private func own<Value>(_ type: any BackingStoreConvertible.Type) throws -> Value {
     do {
       guard let typed = try type.fromBackingStore(value) as? Value else {
@@ -94,11 +95,11 @@ private struct StoredMembersDecoder<Key: CodingKey>: KeyedDecodingContainerProto
 
   func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
 
-  /// nil is not stored: a property that is nil has no member.
+  /// A nil property has no member.
   func decodeNil(forKey key: Key) -> Bool { !contains(key) }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    // An optional that was encoded as one, not by `encodeIfPresent`.
+    // An optional that was encoded without `encodeIfPresent`.
     if !contains(key), let optional = type as? any NilDecodable.Type,
       let absent = optional.absent as? Value
     {
@@ -141,7 +142,7 @@ private struct StoredElementsDecoder: UnkeyedDecodingContainer {
   var count: Int? { elements.count }
   var isAtEnd: Bool { currentIndex == elements.count }
 
-  /// The next element, which is passed only once it has been read.
+  /// Reads the next element; an error does not advance.
   private mutating func next<Result>(
     _ type: Any.Type, _ read: (StoredValueDecoder) throws -> Result
   ) throws -> Result {
@@ -155,7 +156,7 @@ private struct StoredElementsDecoder: UnkeyedDecodingContainer {
     return result
   }
 
-  /// nil is not stored, in an array either.
+  /// An element is never nil.
   func decodeNil() -> Bool { false }
 
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -175,7 +176,7 @@ private struct StoredElementsDecoder: UnkeyedDecodingContainer {
   mutating func superDecoder() throws -> any Decoder { try next((any Decoder).self) { $0 } }
 }
 
-/// An optional, whatever it wraps.
+/// An optional of any type.
 private protocol NilDecodable {
   static var absent: Self { get }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Codable to StoredValue. A tree of nodes is built first, because an encoder hands out containers
-// that are filled later; then it becomes a value.
+// Encodes `Codable` types to stored values. It builds a tree of nodes first, because an encoder
+// hands out containers that are filled later.
 //
 // Invariants
-// - A part that conforms to `BackingStoreConvertible` is stored as its own hook says.
-// - Equal values are encoded alike: sets, and dictionaries whose keys are no text, are put in
-//   order.
+// - A part that conforms to `BackingStoreConvertible` is encoded by its hook.
+// - Equal values have equal encodings: sets, and dictionaries without string keys, are sorted.
 // - nil is the absence of a member. Where it would be lost (in an array, in a dictionary, alone) it
 //   is an error, as is an integer beyond Int64.
 // - The recursion ends at `StoredValue.maximumDepth` containers.
@@ -14,13 +13,13 @@
 struct StoredValueEncoder: Encoder {
   let node: EncodedNode
   let codingPath: [any CodingKey]
-  /// How many containers the value is in.
+  /// The number of containers around the value.
   let depth: Int
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// How deep the hook that is running was called from. It calls an encoder of its own, which has
-  /// to go on counting.
+  /// The depth at the call of the running hook. The hook may start another encoder, which must
+  /// continue counting from there.
   @TaskLocal private static var depthOfHook = 0
 
   static func value(of value: some Encodable) throws -> StoredValue {
@@ -29,7 +28,7 @@ struct StoredValueEncoder: Encoder {
     }
   }
 
-  /// - Parameter encode: what a type does to encode itself.
+  /// - Parameter encode: the type's own encoding.
   static func value(by encode: (StoredValueEncoder) throws -> Void) throws -> StoredValue {
     try coding {
       let node = EncodedNode()
@@ -82,7 +81,7 @@ extension StoredValueEncoder: SingleValueEncodingContainer {
 private struct StoredMembersEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let node: EncodedNode
   let codingPath: [any CodingKey]
-  /// Of what is in this container.
+  /// The depth of this container's members.
   let depth: Int
 
   private func encoder(for key: any CodingKey) -> StoredValueEncoder {
@@ -90,7 +89,7 @@ private struct StoredMembersEncoder<Key: CodingKey>: KeyedEncodingContainerProto
       node: node.member(key.stringValue), codingPath: codingPath + [key], depth: depth)
   }
 
-  /// Of a container that may have been asked for before.
+  /// The encoder of a nested container, which may exist already.
   private func nested(_ key: Key) -> StoredValueEncoder {
     StoredValueEncoder(
       node: node.container(key.stringValue), codingPath: codingPath + [key], depth: depth)
@@ -118,7 +117,7 @@ private struct StoredMembersEncoder<Key: CodingKey>: KeyedEncodingContainerProto
 private struct StoredElementsEncoder: UnkeyedEncodingContainer {
   let node: EncodedNode
   let codingPath: [any CodingKey]
-  /// Of what is in this container.
+  /// The depth of this container's elements.
   let depth: Int
 
   var count: Int { node.count }

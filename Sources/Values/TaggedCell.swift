@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a value becomes two columns, `tag` and `value`, and back.
+// Converts a value to the two columns `tag` and `value`, and back.
 //
 // Invariants
-// - Decoding never fails: what this version cannot read becomes `.opaque` with the same two
-//   columns.
-// - Encoding a decoded value gives columns that decode to it again; for columns that we wrote, or
-//   that stay opaque, the same two.
+// - Decoding never fails: columns that this version cannot read become `.opaque`.
+// - Encoding a decoded value gives columns that decode to the same value; if this version wrote
+//   them, or cannot read them, the same columns.
 // - A value has one encoding, so equal values have equal bytes on every device.
 
 /// The columns `tag` and `value` of an entry.
 package struct TaggedCell: Sendable, Hashable {
-  /// The type: 0 is a tombstone, `Tag` names those that this version knows.
+  /// The type: a `Tag` if this version knows it.
   package var tag: Int64
   package var cell: Cell
 
@@ -23,7 +22,7 @@ package struct TaggedCell: Sendable, Hashable {
   package static let tombstone = TaggedCell(tag: 0, cell: .null)
 }
 
-/// The types that this version knows. Numbers are in files: they are never reused.
+/// The types that this version knows. Files contain the numbers, so they are never reused.
 package enum Tag: Int64, Sendable, CaseIterable {
   case tombstone = 0
   case string, integer, real, boolean, date, data, array, dictionary
@@ -89,7 +88,7 @@ extension TaggedCell {
   }
 
   private func container(_ text: String, _ kind: StoredValue.Kind) -> StoredValue? {
-    // A container that another program wrote in its own way is not lost: it stays opaque.
+    // A container that another program wrote differently becomes opaque.
     guard case .success(let value) = Result(catching: { try JSON(parsing: text).storedValue() }),
       value.kind == kind
     else { return nil }
@@ -112,7 +111,7 @@ extension StoredValue {
     }
   }
 
-  /// SQLite has no NaN (it stores NULL), so NaN is text; -0.0 becomes 0.0, so equal numbers have
+  /// NaN is text, because SQLite would store NULL; -0.0 becomes 0.0, so that equal numbers have
   /// equal bytes.
   private static func cell(_ number: Double) -> Cell {
     number.isNaN ? .text("nan") : .real(number == 0 ? 0 : number)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where text goes that is written piece by piece, so that it is nowhere whole.
+/// Buffers text that is written piece by piece, so that a long text is never in memory as a whole.
 ///
-/// A piece is whole Unicode scalars, and so is what `flush` gets.
+/// Each piece, and each call of `flush`, has whole Unicode scalars.
 package final class TextSink {
   private static let size = 1 << 16
 
-  /// What was not handed on yet; everything when there is no `flush`.
+  /// The bytes not flushed yet; all bytes if there is no `flush`.
   package private(set) var bytes: [UInt8] = []
   private let flush: ((UnsafeBufferPointer<UInt8>) -> Void)?
 
-  /// - Parameter flush: gets the text from time to time; nil to gather it in `bytes`.
+  /// - Parameter flush: receives the text in pieces of about 64 KiB; nil to gather it in `bytes`.
   package init(flush: ((UnsafeBufferPointer<UInt8>) -> Void)? = nil) {
     self.flush = flush
   }
@@ -34,18 +34,17 @@ package final class TextSink {
     text.withUTF8 { append($0) }
   }
 
-  /// Hands the rest on.
+  /// Flushes the rest.
   package func end() {
     guard let flush, !bytes.isEmpty else { return }
     bytes.withUnsafeBufferPointer(flush)
     bytes.removeAll(keepingCapacity: true)
   }
 
-  /// Forgets what was gathered.
+  /// Discards the gathered bytes.
   package func clear() { bytes.removeAll(keepingCapacity: bytes.capacity <= Self.size) }
 
-  /// Puts the members of the object that begins there, and ends here, into the order of their
-  /// bytes, unless it was handed on.
+  /// Sorts the members of the object from `start` to the end by bytes; does nothing with a `flush`.
   func orderMembers(from start: Int) {
     guard flush == nil else { return }
     var ordered: [UInt8] = [UInt8(ascii: "{")]

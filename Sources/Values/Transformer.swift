@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the values of one property are stored, apart from their type: so that one type may be stored
-// in several ways, and a type of somebody else's at all.
+// Converts the values of one property independently of their type: so that a type can be stored in
+// several ways, and a type of another module can be stored at all.
 
-/// A pair of hooks, each the other's inverse: from a stored value to a value, and back.
+/// A pair of inverse hooks: from a stored value to a value, and back.
 ///
 /// ```swift
 /// extension Transformer {
@@ -17,17 +17,17 @@
 /// @Setting(by: .hexColor.array()) var palette: [Color] = []
 /// ```
 ///
-/// Declared like that, in an extension without conditions, it is found through containers too. nil
-/// is the absence of a value, so the hooks of an optional property see the wrapped value only.
+/// An unconditional extension, as here, lets Swift find the transformer through containers too. nil
+/// is the absence of a value, so the hooks of an optional property get only wrapped values.
 public struct Transformer<Value: Sendable>: Sendable {
   private let from: @Sendable (StoredValue) throws -> Value
   private let to: @Sendable (Value) throws -> StoredValue
 
-  /// Hooks through a type that a store can hold; `StoredValue` itself is one.
+  /// Converts through a type that a store can keep, such as `StoredValue` itself.
   ///
   /// - Parameters:
-  ///   - fromBackingStore: the value for a stored one; nil or an error when it cannot be read.
-  ///   - toBackingStore: what to store; an error when the value cannot be stored.
+  ///   - fromBackingStore: converts a stored value; returns nil or throws when it cannot be read.
+  ///   - toBackingStore: converts to the value to store; throws when it cannot be stored.
   public init<Stored: BackingStoreConvertible>(
     fromBackingStore: @escaping @Sendable (Stored) throws -> Value?,
     toBackingStore: @escaping @Sendable (Value) throws -> Stored
@@ -35,28 +35,28 @@ public struct Transformer<Value: Sendable>: Sendable {
     from = { stored in
       guard let value = try fromBackingStore(Stored.fromBackingStore(stored)) else {
         throw ValueError(
-          .invalid, "the stored value is not a \(Value.self); set it anew, or mend the hook")
+          .invalid, "the stored value is not a \(Value.self); set it again, or fix the hook")
       }
       return value
     }
     to = { try toBackingStore($0).toBackingStore() }
   }
 
-  /// The value that `value` stands for.
+  /// Converts a stored value.
   ///
-  /// - Throws: what the hook throws; `ValueError` when the stored value has another type.
+  /// - Throws: the hook's error; `ValueError` when the stored value has another type.
   public func fromBackingStore(_ value: StoredValue) throws -> Value { try from(value) }
 
-  /// What to store.
+  /// The value to store.
   ///
-  /// - Throws: what the hook throws.
+  /// - Throws: the hook's error.
   public func toBackingStore(_ value: Value) throws -> StoredValue { try to(value) }
 }
 
 // MARK: - For a type
 
 extension Transformer where Value: BackingStoreConvertible {
-  /// By the type's own hooks.
+  /// Uses the type's own hooks.
   public static var own: Transformer {
     Transformer(
       fromBackingStore: { try Value.fromBackingStore($0) },
@@ -65,7 +65,7 @@ extension Transformer where Value: BackingStoreConvertible {
 }
 
 extension Transformer where Value: RawRepresentable, Value.RawValue: BackingStoreConvertible {
-  /// As the raw value.
+  /// Stores the raw value.
   public static var rawValue: Transformer {
     Transformer(
       fromBackingStore: { (raw: Value.RawValue) in Value(rawValue: raw) },
@@ -74,9 +74,9 @@ extension Transformer where Value: RawRepresentable, Value.RawValue: BackingStor
 }
 
 extension Transformer where Value: Codable {
-  /// By the type's `Codable` conformance, as text, numbers, arrays and dictionaries that other
-  /// programs can read. What conforms to `BackingStoreConvertible`, within the value too, is stored
-  /// as it says itself.
+  /// Uses the type's `Codable` conformance, and stores strings, numbers, arrays and dictionaries
+  /// that other programs can read. Parts that conform to `BackingStoreConvertible` use their own
+  /// hooks.
   public static var codable: Transformer {
     Transformer(
       fromBackingStore: { try StoredValueDecoder.read(Value.self, from: $0) },
@@ -101,8 +101,7 @@ extension Transformer {
       toBackingStore: { try StoredValue(members: $0, to) })
   }
 
-  /// For a set of such values: stored as an array whose order depends on the elements only, so that
-  /// equal sets are stored alike.
+  /// For a set of such values, stored as an array in an order that depends only on the elements.
   public func set() -> Transformer<Set<Value>> where Value: Hashable {
     Transformer<Set<Value>>(
       fromBackingStore: { try $0.uniqueElements(from) },

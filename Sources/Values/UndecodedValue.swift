@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value whose arrays and dictionaries are the text that the file has: decoded, each element
-/// takes many times its bytes.
+/// A value whose arrays and dictionaries stay text: decoded, they take many times their bytes.
 package enum UndecodedValue: Sendable {
-  /// No container, or one that was there decoded.
+  /// A scalar, an opaque value, or a decoded container.
   case decoded(StoredValue)
   case container(ContainerText)
 
@@ -16,8 +15,8 @@ package enum UndecodedValue: Sendable {
 }
 
 extension TaggedCell {
-  /// The value as `value` has it, containers undecoded; nil for a tombstone. O(n) in time for a
-  /// container, without memory.
+  /// As `value`, with containers undecoded; nil for a tombstone. O(n) time in a container's text
+  /// and constant memory.
   package var undecoded: UndecodedValue? {
     guard let kind = containerKind, case .text(let text) = cell else {
       return value.map(UndecodedValue.decoded)
@@ -35,14 +34,14 @@ extension TaggedCell {
   }
 }
 
-/// The text of an array or a dictionary that can be read.
+/// The text of a readable array or dictionary.
 package struct ContainerText: Sendable, Equatable {
   private let text: String
   package let kind: StoredValue.Kind
-  /// Whether it is as this version writes it: another program may have written it its own way.
+  /// Whether the text is what this version writes; other programs may write it differently.
   private let isCanonical: Bool
 
-  /// Nil for a text that is none of this kind.
+  /// Nil if the text is not of this kind.
   init?(_ text: String, _ kind: StoredValue.Kind) {
     guard let (found, isCanonical) = Self.examine(text), found == kind else { return nil }
     self.text = text
@@ -50,7 +49,7 @@ package struct ContainerText: Sendable, Equatable {
     self.isCanonical = isCanonical
   }
 
-  /// The kind of what the text stands for, and whether it is canonical; nil when it is unreadable.
+  /// The kind of the value, and whether the text is canonical; nil if it is unreadable.
   private static func examine(_ text: String) -> (StoredValue.Kind, Bool)? {
     var text = text
     return text.withUTF8 { bytes in
@@ -72,16 +71,16 @@ package struct ContainerText: Sendable, Equatable {
     }
   }
 
-  /// Writes it in its canonical form.
+  /// Writes the canonical form.
   ///
-  /// - Parameter isShown: whether dates are ISO 8601, as `JSON(showing:)` has them.
+  /// - Parameter isShown: whether to write dates as `JSON(showing:)` does.
   func write(to sink: TextSink, isShown: Bool) {
     if isCanonical, !isShown { return sink.append(text) }
     let target = isCanonical ? sink : TextSink()
     var text = text
     text.withUTF8 { bytes in
       var reader = CanonicalText(JSONScanner(bytes), to: target, isShown: isShown)
-      // It was read before.
+      // Cannot fail: `examine` has read it.
       _ = Result { () throws(JSONError) in try reader.value() }
     }
     if !isCanonical { target.bytes.withUnsafeBufferPointer(sink.append) }

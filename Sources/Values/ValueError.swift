@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that cannot become, or come from, a stored value.
+/// The error of converting a value to or from a stored value.
 public struct ValueError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What is wrong, for programs.
+  /// The kind of problem, for programs.
   public enum Code: Sendable, Equatable {
-    /// The stored value has another type than the one asked for.
+    /// The stored value has another type than the requested one.
     case typeMismatch
-    /// The type is right, the value is not: out of range, malformed, nested too deep.
+    /// The value is out of range, malformed or nested too deep.
     case invalid
   }
 
   public let code: Code
   private let sentence: String
-  /// Index in brackets or a dot and a member's name, from the outside in.
+  /// Indices in brackets and member names after a dot, from the outside in.
   private var place = ""
 
   public init(_ code: Code, _ description: String) {
@@ -20,13 +20,13 @@ public struct ValueError: Error, Sendable, Equatable, CustomStringConvertible {
     sentence = description
   }
 
-  /// Which part of the value it is, as `[2].name`; empty for the whole value.
+  /// The path of the part with the problem, such as `[2].name`; empty for the whole value.
   public var path: String { place.hasPrefix(".") ? String(place.dropFirst()) : place }
 
-  /// One sentence: where it is, what is wrong and what to do. Never contains the value itself.
+  /// One sentence: the path, the problem and the fix. Never contains the value itself.
   public var description: String { place.isEmpty ? sentence : "at \(path): \(sentence)" }
 
-  /// The same error, seen from the container that the value is a part of.
+  /// The error with a path from the container around the value.
   func within(_ place: String) -> ValueError {
     var error = self
     error.place = place + self.place
@@ -37,6 +37,6 @@ public struct ValueError: Error, Sendable, Equatable, CustomStringConvertible {
     ValueError(
       .typeMismatch,
       "the stored value is of type \(found.kind.rawValue), not \(wanted);"
-        + " read it with its own type, or set it anew")
+        + " read it with its own type, or set it again")
   }
 }

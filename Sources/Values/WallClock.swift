@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a device gets the time from: milliseconds since 1970.
+/// The source of a device's time, in milliseconds since 1970.
 public struct WallClock: Sendable {
   private let read: @Sendable () -> Int64
 
-  /// - Parameter milliseconds: called whenever a write needs a stamp; returns milliseconds since
-  ///   1970.
+  /// - Parameter milliseconds: returns milliseconds since 1970; called for each write.
   public init(_ milliseconds: @escaping @Sendable () -> Int64) {
     read = milliseconds
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs of combining marks: comparing two by canonical equivalence takes the square of their length,
-/// hours for a megabyte.
+/// Runs of combining marks: comparing two by canonical equivalence takes the square of their
+/// length, hours for a megabyte.
 package enum CombiningMarks {
   private static let marks = String(repeating: "\u{301}\u{323}", count: 125_000)
   /// Canonically equal to `marks`.

@@ -88,18 +88,20 @@ private func refusal(_ bytes: [UInt8]) -> String {
 
   /// Objects 2 and on, and the complaint.
   static let bad: [([[UInt8]], String)] = [
-    ([[0xC1, 1]], "wrongType at byte 13, in k: this is a set"),
-    ([[0xB1, 1]], "wrongType at byte 13, in k: this is a set"),
-    ([[0x00]], "wrongType at byte 13, in k: this is a null"),
-    ([[0x80, 1]], "wrongType at byte 13, in k: this is a reference of an archive"),
-    ([[0x0C]], "wrongType at byte 13, in k: this is a URL"),
-    ([[0x70]], "malformedBinary at byte 13, in k: this property list is damaged: there is no such"),
-    ([[0x15]], "malformedBinary at byte 13, in k: this property list is damaged: there is no such"),
+    ([[0xC1, 1]], "wrongType at byte 13, in k: a store cannot hold a set"),
+    ([[0xB1, 1]], "wrongType at byte 13, in k: a store cannot hold a set"),
+    ([[0x00]], "wrongType at byte 13, in k: a store cannot hold a null"),
+    ([[0x80, 1]], "wrongType at byte 13, in k: a store cannot hold a UID of a keyed archive"),
+    ([[0x0C]], "wrongType at byte 13, in k: a store cannot hold a URL"),
+    ([[0x70]], "malformedBinary at byte 13, in k: this property list is damaged: unknown type"),
+    ([[0x15]], "malformedBinary at byte 13, in k: this property list is damaged: unknown type"),
     (
       [[0x13, 0x80]],
-      "malformedBinary at byte 13, in k: this property list is damaged: an object ends"
+      "malformedBinary at byte 13, in k: this property list is damaged: an object extends"
     ),
-    ([[0xA1, 9]], "malformedBinary at byte 14, in k[0]: this property list is damaged: it names"),
+    (
+      [[0xA1, 9]], "malformedBinary at byte 14, in k[0]: this property list is damaged: a reference"
+    ),
     (
       [[0xA1, 3], [0xA1, 2]],
       "malformedBinary at byte 13, in k[0][0]: this property list is damaged: an array or"
@@ -107,24 +109,26 @@ private func refusal(_ bytes: [UInt8]) -> String {
     (
       [[0xA1, 0]], "malformedBinary at byte 8, in k[0]: this property list is damaged: an array or"
     ),
-    ([[0x61, 0xD8, 0]], "invalidCharacter at byte 13, in k: this text has half of a surrogate"),
-    ([[0x51, 0x80]], "invalidCharacter at byte 13, in k: this text is not ASCII"),
-    ([[0xD1, 3, 1], [0x61, 0xDC, 0]], "invalidCharacter at byte 16, in k: this text has half"),
-    ([[0x33, 0x7F, 0xF0, 0, 0, 0, 0, 0, 0]], "invalidDate at byte 13, in k: this date is no"),
-    ([[0x33, 0xFF, 0xF8, 0, 0, 0, 0, 0, 1]], "invalidDate at byte 13, in k: this date is no"),
-    ([[0xD2, 1, 1, 1, 1]], "duplicateKey at byte 11, in k.k: this key is there twice"),
+    (
+      [[0x61, 0xD8, 0]], "invalidCharacter at byte 13, in k: this string has an unpaired surrogate"
+    ),
+    ([[0x51, 0x80]], "invalidCharacter at byte 13, in k: this string of ASCII has"),
+    ([[0xD1, 3, 1], [0x61, 0xDC, 0]], "invalidCharacter at byte 16, in k: this string has"),
+    ([[0x33, 0x7F, 0xF0, 0, 0, 0, 0, 0, 0]], "invalidDate at byte 13, in k: this date is not"),
+    ([[0x33, 0xFF, 0xF8, 0, 0, 0, 0, 0, 1]], "invalidDate at byte 13, in k: this date is not"),
+    ([[0xD2, 1, 1, 1, 1]], "duplicateKey at byte 11, in k.k: duplicate key;"),
     (
       [[0xD2, 3, 4, 1, 1], [0x61, 0, 0xE9], [0x62, 0, 0x65, 3, 1]],
       "duplicateKey at byte 21, in k.e\u{301}: "
     ),
-    ([[0xD1, 3, 1], [0x10, 5]], "wrongType at byte 16, in k: a key is no string"),
+    ([[0xD1, 3, 1], [0x10, 5]], "wrongType at byte 16, in k: a key is not a string"),
     (
       [[0x14, 0, 0, 0, 0, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 8)],
       "unsignedTooLarge at byte 13, in k: this integer"
     ),
     (
       [[0x5F, 0x13, 0x7F] + Array(repeating: 0xFF, count: 7)],
-      "malformedBinary at byte 13, in k: this property list is damaged: an object ends"
+      "malformedBinary at byte 13, in k: this property list is damaged: an object extends"
     ),
     (
       [[0x5F, 0x51, 0x31]],

@@ -74,14 +74,14 @@ import Testing
   /// The text of a file and the place and start of the complaint.
   static let malformed: [(String, String)] = [
     (#""t" = "T""#, "1:10: the file ends inside a translation"),
-    (#""t" = "T" "u" = "U";"#, "1:11: expected ; here"),
-    (#""t" = ;"#, "1:7: expected a text in quotes here"),
-    ("\n = \"T\";", "2:2: expected a text in quotes here"),
-    (#"{ t = T; }"#, "1:1: expected a text in quotes here"),
+    (#""t" = "T" "u" = "U";"#, "1:11: expected ;"),
+    (#""t" = ;"#, "1:7: expected a quoted string"),
+    ("\n = \"T\";", "2:2: expected a quoted string"),
+    (#"{ t = T; }"#, "1:1: expected a quoted string"),
     ("\"t\" = \"T", "1:9: the file ends inside a text, opened at 1:7"),
     ("\"t\" = \"T\\", "1:10: the file ends inside a text, opened at 1:7"),
     ("/* x", "1:5: the file ends inside a comment, opened at 1:1"),
-    (#""é" = "\UD83D";"#, "1:8: this escape is half of a character"),
+    (#""é" = "\UD83D";"#, "1:8: this escape is an unpaired surrogate"),
     ("\"t\" = \"\u{0}\";", "1:8: the character U+0000 is not allowed"),
     ("bplist00", "1:1: these are compiled strings, a binary property list; convert them"),
     ("version https://git-lfs.github.com/spec/v1", "1:1: this is a Git LFS pointer"),
@@ -177,9 +177,9 @@ import Testing
           + "add it to the strings file",
         "en.lproj/Root.strings:2:1 repeated-translation \"t\" is translated twice; "
           + "keep one of them",
-        "en.lproj/Root.strings:3:1 unused-translation \"lost\" is no title of a pane; "
-          + "remove it, or mend it",
-        "it.lproj/Root.strings:1:5 malformed-strings expected a text in quotes here; "
+        "en.lproj/Root.strings:3:1 unused-translation \"lost\" is not a title of a pane; "
+          + "remove or rename it",
+        "it.lproj/Root.strings:1:5 malformed-strings expected a quoted string; "
           + #"write "title" = "translation";"#,
       ])
   }

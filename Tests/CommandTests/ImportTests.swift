@@ -36,7 +36,7 @@ private let badLines: [BadLines] = [
   BadLines(
     #"{"key":"k","type":"integer","value":"x"}"#, at: "1",
     "the value is not of type integer: the stored value is of type string, not integer; "
-      + "read it with its own type, or set it anew"),
+      + "read it with its own type, or set it again"),
   BadLines(
     #"{"key":"k","type":"date","value":"soon"}"#, at: "1",
     "the value is not of type date: not a date; write it as 2026-11-20T10:00:00.000Z"),
@@ -70,7 +70,7 @@ private let badLines: [BadLines] = [
   BadLines(
     #"{"key":"k","type":"boolean","value":1}"#, at: "1",
     "the value is not of type boolean: the stored value is of type integer, not boolean; "
-      + "read it with its own type, or set it anew"),
+      + "read it with its own type, or set it again"),
   BadLines(
     #"{"key":"k","type":"real","value":"x"}"#, at: "1",
     #"the value is not of type real: not a number; write one, or "nan", "inf", "-inf""#),
@@ -79,11 +79,11 @@ private let badLines: [BadLines] = [
     "the value is not of type data: not base64 data; encode it as base64"),
   BadLines(
     #"{"key":"k","type":"opaque","value":1}"#, at: "1",
-    "the value is not of type opaque: there is no \"tag\"; it is a number other than 0"),
+    "the value is not of type opaque: \"tag\" is missing; write an integer other than 0"),
   BadLines(
     #"{"key":"k","type":"opaque","tag":99,"value":true}"#, at: "1",
-    "the value is not of type opaque: no cell of SQLite's; "
-      + #"use null, a number, a text or {"$data":…}"#),
+    "the value is not of type opaque: not an SQLite value; "
+      + #"use null, a number, a string or {"$data":…}"#),
   BadLines(
     #"{"key":"k","type":"array","value":\#(nested(65))}"#, at: "1",
     "the value is not of type array: arrays and dictionaries nest deeper than 64 levels; "
@@ -99,22 +99,22 @@ private let badLines: [BadLines] = [
     "this number is too large; write one JSON object a line"),
   BadLines(
     #"{"key":"k","type":"string","value":"\ud800"}"#, at: "1:37",
-    "half of a surrogate pair; write one JSON object a line"),
+    "unpaired surrogate; write one JSON object a line"),
   BadLines(
     #"{"key":"k","type":"string","value":"x""#, at: "1:39",
     "expected , or }; write one JSON object a line"),
   BadLines(
     #"{"key":"k","key":"k","deleted":true}"#, at: "1:12",
-    "this name is there twice; write one JSON object a line"),
+    "duplicate name; write one JSON object a line"),
   BadLines(
     "null", at: "1", #"this is not an object; write {"key":…,"type":…,"value":…}"#),
   BadLines("\u{0}", at: "1:1", "this is not a JSON value; write one JSON object a line"),
-  BadLines("[", at: "1:2", "the text ends where a value should be; write one JSON array"),
+  BadLines("[", at: "1:2", "the text ends before a value; write one JSON array"),
   BadLines(
     "<plist", at: "1:7", "the file ends inside <plist>; complete it, or fetch the file again"),
   BadLines(
     #"<plist version="1.0"><array/></plist>"#, at: "1:22",
-    "the root is an array, not a dictionary; put the value into a <dict>"),
+    "the root is an array, not a dictionary; wrap the value in a <dict>"),
   BadLines(
     #"{"key":"k","deleted":true,"at":1.5}"#, at: "1",
     #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#),

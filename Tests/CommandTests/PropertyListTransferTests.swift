@@ -38,7 +38,7 @@ import Testing
 
   /// A value, its type, and the complaint.
   static let lossy = [
-    ("2026-11-20T10:00:00.123Z", "date", "k: a property list has dates in whole seconds only; "),
+    ("2026-11-20T10:00:00.123Z", "date", "k: dates in a property list have whole seconds only; "),
     ("a\u{1}", "string", "k: this text has a character that XML does not allow; "),
     (#"{"a":["\u0000"]}"#, "json", "k.a[0]: this text has a character that XML does not allow; "),
   ]
@@ -60,7 +60,7 @@ import Testing
     try folder.must("set", "a", "é", "1")
     try folder.must("set", "a", "e\u{301}", "2")
     let ending = try folder.run(["export", "a", "--format", "plist"])
-    #expect(ending.code == 65 && ending.stderr.contains("there twice"), "\(ending)")
+    #expect(ending.code == 65 && ending.stderr.contains("duplicate key"), "\(ending)")
   }
 
   @Test func whatIsExportedIsImportedAgain() throws {
@@ -121,7 +121,7 @@ import Testing
   @Test func whatABinaryFileHasAndNoStoreHoldsIsRefused() throws {
     let folder = try Folder()
     for (value, complaint) in [
-      (["k": UInt64.max] as Any, "at byte 13, in k: this integer is outside of"),
+      (["k": UInt64.max] as Any, "at byte 13, in k: this integer is outside"),
       (["": 1], "at byte 8: a key is empty; "), ([1], "at byte 8: the root is not a dictionary; "),
     ] {
       try bytes(value).write(to: folder.url("p"))
@@ -135,7 +135,7 @@ import Testing
       let ending = try folder.run(["import", "a", "p"])
       #expect(ending.code == 65 && ending.stdout == "", "\(ending)")
       #expect(ending.stderr.contains("this property list is damaged: "), "\(ending)")
-      #expect(ending.stderr.hasSuffix("; restore a copy of it\n"), "\(ending)")
+      #expect(ending.stderr.hasSuffix("; restore a copy\n"), "\(ending)")
     }
     #expect(!folder.exists("a"))
   }

@@ -104,10 +104,10 @@ private let misspellings: [Misspelling] = [
     complaint: "the value is not of type data; write base64"),
   Misspelling(
     type: "json", words: ["[1,"],
-    complaint: "the value is not JSON: column 4: the text ends where a value should be; mend it"),
+    complaint: "the value is not JSON: column 4: the text ends before a value; mend it"),
   Misspelling(
     type: "json", words: [""],
-    complaint: "the value is not JSON: column 1: the text ends where a value should be; mend it"),
+    complaint: "the value is not JSON: column 1: the text ends before a value; mend it"),
   Misspelling(
     type: "json", words: ["NaN", "'x'", "yes"],
     complaint: "the value is not JSON: column 1: this is not a JSON value; mend it"),
@@ -134,22 +134,22 @@ private let misspellings: [Misspelling] = [
     complaint: "the value is not JSON: column 2: expected a member name in quotes; mend it"),
   Misspelling(
     type: "json", words: [#"{"a":1,"a":2}"#],
-    complaint: "the value is not JSON: column 8: this name is there twice; mend it"),
+    complaint: "the value is not JSON: column 8: duplicate name; mend it"),
   Misspelling(
     type: "json", words: [#"{"a" 1}"#],
     complaint: "the value is not JSON: column 6: expected :; mend it"),
   Misspelling(
     type: "json", words: [#""x"#],
-    complaint: "the value is not JSON: column 3: this string has no end; mend it"),
+    complaint: "the value is not JSON: column 3: unterminated string; mend it"),
   Misspelling(
     type: "json", words: [#""\x""#, #""\q""#],
-    complaint: "the value is not JSON: column 2: there is no such escape; mend it"),
+    complaint: "the value is not JSON: column 2: unknown escape; mend it"),
   Misspelling(
     type: "json", words: [#""\udc00""#, #""\ud800\u0041""#],
-    complaint: "the value is not JSON: column 2: half of a surrogate pair; mend it"),
+    complaint: "the value is not JSON: column 2: unpaired surrogate; mend it"),
   Misspelling(
     type: "json", words: ["\"a\tb\""],
-    complaint: "the value is not JSON: column 3: a control character has to be escaped; mend it"),
+    complaint: "the value is not JSON: column 3: unescaped control character; mend it"),
   Misspelling(
     type: "json", words: [String(repeating: "[", count: 50_000)],
     complaint: "the value is not JSON: column 131: nested deeper than 130 levels; mend it"),

@@ -47,7 +47,7 @@ import Testing
     let container = Container()
     try container.set(5)
     let error = injectionError { _ = try container.make(Container.Key<Int>()) }
-    #expect(error?.cure == "It comes from outside and has no recipe: use `get`.")
+    #expect(error?.cure == "It is set and has no recipe: use `get`.")
   }
 
   @Test func aSetEndsTheWaitForAMakerThatDoesNot() async throws {

@@ -22,8 +22,8 @@ import Testing
     let bundle = try SettingsBundle(at: folder.path)
     if bundle.seeds.isEmpty {
       #expect(
-        try warning() == "the pane \"Sub/about.plist\" does not exist; names differ in case from "
-          + "\"About.plist\"; write that one")
+        try warning() == "the pane \"Sub/about.plist\" does not exist; "
+          + "\"About.plist\" differs only in case; write that name")
     } else {
       #expect(bundle.seeds.map(\.key) == ["a"], "a file system that ignores case")
     }
@@ -34,7 +34,7 @@ import Testing
     try folder.link("Link.plist", to: "nowhere")
     #expect(
       try warning()
-        == "the pane \"Link.plist\" is a link that leads nowhere; mend the link, or remove this row"
+        == "the pane \"Link.plist\" is a broken symbolic link; fix the link, or remove this row"
     )
   }
 
@@ -44,8 +44,8 @@ import Testing
       try folder.write(pane(child("e\u{301}")), to: "Root.plist")
       try folder.write(pane(), to: "\u{E9}.plist")
       #expect(
-        try warning() == "the pane \"e\u{301}.plist\" does not exist; the file's name has the same "
-          + "letters in other bytes, another Unicode form; rename it")
+        try warning() == "the pane \"e\u{301}.plist\" does not exist; a file has this "
+          + "name in another Unicode normalisation form; rename it")
     }
   #endif
 

@@ -30,7 +30,7 @@ import Testing
     let error = try #require(failure(document(body)))
     #expect(
       error.description
-        == #"a/Root.plist:5:3: the key "a" is there twice, first at 4:3;"#
+        == #"a/Root.plist:5:3: duplicate key "a", first at 4:3;"#
         + " remove or rename one of the two"
     )
   }
@@ -86,9 +86,9 @@ import Testing
 
   /// What stands in `<plist>`, and what is said of it.
   @Test(arguments: [
-    ("<![CDATA[a]]>", "CDATA stands between elements; put it into <string>"),
-    ("<!DOCTYPE plist>", "a declaration stands inside of <plist>; remove it"),
-    ("< a/>", "< starts no tag here; write &lt; for the character"),
+    ("<![CDATA[a]]>", "CDATA between elements; move it into a <string>"),
+    ("<!DOCTYPE plist>", "a declaration within <plist>; remove it"),
+    ("< a/>", "< does not start a tag here; write &lt; for the character"),
   ])
   func markupThatStartsNoTagHasACureOfItsOwn(_ xml: String, _ message: String) {
     let error = #expect(throws: PropertyListError.self) { try parse(document(xml)) }
@@ -107,7 +107,7 @@ import Testing
     let error = #expect(throws: PropertyListError.self) { try SettingsBundle(at: folder.path) }
     #expect(
       error?.message
-        == "the DefaultValue of the slider \"k\" is an integer that no real is exactly; "
+        == "the DefaultValue of the slider \"k\" is an integer that no Double represents exactly; "
         + "write it as a <real>, or use one of at most 9007199254740992")
   }
 }

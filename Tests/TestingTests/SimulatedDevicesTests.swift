@@ -111,8 +111,8 @@ import Testing
       error?.description == """
         seed 7: the devices do not settle
         cloud/volume: device 0 has nothing, device 1 has integer(1)
-        device 0 keeps 1 entries from the future until its clock has come so far; advance it, or \
-        set the fast clock right
+        device 0 holds 1 entries from the future until its clock reaches them; advance it, or \
+        correct the fast clock
         after: meet 0 1, meet 0 1
         """)
     devices.clocks[0].advance(by: .seconds(3600))
@@ -134,7 +134,7 @@ import Testing
     let error = #expect(throws: SimulatedDevices.NotSettled.self) {
       try devices.settle(within: 1)
     }
-    #expect(error?.description.contains("after 1 meetings they still learn") == true)
+    #expect(error?.description.contains("after 1 rounds they still change") == true)
     #expect(try SimulatedDevices(count: 1).settle() == 1)
   }
 
