@@ -162,7 +162,7 @@ extension PropertyListWriter {
     if isASCII {
       for (place, next) in zip(order, order.dropFirst())
       where members[place].key == members[next].key {
-        throw isThereTwice(members[place].key)
+        throw duplicate(members[place].key)
       }
       return order
     }
@@ -172,12 +172,12 @@ extension PropertyListWriter {
     }
     var keys: Set<String> = []
     for member in members where !keys.insert(member.key).inserted {
-      throw isThereTwice(member.key)
+      throw duplicate(member.key)
     }
     return order
   }
 
-  private static func isThereTwice(_ key: String) -> Fault {
+  private static func duplicate(_ key: String) -> Fault {
     Fault("duplicate key by Unicode canonical equivalence; rename one of the two")
       .inside(.key(key))
   }

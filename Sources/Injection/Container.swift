@@ -135,7 +135,7 @@ extension Container {
   func supply(_ target: Target) throws -> AnyBox? {
     switch locked({ $0.candidates(target)?.choice?.shortcut }) {
     case .made(let made): return made
-    case .passing(let entry): return try entry.pass(self)
+    case .passing(let entry): return try entry.makeUnshared(for: self)
     case nil: break
     }
     if let made = try nearest(target, { try $0.chosen(for: target).read(for: self) }) {

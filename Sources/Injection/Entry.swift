@@ -88,21 +88,21 @@ final class Entry: @unchecked Sendable {
   func adopt(_ other: Entry) { given = other.state().given }
 
   /// Returns the object and makes it if necessary; nil if there is no recipe and it is not set.
-  func read(for asker: Container, anew: Bool = false) throws -> AnyBox? {
-    let passes = anew || recipe.scope == .transient
+  func read(for asker: Container, new: Bool = false) throws -> AnyBox? {
+    let passes = new || recipe.scope == .transient
     while true {
-      switch claim(anew: anew, mayMake: !passes && recipe.make != nil) {
+      switch claim(new: new, mayMake: !passes && recipe.make != nil) {
       case .made(let made): return made
-      case .mine(let frame):
+      case .claimed(let frame):
         let made = Result { try construct(frame) }
-        if try conclude(frame, made.flatMap(keepable)) { return try made.get() }
-      case .others(let frame):
+        if try conclude(frame, made.flatMap(kept)) { return try made.get() }
+      case .busy(let frame):
         let mayWait = frame.role == .setting || recipe.makeLater == nil
         guard let waiter = try frame.join(mayWait: mayWait) else { throw notReady }
         if let early = waiter.wait() { return early }
-      case .nobodys:
-        if let base { return try base.read(for: asker, anew: anew).map(convert) }
-        return recipe.isGiven ? nil : try pass(asker)
+      case .unavailable:
+        if let base { return try base.read(for: asker, new: new).map(convert) }
+        return recipe.isGiven ? nil : try makeUnshared(for: asker)
       }
     }
   }
@@ -111,32 +111,32 @@ final class Entry: @unchecked Sendable {
   func prepare() async throws {
     while true {
       switch claim(mayMake: recipe.make != nil || recipe.makeLater != nil) {
-      case .made, .nobodys: return
-      case .mine(let frame):
+      case .made, .unavailable: return
+      case .claimed(let frame):
         let made = await constructLater(frame)
-        if try conclude(frame, made.flatMap(keepable)) { return }
-      case .others(let frame):
+        if try conclude(frame, made.flatMap(kept)) { return }
+      case .busy(let frame):
         if try await frame.join()?.suspend() != nil { return }
       }
     }
   }
 
   private enum Claim {
-    case made(AnyBox), mine(Frame), others(Frame), nobodys
+    case made(AnyBox), claimed(Frame), busy(Frame), unavailable
   }
 
-  private func claim(anew: Bool = false, mayMake: Bool) -> Claim {
-    let (made, other) = owner.locked { _ in (anew ? nil : current, anew ? nil : maker) }
+  private func claim(new: Bool = false, mayMake: Bool) -> Claim {
+    let (made, other) = owner.locked { _ in (new ? nil : current, new ? nil : maker) }
     // During a `set` lookups return the old object, except those by the wiring of the new one.
     if let made, other.map({ Frame.live?.isWithin($0) ?? false }) != true { return .made(made) }
-    if let other { return .others(other) }
-    guard mayMake else { return .nobodys }
+    if let other { return .busy(other) }
+    guard mayMake else { return .unavailable }
     let frame = Frame(.making, self, site)
     return owner.locked { _ in
       if let made = current { return .made(made) }
-      if let maker { return .others(maker) }
+      if let maker { return .busy(maker) }
       maker = frame
-      return .mine(frame)
+      return .claimed(frame)
     }
   }
 
@@ -189,7 +189,7 @@ extension Entry {
   /// Makes an object without keeping it.
   ///
   /// - Throws: `circular` for a recipe that depends on itself, which would recurse without end.
-  func pass(_ asker: Container) throws -> AnyBox {
+  func makeUnshared(for asker: Container) throws -> AnyBox {
     let frame = Frame(.passing, self, asker)
     defer { frame.close() }
     if let chain = frame.caller?.chain {
@@ -232,7 +232,7 @@ extension Entry {
   }
 
   private func wire(_ made: AnyBox, _ frame: Frame) throws {
-    if frame.role != .passing { frame.show(made) }
+    if frame.role != .passing { frame.publish(early: made) }
     let injectable = injectable(made.content, isSet: frame.role == .setting)
     if let injectable { try frame.container.fill(injectable) }
     try recipe.then?(made, frame.container)
@@ -250,7 +250,7 @@ extension Entry {
     return nil
   }
 
-  private func keepable(_ made: AnyBox) -> Result<AnyBox?, any Error> {
+  private func kept(_ made: AnyBox) -> Result<AnyBox?, any Error> {
     Result { recipe.scope == .weak ? try weakened(made) : made }
   }
 
@@ -266,7 +266,7 @@ extension Entry {
     let isKept = forgetting { () -> Bool in
       guard maker === frame else { return false }
       maker = nil
-      guard case .success(let new) = result, !frame.hasFallen else { return false }
+      guard case .success(let new) = result, !frame.isInvalid else { return false }
       if frame.role == .setting { given = new } else { (given, made) = (nil, new) }
       return true
     }

@@ -34,7 +34,7 @@ final class Frame: @unchecked Sendable {
   private var waiters: [Waiter] = []
   /// The frames that used the early object; if this construction fails, theirs do too.
   private var borrowers: [Frame] = []
-  private let fallen = Atomic(false)
+  private let invalid = Atomic(false)
 
   init(_ role: Role, _ entry: Entry?, _ container: Container) {
     (self.role, self.entry, self.container) = (role, entry, container)
@@ -49,7 +49,7 @@ final class Frame: @unchecked Sendable {
   var isOver: Bool { over.load(ordering: .acquiring) }
 
   /// Whether it used an early object whose construction failed.
-  var hasFallen: Bool { fallen.load(ordering: .acquiring) }
+  var isInvalid: Bool { invalid.load(ordering: .acquiring) }
 
   /// From this frame outwards.
   var chain: [Frame] { Array(sequence(first: self, next: \.caller)) }
@@ -96,20 +96,20 @@ extension Frame {
   func join(mayWait: Bool = true) throws(InjectionError) -> Waiter? {
     let waiter = Waiter()
     // Woken without the lock, because waiters may release objects.
-    var loosened: [Waiter] = []
-    defer { loosened.forEach { $0.wake() } }
+    var woken: [Waiter] = []
+    defer { woken.forEach { $0.wake() } }
     return try Frame.lock.withLock { _ throws(InjectionError) in
-      while !isOver, let ring = waiter.frame?.way(from: self) {
+      while !isOver, let cycle = waiter.frame?.waitPath(from: self) {
         if let early {
-          borrowers += ring.dropFirst()
+          borrowers += cycle.dropFirst()
           waiter.early = early
           return waiter
         }
-        guard let other = Frame.loosen(ring) else {
-          let wired = ring.first { $0.early != nil }?.entry?.label
-          throw .circular((ring + [self]).compactMap(\.entry?.label), wired)
+        guard let other = Frame.breakCycle(cycle) else {
+          let wired = cycle.first { $0.early != nil }?.entry?.label
+          throw .circular((cycle + [self]).compactMap(\.entry?.label), wired)
         }
-        loosened.append(other)
+        woken.append(other)
       }
       if isOver { return waiter }
       guard mayWait else { return nil }
@@ -120,7 +120,7 @@ extension Frame {
   }
 
   /// The frames from `start` to this one, each waiting for the next; nil if there is no such path.
-  private func way(from start: Frame) -> [Frame]? {
+  private func waitPath(from start: Frame) -> [Frame]? {
     var visited: Set<ObjectIdentifier> = []
     func search(_ frame: Frame) -> [Frame]? {
       if frame === start { return [frame] }
@@ -136,10 +136,10 @@ extension Frame {
   /// Breaks a cycle: gives one of its waiters the early object that it waits for.
   ///
   /// - Returns: the waiter, for the caller to wake.
-  private static func loosen(_ ring: [Frame]) -> Waiter? {
-    for (before, frame) in zip(ring, ring.dropFirst()) where frame.early != nil {
+  private static func breakCycle(_ cycle: [Frame]) -> Waiter? {
+    for (before, frame) in zip(cycle, cycle.dropFirst()) where frame.early != nil {
       guard let index = frame.waiters.firstIndex(where: { $0.frame === before }) else { continue }
-      frame.borrowers += ring.filter { $0 !== frame }
+      frame.borrowers += cycle.filter { $0 !== frame }
       let waiter = frame.waiters.remove(at: index)
       waiter.early = frame.early
       return waiter
@@ -147,7 +147,7 @@ extension Frame {
     return nil
   }
 
-  func show(_ early: AnyBox) { Frame.lock.withLock { _ in self.early = early } }
+  func publish(early: AnyBox) { Frame.lock.withLock { _ in self.early = early } }
 
   /// Wakes the waiters, which then retry.
   func dismissWaiters() {
@@ -162,14 +162,14 @@ extension Frame {
 
   /// Ends the construction and wakes the waiters. A failure extends to the borrowers.
   func end(failed: Bool) {
-    let (waiting, fallen, object) = Frame.lock.withLock { _ in
+    let (waiting, invalid, object) = Frame.lock.withLock { _ in
       close()
       defer { (waiters, borrowers, early) = ([], [], nil) }
       return (waiters, failed ? borrowers : [], early)
     }
     withExtendedLifetime(object) {
-      for frame in fallen where frame.role == .making {
-        frame.fallen.store(true, ordering: .releasing)
+      for frame in invalid where frame.role == .making {
+        frame.invalid.store(true, ordering: .releasing)
         frame.entry?.drop()
       }
     }

@@ -19,12 +19,12 @@ extension Container {
   ///
   /// - Throws: the error of `validate()` or of a factory; then `start()` can be called again.
   public func start() async throws {
-    note { $0.failure = nil }
+    update { $0.failure = nil }
     do {
       try validate()
       let singletons = registrations.filter { $0.recipe.scope == .singleton }
       let later = singletons.filter { $0.recipe.makeLater != nil }
-      for entry in later + singletons { try await settling { try await entry.prepare() } }
+      for entry in later + singletons { try await retrying { try await entry.prepare() } }
     } catch {
       // The error must not keep the container alive.
       var failure = error
@@ -32,17 +32,17 @@ extension Container {
         error.pending = nil
         failure = error
       }
-      for waiter in note({ $0.failure = failure }) { waiter.finish(throwing: failure) }
+      for waiter in update({ $0.failure = failure }) { waiter.finish(throwing: failure) }
       throw failure
     }
-    for waiter in note({ ($0.isFinished, $0.failure) = (true, nil) }) { waiter.finish() }
+    for waiter in update({ ($0.isFinished, $0.failure) = (true, nil) }) { waiter.finish() }
   }
 
   /// Changes the state, and releases the old one without the lock.
   ///
   /// - Returns: the waiters.
   @discardableResult
-  private func note(_ change: (inout Start) -> Void) -> [Start.Waiter] {
+  private func update(_ change: (inout Start) -> Void) -> [Start.Waiter] {
     let old = locked { state in
       defer { change(&state.start) }
       return state.start
@@ -81,11 +81,11 @@ extension Container {
   /// If a factory calls `get` for an asynchronous object that does not exist yet, the container
   /// makes that one and runs the factory again.
   public func resolve<T: Sendable>(_ key: Key<T> = Key()) async throws -> T {
-    try await settling { try get(key) }
+    try await retrying { try get(key) }
   }
 
   /// Runs `body`; when it fails for lack of an asynchronous object, makes that one and retries.
-  private func settling<R: Sendable>(
+  private func retrying<R: Sendable>(
     _ path: [Entry] = [], _ body: @Sendable () async throws -> R
   ) async throws -> R {
     // A key may be asynchronous here and in each parent. Counting by key ends the loop even if each
@@ -103,7 +103,7 @@ extension Container {
         if path.contains(where: { $0 === entry }) {
           throw InjectionError.circular(loop.map(\.label))
         }
-        try await settling(loop) { try await entry.prepare() }
+        try await retrying(loop) { try await entry.prepare() }
       }
     }
   }

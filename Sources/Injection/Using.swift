@@ -35,7 +35,7 @@ extension Container {
     let once = child()
     repeat once.give(each values)
     let made = try nearest(key.target) { candidates in
-      try candidates.chosen(for: key.target).read(for: once, anew: true)
+      try candidates.chosen(for: key.target).read(for: once, new: true)
     }
     guard let made else { throw missing(key.target) }
     return made.open()

@@ -27,7 +27,7 @@ extension SimulatedDevices {
       guard report.hasConverged, try differences().isEmpty else { break }
       return round
     }
-    throw NotSettled(description: try trouble(rounds))
+    throw NotSettled(description: try failure(rounds))
   }
 
   /// The differences in synced stores: one line for each key and each device whose value differs
@@ -46,7 +46,7 @@ extension SimulatedDevices {
 
   private func show(_ value: StoredValue?) -> String { value.map { "\($0)" } ?? "nothing" }
 
-  private func trouble(_ rounds: Int) throws -> String {
+  private func failure(_ rounds: Int) throws -> String {
     let waiting = try indices.compactMap { place in
       let count = try self[place].core.access { try Held.count($0) }
       return count == 0

@@ -91,7 +91,7 @@ struct CanonicalText {
     let start = try scanner.startOfName()
     try copyString()
     let name = MemberName(scanner.bytes, start + 1..<scanner.index - 1)
-    guard names.insert(name) else { throw scanner.isTwice(at: start) }
+    guard names.insert(name) else { throw scanner.duplicateName(at: start) }
     try scanner.expect(UInt8(ascii: ":"), "expected :")
     sink.append(UInt8(ascii: ":"))
     _ = try value(depth: depth + 1)
@@ -140,7 +140,7 @@ extension CanonicalText {
       try dictionary(depth)
       kind = .dictionary
     } else if isContainer {
-      try pass()
+      try skipContainer()
       kind = write(.object([JSON.Member(name, .array([]))]))
     } else {
       kind = write(.object([JSON.Member(name, try scanner.scalar())]))
@@ -158,7 +158,7 @@ extension CanonicalText {
   }
 
   /// Skips a container where a marker needs a scalar.
-  private mutating func pass() throws(JSONError) {
+  private mutating func skipContainer() throws(JSONError) {
     var reader = CanonicalText(scanner, to: TextSink { _ in })
     _ = try reader.value()
     scanner = reader.scanner

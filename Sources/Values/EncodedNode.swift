@@ -9,7 +9,7 @@ final class EncodedNode {
     case elements([EncodedNode])
     case members([String: EncodedNode])
     /// Encoded as two different kinds.
-    case confused
+    case encodedTwice
   }
 
   private var content = Content.nothing
@@ -17,7 +17,7 @@ final class EncodedNode {
   var unorderedStride: Int?
 
   func set(_ new: Content, at path: [any CodingKey]) throws {
-    guard case .nothing = content else { throw ValueError.confused.within(path) }
+    guard case .nothing = content else { throw ValueError.encodedTwice.within(path) }
     content = new
   }
 
@@ -26,7 +26,7 @@ final class EncodedNode {
     switch (content, container) {
     case (.nothing, _): content = container
     case (.elements, .elements), (.members, .members): break
-    default: content = .confused
+    default: content = .encodedTwice
     }
   }
 
@@ -67,7 +67,7 @@ extension EncodedNode {
   func value(depth: Int) throws -> StoredValue {
     switch content {
     case .nothing: throw ValueError(.invalid, "the type encodes nothing; fix its encode(to:)")
-    case .confused: throw ValueError.confused
+    case .encodedTwice: throw ValueError.encodedTwice
     case .null: throw ValueError(.invalid, "nil cannot be stored here; leave it out")
     case .value(let value): return value
     case .elements(let nodes): return try array(nodes, depth)
@@ -78,7 +78,7 @@ extension EncodedNode {
   private func array(_ nodes: [EncodedNode], _ depth: Int) throws -> StoredValue {
     guard depth < StoredValue.maximumDepth else { throw ValueError.tooDeep }
     let values = try nodes.enumerated().map { index, node in
-      try placed("[\(index)]") { try node.value(depth: depth + 1) }
+      try addingPath("[\(index)]") { try node.value(depth: depth + 1) }
     }
     guard let unorderedStride else { return .array(values) }
     // An element of several values is sorted as an array.
@@ -97,7 +97,7 @@ extension EncodedNode {
     for (name, node) in nodes {
       // A nil property has no member; but a nil element of a dictionary would be lost silently.
       if case .null = node.content, unorderedStride == nil { continue }
-      members[name] = try placed(".\(name)") { try node.value(depth: depth + 1) }
+      members[name] = try addingPath(".\(name)") { try node.value(depth: depth + 1) }
     }
     return .dictionary(members)
   }
@@ -107,12 +107,12 @@ extension ValueError {
   static let tooDeep = ValueError(
     .invalid, "the value nests deeper than \(StoredValue.maximumDepth) levels; flatten it")
 
-  fileprivate static let confused = ValueError(
+  fileprivate static let encodedTwice = ValueError(
     .invalid, "the type encodes itself in two ways at once; fix its encode(to:)")
 }
 
 /// Runs a hook and adds the coding path to a `ValueError`.
-func placed<Result>(_ path: [any CodingKey], _ hook: () throws -> Result) throws -> Result {
+func addingPath<Result>(_ path: [any CodingKey], _ hook: () throws -> Result) throws -> Result {
   do {
     return try hook()
   } catch let error as ValueError {

@@ -55,7 +55,7 @@ private struct JSONParser {
     repeat {
       let start = try scanner.startOfName()
       let name = try scanner.string()
-      guard names.insert(name).inserted else { throw scanner.isTwice(at: start) }
+      guard names.insert(name).inserted else { throw scanner.duplicateName(at: start) }
       try scanner.expect(UInt8(ascii: ":"), "expected :")
       members.append(JSON.Member(name, try value()))
     } while scanner.accept(UInt8(ascii: ","))

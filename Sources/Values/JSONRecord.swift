@@ -27,21 +27,21 @@ package struct JSONRecord {
   package private(set) var members: [String: JSON] = [:]
   package private(set) var content: Content?
   /// The first unknown name.
-  package private(set) var stranger: String?
+  package private(set) var unknownName: String?
 
   /// Parses exactly one value with optional white space around it. O(n).
   package init(parsing text: UnsafeBufferPointer<UInt8>, _ names: Names) throws(JSONError) {
     var scanner = JSONScanner(text)
     scanner.skipSpace()
     isObject = scanner.next == UInt8(ascii: "{")
-    if isObject { try readMembers(&scanner, names) } else { _ = try Self.pass(&scanner) }
+    if isObject { try readMembers(&scanner, names) } else { _ = try Self.shallowValue(&scanner) }
     try scanner.end()
   }
 
   private mutating func readMembers(
     _ scanner: inout JSONScanner, _ names: Names
   ) throws(JSONError) {
-    var strangers = MemberNames(scanner.bytes, from: scanner.index)
+    var unknownNames = MemberNames(scanner.bytes, from: scanner.index)
     try scanner.enter()
     defer { scanner.leave() }
     if scanner.accept(UInt8(ascii: "}")) { return }
@@ -52,14 +52,14 @@ package struct JSONRecord {
       let isNew =
         isKnown
         ? members[name] == nil && !(name == names.large && content != nil)
-        : strangers.insert(MemberName(scanner.bytes, start + 1..<scanner.index - 1))
-      guard isNew else { throw scanner.isTwice(at: start) }
+        : unknownNames.insert(MemberName(scanner.bytes, start + 1..<scanner.index - 1))
+      guard isNew else { throw scanner.duplicateName(at: start) }
       try scanner.expect(UInt8(ascii: ":"), "expected :")
       if name == names.large {
         content = try Self.content(&scanner)
       } else {
-        let value = try Self.pass(&scanner)
-        if isKnown { members[name] = value } else { stranger = stranger ?? name }
+        let value = try Self.shallowValue(&scanner)
+        if isKnown { members[name] = value } else { unknownName = unknownName ?? name }
       }
     } while scanner.accept(UInt8(ascii: ","))
     try scanner.expect(UInt8(ascii: "}"), "expected , or }")
@@ -70,7 +70,7 @@ package struct JSONRecord {
   }
 
   /// Reads a scalar, and an array or an object as an empty one.
-  private static func pass(_ scanner: inout JSONScanner) throws(JSONError) -> JSON {
+  private static func shallowValue(_ scanner: inout JSONScanner) throws(JSONError) -> JSON {
     scanner.skipSpace()
     guard isContainer(scanner) else { return try scanner.scalar() }
     let isArray = scanner.next == UInt8(ascii: "[")

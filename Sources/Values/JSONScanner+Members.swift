@@ -10,7 +10,7 @@ extension JSONScanner {
     return index
   }
 
-  func isTwice(at start: Int) -> JSONError { error("duplicate name", at: start) }
+  func duplicateName(at start: Int) -> JSONError { error("duplicate name", at: start) }
 
   /// The name of the only member of the object that begins here, if it starts with `$`.
   var markerName: String? {

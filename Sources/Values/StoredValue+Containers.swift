@@ -8,14 +8,14 @@ extension StoredValue {
   func elements<Element>(_ read: (StoredValue) throws -> Element) throws -> [Element] {
     guard case .array(let elements) = self else { throw ValueError.mismatch(self, wanted: "array") }
     return try elements.enumerated().map { index, element in
-      try placed("[\(index)]") { try read(element) }
+      try addingPath("[\(index)]") { try read(element) }
     }
   }
 
   init<Element>(elements: [Element], _ write: (Element) throws -> StoredValue) throws {
     self = .array(
       try elements.enumerated().map { index, element in
-        try placed("[\(index)]") { try write(element) }
+        try addingPath("[\(index)]") { try write(element) }
       })
   }
 
@@ -26,7 +26,7 @@ extension StoredValue {
     }
     return Dictionary(
       uniqueKeysWithValues: try members.map { name, member in
-        (name, try placed(".\(name)") { try read(member) })
+        (name, try addingPath(".\(name)") { try read(member) })
       })
   }
 
@@ -34,7 +34,7 @@ extension StoredValue {
     self = .dictionary(
       Dictionary(
         uniqueKeysWithValues: try members.map { name, member in
-          (name, try placed(".\(name)") { try write(member) })
+          (name, try addingPath(".\(name)") { try write(member) })
         }))
   }
 
@@ -85,7 +85,7 @@ extension ValueError {
 }
 
 /// Runs a hook and adds the path of the part to a `ValueError`.
-func placed<Result>(_ place: String, _ hook: () throws -> Result) throws -> Result {
+func addingPath<Result>(_ place: String, _ hook: () throws -> Result) throws -> Result {
   do {
     return try hook()
   } catch let error as ValueError {

@@ -43,7 +43,7 @@ struct StoredValueEncoder: Encoder {
     guard depth <= StoredValue.maximumDepth else { throw ValueError.tooDeep.within(path) }
     if let convertible = value as? any BackingStoreConvertible {
       let stored = try $depthOfHook.withValue(depth) {
-        try placed(path) { try convertible.toBackingStore() }
+        try addingPath(path) { try convertible.toBackingStore() }
       }
       try node.set(.value(stored), at: path)
     } else {

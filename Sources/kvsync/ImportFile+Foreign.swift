@@ -38,7 +38,7 @@ extension ImportFile {
     bytes.withUnsafeBufferPointer { bytes in
       do throws(JSONError) {
         let record = try JSONRecord(parsing: bytes, JSONRecord.Names(["key"], large: ""))
-        return bytes.isUTF8 && record.stranger != nil && record.members["key"] == nil
+        return bytes.isUTF8 && record.unknownName != nil && record.members["key"] == nil
       } catch {
         return false
       }

@@ -54,9 +54,9 @@ func severalOfAKind() throws {
 
 func howLongObjectsLive() throws {
   let container = Container(network, shops)
-  container.register(scope: .transient) { _ in 5 }  // a new one for everybody who asks
-  container.register(scope: .weak, using: Cache.init)  // shared while somebody keeps it
-  try container.set("Ada", for: Container.Key("user"))  // made elsewhere; nil takes it away
+  container.register(scope: .transient) { _ in 5 }  // a new one for each lookup
+  container.register(scope: .weak, using: Cache.init)  // shared while other objects keep it
+  try container.set("Ada", for: Container.Key("user"))  // made elsewhere; nil removes it
   let user = try container.find(Container.Key<String>("user"))  // nil while it is not set
   let once = try container.make(Container.Key<Shop>(), with: RealAPI(host: "x") as any API)
   print(user ?? "nobody", once.api.host)
@@ -76,7 +76,7 @@ func testsAndContexts() throws {
   let container = Container(network, shops)
   try container.validate()
   let test = try container.child(fresh: true) { try $0.set(Mock(), for: Container.Key<any API>()) }
-  let shop = try test.asCurrent { try Container.current.get(Container.Key<Shop>()) }  // made anew
+  let shop = try test.asCurrent { try Container.current.get(Container.Key<Shop>()) }  // a new one
   let session = try container.child { try $0.set("Ada", for: Container.Key("user")) }
   print(shop.api.host)
 

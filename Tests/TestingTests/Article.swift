@@ -93,7 +93,7 @@ func importThemeElsewhere(into settings: SharedSettings) {
     devices.clocks[1].advance(by: .seconds(86_400))
     settings[1].theme = .sepia
     try devices.meet(0, 1)
-    #expect(settings[0].theme == .light)  // what comes from the future waits
+    #expect(settings[0].theme == .light)  // a write from the future is held
     devices.advance(by: .seconds(86_400))
     try devices.settle()
     #expect(settings[0].theme == .sepia)
