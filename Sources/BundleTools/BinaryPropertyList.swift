@@ -34,7 +34,7 @@ extension PropertyList {
     do throws(Fault) {
       return try list.members().sorted { ByteText($0.key) < ByteText($1.key) }
     } catch {
-      let place = list.path.text
+      let place = KeyPathText(list.steps).text
       let shown = place.map { ", in " + ($0.count > 80 ? "\($0.prefix(80))…" : $0) }
       throw PropertyListError(
         error.code, file: file, keyPath: place,
@@ -51,25 +51,14 @@ struct BinaryPropertyList {
   private(set) var numberSize = 1
   private var objects = 0
   var open: [Int] = []
-  var steps: [Step] = []
+  /// The key path of the current object.
+  var steps: [KeyPathText.Step] = []
   var elements = 0
   var textBytes = 0
-
-  enum Step { case key(String), index(Int) }
 
   init(_ bytes: [UInt8], _ limits: PropertyListLimits) {
     self.bytes = bytes
     self.limits = limits
-  }
-
-  /// The key path of the current object.
-  var path: KeyPathText {
-    steps.reduce(into: KeyPathText()) { path, step in
-      switch step {
-      case .key(let key): path.append(key: key)
-      case .index(let index): path.append(index: index)
-      }
-    }
   }
 
   mutating func members() throws(Fault) -> [(key: String, value: StoredValue)] {

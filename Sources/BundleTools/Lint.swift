@@ -37,9 +37,8 @@ extension SettingsBundle {
   private static func read(
     _ path: String, _ idiom: Idiom?, _ limits: Limits
   ) throws(PropertyListError) -> (found: [Finding], bundles: [SettingsBundle]) {
-    let options = Options(mode: .lenient, idiom: idiom, limits: limits, findsAll: true)
     do throws(PropertyListError) {
-      let bundle = try SettingsBundle(at: path, options)
+      let bundle = try SettingsBundle(forLintAt: path, idiom: idiom, limits: limits)
       var lint = Lint(bundle)
       lint.run()
       return (lint.sorted, [bundle])

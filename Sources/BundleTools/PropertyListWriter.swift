@@ -189,13 +189,11 @@ extension PropertyListWriter {
   struct Fault: Error {
     let message: String
     /// From the innermost outwards.
-    private(set) var steps: [Step] = []
-
-    enum Step { case key(String), index(Int) }
+    private(set) var steps: [KeyPathText.Step] = []
 
     init(_ message: String) { self.message = message }
 
-    func inside(_ step: Step) -> Fault {
+    func inside(_ step: KeyPathText.Step) -> Fault {
       var copy = self
       copy.steps.append(step)
       return copy
@@ -205,13 +203,6 @@ extension PropertyListWriter {
 
 extension PropertyListWriteError {
   init(_ fault: PropertyListWriter.Fault) {
-    var path = KeyPathText()
-    for step in fault.steps.reversed() {
-      switch step {
-      case .key(let key): path.append(key: key)
-      case .index(let index): path.append(index: index)
-      }
-    }
-    self.init(keyPath: path.text, message: fault.message)
+    self.init(keyPath: KeyPathText(fault.steps.reversed()).text, message: fault.message)
   }
 }

@@ -44,8 +44,8 @@ struct PropertyListParser {
   var keyPath: String? {
     var path = KeyPathText()
     for frame in stack {
-      if let key = frame.key { path.append(key: key.text) }
-      if !frame.isDictionary { path.append(index: frame.nodes.count) }
+      if let key = frame.key { path.append(.key(key.text)) }
+      if !frame.isDictionary { path.append(.index(frame.nodes.count)) }
     }
     return path.text
   }

@@ -41,21 +41,12 @@ extension SettingsBundle {
 
 extension SettingsBundle {
   /// How to read a bundle.
-  package struct Options {
-    package let mode: Mode
-    package let idiom: Idiom?
-    package let limits: Limits
+  struct Options {
+    let mode: Mode
+    let idiom: Idiom?
+    let limits: Limits
     /// Whether to report all faults of a specifier, not only the first.
-    package let findsAll: Bool
-
-    package init(
-      mode: Mode = .strict, idiom: Idiom? = nil, limits: Limits = Limits(), findsAll: Bool = false
-    ) {
-      self.mode = mode
-      self.idiom = idiom
-      self.limits = limits
-      self.findsAll = findsAll
-    }
+    var findsAll = false
   }
 }
 

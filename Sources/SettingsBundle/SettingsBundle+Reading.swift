@@ -19,7 +19,15 @@ extension SettingsBundle {
     try self.init(at: path, Options(mode: mode, idiom: idiom, limits: limits))
   }
 
-  package init(at path: String, _ options: Options) throws(PropertyListError) {
+  /// Reads leniently, and reports all faults of a specifier, not only the first.
+  package init(
+    forLintAt path: String, idiom: Idiom?, limits: Limits
+  ) throws(PropertyListError) {
+    try self.init(
+      at: path, Options(mode: .lenient, idiom: idiom, limits: limits, findsAll: true))
+  }
+
+  private init(at path: String, _ options: Options) throws(PropertyListError) {
     let (folder, root) = try BundleFolder.open(path)
     var walk = BundleWalk(folder: folder, options)
     try walk.run(from: root, isBundle: folder.isBundle)

@@ -65,13 +65,13 @@ extension PropertyListNode {
         guard let index = elements.lastIndex(where: { Int($0.offset) <= offset }) else {
           return path.text
         }
-        path.append(index: index)
+        path.append(.index(index))
         node = elements[index]
       case .dictionary(let members):
         guard let member = members.last(where: { Int($0.keyOffset) <= offset }) else {
           return path.text
         }
-        path.append(key: member.key)
+        path.append(.key(member.key))
         node = member.value
       default:
         return path.text

@@ -29,7 +29,7 @@ package struct SettingsSpecifier: Sendable {
   package var titles: [PropertyListNode]? { node["Titles"]?.array }
   /// `File` of a child pane.
   package var paneName: String? { node["File"]?.string }
-  /// Whether a text field hides what is typed.
+  /// Whether this is a text field that hides its text.
   package var isSecure: Bool { kind == .textField && node["IsSecure"]?.boolean == true }
 
   /// `TrueValue` or `FalseValue`, by default a boolean.

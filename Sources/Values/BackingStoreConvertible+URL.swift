@@ -23,11 +23,11 @@ extension URL: BackingStoreConvertible {
   ///
   /// - Throws: `ValueError` for a relative URL that would be read as a path.
   public func toBackingStore() throws -> StoredValue {
-    // Not every URL of a file is its path: it may have a host, a query, or bytes that are no text.
+    // A path may lose parts of a file URL: a host, a query, or bytes that are not UTF-8.
     let spellings = isFileURL ? [pathOrHomePath, absoluteString] : [absoluteString]
     let faithful = spellings.first { URL(stored: $0)?.absoluteString == absoluteString }
     guard let faithful else {
-      throw ValueError(.invalid, "a relative URL that reads like a path; make it absolute")
+      throw ValueError(.invalid, "this relative URL would be read as a path; make it absolute")
     }
     return .string(faithful)
   }
@@ -42,7 +42,7 @@ extension URL: BackingStoreConvertible {
     }
   }
 
-  /// The URL that `text` is, if it says its scheme.
+  /// The URL of text with a scheme; nil for other text.
   package init?(withScheme text: String) {
     guard let url = URL(string: text), url.scheme != nil else { return nil }
     self = url
@@ -59,13 +59,13 @@ extension URL: BackingStoreConvertible {
   private var pathOrHomePath: String {
     let path = absoluteURL.path(percentEncoded: false)
     let (home, bytes) = (Self.home.utf8, path.utf8)
-    // Where the home folder is the root there is nothing to shorten.
+    // Without a home folder, or with the root as home, keep the whole path.
     guard !home.isEmpty, bytes.starts(with: home) else { return path }
     let rest = String(Substring(bytes.dropFirst(home.count)))
     return rest.isEmpty || rest.utf8.first == UInt8(ascii: "/") ? "~" + rest : path
   }
 
-  /// The home folder's path, without a slash at its end.
+  /// The home folder's path without a trailing slash.
   private static var home: String {
     let path = URL.homeDirectory.path(percentEncoded: false)
     return path.hasSuffix("/") ? String(path.dropLast()) : path

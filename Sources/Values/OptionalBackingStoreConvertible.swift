@@ -7,7 +7,7 @@
 public protocol OptionalBackingStoreConvertible: ExpressibleByNilLiteral, SendableMetatype {
   associatedtype Wrapped: BackingStoreConvertible
   init(_ wrapped: Wrapped)
-  /// The wrapped value, if there is one.
+  /// The wrapped value, or nil.
   var wrapped: Wrapped? { get }
 }
 

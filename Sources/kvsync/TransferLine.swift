@@ -69,9 +69,9 @@ extension TransferLine {
     guard record.isObject else {
       throw LineError("this is not an object; write {\"key\":…,\"type\":…,\"value\":…}")
     }
-    if let unknownName = record.unknownName {
+    if let name = record.unknownName {
       throw LineError(
-        "there is no member \"\(unknownName)\"; use at, deleted, key, seconds, store, tag, type, value"
+        "there is no member \"\(name)\"; use at, deleted, key, seconds, store, tag, type, value"
       )
     }
     guard case .string(let key)? = record.members["key"], !key.isEmpty else {
