@@ -90,7 +90,9 @@ extension Folder {
       "sqlite3", file,
       """
       INSERT INTO peer (peer, store) VALUES (0x0123456789abcdef, 'cloud');
-      INSERT INTO conflict VALUES (1, 'cloud', 'k', 1, 'lost', 1, 1, 1, 2, 2, 3, 0);
+      INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+        winner_tag, winner_hlc, winner_origin, at)
+      VALUES ('cloud', 'k', 1, 'lost', 1, 1, 1, 2, 2, 3);
       """)
   }
 
