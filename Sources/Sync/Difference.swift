@@ -16,7 +16,7 @@ package struct Difference: Sendable, Equatable {
   package static func all(
     _ left: Device, _ right: Device, stores: [String]?
   ) throws(KeepsakeError) -> [Difference] {
-    let names = try Merge.stores([left, right], only: stores)
+    let names = try MergedStores.of([left, right], only: stores)
     do throws(KeepsakeError) {
       return try right.core.withSender(left.core) { () throws(KeepsakeError) in
         try right.core.read { connection in

@@ -27,39 +27,22 @@ struct Meeting {
     self.stores = stores
   }
 
-  /// One side of a meeting as it is now.
-  struct Side {
-    let replica: ReplicaID
-    /// The last arrival number that it has given.
-    let lseq: Int64
-    /// The arrival number up to which this side has forgotten deletions.
-    let forgotten: Int64
-    /// What this side remembers of the other, in the order of `stores`.
-    let memory: [PeerState]
-
-    /// - Parameter schema: of the connection: the device itself, or the one that is attached.
-    init(
-      _ connection: Connection, in schema: String = "main", of peer: ReplicaID, _ stores: [ByteText]
-    ) throws {
-      (replica, lseq) =
-        try connection.first(
-          """
-          SELECT id, max(lseq, ifnull((SELECT max(lseq) FROM \(schema).entry), 0))
-          FROM \(schema).replica
-          """
-        ) { (ReplicaID(rawValue: $0.integer(0)), $0.integer(1)) } ?? (ReplicaID(rawValue: 0), 0)
-      forgotten =
-        try connection.hasTable("forgotten", in: schema)
-        ? connection.first("SELECT lseq FROM \(schema).forgotten") { $0.integer(0) } ?? 0 : 0
-      memory = try stores.map { try connection.peerState(peer, store: $0, in: schema) }
-    }
-  }
-
   func other(_ place: Int) -> Int { place == left ? right : left }
 
-  func side(_ place: Int) throws(KeepsakeError) -> Side {
+  func side(_ place: Int) throws(KeepsakeError) -> PairSnapshot.Side {
     let peer = try devices[other(place)].replica()
-    return try devices[place].core.read { try Side($0, of: peer, stores) }
+    return try devices[place].core.read { try PairSnapshot.Side($0, of: peer, stores) }
+  }
+
+  /// Both sides, one after the other.
+  func snapshot() throws(KeepsakeError) -> PairSnapshot {
+    PairSnapshot(left: try side(left), right: try side(right))
+  }
+
+  /// The places of the devices that need a new identity before these two may meet.
+  func doubtful(_ pair: PairSnapshot) -> Set<Int> {
+    let doubt = pair.doubt
+    return Set((doubt.contains(.left) ? [left] : []) + (doubt.contains(.right) ? [right] : []))
   }
 
   /// Finds who meets another device for the first time.
@@ -74,10 +57,7 @@ struct Meeting {
   /// forgotten. Then both read everything; that is written down, because a meeting that is cut off
   /// after one of them has read could no longer tell.
   mutating func lookBack() throws(KeepsakeError) {
-    let (a, b) = (try side(left), try side(right))
-    let hasMissed =
-      a.memory.contains { $0.cursor < b.forgotten } || b.memory.contains { $0.cursor < a.forgotten }
-    readingInFull = hasMissed ? [left, right] : []
+    readingInFull = try snapshot().hasMissed ? [left, right] : []
     for place in readingInFull.sorted() {
       guard try side(place).memory.contains(where: { $0.cursor > 0 }) else { continue }
       let peer = Cell.integer(try devices[other(place)].replica().rawValue)
@@ -138,14 +118,6 @@ struct Meeting {
     }
   }
 
-  /// Whether both have read all there is of each other.
-  func isUpToDate() throws(KeepsakeError) -> Bool {
-    let (a, b) = (try side(left), try side(right))
-    return zip(a.memory, b.memory).allSatisfy { mine, theirs in
-      mine.cursor == b.lseq && theirs.cursor == a.lseq
-    }
-  }
-
   /// Whether either still has entries of these stores that the other has not read.
   func hasUnread() throws(KeepsakeError) -> Bool {
     for (place, reader) in [(left, try side(right)), (right, try side(left))] {
@@ -158,15 +130,6 @@ struct Meeting {
         }
         if unread == true { return true }
       }
-    }
-    return false
-  }
-
-  /// Whether either has never read the other.
-  func isFirst() throws(KeepsakeError) -> Bool {
-    for place in [left, right] {
-      let memory = try side(place).memory
-      if memory.contains(where: { $0.readToken == nil }) { return true }
     }
     return false
   }

@@ -7,29 +7,27 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-extension Merge {
-  static func oneWay(
-    _ devices: [Device], _ stores: [ByteText], _ options: MergeOptions,
-    _ report: inout MergeReport, using generator: inout some RandomNumberGenerator
-  ) throws(KeepsakeError) {
+extension MergeRun {
+  mutating func oneWay() throws(KeepsakeError) {
     let last = devices.count - 1
-    let meetings = (0..<last).map { Meeting(devices, $0, last, stores: stores) }
-    try check(meetings, options)
+    meetings = (0..<last).map { Meeting(devices, $0, last, stores: stores) }
+    try check()
     // Whether the receiver can be written is found before it is.
     try devices[last].core.write { _ in ((), []) }
-    try shareVoids(devices, among: [last], options, &report, using: &generator)
-    try rotateCopies(meetings, among: [last], &report, using: &generator)
-    try promote(last, of: devices, options, &report)
-    for var meeting in meetings {
-      report.expect(from: meeting.left, into: last)
+    try shareVoids(among: [last])
+    try rotateCopies(among: [last])
+    try promote(last)
+    for index in meetings.indices {
+      let from = meetings[index].left
+      report.expect(from: from, into: last)
       var result = Pull.Result(changeLimit: options.changeLimit - report.changes.count)
-      defer { report.add(result, from: meeting.left, into: last) }
-      try meeting.pull(
+      defer { report.add(result, from: from, into: last) }
+      try meetings[index].pull(
         into: last, at: devices[last].clock.milliseconds, options: options, offer: nil,
-        trusted: try meeting.doubtful(meeting.look()).isEmpty, &result)
+        trusted: try meetings[index].doubtful(meetings[index].snapshot()).isEmpty, &result)
     }
-    report.waiting = try waiting(devices, options)
-    report.hasConverged = try nothingIsHeld(devices)
+    report.waiting = try waiting()
+    report.hasConverged = try nothingIsHeld()
     for device in devices.dropLast() where report.hasConverged {
       report.hasConverged = try !Difference.exists(device, devices[last], stores: stores)
     }

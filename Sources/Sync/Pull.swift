@@ -112,7 +112,7 @@ struct Pull {
     result = try receiver.core.write { connection in
       try checkSender(connection, plan)
       if needsReader, try hasUnread(connection, except: before.written) {
-        throw Merge.unread(receiver.path)
+        throw MergeRetry.unread(receiver.path)
       }
       var step = before
       if place == 0 {

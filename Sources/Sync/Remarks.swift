@@ -4,11 +4,9 @@ import KeepsakeDevice
 import KeepsakeValues
 
 // What a merge tells of devices beside what it has changed.
-extension Merge {
+extension MergeRun {
   /// What the devices hold back now.
-  static func waiting(
-    _ devices: [Device], _ options: MergeOptions
-  ) throws(KeepsakeError) -> [MergeReport.Waiting] {
+  func waiting() throws(KeepsakeError) -> [MergeReport.Waiting] {
     var all: [MergeReport.Waiting] = []
     for (place, device) in devices.enumerated() {
       let limit = options.changeLimit - all.count
@@ -27,7 +25,7 @@ extension Merge {
     return all
   }
 
-  static func nothingIsHeld(_ devices: [Device]) throws(KeepsakeError) -> Bool {
+  func nothingIsHeld() throws(KeepsakeError) -> Bool {
     for device in devices {
       let matters = try device.core.access { try Held.mattersAny($0) }
       if matters { return false }
@@ -42,11 +40,9 @@ extension Merge {
   }
 
   /// Adds how many conflicts the devices no longer have.
-  static func reportDropped(
-    _ devices: [Device], since before: [Int64], _ report: inout MergeReport
-  ) {
+  mutating func reportDropped(since before: [Int64]) {
     // A file that cannot be read any more has failed the merge already.
-    let counts = Result { () throws(KeepsakeError) in try droppedConflicts(devices) }
+    let counts = Result { () throws(KeepsakeError) in try Self.droppedConflicts(devices) }
     guard case .success(let after) = counts else { return }
     for (place, (before, after)) in zip(before, after).enumerated() where before < after {
       report.events.append(.conflictsDropped(device: place, count: Int(after - before)))

@@ -7,44 +7,26 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-extension Merge {
-  private struct Unread: Error {}
-
-  /// Entries that the other device has to read before this one is written.
-  static func unread(_ path: String) -> KeepsakeError {
-    KeepsakeError(
-      .locked, path: path, "it is written without a pause", cure: "try again when it is quiet",
-      cause: Unread())
-  }
-
+extension MergeRun {
   /// Reads into a device. Where conflicts are to be found on the other one, that one reads again
   /// what was written here since it has: so long, and often enough beside all but the busiest
   /// writers.
-  static func pull(
-    _ meetings: inout [Meeting], _ from: Int, _ into: Int, _ options: MergeOptions,
-    _ report: inout MergeReport, using generator: inout some RandomNumberGenerator
-  ) throws(KeepsakeError) {
+  mutating func pull(_ from: Int, _ into: Int) throws(KeepsakeError) {
+    /// How often that is.
+    let rereadings = 16
     let finder = meetings.count == 1 && !options.firstReadsFirst ? 1 : 0
     for attempt in 0...rereadings {
       do throws(KeepsakeError) {
-        return try pullOnce(
-          &meetings, from, into, options, needsReader: into != finder && attempt < rereadings,
-          &report, using: &generator)
+        return try pullOnce(from, into, needsReader: into != finder && attempt < rereadings)
       } catch {
-        guard error.cause is Unread else { throw error }
-        try pullOnce(
-          &meetings, into, from, options, needsReader: false, &report, using: &generator)
+        guard error.cause is MergeRetry.Unread else { throw error }
+        try pullOnce(into, from, needsReader: false)
       }
     }
   }
 
-  /// How often that is.
-  private static let rereadings = 16
-
-  private static func pullOnce(
-    _ meetings: inout [Meeting], _ from: Int, _ into: Int, _ options: MergeOptions,
-    needsReader: Bool, _ report: inout MergeReport,
-    using generator: inout some RandomNumberGenerator
+  private mutating func pullOnce(
+    _ from: Int, _ into: Int, needsReader: Bool
   ) throws(KeepsakeError) {
     let index = max(from, into) - 1
     var result = Pull.Result(changeLimit: options.changeLimit - report.changes.count)

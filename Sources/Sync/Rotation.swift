@@ -9,41 +9,16 @@ import KeepsakeDevice
 import KeepsakeValues
 
 extension Meeting {
-  /// Both sides, one after the other.
-  struct Look {
-    let left: Side
-    let right: Side
-  }
-
-  func look() throws(KeepsakeError) -> Look { Look(left: try side(left), right: try side(right)) }
-
-  /// The places of the devices that need a new identity before these two may meet: for having one
-  /// identity, the second.
-  func doubtful(_ look: Look) -> Set<Int> {
-    let (a, b) = (look.left, look.right)
-    if a.replica == b.replica { return [right] }
-    var doubtful: Set<Int> = []
-    func add(_ doubt: PeerState.Doubt, _ sender: Int) {
-      if doubt.contains(.sender) { doubtful.insert(sender) }
-      if doubt.contains(.reader) { doubtful.insert(other(sender)) }
-    }
-    for (mine, theirs) in zip(a.memory, b.memory) {
-      add(mine.doubt(reader: theirs, lseq: a.lseq), left)
-      add(theirs.doubt(reader: mine, lseq: b.lseq), right)
-    }
-    return doubtful
-  }
-
   /// Gives the device at `place` a new identity, if it still needs one.
   ///
   /// - Parameters:
-  ///   - look: where that was found.
+  ///   - pair: where that was found.
   ///   - isOtherNew: whether the other side has got a new identity since.
   /// - Throws: `KeepsakeError`, also when it needs none any more.
   func rotate(
-    _ place: Int, to id: ReplicaID, after look: Look, isOtherNew: Bool
+    _ place: Int, to id: ReplicaID, after pair: PairSnapshot, isOtherNew: Bool
   ) throws(KeepsakeError) {
-    let known = place == left ? look.right : look.left
+    let known = place == left ? pair.right : pair.left
     let core = devices[place].core
     try core.withSender(devices[other(place)].core) { () throws(KeepsakeError) in
       try core.write { connection in
@@ -53,12 +28,16 @@ extension Meeting {
           ? known.replica
           : connection.first("SELECT id FROM sender.replica") { ReplicaID(rawValue: $0.integer(0)) }
             ?? known.replica
-        let mine = try Side(connection, of: peer, stores)
+        let mine = try PairSnapshot.Side(connection, of: peer, stores)
         let theirs =
-          isOtherNew ? known : try Side(connection, in: "sender", of: replica.id, stores)
+          isOtherNew
+          ? known : try PairSnapshot.Side(connection, in: "sender", of: replica.id, stores)
         let now =
-          place == left ? Look(left: mine, right: theirs) : Look(left: theirs, right: mine)
-        guard doubtful(now).contains(place) else { throw Merge.interrupted(devices[place].path) }
+          place == left
+          ? PairSnapshot(left: mine, right: theirs) : PairSnapshot(left: theirs, right: mine)
+        guard doubtful(now).contains(place) else {
+          throw MergeRetry.interrupted(devices[place].path)
+        }
         try connection.rotate(&replica, to: id)
         return ((), [])
       }
@@ -66,24 +45,21 @@ extension Meeting {
   }
 }
 
-extension Merge {
+extension MergeRun {
   /// Looks again after each new identity: two copies of a third file are found one by one.
-  static func rotateCopies(
-    _ meetings: [Meeting], among places: some Sequence<Int>, _ report: inout MergeReport,
-    using generator: inout some RandomNumberGenerator
-  ) throws(KeepsakeError) {
+  mutating func rotateCopies(among places: some Sequence<Int>) throws(KeepsakeError) {
     let places = Set(places)
     var rotated: Set<Int> = []
     repeat {
       rotated = []
-      var looks: [(Meeting, Meeting.Look)] = []
-      for meeting in try meetings + sharersOfIdentity(meetings) {
-        looks.append((meeting, try meeting.look()))
+      var pairs: [(Meeting, PairSnapshot)] = []
+      for meeting in try meetings + sharersOfIdentity() {
+        pairs.append((meeting, try meeting.snapshot()))
       }
-      for (meeting, look) in looks {
-        for place in meeting.doubtful(look).intersection(places).subtracting(rotated).sorted() {
+      for (meeting, pair) in pairs {
+        for place in meeting.doubtful(pair).intersection(places).subtracting(rotated).sorted() {
           try meeting.rotate(
-            place, to: .random(using: &generator), after: look,
+            place, to: .random(using: &generator), after: pair,
             isOtherNew: rotated.contains(meeting.other(place)))
           rotated.insert(place)
           report.events.append(.cloneDetected(device: place))
@@ -93,7 +69,7 @@ extension Merge {
   }
 
   /// Pairs that do not meet and have one identity.
-  private static func sharersOfIdentity(_ meetings: [Meeting]) throws(KeepsakeError) -> [Meeting] {
+  private func sharersOfIdentity() throws(KeepsakeError) -> [Meeting] {
     var first: [ReplicaID: Meeting] = [:]
     var pairs: [Meeting] = []
     for meeting in meetings where meeting.left == 0 {

@@ -3,15 +3,12 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-extension Merge {
+extension MergeRun {
   /// Tells each of `places` which stamps do not stand, before anything is read by their order.
   ///
   /// Only in a meeting of all that travels: what waits with such a stamp goes, and what takes its
   /// place has to come. Limits that no repair sets, negative or from the future, are not believed.
-  static func shareVoids(
-    _ devices: [Device], among places: some Sequence<Int>, _ options: MergeOptions,
-    _ report: inout MergeReport, using generator: inout some RandomNumberGenerator
-  ) throws(KeepsakeError) {
+  mutating func shareVoids(among places: some Sequence<Int>) throws(KeepsakeError) {
     guard options.stores == nil else { return }
     var all: [ReplicaID: HybridTimestamp] = [:]
     for device in devices {

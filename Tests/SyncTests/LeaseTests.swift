@@ -76,7 +76,7 @@ import Testing
     #expect(try other.entry(store: "cloud", key: "k")?.content.value == 1)
   }
 
-  /// Between the look and the rotation another process has put right what looked like a copy.
+  /// Between the snapshot and the rotation another process has put right what looked like a copy.
   @Test func aNewIdentityIsGivenOnlyIfItIsStillNeeded() throws {
     let (a, b) = (try open("a"), try open("b"))
     try a.write([LocalWrite(store: "cloud", key: "k", value: 1)])
@@ -91,11 +91,11 @@ import Testing
     }
     let identity = try a.replica()
     try move(100)
-    let look = try meeting.look()
-    #expect(meeting.doubtful(look) == [0])
+    let pair = try meeting.snapshot()
+    #expect(meeting.doubtful(pair) == [0])
     try move(-100)
     func rotate() throws {
-      try meeting.rotate(0, to: ReplicaID(rawValue: 9), after: look, isOtherNew: false)
+      try meeting.rotate(0, to: ReplicaID(rawValue: 9), after: pair, isOtherNew: false)
     }
     #expect(throws: KeepsakeError.self) { try rotate() }
     #expect(try a.replica() == identity)

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+
+/// One merge that is under way, with leases on the files that it writes.
+struct MergeRun<Generator: RandomNumberGenerator> {
+  let devices: [Device]
+  let options: MergeOptions
+  /// What it has committed so far.
+  var report = MergeReport()
+  /// Gives tokens and identities.
+  var generator: Generator
+  /// What it is about.
+  private(set) var stores: [ByteText] = []
+  /// Pairs of devices.
+  var meetings: [Meeting] = []
+  /// Conflicts that each device's log had dropped before.
+  private let dropped: [Int64]
+
+  init(
+    _ devices: [Device], _ options: MergeOptions, _ generator: Generator
+  ) throws(KeepsakeError) {
+    (self.devices, self.options, self.generator) = (devices, options, generator)
+    dropped = try Self.droppedConflicts(devices)
+  }
+
+  /// Merges, again and again where versions that know no lease merge the same files.
+  mutating func toItsEnd() throws(KeepsakeError) {
+    defer { reportDropped(since: dropped) }
+    for _ in 0..<100 {
+      do throws(KeepsakeError) {
+        stores = try MergedStores.of(devices, only: options.stores)
+        return try options.isOneWay ? oneWay() : everyWay()
+      } catch {
+        guard error.cause is MergeRetry.Interruption else { throw error }
+        // It needs a moment.
+        Thread.sleep(forTimeInterval: .random(in: 0.005...0.05, using: &generator))
+      }
+    }
+    throw MergeRetry.interrupted(devices[0].path)
+  }
+}
+
+// MARK: - Every way
+
+extension MergeRun {
+  fileprivate mutating func everyWay() throws(KeepsakeError) {
+    meetings = devices.indices.dropFirst().map { Meeting(devices, 0, $0, stores: stores) }
+    try check()
+    // Whoever cannot be written is found before anybody is.
+    for device in devices { try device.core.write { _ in ((), []) } }
+    try shareVoids(among: devices.indices)
+    try rotateCopies(among: devices.indices)
+    for place in devices.indices { try promote(place) }
+    for (from, into) in Self.directions(devices.count) { report.expect(from: from, into: into) }
+    // A meeting without anything to tell writes at most that it took place, once a day.
+    if try !allUpToDate() {
+      for index in meetings.indices {
+        try meetings[index].introduce()
+        try meetings[index].lookBack()
+      }
+      let isReversed = options.firstReadsFirst && devices.count == 2
+      let order = Self.directions(devices.count)
+      for (from, into) in isReversed ? order.reversed() : order {
+        try pull(from, into)
+      }
+      // Whoever was written last was not read since; it has at least to be told what was an echo.
+      // Observers that answer each other could go on for ever; the next meeting brings the rest.
+      var patience = 8 * meetings.count
+      while patience > 0,
+        let next = meetings.indices.compactMap({ index in
+          meetings[index].waiting.min().map { (index + 1, $0) }
+        }).first
+      {
+        patience -= 1
+        let (outer, into) = next
+        try pull(into == 0 ? outer : 0, into)
+      }
+    }
+    for meeting in meetings {
+      try meeting.acknowledge()
+      try meeting.note()
+    }
+    report.waiting = try waiting()
+    report.hasConverged = try haveConverged()
+  }
+
+  private func haveConverged() throws(KeepsakeError) -> Bool {
+    guard try nothingIsHeld() else { return false }
+    for meeting in meetings {
+      let hasUnread = try meeting.hasUnread()
+      if hasUnread { return false }
+    }
+    // A store that does not travel keeps no tombstones, so a deletion leaves nothing to read.
+    let local = stores.filter { !StoreName.isSynced($0.string) }
+    for device in devices.dropFirst() where !local.isEmpty {
+      let differs = try Difference.exists(device, devices[0], stores: local)
+      if differs { return false }
+    }
+    return true
+  }
+
+  private func allUpToDate() throws(KeepsakeError) -> Bool {
+    for meeting in meetings {
+      // The first meeting is one even of devices that hold nothing.
+      let pair = try meeting.snapshot()
+      if pair.isFirst || !pair.isUpToDate { return false }
+    }
+    return true
+  }
+
+  /// For two: there and back. For more: into the first, then out of it.
+  static func directions(_ count: Int) -> [(from: Int, into: Int)] {
+    count == 2
+      ? [(0, 1), (1, 0)] : (1..<count).map { ($0, 0) } + (1..<count).map { (0, $0) }
+  }
+
+  /// Reads every page and every size of devices that meet for the first time, and where it is asked
+  /// for.
+  func check() throws(KeepsakeError) {
+    for meeting in meetings {
+      let pair = try meeting.snapshot()
+      guard
+        pair.isFirst || options.checksIntegrity && (options.isOneWay || !pair.isUpToDate)
+      else { continue }
+      for place in [meeting.left, meeting.right] {
+        try meeting.devices[place].checkIntegrity()
+        try meeting.devices[place].checkSizes()
+      }
+      // Whether each can be read beside the other, too.
+      let (left, right) = (meeting.devices[meeting.left].core, meeting.devices[meeting.right].core)
+      try right.withSender(left) {}
+      if !options.isOneWay { try left.withSender(right) {} }
+    }
+  }
+
+  /// Lets in what was held and is due; its changes are the first of the report.
+  mutating func promote(_ place: Int) throws(KeepsakeError) {
+    let device = devices[place]
+    let now = device.clock.milliseconds
+    let skew = options.maximumClockSkew
+    guard try device.core.access({ try Held.isAnyDue($0, now: now, skew: skew) }) else { return }
+    let lossLimit = max(0, options.changeLimit - report.conflicts.count)
+    let (changes, losses) = try device.core.write { connection in
+      let known = try connection.conflictLog.last()
+      let changes = try Held.promote(connection, now: now, skew: skew)
+      let losses = try connection.conflictLog.conflicts(after: known, limit: lossLimit)
+      return ((changes, losses), changes)
+    }
+    report.conflicts += losses.map { MergeReport.DeviceConflict(into: place, conflict: $0) }
+    let room = options.changeLimit - report.changes.count
+    report.changes += changes.prefix(room).map { MergeReport.DeviceChange(into: place, change: $0) }
+    if changes.count > room { report.isTruncated = true }
+  }
+}
