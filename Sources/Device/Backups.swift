@@ -40,7 +40,7 @@ extension Device {
   /// Makes today's backup in the background unless it is there. A program that ends meanwhile waits
   /// for it, so that short ones have backups too.
   ///
-  /// - Parameter report: hears of a failure.
+  /// - Parameter report: gets a failure.
   package func backUpDaily(_ report: @escaping @Sendable (KeepsakeError) -> Void) {
     guard backups == .daily, !isReadOnly, file != nil else { return }
     Background.run { [self] in
@@ -67,7 +67,7 @@ extension Device {
     let url = URL(fileURLWithPath: realPath)
     let backup = URL(fileURLWithPath: realPath + Self.backupInfix + today)
     guard try FileStatus(of: backup.path) == nil else { return }
-    // By a connection of its own, so that nobody waits.
+    // By a connection of its own, so that no store waits.
     let reader = try Device(path: realPath, access: .readOnly, clock: clock)
     do {
       try reader.backup(to: backup)

@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// Tells tests how far a thread has come.
+/// Lets tests wait for a thread's next check.
 final class Checks: Sendable {
   private let waiting = Mutex<[DispatchSemaphore]>([])
 

@@ -12,7 +12,7 @@ struct Contents {
   private var unread: [Scope] = []
   /// Without tombstones; undecoded, because arrays and dictionaries take many times their bytes.
   private var values: [Address: TaggedCell] = [:]
-  /// The last arrival number that was looked at.
+  /// The last local sequence number that was looked at.
   private var lseq: Int64 = 0
   private var hasMet = false
 
@@ -49,14 +49,14 @@ struct Contents {
   /// The net changes since the last call, in the order they arrived; deletions that left no trace
   /// come last.
   ///
-  /// O(what has changed); O(what is observed) where a commit has no arrival number to show, or one
-  /// of those that were given since is no longer there.
+  /// O(what has changed); O(what is observed) where a commit has no local sequence number to show,
+  /// or one of those that were given since is no longer there.
   ///
-  /// A row that somebody changed without giving it a number is not noticed when it is committed
-  /// between others that have theirs.
+  /// A row that a foreign program changed without a new number is not noticed when the commit comes
+  /// between others that have new numbers.
   ///
-  /// - Parameter hasCommits: false when nobody can have changed anything; then only scopes that
-  ///   were added are read.
+  /// - Parameter hasCommits: false when nothing can have changed; then only scopes that were added
+  ///   are read.
   mutating func changes(_ connection: Connection, hasCommits: Bool) throws -> [Change] {
     let replica = try ReplicaState(connection)
     let hasMet = try connection.hasMet()
@@ -126,7 +126,7 @@ struct Contents {
     let lost = values.keys.filter {
       !there.contains($0) && !arrived.contains($0) && scopes.contains($0)
     }
-    // Nobody wrote down who deleted them, so it was this device.
+    // No tombstone says who deleted them, so it was this device.
     for address in lost.sorted() {
       news.add(
         address, values[address] ?? .tombstone, .tombstone, news.replica.last,

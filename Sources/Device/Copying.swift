@@ -3,7 +3,7 @@
 import KeepsakeValues
 
 extension Device {
-  /// Copies the file, through SQLite, so that nobody's locks suffer and the copy is consistent.
+  /// Copies the file through SQLite: the copy is consistent, and all locks stay.
   package func backUp(to path: String) throws(KeepsakeError) {
     try core.storage.backUp(to: path)
   }
@@ -12,7 +12,7 @@ extension Device {
   ///
   /// - Parameters:
   ///   - path: where nothing is yet.
-  ///   - prepare: changes the copy before anybody can see it.
+  ///   - prepare: changes the copy before it has its name.
   /// - Throws: `KeepsakeError`, also when this device is damaged; then nothing was made.
   package func copy(
     to path: String, _ prepare: (Device) throws(KeepsakeError) -> Void

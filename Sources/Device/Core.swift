@@ -60,8 +60,8 @@ package final class Core: Sendable {
     }
   }
 
-  /// Writes everything that `body` does, or nothing; then tells the observers. Within another write
-  /// it joins that one, and is undone with it.
+  /// Writes everything that `body` does, or nothing; then notifies the observers. Within another
+  /// write it joins that one, and is undone with it.
   ///
   /// - Parameter body: also returns what changed; runs while the file is locked for writing, unless
   ///   a newer version has taken the file over.
@@ -90,7 +90,7 @@ package final class Core: Sendable {
         cure: "open it for writing")
     }
     var isOutermost = false
-    // What others have committed before is told even when this fails.
+    // Observers are notified of what others committed before even when this fails.
     defer { if isOutermost { Lease.afterwards(shared) { [shared] in shared.tellObservers() } } }
     let (value, needsBarrier) = try access { connection in
       if versions.isInOurTransaction || connection.isInTransaction {
@@ -120,7 +120,7 @@ package final class Core: Sendable {
     defer { versions.endTransaction() }
     let feed = shared.feed
     let isObserved = !feed.observers.isEmpty
-    // Whoever begins to observe within the transaction hears nothing of it.
+    // An observer that is added within the transaction is not notified of it.
     let end = feed.observers.end
     var commits: UInt32?
     let total = connection.totalChanges

@@ -17,8 +17,9 @@ package enum CoreRegistry {
 
   private static let open = Mutex<[Slot: WeakCore]>([:])
 
-  /// The core of a file, made or opened if nobody has it open for the same use; an open one keeps
-  /// its patience. The lock is held throughout, so two threads cannot open one file twice.
+  /// The core of a file, made or opened if this process does not have it open for the same use; an
+  /// open one keeps its busy timeout. The lock is held throughout, so two threads cannot open one
+  /// file twice.
   static func core(
     _ path: String, _ access: Access, busyTimeout: Duration, identity: ReplicaID,
     folder: TemporaryFolder? = nil, hooks: OpeningHooks = OpeningHooks()

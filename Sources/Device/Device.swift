@@ -5,14 +5,14 @@ import Synchronization
 
 /// One device: a SQLite file that holds the entries of all its stores.
 ///
-/// Several handles and processes may have the same file open. Handles in one process hear each
-/// other's changes, and share a connection when they were opened alike.
+/// Several handles and processes may have the same file open. Handles in one process are notified
+/// of each other's changes, and share a connection when they were opened alike.
 public final class Device: Sendable {
   package let core: Core
   package let clock: WallClock
   let backups: BackupPolicy
 
-  /// How long to wait for another process's lock, unless told otherwise.
+  /// How long to wait for another process's lock, by default.
   public static let defaultBusyTimeout: Duration = BusyHandler.usualLimit
 
   /// How long a property's setter waits for it at most, since it may be called by a user interface.
@@ -41,8 +41,8 @@ public final class Device: Sendable {
       path: url.path, access: access, busyTimeout: busyTimeout, backups: backups, clock: clock)
   }
 
-  /// Opens the device's file by its path, absolute or relative to the current folder; without
-  /// backups, unless told otherwise.
+  /// Opens the device's file by its path, absolute or relative to the current folder; by default
+  /// without backups.
   public convenience init(
     path: String, access: Access = .create, busyTimeout: Duration = Device.defaultBusyTimeout,
     backups: BackupPolicy = .never, clock: WallClock = .system
@@ -111,26 +111,27 @@ public final class Device: Sendable {
   /// The file's path; `(memory)` for a device in memory.
   public var path: String { core.location.path }
 
-  /// Whether what other processes write is seen: not where a file in a read-only folder is read as
-  /// it lies.
+  /// Whether what other processes write is seen: not where a file in a read-only folder is opened
+  /// as immutable.
   package var seesOthers: Bool { core.mode != .immutable }
 
-  /// Tells whether two devices have one file; nil in memory.
+  /// Equal for two devices iff they have one file; nil in memory.
   package var file: FileID? { core.file }
 
   /// Calls `handler` after every commit that changed something, whichever process made it, until
   /// the result is released.
   ///
-  /// What this process commits is told on the thread that committed. Of other processes' commits
-  /// the net change is told, on a thread of its own, which the system wakes on Linux and which
-  /// looks every 50 ms elsewhere: several that follow each other closely are told as one, each
-  /// transaction whole.
+  /// For a commit of this process, `handler` runs on the thread that committed. For those of other
+  /// processes it gets the net change, on a thread of its own, which the system wakes on Linux and
+  /// which looks every 50 ms elsewhere: commits that follow each other closely arrive as one change
+  /// set, each transaction whole.
   ///
   /// - Parameters:
   ///   - store: only changes of this store; nil for all.
   ///   - keys: only changes of these keys. What is observed is kept in memory, for the old values.
   ///   - handler: gets whole change sets in the order of their commits. It may read and write.
-  ///   - onFailure: hears why other processes' changes cannot be read. They are tried again.
+  ///   - onFailure: gets the reason why other processes' changes cannot be read. They are tried
+  ///     again.
   public func observe(
     store: String? = nil, _ keys: KeyFilter = .all,
     _ handler: @escaping @Sendable ([Change]) -> Void,
@@ -154,6 +155,6 @@ public final class Device: Sendable {
     return ObservationToken { [core] in core.shared.feed.remove(id) }
   }
 
-  /// Whether anybody wants to hear of changes.
+  /// Whether any observer gets changes.
   package var hasObservers: Bool { core.shared.feed.observers.wantChanges }
 }

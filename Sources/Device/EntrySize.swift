@@ -2,8 +2,8 @@
 
 package import KeepsakeValues
 
-/// How large an entry may be, on every device alike: what one let in and another refused would
-/// never reach the other.
+/// How large an entry may be, on every device alike: an entry that one accepted and another refused
+/// would never reach the other.
 ///
 /// Far more than a setting needs, and so little that a merge can hold a few of them in memory.
 package enum EntrySize {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How observers hear of what other processes commit. A thread waits for the system to tell that
-// somebody has written to the log, and then looks at the wal-index, where the commit becomes
-// visible a moment later; what has changed is found by comparing. There is a thread only while
-// somebody observes.
+// Notifies observers of what other processes commit. A thread waits until the system reports a
+// write to the log, and then looks at the wal-index, where the commit becomes visible shortly
+// after; comparing finds what has changed. The thread exists only while there are observers.
 //
 // Invariants
-// - What is known is advanced in the order of commits: whoever reads or writes it has the
-//   connection through which this process writes, and a write of ours first takes in what others
-//   have committed before it.
-// - Our own commits are told from others' by counting: within a write transaction nobody else can
+// - `contents` advances in the order of commits: it is read and written only with the connection
+//   through which this process writes, and a write of ours first takes in what others have
+//   committed before it.
+// - Counting tells our own commits from others': within a write transaction no other connection can
 //   commit, so ours is the next one.
-// - The thread has a hold on the core only while it looks, and whoever takes the last observer away
-//   waits for that: the file is closed when its last handle has gone.
+// - The thread retains the storage only while it looks, and the removal of the last observer waits
+//   for that: the file is closed when its last handle has gone.
 
 import Foundation
 import KeepsakeValues
@@ -73,7 +72,7 @@ final class Feed: Sendable {
     do {
       try storage.access { connection in
         try state.withLock { state in
-          // Nobody can commit here before it is known what there is.
+          // This process cannot commit before the present contents are known.
           let new = observers.add(observer)
           id = new
           if let scope = observer.scope { state.contents.widen(scope) }
@@ -106,7 +105,7 @@ final class Feed: Sendable {
 
   /// At the beginning of a write transaction of ours: takes in what others have committed before.
   ///
-  /// - Returns: the file's commit count; nil when nobody observes.
+  /// - Returns: the file's commit count; nil without observers.
   func willWrite(_ connection: Connection, _ versions: ReadVersions) -> UInt32? {
     let (commits, error): (UInt32?, (any Error)?) = state.withLock { state in
       guard state.events != nil else { return (nil, nil) }
@@ -139,9 +138,9 @@ final class Feed: Sendable {
 
   // MARK: - What others commit
 
-  /// Reads what has changed since, if anybody has committed.
+  /// Reads what has changed since the last look, if there was a commit.
   ///
-  /// - Parameter end: observers from this one on have come since, and hear nothing of it.
+  /// - Parameter end: observers from this one on were added since, and are not notified.
   private func catchUp(
     _ connection: Connection, _ versions: ReadVersions, _ state: inout State, before end: Int? = nil
   ) throws {
@@ -156,7 +155,7 @@ final class Feed: Sendable {
     observers.enqueue(changes, isForeign: true, end: end, isCommit: isCommit)
   }
 
-  /// - Returns: whether anybody has committed since the last look.
+  /// - Returns: whether there was a commit since the last look.
   private func look(_ storage: Storage) throws -> Bool {
     guard isBehind(storage.versions) else { return false }
     return try storage.access { connection in
@@ -179,7 +178,7 @@ final class Feed: Sendable {
       defer { state.lastFailure = error.description }
       return state.lastFailure != error.description
     }
-    // One that lasts is told once.
+    // A lasting failure is reported once.
     if isNew { observers.report(error) }
   }
 
@@ -236,7 +235,7 @@ final class Feed: Sendable {
   /// Runs `body` unless the file has been closed meanwhile.
   private func with(_ body: (Storage) throws -> Void) {
     let failure: (any Error, String)? = looking.withLock { _ in
-      // Whoever took the last observer away does not wait a second time.
+      // The removal of the last observer does not wait a second time.
       guard state.withLock({ $0.events != nil }), let storage else { return nil }
       return Result { try body(storage) }.failure.map { ($0, storage.location.path) }
     }

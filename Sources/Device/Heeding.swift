@@ -8,7 +8,7 @@ import KeepsakeStorage
 extension Core {
   /// Runs the body of a transaction, or of a part of one, within its access.
   ///
-  /// - Throws: what `body` throws, else the first failure that `note` was told of meanwhile.
+  /// - Throws: what `body` throws, else the first failure that `note` got meanwhile.
   func heeding<Value>(_ body: () throws -> Value) throws -> Value {
     let (outer, unthrown) = (session.unthrown, Unthrown())
     session.unthrown = unthrown

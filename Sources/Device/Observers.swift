@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who wants to hear of changes, and in which order they hear.
+// Delivers change sets to observers.
 //
 // Invariants
 // - Change sets are delivered in the order of their commits, each whole, one at a time. `enqueue`
 //   is called while the database is still ours; `deliver` after, without any lock.
-// - An observer hears what was committed after it was added, and nothing from before.
-// - Whoever commits delivers: when a write returns, its observers have been told. Only while
-//   another thread is at it that one goes on with it, because waiting for an observer may be a
-//   deadlock.
-// - An observer may write. Its change set joins the end of the queue, and whoever is delivering
-//   delivers that one too.
+// - An observer gets what was committed after it was added, and nothing from before.
+// - The thread that commits delivers: when a write returns, its observers have been notified. Only
+//   while another thread is delivering, that one delivers this set too, because waiting for an
+//   observer may be a deadlock.
+// - An observer may write. Its change set joins the end of the queue, and the thread that is
+//   delivering delivers it too.
 
 import KeepsakeValues
 import Synchronization
 
-/// What an observer wants to hear of.
+/// The changes that an observer gets.
 struct Scope: Sendable, Hashable {
   /// Nil for all.
   let store: ByteText?
@@ -27,19 +27,19 @@ struct Scope: Sendable, Hashable {
 }
 
 struct Observer: Sendable {
-  /// Nil for every commit, whatever it changed; then no changes are told.
+  /// Nil for every commit, whatever it changed; then `handler` gets no changes.
   let scope: Scope?
   let handler: @Sendable ([Change]) -> Void
-  /// Hears why changes of other processes could not be read.
+  /// Gets the reason why changes of other processes could not be read.
   let onFailure: @Sendable (KeepsakeError) -> Void
 }
 
 final class Observers: Sendable {
   private struct ChangeSet {
     let changes: [Change]
-    /// Who hears of it; nil for all that were there.
+    /// The observers that get it; nil for all that were there.
     let listeners: Set<Int>?
-    /// Whether another process has made it, so that nobody here is about to deliver it.
+    /// Whether another process has made it, so that no thread here is about to deliver it.
     let isForeign: Bool
     /// Observers from this one on came later.
     let end: Int
@@ -50,7 +50,7 @@ final class Observers: Sendable {
     var nextID = 0
     var pending: [ChangeSet] = []
     var isDelivering = false
-    /// Whoever wanted to deliver has left it to the one who was at it.
+    /// Whether another thread has left its delivery to the one that was delivering.
     var isHandedOver = false
   }
 
@@ -74,7 +74,7 @@ final class Observers: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
 
-  /// Whether anybody wants to hear what has changed.
+  /// Whether any observer gets changes, not commits alone.
   var wantChanges: Bool {
     state.withLock { $0.observers.contains { $0.observer.scope != nil } }
   }
@@ -85,8 +85,8 @@ final class Observers: Sendable {
   /// - Parameters:
   ///   - listeners: nil for all that are there now.
   ///   - isForeign: whether another process has made the changes.
-  ///   - end: who was added later hears nothing; nil for whoever is added from now on.
-  ///   - isCommit: whether anything was committed, also when nothing has changed for anybody.
+  ///   - end: observers from this one on do not get it; nil for those that are added from now on.
+  ///   - isCommit: whether anything was committed, also when no value has changed.
   func enqueue(
     _ changes: [Change], for listeners: Set<Int>? = nil, isForeign: Bool = false, end: Int? = nil,
     isCommit: Bool = false

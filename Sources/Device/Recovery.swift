@@ -35,8 +35,8 @@ extension Device {
   /// The damaged file is kept beside it, as `<file>.corrupt-<time>`, with its log. Others who have
   /// it open cannot write to it any more.
   ///
-  /// - Parameter decide: tells the application, and asks what to do; runs while nobody else can
-  ///   open or recover the file.
+  /// - Parameter decide: asks the application what to do; runs while no other process can open or
+  ///   recover the file.
   /// - Returns: where the damaged file is now; nil when the file was sound.
   /// - Throws: what `decide` throws, the damage if it gives up, or what stops the recovery; then
   ///   the file is where it was, unless its place was lost in a crash before.

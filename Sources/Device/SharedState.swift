@@ -13,10 +13,10 @@ package final class SharedState: Sendable {
   /// After a change set was put into the queue with a lock held.
   package func tellObservers() { feed.observers.deliver() }
 
-  /// For tests: returns when the thread that hears of other processes has begun a check.
+  /// For tests: returns when the thread that watches other processes has begun a check.
   package func waitForCheck() { feed.checks.waitForNext() }
 
-  /// Whether the thread that hears of other processes is looking at the file, or waits to.
+  /// Whether the thread that watches other processes is looking at the file, or waits to.
   package var isLookingForCommits: Bool { feed.isLooking }
 
   /// The names of what died processes had been making, and was removed when the file was opened.

@@ -24,8 +24,8 @@ package struct Newcomer: Sendable {
 }
 
 extension Core {
-  /// Uses two connections at once: whoever does takes them in one order, or two threads that do
-  /// might wait for each other.
+  /// Uses two connections at once, always taken in the same order: else two threads might wait for
+  /// each other.
   package static func access<Value>(
     _ a: Core, _ b: Core, _ body: () throws -> Value
   ) throws(KeepsakeError) -> Value {
@@ -44,8 +44,8 @@ extension Device {
 
   /// Observes a store for those who observed it on another device.
   ///
-  /// - Returns: what must not be released within an access of this device: the thread that hears of
-  ///   other processes may be waiting for the connection, and is waited for.
+  /// - Returns: what must not be released within an access of this device: the release waits for
+  ///   the thread that watches other processes, which may be waiting for the connection.
   package func observe(_ observers: [StoreObserver], store: String) -> [Newcomer] {
     let feed = core.shared.feed
     return observers.map { observer in
@@ -58,16 +58,16 @@ extension Device {
     }
   }
 
-  /// Tells newcomers first, by `tellObservers`, how the store here differs from what they know.
+  /// Notifies newcomers first, by `tellObservers`, how the store here differs from what they know.
   ///
   /// - Parameters:
   ///   - known: the values there.
-  ///   - move: runs before anybody is told, when nothing can fail any more.
+  ///   - move: runs before the notification, when nothing can fail any more.
   package func adopt(
     _ newcomers: [Newcomer], store: String, knowing known: [ByteText: TaggedCell],
     _ move: () -> Void
   ) throws(KeepsakeError) {
-    // Nobody in this process can commit between the reading and what is told of it.
+    // This process cannot commit between the reading and the notification.
     try core.access { _ in
       let changes = try core.read { try difference($0, store: store, from: known) }
       move()

@@ -3,7 +3,7 @@
 package import KeepsakeStorage
 import Synchronization
 
-/// Who wants to hear that the upkeep of a file fails, which no caller waits for.
+/// Reports failures of a file's upkeep, which no caller waits for.
 package final class UpkeepReports: Sendable {
   private let handlers = Mutex<[ObjectIdentifier: @Sendable (KeepsakeError) -> Void]>([:])
 

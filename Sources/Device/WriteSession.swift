@@ -9,7 +9,7 @@ final class WriteSession: @unchecked Sendable {
   private(set) var changes: [Change] = []
   /// Nil when it has to be read.
   private var replica: ReplicaState?
-  /// The last arrival number given, when it is finished.
+  /// The last local sequence number given, when it is finished.
   private var transaction: Int64 = 0
   /// What the connection is set to.
   var durability = Durability.crashSafe
@@ -35,7 +35,7 @@ final class WriteSession: @unchecked Sendable {
     replica = nil
   }
 
-  /// Forgets what was taken back. Stamps and arrival numbers that were given stay given.
+  /// Forgets what was taken back. Stamps and local sequence numbers that were given stay given.
   func rewind(to count: Int) { changes.removeLast(changes.count - count) }
 
   func add(_ write: LocalWrite, _ connection: Connection, _ clock: WallClock) throws {

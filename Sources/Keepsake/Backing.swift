@@ -107,18 +107,18 @@ final class Backing: Sendable {
   /// What a value is read from.
   struct State: Equatable, Sendable {
     let versions: ReadVersions
-    let moment: ReadVersion
+    let version: ReadVersion
 
     fileprivate init?(_ versions: ReadVersions) {
-      guard let moment = versions.now else { return nil }
-      (self.versions, self.moment) = (versions, moment)
+      guard let version = versions.now else { return nil }
+      (self.versions, self.version) = (versions, version)
     }
 
     /// Whether nothing has changed since: a commit, a layer in memory, the place.
-    var isCurrent: Bool { versions.isNow(moment) }
+    var isCurrent: Bool { versions.isNow(version) }
 
     static func == (a: State, b: State) -> Bool {
-      a.versions === b.versions && a.moment == b.moment
+      a.versions === b.versions && a.version == b.version
     }
   }
 

@@ -5,11 +5,11 @@ import KeepsakeDevice
 import KeepsakeSync
 import Synchronization
 
-/// What has come to the journal of a store's device since somebody last asked.
+/// The conflicts that a store's device has logged since the last look.
 final class ConflictNews: Sendable {
   private struct State {
     weak var core: Core?
-    /// The last conflict that was told.
+    /// The last conflict that was notified.
     var last: Int64 = 0
   }
 

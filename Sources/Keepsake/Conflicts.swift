@@ -9,7 +9,7 @@ import KeepsakeValues
 
 extension SettingsStore {
   /// The writes to this store that lost a meeting without their loss having been seen, the oldest
-  /// first. See `Device.conflicts(store:)` for which device's journal has them.
+  /// first. See `Device.conflicts(store:)` for which device logs them.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.
   public var conflicts: [Conflict] {

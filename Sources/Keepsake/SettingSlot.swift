@@ -24,13 +24,13 @@ final class SettingSlot: Sendable {
   private final class Known: Sendable {
     let box: any AnyObject & Sendable
     private let versions: ReadVersions
-    private let moment: ReadVersion
+    private let version: ReadVersion
 
     init(_ box: any AnyObject & Sendable, _ state: Backing.State) {
-      (self.box, versions, moment) = (box, state.versions, state.moment)
+      (self.box, versions, version) = (box, state.versions, state.version)
     }
 
-    var isCurrent: Bool { versions.isNow(moment) }
+    var isCurrent: Bool { versions.isNow(version) }
   }
 
   private let state = Mutex(State())

@@ -7,10 +7,10 @@ import Synchronization
 /// How long, and in which steps, a connection waits for another one's lock.
 ///
 /// SQLite's own handler sleeps longer each time, up to 100 ms: beside a process that writes without
-/// a pause it wakes up so rarely that it seldom meets a moment between two transactions. Short
-/// steps of nearly equal length give everybody a turn.
+/// a pause it rarely wakes up between two transactions. Short steps of nearly equal length give
+/// every process its turn.
 package final class BusyHandler: Sendable {
-  /// How long to wait, unless told otherwise.
+  /// How long to wait by default.
   package static let usualLimit: Duration = .seconds(5)
 
   package let usual: Duration

@@ -43,7 +43,7 @@ package final class Checkpoints: Sendable {
     (self.location, self.writers, self.report) = (location, writers, report)
   }
 
-  /// Hears of every commit through this connection, which must not outlive this object.
+  /// Follows every commit through this connection, which must not outlive this object.
   func follow(_ connection: Connection) {
     sqlite3_wal_hook(
       connection.handle,

@@ -5,8 +5,8 @@ import GRDBSQLite
 
 /// Makes connections that are set up as all of ours have to be.
 enum Connector {
-  /// Bytes of a field and of a row, on every connection: whatever is larger SQLite does not read
-  /// into memory, whoever made the file. 64 MiB for a value, and 4 MiB for its names.
+  /// Bytes of a field and of a row, on every connection: SQLite reads nothing larger into memory,
+  /// also of a foreign file. 64 MiB for a value, and 4 MiB for its names.
   static let maximumRow: Int32 = 68 << 20
 
   /// A bare connection; nothing of the file has been believed yet.
@@ -36,8 +36,8 @@ enum Connector {
             """)
       }
       if mode == .queryOnly { try database.execute(sql: "PRAGMA query_only = ON") }
-      // The first reading, while the connection can still say why it failed. What is read as it
-      // lies is locked before.
+      // The first reading, while the connection can still say why it failed. An immutable file is
+      // locked before.
       guard mode != .immutable else { return }
       try connection.explaining { try connection.run("SELECT 1 FROM sqlite_schema LIMIT 1") }
     }

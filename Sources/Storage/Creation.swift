@@ -13,7 +13,7 @@ package enum Creation {
   /// Throws when a file that is gone has left its log: SQLite would take it for the new file's, and
   /// write the old pages into it (https://www.sqlite.org/howtocorrupt.html, section 1.4).
   package static func refuseOrphanedLog(of path: String) throws(KeepsakeError) {
-    // In this order: whoever makes the file meanwhile makes it before its log.
+    // In this order: a process that makes the file meanwhile makes it before its log.
     guard let log = try FileStatus(of: path + "-wal"), log.size > 0,
       try FileStatus(of: path) == nil
     else { return }

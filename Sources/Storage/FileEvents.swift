@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting until somebody writes to a database. The wake-up carries no state: whoever is woken looks
-// for himself, and it costs nothing to be woken for nothing.
+// Waiting for writes to a database. The wake-up carries no state: the woken thread looks itself,
+// and a needless wake-up costs nothing.
 
 import Foundation
 
@@ -9,7 +9,7 @@ import Foundation
   import Glibc
 #endif
 
-/// Wakes when somebody writes to the log of a database, or does something to its file.
+/// Wakes when the log of a database is written, or something happens to its file.
 package final class FileEvents: Sendable {
   /// Of inotify(7); -1 where there is none, or no more of them.
   private let descriptor: Int32

@@ -38,7 +38,7 @@ package struct FileID: Hashable, Comparable, Sendable {
   }
 }
 
-/// What stat(2) tells of a file.
+/// What stat(2) says of a file.
 package struct FileStatus: Equatable {
   package enum Kind { case regular, folder, other }
 
@@ -53,7 +53,7 @@ package struct FileStatus: Equatable {
 
   /// Follows symbolic links; nil when nothing is there.
   ///
-  /// - Throws: `KeepsakeError` when the system will not tell.
+  /// - Throws: `KeepsakeError` when the system refuses.
   package init?(of path: String) throws(KeepsakeError) {
     var status = stat()
     guard stat(path, &status) == 0 else {

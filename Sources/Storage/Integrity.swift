@@ -39,7 +39,7 @@ extension Connection {
 extension Storage {
   /// Reads every page of the file.
   ///
-  /// - Throws: `KeepsakeError` that tells what is damaged. O(n log n) of the entries.
+  /// - Throws: `KeepsakeError` that says what is damaged. O(n log n) of the entries.
   package func checkIntegrity() throws(KeepsakeError) {
     guard let problem = try access({ try $0.integrityProblems(limit: 1) }).first else { return }
     throw KeepsakeError(

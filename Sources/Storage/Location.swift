@@ -47,7 +47,8 @@ package enum Location: Sendable, Hashable {
     case readOnly
     /// As `readWrite`, and the file is made when it is missing.
     case create
-    /// Nobody can write it while we look: needs no `-shm`, so it works in a read-only folder.
+    /// Not written while it is open (`immutable=1`): needs no `-shm`, so it works in a read-only
+    /// folder.
     case immutable
   }
 

@@ -23,7 +23,7 @@ package struct Opened {
   package let location: Location
   package let mode: Location.Mode
   let busyHandler: BusyHandler
-  /// Of a file that is read as it lies.
+  /// Of a file that is opened as immutable.
   var still: StillFile?
   /// Nil where SQLite shows no commits of others.
   var index: WalIndex?
@@ -78,7 +78,7 @@ package enum Opening {
         }
         return still
       }
-      // A file that is read as it lies has no index, and must not get one.
+      // An immutable file has no index, and must not get one.
       let index =
         mode == .immutable
         ? nil : try queue.writeWithoutTransaction { try WalIndex(Connection($0, location)) }
@@ -130,7 +130,7 @@ package enum Opening {
     guard FileStatus.isReadable(path) else {
       throw KeepsakeError(system: EACCES, path: path)  // as open(2) would say
     }
-    // A link may lead elsewhere; the log lies beside the file itself.
+    // A link may lead elsewhere; the log is beside the file itself.
     let folder = FileStatus.folder(of: real)
     let canWrite = FileStatus.isWritable(path) && FileStatus.isWritable(folder)
     guard access == .readOnly else {
@@ -145,7 +145,7 @@ package enum Opening {
   }
 
   /// Reading needs the shared-memory file too. In a folder where it cannot be made, a file without
-  /// a log can be read as it lies.
+  /// a log can be opened as immutable.
   private static func readOnlyMode(
     _ path: String, _ real: String, canWrite: Bool
   ) throws(KeepsakeError) -> Location.Mode {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether anybody has committed since, for the price of six loads. In write-ahead-log mode every
-// process that has the file open maps the same wal-index, and a commit, by whoever it is made,
-// changes its header (https://www.sqlite.org/walformat.html#the_wal_index_header). The page is
-// SQLite's, mapped a second time: a descriptor of ours would drop SQLite's locks when it is closed,
-// and SQLite's own mapping goes with the connection, while a value that was read through it, and
-// the moment of that reading, may be asked about later, by any thread.
+// Whether there was a commit since, for the price of six loads. In write-ahead-log mode every
+// process that has the file open maps the same wal-index, and every commit changes its header
+// (https://www.sqlite.org/walformat.html#the_wal_index_header). The page is SQLite's, mapped a
+// second time: a descriptor of ours would drop SQLite's locks when it is closed, and SQLite's own
+// mapping goes with the connection, while the version of a value that was read through it may be
+// compared later, by any thread.
 
 import Foundation
 import GRDB
@@ -26,8 +26,8 @@ package final class LayerVersion: Sendable {
   package func change() { count.add(1, ordering: .releasing) }
 }
 
-/// A state of a database and of the layers in memory. What was read after a moment was taken is
-/// valid while it is the same.
+/// A state of a database and of the layers in memory. What was read after a version was taken is
+/// valid while that is the present one.
 package struct ReadVersion: Equatable, Sendable {
   private let layers: Int
   private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
@@ -79,25 +79,25 @@ struct WalIndex: @unchecked Sendable {
 
   func end() { keepsake_unmap(header) }
 
-  /// How often somebody has committed, modulo 2^32 (`iChange`). It starts anew when SQLite has to
+  /// How many commits there were, modulo 2^32 (`iChange`). It starts anew when SQLite has to
   /// make the index anew, because a writer was killed at the wrong moment.
   var commits: UInt32 { header.load(fromByteOffset: 8, as: UInt32.self) }
 
-  func isNow(_ moment: ReadVersion, layers: Int) -> Bool {
-    let isNow = moment == ReadVersion(header: header, layers: layers)
+  func isNow(_ version: ReadVersion, layers: Int) -> Bool {
+    let isNow = version == ReadVersion(header: header, layers: layers)
     atomicMemoryFence(ordering: .acquiring)
     return isNow
   }
 
-  func moment(layers: Int) -> ReadVersion {
-    let moment = ReadVersion(header: header, layers: layers)
+  func version(layers: Int) -> ReadVersion {
+    let version = ReadVersion(header: header, layers: layers)
     // What is read after this is read from that state or a later one.
     atomicMemoryFence(ordering: .acquiring)
-    return moment
+    return version
   }
 }
 
-/// Tells a core's present moment. An object of its own: nobody refers to it weakly, which would
+/// The present read version of a file. An object of its own, without weak references, which would
 /// make every reference to it several times as slow.
 package final class ReadVersions: Sendable {
   private let index: WalIndex?
@@ -119,30 +119,30 @@ package final class ReadVersions: Sendable {
 
   deinit { index?.end() }
 
-  /// The state that a read would see now; nil where that cannot be told: within a transaction of
-  /// this thread, and where SQLite does not show it.
+  /// The state that a read would see now; nil where it is unknown: within a transaction of this
+  /// thread, and where SQLite does not show it.
   package var now: ReadVersion? {
     guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
     let layers = layers.value
-    return index?.moment(layers: layers)
+    return index?.version(layers: layers)
       ?? ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers)
   }
 
-  /// Whether `moment`, which this object has told, is still the state that a read would see.
-  package func isNow(_ moment: ReadVersion) -> Bool {
+  /// Whether `version`, which this object has given, is still the state that a read would see.
+  package func isNow(_ version: ReadVersion) -> Bool {
     guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return false }
     let layers = layers.value
-    return index?.isNow(moment, layers: layers)
-      ?? (moment == ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers))
+    return index?.isNow(version, layers: layers)
+      ?? (version == ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers))
   }
 
-  /// Tells that what stores read besides the file has changed.
+  /// Notes that what stores read besides the file has changed.
   package func layersDidChange() { layers.change() }
 
   /// Whether others can commit, and be seen to.
   package var seesOthers: Bool { index != nil }
 
-  /// The file's count of commits, by whoever; 0 where others cannot commit.
+  /// The file's count of commits, also of other processes; 0 where others cannot commit.
   package var commits: UInt32 { index?.commits ?? 0 }
 
   /// Whether this process is in a write transaction, so that no other can commit.
@@ -151,8 +151,8 @@ package final class ReadVersions: Sendable {
   /// Whether this thread is in a transaction.
   package var isInOurTransaction: Bool { writer.load(ordering: .relaxed) == currentThread }
 
-  /// Waits about a tenth of a millisecond for somebody else's commit. Whoever is about to commit
-  /// may be on this very processor, so it is left to him again and again.
+  /// Waits about a tenth of a millisecond for another process's commit. That process may need this
+  /// very processor, so it is yielded again and again.
   ///
   /// - Parameter commits: the count before it.
   package func wait(for commits: UInt32) {

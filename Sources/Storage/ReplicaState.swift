@@ -8,7 +8,7 @@ package struct ReplicaState: Sendable, Equatable {
   package var epoch: Int64
   /// The largest stamp accepted here.
   package var last: HybridTimestamp
-  /// The last arrival number given here.
+  /// The last local sequence number given here.
   package var lseq: Int64
   /// The oldest schema version that may still write.
   private var oldestWriter: Int64

@@ -63,7 +63,7 @@ package enum Schema {
     let applied = try applied(connection)
     try refuseNewer(connection, path)
     let known = Migrations.all.map(\.identifier)
-    // Opening for writing applies the rest; whoever only reads takes an older file as it is.
+    // Opening for writing applies the rest; a reader takes an older file as it is.
     let version = known.prefix { applied.contains($0) }.count
     let expected = history[max(version, 1) - 1]
     // A newer version may have added to the tables; whether we may write is `min_writer`'s to say.

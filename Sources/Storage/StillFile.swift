@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file that is read as it lies (`immutable=1`), because its folder lets us make no shared memory:
-// SQLite then takes no locks, and others who may write there, as through another mount, could
-// change pages while we read them. So:
+// A file that is opened as immutable (`immutable=1`), because its folder lets us make no shared
+// memory: SQLite then takes no locks, and a process that may write there, as through another mount,
+// could change pages while we read them. So:
 // - We hold SQLite's shared lock on the file as long as the connection is open. No process can take
 //   the exclusive one meanwhile, which writing without a log needs, and removing the log.
 // - Before the first reading there is no log, or an empty one. Everything that is written from then

@@ -11,7 +11,7 @@ import KeepsakeValues
 package final class Storage: Sendable {
   package let location: Location
   package let mode: Location.Mode
-  /// Tells whether two have one file; nil in memory.
+  /// Equal for two iff they have one file; nil in memory.
   package let file: FileID?
   package let versions: ReadVersions
   let queue: DatabaseQueue

@@ -24,7 +24,7 @@ package final class TemporaryFolder: Sendable {
   package static var parent: String { FileManager.default.temporaryDirectory.path }
 
   deinit {
-    // The system empties its temporary folder in the end; there is nobody left to tell.
+    // The system empties its temporary folder in the end; no caller is left to report to.
     Result { try FileManager.default.removeItem(atPath: path) }.discardFailure()
   }
 }

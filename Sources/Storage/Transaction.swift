@@ -14,7 +14,7 @@ extension Connection {
   package var totalChanges: Int { database.totalChangesCount }
 
   /// Throws when the path leads to another file by now, or to none: SQLite would go on writing into
-  /// the file that was deleted, and nobody would ever read it.
+  /// the deleted file, which is never read again.
   package func refuseMovedFile() throws {
     var hasMoved: Int32 = 0
     let code = sqlite3_file_control(

@@ -4,7 +4,7 @@ import GRDB
 import KeepsakeValues
 
 extension Storage {
-  /// Copies the file, through SQLite, so that nobody's locks suffer and the copy is consistent.
+  /// Copies the file through SQLite: the copy is consistent, and all locks stay.
   package func backUp(to path: String) throws(KeepsakeError) {
     let copy: DatabaseQueue
     do {

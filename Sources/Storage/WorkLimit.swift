@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How long one statement may work. Pages of a file that was made for it can refer to each other so
-// that reading a few kibibytes takes longer than anybody lives. Every statement of ours takes time
+// that reading a few kibibytes takes longer than a lifetime. Every statement of ours takes time
 // that follows the bytes it reads; one that takes far more is ended (SQLITE_INTERRUPT).
 // https://www.sqlite.org/c3ref/progress_handler.html
 

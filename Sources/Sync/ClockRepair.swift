@@ -39,7 +39,7 @@ extension Device {
   /// The values stay. O(entries) when there is something to repair, else O(1).
   ///
   /// - Parameters:
-  ///   - isForced: somebody has made sure that the clock is right now.
+  ///   - isForced: a person has made sure that the clock is right now.
   ///   - id: the new identity.
   /// - Returns: nil when nothing had to be done.
   @discardableResult

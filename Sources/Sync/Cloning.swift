@@ -7,8 +7,8 @@ extension Device {
   /// Makes a second device of what this one holds: the honest way to do what `cp` does.
   ///
   /// The copy has an identity of its own from the start, so neither has to be renamed when they
-  /// meet. It knows everything that this device knew, has met nobody,
-  /// and starts an empty conflict log.
+  /// meet. It has seen everything that this device had, has no peers, and starts an empty conflict
+  /// log.
   ///
   /// - Parameter path: where nothing is yet.
   /// - Throws: `KeepsakeError`; then nothing was made.

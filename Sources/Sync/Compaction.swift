@@ -19,7 +19,7 @@ public struct Compaction: Sendable, Equatable {
   public internal(set) var sizeBefore: Int64 = 0
   public internal(set) var sizeAfter: Int64 = 0
 
-  /// Milliseconds that a tombstone is kept, unless told otherwise.
+  /// Milliseconds that a tombstone is kept by default.
   public static let defaultAge: Int64 = 90 * 86_400_000
   /// Milliseconds after which an unmet peer retires.
   public static let retirementAge: Int64 = 180 * 86_400_000
@@ -27,8 +27,8 @@ public struct Compaction: Sendable, Equatable {
 
 extension Device {
   /// Collects the tombstones that every peer has acknowledged, and gives unused pages back. Peers
-  /// that were not met for `retirementAge` are no longer waited for; should one come back, it is
-  /// told of every deletion that a grave is left of: the newest million, of the last ten years.
+  /// that were not met for `retirementAge` are no longer waited for; should one come back, it
+  /// gets every deletion that a grave is left of: the newest million, of the last ten years.
   ///
   /// O(n log n) of the entries, and needs as much free space as the file has.
   ///

@@ -10,9 +10,9 @@
 // What is on its way names the giver too: a log that the conflict passed through before says that
 // it was handed over, but not to whom since.
 //
-// Between 1 and 3 nobody else may take the same conflict, or the one drops it and the other finds
-// nothing to open. So both files are leased meanwhile, for one conflict at a time: merges of other
-// processes need not wait for all of them.
+// Between 1 and 3 no other device may take the same conflict, or the one drops it and the other
+// finds nothing to open. So both files are leased meanwhile, for one conflict at a time: merges of
+// other processes need not wait for all of them.
 
 package import KeepsakeDevice
 import KeepsakeValues

@@ -173,7 +173,7 @@ extension ConflictLog {
   struct Handover {
     fileprivate let cells: [Cell]
 
-    /// What tells it from others: store, key, loser's timestamp and origin, winner's timestamp.
+    /// What identifies it: store, key, loser's timestamp and origin, winner's timestamp.
     fileprivate var identity: [Cell] { [cells[0], cells[1], cells[4], cells[5], cells[7]] }
     fileprivate static let isSame =
       "store = ?1 AND key = ?2 AND loser_hlc = ?3 AND loser_origin = ?4 AND winner_hlc = ?5"

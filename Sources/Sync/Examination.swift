@@ -31,7 +31,7 @@ package struct Finding: Sendable, Equatable {
   /// What is wrong. Never contains a value.
   package let problem: String
   package let cure: String
-  /// Whether it has been mended meanwhile.
+  /// Whether it has been repaired meanwhile.
   package var isRepaired = false
 }
 
@@ -40,7 +40,7 @@ extension Device {
   ///
   /// - Parameters:
   ///   - skew: milliseconds that a stamp may be ahead of the clock.
-  ///   - repairs: mends what can be mended without losing anything: indexes, entries that are due,
+  ///   - repairs: repairs what it can without losing anything: indexes, entries that are due,
   ///     left-over files.
   package func examine(
     skew: Int64 = Held.defaultSkew, repairs: Bool = false
@@ -109,7 +109,7 @@ private struct Examination {
       try device.checkSizes()
       return []
     } catch {
-      // What else stops it is for the others to tell.
+      // Other checks report what else stops it.
       guard error.cause is EntrySize.Excess else { return [] }
       return [Finding(kind: .row, problem: error.problem, cure: error.cure)]
     }
@@ -138,7 +138,7 @@ private struct Examination {
     return findings
   }
 
-  /// With `repairs`, somebody has looked at this machine's clock.
+  /// With `repairs`, a person has looked at this machine's clock.
   private func clock() throws(KeepsakeError) -> [Finding] {
     let last = try device.core.access { try ReplicaState($0).last }
     guard last > horizon else { return [] }
@@ -236,8 +236,8 @@ private struct Examination {
     name.hasPrefix(file) ? name.dropFirst(file.count) : nil
   }
 
-  /// Whether nobody can be making this file any more: it has got its name and kept this one too,
-  /// or it is not a folder, and an hour old.
+  /// Whether no process can be making this file any more: it has got its name and kept this one
+  /// too, or it is not a folder, and an hour old.
   private func isLeftover(_ path: String) throws -> Bool {
     if try FileID(of: path) == device.file { return true }
     let attributes = try FileManager.default.attributesOfItem(atPath: path)

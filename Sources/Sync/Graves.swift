@@ -47,7 +47,7 @@ enum Graves {
       Cell.integer(HybridTimestamp(milliseconds: now - age).rawValue), .integer(last ?? -1),
     ]
     let old = "FROM grave WHERE hlc < ?1 OR lseq <= ?2"
-    // Who has not read up to there meets this device in full: nobody can tell what was deleted.
+    // A device that has not read up to there reads this one in full: the deletions are forgotten.
     try connection.run(
       """
       INSERT INTO forgotten (only, lseq) SELECT 1, m FROM (SELECT max(lseq) AS m \(old))
@@ -57,7 +57,7 @@ enum Graves {
     try connection.run("DELETE \(old)", bounds)
   }
 
-  /// The arrival number of the sender's last collection; 0 when it has no graves.
+  /// The local sequence number of the sender's last collection; 0 when it has no graves.
   static func last(_ connection: Connection) throws -> Int64 {
     guard try connection.hasTable("grave", in: "sender") else { return 0 }
     return try connection.first("SELECT gc_lseq FROM sender.replica") { $0.integer(0) } ?? 0
@@ -75,9 +75,10 @@ enum Graves {
         SELECT 1 FROM sender.entry AS s WHERE s.store = g.store AND s.key = g.key)) AS e
     """
 
-  /// Gives what beats entries of the sender, and was read by it before, a new arrival number.
+  /// Gives what beats entries of the sender, and was read by it before, a new local sequence
+  /// number.
   ///
-  /// - Parameter base: the last arrival number given in this file.
+  /// - Parameter base: the last local sequence number given in this file.
   /// - Returns: how many.
   static func reissue(_ connection: Connection, after base: Int64) throws -> Int {
     func unread(_ table: String) -> String {

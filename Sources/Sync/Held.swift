@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Entries from the future. A device with a fast clock would otherwise win every key until time
-// catches up, and its stamps would drag every other clock along. So an entry stamped further ahead
-// than the allowed skew waits in `held`, keeps its stamp, and comes through the door when due.
+// catches up, and its timestamps would drag every other clock along. So an entry further ahead than
+// the allowed skew is held, keeps its timestamp, and is applied when due.
 
 package import KeepsakeDevice
 package import KeepsakeValues
 
 package enum Held {
-  /// Milliseconds that a stamp may be ahead of this device's clock, unless told otherwise.
+  /// Milliseconds that a timestamp may be ahead of this device's clock by default.
   package static let defaultSkew: Int64 = 5 * 60 * 1000
 
   /// The last stamp that is not from the future.
@@ -18,7 +18,7 @@ package enum Held {
     return HybridTimestamp(rawValue: limit.rawValue | 0xFFFF)
   }
 
-  /// The entry that wins each key among the due ones; the others would lose to it at the door.
+  /// The entry that wins each key among the due ones; the others would lose to it.
   private static let dueWinners = """
     (
       SELECT *, row_number() OVER (
@@ -117,7 +117,7 @@ package enum Held {
     return connection.changes
   }
 
-  /// Moves every due entry through the door, in this transaction.
+  /// Applies every due entry, in this transaction.
   package static func promote(
     _ connection: Connection, now: Int64, skew: Int64
   ) throws -> [Change] {

@@ -19,7 +19,7 @@ enum Identity {
 extension Connection {
   /// Gives the device a new identity.
   ///
-  /// Its entries keep the origin they were written under. Whom it met, it met as somebody else, so
+  /// Its entries keep the origin they were written under. Its peers met it under another ID, so
   /// it forgets the cursors; the next meetings are in full. That there are these peers it knows on:
   /// tombstones wait for them. What it wrote under its former identities is remembered too, so that
   /// its own writes are not taken for a stranger's in the conflict rule.

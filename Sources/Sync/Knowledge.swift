@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who had seen what, and so which lost writes are conflicts.
+// Which lost writes are conflicts.
 //
-// A write that lost is journalled iff the side that holds the winner had not seen it: then nobody
-// decided against it, the clocks did. "Seen" is a version vector per store: `seen`, and for the
-// device itself everything under its own identities. Two writes of the same content are no
-// conflict.
+// A lost write is logged iff the two writes were concurrent: the side that holds the winner had not
+// seen it. "Seen" is a version vector per store: the table `seen`, and for the device itself
+// everything under its own replica IDs. Two writes of the same content are no conflict.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -69,11 +68,11 @@ enum Knowledge {
   /// Writes the losers among `incoming` and what it meets into the conflict log.
   ///
   /// What is overwritten here is logged at once: it cannot be met again. What came in and lost is
-  /// met again when the pull is cut off, so unless that is `final` it waits for `journalLost`.
+  /// met again when the pull is cut off, so unless that is `final` it waits for `logLost`.
   ///
   /// - Parameter final: whether the cursor passes these rows in this transaction.
   /// - Returns: how many there were; the log keeps the last of them.
-  static func journal(_ connection: Connection, at now: Int64, final: Bool) throws -> Int {
+  static func logConflicts(_ connection: Connection, at now: Int64, final: Bool) throws -> Int {
     if !final {
       try connection.run(
         """
@@ -94,11 +93,11 @@ enum Knowledge {
       """, of: final ? losers : "\(losers) AND \(Incoming.wins)", at: now)
   }
 
-  /// Logs what `journal` has put off, in the transaction in which it counts as seen. What the
+  /// Logs what `logConflicts` has put off, in the transaction in which it counts as seen. What the
   /// sender has replaced meanwhile was decided against there.
   ///
-  /// - Returns: as `journal`.
-  static func journalLost(_ connection: Connection, at now: Int64) throws -> Int {
+  /// - Returns: as `logConflicts`.
+  static func logLost(_ connection: Connection, at now: Int64) throws -> Int {
     // A deletion may have come as a grave, which an earlier version's file does not have.
     let hasGraves = try connection.hasTable("grave", in: "sender")
     let same = "store = i.store AND e.key = i.key AND e.hlc = i.hlc AND e.origin = i.origin"
@@ -129,7 +128,7 @@ enum Knowledge {
   /// After a complete pull: the receiver has now seen what the sender had when it was loaded, but
   /// for what waits.
   ///
-  /// - Parameter horizon: nobody can have seen anything later.
+  /// - Parameter horizon: no device can have seen anything later.
   static func advance(_ connection: Connection, upTo horizon: HybridTimestamp) throws {
     try connection.run(
       """

@@ -11,13 +11,13 @@ struct Meeting {
   let left: Int
   let right: Int
   let stores: [ByteText]
-  /// Arrival numbers under which each side wrote what came from the other, by place.
+  /// Local sequence numbers under which each side wrote what came from the other, by place.
   private var written: [Int: EchoRange] = [:]
   /// Places that have still to read what the other wrote: an echo of their own, or an answer to it.
   private(set) var waiting: Set<Int> = []
   /// Places that have still to read from the beginning.
   private var readingInFull: Set<Int> = []
-  /// Places that had met nobody before this meeting.
+  /// Places that had no peer before this meeting.
   private var newcomers: Set<Int> = []
 
   init(_ devices: [Device], _ left: Int, _ right: Int, stores: [ByteText]) {
@@ -72,7 +72,7 @@ struct Meeting {
     }
   }
 
-  /// Tells each side how far the other has read it, so that tombstones can be collected.
+  /// Notes on each side how far the other has read it, so that tombstones can be collected.
   func acknowledge() throws(KeepsakeError) {
     for place in [left, right] {
       let (mine, theirs) = (try side(place), try side(other(place)))

@@ -3,7 +3,7 @@
 /// What two devices agree on when they meet, to recognise each other's state the next time: the
 /// number of the meeting (30 bits), then 32 random bits.
 ///
-/// The random half tells two copies of one file apart, the number tells which of two states is
+/// The random half distinguishes two copies of one file, the number says which of two states is
 /// older.
 struct MeetingToken: RawRepresentable, Equatable, Sendable {
   let rawValue: Int64

@@ -10,7 +10,7 @@ import KeepsakeValues
 extension Device {
   /// Merges this device with others, in every direction; the last writer of each key wins.
   ///
-  /// Safe at any time, also while applications have the files open: they hear one change set per
+  /// Safe at any time, also while applications have the files open: they get one change set per
   /// transaction. Merging again changes nothing. The cost follows what has changed since the
   /// devices last met.
   ///
@@ -34,7 +34,7 @@ extension Device {
 package enum Merge {
   /// Merges all of `devices`, or, one-way, all but the last into the last.
   ///
-  /// A report tells everything that was committed, once, however often a merge begins again.
+  /// A report lists everything that was committed, once, however often a merge begins again.
   package static func run(
     _ devices: [Device], options: MergeOptions, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) -> MergeReport {

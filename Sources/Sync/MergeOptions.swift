@@ -15,11 +15,11 @@ public struct MergeOptions: Sendable {
   /// Whether to read every page of both files before anything is written, even when they have met
   /// before. A first meeting always does.
   public var checksIntegrity: Bool
-  /// Hears how far the merge has come, after each transaction, on the thread that merges. It must
+  /// Gets how far the merge has come, after each transaction, on the thread that merges. It must
   /// not wait for another merge of this process, which waits for this one.
   public var onProgress: (@Sendable (MergeProgress) -> Void)?
-  /// Whether the first of two devices reads before it is read, as the first of more does. Whoever
-  /// reads first has the conflicts in its journal.
+  /// Whether the first of two devices reads before it is read, as the first of more does. The one
+  /// that reads first logs the conflicts.
   package var firstReadsFirst = false
 
   public init(

@@ -15,7 +15,7 @@ public struct MergeReport: Sendable {
     public var changed = 0
     /// Entries from the future, which now wait.
     public var held = 0
-    /// Writes that lost without their loss having been seen; each is in the receiver's journal.
+    /// Writes that lost to concurrent ones; each is in the receiver's conflict log.
     public var conflicts = 0
   }
 
@@ -25,7 +25,7 @@ public struct MergeReport: Sendable {
     public let change: Change
   }
 
-  /// An entry of a device's journal that this merge wrote.
+  /// A conflict that this merge logged on a device.
   public struct DeviceConflict: Sendable, Equatable {
     public let into: Int
     public let conflict: Conflict
@@ -48,7 +48,7 @@ public struct MergeReport: Sendable {
     /// Another device's clock had run ahead, and it has taken its stamps back: so many of its
     /// entries no longer wait on this device, or no longer count as later than they were.
     case stampsVoided(device: Int, entries: Int)
-    /// The device's journal was full: it no longer has its so many oldest conflicts.
+    /// The device's conflict log was full: it no longer has so many of its oldest conflicts.
     case conflictsDropped(device: Int, count: Int)
   }
 

@@ -49,13 +49,13 @@ extension MergeRun {
   fileprivate mutating func everyWay() throws(KeepsakeError) {
     meetings = devices.indices.dropFirst().map { Meeting(devices, 0, $0, stores: stores) }
     try check()
-    // Whoever cannot be written is found before anybody is.
+    // A device that cannot be written is found before any is written.
     for device in devices { try device.core.write { _ in ((), []) } }
     try shareVoids(among: devices.indices)
     try rotateCopies(among: devices.indices)
     for place in devices.indices { try promote(place) }
     for (from, into) in Self.directions(devices.count) { report.expect(from: from, into: into) }
-    // A meeting without anything to tell writes at most that it took place, once a day.
+    // A merge without news writes at most that it took place, once a day.
     if try !allUpToDate() {
       for index in meetings.indices {
         try meetings[index].introduce()
@@ -66,8 +66,9 @@ extension MergeRun {
       for (from, into) in isReversed ? order.reversed() : order {
         try pull(from, into)
       }
-      // Whoever was written last was not read since; it has at least to be told what was an echo.
-      // Observers that answer each other could go on for ever; the next meeting brings the rest.
+      // The device that was written last has not been read since: its cursors have at least to pass
+      // the echo. Observers that answer each other could go on for ever; the next merge brings the
+      // rest.
       var patience = 8 * meetings.count
       while patience > 0,
         let next = meetings.indices.compactMap({ index in
@@ -136,7 +137,7 @@ extension MergeRun {
     }
   }
 
-  /// Lets in what was held and is due; its changes are the first of the report.
+  /// Applies held entries that are due; their changes are the first of the report.
   mutating func promote(_ place: Int) throws(KeepsakeError) {
     let device = devices[place]
     let now = device.clock.milliseconds

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Only the last device is written; the others may be on read-only media. They cannot be told that
-// they were read, so nothing is remembered of it: the next one-way merge reads on where the last
-// meeting both ways ended, and what it reads again changes nothing.
+// Only the last device is written; the others may be on read-only media. They keep no memory
+// of being read: the next one-way merge reads on where the last merge both ways ended, and what it
+// reads again changes nothing.
 
 import KeepsakeDevice
 import KeepsakeValues

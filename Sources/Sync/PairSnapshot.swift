@@ -8,9 +8,9 @@ struct PairSnapshot {
   /// One side of a meeting as it is now.
   struct Side {
     let replica: ReplicaID
-    /// The last arrival number that it has given.
+    /// The last local sequence number that it has given.
     let lseq: Int64
-    /// The arrival number up to which this side has forgotten deletions.
+    /// The local sequence number up to which this side has forgotten deletions.
     let forgotten: Int64
     /// What this side remembers of the other, in the order of `stores`.
     let memory: [PeerState]

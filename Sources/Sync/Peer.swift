@@ -8,9 +8,9 @@ public struct Peer: Sendable, Equatable {
   /// What was exchanged of one store.
   public struct Progress: Sendable, Equatable {
     public let store: String
-    /// Their arrival number up to which this device has read them.
+    /// Their local sequence number up to which this device has read them.
     public let read: Int64
-    /// This device's arrival number up to which they have read, as far as it was told.
+    /// This device's local sequence number up to which they have read, as far as this one knows.
     public let acknowledged: Int64
   }
 

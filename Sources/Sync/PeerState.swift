@@ -6,19 +6,20 @@
 // file may since have been copied, or replaced by a backup of itself. So each reading has a token,
 // and each direction its own. The sender writes the token (`token`) in a transaction of its own,
 // beside what the reader last read under (`theirRead`), and the reader reads no further than the
-// sender's arrival number at that transaction. It writes the token with its cursor (`readToken`).
+// sender's local sequence number at that transaction. It writes the token with its cursor
+// (`readToken`).
 //
-// Whoever knows a token therefore has everything that was read under it, at whatever moment its
-// file was copied. A crash leaves the reader with a token that the sender still knows; a sender
+// A file that knows a token therefore has everything that was read under it, whenever it was
+// copied. A crash leaves the reader with a token that the sender still knows; a sender
 // that is an older state does not know what was read of the newer one.
 
 import KeepsakeDevice
 import KeepsakeValues
 
 struct PeerState: Equatable, Sendable {
-  /// Their arrival number up to which this device has read.
+  /// Their local sequence number up to which this device has read.
   var cursor: Int64 = 0
-  /// This device's arrival number up to which they have read, as far as it was told.
+  /// This device's local sequence number up to which they have read, as far as this one knows.
   var acked: Int64 = 0
   /// Under which this device last read from them.
   var readToken: MeetingToken?
@@ -47,7 +48,7 @@ struct PeerState: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - reader: what the reader remembers of this sender.
-  ///   - lseq: the sender's last arrival number.
+  ///   - lseq: the sender's last local sequence number.
   func doubt(reader: PeerState, lseq: Int64) -> Doubt {
     if knows(reader.readToken) {
       // A cursor beyond the end was written by no reading of ours.

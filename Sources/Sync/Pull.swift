@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One direction of a meeting: what the sender accepted since the receiver last read goes through
-// the receiver's door, in the transactions of a `PullPlan`.
+// One direction of a merge: applies to the receiver what the sender accepted since the receiver
+// last read it, in the transactions of a `PullPlan`.
 //
 // Invariants
 // - The sender is attached read-only; only the receiver is written.
@@ -24,14 +24,14 @@ struct Pull {
   let cursors: [Int64]
   /// Nil for a one-way pull, which leaves no trace of who was met.
   let offer: Offer?
-  /// Arrival numbers of the sender that came from the receiver in this meeting.
+  /// Local sequence numbers of the sender that came from the receiver in this meeting.
   let echo: EchoRange
   let now: Int64
   let options: MergeOptions
   /// Why the receiver's values change.
   let reason: Change.Reason
-  /// Whether nothing is let in unless the sender has read everything of the receiver before: then
-  /// what loses here unseen has been found there.
+  /// Whether nothing is applied unless the sender has read everything of the receiver before: then
+  /// the sender has found the conflicts.
   let needsReader: Bool
 
   /// Under which token, and how far, the sender lets itself be read.
@@ -54,7 +54,7 @@ struct Pull {
     /// Whether the sender had written on before it could be said what it had seen: the receiver has
     /// to read again.
     var isBehind = false
-    /// The receiver's arrival numbers that this pull gave.
+    /// The receiver's local sequence numbers that this pull gave.
     var written = EchoRange()
     /// Whether nothing that came in has met anything.
     fileprivate var isFresh = false
@@ -123,13 +123,13 @@ struct Pull {
       let changes = try admit(connection, plan, place, wantsAll, keeping: before.limit, &step)
       try saveCursors(connection, plan, place)
       if isLast {
-        try note(Knowledge.journalLost(connection, at: now), connection, before.limit, &step)
+        try note(Knowledge.logLost(connection, at: now), connection, before.limit, &step)
         if !step.isBehind {
           try Knowledge.advance(
             connection, upTo: Held.horizon(now: now, skew: options.maximumClockSkew))
         }
       }
-      // Whoever starts to listen now has missed the beginning: a change set is whole or not there.
+      // An observer that is added now has missed the beginning: it gets whole change sets only.
       return (step, changes)
     }
   }
@@ -164,9 +164,9 @@ struct Pull {
       result.held += try Held.hold(connection, beyond: horizon, at: now)
       newest = try newestStamp(connection)
     }
+    let isFinal = isFinal(plan.chunks[place])
     try note(
-      Knowledge.journal(connection, at: now, final: isFinal(plan.chunks[place])), connection, kept,
-      &result)
+      Knowledge.logConflicts(connection, at: now, final: isFinal), connection, kept, &result)
     var changes: [Change] = []
     if wantsAll || !result.hasMoreChanges {
       try Incoming.forEachChange(connection, reason: reason) { change, bytes in
@@ -174,7 +174,7 @@ struct Pull {
         return result.keep(change, bytes, limit: kept) || wantsAll
       }
     }
-    // Who is only read cannot be told.
+    // A sender that is only read keeps no memory of it.
     if offer != nil { result.answered += try Graves.reissue(connection, after: replica.lseq) }
     result.changed += try connection.entries.applyIncoming(after: replica.lseq)
     result.written.append(replica.lseq, replica.lseq + Int64(received))
@@ -189,8 +189,8 @@ struct Pull {
     if case .arrivals = chunk { offer != nil } else { false }
   }
 
-  /// Whether nothing that comes in can meet anything here: the receiver had no entry of these
-  /// stores when the pull began and has collected none, and nobody else has written since.
+  /// Whether no key can collide: the receiver had no entry of these stores when the pull began and
+  /// has collected none, and no other connection has written since.
   private func meetsNothing(
     _ connection: Connection, _ replica: ReplicaState, _ result: Result
   ) throws -> Bool {
@@ -205,9 +205,9 @@ struct Pull {
     ) { _ in true } ?? false
   }
 
-  /// Lets a chunk in without laying it beside what is there.
+  /// Inserts a chunk without looking up local entries.
   ///
-  /// - Parameter end: no entry has a larger arrival number in its file.
+  /// - Parameter end: no entry has a larger local sequence number in its file.
   /// - Returns: false when some of it is from the future, and nothing was done.
   private func insert(
     _ connection: Connection, _ source: (sql: String, arguments: [Cell]), _ end: Int64,

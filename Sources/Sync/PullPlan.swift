@@ -3,13 +3,13 @@
 // In which transactions a pull reads what the receiver lacks, so that none takes more than so many
 // entries and so many bytes.
 //
-// A store that was never read is read whole, by key: that is how it lies in both files, and jumping
-// through them by arrival takes several times as long. Its cursor is only written when all of it
-// was read; a pull that was interrupted starts again, and what it reads again changes nothing. The
-// other stores are read on from their cursors, by arrival.
+// A store that was never read is read whole, by key, which is the order of both files: by arrival
+// it takes several times as long. Its cursor is only written when all of it was read; a pull that
+// was interrupted starts again, and what it reads again changes nothing. The other stores are read
+// on from their cursors, by arrival.
 //
-// The plan holds although the sender goes on writing: what it writes takes an arrival number beyond
-// `end`, so entries only leave what is planned, and are read the next time.
+// The plan holds although the sender goes on writing: what it writes takes a local sequence number
+// beyond `end`, so entries only leave what is planned, and are read the next time.
 
 import Foundation
 import KeepsakeDevice
@@ -33,12 +33,12 @@ struct PullPlan {
   enum Chunk {
     /// Of stores that were never read, from after one place up to another or to the end.
     case keys(after: Place, through: Place?)
-    /// Of the other stores, from after one arrival number up to another.
+    /// Of the other stores, from after one local sequence number up to another.
     case arrivals(after: Int64, through: Int64)
     /// Collected deletions of what the receiver still has, by address.
     case graves(after: Place, through: Place?)
 
-    /// Takes away what lies before and at a row of `lseq`, `store`, `key`, and returns that.
+    /// Takes away what comes before and at a row of `lseq`, `store`, `key`, and returns that.
     ///
     /// - Returns: nil when the row does not come after the chunk's beginning.
     fileprivate mutating func cut(at row: Row) -> Chunk? {
@@ -66,7 +66,7 @@ struct PullPlan {
   static let chunkBytes: Int64 = 1 << 24
 
   private(set) var chunks: [Chunk] = []
-  /// The last arrival number that is read.
+  /// The last local sequence number that is read.
   let end: Int64
   /// The sender's last collection; another one makes the plan void.
   let collected: Int64
@@ -78,7 +78,7 @@ struct PullPlan {
   ///
   /// - Parameters:
   ///   - cursor: the smallest of those that are not 0; nil when all are.
-  ///   - echo: arrival numbers that are not read.
+  ///   - echo: local sequence numbers that are not read.
   ///   - size: entries of one chunk at most.
   ///   - path: the sender's file.
   /// - Throws: for an entry that is too large for any device.

@@ -3,7 +3,7 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-// What a merge tells of devices beside what it has changed.
+// What a merge reports of devices beside its changes.
 extension MergeRun {
   /// What the devices hold back now.
   func waiting() throws(KeepsakeError) -> [MergeReport.Waiting] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // On which device conflicts are found: on the one that reads first. The other takes rows only when
-// that one has read everything of it, so what loses there has been seen and judged before. Where
-// somebody has written since, its transaction is taken back, and the first reads again.
+// that one has read everything of it, so what loses there has been seen and judged before. After a
+// write in between its transaction is rolled back, and the first reads again.
 
 import KeepsakeDevice
 import KeepsakeValues

@@ -98,7 +98,8 @@ extension Connection {
     return count
   }
 
-  /// Lets it hold for what comes in from a device that does not know of it and cannot be told.
+  /// Applies revocations to incoming entries of a device that does not know of them and is only
+  /// read.
   func cutVoidIncoming() throws {
     guard try first("SELECT 1 FROM main.void LIMIT 1", [], { _ in true }) == true else { return }
     try run(

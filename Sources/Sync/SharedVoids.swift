@@ -4,7 +4,8 @@ import KeepsakeDevice
 import KeepsakeValues
 
 extension MergeRun {
-  /// Tells each of `places` which stamps do not stand, before anything is read by their order.
+  /// Applies to each of `places` the timestamps that others have revoked, before anything is read
+  /// by their order.
   ///
   /// Only in a meeting of all that travels: what waits with such a stamp goes, and what takes its
   /// place has to come. Limits that no repair sets, negative or from the future, are not believed.

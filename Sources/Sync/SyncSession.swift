@@ -27,11 +27,11 @@ public final class SyncSession: Sendable {
   ///
   /// - Parameters:
   ///   - options: `isOneWay` is not for a session, and is ignored.
-  ///   - onMeeting: hears of each meeting that has exchanged anything, on the session's thread. It
-  ///     may read and write, and cancel the session. If a meeting fails half-way it hears of what
-  ///     was done until then, before `onFailure`.
-  ///   - onFailure: hears why the devices could not meet, once for as long as the reason is the
-  ///     same. They try again when either changes, and every five seconds.
+  ///   - onMeeting: gets the report of each meeting that has exchanged anything, on the session's
+  ///     thread. It may read and write, and cancel the session. If a meeting fails half-way it gets
+  ///     what was done until then, before `onFailure`.
+  ///   - onFailure: gets the reason why the devices could not meet, once for as long as the reason
+  ///     is the same. They try again when either changes, and every five seconds.
   public init(
     _ first: Device, _ second: Device, options: MergeOptions = MergeOptions(),
     onMeeting: @escaping @Sendable (MergeReport) -> Void = { _ in },
@@ -136,7 +136,7 @@ private final class Loop: Sendable {
     }
   }
 
-  /// - Returns: seconds after which to look again, though nobody has written.
+  /// - Returns: seconds after which to look again, without a write.
   private func meet() -> Double? {
     do throws(KeepsakeError) {
       var generator = SystemRandomNumberGenerator()

@@ -6,8 +6,8 @@ import KeepsakeValues
 
 /// How a store that travels stands with other devices.
 public enum SyncState: Sendable, Hashable {
-  /// It has exchanged nothing with another device: nobody knows what is set here, and what others
-  /// have set is not known here.
+  /// It has exchanged nothing with another device: no other device has what is set here, and this
+  /// one has nothing of theirs.
   case neverMet
   /// Another device has all that was written here.
   ///
@@ -21,7 +21,7 @@ public enum SyncState: Sendable, Hashable {
 extension Device {
   /// How a store stands with other devices, by what this device remembers of its meetings.
   ///
-  /// A device that has read something from here by a one-way merge has not told so, and does not
+  /// A device that has read something from here by a one-way merge leaves no trace, and does not
   /// count. O(what is pending).
   package func syncState(of store: String) throws(KeepsakeError) -> SyncState {
     try core.read { connection in

@@ -10,7 +10,7 @@ struct ConflictsCommand: ParsableCommand {
     commandName: "conflicts",
     abstract: "Lists what lost a merge without its loss having been seen, and to whom.",
     discussion: """
-      The journal is the device's own; it keeps the last 10,000, up to 64 MiB. --restore writes a \
+      The log is the device's own; it keeps the last 10,000, up to 64 MiB. --restore writes a \
       lost value back as a new write of this device, which wins everywhere at the next merge.
 
         kvsync conflicts laptop.keepsake
@@ -36,7 +36,8 @@ struct ConflictsCommand: ParsableCommand {
     let conflicts = try device.conflicts(store: store)
     let dropped = try device.droppedConflicts()
     if dropped > 0, !common.json {
-      common.output.say("\(file): the journal is full; the oldest \(dropped) are no longer there")
+      common.output.say(
+        "\(file): the conflict log is full; the oldest \(dropped) are no longer there")
     }
     try common.output.print(
       .object([

@@ -52,7 +52,7 @@ struct ExitStatus {
   }
 
   func exit() -> Never {
-    // Through our own door: ArgumentParser does not notice when nobody gets its help.
+    // By our own output: ArgumentParser does not notice when its help cannot be written.
     if let cleanExit { Output.standardOutput(KVSync.fullMessage(for: cleanExit) + "\n") }
     if let line { Output.standardError("kvsync: \(line.onOneLine)\n") }
     Foundation.exit(code)

@@ -113,14 +113,14 @@ struct ShownReport {
       "\(name(device)): taken back, by the device that gave them when its clock had run ahead: "
         + counted(entries, "stamp")
     case .conflictsDropped(let device, let count):
-      "\(name(device)): its journal is full; the oldest \(counted(count, "conflict")) went"
+      "\(name(device)): its conflict log is full; the oldest \(counted(count, "conflict")) went"
     }
   }
 
   private func line(_ transfer: MergeReport.Transfer) -> String {
     var parts = ["\(transfer.received) received", "\(transfer.changed) changed"]
     if transfer.held > 0 { parts.append("\(transfer.held) held, from the future") }
-    if transfer.conflicts > 0 { parts.append("\(transfer.conflicts) lost and journalled") }
+    if transfer.conflicts > 0 { parts.append("\(transfer.conflicts) lost and logged") }
     return "\(name(transfer.from)) -> \(name(transfer.into)): "
       + parts.joined(separator: ", ")
   }

@@ -60,7 +60,7 @@ import Testing
       "conflicts", "b",
       prints: "8\tcloud\tk\t\"lost\"\tof \(Moment.ten.shown) by \(a)"
         + "\tlost to a write of \(Moment.eleven.shown) by \(b)\n",
-      says: "kvsync: b: the journal is full; the oldest 7 are no longer there\n")
+      says: "kvsync: b: the conflict log is full; the oldest 7 are no longer there\n")
     #expect(try folder.must("conflicts", "b", "--json").hasSuffix(#""dropped":7}"# + "\n"))
   }
 

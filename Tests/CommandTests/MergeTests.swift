@@ -63,7 +63,7 @@ import Testing
     try folder.expect(
       "merge", "a", "b", Moment.twelve.argument,
       prints: """
-        a -> b: 2 received, 1 changed, 1 lost and journalled
+        a -> b: 2 received, 1 changed, 1 lost and logged
         b -> a: 1 received, 1 changed
           b  cloud:work/name: nothing -> "derek"
           a  cloud/theme: "dark" -> "light"
