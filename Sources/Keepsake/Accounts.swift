@@ -6,8 +6,8 @@ extension CloudKeyValueStore {
   /// Goes on with another device: the one of the account that the user has switched to. What was
   /// set for one account is never mixed with what is set for another.
   ///
-  /// From now on properties and names read and write there, and observers hear of changes there;
-  /// first they hear how the store there differs from what was here, with the reason `account`.
+  /// From now on properties and names read and write there, and observers get changes made there;
+  /// first they get the differences between the two, with the reason `account`.
   /// Each account's file stays as it is; merge each with the same account's on other devices.
   ///
   /// Transactions of this store that are under way end first. One of the other device must not use

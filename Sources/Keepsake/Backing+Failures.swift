@@ -21,7 +21,7 @@ extension Backing {
   /// Reports a getter's failure, once for each version of the value.
   func reportRead(_ key: String, _ error: any Error) {
     let state = state
-    // To tell the version takes a query, which a setting that is read in a loop must not cost.
+    // To find the version takes a query, which a setting that is read in a loop must not cost.
     if let state, failures.hasReported(key, in: state) { return }
     report(
       .read, error, key: key, version: version(key) ?? .unknown(state, cause: "\(error)"),
@@ -57,8 +57,8 @@ extension Backing {
 }
 
 extension Device {
-  /// What opening a store does about time: takes late stamps of its own back, and lets in what is
-  /// due.
+  /// What opening a store does about time: revokes late timestamps of its own, and applies held
+  /// entries that are due.
   func settleTime(telling failures: FailureLog) throws(KeepsakeError) {
     var generator = SystemRandomNumberGenerator()
     if let repair = try repairClock(as: .random(using: &generator)) {

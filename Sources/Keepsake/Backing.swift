@@ -63,7 +63,7 @@ final class Backing: Sendable {
 
     /// - Parameter state: from before the value was read: so it may be newer, and never older.
     mutating func keep(_ value: StoredValue?, of key: ByteText, as state: State) {
-      // Whoever asks for ever new keys must not fill the memory.
+      // A caller that asks for ever new keys must not fill the memory.
       if self.state != state || values.count >= 200_000 { values = [:] }
       self.state = state
       values[key] = .some(value)
@@ -122,10 +122,10 @@ final class Backing: Sendable {
     }
   }
 
-  /// The present state; nil where it cannot be told, and everything has to be read.
+  /// The present state; nil where it is unknown, and everything has to be read.
   var state: State? { State(place.versions) }
 
-  /// Whether what was read after `state` was told may be kept: the store may have moved meanwhile.
+  /// Whether what was read since `state` may be kept: the store may have moved meanwhile.
   func isHere(_ state: State) -> Bool { state.versions === place.versions }
 
   /// The value of the first layer that has one.
@@ -155,7 +155,7 @@ final class Backing: Sendable {
     do throws(KeepsakeError) {
       try device.write([write], durability: durability, waiting: limit)
     } catch {
-      if error.code == .quotaExceeded { refusals.tell(key) }
+      if error.code == .quotaExceeded { refusals.report(key) }
       throw error
     }
   }
@@ -164,7 +164,7 @@ final class Backing: Sendable {
 // MARK: - Observers
 
 extension Backing {
-  /// - Parameter keys: nil for every commit, whatever it changed; then no changes are told.
+  /// - Parameter keys: nil for every commit, whatever it changed; then `handler` gets no changes.
   func observe(
     _ keys: KeyFilter?, _ handler: @escaping @Sendable ([Change]) -> Void
   ) -> ObservationToken {
@@ -206,14 +206,14 @@ extension Backing {
     }
   }
 
-  /// Goes on with another device, and tells the observers how the store differs there.
+  /// Goes on with another device, and notifies the observers how the store differs there.
   func move(to device: Device) throws(KeepsakeError) {
     try device.settleTime(telling: failures)
     let place = Place(
       device,
       try Layers(device: device, store: store, arguments: .none, registered: nil, bundle: nil))
     try follow(place)
-    // Who had begun to observe there, and was not yet among the listeners that went along.
+    // Observers that were added meanwhile, and did not go along.
     try follow(nil)
     backUp(device)
   }
@@ -221,7 +221,8 @@ extension Backing {
   /// Takes the observers along to another place, or, without one, those that were left behind to
   /// the present one. One move at a time.
   private func follow(_ next: Place?) throws(KeepsakeError) {
-    // They go when nothing is locked any more: the thread that hears of others may be waiting.
+    // Released when nothing is locked any more: the thread that watches other processes may be
+    // waiting.
     var left: [ObservationToken] = []
     try moving.withLock { _ throws(KeepsakeError) in
       let old = device
@@ -233,7 +234,7 @@ extension Backing {
           .locked, path: new.path, "the account cannot be switched within a transaction",
           cure: "switch when it has ended")
       }
-      // Nobody in this process writes to the old one until the new one is the store's.
+      // This process does not write to the old one until the new one is the store's.
       try Core.access(old.core, new.core) {
         try takeAlong(from: old, to: new, next, &left)
       }
@@ -271,7 +272,7 @@ extension Backing {
   /// What `Observable` tracks; nil for a store that is not.
   var tracking: Tracking? { trackedKeys.load() }
 
-  /// - Returns: what is to be kept as long as anybody may track.
+  /// - Returns: what is to be kept as long as a property may be tracked.
   func track() -> ObservationToken {
     let tracking = trackedKeys.storeIfNil(Tracking())
     return observe(.all) { tracking.didChange($0) }

@@ -16,7 +16,7 @@ open class CloudKeyValueStore: SettingsStore, @unchecked Sendable {
   ///   - limits: how much the store may come to hold by writes on this device, as `.iCloud`; nil
   ///     for no limits. A write beyond is refused with the error `quotaExceeded`; a merge never is.
   ///   - durability: what a write survives once it has returned.
-  ///   - logger: hears of failures that could not be thrown.
+  ///   - logger: gets failures that could not be thrown.
   /// - Throws: `KeepsakeError` or `SettingDeclarationError`.
   public init(
     on device: Device, name: String? = nil, limits: StoreLimits? = nil,

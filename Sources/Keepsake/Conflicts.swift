@@ -18,7 +18,7 @@ extension SettingsStore {
 
   /// Calls `handler` with conflicts of this store that were found since, by whichever process,
   /// until the result is released; on the thread that merged, or on one of its own. What cannot be
-  /// read is reported in `errors`, and told the next time.
+  /// read is reported in `errors`, and given the next time.
   ///
   /// - Parameter handler: may read, write and merge.
   public func observeConflicts(

@@ -5,7 +5,7 @@ public import KeepsakeValues
 
 /// Where the value of a key comes from: what every layer of a store says of it.
 ///
-/// `description` tells it to a person, a line for each layer, the values included:
+/// `description` is for a person, a line for each layer, the values included:
 ///
 /// ```
 /// "volume" in "defaults": 7
@@ -68,7 +68,7 @@ public struct Explanation: Sendable, Hashable {
       if case .declared = self { true } else { false }
     }
 
-    /// Whether it is a default, and no setting of anybody's.
+    /// Whether it is a default, and not a setting.
     var isDefault: Bool {
       switch self {
       case .argument, .entry, .suite: false

@@ -17,7 +17,7 @@ final class FailureLog: Sendable {
 
   private struct Reported {
     let version: Version
-    /// In which it was found in force; nil where that cannot be told.
+    /// In which it was found in force; nil where that is unknown.
     var state: Backing.State?
   }
 
@@ -31,7 +31,7 @@ final class FailureLog: Sendable {
   var recent: [SettingFailure] { state.withLock { $0.recent } }
 
   /// What a getter could not read: the value in force and where it comes from, or, where even that
-  /// cannot be told, whatever the file held at that moment, and why it could not be read.
+  /// is unknown, the state of the file, and why it could not be read.
   enum Version: Sendable, Equatable {
     case layer(Explanation.Layer)
     case unknown(Backing.State?, cause: String)
@@ -57,7 +57,7 @@ final class FailureLog: Sendable {
       if let version {
         let key = ByteText(failure.key)
         let isNew = state.reported[key]?.version != version
-        // What cannot even be told may be readable the next time, though nobody has written.
+        // An unknown version may be readable the next time, without a write.
         state.reported[key] = Reported(version: version, state: version.isKnown ? present : nil)
         guard isNew else { return false }
       }

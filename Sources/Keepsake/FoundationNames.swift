@@ -83,7 +83,7 @@ extension SettingsStore {
   /// Waits until everything that this process has written to the device is on stable storage, where
   /// it survives a power cut. Other processes see a write when it returns, without this.
   ///
-  /// - Returns: whether it is; if not, `errors` tells why. `Device.synchronize()` throws instead.
+  /// - Returns: whether it is; if not, `errors` says why. `Device.synchronize()` throws instead.
   @discardableResult
   public func synchronize() -> Bool {
     do {

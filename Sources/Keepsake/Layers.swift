@@ -9,7 +9,7 @@
 // an explanation. Writes go to the own entries, and know nothing of this.
 //
 // Threading: the suites have a lock; everything else is immutable or has its own. A change of the
-// layers is told to the device after it, so what was read before is known to be old.
+// layers makes a new read version, so what was read before is known to be old.
 
 import KeepsakeDevice
 import KeepsakeSettingsBundle

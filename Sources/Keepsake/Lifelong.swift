@@ -3,7 +3,7 @@
 import KeepsakeDevice
 import Synchronization
 
-/// Observations that last as long as whoever holds this.
+/// Observations that last as long as this object.
 final class Lifelong: Sendable {
   private let observations = Mutex<[ObjectIdentifier: ObservationToken]>([:])
 
@@ -11,13 +11,13 @@ final class Lifelong: Sendable {
   func observe(_ purpose: ObjectIdentifier, _ begin: () -> ObservationToken) {
     let isNew = observations.withLock { $0[purpose] == nil }
     guard isNew else { return }
-    // Not with the lock: who hears something at once may begin another.
+    // Not with the lock: an observer that is notified at once may begin another.
     let observation = begin()
     observations.withLock { $0[purpose] = $0[purpose] ?? observation }
   }
 }
 
-/// Who hears of writes that a store's limits have refused.
+/// Reports the keys of writes that a store's limits have refused.
 final class Refusals: Sendable {
   private let handlers = Mutex<[ObjectIdentifier: @Sendable (String) -> Void]>([:])
 
@@ -25,7 +25,7 @@ final class Refusals: Sendable {
     handlers.withLock { $0[purpose] = handler }
   }
 
-  func tell(_ key: String) {
+  func report(_ key: String) {
     for handler in handlers.withLock({ Array($0.values) }) { handler(key) }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Changes as notifications, with the names of Foundation's members and our own raw strings, so that
-// nobody who observes Foundation's stores hears ours.
+// observers of Foundation's stores do not get ours.
 //
 // https://developer.apple.com/documentation/foundation/userdefaults/didchangenotification, and
 // didChangeExternallyNotification of
@@ -14,7 +14,8 @@ import KeepsakeValues
 extension UserDefaultsStore {
   /// Posted after each commit that changed keys of the store; `object` is the store.
   ///
-  /// Unlike Foundation's it tells other processes' commits too, and which keys have changed.
+  /// Unlike Foundation's it is posted for other processes' commits too, and names the keys that
+  /// have changed.
   public static let didChangeNotification = Notification.Name(
     "org.keepsake.UserDefaultsStore.didChange")
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an application hears of changes of a store: by whichever thread, process or device they were
-// made.
+// How an application observes changes of a store, of all threads, processes and devices.
 
 public import KeepsakeDevice
 public import KeepsakeValues
@@ -10,10 +9,10 @@ extension SettingsStore {
   /// Calls `handler` after every commit that changed a key of this store, whichever process made
   /// it, until the result is released.
   ///
-  /// What this process commits is told on the thread that committed; what others commit on another
-  /// thread, which the system wakes on Linux and which looks every 50 ms elsewhere, as the net
-  /// change since this process last heard. What could not be read is reported in `errors`, and read
-  /// later. Not told are changes of other layers than what was set: defaults, suites, arguments.
+  /// For a commit of this process, `handler` runs on the thread that committed. For those of other
+  /// processes it gets the net change, on another thread, which the system wakes on Linux and which
+  /// looks every 50 ms elsewhere. What could not be read is reported in `errors`, and read later.
+  /// Changes of other layers than what was set (defaults, suites, arguments) are not observed.
   ///
   /// - Parameters:
   ///   - keys: only changes of these: `"theme"`, `["theme", "volume"]`, `.prefix("editor.")`.
@@ -24,7 +23,7 @@ extension SettingsStore {
     backing.observe(keys, handler)
   }
 
-  /// Change sets from now on, as `observe` tells them. Nothing is left out: what is not read yet is
+  /// Change sets from now on, as `observe` gives them. Nothing is left out: what is not read yet is
   /// buffered without limit.
   public func changes(_ keys: KeyFilter = .all) -> AsyncStream<[Change]> {
     AsyncStream { continuation in
@@ -73,7 +72,7 @@ public struct SettingValues<Value: Sendable>: AsyncSequence, Sendable {
     public mutating func next() async -> Value? { await next(isolation: nil) }
 
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
-      // Whoever is told the first value hears of every change after it.
+      // Signals begin before the first value is read, so that no change after it is missed.
       if signals == nil { signals = setting.signals().makeAsyncIterator() }
       while last != nil {
         guard await signals?.next(isolation: actor) != nil else { return nil }

@@ -3,7 +3,7 @@
 // A property that lives in a store. The wrapper and its `$` projection are the same object.
 //
 // Threading: everything is immutable but the slot, which has a lock. The value itself is in the
-// database; the slot remembers it for as long as nobody has committed.
+// database; the slot remembers it until the next commit.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -211,7 +211,7 @@ public final class Setting<Value: Sendable>: Sendable {
     }
   }
 
-  /// What is stored, to tell one value from the next: nil too where it cannot be read, which the
+  /// What is stored, to compare one value with the next: nil too where it cannot be read, which the
   /// getter reports.
   var stored: StoredValue? {
     guard let bound = slot.binding else { return nil }
@@ -249,7 +249,7 @@ public final class Setting<Value: Sendable>: Sendable {
         + " in a subclass of UserDefaultsStore or CloudKeyValueStore and use it after super.init")
   }
 
-  /// There is no store whose `errors` could tell, only the log.
+  /// There is no store with `errors`, only the log.
   private static func reportUnbound() {
     Logger(label: "keepsake").error("\(unbound)")
   }

@@ -65,7 +65,7 @@ extension StoredProperty {
       return [
         SettingsDifference(
           kind: .noSpecifier, key: key,
-          description: "the setting \"\(key)\" has no row in the bundle; add one, or mend the key")
+          description: "the setting \"\(key)\" has no row in the bundle; add one, or fix the key")
       ]
     }
     return own.compactMap { row in
@@ -85,6 +85,6 @@ extension SettingsDifference {
     self.init(
       kind: .noProperty, key: row.key,
       description: "\(row.place): no setting has the key \"\(row.key)\";"
-        + " declare one, or mend the key")
+        + " declare one, or fix the key")
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The properties of a settings class, by reflection: what a store binds, what it tells of itself,
-// and what is compared with a Settings bundle.
+// The properties of a settings class, by reflection: what a store binds, what it describes of
+// itself, and what is compared with a Settings bundle.
 
 public import KeepsakeValues
 

@@ -8,7 +8,7 @@ import KeepsakeValues
 public enum ValueState: Sendable, Hashable {
   /// It has a value that was set, here or on another device.
   case set
-  /// Nobody whom this device has met had set it: the default is what it is worth.
+  /// No device that this one has synced with had set it: the default is in force.
   case `default`
   /// Nothing is set here, and this device has not met any other: one may have a value.
   case notYetMet

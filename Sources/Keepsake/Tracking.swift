@@ -35,7 +35,7 @@ final class Tracking: Sendable {
 
   func didChange(_ changes: [Change]) {
     for change in changes {
-      // Whoever is told reads again, and may track.
+      // A notified observer reads again, and may track.
       keys.withLock { $0[ByteText(change.key)] }?.didChange()
     }
   }

@@ -9,7 +9,7 @@ public import Logging
 ///
 /// They stay on the device; no merge touches them unless it names their store. A value comes from
 /// the first of: the command line, what was set, added suites, `register(defaults:)`, a Settings
-/// bundle, the property of a subclass. `explain(_:)` tells which.
+/// bundle, the property of a subclass. `explain(_:)` says which.
 // Sendable: see `SettingsStore`.
 open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   /// - Parameters:
@@ -21,7 +21,7 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   ///     set.
   ///   - arguments: win over what was set, for as long as the process runs.
   ///   - durability: what a write survives once it has returned.
-  ///   - logger: hears of failures that could not be thrown.
+  ///   - logger: gets failures that could not be thrown.
   /// - Throws: `KeepsakeError` or `SettingDeclarationError`.
   public init(
     on device: Device, suite: String? = nil, seededBy bundle: SettingsBundle? = nil,
@@ -40,7 +40,7 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   /// was set there right below what was set here, its seeds below those of this store. Of several
   /// suites the last added comes first, also when it had been added before.
   ///
-  /// Nothing is written or announced, `observe` still hears of this store only, and writes still go
+  /// Nothing is written or announced, `observe` still follows this store only, and writes still go
   /// here. Seeds are read now. A failure, and a store that would be its own suite, is reported in
   /// `errors`, and changes nothing.
   public func addSuite(named name: String) {

@@ -50,8 +50,8 @@ package final class FileEvents: Sendable {
   /// Why `wait` has returned.
   package enum Reason { case event, timeout, cancelled }
 
-  /// Waits for an event, or until `timeout` milliseconds have passed: some file systems tell nobody
-  /// what other machines write.
+  /// Waits for an event, or until `timeout` milliseconds have passed: some file systems send no
+  /// event for what other machines write.
   package func wait(timeout: Int32) -> Reason {
     var polls = [
       pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0),

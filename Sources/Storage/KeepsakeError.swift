@@ -73,7 +73,7 @@ extension KeepsakeError {
   package static func missing(_ path: String) -> KeepsakeError {
     FileStatus.isSymbolicLink(path)
       ? KeepsakeError(
-        .missing, path: path, "the symbolic link leads nowhere", cure: "mend or remove the link")
+        .missing, path: path, "the symbolic link leads nowhere", cure: "fix or remove the link")
       : KeepsakeError(.missing, path: path, "there is no such file", cure: "check the path")
   }
 }

@@ -196,7 +196,7 @@ private struct Examination {
         kind: .held,
         problem: counted(waiting.count, "write") + " from the future, held until \(from)"
           + (from == until ? "" : " and later, the last until \(until)"),
-        cure: "check the clock of whoever wrote; a merge or --repair lets in what is due")
+        cure: "check the clock of the device that wrote; a merge or --repair applies what is due")
     ]
   }
 

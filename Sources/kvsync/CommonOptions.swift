@@ -51,7 +51,7 @@ extension CommonOptions {
     } catch let error as KeepsakeError {
       throw error.path == draft.path ? error.at(path) : error
     }
-    // Somebody else has made it meanwhile, or the name is a link to nowhere.
+    // Another program has made it meanwhile, or the name is a link to nowhere.
     guard try draft.publish() else { return try body(try open(path, .existing)) }
     return value
   }

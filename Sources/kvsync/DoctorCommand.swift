@@ -10,10 +10,10 @@ struct DoctorCommand: ParsableCommand {
     commandName: "doctor",
     abstract: "Checks a device: its pages, rows, clock, identity and peers.",
     discussion: """
-      Exits with 1 when it finds something. --repair mends what can be mended without losing a \
-      value: it builds indexes anew, lets in entries that are due, takes back the stamps of a \
-      clock that had run ahead (make sure that this machine's clock is right; the device gets a \
-      new identity), and removes files that an interrupted program left behind. On stderr it tells \
+      Exits with 1 when it finds something. --repair repairs what it can without losing a value: it \
+      rebuilds indexes, applies held entries that are due, revokes the timestamps of a clock that \
+      had run ahead (make sure that this machine's clock is right; the device gets a new \
+      identity), and removes files that an interrupted program left behind. On stderr it names \
       SQLite's version, and whether it has the bug of sqlite.org/wal.html#walresetbug.
 
         kvsync doctor laptop.keepsake
@@ -21,7 +21,7 @@ struct DoctorCommand: ParsableCommand {
       """)
 
   @Argument(help: "The device file.", completion: .file()) var file: String
-  @Flag(help: "Mend what can be mended.") var repair = false
+  @Flag(help: "Repair what can be repaired without losing a value.") var repair = false
   @OptionGroup var common: CommonOptions
 
   func run() throws {

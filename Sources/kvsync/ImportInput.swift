@@ -91,7 +91,7 @@ final class ImportInput {
 
   /// Gathers a part.
   ///
-  /// - Parameter end: tells where it ends in the bytes that it gets, if it does.
+  /// - Parameter end: finds where it ends in the bytes that it gets, if it does.
   /// - Returns: whether the end was found; otherwise the input ended.
   func gather(
     line: Int, until end: (UnsafeBufferPointer<UInt8>) -> Int?

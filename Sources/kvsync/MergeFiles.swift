@@ -41,18 +41,18 @@ final class MergeFiles {
     }
   }
 
-  /// Gives the drafts their names. Nobody may have them open any more.
+  /// Gives the drafts their names. No connection may have them open any more.
   func publish() throws {
     for draft in drafts {
       guard try draft.publish() else {
         throw KeepsakeError(
-          .cannotCreate, path: draft.target, "somebody else has made it meanwhile",
+          .cannotCreate, path: draft.target, "another program has made it meanwhile",
           cure: "merge again")
       }
     }
   }
 
-  /// Temporary copies, so that what a dry run tells is what a merge would do.
+  /// Temporary copies, so that a dry run reports what a merge would do.
   func copies(in folder: TemporaryFolder) throws -> [Device] {
     try DistinctFiles.check(paths)
     return try paths.enumerated().map { place, path in

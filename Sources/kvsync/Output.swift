@@ -58,7 +58,7 @@ struct Output {
     do {
       try FileHandle.standardError.write(contentsOf: Data(text.utf8))
     } catch {
-      exit(EX_IOERR)  // There is nobody left to tell.
+      exit(EX_IOERR)  // There is nowhere left to report to.
     }
   }
 }

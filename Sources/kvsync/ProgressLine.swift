@@ -4,10 +4,10 @@ import Foundation
 import KeepsakeSync
 import Synchronization
 
-/// One line on a terminal that tells how far a merge has come; it is gone when the merge is over.
+/// One line on a terminal that shows how far a merge has come; it is gone when the merge is over.
 final class ProgressLine: Sendable {
   private struct State {
-    /// The direction that is told of, and since when.
+    /// The direction that is shown, and since when.
     var direction: [Int] = []
     var start = ContinuousClock.now
     var last = ContinuousClock.now
@@ -17,13 +17,13 @@ final class ProgressLine: Sendable {
   private let paths: [String]
   private let state = Mutex(State())
 
-  /// - Returns: nil where nobody would see it: standard error is no terminal.
+  /// - Returns: nil where standard error is no terminal.
   init?(_ paths: [String], _ output: Output) {
     guard !output.isQuiet, isatty(STDERR_FILENO) == 1 else { return nil }
     self.paths = paths
   }
 
-  /// What fits into one transaction is over before anybody could read of it.
+  /// What fits into one transaction is over before a person could read the line.
   func show(_ progress: MergeProgress) {
     state.withLock { state in
       let direction = [progress.from, progress.into]

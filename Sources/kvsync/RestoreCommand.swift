@@ -24,7 +24,7 @@ struct RestoreCommand: ParsableCommand {
 
   func run() throws {
     try DistinctFiles.check([backup, file])
-    // Before anything is done: what fails afterwards would be told of a restore that has succeeded.
+    // Before anything is done: a later failure would be reported of a restore that has succeeded.
     let id = try common.open(backup, .readOnly).replica()
     try Device.restore(
       at: file, from: backup, busyTimeout: .milliseconds(common.busyTimeout), clock: common.clock)

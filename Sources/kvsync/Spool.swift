@@ -67,7 +67,7 @@ final class Spool {
     KeepsakeError(system: errno, path: TemporaryFolder.parent)
   }
 
-  /// Nobody else finds it, and it goes with this process.
+  /// No other process finds it, and it goes with this one.
   private static func temporaryFile() throws -> UnsafeMutablePointer<FILE> {
     let folder = try TemporaryFolder()
     guard let file = fopen(folder.path + "/import", "w+e") else { throw failure }

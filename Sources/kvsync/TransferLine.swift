@@ -100,7 +100,7 @@ extension TransferLine {
         throw LineError("the value is not of type \(name): \(error)")
       }
     default:
-      throw LineError("a line has either type and value, or \"deleted\":true; mend it")
+      throw LineError("a line has either type and value, or \"deleted\":true; fix it")
     }
   }
 

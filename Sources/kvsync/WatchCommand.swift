@@ -91,7 +91,7 @@ private final class Interruption {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
         handler()
-        // Whoever reads our output may have stopped; then we would never come to our end.
+        // The reader of our output may have stopped; then this process would never end.
         DispatchQueue.global().asyncAfter(deadline: .now() + 1) { _exit(0) }
       }
       source.resume()

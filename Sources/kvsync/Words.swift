@@ -81,7 +81,7 @@ enum Words {
         _ = try TaggedCell(value)  // Throws for what nests too deep to be stored.
         return value
       } catch let error as JSONError {
-        throw InputError.usage("the value is not JSON: column \(error.column): \(error); mend it")
+        throw InputError.usage("the value is not JSON: column \(error.column): \(error); fix it")
       } catch let error as ValueError {
         throw InputError.usage("the JSON cannot be stored: \(error)")
       }

@@ -37,7 +37,7 @@ import Testing
     try folder.link("bad", to: "nowhere")
     let nowhere = "the symbolic link leads nowhere; "
     let others = FileCommand.allCases.filter { !FileCommand.merges.contains($0) }
-    try folder.expectRefusal(of: "bad", by: others, nowhere + "mend or remove the link", code: 66)
+    try folder.expectRefusal(of: "bad", by: others, nowhere + "fix or remove the link", code: 66)
     let before = try folder.everything()
     for command in FileCommand.merges {
       for options in [[], ["--create"]] {

@@ -20,7 +20,7 @@ struct BadLines: CustomTestStringConvertible, Sendable {
 }
 
 private let good = #"{"key":"good","type":"integer","value":1}"#
-private let shape = #"a line has either type and value, or "deleted":true; mend it"#
+private let shape = #"a line has either type and value, or "deleted":true; fix it"#
 private func nested(_ depth: Int) -> String {
   String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
 }

@@ -119,7 +119,7 @@ import Testing
     try folder.link("nowhere", to: "none")
     try folder.expect(
       "restore", "backup", "nowhere",
-      says: "kvsync: nowhere: the symbolic link leads nowhere; mend or remove the link\n", code: 66)
+      says: "kvsync: nowhere: the symbolic link leads nowhere; fix or remove the link\n", code: 66)
   }
 
   @Test func whatIsInTheBackupsOwnLogIsRestored() throws {

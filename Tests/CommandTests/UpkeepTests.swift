@@ -227,7 +227,7 @@ import Testing
     try folder.must("merge", "future", "a", "--create", Moment.ten.argument)
     let waits =
       "held: 1 write from the future, held until 2026-11-20T11:55:00.000Z; "
-      + "check the clock of whoever wrote; a merge or --repair lets in what is due\n"
+      + "check the clock of the device that wrote; a merge or --repair applies what is due\n"
     try folder.expectDoctor("a", "--repair", Moment.ten.argument, prints: waits, code: 1)
     try folder.expectDoctor("a", Moment.twelve.argument, prints: waits, code: 1)
     try folder.expectDoctor(

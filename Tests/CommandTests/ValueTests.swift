@@ -104,55 +104,55 @@ private let misspellings: [Misspelling] = [
     complaint: "the value is not of type data; write base64"),
   Misspelling(
     type: "json", words: ["[1,"],
-    complaint: "the value is not JSON: column 4: the text ends before a value; mend it"),
+    complaint: "the value is not JSON: column 4: the text ends before a value; fix it"),
   Misspelling(
     type: "json", words: [""],
-    complaint: "the value is not JSON: column 1: the text ends before a value; mend it"),
+    complaint: "the value is not JSON: column 1: the text ends before a value; fix it"),
   Misspelling(
     type: "json", words: ["NaN", "'x'", "yes"],
-    complaint: "the value is not JSON: column 1: this is not a JSON value; mend it"),
+    complaint: "the value is not JSON: column 1: this is not a JSON value; fix it"),
   Misspelling(
     type: "json", words: ["1 2", "[]]"],
-    complaint: "the value is not JSON: column 3: unexpected text after the value; mend it"),
+    complaint: "the value is not JSON: column 3: unexpected text after the value; fix it"),
   Misspelling(
     type: "json", words: ["01", "-01"],
-    complaint: "the value is not JSON: column 1: a number has no leading zero; mend it"),
+    complaint: "the value is not JSON: column 1: a number has no leading zero; fix it"),
   Misspelling(
     type: "json", words: ["1.", "1e"],
-    complaint: "the value is not JSON: column 3: expected a digit; mend it"),
+    complaint: "the value is not JSON: column 3: expected a digit; fix it"),
   Misspelling(
     type: "json", words: ["1e400"],
-    complaint: "the value is not JSON: column 1: this number is too large; mend it"),
+    complaint: "the value is not JSON: column 1: this number is too large; fix it"),
   Misspelling(
     type: "json", words: ["9223372036854775808"],
-    complaint: "the value is not JSON: column 1: this integer does not fit 64 bits; mend it"),
+    complaint: "the value is not JSON: column 1: this integer does not fit 64 bits; fix it"),
   Misspelling(
     type: "json", words: ["[1,]"],
-    complaint: "the value is not JSON: column 4: this is not a JSON value; mend it"),
+    complaint: "the value is not JSON: column 4: this is not a JSON value; fix it"),
   Misspelling(
     type: "json", words: ["{1:2}", "{a:1}"],
-    complaint: "the value is not JSON: column 2: expected a member name in quotes; mend it"),
+    complaint: "the value is not JSON: column 2: expected a member name in quotes; fix it"),
   Misspelling(
     type: "json", words: [#"{"a":1,"a":2}"#],
-    complaint: "the value is not JSON: column 8: duplicate name; mend it"),
+    complaint: "the value is not JSON: column 8: duplicate name; fix it"),
   Misspelling(
     type: "json", words: [#"{"a" 1}"#],
-    complaint: "the value is not JSON: column 6: expected :; mend it"),
+    complaint: "the value is not JSON: column 6: expected :; fix it"),
   Misspelling(
     type: "json", words: [#""x"#],
-    complaint: "the value is not JSON: column 3: unterminated string; mend it"),
+    complaint: "the value is not JSON: column 3: unterminated string; fix it"),
   Misspelling(
     type: "json", words: [#""\x""#, #""\q""#],
-    complaint: "the value is not JSON: column 2: unknown escape; mend it"),
+    complaint: "the value is not JSON: column 2: unknown escape; fix it"),
   Misspelling(
     type: "json", words: [#""\udc00""#, #""\ud800\u0041""#],
-    complaint: "the value is not JSON: column 2: unpaired surrogate; mend it"),
+    complaint: "the value is not JSON: column 2: unpaired surrogate; fix it"),
   Misspelling(
     type: "json", words: ["\"a\tb\""],
-    complaint: "the value is not JSON: column 3: unescaped control character; mend it"),
+    complaint: "the value is not JSON: column 3: unescaped control character; fix it"),
   Misspelling(
     type: "json", words: [String(repeating: "[", count: 50_000)],
-    complaint: "the value is not JSON: column 131: nested deeper than 130 levels; mend it"),
+    complaint: "the value is not JSON: column 131: nested deeper than 130 levels; fix it"),
   Misspelling(
     type: "json", words: [String(repeating: "[", count: 65) + String(repeating: "]", count: 65)],
     complaint: "the JSON cannot be stored: "
