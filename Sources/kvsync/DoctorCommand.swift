@@ -10,9 +10,9 @@ struct DoctorCommand: ParsableCommand {
     commandName: "doctor",
     abstract: "Checks a device: its pages, rows, clock, identity and peers.",
     discussion: """
-      Exits with 1 when it finds something. --repair repairs what it can without losing a value: it \
-      rebuilds indexes, applies held entries that are due, revokes the timestamps of a clock that \
-      had run ahead (make sure that this machine's clock is right; the device gets a new \
+      Exits with 1 when it finds something. --repair repairs what it can without losing a value: \
+      it rebuilds indexes, applies held entries that are due, revokes the timestamps of a clock \
+      that had run ahead (make sure that this machine's clock is right; the device gets a new \
       identity), and removes files that an interrupted program left behind. On stderr it names \
       SQLite's version, and whether it has the bug of sqlite.org/wal.html#walresetbug.
 
