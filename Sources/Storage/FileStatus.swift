@@ -127,3 +127,13 @@ extension KeepsakeError {
     self.init(.inputOutput, path: path, "\(problem) (\(text))", cure: cure, cause: cause)
   }
 }
+
+extension KeepsakeError {
+  /// What a path leads to is not there.
+  package static func missing(_ path: String) -> KeepsakeError {
+    FileStatus.isSymbolicLink(path)
+      ? KeepsakeError(
+        .missing, path: path, "the symbolic link leads nowhere", cure: "fix or remove the link")
+      : KeepsakeError(.missing, path: path, "there is no such file", cure: "check the path")
+  }
+}

@@ -67,13 +67,3 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
   /// One line: where, what, what to do.
   public var description: String { "\(path): \(problem); \(cure)" }
 }
-
-extension KeepsakeError {
-  /// What a path leads to is not there.
-  package static func missing(_ path: String) -> KeepsakeError {
-    FileStatus.isSymbolicLink(path)
-      ? KeepsakeError(
-        .missing, path: path, "the symbolic link leads nowhere", cure: "fix or remove the link")
-      : KeepsakeError(.missing, path: path, "there is no such file", cure: "check the path")
-  }
-}

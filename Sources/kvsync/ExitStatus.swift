@@ -9,23 +9,6 @@ import KeepsakeDevice
 import KeepsakeSettingsBundle
 import KeepsakeValues
 
-/// An ending that is not a failure of the program: the answer is "no".
-struct Negative: Error {
-  /// For stderr; nil when stdout has said it all.
-  let message: String?
-}
-
-/// Words on the command line, or data, that cannot be used.
-struct InputError: Error {
-  enum Kind { case usage, data, missing, unreadable, broken }
-
-  let kind: Kind
-  /// What is wrong; what to do.
-  let message: String
-
-  static func usage(_ message: String) -> InputError { InputError(kind: .usage, message: message) }
-}
-
 struct ExitStatus {
   let code: Int32
   private let line: String?
@@ -62,8 +45,6 @@ struct ExitStatus {
     "(unexpected): \(error); this is a defect of kvsync, please report it"
   }
 
-  static let dashCure = "a value that starts with - follows --"
-
   /// A complaint of ArgumentParser's, in the form of all others: where, what, what to do.
   private static func usageLine(_ error: any Error) -> String {
     let message = KVSync.message(for: error).split(separator: "\n")
@@ -86,7 +67,7 @@ struct ExitStatus {
     let mayBeValue = command != nil && isAboutWord && hasDash
     let cure =
       mayBeValue
-      ? Self.dashCure
+      ? InputError.dashCure
       : "see kvsync help" + (command.map { " " + $0 } ?? "")
     return "\(place): \(message.prefix(1).lowercased())\(message.dropFirst()); \(cure)"
   }

@@ -22,12 +22,12 @@ struct ImportFile {
     if try isWide(head) {
       let bytes = try whole()
       guard let text = try PropertyList.transcoded(bytes, file: input.name),
-        Self.first(text) == UInt8(ascii: "<")
+        ImportInput.first(text) == UInt8(ascii: "<")
       else { throw PropertyList.foreignFormat(bytes, file: input.name) ?? fail("1", Self.notUTF8) }
       return try forEach(xml: text, isTranscoded: true, body)
     }
-    if head.starts(with: Self.mark) { for _ in Self.mark { input.skip() } }
-    switch Self.first(head) {
+    if head.starts(with: ImportInput.mark) { for _ in ImportInput.mark { input.skip() } }
+    switch ImportInput.first(head) {
     // Nothing but a property list starts with it.
     case UInt8(ascii: "<"): try forEach(xml: whole(), isTranscoded: false, body)
     case UInt8(ascii: "["): try forEachElement(body)
@@ -65,13 +65,6 @@ struct ImportFile {
   }
 
   private static let notUTF8 = "this is not UTF-8; convert the file"
-  private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-  static let blanks: Set<UInt8> = [0x20, 0x09, 0x0D, 0x0A]
-
-  /// The first byte that is not white space, nor of a byte order mark.
-  static func first(_ bytes: some Sequence<UInt8>) -> UInt8? {
-    bytes.first { !blanks.contains($0) && !mark.contains($0) }
-  }
 
   func fail(_ place: String, _ message: String) -> InputError {
     InputError(kind: .data, message: "\(input.name):\(place): \(message)")
@@ -87,7 +80,7 @@ extension ImportFile {
       line += 1
       isEnd = try !input.gather(line: line) { $0.firstIndex(of: 0x0A) }
       if !isEnd { input.skip() }
-      guard !input.part.allSatisfy(Self.blanks.contains) else { continue }
+      guard !input.part.allSatisfy(ImportInput.blanks.contains) else { continue }
       do {
         let record = try record(at: line, cure: "write one JSON object a line")
         let write = try write(record, at: "\(line)")
@@ -139,7 +132,7 @@ extension ImportFile {
       let hasEnd = try input.gather(line: 1) { element.find(in: $0) }
       isOver = try input.next() == UInt8(ascii: "]")
       let length = input.part.count { $0 & 0xC0 != 0x80 }
-      if hasEnd, input.part.allSatisfy(Self.blanks.contains) {
+      if hasEnd, input.part.allSatisfy(ImportInput.blanks.contains) {
         if isOver, number == 0 { break }
         throw fail("1:\(column + length + 1)", "this is not a JSON value; \(cure)")
       }
@@ -162,7 +155,7 @@ extension ImportFile {
   /// - Returns: how many.
   private func skipBlanks() throws -> Int {
     var count = 0
-    while let byte = try input.next(), Self.blanks.contains(byte) {
+    while let byte = try input.next(), ImportInput.blanks.contains(byte) {
       input.skip()
       count += 1
     }

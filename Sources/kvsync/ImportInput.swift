@@ -45,12 +45,20 @@ final class ImportInput {
     InputError(kind: kind, message: "\(name): \(message)")
   }
 
+  static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+  static let blanks: Set<UInt8> = [0x20, 0x09, 0x0D, 0x0A]
+
+  /// The first byte that is not white space, nor of a byte order mark.
+  static func first(_ bytes: some Sequence<UInt8>) -> UInt8? {
+    bytes.first { !blanks.contains($0) && !mark.contains($0) }
+  }
+
   /// The beginning, with white space as far as something follows it within 16 MiB, which is not
   /// used up; empty when there is nothing.
   func head() throws -> [UInt8] {
     if place == chunk.count { try refill() }
     var start = chunk
-    while start.count < 1 << 24, ImportFile.first(chunk) == nil, !chunk.isEmpty {
+    while start.count < 1 << 24, Self.first(chunk) == nil, !chunk.isEmpty {
       try refill()
       start += chunk
     }

@@ -44,7 +44,7 @@ struct KVSync: ParsableCommand {
     for word in words where word.hasPrefix("-") && !word.hasPrefix("--") && word.utf8.count > 2 {
       guard word.contains("h") else { continue }
       throw InputError.usage(
-        "(command line): unknown option '\(word)'; \(ExitStatus.dashCure)")
+        "(command line): unknown option '\(word)'; \(InputError.dashCure)")
     }
   }
 
