@@ -42,7 +42,7 @@ extension Backing {
   /// Reports what failed; without a version each time.
   func report(
     _ operation: SettingFailure.Operation, _ error: any Error, key: String = "",
-    version: FailureLog.Version? = nil, state: State? = nil
+    version: FailureLog.Version? = nil, state: StoreState? = nil
   ) {
     let failure = error as? SettingFailure ?? failure(operation, error, key: key)
     failures.report(failure, version: version, state: state)

@@ -58,11 +58,11 @@ final class Backing: Sendable {
 
   /// What was read since the present state began.
   private struct Cache {
-    var state: State?
+    var state: StoreState?
     var values: [ByteText: StoredValue?] = [:]
 
     /// - Parameter state: from before the value was read: so it may be newer, and never older.
-    mutating func keep(_ value: StoredValue?, of key: ByteText, as state: State) {
+    mutating func keep(_ value: StoredValue?, of key: ByteText, as state: StoreState) {
       // A caller that asks for ever new keys must not fill the memory.
       if self.state != state || values.count >= 200_000 { values = [:] }
       self.state = state
@@ -104,29 +104,11 @@ final class Backing: Sendable {
     }
   }
 
-  /// What a value is read from.
-  struct State: Equatable, Sendable {
-    let versions: ReadVersions
-    let version: ReadVersion
-
-    fileprivate init?(_ versions: ReadVersions) {
-      guard let version = versions.now else { return nil }
-      (self.versions, self.version) = (versions, version)
-    }
-
-    /// Whether nothing has changed since: a commit, a layer in memory, the place.
-    var isCurrent: Bool { versions.isNow(version) }
-
-    static func == (a: State, b: State) -> Bool {
-      a.versions === b.versions && a.version == b.version
-    }
-  }
-
   /// The present state; nil where it is unknown, and everything has to be read.
-  var state: State? { State(place.versions) }
+  var state: StoreState? { StoreState(place.versions) }
 
   /// Whether what was read since `state` may be kept: the store may have moved meanwhile.
-  func isHere(_ state: State) -> Bool { state.versions === place.versions }
+  func isHere(_ state: StoreState) -> Bool { state.versions === place.versions }
 
   /// The value of the first layer that has one.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {

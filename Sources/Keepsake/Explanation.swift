@@ -89,16 +89,6 @@ public struct Explanation: Sendable, Hashable {
   }
 }
 
-extension SettingsStore {
-  /// Where the value of a key comes from: every layer that has something to say, read at one
-  /// moment. `$name.explain()` adds the default of a property.
-  ///
-  /// - Throws: `KeepsakeError` when the file cannot be read.
-  public func explain(_ key: String) throws(KeepsakeError) -> Explanation {
-    try backing.explanation(key)
-  }
-}
-
 // MARK: - For a person
 
 extension Explanation: CustomStringConvertible {

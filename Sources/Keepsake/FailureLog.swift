@@ -18,7 +18,7 @@ final class FailureLog: Sendable {
   private struct Reported {
     let version: Version
     /// In which it was found in force; nil where that is unknown.
-    var state: Backing.State?
+    var state: StoreState?
   }
 
   private let state = Mutex(State())
@@ -34,7 +34,7 @@ final class FailureLog: Sendable {
   /// is unknown, the state of the file, and why it could not be read.
   enum Version: Sendable, Equatable {
     case layer(Explanation.Layer)
-    case unknown(Backing.State?, cause: String)
+    case unknown(StoreState?, cause: String)
 
     fileprivate var isKnown: Bool {
       if case .layer = self { true } else { false }
@@ -42,7 +42,7 @@ final class FailureLog: Sendable {
   }
 
   /// Whether the version of a key that is in force in a state was reported.
-  func hasReported(_ key: String, in present: Backing.State) -> Bool {
+  func hasReported(_ key: String, in present: StoreState) -> Bool {
     state.withLock { $0.reported[ByteText(key)]?.state == present }
   }
 
@@ -51,7 +51,7 @@ final class FailureLog: Sendable {
   ///     would fill the log.
   ///   - present: from before the version was looked up.
   func report(
-    _ failure: SettingFailure, version: Version? = nil, state present: Backing.State? = nil
+    _ failure: SettingFailure, version: Version? = nil, state present: StoreState? = nil
   ) {
     let isNew = state.withLock { state in
       if let version {

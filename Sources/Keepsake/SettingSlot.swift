@@ -23,14 +23,13 @@ final class SettingSlot: Sendable {
   /// An object, because a read would copy a structure of this size.
   private final class Known: Sendable {
     let box: any AnyObject & Sendable
-    private let versions: ReadVersions
-    private let version: ReadVersion
+    private let state: StoreState
 
-    init(_ box: any AnyObject & Sendable, _ state: Backing.State) {
-      (self.box, versions, version) = (box, state.versions, state.version)
+    init(_ box: any AnyObject & Sendable, _ state: StoreState) {
+      (self.box, self.state) = (box, state)
     }
 
-    var isCurrent: Bool { versions.isNow(version) }
+    var isCurrent: Bool { state.isCurrent }
   }
 
   private let state = Mutex(State())
@@ -57,7 +56,7 @@ final class SettingSlot: Sendable {
   }
 
   /// - Parameter origin: from before the value was read: so it may be newer, and never older.
-  func keep(_ box: any AnyObject & Sendable, as origin: Backing.State) {
+  func keep(_ box: any AnyObject & Sendable, as origin: StoreState) {
     let known = Known(box, origin)
     let last = state.withLock { state -> Known? in
       guard state.binding?.backing.isHere(origin) == true else { return nil }

@@ -29,12 +29,10 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
     logger: Logger = Logger(label: "keepsake")
   ) throws {
     try super.init(
-      device: device, store: (suite ?? bundle?.suite).map(Self.storeName) ?? StoreName.defaults,
+      device: device, store: (suite ?? bundle?.suite).map(StoreName.suite) ?? StoreName.defaults,
       arguments: arguments, registered: device.core.shared.registered, bundle: bundle,
       durability: durability, logger: logger)
   }
-
-  static func storeName(suite: String) -> String { "\(StoreName.defaults):\(suite)" }
 
   /// Lets this store object see a suite, the store that `UserDefaultsStore(on:suite:)` gives: what
   /// was set there right below what was set here, its seeds below those of this store. Of several

@@ -50,6 +50,9 @@ package enum StoreName {
   package static let cloud = "cloud"
   package static let defaults = "defaults"
 
+  /// A suite of the defaults.
+  package static func suite(_ name: String) -> String { "\(defaults):\(name)" }
+
   /// Whether entries of this store are synced: those of `cloud` and `cloud:<name>` are.
   package static func isSynced(_ name: String) -> Bool {
     name.utf8.elementsEqual(cloud.utf8) || name.utf8.starts(with: "cloud:".utf8)
