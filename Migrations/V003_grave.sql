@@ -22,10 +22,9 @@ CREATE TABLE forgotten (
                                               -- (collection)
 ) STRICT;
 
--- Who takes a conflict over from another device's log: the identity that device had when it began.
--- In both logs, as long as either has the conflict (handover).
+-- Between which devices a conflict went last, by the identities that they had when that began: who
+-- took it over, in both logs, and whose log it came from, in the receiving one (handover).
 ALTER TABLE conflict ADD COLUMN receiver INTEGER NOT NULL DEFAULT 0;
--- From whose log it comes: the identity that device had then. In the receiving log (handover).
 ALTER TABLE conflict ADD COLUMN giver INTEGER NOT NULL DEFAULT 0;
 
 -- A conflict is found in another log without a look at all that are there.

@@ -25,9 +25,9 @@ package final class Core: Sendable {
     folder: TemporaryFolder? = nil
   ) throws(KeepsakeError) {
     self.shared = shared
-    storage = Storage(opened, file: file, layers: shared.layers, folder: folder) { [shared] in
-      shared.upkeep.report($0)
-    }
+    storage = Storage(
+      opened, file: file, layers: shared.layers, folder: folder,
+      findTooLarge: { try $0.checkSizes() }, report: { [shared] in shared.upkeep.report($0) })
     shared.feed.register(storage)
     if !isReadOnly { try storage.access { try $0.run(Incoming.table) } }
   }
@@ -35,9 +35,7 @@ package final class Core: Sendable {
   /// Uses the connection outside of a transaction, if there is none to join: each statement sees
   /// its own snapshot.
   package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
-    try storage.access { connection in
-      try connection.namingLargeEntries { try body(connection) }
-    }
+    try storage.access(body)
   }
 
   /// From now on nothing is committed once `sender` was written to while we read it.

@@ -109,15 +109,6 @@ extension Connection {
 extension Connection {
   private static var all: String { "FROM entry AS e ORDER BY e.store, e.key" }
 
-  /// What `body` returns; an error about a row that is too large names the first such entry.
-  func namingLargeEntries<Value>(_ body: () throws -> Value) throws -> Value {
-    do {
-      return try body()
-    } catch where KeepsakeError.isRowTooLarge(error) {
-      try checkSizes()
-      throw error
-    }
-  }
-
+  /// Throws for the first entry that no other device would take.
   func checkSizes() throws { _ = try extent(of: Self.all, in: path) }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
+
 /// What has failed in the body of a transaction, or of a part of one, without being thrown there.
 // Only used from within the queue of its core.
 final class Unthrown {

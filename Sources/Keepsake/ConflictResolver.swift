@@ -46,6 +46,9 @@ final class ConflictResolver: Sendable {
   private let backing: Backing
   private let resolve: @Sendable (Conflict) throws -> Void
   private let hasEnded = Mutex(false)
+  /// What could not be resolved here: two resolvers that fail would take it from each other for
+  /// ever.
+  private let failed = Mutex<Set<[Cell]>>([])
   private let queue = DispatchQueue(label: "keepsake.conflicts", qos: .utility)
 
   init(_ backing: Backing, _ resolve: @escaping @Sendable (Conflict) throws -> Void) {
@@ -79,7 +82,8 @@ final class ConflictResolver: Sendable {
     var failure: KeepsakeError?
     for partner in device.partners {
       do throws(KeepsakeError) {
-        try device.takeConflicts(store: backing.store, from: partner)
+        let failed = failed.withLock { $0 }
+        try device.takeConflicts(store: backing.store, from: partner, except: failed)
       } catch {
         failure = failure ?? error
       }
@@ -93,7 +97,12 @@ final class ConflictResolver: Sendable {
       // Within the transaction of this device, which the store cannot leave meanwhile.
       let isHere = backing.device.core === device.core
       guard isHere, !hasEnded.withLock({ $0 }) else { throw CancellationError() }
-      try resolve(conflict)
+      do {
+        try resolve(conflict)
+      } catch {
+        failed.withLock { _ = $0.insert(conflict.identity) }
+        throw error
+      }
     }
   }
 }

@@ -45,8 +45,8 @@ extension SettingsStore {
   ///     }
   ///
   /// - Parameter resolve: writes the store as ever, or nothing to leave the winner in force; it
-  ///   cannot merge. Where
-  ///   the same closure runs on two devices it should come to the same value on both.
+  ///   cannot merge. Where the same closure runs on two devices it should come to the same value on
+  ///   both.
   public func resolveConflicts(
     _ resolve: @escaping @Sendable (Conflict) throws -> Void
   ) -> ObservationToken {

@@ -19,6 +19,8 @@ package final class Storage: Sendable {
   /// Nil where nothing is written, or no log is.
   package let checkpoints: Checkpoints?
   package let still: StillFile?
+  /// Throws the name of a row that is too large.
+  private let findTooLarge: @Sendable (Connection) throws -> Void
   /// Deleted when the connection has gone.
   private let folder: TemporaryFolder?
 
@@ -26,11 +28,14 @@ package final class Storage: Sendable {
 
   /// - Parameters:
   ///   - layers: counts the changes of what is read besides the file.
+  ///   - findTooLarge: throws the name of a row that SQLite has refused as too large.
   ///   - report: gets the failures of upkeep that no caller waits for.
   package init(
     _ opened: Opened, file: FileID?, layers: LayerVersion, folder: TemporaryFolder? = nil,
+    findTooLarge: @escaping @Sendable (Connection) throws -> Void = { _ in },
     report: @escaping @Sendable (KeepsakeError) -> Void = { _ in }
   ) {
+    self.findTooLarge = findTooLarge
     (location, mode, self.file, self.folder) = (opened.location, opened.mode, file, folder)
     (queue, busyHandler, still) = (opened.queue, opened.busyHandler, opened.still)
     versions = ReadVersions(
@@ -56,7 +61,14 @@ package final class Storage: Sendable {
       return try queue.unsafeReentrantWrite { database in
         let connection = Connection(database, location)
         return try StillFile.checking(still) {
-          try connection.explaining { try body(connection) }
+          try connection.explaining {
+            do {
+              return try body(connection)
+            } catch where KeepsakeError.isRowTooLarge(error) {
+              try findTooLarge(connection)
+              throw error
+            }
+          }
         }
       }
     } catch {

@@ -25,6 +25,16 @@ public struct Conflict: Sendable, Hashable {
   public let isResolved: Bool
 }
 
+extension Conflict {
+  /// What identifies it in every log.
+  package var identity: [Cell] {
+    [
+      .text(store), .text(key), .integer(lostStamp.rawValue), .integer(lostOrigin.rawValue),
+      .integer(winnerStamp.rawValue),
+    ]
+  }
+}
+
 extension Device {
   /// The log of what lost merges on this device, oldest first.
   ///

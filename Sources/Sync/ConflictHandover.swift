@@ -10,22 +10,27 @@
 // What is on its way names the giver too: a log that the conflict passed through before says that
 // it was handed over, but not to whom since.
 //
-// Between 1 and 3 no other device may take the same conflict, or the one drops it and the other
-// finds nothing to open. So both files are leased meanwhile, for one conflict at a time: merges of
-// other processes need not wait for all of them.
+// Both files are leased from the look at the giving log to 3, for one conflict at a time: merges of
+// other processes need not wait for all of them. A log that has dropped the conflict meanwhile does
+// not say what became of it; then it is opened, so that it may be resolved twice but is not lost.
 
 package import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeValues
 
 extension Device {
   /// Takes over the conflicts of a store that are open in the log of another device.
   ///
   /// - Throws: `KeepsakeError`; what was not taken over stays open there.
-  package func takeConflicts(store: String, from other: Device) throws(KeepsakeError) {
+  ///
+  /// - Parameter left: the identities of those that are not taken.
+  package func takeConflicts(
+    store: String, from other: Device, except left: Set<[Cell]> = []
+  ) throws(KeepsakeError) {
     guard !isReadOnly, !other.isReadOnly else { return }
     try settle(store, with: other)
     try other.settle(store, with: self)
     let open = try other.core.access { try $0.conflictLog.handovers(of: store, .open) }
+      .filter { !left.contains($0.identity) }
     for handover in open {
       try alone(with: other) { () throws(KeepsakeError) in try take(handover, from: other) }
     }
@@ -46,9 +51,12 @@ extension Device {
     }
   }
 
-  private func take(
+  func take(
     _ handover: ConflictLog.Handover, from other: Device
   ) throws(KeepsakeError) {
+    // Another handle may have taken it since the look, and given it on.
+    let given = try other.core.access { try $0.conflictLog.progress(of: handover) }
+    guard given?.state == .open else { return }
     let (giver, receiver) = (try other.replica().rawValue, try replica().rawValue)
     try core.write { (try $0.conflictLog.expect(handover, from: giver, by: receiver), []) }
     try other.core.write { (try $0.conflictLog.handOver(handover, to: receiver), []) }

@@ -174,7 +174,7 @@ extension ConflictLog {
     fileprivate let cells: [Cell]
 
     /// What identifies it: store, key, loser's timestamp and origin, winner's timestamp.
-    fileprivate var identity: [Cell] { [cells[0], cells[1], cells[4], cells[5], cells[7]] }
+    var identity: [Cell] { [cells[0], cells[1], cells[4], cells[5], cells[7]] }
     fileprivate static let isSame =
       "store = ?1 AND key = ?2 AND loser_hlc = ?3 AND loser_origin = ?4 AND winner_hlc = ?5"
   }
@@ -209,13 +209,10 @@ extension ConflictLog {
 
   /// Notes a conflict as on its way, unless it is open or resolved here, as in the log of a copy.
   func expect(_ handover: Handover, from giver: Int64, by receiver: Int64) throws {
-    guard try progress(of: handover) == nil else {
-      return try connection.run(
-        """
-        UPDATE conflict SET resolved = 2, receiver = ?6, giver = ?7
-        WHERE \(Handover.isSame) AND resolved IN (2, 3)
-        """, handover.identity + [.integer(receiver), .integer(giver)])
-    }
+    // Anew, or it might be the oldest, and the next to be dropped.
+    try connection.run(
+      "DELETE FROM conflict WHERE \(Handover.isSame) AND resolved IN (2, 3)", handover.identity)
+    guard try progress(of: handover) == nil else { return }
     try connection.run(
       """
       INSERT INTO conflict (\(Self.columns), resolved, receiver, giver)

@@ -3,8 +3,8 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-/// Two devices that read each other's entries: `examine`, then a pull each way, then one that
-/// brings the first reader past what the other has just got from it.
+/// Two devices that read each other's entries: `introduce` and `lookBack`, then a pull each way,
+/// then one that brings the first reader past what the other has just got from it.
 struct Meeting {
   let devices: [Device]
   /// Places in `devices`.

@@ -89,6 +89,39 @@ import Testing
     #expect(try decided() == [0, 0, 0])
   }
 
+  /// Two handles of one device have looked; the other one has taken it, and given it on.
+  @Test func whatHasBeenGivenOnSinceTheLookIsNotTakenAgain() throws {
+    let seen = try giver.core.access { try $0.conflictLog.handovers(of: "cloud", .open) }
+    try first.takeConflicts(store: "cloud", from: giver)
+    try second.takeConflicts(store: "cloud", from: first)
+    #expect(try states == [3, 3, 0])
+    for handover in seen { try first.take(handover, from: giver) }
+    #expect(try states == [3, 3, 0])
+    #expect(try decided() == [0, 0, 1])
+  }
+
+  @Test func whatComesBackIsTheNewestOfItsLog() throws {
+    try first.takeConflicts(store: "cloud", from: giver)
+    try giver.core.write { connection in
+      try connection.run(
+        """
+        INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+          winner_tag, winner_hlc, winner_origin, at)
+        VALUES ('other', 'k', 1, 'lost', 1, 1, 1, 2, 2, 3)
+        """)
+      return ((), [])
+    }
+    try giver.takeConflicts(store: "cloud", from: first)
+    #expect(try giver.conflicts().map(\.store) == ["other", "cloud"])
+    #expect(try decided() == [1, 0, 0])
+  }
+
+  @Test func whatCouldNotBeResolvedIsNotTakenBack() throws {
+    let identity = try #require(try giver.conflicts().first).identity
+    try first.takeConflicts(store: "cloud", from: giver, except: [identity])
+    #expect(try states == [0, nil, nil])
+  }
+
   /// Ends between the second step of a handover and the third.
   private func mark(by device: Device) throws {
     try begin(by: device)
