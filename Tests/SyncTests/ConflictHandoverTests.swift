@@ -179,7 +179,7 @@ import Testing
       try first.takeConflicts(store: "cloud", from: giver)
     }
     let searches = trace.statements.filter { $0.contains("winner_hlc = ?5") }
-    #expect(searches.count == 3)
+    #expect(searches.count == 4)
     for sql in searches {
       let steps = try first.core.access { connection in
         try connection.all("EXPLAIN QUERY PLAN \(sql)") { $0.text(3) }
