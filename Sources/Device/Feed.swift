@@ -52,7 +52,7 @@ final class Feed: Sendable {
     }
   }
 
-  /// The core to look through: the one that writes, while there is one.
+  /// The storage to look through: the one that writes, while there is one.
   private var storage: Storage? {
     let files = files.withLock { $0.compactMap(\.storage) }
     return files.first { !$0.isReadOnly } ?? files.first { $0.versions.seesOthers }

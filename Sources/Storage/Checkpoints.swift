@@ -9,9 +9,9 @@ import GRDBSQLite
 import KeepsakeValues
 import Synchronization
 
-/// The checkpoints of one core.
+/// The checkpoints of one file, as one `Storage` runs them.
 ///
-/// It does not keep the core, which stops it before it closes.
+/// It does not retain the storage, which stops it before it closes.
 package final class Checkpoints: Sendable {
   /// Frames of the log, each one page, from which on it is moved.
   static let usualLimit = 1000
@@ -26,14 +26,14 @@ package final class Checkpoints: Sendable {
   }
 
   private let location: Location
-  /// Of the core: it waits without a limit for what this process does itself.
+  /// Of the storage: it waits without a limit for what this process does itself.
   private let writers: BusyHandler
   private let report: @Sendable (KeepsakeError) -> Void
-  /// Frames in the log after the last commit through the core's connection.
+  /// Frames in the log after the last commit through the storage's connection.
   private let length = Atomic<Int>(0)
   private let limit = Atomic<Int>(usualLimit)
   private let state = Mutex(State())
-  /// Whether the core is closed. Held while a checkpoint runs.
+  /// Whether the storage is closed. Held while a checkpoint runs.
   private let isStopped = Mutex(false)
 
   init(

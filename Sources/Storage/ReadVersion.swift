@@ -110,7 +110,7 @@ package final class ReadVersions: Sendable {
   /// - Parameters:
   ///   - index: nil in memory, and where SQLite has none. It ends with this object.
   ///   - layers: of the file.
-  ///   - isPrivate: whether only this core can write; then its commits are counted.
+  ///   - isPrivate: whether only this storage can write; then its commits are counted.
   init(_ index: WalIndex?, layers: LayerVersion, isPrivate: Bool) {
     self.layers = layers
     self.index = index
