@@ -55,7 +55,7 @@ import Testing
   @Test func aCopyIsFound() throws {
     let devices = try SimulatedDevices(count: 1)
     try SharedSettings(on: devices[0]).theme = "dark"
-    let copy = try devices.copy(0)  // as `cp` does, without telling anybody
+    let copy = try devices.copy(0)  // as `cp` does
     let report = try devices.meet(0, copy)
     #expect(report.events == [.cloneDetected(device: 1)])
   }
