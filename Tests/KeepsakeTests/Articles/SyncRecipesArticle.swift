@@ -42,13 +42,13 @@ import Testing
     let session = SyncSession(laptop, stick) { report in
       log.add("\(report.changes.count) changes")
     } onFailure: { error in
-      log.add("not met: \(error)")
+      log.add("not synced: \(error)")
     }
     here.theme = "dark"
     #expect(heard.wait { $0.contains { $0.new == "dark" } })
     session.cancel()
     observation.cancel()
-    #expect(!log.lines.contains { $0.hasPrefix("not met") })
+    #expect(!log.lines.contains { $0.hasPrefix("not synced") })
   }
 
   /// In the terminal of a machine whose `ssh` and `rsync` reach folders beside it.
@@ -61,7 +61,7 @@ import Testing
         rsync -aI relay.keepsake "$host:relay.keepsake" &&
           ssh "$host" kvsync merge relay.keepsake settings.keepsake --quiet &&
           rsync -aI "$host:relay.keepsake" relay.keepsake ||
-          echo "$host was not met" >&2
+          echo "$host was not synced" >&2
       done
     done
     """#
@@ -107,7 +107,7 @@ import Testing
     }
     // A host that cannot be reached is told of, and holds nobody up.
     let lame = try run("mv mail gone; kvsync set web/settings.keepsake k 1; sync")
-    #expect(lame.stderr.hasSuffix("mail was not met\n") && lame.code == 0, "\(lame)")
+    #expect(lame.stderr.hasSuffix("mail was not synced\n") && lame.code == 0, "\(lame)")
     #expect(try run("kvsync get db/settings.keepsake k").stdout == "1\n")
     let back = try run("mv gone mail; sync; kvsync get mail/settings.keepsake k")
     #expect(back == Ending(stdout: "1\n"))
