@@ -10,7 +10,7 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "main-actor", dependencies: [.product(name: "Keepsake", package: "Keepsake")],
-      // Everything is on the main actor unless it says otherwise, as in a new Xcode project.
+      // The default isolation is the main actor, as in a new Xcode project.
       swiftSettings: [.defaultIsolation(MainActor.self)])
   ],
   swiftLanguageModes: [.v6]

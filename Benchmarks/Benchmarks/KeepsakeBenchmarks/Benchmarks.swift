@@ -2,7 +2,7 @@
 //
 // swift package --package-path Benchmarks benchmark
 //
-// Machines differ and are shared: compare the rows of one run with each other.
+// Machines differ, and other programs use them: compare only rows of one run.
 
 import Benchmark
 

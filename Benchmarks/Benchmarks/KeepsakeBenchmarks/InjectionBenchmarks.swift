@@ -60,7 +60,7 @@ private func lookUp<T: Sendable>(_ name: String, _ key: Container.Key<T>) {
       benchmark.startMeasurement()
       for _ in benchmark.scaledIterations { blackHole(try container.get(key)) }
     }
-    // Two threads share the iterations: wall time for each of them.
+    // Two threads share the iterations: the wall time of each.
     Benchmark("inject: \(name), two threads\(suffix)", configuration: manyLookups) { benchmark in
       let container = container(amongOthers: amongOthers)
       blackHole(try container.get(key))
@@ -86,7 +86,7 @@ func injectionBenchmarks() {
   lookUp("named", Container.Key<Beta>("main"))
   lookUp("new object, three dependencies", Container.Key<Trio>())
 
-  // What a lookup cannot be faster than: a lock and a dictionary.
+  // The lower bound of a lookup: a lock and a dictionary.
   Benchmark("inject: limit, a lock and a dictionary", configuration: manyLookups) { benchmark in
     let objects = Mutex([ObjectIdentifier(Alpha.self): Alpha()])
     benchmark.startMeasurement()

@@ -12,8 +12,8 @@ private final class Pair {
   private let folder: String
 
   /// - Parameters:
-  ///   - counts: how many keys each has.
-  ///   - isScattered: whether they arrived in another order than they lie in.
+  ///   - counts: the number of keys of each.
+  ///   - isScattered: whether the order of arrival differs from the order of the keys.
   init(_ counts: [Int] = [count, count], isScattered: Bool = false) throws {
     let folder = NSTemporaryDirectory() + UUID().uuidString
     self.folder = folder
@@ -40,7 +40,7 @@ private final class Pair {
 
   func devices() throws -> [Device] { try paths.map { try Device(path: $0) } }
 
-  /// Writes 1,000 keys anew on the first device, spread over all of them.
+  /// Writes 1,000 keys again on the first device, spread over all of them.
   func change(_ round: Int) throws {
     try RawDatabase(paths[0]).execute(
       """
@@ -60,7 +60,7 @@ private final class Pair {
     return sqlite3_column_int64(statement, 0)
   }
 
-  /// The limit: one statement by the C API, from the first into the second.
+  /// The limit: one statement through the C API, from the first file into the second.
   ///
   /// - Parameter rows: the FROM clause.
   func upsert(_ rows: String, from: Int = 0, into: Int = 1) throws {
@@ -128,7 +128,7 @@ private func incrementalBenchmarks() {
   let options = Benchmark.Configuration(
     metrics: [.wallClock, .cpuTotal], warmupIterations: 1, scalingFactor: .one,
     maxDuration: .seconds(20), maxIterations: 20)
-  /// Two devices that have met.
+  /// Two devices that have synced.
   let met = Result {
     let pair = try Pair()
     let devices = try pair.devices()

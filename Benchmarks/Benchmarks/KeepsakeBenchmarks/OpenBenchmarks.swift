@@ -5,7 +5,7 @@ import Foundation
 import GRDBSQLite
 import Keepsake
 
-/// Files with many keys of thirty-two bytes, made once for all rows of a run.
+/// Files with many values of thirty-two bytes, created once for all rows of a run.
 private enum Fixtures {
   static let thousand = Result { try make(1_000) }
   static let hundredThousand = Result { try make(100_000) }
@@ -34,7 +34,7 @@ func openBenchmarks() {
   for (count, fixture, configuration) in rows {
     Benchmark("open: warm, and read one of \(count) keys", configuration: configuration) {
       benchmark in
-      // Another path, or the open device would be shared; the same file otherwise.
+      // A copy at another path: one path would share the open device.
       let path = try copy(fixture.get())
       defer { remove(path) }
       benchmark.startMeasurement()
@@ -84,7 +84,7 @@ func openBenchmarks() {
 private func copy(_ device: Device) throws -> String {
   let path = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString).keepsake"
   try device.backup(to: URL(fileURLWithPath: path))
-  // The first open gives a copy its log.
+  // The first open creates the log of the copy.
   _ = try BenchmarkSettings(on: Device(path: path)).count
   return path
 }
@@ -93,7 +93,7 @@ private func remove(_ path: String) {
   for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
 }
 
-/// What the process holds of memory; of mapped files what is read of them.
+/// The resident memory of the process, with the pages of mapped files that were read.
 private func residentKilobytes() -> Int {
   guard let file = fopen("/proc/self/statm", "r") else { return 0 }
   defer { fclose(file) }

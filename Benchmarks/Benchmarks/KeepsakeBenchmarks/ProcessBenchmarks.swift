@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two processes on one file. The second one is this program again, told by its environment what to
+// Two processes on one file. The second one is this program again; its environment says what to
 // do.
 
 import Benchmark
@@ -8,7 +8,7 @@ import Foundation
 import Keepsake
 import Synchronization
 
-/// What the second process does; it ends when it is killed.
+/// The work of the second process, until it is killed.
 enum OtherProcess {
   private static let role = "KEEPSAKE_BENCHMARK_ROLE"
   private static let file = "KEEPSAKE_BENCHMARK_FILE"
@@ -24,7 +24,7 @@ enum OtherProcess {
     return process
   }
 
-  /// In the second process: does what it was told, and never returns.
+  /// In the second process: does its work, and never returns.
   static func runIfTold() {
     let environment = ProcessInfo.processInfo.environment
     guard let role = environment[role], let path = environment[file] else { return }
@@ -45,7 +45,7 @@ enum OtherProcess {
     exit(1)
   }
 
-  /// Nanoseconds of a clock that all processes share.
+  /// Nanoseconds, by a clock that all processes share.
   static func now() -> UInt64 { clock_gettime_nsec() }
 
   private static func clock_gettime_nsec() -> UInt64 {
@@ -73,7 +73,7 @@ func processBenchmarks() {
   }
 }
 
-/// One run that measures by itself, many times.
+/// One run that takes many measurements itself.
 private func row(
   _ name: String, _ unit: String, _ body: @escaping @Sendable ((Int) -> Void) throws -> Void
 ) {
@@ -87,7 +87,7 @@ private func row(
   }
 }
 
-/// This process and another one on one file.
+/// This process and a second one on one file.
 private final class TwoProcesses: Sendable {
   let settings: BenchmarkSettings
   private let other: Process

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// 10 MB of a Settings bundle: 100 in a second are 1,000 MB/s.
+// 10 MB of a Settings bundle: 100 runs per second are 1,000 MB/s.
 
 import Benchmark
 import Foundation
@@ -27,7 +27,7 @@ func propertyListBenchmarks() {
   }
 }
 
-/// A pane with one row of each type after another, laid out as Xcode does it.
+/// A pane that repeats one row of each type, formatted as by Xcode.
 private func settingsFile(_ size: Int) -> [UInt8] {
   let types: [(String, [(String, String)])] = [
     ("Group", [("FooterText", "<string>What these are for, &amp; a few words more, é.</string>")]),

@@ -2,7 +2,7 @@
 
 import GRDBSQLite
 
-/// SQLite by its C API alone: the limit that the benchmarks compare with.
+/// SQLite through its C API alone: the limit that the benchmarks compare with.
 final class RawDatabase {
   private var connection: OpaquePointer?
 
@@ -33,7 +33,7 @@ final class RawDatabase {
   }
 }
 
-/// A prepared statement, run again and again.
+/// A prepared statement for many runs.
 func run(_ statement: OpaquePointer?) {
   sqlite3_step(statement)
   sqlite3_reset(statement)

@@ -14,11 +14,11 @@ final class BenchmarkSettings: UserDefaultsStore, @unchecked Sendable {
   }
 }
 
-/// Thirty-two bytes, and another thirty-two.
+/// Two different texts of thirty-two bytes.
 let texts = (0..<2).map { "a string of thirty-two bytes ...\($0)" }.map { String($0.dropFirst()) }
 
 func readBenchmarks() {
-  // So many that the first read, from the file, does not count.
+  // Enough iterations to make the first read, from the file, negligible.
   let reading = Benchmark.Configuration(scalingFactor: .mega)
   Benchmark("read: typed String", configuration: reading) { benchmark in
     let settings = try BenchmarkSettings(on: .temporary())

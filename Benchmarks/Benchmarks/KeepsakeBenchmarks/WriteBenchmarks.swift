@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each set beside the same statements by the C API alone, on a file of the same kind.
+// Each set, and the same statements through the C API alone, on a file of the same kind.
 
 import Benchmark
 import Foundation
@@ -53,7 +53,7 @@ func writeBenchmarks() {
         on: .temporary(), arguments: .none, durability: durability)
       benchmark.startMeasurement()
       for index in benchmark.scaledIterations { settings.username = texts[index % 2] }
-      // Closing the file does not count.
+      // Excludes closing the file.
       benchmark.stopMeasurement()
       blackHole(settings)
     }

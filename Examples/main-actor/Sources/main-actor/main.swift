@@ -2,8 +2,8 @@
 
 import Keepsake
 
-/// A store belongs to no actor, so its class is `nonisolated`. Swift then has no property wrappers
-/// in it ("'nonisolated' cannot be applied to mutable stored properties"): settings are constants.
+/// A store belongs to no actor, so its class is `nonisolated`. Swift does not allow property wrappers
+/// there ("'nonisolated' cannot be applied to mutable stored properties"): settings are constants.
 nonisolated final class AppSettings: UserDefaultsStore, @unchecked Sendable {
   let username = Setting(default: "guest")
   let volume = Setting(.volume)
@@ -13,7 +13,7 @@ nonisolated extension SettingKey where Value == Int {
   static var volume: Self { Self("volume", default: 5) }
 }
 
-/// On the main actor, as everything else here.
+/// On the main actor, like everything else here.
 final class Screen {
   private let settings: AppSettings
 
@@ -31,6 +31,6 @@ let screen = Screen(settings)
 screen.show()
 settings.username.wrappedValue = "ada"
 try screen.louder()
-// Settings may be used from any thread.
+// Any thread may use settings.
 _ = try await Task.detached { try settings.volume.increment() }.value
 screen.show()

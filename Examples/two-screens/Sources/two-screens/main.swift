@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two screens, made by somebody else as a storyboard makes them, and two ways to hand over what
-// the second needs: properties of the same name, and a shared context.
+// Two screens that the container does not create, as with a storyboard, and two ways to pass the
+// second one its dependencies: properties of the same name, and a shared context.
 
 import KeepsakeInjection
 
@@ -37,17 +37,17 @@ final class DetailScreen: Screen {
 
 let container = Container { $0.register { _ in Greeter() } }
 
-// What has the prefix goes from one screen to the next; the titles stay.
+// Copies the properties with the prefix from one screen to the next, but not the titles.
 let (list, first) = (ListScreen(), DetailScreen())
 list.segueUser = User(name: "Ada")
 try Container.handOff(from: list, to: first, prefix: "segue")
 try container.inject(into: first)
 
-// What everybody on the way needs is in a context with typed keys; the rest comes from its parent.
+// A context has the shared objects under typed keys; it gets the others from its parent.
 let context = try container.child { try $0.set(User(name: "Grace"), for: .profileUser) }
 try context.inject(into: DetailScreen())
 
-// A property of the same name and another type is an error with its name, not a crash.
+// A property of the same name and another type is an error that names it, not a crash.
 final class Mistaken: Injectable {
   @Injected var segueUser = "Ada"
   func didInject() {}
