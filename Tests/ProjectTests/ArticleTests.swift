@@ -19,7 +19,8 @@ import Testing
     + [
       ("CloudStores", "CloudStores", 5), ("ComingFrom", "ComingFrom", 2),
       ("Conflicts", "Conflicts", 4), ("GettingStarted", "GettingStarted", 7),
-      ("Glossary", "HowSyncWorks", 0), ("GuaranteesAndLimits", "Guarantees", 5), ("HowSyncWorks", "HowSyncWorks", 4),
+      ("Glossary", "HowSyncWorks", 0),
+      ("GuaranteesAndLimits", "Guarantees", 5), ("HowSyncWorks", "HowSyncWorks", 4),
       ("Keepsake", "Testing", 1), ("Layers", "Layers", 4), ("Observing", "Observing", 9),
       ("ProcessesAndDurability", "Durability", 8), ("SyncCompared", "HowSyncWorks", 0),
       ("SyncGuarantees", "HowSyncWorks", 0), ("SyncRecipes", "SyncRecipes", 3),

@@ -2,8 +2,9 @@
 
 import Keepsake
 
-/// A store belongs to no actor, so its class is `nonisolated`. Swift does not allow property wrappers
-/// there ("'nonisolated' cannot be applied to mutable stored properties"): settings are constants.
+/// A store belongs to no actor, so its class is `nonisolated`. Swift does not allow property
+/// wrappers there ("'nonisolated' cannot be applied to mutable stored properties"), so settings are
+/// constants.
 nonisolated final class AppSettings: UserDefaultsStore, @unchecked Sendable {
   let username = Setting(default: "guest")
   let volume = Setting(.volume)
