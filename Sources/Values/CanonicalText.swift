@@ -110,7 +110,7 @@ extension CanonicalText {
   private mutating func copyString() throws(JSONError) {
     sink.append(UInt8(ascii: "\""))
     let sink = sink
-    try scanner.string({ JSON.write(run: $0, to: sink) }, { JSON.write($0, to: sink) })
+    try scanner.string({ sink.append(escaping: $0) }, { sink.append(escaping: $0) })
     sink.append(UInt8(ascii: "\""))
   }
 
@@ -174,5 +174,47 @@ extension CanonicalText {
       fail(error)
       return nil
     }
+  }
+}
+
+// MARK: - The order of members
+
+extension TextSink {
+  /// Sorts the members of the object from `start` to the end by bytes; does nothing with a `flush`.
+  fileprivate func orderMembers(from start: Int) {
+    guard flush == nil else { return }
+    var ordered: [UInt8] = [UInt8(ascii: "{")]
+    ordered.reserveCapacity(bytes.count - start)
+    bytes.withUnsafeBufferPointer { bytes in
+      for place in Self.orderedMembers(bytes, from: start) {
+        if ordered.count > 1 { ordered.append(UInt8(ascii: ",")) }
+        var scanner = JSONScanner(bytes)
+        scanner.index = place
+        scanner.skipString()
+        scanner.index += 1
+        scanner.skipValue()
+        ordered.append(contentsOf: bytes[place..<scanner.index])
+      }
+    }
+    ordered.append(UInt8(ascii: "}"))
+    bytes.replaceSubrange(start..., with: ordered)
+  }
+
+  private static func orderedMembers(
+    _ bytes: UnsafeBufferPointer<UInt8>, from start: Int
+  ) -> [Int] {
+    var places: [Int] = []
+    JSONScanner.forEachName(in: bytes, from: start, to: bytes.count) {
+      places.append($0.place - 1)
+      return true
+    }
+    func name(_ place: Int) -> MemberName {
+      var scanner = JSONScanner(bytes)
+      scanner.index = place
+      scanner.skipString()
+      return MemberName(bytes, place + 1..<scanner.index - 1)
+    }
+    places.sort { name($0).compare(name($1)) < 0 }
+    return places
   }
 }

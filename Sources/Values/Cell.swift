@@ -70,3 +70,28 @@ extension Cell: Comparable {
     return fraction > 0 ? -1 : fraction < 0 ? 1 : 0
   }
 }
+
+/// The columns `tag` and `value` of an entry.
+package struct TaggedCell: Sendable, Hashable {
+  /// The type: a `Tag` if this version knows it.
+  package var tag: Int64
+  package var cell: Cell
+
+  package init(tag: Int64, cell: Cell) {
+    self.tag = tag
+    self.cell = cell
+  }
+
+  package static let tombstone = TaggedCell(tag: 0, cell: .null)
+
+  package var isTombstone: Bool { tag == Tag.tombstone.rawValue }
+
+  /// Nil for a tombstone.
+  package var ifValue: TaggedCell? { isTombstone ? nil : self }
+}
+
+/// The types that this version knows. Files contain the numbers, so they are never reused.
+package enum Tag: Int64, Sendable, CaseIterable {
+  case tombstone = 0
+  case string, integer, real, boolean, date, data, array, dictionary
+}

@@ -90,3 +90,13 @@ extension JSON {
     }
   }
 }
+
+extension ContainerText {
+  fileprivate func json() throws(ValueError) -> JSON {
+    do throws(JSONError) {
+      return try JSON(parsing: text)
+    } catch {
+      throw ValueError(.invalid, "this is not JSON: \(error)")
+    }
+  }
+}

@@ -39,76 +39,10 @@ package indirect enum JSON: Sendable, Equatable {
   }
 }
 
-extension JSON {
-  /// The text of this value, without spaces and with no escapes beyond RFC 8259's and U+007F. O(n).
-  package func text() -> String {
-    let sink = TextSink()
-    write(to: sink)
-    return String(decoding: sink.bytes, as: UTF8.self)
-  }
-
-  /// Writes the text piece by piece.
-  package func write(to sink: TextSink) {
-    switch self {
-    case .null: sink.append("null")
-    case .boolean(let flag): sink.append(flag ? "true" : "false")
-    case .integer(let number): sink.append(String(number))
-    case .real(let number): sink.append(number.description)
-    case .string(let text): Self.write(text, to: sink)
-    case .container(let container, let isShown): container.write(to: sink, isShown: isShown)
-    case .array(let elements):
-      sink.append(UInt8(ascii: "["))
-      for (place, element) in elements.enumerated() {
-        if place > 0 { sink.append(UInt8(ascii: ",")) }
-        element.write(to: sink)
-      }
-      sink.append(UInt8(ascii: "]"))
-    case .object(let members):
-      sink.append(UInt8(ascii: "{"))
-      for (place, member) in members.enumerated() {
-        if place > 0 { sink.append(UInt8(ascii: ",")) }
-        Self.write(member.name, to: sink)
-        sink.append(UInt8(ascii: ":"))
-        member.value.write(to: sink)
-      }
-      sink.append(UInt8(ascii: "}"))
-    }
-  }
-
-  private static func write(_ text: String, to sink: TextSink) {
-    sink.append(UInt8(ascii: "\""))
-    var text = text
-    text.withUTF8 { write(run: $0, to: sink) }
-    sink.append(UInt8(ascii: "\""))
-  }
-
-  /// Writes whole scalars of a string, with the necessary escapes.
-  static func write(run: UnsafeBufferPointer<UInt8>, to sink: TextSink) {
-    var start = 0
-    for (place, byte) in run.enumerated() where needsEscape(byte) {
-      if place > start { sink.append(UnsafeBufferPointer(rebasing: run[start..<place])) }
-      write(Unicode.Scalar(byte), to: sink)
-      start = place + 1
-    }
-    if start < run.count { sink.append(UnsafeBufferPointer(rebasing: run[start...])) }
-  }
-
-  private static func needsEscape(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f
-  }
-
-  /// Writes one scalar of a string.
-  static func write(_ scalar: Unicode.Scalar, to sink: TextSink) {
-    switch scalar {
-    case "\"": sink.append("\\\"")
-    case "\\": sink.append("\\\\")
-    case "\n": sink.append("\\n")
-    case "\r": sink.append("\\r")
-    case "\t": sink.append("\\t")
-    case "\u{0}"..<" ", "\u{7f}":
-      let hex = String(scalar.value, radix: 16)
-      sink.append("\\u" + String(repeating: "0", count: 4 - hex.count) + hex)
-    default: sink.append(String(scalar))
-    }
-  }
+/// The text of a readable array or dictionary.
+package struct ContainerText: Sendable, Equatable {
+  let text: String
+  package let kind: StoredValue.Kind
+  /// Whether the text is what this version writes; other programs may write it differently.
+  let isCanonical: Bool
 }

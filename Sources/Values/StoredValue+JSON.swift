@@ -68,14 +68,6 @@ extension JSON {
     guard depth < StoredValue.maximumDepth else { throw ValueError.nestsTooDeep }
   }
 
-  /// The shown form, without decoding a container.
-  package init(showing value: UndecodedValue) throws(ValueError) {
-    switch value {
-    case .decoded(let value): self = try JSON(showing: value)
-    case .container(let text): self = .container(text, isShown: true)
-    }
-  }
-
   /// Whether this object would be read as a marker.
   package var isMarker: Bool {
     guard case .object(let members) = self else { return false }

@@ -81,6 +81,28 @@ extension StoredValue: Hashable {
   }
 }
 
+extension StoredValue {
+  /// The cell of a scalar. Containers go through `JSON`.
+  var scalarCell: Cell {
+    switch self {
+    case .string(let text): .text(text)
+    case .integer(let number): .integer(number)
+    case .real(let number): Self.cell(number)
+    case .boolean(let flag): .integer(flag ? 1 : 0)
+    case .date(let date): Self.cell(date.timeIntervalSinceReferenceDate)
+    case .data(let bytes): .blob(bytes)
+    case .opaque(let opaque): opaque.content.cell
+    case .array, .dictionary: .null
+    }
+  }
+
+  /// NaN is text, because SQLite would store NULL; -0.0 becomes 0.0, so that equal numbers have
+  /// equal bytes.
+  private static func cell(_ number: Double) -> Cell {
+    number.isNaN ? .text("nan") : .real(number == 0 ? 0 : number)
+  }
+}
+
 extension StoredValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral

@@ -7,8 +7,8 @@ package final class TextSink {
   private static let size = 1 << 16
 
   /// The bytes not flushed yet; all bytes if there is no `flush`.
-  package private(set) var bytes: [UInt8] = []
-  private let flush: ((UnsafeBufferPointer<UInt8>) -> Void)?
+  package internal(set) var bytes: [UInt8] = []
+  let flush: ((UnsafeBufferPointer<UInt8>) -> Void)?
 
   /// - Parameter flush: receives the text in pieces of about 64 KiB; nil to gather it in `bytes`.
   package init(flush: ((UnsafeBufferPointer<UInt8>) -> Void)? = nil) {
@@ -43,42 +43,46 @@ package final class TextSink {
 
   /// Discards the gathered bytes.
   package func clear() { bytes.removeAll(keepingCapacity: bytes.capacity <= Self.size) }
+}
 
-  /// Sorts the members of the object from `start` to the end by bytes; does nothing with a `flush`.
-  func orderMembers(from start: Int) {
-    guard flush == nil else { return }
-    var ordered: [UInt8] = [UInt8(ascii: "{")]
-    ordered.reserveCapacity(bytes.count - start)
-    bytes.withUnsafeBufferPointer { bytes in
-      for place in Self.orderedMembers(bytes, from: start) {
-        if ordered.count > 1 { ordered.append(UInt8(ascii: ",")) }
-        var scanner = JSONScanner(bytes)
-        scanner.index = place
-        scanner.skipString()
-        scanner.index += 1
-        scanner.skipValue()
-        ordered.append(contentsOf: bytes[place..<scanner.index])
-      }
-    }
-    ordered.append(UInt8(ascii: "}"))
-    bytes.replaceSubrange(start..., with: ordered)
+// MARK: - Strings of JSON
+
+extension TextSink {
+  /// Appends a string in quotes.
+  func append(quoted text: String) {
+    append(UInt8(ascii: "\""))
+    var text = text
+    text.withUTF8 { append(escaping: $0) }
+    append(UInt8(ascii: "\""))
   }
 
-  private static func orderedMembers(
-    _ bytes: UnsafeBufferPointer<UInt8>, from start: Int
-  ) -> [Int] {
-    var places: [Int] = []
-    JSONScanner.forEachName(in: bytes, from: start, to: bytes.count) {
-      places.append($0.place - 1)
-      return true
+  /// Appends whole scalars of a string, with the necessary escapes.
+  func append(escaping run: UnsafeBufferPointer<UInt8>) {
+    var start = 0
+    for (place, byte) in run.enumerated() where Self.needsEscape(byte) {
+      if place > start { append(UnsafeBufferPointer(rebasing: run[start..<place])) }
+      append(escaping: Unicode.Scalar(byte))
+      start = place + 1
     }
-    func name(_ place: Int) -> MemberName {
-      var scanner = JSONScanner(bytes)
-      scanner.index = place
-      scanner.skipString()
-      return MemberName(bytes, place + 1..<scanner.index - 1)
+    if start < run.count { append(UnsafeBufferPointer(rebasing: run[start...])) }
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f
+  }
+
+  /// Appends one scalar of a string.
+  func append(escaping scalar: Unicode.Scalar) {
+    switch scalar {
+    case "\"": append("\\\"")
+    case "\\": append("\\\\")
+    case "\n": append("\\n")
+    case "\r": append("\\r")
+    case "\t": append("\\t")
+    case "\u{0}"..<" ", "\u{7f}":
+      let hex = String(scalar.value, radix: 16)
+      append("\\u" + String(repeating: "0", count: 4 - hex.count) + hex)
+    default: append(String(scalar))
     }
-    places.sort { name($0).compare(name($1)) < 0 }
-    return places
   }
 }

@@ -34,19 +34,21 @@ extension TaggedCell {
   }
 }
 
-/// The text of a readable array or dictionary.
-package struct ContainerText: Sendable, Equatable {
-  private let text: String
-  package let kind: StoredValue.Kind
-  /// Whether the text is what this version writes; other programs may write it differently.
-  private let isCanonical: Bool
+extension JSON {
+  /// The shown form, without decoding a container.
+  package init(showing value: UndecodedValue) throws(ValueError) {
+    switch value {
+    case .decoded(let value): self = try JSON(showing: value)
+    case .container(let text): self = .container(text, isShown: true)
+    }
+  }
+}
 
+extension ContainerText {
   /// Nil if the text is not of this kind.
   init?(_ text: String, _ kind: StoredValue.Kind) {
     guard let (found, isCanonical) = Self.examine(text), found == kind else { return nil }
-    self.text = text
-    self.kind = kind
-    self.isCanonical = isCanonical
+    self.init(text: text, kind: kind, isCanonical: isCanonical)
   }
 
   /// The kind of the value, and whether the text is canonical; nil if it is unreadable.
@@ -68,29 +70,6 @@ package struct ContainerText: Sendable, Equatable {
       sink.end()
       guard case .success(let kind?) = result, reader.fault == nil else { return nil }
       return (kind, isSame && rest.isEmpty && reader.isOrdered)
-    }
-  }
-
-  /// Writes the canonical form.
-  ///
-  /// - Parameter isShown: whether to write dates as `JSON(showing:)` does.
-  func write(to sink: TextSink, isShown: Bool) {
-    if isCanonical, !isShown { return sink.append(text) }
-    let target = isCanonical ? sink : TextSink()
-    var text = text
-    text.withUTF8 { bytes in
-      var reader = CanonicalText(JSONScanner(bytes), to: target, isShown: isShown)
-      // Cannot fail: `examine` has read it.
-      _ = Result { () throws(JSONError) in try reader.value() }
-    }
-    if !isCanonical { target.bytes.withUnsafeBufferPointer(sink.append) }
-  }
-
-  func json() throws(ValueError) -> JSON {
-    do throws(JSONError) {
-      return try JSON(parsing: text)
-    } catch {
-      throw ValueError(.invalid, "this is not JSON: \(error)")
     }
   }
 }

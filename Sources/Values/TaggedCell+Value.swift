@@ -8,26 +8,6 @@
 //   them, or cannot read them, the same columns.
 // - A value has one encoding, so equal values have equal bytes on every device.
 
-/// The columns `tag` and `value` of an entry.
-package struct TaggedCell: Sendable, Hashable {
-  /// The type: a `Tag` if this version knows it.
-  package var tag: Int64
-  package var cell: Cell
-
-  package init(tag: Int64, cell: Cell) {
-    self.tag = tag
-    self.cell = cell
-  }
-
-  package static let tombstone = TaggedCell(tag: 0, cell: .null)
-}
-
-/// The types that this version knows. Files contain the numbers, so they are never reused.
-package enum Tag: Int64, Sendable, CaseIterable {
-  case tombstone = 0
-  case string, integer, real, boolean, date, data, array, dictionary
-}
-
 extension TaggedCell {
   /// The columns for `value`; nil is a tombstone.
   ///
@@ -53,11 +33,6 @@ extension TaggedCell {
   private init(tag: Tag, cell: Cell) {
     self.init(tag: tag.rawValue, cell: cell)
   }
-
-  package var isTombstone: Bool { tag == Tag.tombstone.rawValue }
-
-  /// Nil for a tombstone.
-  package var ifValue: TaggedCell? { isTombstone ? nil : self }
 
   /// The value, or nil for a tombstone.
   package var value: StoredValue? {
@@ -93,27 +68,5 @@ extension TaggedCell {
       value.kind == kind
     else { return nil }
     return value
-  }
-}
-
-extension StoredValue {
-  /// The cell of a scalar. Containers go through `JSON`.
-  var scalarCell: Cell {
-    switch self {
-    case .string(let text): .text(text)
-    case .integer(let number): .integer(number)
-    case .real(let number): Self.cell(number)
-    case .boolean(let flag): .integer(flag ? 1 : 0)
-    case .date(let date): Self.cell(date.timeIntervalSinceReferenceDate)
-    case .data(let bytes): .blob(bytes)
-    case .opaque(let opaque): opaque.content.cell
-    case .array, .dictionary: .null
-    }
-  }
-
-  /// NaN is text, because SQLite would store NULL; -0.0 becomes 0.0, so that equal numbers have
-  /// equal bytes.
-  private static func cell(_ number: Double) -> Cell {
-    number.isNaN ? .text("nan") : .real(number == 0 ? 0 : number)
   }
 }
