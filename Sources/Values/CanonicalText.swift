@@ -134,13 +134,13 @@ extension CanonicalText {
     _ = try scanner.string()
     try scanner.expect(UInt8(ascii: ":"), "expected :")
     scanner.skipSpace()
-    let isContainer = [UInt8(ascii: "{"), UInt8(ascii: "[")].contains(scanner.next)
     let kind: StoredValue.Kind?
     if name == "$dictionary", scanner.next == UInt8(ascii: "{") {
       try dictionary(depth)
       kind = .dictionary
-    } else if isContainer {
-      try skipContainer()
+    } else if scanner.beginsContainer {
+      // A marker needs a scalar.
+      try scanner.skipContainer()
       kind = write(.object([JSON.Member(name, .array([]))]))
     } else {
       kind = write(.object([JSON.Member(name, try scanner.scalar())]))
@@ -157,23 +157,27 @@ extension CanonicalText {
     sink.append(UInt8(ascii: "}"))
   }
 
-  /// Skips a container where a marker needs a scalar.
-  private mutating func skipContainer() throws(JSONError) {
-    var reader = CanonicalText(scanner, to: TextSink { _ in })
-    _ = try reader.value()
-    scanner = reader.scanner
-  }
-
   /// - Returns: the kind of the value; nil after a fault.
   private mutating func write(_ json: JSON) -> StoredValue.Kind? {
     do throws(ValueError) {
       let value = try json.storedValue()
-      try JSON(element: value, shown: isShown).write(to: sink)
+      try JSON.element(value, shown: isShown).write(to: sink)
       return value.kind
     } catch {
       fail(error)
       return nil
     }
+  }
+}
+
+extension JSONScanner {
+  var beginsContainer: Bool { next == UInt8(ascii: "{") || next == UInt8(ascii: "[") }
+
+  /// Reads an array or an object, and drops it.
+  mutating func skipContainer() throws(JSONError) {
+    var reader = CanonicalText(self, to: TextSink { _ in })
+    _ = try reader.value()
+    self = reader.scanner
   }
 }
 

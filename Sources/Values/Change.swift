@@ -4,7 +4,7 @@
 public struct Change: Sendable, Hashable {
   public let store: String
   public let key: String
-  package let before: TaggedCell
+  package private(set) var before: TaggedCell
   package let after: TaggedCell
   /// The value of which the observer was last notified; nil for none. Each access decodes an array
   /// or a dictionary again.
@@ -69,8 +69,8 @@ public struct Change: Sendable, Hashable {
 
   /// Combines this change with an earlier one of the same key.
   package func after(_ first: Change) -> Change {
-    Change(
-      store: store, key: key, from: first.before, to: after, writer: writer,
-      stamp: stamp, reason: reason, process: process, transaction: transaction)
+    var change = self
+    change.before = first.before
+    return change
   }
 }

@@ -76,7 +76,7 @@ extension EncodedNode {
   }
 
   private func array(_ nodes: [EncodedNode], _ depth: Int) throws -> StoredValue {
-    guard depth < StoredValue.maximumDepth else { throw ValueError.tooDeep }
+    guard depth < StoredValue.maximumDepth else { throw ValueError.nestsTooDeep }
     let values = try nodes.enumerated().map { index, node in
       try addingPath("[\(index)]") { try node.value(depth: depth + 1) }
     }
@@ -92,7 +92,7 @@ extension EncodedNode {
   }
 
   private func dictionary(_ nodes: [String: EncodedNode], _ depth: Int) throws -> StoredValue {
-    guard depth < StoredValue.maximumDepth else { throw ValueError.tooDeep }
+    guard depth < StoredValue.maximumDepth else { throw ValueError.nestsTooDeep }
     var members: [String: StoredValue] = [:]
     for (name, node) in nodes {
       // A nil property has no member; but a nil element of a dictionary would be lost silently.
@@ -104,9 +104,6 @@ extension EncodedNode {
 }
 
 extension ValueError {
-  static let tooDeep = ValueError(
-    .invalid, "the value nests deeper than \(StoredValue.maximumDepth) levels; flatten it")
-
   fileprivate static let encodedTwice = ValueError(
     .invalid, "the type encodes itself in two ways at once; fix its encode(to:)")
 }

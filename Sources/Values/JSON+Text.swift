@@ -116,6 +116,6 @@ extension ContainerText {
       // Cannot fail: `examine` has read it.
       _ = Result { () throws(JSONError) in try reader.value() }
     }
-    if !isCanonical { target.bytes.withUnsafeBufferPointer(sink.append) }
+    if !isCanonical { target.bytes.withUnsafeBufferPointer { sink.append($0) } }
   }
 }

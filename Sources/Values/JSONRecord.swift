@@ -65,24 +65,18 @@ package struct JSONRecord {
     try scanner.expect(UInt8(ascii: "}"), "expected , or }")
   }
 
-  private static func isContainer(_ scanner: JSONScanner) -> Bool {
-    scanner.next == UInt8(ascii: "{") || scanner.next == UInt8(ascii: "[")
-  }
-
   /// Reads a scalar, and an array or an object as an empty one.
   private static func shallowValue(_ scanner: inout JSONScanner) throws(JSONError) -> JSON {
     scanner.skipSpace()
-    guard isContainer(scanner) else { return try scanner.scalar() }
+    guard scanner.beginsContainer else { return try scanner.scalar() }
     let isArray = scanner.next == UInt8(ascii: "[")
-    var reader = CanonicalText(scanner, to: TextSink { _ in })
-    _ = try reader.value()
-    scanner = reader.scanner
+    try scanner.skipContainer()
     return isArray ? .array([]) : .object([])
   }
 
   private static func content(_ scanner: inout JSONScanner) throws(JSONError) -> Content {
     scanner.skipSpace()
-    guard isContainer(scanner) else { return .scalar(try scanner.scalar()) }
+    guard scanner.beginsContainer else { return .scalar(try scanner.scalar()) }
     let sink = TextSink()
     var reader = CanonicalText(scanner, to: sink, maximumDepth: StoredValue.maximumDepth)
     let kind = try reader.value()
@@ -107,12 +101,12 @@ extension JSONRecord.Content {
   ) throws(ValueError) -> TaggedCell {
     switch self {
     case .none(let error): throw error
-    case .container(.array, let text) where kind == .array:
-      return TaggedCell(tag: Tag.array.rawValue, cell: .text(text))
-    case .container(.dictionary, let text) where kind == .dictionary:
-      return TaggedCell(tag: Tag.dictionary.rawValue, cell: .text(text))
-    case .container(let found, _):
-      return try Self.columns(of: kind, found == .array ? .array([]) : .object([]), tag)
+    case .container(let found, let text):
+      let isArray = found == .array
+      guard kind == found else {
+        return try Self.columns(of: kind, isArray ? .array([]) : .object([]), tag)
+      }
+      return TaggedCell(tag: (isArray ? Tag.array : .dictionary).rawValue, cell: .text(text))
     case .scalar(let json): return try Self.columns(of: kind, json, tag)
     }
   }

@@ -12,9 +12,9 @@ extension OpaqueValue {
       switch content.cell {
       case .null: .null
       case .integer(let number): .integer(number)
-      case .real(let number): try JSON(storing: .array([.real(number)])).onlyElement
+      case .real(let number): try JSON(storing: .real(number))
       case .text(let text): .string(text)
-      case .blob(let bytes): .object(["$data": .string(bytes.base64EncodedString())])
+      case .blob(let bytes): try JSON(storing: .data(bytes))
       }
     }
   }
@@ -39,12 +39,5 @@ extension OpaqueValue {
       }
     }
     self.init(TaggedCell(tag: tag, cell: cell))
-  }
-}
-
-extension JSON {
-  fileprivate var onlyElement: JSON {
-    guard case .array(let elements) = self, elements.count == 1 else { return self }
-    return elements[0]
   }
 }

@@ -14,12 +14,7 @@ extension JSON {
   /// - Throws: `ValueError` if the value nests deeper than `StoredValue.maximumDepth`, or holds an
   ///   opaque value.
   package init(storing value: StoredValue) throws(ValueError) {
-    self = try Self.element(value, shown: false, depth: 0)
-  }
-
-  /// The form within a container.
-  init(element value: StoredValue, shown: Bool) throws(ValueError) {
-    self = try Self.element(value, shown: shown, depth: 0)
+    self = try Self.element(value, shown: false)
   }
 
   /// The shown form, which `--json` prints.
@@ -27,24 +22,25 @@ extension JSON {
     switch value {
     case .date(let date): self = Self.shown(date)
     case .data(let bytes): self = .string(bytes.base64EncodedString())
-    case .real(let number): self = Self.number(number) ?? .string(Self.name(number))
+    case .real(let number): self = Self.number(number)
     case .opaque(let opaque): self = Self.shown(opaque.content.cell)
-    default: self = try Self.element(value, shown: true, depth: 0)
+    default: self = try Self.element(value, shown: true)
     }
   }
 
-  private static func element(
-    _ value: StoredValue, shown: Bool, depth: Int
+  /// The form within a container.
+  static func element(
+    _ value: StoredValue, shown: Bool, depth: Int = 0
   ) throws(ValueError) -> JSON {
     switch value {
     case .string(let text): return .string(text)
     case .integer(let number): return .integer(number)
     case .boolean(let flag): return .boolean(flag)
-    case .real(let number): return special(number) ?? .real(number == 0 ? 0 : number)
+    case .real(let number):
+      return number.isFinite ? Self.number(number) : .object(["$real": Self.number(number)])
     case .data(let bytes): return .object(["$data": .string(bytes.base64EncodedString())])
     case .date(let date):
-      let seconds = date.timeIntervalSinceReferenceDate
-      let exact = number(seconds) ?? .string(name(seconds))
+      let exact = number(date.timeIntervalSinceReferenceDate)
       return .object(["$date": shown ? Self.shown(date) : exact])
     case .array(let elements):
       try check(depth)
@@ -76,35 +72,21 @@ extension JSON {
 
   private static func shown(_ date: Date) -> JSON {
     let seconds = date.timeIntervalSinceReferenceDate
-    if let text = ISO8601.text(secondsSince2001: seconds) { return .string(text) }
-    return number(seconds) ?? .string(name(seconds))
+    return ISO8601.text(secondsSince2001: seconds).map(JSON.string) ?? number(seconds)
   }
 
   private static func shown(_ cell: Cell) -> JSON {
     switch cell {
     case .null: .null
     case .integer(let number): .integer(number)
-    case .real(let number): Self.number(number) ?? .string(name(number))
+    case .real(let number): Self.number(number)
     case .text(let text): .string(text)
     case .blob(let bytes): .string(bytes.base64EncodedString())
     }
   }
 
-  private static func number(_ number: Double) -> JSON? {
-    number.isFinite ? .real(number == 0 ? 0 : number) : nil
+  private static func number(_ number: Double) -> JSON {
+    if number.isFinite { return .real(number == 0 ? 0 : number) }
+    return .string(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf")
   }
-
-  private static func special(_ number: Double) -> JSON? {
-    number.isFinite ? nil : .object(["$real": .string(name(number))])
-  }
-
-  static func name(_ number: Double) -> String {
-    number.isNaN ? "nan" : number < 0 ? "-inf" : "inf"
-  }
-}
-
-extension ValueError {
-  static let nestsTooDeep = ValueError(
-    .invalid,
-    "arrays and dictionaries nest deeper than \(StoredValue.maximumDepth) levels; flatten them")
 }

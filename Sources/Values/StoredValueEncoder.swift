@@ -40,7 +40,7 @@ struct StoredValueEncoder: Encoder {
   static func encode(
     _ value: some Encodable, into node: EncodedNode, at path: [any CodingKey], depth: Int
   ) throws {
-    guard depth <= StoredValue.maximumDepth else { throw ValueError.tooDeep.within(path) }
+    guard depth <= StoredValue.maximumDepth else { throw ValueError.nestsTooDeep.within(path) }
     if let convertible = value as? any BackingStoreConvertible {
       let stored = try $depthOfHook.withValue(depth) {
         try addingPath(path) { try convertible.toBackingStore() }

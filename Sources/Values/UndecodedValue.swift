@@ -18,19 +18,15 @@ extension TaggedCell {
   /// As `value`, with containers undecoded; nil for a tombstone. O(n) time in a container's text
   /// and constant memory.
   package var undecoded: UndecodedValue? {
-    guard let kind = containerKind, case .text(let text) = cell else {
-      return value.map(UndecodedValue.decoded)
-    }
+    let kind: StoredValue.Kind? =
+      switch Tag(rawValue: tag) {
+      case .array: .array
+      case .dictionary: .dictionary
+      default: nil
+      }
+    guard let kind, case .text(let text) = cell else { return value.map(UndecodedValue.decoded) }
     return ContainerText(text, kind).map(UndecodedValue.container)
       ?? .decoded(.opaque(OpaqueValue(self)))
-  }
-
-  private var containerKind: StoredValue.Kind? {
-    switch Tag(rawValue: tag) {
-    case .array: .array
-    case .dictionary: .dictionary
-    default: nil
-    }
   }
 }
 

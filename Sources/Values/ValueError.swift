@@ -39,4 +39,8 @@ public struct ValueError: Error, Sendable, Equatable, CustomStringConvertible {
       "the stored value is of type \(found.kind.rawValue), not \(wanted);"
         + " read it with its own type, or set it again")
   }
+
+  static let nestsTooDeep = ValueError(
+    .invalid,
+    "arrays and dictionaries nest deeper than \(StoredValue.maximumDepth) levels; flatten them")
 }
