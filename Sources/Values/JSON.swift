@@ -31,12 +31,6 @@ package indirect enum JSON: Sendable, Equatable {
   package static func object(_ members: KeyValuePairs<String, JSON?>) -> JSON {
     .object(members.compactMap { name, value in value.map { Member(name, $0) } })
   }
-
-  /// The first member of this name; nil if this is not an object or has none.
-  package subscript(name: String) -> JSON? {
-    guard case .object(let members) = self else { return nil }
-    return members.first { ByteText($0.name) == ByteText(name) }?.value
-  }
 }
 
 /// The text of a readable array or dictionary.
