@@ -3,6 +3,7 @@
 // Waiting does not poll: each new change set runs the waiters' closures. A waiter resumes through a
 // stream of at most one element, so a match, the time limit and cancellation may race.
 
+import KeepsakeDevice
 import KeepsakeValues
 import Synchronization
 
@@ -28,6 +29,7 @@ final class ChangeLog: Sendable {
 
   private struct State {
     var recorded = Recorded()
+    var failures: [KeepsakeError] = []
     var waiters: [Int: Waiter] = [:]
     var lastID = 0
   }
@@ -36,6 +38,11 @@ final class ChangeLog: Sendable {
 
   var sets: [[Change]] { state.withLock { $0.recorded.sets } }
 
+  var failures: [KeepsakeError] { state.withLock { $0.failures } }
+
+  func append(_ failure: KeepsakeError) { state.withLock { $0.failures.append(failure) } }
+
+  /// Discards the changes.
   func clear() { state.withLock { $0.recorded = Recorded() } }
 
   func append(_ changes: [Change]) {
@@ -49,11 +56,11 @@ final class ChangeLog: Sendable {
   }
 
   /// - Parameters:
-  ///   - problem: the start of the error's message.
   ///   - take: finds the value in the recorded changes, and may mark it as taken.
+  ///   - timedOut: the error when the value is not there within the limit.
   func wait<Value: Sendable>(
-    for problem: String, within limit: Duration,
-    _ take: @escaping @Sendable (inout Recorded) -> Value?
+    within limit: Duration, _ take: @escaping @Sendable (inout Recorded) -> Value?,
+    orThrow timedOut: @escaping @Sendable () -> any Error
   ) async throws -> Value {
     let (stream, continuation) = AsyncThrowingStream.makeStream(of: Value.self)
     let id = register { recorded in
@@ -68,7 +75,7 @@ final class ChangeLog: Sendable {
     defer { state.withLock { $0.waiters[id] = nil } }
     let limiter = Task {
       try await Task.sleep(for: limit)
-      continuation.finish(throwing: self.timedOut(problem, limit))
+      continuation.finish(throwing: timedOut())
     }
     defer { limiter.cancel() }
     for try await value in stream { return value }
@@ -81,13 +88,5 @@ final class ChangeLog: Sendable {
       if waiter(&state.recorded) { state.waiters[state.lastID] = waiter }
       return state.lastID
     }
-  }
-
-  private func timedOut(_ problem: String, _ limit: Duration) -> ChangeRecorder.TimedOut {
-    let keys = sets.map { set in
-      "[" + set.map { "\($0.store)/\($0.key)" }.joined(separator: ", ") + "]"
-    }
-    let seen = keys.isEmpty ? "nothing changed" : "what changed was " + keys.joined(separator: " ")
-    return ChangeRecorder.TimedOut(description: "\(problem) within \(limit); \(seen)")
   }
 }

@@ -3,7 +3,6 @@
 public import Keepsake
 public import KeepsakeDevice
 public import KeepsakeValues
-import Synchronization
 
 /// Records every change of a store, or of a whole device, for as long as it lives.
 ///
@@ -16,24 +15,15 @@ import Synchronization
 public final class ChangeRecorder: Sendable {
   private let log = ChangeLog()
   private let observation: ObservationToken
-  private let unread: Failures
 
   /// Records the changes of one store from now on.
   public init(_ store: SettingsStore) {
-    unread = Failures()
     observation = store.observe { [log] in log.append($0) }
   }
 
   /// Records the changes of all stores of a device from now on.
   public init(_ device: Device) {
-    let unread = Failures()
-    self.unread = unread
-    observation = device.observe {
-      [log] in
-      log.append($0)
-    } onFailure: {
-      unread.append($0)
-    }
+    observation = device.observe { [log] in log.append($0) } onFailure: { [log] in log.append($0) }
   }
 
   /// The change sets in order, one for each commit.
@@ -50,7 +40,7 @@ public final class ChangeRecorder: Sendable {
 
   /// The errors of reading other processes' changes of a device; those of a store are in its
   /// `errors`.
-  public var failures: [KeepsakeError] { unread.all }
+  public var failures: [KeepsakeError] { log.failures }
 
   /// Discards the recorded changes.
   public func clear() { log.clear() }
@@ -60,7 +50,7 @@ public final class ChangeRecorder: Sendable {
   /// - Parameter limit: the time to wait at most.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
   public func next(within limit: Duration = .seconds(10)) async throws -> [Change] {
-    try await log.wait(for: "no further change set", within: limit) { $0.takeNext() }
+    try await wait(for: "no further change set", within: limit) { $0.takeNext() }
   }
 
   /// Waits for the first change of a key, or returns a recorded one.
@@ -71,7 +61,7 @@ public final class ChangeRecorder: Sendable {
   public func waitFor(
     _ key: String, within limit: Duration = .seconds(10)
   ) async throws -> Change {
-    try await log.wait(for: "no change of \"\(key)\"", within: limit) { recorded in
+    try await wait(for: "no change of \"\(key)\"", within: limit) { recorded in
       recorded.first { $0.key.isSameBytes(as: key) }
     }
   }
@@ -86,20 +76,27 @@ public final class ChangeRecorder: Sendable {
   public func waitFor(
     within limit: Duration = .seconds(10), where matches: @escaping @Sendable (Change) -> Bool
   ) async throws -> Change {
-    try await log.wait(for: "no such change", within: limit) { $0.first(where: matches) }
+    try await wait(for: "no such change", within: limit) { $0.first(where: matches) }
+  }
+
+  private func wait<Value: Sendable>(
+    for problem: String, within limit: Duration,
+    _ take: @escaping @Sendable (inout ChangeLog.Recorded) -> Value?
+  ) async throws -> Value {
+    try await log.wait(within: limit, take) { [log] in TimedOut(problem, limit, log.sets) }
   }
 
   /// The expected change did not happen in time.
   public struct TimedOut: Error, Sendable, CustomStringConvertible {
     /// The expected change, the time limit, and the keys that did change.
     public let description: String
+
+    fileprivate init(_ problem: String, _ limit: Duration, _ sets: [[Change]]) {
+      let keys = sets.map { set in
+        " [" + set.map { "\($0.store)/\($0.key)" }.joined(separator: ", ") + "]"
+      }
+      let seen = keys.isEmpty ? "nothing changed" : "what changed was" + keys.joined()
+      description = "\(problem) within \(limit); \(seen)"
+    }
   }
-}
-
-private final class Failures: Sendable {
-  private let errors = Mutex<[KeepsakeError]>([])
-
-  var all: [KeepsakeError] { errors.withLock { $0 } }
-
-  func append(_ error: KeepsakeError) { errors.withLock { $0.append(error) } }
 }
