@@ -7,7 +7,7 @@ extension Device {
   /// Copies the device to a new file, while it is in use.
   ///
   /// The copy has the device's identity and is meant to take its place; where both go on, the next
-  /// meeting finds that out. `clone(to:)` makes a second device.
+  /// exchange finds that out. `clone(to:)` makes a second device.
   ///
   /// - Throws: `KeepsakeError`, also when this device is damaged; then nothing was made. O(n log n)
   ///   of the entries: every page is checked.

@@ -83,20 +83,20 @@ struct Contents {
     var changes: [Change] = []
 
     mutating func add(
-      _ address: Address, _ old: TaggedCell, _ new: TaggedCell, _ stamp: HybridTimestamp,
+      _ address: Address, _ old: TaggedCell, _ new: TaggedCell, _ timestamp: HybridTimestamp,
       by writer: ReplicaID
     ) {
       changes.append(
         Change(
           store: address.store.string, key: address.key.string, from: old, to: new,
-          writer: writer, stamp: stamp, reason: writer == replica.id ? .local : reason,
+          writer: writer, timestamp: timestamp, reason: writer == replica.id ? .local : reason,
           process: .other, transaction: replica.lseq))
     }
 
     mutating func add(_ entry: Entry, replacing old: TaggedCell?) {
       let (old, new) = (old ?? .tombstone, entry.content.ifValue ?? .tombstone)
       guard old != new else { return }
-      add(entry.address, old, new, entry.stamp, by: entry.origin)
+      add(entry.address, old, new, entry.timestamp, by: entry.origin)
     }
   }
 

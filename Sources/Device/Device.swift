@@ -26,7 +26,7 @@ public final class Device: Sendable {
   ///   - busyTimeout: how long to wait for another process's lock. Handles that share a connection
   ///     wait as long as the first of them.
   ///   - backups: whether the device is copied each day, beside its file.
-  ///   - clock: where stamps get the time from.
+  ///   - clock: where timestamps get the time from.
   /// - Throws: `KeepsakeError`; the file is as it was.
   public convenience init(
     at url: URL, access: Access = .create, busyTimeout: Duration = Device.defaultBusyTimeout,

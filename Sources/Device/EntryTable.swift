@@ -44,7 +44,7 @@ package struct EntryTable {
       [
         .text(entry.address.store.string), .text(entry.address.key.string),
         .integer(entry.content.tag), entry.content.cell,
-        .integer(entry.stamp.rawValue), .integer(entry.origin.rawValue), .integer(lseq),
+        .integer(entry.timestamp.rawValue), .integer(entry.origin.rawValue), .integer(lseq),
       ])
   }
 

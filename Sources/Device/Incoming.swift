@@ -77,7 +77,7 @@ package enum Incoming {
       let change = Change(
         store: row.text(0), key: row.text(1), from: old, to: new,
         writer: ReplicaID(rawValue: row.integer(7)),
-        stamp: HybridTimestamp(rawValue: row.integer(6)), reason: reason)
+        timestamp: HybridTimestamp(rawValue: row.integer(6)), reason: reason)
       return body(change, old.cell.byteCount + new.cell.byteCount)
     }
   }

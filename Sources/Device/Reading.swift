@@ -16,7 +16,7 @@ extension Row {
   /// The columns tag, value, hlc, origin from `column` on.
   package func entry(_ address: Address, from column: Int32) -> Entry {
     Entry(
-      address, content(column), stamp: HybridTimestamp(rawValue: integer(column + 2)),
+      address, content(column), timestamp: HybridTimestamp(rawValue: integer(column + 2)),
       origin: ReplicaID(rawValue: integer(column + 3)))
   }
 }

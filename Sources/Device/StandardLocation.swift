@@ -15,7 +15,7 @@ extension Device {
   ///   - identifier: names the application, as "org.example.reader"; see `defaultIdentifier`.
   ///   - folder: takes the place of the system's.
   ///   - backups: whether the device is copied each day, beside its file.
-  ///   - clock: where stamps get the time from.
+  ///   - clock: where timestamps get the time from.
   /// - Throws: `KeepsakeError`, with `invalidKey` for an identifier that is no file name.
   public convenience init(
     identifier: String = Device.defaultIdentifier, in folder: URL? = nil, access: Access = .create,

@@ -88,7 +88,7 @@ extension Device {
       guard old != new else { return nil }
       return Change(
         store: store, key: key.string, from: old, to: new,
-        writer: entry?.origin ?? replica.id, stamp: entry?.stamp ?? replica.last,
+        writer: entry?.origin ?? replica.id, timestamp: entry?.timestamp ?? replica.last,
         reason: .account, transaction: replica.lseq)
     }
   }

@@ -35,7 +35,7 @@ final class WriteSession: @unchecked Sendable {
     replica = nil
   }
 
-  /// Forgets what was taken back. Stamps and local sequence numbers that were given stay given.
+  /// Forgets what was taken back. Timestamps and local sequence numbers that were given stay given.
   func rewind(to count: Int) { changes.removeLast(changes.count - count) }
 
   func add(_ write: LocalWrite, _ connection: Connection, _ clock: WallClock) throws {
@@ -50,16 +50,17 @@ final class WriteSession: @unchecked Sendable {
     var replica = try self.replica ?? ReplicaState(writing: connection)
     let now = write.wallClock ?? clock.milliseconds
     guard
-      let stamp = HybridTimestamp.next(after: replica.last, replacing: old?.stamp, wallClock: now)
+      let timestamp = HybridTimestamp.next(
+        after: replica.last, replacing: old?.timestamp, wallClock: now)
     else {
       throw KeepsakeError(
         .corrupt, path: connection.path, "its clock is at the end of time",
         cure: "restore a backup of it")
     }
-    replica.last = stamp
+    replica.last = timestamp
     replica.lseq += 1
     try Schema.refuseExhausted(replica.lseq, connection.path)
-    let entry = Entry(write.address, content, stamp: stamp, origin: replica.id)
+    let entry = Entry(write.address, content, timestamp: timestamp, origin: replica.id)
     if content.isTombstone, !isSynced {
       try connection.entries.delete(write.address)
       // The newest row may be gone, and with it what it said of the counters.
@@ -98,7 +99,7 @@ extension Change {
   fileprivate init(_ entry: Entry, replacing old: TaggedCell) {
     self.init(
       store: entry.address.store.string, key: entry.address.key.string, from: old,
-      to: entry.content, writer: entry.origin, stamp: entry.stamp, reason: .local)
+      to: entry.content, writer: entry.origin, timestamp: entry.timestamp, reason: .local)
   }
 
   /// One change for each key that has another value than before the first of `changes`, in the

@@ -7,7 +7,7 @@ extension Device {
   /// Makes all of these writes in one transaction, in their order; durable when it returns.
   ///
   /// An equal set announces nothing. In a store that is not synced it also writes nothing; in a
-  /// synced one it takes a new stamp, because it is the last write.
+  /// synced one it takes a new timestamp, because it is the last write.
   ///
   /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
   ///   does.

@@ -40,7 +40,7 @@ final class ConflictNews: Sendable {
   }
 }
 
-/// Lets an application decide conflicts, on a thread of its own, when no meeting is under way in
+/// Lets an application decide conflicts, on a thread of its own, when no exchange is under way in
 /// this process.
 final class ConflictResolver: Sendable {
   private let backing: Backing

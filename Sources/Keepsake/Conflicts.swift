@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lost a meeting on this device, for the application whose settings they are.
+// What lost an exchange on this device, for the application whose settings they are.
 
 import Foundation
 public import KeepsakeDevice
@@ -8,7 +8,7 @@ public import KeepsakeSync
 import KeepsakeValues
 
 extension SettingsStore {
-  /// The writes to this store that lost a meeting without their loss having been seen, the oldest
+  /// The writes to this store that lost an exchange without their loss having been seen, the oldest
   /// first. See `Device.conflicts(store:)` for which device logs them.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.
@@ -32,7 +32,7 @@ extension SettingsStore {
   }
 
   /// Lets the application decide every conflict of this store: now those that are open, and later
-  /// each when the meeting that found it is over, until the result is released.
+  /// each when the exchange that found it is over, until the result is released.
   ///
   /// `resolve` runs on a thread of its own, in a transaction which also notes that the conflict is
   /// resolved: of several processes one does it, once, and after a crash it is done again. What it

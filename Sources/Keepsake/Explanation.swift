@@ -82,10 +82,10 @@ public struct Explanation: Sendable, Hashable {
     public let device: ReplicaID
     /// Whether it was written here, since this device has its present identity.
     public let isThisDevice: Bool
-    public let stamp: HybridTimestamp
+    public let timestamp: HybridTimestamp
 
     /// When it was written, by that device's clock, to the millisecond.
-    public var date: Date { Date(timeIntervalSince1970: Double(stamp.milliseconds) / 1000) }
+    public var date: Date { Date(timeIntervalSince1970: Double(timestamp.milliseconds) / 1000) }
   }
 }
 
@@ -139,7 +139,7 @@ extension Explanation.Layer: CustomStringConvertible {
 extension Explanation.Write: CustomStringConvertible {
   /// `2026-11-20T10:00:00.000Z by this device`.
   public var description: String {
-    let time = ISO8601.text(milliseconds: stamp.milliseconds) ?? "\(stamp.milliseconds)"
+    let time = ISO8601.text(milliseconds: timestamp.milliseconds) ?? "\(timestamp.milliseconds)"
     return "\(time) by \(isThisDevice ? "this device" : "device \(device)")"
   }
 }

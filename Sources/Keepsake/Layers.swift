@@ -187,7 +187,7 @@ extension Layer {
     case .entries(let store, let suite):
       guard let entry = try device.entry(store: store, key: key.string) else { return [] }
       let write = Explanation.Write(
-        device: entry.origin, isThisDevice: entry.origin == replica, stamp: entry.stamp)
+        device: entry.origin, isThisDevice: entry.origin == replica, timestamp: entry.timestamp)
       let source = suite.map { Explanation.Source.suite($0, write) } ?? .entry(write)
       return [Explanation.Layer(entry.content.value, source)]
     case .registered(let defaults):

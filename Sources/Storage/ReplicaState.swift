@@ -6,7 +6,7 @@ package import KeepsakeValues
 package struct ReplicaState: Sendable, Equatable {
   package var id: ReplicaID
   package var epoch: Int64
-  /// The largest stamp accepted here.
+  /// The largest timestamp accepted here.
   package var last: HybridTimestamp
   /// The last local sequence number given here.
   package var lseq: Int64

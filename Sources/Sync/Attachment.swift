@@ -27,7 +27,7 @@ extension Core {
     }
     do throws(KeepsakeError) {
       try access { connection in
-        // A meeting jumps through both files, and writes one; a setting needs no such cache.
+        // An exchange jumps through both files, and writes one; a setting needs no such cache.
         // Kibibytes, negated.
         try connection.run("PRAGMA main.cache_size = -32768")
         try connection.run("PRAGMA sender.cache_size = -8192")

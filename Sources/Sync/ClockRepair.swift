@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A clock that had run ahead. What was written meanwhile is stamped with a time that has not come:
-// other devices hold it back, and everything written later goes on from there, since a clock never
-// runs backwards. So the device takes those stamps back.
+// A clock that had run ahead. What was written meanwhile is timestamped with a time that has not
+// come: other devices hold it back, and everything written later goes on from there, since a clock
+// never runs backwards. So the device takes those timestamps back.
 //
 // - It gives up its identity: what others have noted of the old one (`seen`) reaches into the
 //   future, and would pass for knowledge of what is written from now on.
-// - It writes down, in `void`, up to where the stamps of the old identity stand. That travels.
+// - It writes down, in `void`, up to where the timestamps of the old identity stand. That travels.
 // - Its late entries become writes of the new identity, made now, in their old order.
 // - What it had accepted of others that is from the future waits in `held`, as it does everywhere
-//   else. So that no value goes away meanwhile, this device writes it as well, with stamps that
+//   else. So that no value goes away meanwhile, this device writes it as well, with timestamps that
 //   lose to everything: when it was made only its author knows.
 //
 // Whether the clock was wrong then, or is wrong now, is a guess. A machine without a battery wakes
-// up in the past, and taking back true stamps would lose them against older writes of others. So it
-// is repaired unasked only when it is ahead by more than a day, the present is possible, and no
-// other device says that the later time was right: by an entry of its own, or by what it had seen.
+// up in the past, and taking back true timestamps would lose them against older writes of others.
+// So it is repaired unasked only when it is ahead by more than a day, the present is possible, and
+// no other device says that the later time was right: by an entry of its own, or by what it had
+// seen.
 
 package import KeepsakeDevice
 package import KeepsakeValues
@@ -24,7 +25,7 @@ package import KeepsakeValues
 package struct ClockRepair: Sendable, Equatable {
   /// How far the clock was ahead, in milliseconds.
   package let ahead: Int64
-  /// Entries that got a new stamp.
+  /// Entries that got a new timestamp.
   package let restamped: Int
 
   /// Milliseconds that a clock may be ahead before it is repaired unasked: less heals by waiting.
@@ -34,7 +35,7 @@ package struct ClockRepair: Sendable, Equatable {
 }
 
 extension Device {
-  /// Takes back the stamps of this device that are from the future, if its clock had run ahead.
+  /// Takes back the timestamps of this device that are from the future, if its clock had run ahead.
   ///
   /// The values stay. O(entries) when there is something to repair, else O(1).
   ///
@@ -90,7 +91,7 @@ extension Connection {
       INSERT INTO void (origin, hlc) SELECT id, hlc FROM superseded WHERE hlc = ?1
       ON CONFLICT (origin) DO UPDATE SET hlc = min(hlc, excluded.hlc)
       """, [.integer(limit.rawValue)])
-    try dropVoidHeld()
+    try dropRevokedHeld()
     try run(
       """
       INSERT OR IGNORE INTO held (store, key, tag, value, hlc, origin, held_at)
@@ -98,16 +99,16 @@ extension Connection {
       WHERE hlc > ?1 AND origin NOT IN \(Identity.own)
       """, [.integer(horizon.rawValue), .integer(now)])
     try disinter(beyond: horizon, at: now)
-    var stamp = HybridTimestamp.zero
+    var timestamp = HybridTimestamp.zero
     let adopted = try restamp(
-      &replica, after: &stamp, where: "hlc > ?1 AND origin NOT IN \(Identity.own)",
+      &replica, after: &timestamp, where: "hlc > ?1 AND origin NOT IN \(Identity.own)",
       [.integer(horizon.rawValue)])
     let late = "hlc > ?1 AND origin IN \(Identity.own)"
-    stamp =
+    timestamp =
       try first("SELECT max(ifnull(max(hlc), 0), ?1) FROM entry WHERE NOT (\(late))", [limit.cell])
     { HybridTimestamp(rawValue: $0.integer(0)) } ?? limit
-    let rewritten = try restamp(&replica, after: &stamp, where: late, [limit.cell])
-    replica.last = stamp
+    let rewritten = try restamp(&replica, after: &timestamp, where: late, [limit.cell])
+    replica.last = timestamp
     try replica.save(self)
     // The clock has gone back, and a high-water mark cannot.
     try run("UPDATE replica SET hlc = ?1", [replica.last.cell])
@@ -127,14 +128,14 @@ extension Connection {
 
   /// Makes entries writes of this device, in the order of their timestamps.
   ///
-  /// - Parameter stamp: the one before the first that is given; then the last.
+  /// - Parameter timestamp: the one before the first that is given; then the last.
   private func restamp(
-    _ replica: inout ReplicaState, after stamp: inout HybridTimestamp, where condition: String,
+    _ replica: inout ReplicaState, after timestamp: inout HybridTimestamp, where condition: String,
     _ arguments: [Cell]
   ) throws -> Int {
     let count = try entries.rewrite(
-      where: condition, arguments, timestamps: .following(stamp), origin: replica.id, &replica)
-    stamp = HybridTimestamp(rawValue: stamp.rawValue + Int64(count))
+      where: condition, arguments, timestamps: .following(timestamp), origin: replica.id, &replica)
+    timestamp = HybridTimestamp(rawValue: timestamp.rawValue + Int64(count))
     return count
   }
 }

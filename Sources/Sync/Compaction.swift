@@ -71,7 +71,7 @@ extension Compaction {
   fileprivate static func retire(
     _ connection: Connection, unmetSince time: Int64, at now: Int64
   ) throws -> [ReplicaID] {
-    // A meeting that a wrong clock has dated was at the latest now.
+    // An exchange that a wrong clock has dated was at the latest now.
     try connection.run("UPDATE peer SET last_met = ?1 WHERE last_met > ?1", [.integer(now)])
     let peers = try connection.all(
       """

@@ -13,11 +13,11 @@ public struct Conflict: Sendable, Hashable {
   package let loser: TaggedCell
   /// What was lost; nil is a deletion. An array or a dictionary is decoded at each access.
   public var lost: StoredValue? { loser.value }
-  public let lostStamp: HybridTimestamp
+  public let lostTimestamp: HybridTimestamp
   public let lostOrigin: ReplicaID
   /// Whether what won is a deletion.
   public let winnerIsDeletion: Bool
-  public let winnerStamp: HybridTimestamp
+  public let winnerTimestamp: HybridTimestamp
   public let winnerOrigin: ReplicaID
   /// When it was found, in milliseconds since 1970.
   public let foundAt: Int64
@@ -29,8 +29,8 @@ extension Conflict {
   /// What identifies it in every log.
   package var identity: [Cell] {
     [
-      .text(store), .text(key), .integer(lostStamp.rawValue), .integer(lostOrigin.rawValue),
-      .integer(winnerStamp.rawValue),
+      .text(store), .text(key), .integer(lostTimestamp.rawValue), .integer(lostOrigin.rawValue),
+      .integer(winnerTimestamp.rawValue),
     ]
   }
 }

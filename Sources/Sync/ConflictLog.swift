@@ -249,10 +249,10 @@ extension Conflict {
   fileprivate init(_ row: Row) {
     self.init(
       id: row.integer(0), store: row.text(1), key: row.text(2), loser: row.content(3),
-      lostStamp: HybridTimestamp(rawValue: row.integer(5)),
+      lostTimestamp: HybridTimestamp(rawValue: row.integer(5)),
       lostOrigin: ReplicaID(rawValue: row.integer(6)),
       winnerIsDeletion: row.integer(7) == TaggedCell.tombstone.tag,
-      winnerStamp: HybridTimestamp(rawValue: row.integer(8)),
+      winnerTimestamp: HybridTimestamp(rawValue: row.integer(8)),
       winnerOrigin: ReplicaID(rawValue: row.integer(9)), foundAt: row.integer(10),
       isResolved: ConflictLog.State(rawValue: row.integer(11))?.isResolved ?? false)
   }

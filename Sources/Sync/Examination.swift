@@ -15,7 +15,7 @@ package struct Finding: Sendable, Equatable {
     case row
     /// A value that cannot be read.
     case value
-    /// The device's clock, or stamps ahead of it.
+    /// The device's clock, or timestamps ahead of it.
     case clock
     /// Who the device is.
     case identity
@@ -39,7 +39,7 @@ extension Device {
   /// Looks at everything: every page, every row, the clock, the identity, the folder.
   ///
   /// - Parameters:
-  ///   - skew: milliseconds that a stamp may be ahead of the clock.
+  ///   - skew: milliseconds that a timestamp may be ahead of the clock.
   ///   - repairs: repairs what it can without losing anything: indexes, entries that are due,
   ///     left-over files.
   package func examine(
@@ -73,7 +73,7 @@ private struct Examination {
     let sizes = try sizes()
     // What reads values ends there.
     guard sizes.isEmpty else { return sizes }
-    return try integrity + rows() + clock() + stampsAndIdentity() + held() + peers()
+    return try integrity + rows() + clock() + timestampsAndIdentity() + held() + peers()
       + surroundings()
   }
 
@@ -121,7 +121,7 @@ private struct Examination {
       let name = "\(entry.address.store)/\(entry.address.key)"
       let content = entry.content
       let isOdd =
-        entry.address.key.string.isEmpty || entry.stamp < .zero || entry.origin.rawValue <= 0
+        entry.address.key.string.isEmpty || entry.timestamp < .zero || entry.origin.rawValue <= 0
         || content.isTombstone != (content.cell == .null)
       if isOdd {
         findings.append(
@@ -157,7 +157,7 @@ private struct Examination {
     ]
   }
 
-  private func stampsAndIdentity() throws(KeepsakeError) -> [Finding] {
+  private func timestampsAndIdentity() throws(KeepsakeError) -> [Finding] {
     try device.core.read { connection in
       var findings: [Finding] = []
       let replica = try ReplicaState(connection)
@@ -167,7 +167,7 @@ private struct Examination {
       if let future, future > 0 {
         findings.append(
           Finding(
-            kind: .clock, problem: "\(counted(Int(future), "stamp")) in the future",
+            kind: .clock, problem: "\(counted(Int(future), "timestamp")) in the future",
             cure: "check this machine's clock, then --repair takes them back"))
       }
       let known = try connection.first(
@@ -190,7 +190,7 @@ private struct Examination {
     if repairs { try device.promoteDueEntries() }
     let waiting = try device.core.access { try Held.entries($0) }
     guard let first = waiting.first, let last = waiting.last else { return [] }
-    let (from, until) = (time(first.stamp), time(last.stamp))
+    let (from, until) = (time(first.timestamp), time(last.timestamp))
     return [
       Finding(
         kind: .held,
@@ -200,8 +200,8 @@ private struct Examination {
     ]
   }
 
-  private func time(_ stamp: HybridTimestamp) -> String {
-    ISO8601.text(milliseconds: max(0, stamp.milliseconds - skew)) ?? "\(stamp)"
+  private func time(_ timestamp: HybridTimestamp) -> String {
+    ISO8601.text(milliseconds: max(0, timestamp.milliseconds - skew)) ?? "\(timestamp)"
   }
 
   private func peers() throws(KeepsakeError) -> [Finding] {
@@ -211,7 +211,7 @@ private struct Examination {
       if peer.lastMet > latest {
         return Finding(
           kind: .peer, problem: "device \(peer.id) was met at a time that has not come",
-          cure: "check this machine's clock; the next meeting or kvsync compact corrects the date")
+          cure: "check this machine's clock; the next exchange or kvsync compact corrects the date")
       }
       guard !peer.isRetired, peer.lastMet < limit else { return nil }
       return Finding(

@@ -11,7 +11,7 @@ package enum Held {
   /// Milliseconds that a timestamp may be ahead of this device's clock by default.
   package static let defaultSkew: Int64 = 5 * 60 * 1000
 
-  /// The last stamp that is not from the future.
+  /// The last timestamp that is not from the future.
   package static func horizon(now: Int64, skew: Int64) -> HybridTimestamp {
     let (sum, overflow) = now.addingReportingOverflow(skew)
     let limit = HybridTimestamp(milliseconds: overflow ? .max : sum)
@@ -62,7 +62,7 @@ package enum Held {
     ) { _ in true } ?? false
   }
 
-  /// The stamp of the entry that is due first; nil when nothing waits.
+  /// The timestamp of the entry that is due first; nil when nothing waits.
   package static func first(_ connection: Connection) throws -> HybridTimestamp? {
     try connection.first("SELECT hlc FROM held ORDER BY hlc LIMIT 1") {
       HybridTimestamp(rawValue: $0.integer(0))
@@ -94,15 +94,15 @@ package enum Held {
     ) { _ in true } ?? false
   }
 
-  /// Takes what is stamped beyond `horizon` and would win out of `incoming`, to wait. What loses
-  /// already, or is here already, is decided.
+  /// Takes what is timestamped beyond `horizon` and would win out of `incoming`, to wait. What
+  /// loses already, or is here already, is decided.
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: how many.
   package static func hold(
     _ connection: Connection, beyond horizon: HybridTimestamp, at now: Int64
   ) throws -> Int {
-    // Two copies of a file may have minted one stamp for two values: the larger one would win.
+    // Two copies of a file may have minted one timestamp for two values: the larger one would win.
     try connection.run(
       """
       INSERT INTO main.held (store, key, tag, value, hlc, origin, held_at)

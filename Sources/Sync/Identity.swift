@@ -20,9 +20,9 @@ extension Connection {
   /// Gives the device a new identity.
   ///
   /// Its entries keep the origin they were written under. Its peers met it under another ID, so
-  /// it forgets the cursors; the next meetings are in full. That there are these peers it knows on:
-  /// tombstones wait for them. What it wrote under its former identities is remembered too, so that
-  /// its own writes are not taken for a stranger's in the conflict rule.
+  /// it forgets the cursors; the next exchanges are in full. That there are these peers it knows
+  /// on: tombstones wait for them. What it wrote under its former identities is remembered too, so
+  /// that its own writes are not taken for a stranger's in the conflict rule.
   func rotate(_ replica: inout ReplicaState, to id: ReplicaID) throws {
     let newest = try first(
       "SELECT ifnull(max(hlc), 0) FROM entry WHERE origin = ?1", [.integer(replica.id.rawValue)]

@@ -4,7 +4,7 @@
 public struct MergeOptions: Sendable {
   /// Exactly these stores; nil for all that are synced: `cloud` and `cloud:<name>`.
   public var stores: [String]?
-  /// Milliseconds that a stamp may be ahead of the receiver's clock before its entry is held.
+  /// Milliseconds that a timestamp may be ahead of the receiver's clock before its entry is held.
   public var maximumClockSkew: Int64
   /// Only into the last device; the others are only read.
   public var isOneWay: Bool
@@ -13,7 +13,7 @@ public struct MergeOptions: Sendable {
   /// Entries that one transaction takes at most.
   public var chunkSize: Int
   /// Whether to read every page of both files before anything is written, even when they have met
-  /// before. A first meeting always does.
+  /// before. A first exchange always does.
   public var checksIntegrity: Bool
   /// Gets how far the merge has come, after each transaction, on the thread that merges. It must
   /// not wait for another merge of this process, which waits for this one.

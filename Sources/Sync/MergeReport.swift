@@ -5,7 +5,7 @@ public import KeepsakeValues
 
 /// What a merge did.
 public struct MergeReport: Sendable {
-  /// One direction of a meeting. Devices are named by their place in the list that was merged.
+  /// One direction of an exchange. Devices are named by their place in the list that was merged.
   public struct Transfer: Sendable, Equatable {
     public let from: Int
     public let into: Int
@@ -36,7 +36,7 @@ public struct MergeReport: Sendable {
     public let into: Int
     public let store: String
     public let key: String
-    /// From when on a meeting lets it in, in milliseconds since 1970.
+    /// From when on an exchange lets it in, in milliseconds since 1970.
     public let until: Int64
   }
 
@@ -45,9 +45,9 @@ public struct MergeReport: Sendable {
     /// The device turned out to be a copy, or to have been set back to an older state. It has a new
     /// identity, and was merged in full.
     case cloneDetected(device: Int)
-    /// Another device's clock had run ahead, and it has taken its stamps back: so many of its
+    /// Another device's clock had run ahead, and it has taken its timestamps back: so many of its
     /// entries no longer wait on this device, or no longer count as later than they were.
-    case stampsVoided(device: Int, entries: Int)
+    case timestampsRevoked(device: Int, entries: Int)
     /// The device's conflict log was full: it no longer has so many of its oldest conflicts.
     case conflictsDropped(device: Int, count: Int)
   }
@@ -67,7 +67,7 @@ public struct MergeReport: Sendable {
 }
 
 extension MergeReport {
-  /// Whether the meeting has exchanged or changed anything.
+  /// Whether the exchange has exchanged or changed anything.
   var isNews: Bool {
     !events.isEmpty || !changes.isEmpty || transfers.contains { $0.received > 0 }
   }

@@ -15,7 +15,7 @@ struct MergeRun<Generator: RandomNumberGenerator> {
   /// What it is about.
   private(set) var stores: [ByteText] = []
   /// Pairs of devices.
-  var meetings: [Meeting] = []
+  var exchanges: [Exchange] = []
   /// Conflicts that each device's log had dropped before.
   private let dropped: [Int64]
 
@@ -47,19 +47,19 @@ struct MergeRun<Generator: RandomNumberGenerator> {
 
 extension MergeRun {
   fileprivate mutating func everyWay() throws(KeepsakeError) {
-    meetings = devices.indices.dropFirst().map { Meeting(devices, 0, $0, stores: stores) }
+    exchanges = devices.indices.dropFirst().map { Exchange(devices, 0, $0, stores: stores) }
     try check()
     // A device that cannot be written is found before any is written.
     for device in devices { try device.core.write { _ in ((), []) } }
-    try shareVoids(among: devices.indices)
+    try shareRevocations(among: devices.indices)
     try rotateCopies(among: devices.indices)
     for place in devices.indices { try promote(place) }
     for (from, into) in Self.directions(devices.count) { report.expect(from: from, into: into) }
     // A merge without news writes at most that it took place, once a day.
     if try !allUpToDate() {
-      for index in meetings.indices {
-        try meetings[index].introduce()
-        try meetings[index].lookBack()
+      for index in exchanges.indices {
+        try exchanges[index].introduce()
+        try exchanges[index].lookBack()
       }
       let isReversed = options.firstReadsFirst && devices.count == 2
       let order = Self.directions(devices.count)
@@ -69,10 +69,10 @@ extension MergeRun {
       // The device that was written last has not been read since: its cursors have at least to pass
       // the echo. Observers that answer each other could go on for ever; the next merge brings the
       // rest.
-      var patience = 8 * meetings.count
+      var patience = 8 * exchanges.count
       while patience > 0,
-        let next = meetings.indices.compactMap({ index in
-          meetings[index].waiting.min().map { (index + 1, $0) }
+        let next = exchanges.indices.compactMap({ index in
+          exchanges[index].waiting.min().map { (index + 1, $0) }
         }).first
       {
         patience -= 1
@@ -80,9 +80,9 @@ extension MergeRun {
         try pull(into == 0 ? outer : 0, into)
       }
     }
-    for meeting in meetings {
-      try meeting.acknowledge()
-      try meeting.note()
+    for exchange in exchanges {
+      try exchange.acknowledge()
+      try exchange.note()
     }
     report.waiting = try waiting()
     report.hasConverged = try haveConverged()
@@ -90,8 +90,8 @@ extension MergeRun {
 
   private func haveConverged() throws(KeepsakeError) -> Bool {
     guard try nothingIsHeld() else { return false }
-    for meeting in meetings {
-      let hasUnread = try meeting.hasUnread()
+    for exchange in exchanges {
+      let hasUnread = try exchange.hasUnread()
       if hasUnread { return false }
     }
     // A store that does not travel keeps no tombstones, so a deletion leaves nothing to read.
@@ -104,9 +104,9 @@ extension MergeRun {
   }
 
   private func allUpToDate() throws(KeepsakeError) -> Bool {
-    for meeting in meetings {
-      // The first meeting is one even of devices that hold nothing.
-      let pair = try meeting.snapshot()
+    for exchange in exchanges {
+      // The first exchange is one even of devices that hold nothing.
+      let pair = try exchange.snapshot()
       if pair.isFirst || !pair.isUpToDate { return false }
     }
     return true
@@ -121,17 +121,17 @@ extension MergeRun {
   /// Reads every page and every size of devices that meet for the first time, and where it is asked
   /// for.
   func check() throws(KeepsakeError) {
-    for meeting in meetings {
-      let pair = try meeting.snapshot()
+    for exchange in exchanges {
+      let pair = try exchange.snapshot()
       guard
         pair.isFirst || options.checksIntegrity && (options.isOneWay || !pair.isUpToDate)
       else { continue }
-      for place in [meeting.left, meeting.right] {
-        try meeting.devices[place].checkIntegrity()
-        try meeting.devices[place].checkSizes()
+      for place in [exchange.left, exchange.right] {
+        try exchange.devices[place].checkIntegrity()
+        try exchange.devices[place].checkSizes()
       }
       // Whether each can be read beside the other, too.
-      let (left, right) = (meeting.devices[meeting.left].core, meeting.devices[meeting.right].core)
+      let (left, right) = (exchange.devices[exchange.left].core, exchange.devices[exchange.right].core)
       try right.withSender(left) {}
       if !options.isOneWay { try left.withSender(right) {} }
     }

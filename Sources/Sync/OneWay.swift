@@ -10,21 +10,21 @@ import KeepsakeValues
 extension MergeRun {
   mutating func oneWay() throws(KeepsakeError) {
     let last = devices.count - 1
-    meetings = (0..<last).map { Meeting(devices, $0, last, stores: stores) }
+    exchanges = (0..<last).map { Exchange(devices, $0, last, stores: stores) }
     try check()
     // Whether the receiver can be written is found before it is.
     try devices[last].core.write { _ in ((), []) }
-    try shareVoids(among: [last])
+    try shareRevocations(among: [last])
     try rotateCopies(among: [last])
     try promote(last)
-    for index in meetings.indices {
-      let from = meetings[index].left
+    for index in exchanges.indices {
+      let from = exchanges[index].left
       report.expect(from: from, into: last)
       var result = Pull.Result(changeLimit: options.changeLimit - report.changes.count)
       defer { report.add(result, from: from, into: last) }
-      try meetings[index].pull(
+      try exchanges[index].pull(
         into: last, at: devices[last].clock.milliseconds, options: options, offer: nil,
-        trusted: try meetings[index].doubtful(meetings[index].snapshot()).isEmpty, &result)
+        trusted: try exchanges[index].doubtful(exchanges[index].snapshot()).isEmpty, &result)
     }
     report.waiting = try waiting()
     report.hasConverged = try nothingIsHeld()

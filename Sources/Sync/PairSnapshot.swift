@@ -5,7 +5,7 @@ import KeepsakeValues
 
 /// Two devices as they are before they exchange entries, and what that says of them.
 struct PairSnapshot {
-  /// One side of a meeting as it is now.
+  /// One side of an exchange as it is now.
   struct Side {
     let replica: ReplicaID
     /// The last local sequence number that it has given.

@@ -22,15 +22,15 @@ struct PeerState: Equatable, Sendable {
   /// This device's local sequence number up to which they have read, as far as this one knows.
   var acked: Int64 = 0
   /// Under which this device last read from them.
-  var readToken: MeetingToken?
+  var readToken: ExchangeToken?
   /// The last two under which they were let read; a second merge at the same time may still use the
   /// one before.
-  var token: MeetingToken?
-  var prior: MeetingToken?
+  var token: ExchangeToken?
+  var prior: ExchangeToken?
   /// Under which they had last read when `token` was written.
-  var theirRead: MeetingToken?
+  var theirRead: ExchangeToken?
 
-  private func knows(_ other: MeetingToken?) -> Bool {
+  private func knows(_ other: ExchangeToken?) -> Bool {
     other == nil || other == token || other == prior || other == theirRead
   }
 
@@ -96,14 +96,14 @@ extension Connection {
 }
 
 extension Row {
-  fileprivate func token(_ column: Int32) -> MeetingToken? {
+  fileprivate func token(_ column: Int32) -> ExchangeToken? {
     guard case .integer(let number) = cell(column) else { return nil }
-    return MeetingToken(rawValue: number)
+    return ExchangeToken(rawValue: number)
   }
 }
 
 extension Cell {
-  fileprivate init(_ token: MeetingToken?) {
+  fileprivate init(_ token: ExchangeToken?) {
     self = token.map { .integer($0.rawValue) } ?? .null
   }
 }

@@ -24,7 +24,7 @@ struct Pull {
   let cursors: [Int64]
   /// Nil for a one-way pull, which leaves no trace of who was met.
   let offer: Offer?
-  /// Local sequence numbers of the sender that came from the receiver in this meeting.
+  /// Local sequence numbers of the sender that came from the receiver in this exchange.
   let echo: EchoRange
   let now: Int64
   let options: MergeOptions
@@ -36,7 +36,7 @@ struct Pull {
 
   /// Under which token, and how far, the sender lets itself be read.
   struct Offer {
-    let token: MeetingToken
+    let token: ExchangeToken
     let lseq: Int64
   }
 
@@ -87,7 +87,7 @@ struct Pull {
     try receiver.core.withSender(sender.core) { () throws(KeepsakeError) in
       let plan = try receiver.core.read { connection in
         try connection.want(stores, from: cursors)
-        try Knowledge.prepare(connection)
+        try VersionVectors.prepare(connection)
         return try PullPlan(
           connection, after: cursors.filter { $0 > 0 }.min(),
           through: try offer?.lseq ?? lastArrival(connection), except: echo,
@@ -116,16 +116,16 @@ struct Pull {
       }
       var step = before
       if place == 0 {
-        try Knowledge.load(connection, of: sender.path)
+        try VersionVectors.load(connection, of: sender.path)
         // What the sender accepted after its offer is in its version vector, and is not read.
         step.isBehind = try hasMore(connection, after: plan.end)
       }
       let changes = try admit(connection, plan, place, wantsAll, keeping: before.limit, &step)
       try saveCursors(connection, plan, place)
       if isLast {
-        try note(Knowledge.logLost(connection, at: now), connection, before.limit, &step)
+        try note(VersionVectors.logLost(connection, at: now), connection, before.limit, &step)
         if !step.isBehind {
-          try Knowledge.advance(
+          try VersionVectors.advance(
             connection, upTo: Held.horizon(now: now, skew: options.maximumClockSkew))
         }
       }
@@ -157,16 +157,16 @@ struct Pull {
     let received = try Incoming.fill(connection, from: source.sql, source.arguments)
     guard received > 0 else { return [] }
     result.received += received
-    try connection.cutVoidIncoming()
+    try connection.cutRevokedIncoming()
     let horizon = Held.horizon(now: now, skew: options.maximumClockSkew)
-    var newest = try newestStamp(connection)
+    var newest = try newestTimestamp(connection)
     if newest > horizon {
       result.held += try Held.hold(connection, beyond: horizon, at: now)
-      newest = try newestStamp(connection)
+      newest = try newestTimestamp(connection)
     }
     let isFinal = isFinal(plan.chunks[place])
     try note(
-      Knowledge.logConflicts(connection, at: now, final: isFinal), connection, kept, &result)
+      VersionVectors.logConflicts(connection, at: now, final: isFinal), connection, kept, &result)
     var changes: [Change] = []
     if wantsAll || !result.hasMoreChanges {
       try Incoming.forEachChange(connection, reason: reason) { change, bytes in
@@ -229,7 +229,7 @@ struct Pull {
         let change = Change(
           store: row.text(0), key: row.text(1), from: .tombstone, to: content,
           writer: ReplicaID(rawValue: row.integer(5)),
-          stamp: HybridTimestamp(rawValue: row.integer(4)), reason: reason)
+          timestamp: HybridTimestamp(rawValue: row.integer(4)), reason: reason)
         return result.keep(change, content.cell.byteCount, limit: kept)
       }
     }
@@ -246,7 +246,7 @@ struct Pull {
     return true
   }
 
-  private func newestStamp(_ connection: Connection) throws -> HybridTimestamp {
+  private func newestTimestamp(_ connection: Connection) throws -> HybridTimestamp {
     let newest = try connection.first("SELECT ifnull(max(hlc), 0) FROM incoming") { $0.integer(0) }
     return HybridTimestamp(rawValue: newest ?? 0)
   }

@@ -15,10 +15,10 @@ extension MergeRun {
           "SELECT store, key, hlc FROM held ORDER BY hlc, store, key LIMIT ?1",
           [.integer(Int64(limit))]
         ) { row in
-          let stamp = HybridTimestamp(rawValue: row.integer(2))
+          let timestamp = HybridTimestamp(rawValue: row.integer(2))
           return MergeReport.Waiting(
             into: place, store: row.text(0), key: row.text(1),
-            until: max(0, stamp.milliseconds - options.maximumClockSkew))
+            until: max(0, timestamp.milliseconds - options.maximumClockSkew))
         }
       }
     }

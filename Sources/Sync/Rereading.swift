@@ -14,7 +14,7 @@ extension MergeRun {
   mutating func pull(_ from: Int, _ into: Int) throws(KeepsakeError) {
     /// How often that is.
     let rereadings = 16
-    let finder = meetings.count == 1 && !options.firstReadsFirst ? 1 : 0
+    let finder = exchanges.count == 1 && !options.firstReadsFirst ? 1 : 0
     for attempt in 0...rereadings {
       do throws(KeepsakeError) {
         return try pullOnce(from, into, needsReader: into != finder && attempt < rereadings)
@@ -33,13 +33,13 @@ extension MergeRun {
     defer {
       report.add(result, from: from, into: into)
       if into == 0, result.changed > 0 {
-        for other in meetings.indices where other != index {
-          meetings[other].expectNews(at: other + 1)
+        for other in exchanges.indices where other != index {
+          exchanges[other].expectNews(at: other + 1)
         }
       }
     }
-    try meetings[index].pull(
-      into: into, at: meetings[index].devices[into].clock.milliseconds, options: options,
+    try exchanges[index].pull(
+      into: into, at: exchanges[index].devices[into].clock.milliseconds, options: options,
       needsReader: needsReader, &result, using: &generator)
   }
 }

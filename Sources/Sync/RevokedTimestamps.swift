@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stamps that do not stand, because the device that gave them has taken them back (`ClockRepair`).
-// Of an identity in `void`, whatever is stamped later than its limit
+// Timestamps that do not stand, because the device that gave them has taken them back
+// (`ClockRepair`). Of an identity in `void`, whatever is timestamped later than its limit
 // - never comes in from `held`,
 // - counts as made at the limit where it has come in already, so that every later write beats it.
 // The device itself has written anew what it still holds; so what becomes of the old copies decides
@@ -12,18 +12,18 @@ import KeepsakeValues
 
 extension Connection {
   /// Identities that a file names at most; one of its own device has a few.
-  private static var voidLimit: Int { 100_000 }
+  private static var revocationLimit: Int { 100_000 }
 
-  /// The last stamp that stands, by identity.
+  /// The last timestamp that stands, by identity.
   ///
   /// - Throws: when there are more than any history of repairs makes.
-  func voids() throws -> [ReplicaID: HybridTimestamp] {
+  func revocations() throws -> [ReplicaID: HybridTimestamp] {
     // A file of version 1 that can only be read has none.
     guard try hasTable("void") else { return [:] }
     let rows = try all(
-      "SELECT origin, hlc FROM void LIMIT ?1", [.integer(Int64(Self.voidLimit) + 1)]
+      "SELECT origin, hlc FROM void LIMIT ?1", [.integer(Int64(Self.revocationLimit) + 1)]
     ) { (ReplicaID(rawValue: $0.integer(0)), HybridTimestamp(rawValue: $0.integer(1))) }
-    guard rows.count <= Self.voidLimit else {
+    guard rows.count <= Self.revocationLimit else {
       throw KeepsakeError(
         .corrupt, path: path, "it takes back the stamps of too many devices",
         cure: "do not trust this file; restore a backup of it")
@@ -31,11 +31,11 @@ extension Connection {
     return Dictionary(rows, uniquingKeysWith: min)
   }
 
-  /// Takes down up to where the stamps of an identity stand, and lets it hold for what is here.
+  /// Takes down up to where the timestamps of an identity stand, and lets it hold for what is here.
   ///
   /// - Parameter id: the device's identity if it is the one that was given up: it is a copy.
-  /// - Returns: how many entries are stamped otherwise now, or no longer wait.
-  func void(
+  /// - Returns: how many entries are timestamped otherwise now, or no longer wait.
+  func revoke(
     _ origin: ReplicaID, after limit: HybridTimestamp, as id: ReplicaID
   ) throws -> Int {
     try run(
@@ -51,20 +51,20 @@ extension Connection {
     try run(
       "UPDATE grave SET hlc = ?2 WHERE origin = ?1 AND hlc > ?2",
       [.integer(origin.rawValue), .integer(limit.rawValue)])
-    return try dropVoidHeld() + sign(origin, after: limit, &replica)
+    return try dropRevokedHeld() + sign(origin, after: limit, &replica)
       + cut(origin, after: limit, &replica)
   }
 
   /// - Returns: how many.
   @discardableResult
-  func dropVoidHeld() throws -> Int {
+  func dropRevokedHeld() throws -> Int {
     try run(
       "DELETE FROM held WHERE hlc > (SELECT v.hlc FROM void AS v WHERE v.origin = held.origin)")
     return changes
   }
 
   /// What this device itself has written under the identity, as a copy of the one that gave it up,
-  /// it signs with its new one. The stamps stay: its own clock gave them.
+  /// it signs with its new one. The timestamps stay: its own clock gave them.
   private func sign(
     _ origin: ReplicaID, after limit: HybridTimestamp, _ replica: inout ReplicaState
   ) throws -> Int {
@@ -100,7 +100,7 @@ extension Connection {
 
   /// Applies revocations to incoming entries of a device that does not know of them and is only
   /// read.
-  func cutVoidIncoming() throws {
+  func cutRevokedIncoming() throws {
     guard try first("SELECT 1 FROM main.void LIMIT 1", [], { _ in true }) == true else { return }
     try run(
       """

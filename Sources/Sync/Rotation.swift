@@ -8,7 +8,7 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-extension Meeting {
+extension Exchange {
   /// Gives the device at `place` a new identity, if it still needs one.
   ///
   /// - Parameters:
@@ -52,15 +52,15 @@ extension MergeRun {
     var rotated: Set<Int> = []
     repeat {
       rotated = []
-      var pairs: [(Meeting, PairSnapshot)] = []
-      for meeting in try meetings + sharersOfIdentity() {
-        pairs.append((meeting, try meeting.snapshot()))
+      var pairs: [(Exchange, PairSnapshot)] = []
+      for exchange in try exchanges + sharersOfIdentity() {
+        pairs.append((exchange, try exchange.snapshot()))
       }
-      for (meeting, pair) in pairs {
-        for place in meeting.doubtful(pair).intersection(places).subtracting(rotated).sorted() {
-          try meeting.rotate(
+      for (exchange, pair) in pairs {
+        for place in exchange.doubtful(pair).intersection(places).subtracting(rotated).sorted() {
+          try exchange.rotate(
             place, to: .random(using: &generator), after: pair,
-            isOtherNew: rotated.contains(meeting.other(place)))
+            isOtherNew: rotated.contains(exchange.other(place)))
           rotated.insert(place)
           report.events.append(.cloneDetected(device: place))
         }
@@ -69,15 +69,15 @@ extension MergeRun {
   }
 
   /// Pairs that do not meet and have one identity.
-  private func sharersOfIdentity() throws(KeepsakeError) -> [Meeting] {
-    var first: [ReplicaID: Meeting] = [:]
-    var pairs: [Meeting] = []
-    for meeting in meetings where meeting.left == 0 {
-      let id = try meeting.devices[meeting.right].replica()
+  private func sharersOfIdentity() throws(KeepsakeError) -> [Exchange] {
+    var first: [ReplicaID: Exchange] = [:]
+    var pairs: [Exchange] = []
+    for exchange in exchanges where exchange.left == 0 {
+      let id = try exchange.devices[exchange.right].replica()
       if let other = first[id] {
-        pairs.append(Meeting(meeting.devices, other.right, meeting.right, stores: meeting.stores))
+        pairs.append(Exchange(exchange.devices, other.right, exchange.right, stores: exchange.stores))
       }
-      first[id] = first[id] ?? meeting
+      first[id] = first[id] ?? exchange
     }
     return pairs
   }

@@ -18,32 +18,33 @@ import Synchronization
 ///     }
 ///
 /// It holds both files open. Conflicts are in the log of the first device, also those with what is
-/// written on the second during a meeting; only beside a program that writes there without a pause
-/// some are in the second's. `SettingsStore.resolveConflicts` on either device gets those of both.
+/// written on the second during an exchange; only beside a program that writes there without a
+/// pause some are in the second's. `SettingsStore.resolveConflicts` on either device gets those of
+/// both.
 public final class SyncSession: Sendable {
   private let loop: Loop
 
-  /// Begins with a meeting.
+  /// Begins with an exchange.
   ///
   /// - Parameters:
   ///   - options: `isOneWay` is not for a session, and is ignored.
-  ///   - onMeeting: gets the report of each meeting that has exchanged anything, on the session's
-  ///     thread. It may read and write, and cancel the session. If a meeting fails half-way it gets
-  ///     what was done until then, before `onFailure`.
+  ///   - onExchange: gets the report of each exchange that has exchanged anything, on the session's
+  ///     thread. It may read and write, and cancel the session. If an exchange fails half-way it
+  ///     gets what was done until then, before `onFailure`.
   ///   - onFailure: gets the reason why the devices could not meet, once for as long as the reason
   ///     is the same. They try again when either changes, and every five seconds.
   public init(
     _ first: Device, _ second: Device, options: MergeOptions = MergeOptions(),
-    onMeeting: @escaping @Sendable (MergeReport) -> Void = { _ in },
+    onExchange: @escaping @Sendable (MergeReport) -> Void = { _ in },
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) {
-    loop = Loop(first, second, options, onMeeting, onFailure)
+    loop = Loop(first, second, options, onExchange, onFailure)
     loop.start()
   }
 
   deinit { cancel() }
 
-  /// Ends the session. A meeting that is under way is brought to its end in the background; then
+  /// Ends the session. An exchange that is under way is brought to its end in the background; then
   /// the files are closed.
   public func cancel() { loop.cancel() }
 }
@@ -51,7 +52,7 @@ public final class SyncSession: Sendable {
 /// The session's thread. It does not hold the session, so that releasing that one ends it.
 private final class Loop: Sendable {
   private struct State {
-    /// Whether either device may have changed since the last meeting began.
+    /// Whether either device may have changed since the last exchange began.
     var isDirty = true
     var isCancelled = false
     var tokens: [ObservationToken] = []
@@ -61,17 +62,17 @@ private final class Loop: Sendable {
   private let first: Device
   private let second: Device
   private let options: MergeOptions
-  private let onMeeting: @Sendable (MergeReport) -> Void
+  private let onExchange: @Sendable (MergeReport) -> Void
   private let onFailure: @Sendable (KeepsakeError) -> Void
   private let state = Mutex(State())
   private let signal = DispatchSemaphore(value: 0)
 
-  /// Seconds after which a meeting that failed is tried again.
+  /// Seconds after which an exchange that failed is tried again.
   private static let retry: Double = 5
 
   init(
     _ first: Device, _ second: Device, _ options: MergeOptions,
-    _ onMeeting: @escaping @Sendable (MergeReport) -> Void,
+    _ onExchange: @escaping @Sendable (MergeReport) -> Void,
     _ onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) {
     (self.first, self.second) = (first, second)
@@ -79,7 +80,7 @@ private final class Loop: Sendable {
     options.isOneWay = false
     options.firstReadsFirst = true
     self.options = options
-    (self.onMeeting, self.onFailure) = (onMeeting, onFailure)
+    (self.onExchange, self.onFailure) = (onExchange, onFailure)
   }
 
   func start() {
@@ -125,7 +126,7 @@ private final class Loop: Sendable {
       }
       if isCancelled { return }
       let pause = meet()
-      // Woken since, by what the meeting itself has written or by others.
+      // Woken since, by what the exchange itself has written or by others.
       while !state.withLock({ $0.isDirty || $0.isCancelled }) {
         guard let pause else {
           signal.wait()
@@ -142,10 +143,10 @@ private final class Loop: Sendable {
       var generator = SystemRandomNumberGenerator()
       let report = try Merge.run([first, second], options: options, using: &generator)
       state.withLock { $0.lastFailure = nil }
-      if report.isNews { onMeeting(report) }
+      if report.isNews { onExchange(report) }
       return try report.hasConverged ? nil : secondsUntilDue()
     } catch {
-      if let report = error.mergeReport { onMeeting(report) }
+      if let report = error.mergeReport { onExchange(report) }
       report(error)
       return Self.retry
     }

@@ -19,7 +19,7 @@ public enum SyncState: Sendable, Hashable {
 }
 
 extension Device {
-  /// How a store stands with other devices, by what this device remembers of its meetings.
+  /// How a store stands with other devices, by what this device remembers of its exchanges.
   ///
   /// A device that has read something from here by a one-way merge leaves no trace, and does not
   /// count. O(what is pending).

@@ -13,7 +13,7 @@ public struct Change: Sendable, Hashable {
   public var new: StoredValue? { after.value }
   /// The device that wrote the new value.
   public let writer: ReplicaID
-  public let stamp: HybridTimestamp
+  public let timestamp: HybridTimestamp
   public let reason: Reason
   /// The process that committed the change to this device's file.
   public let process: Process
@@ -54,14 +54,14 @@ public struct Change: Sendable, Hashable {
 
   package init(
     store: String, key: String, from before: TaggedCell, to after: TaggedCell, writer: ReplicaID,
-    stamp: HybridTimestamp, reason: Reason, process: Process = .this, transaction: Int64 = 0
+    timestamp: HybridTimestamp, reason: Reason, process: Process = .this, transaction: Int64 = 0
   ) {
     self.store = store
     self.key = key
     self.before = before
     self.after = after
     self.writer = writer
-    self.stamp = stamp
+    self.timestamp = timestamp
     self.reason = reason
     self.process = process
     self.transaction = transaction

@@ -10,21 +10,21 @@
 package struct Entry: Sendable, Hashable {
   package var address: Address
   package var content: TaggedCell
-  package var stamp: HybridTimestamp
+  package var timestamp: HybridTimestamp
   package var origin: ReplicaID
 
   package init(
-    _ address: Address, _ content: TaggedCell, stamp: HybridTimestamp, origin: ReplicaID
+    _ address: Address, _ content: TaggedCell, timestamp: HybridTimestamp, origin: ReplicaID
   ) {
     self.address = address
     self.content = content
-    self.stamp = stamp
+    self.timestamp = timestamp
     self.origin = origin
   }
 
   /// Whether this entry wins over another of the same key.
   package func beats(_ other: Entry) -> Bool {
-    if stamp != other.stamp { return stamp > other.stamp }
+    if timestamp != other.timestamp { return timestamp > other.timestamp }
     if origin != other.origin { return origin > other.origin }
     if content.tag != other.content.tag { return content.tag > other.content.tag }
     return content.cell > other.content.cell

@@ -68,10 +68,10 @@ struct ConflictsCommand: ParsableCommand {
       try conflict.loser.undecoded.map(Shown.value) ?? [JSON.Member("deleted", .boolean(true))]
     return .object([
       "id": .integer(conflict.id), "store": .string(conflict.store), "key": .string(conflict.key),
-      "lost": .object(content + Shown.provenance(conflict.lostStamp, conflict.lostOrigin)),
+      "lost": .object(content + Shown.provenance(conflict.lostTimestamp, conflict.lostOrigin)),
       "won": .object(
         (conflict.winnerIsDeletion ? [JSON.Member("deleted", .boolean(true))] : [])
-          + Shown.provenance(conflict.winnerStamp, conflict.winnerOrigin)),
+          + Shown.provenance(conflict.winnerTimestamp, conflict.winnerOrigin)),
       "found": Shown.time(conflict.foundAt),
       "resolved": conflict.isResolved ? .boolean(true) : nil,
     ])
@@ -81,8 +81,8 @@ struct ConflictsCommand: ParsableCommand {
     let winner = conflict.winnerIsDeletion ? "a deletion" : "a write"
     let (store, key) = (Shown.name(conflict.store), Shown.name(conflict.key))
     let fate =
-      "\tof \(Shown.text(conflict.lostStamp)) by \(conflict.lostOrigin)"
-      + "\tlost to \(winner) of \(Shown.text(conflict.winnerStamp)) by \(conflict.winnerOrigin)"
+      "\tof \(Shown.text(conflict.lostTimestamp)) by \(conflict.lostOrigin)"
+      + "\tlost to \(winner) of \(Shown.text(conflict.winnerTimestamp)) by \(conflict.winnerOrigin)"
       + (conflict.isResolved ? "\tresolved" : "")
     return "\(conflict.id)\t\(store)\t\(key)\t\(try lost(conflict))\(fate)"
   }

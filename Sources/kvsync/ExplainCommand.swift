@@ -99,7 +99,7 @@ private struct Explanation {
       for entry in held { lines.append("  waiting, from the future: \(try told(entry))") }
       for conflict in conflicts {
         let lost = try Shown.quoted(conflict.loser, or: "a deletion")
-        let source = "\(Shown.text(conflict.lostStamp)) by \(device(conflict.lostOrigin))"
+        let source = "\(Shown.text(conflict.lostTimestamp)) by \(device(conflict.lostOrigin))"
         lines.append("  lost (conflict \(conflict.id)): \(lost), \(source)")
       }
       return lines
@@ -107,7 +107,7 @@ private struct Explanation {
   }
 
   private func told(_ entry: Entry) throws -> Line {
-    let source = "\(Shown.text(entry.stamp)) by \(device(entry.origin))"
+    let source = "\(Shown.text(entry.timestamp)) by \(device(entry.origin))"
     guard let value = entry.content.undecoded else { return Line(source) }
     return "\(try Shown.quoted(value)), \(source)"
   }

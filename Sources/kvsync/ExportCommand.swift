@@ -44,7 +44,7 @@ struct ExportCommand: ParsableCommand {
     try device.forEachEntry(store: store) {
       if deleted || !$0.content.isTombstone { entries.append($0) }
     }
-    entries.sort { ($0.stamp, $0.origin) < ($1.stamp, $1.origin) }
+    entries.sort { ($0.timestamp, $0.origin) < ($1.timestamp, $1.origin) }
     let lines = try entries.map(TransferLine.json)
     let output = Output(isJSON: common.json || format == .json, isQuiet: common.quiet)
     output.print(.array(lines), lines: lines.map(Line.init), isData: true)

@@ -17,14 +17,14 @@ enum Shown {
   /// `{"type","value","modified","stamp","origin"}`, or `{"deleted":true,…}` for a tombstone.
   static func entry(_ entry: Entry) throws -> JSON {
     let content = try entry.content.undecoded.map(value) ?? [JSON.Member("deleted", .boolean(true))]
-    return .object(content + provenance(entry.stamp, entry.origin))
+    return .object(content + provenance(entry.timestamp, entry.origin))
   }
 
   /// When a write was made, and by which device.
-  static func provenance(_ stamp: HybridTimestamp, _ origin: ReplicaID) -> [JSON.Member] {
+  static func provenance(_ timestamp: HybridTimestamp, _ origin: ReplicaID) -> [JSON.Member] {
     [
-      JSON.Member("modified", time(stamp.milliseconds)),
-      JSON.Member("stamp", .string(stamp.description)),
+      JSON.Member("modified", time(timestamp.milliseconds)),
+      JSON.Member("stamp", .string(timestamp.description)),
       JSON.Member("origin", .string(origin.description)),
     ]
   }
@@ -45,7 +45,7 @@ enum Shown {
   /// A change of a device that is watched.
   static func change(_ change: Change) throws -> JSON {
     .object(
-      try members(change) + provenance(change.stamp, change.writer) + [
+      try members(change) + provenance(change.timestamp, change.writer) + [
         JSON.Member("reason", .string(change.reason == .local ? "local" : "merge"))
       ])
   }
@@ -73,7 +73,9 @@ enum Shown {
     ISO8601.text(milliseconds: milliseconds) ?? "\(milliseconds)"
   }
 
-  static func text(_ stamp: HybridTimestamp) -> String { text(milliseconds: stamp.milliseconds) }
+  static func text(_ timestamp: HybridTimestamp) -> String {
+    text(milliseconds: timestamp.milliseconds)
+  }
 
   /// A key, a store or a file in a line: one with a tab or a line break in it would fake a column
   /// or a line.

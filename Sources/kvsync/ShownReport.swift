@@ -44,7 +44,7 @@ struct ShownReport {
     switch event {
     case .cloneDetected(let device):
       .object(["kind": .string("cloneDetected"), "path": .string(paths[device])])
-    case .stampsVoided(let device, let entries):
+    case .timestampsRevoked(let device, let entries):
       .object([
         "kind": .string("stampsVoided"), "path": .string(paths[device]),
         "entries": .integer(Int64(entries)),
@@ -109,7 +109,7 @@ struct ShownReport {
     switch event {
     case .cloneDetected(let device):
       "\(name(device)): was a copy or an older state; it has a new identity"
-    case .stampsVoided(let device, let entries):
+    case .timestampsRevoked(let device, let entries):
       "\(name(device)): taken back, by the device that gave them when its clock had run ahead: "
         + counted(entries, "stamp")
     case .conflictsDropped(let device, let count):

@@ -36,7 +36,8 @@ extension TransferLine {
     ]
     let content =
       try entry.content.undecoded.map(members) ?? [JSON.Member("deleted", .boolean(true))]
-    return .object(address + content + [JSON.Member("at", Shown.time(entry.stamp.milliseconds))])
+    let time = JSON.Member("at", Shown.time(entry.timestamp.milliseconds))
+    return .object(address + content + [time])
   }
 
   private static func members(_ value: UndecodedValue) throws -> [JSON.Member] {

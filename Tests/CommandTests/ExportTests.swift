@@ -74,7 +74,7 @@ import Testing
   private func entries(_ path: String) throws -> [Entry] {
     var entries: [Entry] = []
     try Device(path: path, access: .readOnly).forEachEntry { entries.append($0) }
-    return entries.sorted { ($0.stamp, $0.origin) < ($1.stamp, $1.origin) }
+    return entries.sorted { ($0.timestamp, $0.origin) < ($1.timestamp, $1.origin) }
   }
 
   @Test(arguments: Seeds.list(8), ["jsonl", "json"])

@@ -22,14 +22,14 @@ struct Moment {
   var milliseconds: Int { 1_795_132_800_000 + (hour * 60 + minute) * 60_000 }
 
   /// 47 bits of milliseconds, 16 bits of a counter, as 16 hex digits.
-  func stamp(_ counter: Int = 0) -> String {
+  func timestamp(_ counter: Int = 0) -> String {
     let digits = String(milliseconds << 16 | counter, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
   /// What follows the value of an entry in `--json`.
   func provenance(_ origin: String, _ counter: Int = 0) -> String {
-    #""modified":"\#(shown)","stamp":"\#(stamp(counter))","origin":"\#(origin)"}"#
+    #""modified":"\#(shown)","timestamp":"\#(timestamp(counter))","origin":"\#(origin)"}"#
   }
 
   /// An entry as `--json` prints it; `value` is JSON.

@@ -111,7 +111,7 @@ let defaultsTable = """
 
   @Test func listAsJSONHasTheShapeOfTheContract() throws {
     let (folder, replica) = try filled()
-    // A stamp never falls, so a write at ten that follows one at eleven counts on from there.
+    // A timestamp never falls, so a write at ten that follows one at eleven counts on from there.
     let tab = #""tab\tbed":"# + Moment.ten.entry("string", #""x""#, replica, 1)
     let theme = #""theme":"# + Moment.ten.entry("string", #""dark""#, replica)
     let volume = #""volume":"# + Moment.eleven.entry("real", "0.5", replica)

@@ -168,7 +168,7 @@ private let misspellings: [Misspelling] = [
 
 @Suite struct ValueTests {
   @Test func theFirstMomentHasTheStampOfTheContract() {
-    #expect(Moment.ten.stamp() == "01a1f8660d000000")
+    #expect(Moment.ten.timestamp() == "01a1f8660d000000")
   }
 
   @Test(arguments: ["string", "integer", "real", "boolean", "date", "data", "json"])
@@ -207,7 +207,7 @@ private let misspellings: [Misspelling] = [
     let folder = try Folder()
     try folder.expect("set", "a", "k", "v", Moment.ten.argument)
     let replica = try folder.replica("a")
-    // A second write in the same millisecond has the next stamp.
+    // A second write in the same millisecond has the next timestamp.
     try folder.expect(
       "set", "a", "k", "w", "--json", Moment.ten.argument,
       prints: Moment.ten.entry("string", #""w""#, replica, 1) + "\n")

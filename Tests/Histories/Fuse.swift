@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A crash in the middle of a meeting: SQLite's own commit hook refuses one commit, counted over all
-// devices that meet, so that what was committed before is there and nothing else is
+// A crash in the middle of an exchange: SQLite's own commit hook refuses one commit, counted over
+// all devices that meet, so that what was committed before is there and nothing else is
 // (https://www.sqlite.org/c3ref/commit_hook.html).
 
 import GRDBSQLite

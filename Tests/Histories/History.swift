@@ -7,10 +7,10 @@ package struct History: Sendable, Equatable {
     case memory, files
   }
 
-  /// What it was made from; identities and meeting tokens follow from it.
+  /// What it was made from; identities and exchange tokens follow from it.
   package var seed: UInt64
   package var count: Int
-  /// Entries that one transaction of a meeting takes at most.
+  /// Entries that one transaction of an exchange takes at most.
   package var chunkSize: Int
   package var storage: Storage
   package var steps: [Step]

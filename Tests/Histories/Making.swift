@@ -66,7 +66,7 @@ private struct Maker {
   private mutating func steps() -> [Step] {
     switch Int.random(in: 0..<100, using: &chance) {
     case 0..<48: return [write()]
-    case 48..<76: return meetings()
+    case 48..<76: return exchanges()
     case 76..<84: return clock()
     case 84..<86: return [.reopen(place())]
     default: break
@@ -90,7 +90,7 @@ private struct Maker {
     return .write(place ?? self.place(), address, one(in: 3) ? nil : pick(Self.values))
   }
 
-  private mutating func meetings() -> [Step] {
+  private mutating func exchanges() -> [Step] {
     let present = (0..<count).filter { $0 != away }.shuffled(using: &chance)
     switch Int.random(in: 0..<20, using: &chance) {
     case 0..<2: return [.meet(details(present))]
@@ -154,7 +154,7 @@ private struct Maker {
     }
   }
 
-  /// Two copies of one file give one stamp to two values: both were told of a time to come.
+  /// Two copies of one file give one timestamp to two values: both were told of a time to come.
   private mutating func twins(_ place: Int, _ other: Int) -> [Step] {
     let address = Address(store: pick(Self.stores), key: pick(Self.keys))
     return [

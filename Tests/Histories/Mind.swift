@@ -5,7 +5,7 @@ import KeepsakeValues
 /// The order of writes, written down a second time and in other words than the engine's.
 func wins(_ a: Entry, over b: Entry) -> Bool {
   func rank(_ entry: Entry) -> [Int64] {
-    [entry.stamp.rawValue, entry.origin.rawValue, entry.content.tag]
+    [entry.timestamp.rawValue, entry.origin.rawValue, entry.content.tag]
   }
   if rank(a) != rank(b) { return rank(b).lexicographicallyPrecedes(rank(a)) }
   switch (a.content.cell, b.content.cell) {
@@ -25,20 +25,20 @@ struct Mind {
   private(set) var graves: [Address: Entry] = [:]
   /// What is from the future, by its clock.
   var waiting: Set<Entry> = []
-  /// The largest stamp that it has ever shown.
+  /// The largest timestamp that it has ever shown.
   private(set) var newest = HybridTimestamp.zero
   /// Every write that it, or whoever told it, has surely had; those that lost long ago too.
   var known: Set<Entry> = []
-  /// The same with what meetings that were cut short may have brought.
+  /// The same with what exchanges that were cut short may have brought.
   var perhapsKnown: Set<Entry> = []
   /// Whom its tombstones wait for, by store.
   var met: [ByteText: Set<Int>] = [:]
 
-  /// What waits, and will win; of copies with one stamp the largest.
+  /// What waits, and will win; of copies with one timestamp the largest.
   var promising: Set<Entry> {
     waiting.filter { entry in
       let rivals = waiting.filter {
-        $0.address == entry.address && $0.stamp == entry.stamp && $0.origin == entry.origin
+        $0.address == entry.address && $0.timestamp == entry.timestamp && $0.origin == entry.origin
       }
       return !rivals.contains { wins($0, over: entry) }
         && (shown[entry.address].map { wins(entry, over: $0) } ?? true)
@@ -49,9 +49,9 @@ struct Mind {
     shown[address] = entry
   }
 
-  /// Notes the largest stamp of what it shows indeed.
+  /// Notes the largest timestamp of what it shows indeed.
   mutating func look(at facts: Facts, after old: HybridTimestamp) {
-    newest = facts.shown.values.map(\.stamp).reduce(old, max)
+    newest = facts.shown.values.map(\.timestamp).reduce(old, max)
   }
 
   /// Whether it counts here.
@@ -74,14 +74,14 @@ struct Mind {
     perhapsKnown.insert(entry)
   }
 
-  /// The last stamp that is not from the future.
+  /// The last timestamp that is not from the future.
   static func horizon(_ time: Int64) -> HybridTimestamp {
     HybridTimestamp(rawValue: HybridTimestamp(milliseconds: time + 300_001).rawValue - 1)
   }
 
   /// Lets in what is due.
   mutating func promote(at time: Int64) {
-    let due = waiting.filter { $0.stamp <= Self.horizon(time) }
+    let due = waiting.filter { $0.timestamp <= Self.horizon(time) }
     waiting.subtract(due)
     for entry in due { join(entry) }
     for entry in due { learn(entry) }
@@ -92,7 +92,7 @@ struct Mind {
     let graves = other.graves.filter { shown[$0.key] != nil }
     for (address, entry) in Array(graves) + Array(other.shown) where travels(address) {
       guard takes(entry) else { continue }
-      if entry.stamp <= Self.horizon(time) { join(entry) } else { waiting.insert(entry) }
+      if entry.timestamp <= Self.horizon(time) { join(entry) } else { waiting.insert(entry) }
     }
     known.formUnion(other.known.filter { travels($0.address) && !waiting.contains($0) })
     perhapsKnown.formUnion(other.perhapsKnown.filter { travels($0.address) })

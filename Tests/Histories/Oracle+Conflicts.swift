@@ -6,11 +6,11 @@ extension Oracle {
   /// Which write lost.
   struct Loss: Hashable {
     let address: Address
-    let stamp: HybridTimestamp
+    let timestamp: HybridTimestamp
     let origin: ReplicaID
 
-    init(_ address: Address, _ stamp: HybridTimestamp, _ origin: ReplicaID) {
-      (self.address, self.stamp, self.origin) = (address, stamp, origin)
+    init(_ address: Address, _ timestamp: HybridTimestamp, _ origin: ReplicaID) {
+      (self.address, self.timestamp, self.origin) = (address, timestamp, origin)
     }
   }
 
@@ -28,7 +28,7 @@ extension Oracle {
         let right = b.shown[address] ?? b.graves[address], left.content != right.content
       else { continue }
       let (loser, mind) = wins(left, over: right) ? (right, a) : (left, b)
-      let loss = Loss(address, loser.stamp, loser.origin)
+      let loss = Loss(address, loser.timestamp, loser.origin)
       let isNoted = journalled.contains(loss)
       if !mind.known.contains(loser) { possible.insert(loss) }
       guard isNoted ? possible.contains(loss) : mind.perhapsKnown.contains(loser) else {

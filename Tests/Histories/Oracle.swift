@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What devices ought to hold, said without cursors, tokens or SQL. A device is what it shows, and
-// what it keeps waiting; a meeting lets one read all that the other shows; the last write counts.
+// what it keeps waiting; an exchange lets one read all that the other shows; the last write counts.
 //
-// It is sure of every entry, tombstones and stamps included, after every meeting that was not cut
-// short. One that was cut short leaves something between before and after, of each key. A deletion
-// that was collected counts on, without being shown: nothing else deletes anything, and nothing but
-// a write that beats it comes back.
+// It is sure of every entry, tombstones and timestamps included, after every exchange that was not
+// cut short. One that was cut short leaves something between before and after, of each key. A
+// deletion that was collected counts on, without being shown: nothing else deletes anything, and
+// nothing but a write that beats it comes back.
 
 import KeepsakeValues
 
@@ -31,7 +31,7 @@ struct Oracle {
 
   mutating func wrote(
     _ place: Int, _ address: Address, _ value: StoredValue?, _ facts: Facts, at time: Int64,
-    isDuringMeeting: Bool = false
+    isDuringExchange: Bool = false
   ) throws {
     let found = facts.shown[address]
     let content = try TaggedCell(value)
@@ -44,12 +44,12 @@ struct Oracle {
     let old = minds[place].shown[address]
     minds[place].show(found, at: address)
     guard StoreName.isSynced(address.store.string), let entry = found else {
-      // There an equal write is none, and a deletion leaves nothing but its stamp.
+      // There an equal write is none, and a deletion leaves nothing but its timestamp.
       minds[place].look(
         at: facts, after: old?.content ?? .tombstone == content ? newest : due)
       return
     }
-    let isOnTime = isDuringMeeting ? entry.stamp >= due : entry.stamp == due
+    let isOnTime = isDuringExchange ? entry.timestamp >= due : entry.timestamp == due
     guard entry.origin == facts.id, isOnTime else {
       throw Divergence(
         description: "device \(place), \(facts.id), wrote \(show(entry)), not at \(due)")
@@ -77,7 +77,7 @@ struct Oracle {
       let (old, new) = (before.shown[address], after.shown[address])
       guard old != new else { continue }
       guard let old, new == nil, old.content.isTombstone,
-        old.stamp.milliseconds <= time - 90 * 86_400_000
+        old.timestamp.milliseconds <= time - 90 * 86_400_000
       else {
         throw Divergence(
           description:
@@ -102,8 +102,8 @@ struct Oracle {
 func show(_ entry: Entry?) -> String {
   entry.map {
     $0.content.isTombstone
-      ? "deletion \($0.stamp) by \($0.origin)"
-      : "\($0.content.cell) \($0.stamp) by \($0.origin)"
+      ? "deletion \($0.timestamp) by \($0.origin)"
+      : "\($0.content.cell) \($0.timestamp) by \($0.origin)"
   } ?? "nothing"
 }
 

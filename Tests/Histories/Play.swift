@@ -37,9 +37,9 @@ private final class Game {
   private let world: World
   private var oracle: Oracle
   private let chunkSize: Int
-  private var saved: [Int: (image: World.Image, mind: Mind, isFromMeeting: Bool)] = [:]
+  private var saved: [Int: (image: World.Image, mind: Mind, isFromExchange: Bool)] = [:]
   private var frozen: Set<Int> = []
-  /// The meeting of the step before.
+  /// The exchange of the step before.
   private var last: Encounter?
 
   init(_ history: History) throws {
@@ -95,11 +95,11 @@ private final class Game {
   }
 
   private func restore(_ place: Int, _ number: Int) throws {
-    guard let (image, mind, isFromMeeting) = saved[number] else { return }
+    guard let (image, mind, isFromExchange) = saved[number] else { return }
     try world.put(image, at: place)
     var restored = mind
-    if isFromMeeting {
-      // It knows some of what the meeting was to bring.
+    if isFromExchange {
+      // It knows some of what the exchange was to bring.
       let facts = try world.facts(place)
       for (address, entry) in facts.shown { restored.show(entry, at: address) }
       restored.look(at: facts, after: mind.newest)
@@ -120,7 +120,7 @@ private final class Game {
       place, before, world.facts(place), at: world.clocks[place].milliseconds)
   }
 
-  // MARK: - Meetings
+  // MARK: - Exchanges
 
   private func meet(_ encounter: Encounter, isRepeated: Bool) throws {
     let start = oracle.minds
@@ -138,7 +138,7 @@ private final class Game {
       throw Divergence(description: "it says that it has converged: \(report.hasConverged)")
     }
     let losses = report.conflicts.map(\.conflict).map {
-      Oracle.Loss(Address(store: $0.store, key: $0.key), $0.lostStamp, $0.lostOrigin)
+      Oracle.Loss(Address(store: $0.store, key: $0.key), $0.lostTimestamp, $0.lostOrigin)
     }
     try oracle.compareConflicts(met, Set(losses))
     if isRepeated, !report.isQuiet {
@@ -147,7 +147,7 @@ private final class Game {
     last = encounter
   }
 
-  /// What happens in the middle of a meeting.
+  /// What happens in the middle of an exchange.
   fileprivate func interrupt(with step: Step) throws -> Entry? {
     switch step {
     case .write(let place, let address, let value):
@@ -156,19 +156,21 @@ private final class Game {
       ])
       let facts = try world.facts(place)
       try oracle.wrote(
-        place, address, value, facts, at: world.clocks[place].milliseconds, isDuringMeeting: true)
+        place, address, value, facts, at: world.clocks[place].milliseconds, isDuringExchange: true)
       return StoreName.isSynced(address.store.string) ? facts.shown[address] : nil
     case .save(let place, let number):
       saved[number] = (try world.image(of: place), oracle.minds[place], true)
       return nil
-    default: throw ScriptError(description: "not in the middle of a meeting: \(step)")
+    default: throw ScriptError(description: "not in the middle of an exchange: \(step)")
     }
   }
 
   /// Everybody meets until nobody can learn more, at a time when nothing has to wait.
   func settle() throws {
-    let stamps = oracle.minds.flatMap { $0.shown.values.map(\.stamp) + $0.waiting.map(\.stamp) }
-    let latest = (stamps.map(\.milliseconds) + world.clocks.map(\.milliseconds)).max() ?? 0
+    let timestamps = oracle.minds.flatMap {
+      $0.shown.values.map(\.timestamp) + $0.waiting.map(\.timestamp)
+    }
+    let latest = (timestamps.map(\.milliseconds) + world.clocks.map(\.milliseconds)).max() ?? 0
     for clock in world.clocks { clock.milliseconds = latest + 1000 }
     let everybody = Encounter(Array(world.clocks.indices))
     var isQuiet = false
@@ -200,7 +202,7 @@ extension MergeReport {
   }
 }
 
-/// Does something when the meeting has read for the n-th time.
+/// Does something when the exchange has read for the n-th time.
 // Sendable: merges report their progress on the thread of the game.
 private final class Interlude: @unchecked Sendable {
   private let during: Encounter.During

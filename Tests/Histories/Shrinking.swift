@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Makes a history that fails smaller, as long as it fails: by steps (delta debugging, Zeller and
-/// Hildebrandt, 2002), by devices, by what is special about a meeting, by the size of a chunk.
+/// Hildebrandt, 2002), by devices, by what is special about an exchange, by the size of a chunk.
 package struct Shrinker {
   /// How many histories are played at most.
   package var patience: Int
@@ -24,7 +24,7 @@ package struct Shrinker {
       let before = history
       dropSteps()
       dropDevices()
-      simplifyMeetings()
+      simplifyExchanges()
       tryInstead { $0.chunkSize = 1000 }
       tryInstead { $0.storage = .memory }
       hasShrunk = history != before
@@ -65,7 +65,7 @@ package struct Shrinker {
     }
   }
 
-  private mutating func simplifyMeetings() {
+  private mutating func simplifyExchanges() {
     for index in history.steps.indices {
       simplify(index) { $0.crash = nil }
       simplify(index) { $0.during = nil }

@@ -35,7 +35,7 @@ package struct Encounter: Sendable, Equatable {
   package var isOneWay = false
   /// Exactly these stores; nil for all that travel.
   package var stores: [String]?
-  /// Number, from 0, of the commit that fails: the meeting ends there, and what was committed
+  /// Number, from 0, of the commit that fails: the exchange ends there, and what was committed
   /// before stays.
   package var crash: Int?
   package var during: During?

@@ -87,7 +87,7 @@ extension Encounter: CustomStringConvertible {
       }
     }
     guard Set(places).count == places.count, places.count >= 2 else {
-      throw ScriptError(description: "a meeting needs two devices or more, each once")
+      throw ScriptError(description: "an exchange needs two devices or more, each once")
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The devices of a history, in memory or on files. Identities and meeting tokens follow from the
+// The devices of a history, in memory or on files. Identities and exchange tokens follow from the
 // seed and from what has happened, so a history goes the same way each time.
 
 import Foundation
@@ -16,7 +16,7 @@ final class World {
   private let folder: TemporaryFolder?
   private var devices: [Device?] = []
   let clocks: [ManualClock]
-  private var meetings: UInt64 = 0
+  private var exchanges: UInt64 = 0
   private var saves = 0
 
   init(_ history: History) throws {
@@ -108,7 +108,7 @@ final class World {
   func meet(
     _ encounter: Encounter, chunkSize: Int, onProgress: (@Sendable (MergeProgress) -> Void)? = nil
   ) throws -> MergeReport? {
-    meetings += 1
+    exchanges += 1
     let fuse = encounter.crash.map(Fuse.init)
     var options = MergeOptions(
       stores: encounter.stores, isOneWay: encounter.isOneWay, chunkSize: chunkSize)
@@ -116,7 +116,7 @@ final class World {
     let result = Result { try merge(encounter, options, fuse) }
     guard let fuse, fuse.isBlown else { return try result.get() }
     if case .success = result {
-      throw Divergence(description: "a commit failed, and the meeting went on")
+      throw Divergence(description: "a commit failed, and the exchange went on")
     }
     for place in encounter.places { try reopen(place) }
     return nil
@@ -125,7 +125,7 @@ final class World {
   private func merge(
     _ encounter: Encounter, _ options: MergeOptions, _ fuse: Fuse?
   ) throws -> MergeReport {
-    var tokens = SeededGenerator(seed: seed &+ meetings)
+    var tokens = SeededGenerator(seed: seed &+ exchanges)
     let list = try encounter.places.map { try self[$0] }
     for device in list { try fuse?.attach(to: device) }
     let result = Result { try Merge.run(list, options: options, using: &tokens) }

@@ -218,7 +218,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(try there.syncState == .upToDate(asOf: time(clock.milliseconds)))
   }
 
-  @Test func aMeetingWithoutNewsCountsFromDayToDay() throws {
+  @Test func anExchangeWithoutNewsCountsFromDayToDay() throws {
     try phone.merge(with: laptop)
     let first = clock.milliseconds
     clock.milliseconds += 86_400_000

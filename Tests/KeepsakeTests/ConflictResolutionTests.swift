@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an application does about writes that lost a meeting.
+// What an application does about writes that lost an exchange.
 
 import Keepsake
 import KeepsakeTesting
@@ -102,7 +102,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(heard.sets.flatMap { $0 } == Array(try settings.conflicts.prefix(2)))
   }
 
-  @Test func aClosureDecidesWhenTheMeetingIsOverAndItsWriteTravels() throws {
+  @Test func aClosureDecidesWhenTheExchangeIsOverAndItsWriteTravels() throws {
     disagree(["mine"], ["theirs"])
     try device.merge(with: there)
     // What was open before it was there, too.

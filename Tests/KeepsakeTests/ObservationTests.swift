@@ -76,7 +76,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
   }
 
   @Test func aChangeTellsItsOriginItsReasonAndItsTransaction() throws {
-    // The stamps decide which write wins, so the devices do not write in one millisecond.
+    // The timestamps decide which write wins, so the devices do not write in one millisecond.
     let clock = ManualClock()
     let device = try Device.inMemory(clock: clock.wallClock)
     let store = try Shared(on: device)

@@ -74,7 +74,7 @@ import Testing
     } onFailure: {
       Issue.record($0)
     }
-    // A third meeting by hand comes after the session's look at what the second one wrote.
+    // A third exchange by hand comes after the session's look at what the second one wrote.
     try a.merge(with: b)
     try a.merge(with: b)
     #expect(commits.sets.isEmpty)
@@ -136,7 +136,7 @@ import Testing
     for round in 10..<40 { set(round) }
     func logs() throws -> [Conflict] { try [a, b].flatMap { try $0.conflicts() } }
     func name(_ conflict: Conflict) -> String {
-      "\(conflict.key) \(conflict.lostStamp) \(conflict.lostOrigin)"
+      "\(conflict.key) \(conflict.lostTimestamp) \(conflict.lostOrigin)"
     }
     // In this order: what has met is in a log, and what is in a log is to be decided.
     func isOver() throws -> Bool {
@@ -235,7 +235,7 @@ import Testing
     #expect(failures.sets.isEmpty)
   }
 
-  @Test func whatIsHeldComesInAtTheFirstMeetingAfterItsTime() throws {
+  @Test func whatIsHeldComesInAtTheFirstExchangeAfterItsTime() throws {
     clock.milliseconds += 10 * 60_000
     here["k"] = "later"
     clock.milliseconds -= 10 * 60_000

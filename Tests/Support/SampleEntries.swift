@@ -18,9 +18,9 @@ package enum SampleEntries {
     content(9, .blob(Data([0x31]))),
   ]
 
-  /// Each content under each of two stamps by each of two devices, so that every tie is there.
-  package static let all: [Entry] = [1, 2].flatMap { stamp in
-    [1, 2].flatMap { origin in contents.map { entry($0, stamp, origin) } }
+  /// Each content under each of two timestamps by each of two devices, so that every tie is there.
+  package static let all: [Entry] = [1, 2].flatMap { timestamp in
+    [1, 2].flatMap { origin in contents.map { entry($0, timestamp, origin) } }
   }
 
   /// Any content, also one number in both of SQLite's classes. A tie at every level is common.
@@ -43,9 +43,9 @@ package enum SampleEntries {
     TaggedCell(tag: tag, cell: cell)
   }
 
-  private static func entry(_ content: TaggedCell, _ stamp: Int64, _ origin: Int64) -> Entry {
+  private static func entry(_ content: TaggedCell, _ timestamp: Int64, _ origin: Int64) -> Entry {
     Entry(
-      Address(store: "cloud", key: "k"), content, stamp: HybridTimestamp(rawValue: stamp),
+      Address(store: "cloud", key: "k"), content, timestamp: HybridTimestamp(rawValue: timestamp),
       origin: ReplicaID(rawValue: origin))
   }
 }

@@ -8,8 +8,8 @@ import Testing
 @testable import KeepsakeSync
 
 /// Random histories in which clocks run a year ahead for a while, alone or two at once, and are set
-/// right again. The histories of `HistoryTests` know the winner of every key; here stamps are taken
-/// back, so the claims are about what nobody may lose.
+/// right again. The histories of `HistoryTests` know the winner of every key; here timestamps are
+/// taken back, so the claims are about what nobody may lose.
 @Suite struct ClockRepairHistoryTests {
   private final class World {
     private static let year: Int64 = 365 * 86_400_000

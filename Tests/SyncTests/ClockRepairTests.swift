@@ -67,10 +67,10 @@ import Testing
     let entries = try ["k", "gone"].map { try #require(try entry(poisoned, $0)) }
     #expect(entries.map(\.content.value) == ["second", nil])
     #expect(entries.map(\.origin) == [renewed, renewed])
-    #expect(entries.map(\.stamp.milliseconds) == [now, now])
-    #expect(entries[0].stamp < entries[1].stamp)
+    #expect(entries.map(\.timestamp.milliseconds) == [now, now])
+    #expect(entries[0].timestamp < entries[1].timestamp)
     try set(poisoned, "k", "third")
-    #expect(try entry(poisoned, "k")?.stamp.milliseconds == now)
+    #expect(try entry(poisoned, "k")?.timestamp.milliseconds == now)
     #expect(try poisoned.repairClock(as: ReplicaID(rawValue: 12)) == nil)
     #expect(try poisoned.examine().isEmpty)
   }
@@ -84,7 +84,7 @@ import Testing
     try poisoned.repairClock(as: renewed)
     let report = try peer.merge(with: poisoned)
     #expect(report.hasConverged)
-    #expect(report.events == [.stampsVoided(device: 0, entries: 2)])
+    #expect(report.events == [.timestampsRevoked(device: 0, entries: 2)])
     #expect(try held(peer) == 0)
     #expect(try value(peer, "k") == "second")
     try set(peer, "k", "a year of edits")
@@ -111,7 +111,7 @@ import Testing
     fastClock.milliseconds += 1000
     try set(accomplice, "other", "its own")
     correct()
-    // Its own stamps are late too; but an entry of somebody else says that the time was right.
+    // Its own timestamps are late too; but an entry of somebody else says that the time was right.
     #expect(try accomplice.repairClock(as: ReplicaID(rawValue: 14)) == nil)
     // The same holds the other way round, until somebody has looked at the clock.
     #expect(try poisoned.repairClock(as: renewed) == nil)
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func aMeetingOfSomeStoresLeavesWhatIsHeld() throws {
+  @Test func anExchangeOfSomeStoresLeavesWhatIsHeld() throws {
     try poisonedMeets(peer)
     correct()
     try poisoned.repairClock(as: renewed)

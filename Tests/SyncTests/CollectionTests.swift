@@ -209,7 +209,7 @@ import Testing
 
   /// Whatever a device's clock says while it reads.
   @Test(arguments: [365 * 50 * day, day])
-  func aMeetingWithAClockFarBehindBringsNothingDeletedBack(behind: Int64) throws {
+  func anExchangeWithAClockFarBehindBringsNothingDeletedBack(behind: Int64) throws {
     try deleted(knownTo: c)
     clock.milliseconds += 200 * Self.day
     try a.merge(with: b)
@@ -262,7 +262,7 @@ import Testing
     #expect(try a.compact().retired == [b.replica()])
   }
 
-  @Test func theNextMeetingCorrectsADateFromTheFuture() throws {
+  @Test func theNextExchangeCorrectsADateFromTheFuture() throws {
     try deleted()
     let right = clock.milliseconds
     clock.milliseconds = 4_102_444_800_000
@@ -272,9 +272,9 @@ import Testing
     for device in [a, b] { #expect(try device.peers().map(\.lastMet) == [right]) }
   }
 
-  /// Another process may collect while a meeting is under way.
+  /// Another process may collect while an exchange is under way.
   @Test(arguments: [false, true])
-  func aTombstoneThatIsCollectedDuringAMeetingIsStillTold(isOneWay: Bool) throws {
+  func aTombstoneThatIsCollectedDuringAnExchangeIsStillTold(isOneWay: Bool) throws {
     try set(a, "k", "old")
     for index in 0..<10 { try set(a, "kept \(index)", 1) }
     try a.merge(with: b)

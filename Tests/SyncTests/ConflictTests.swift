@@ -69,7 +69,7 @@ import Testing
     #expect(try c.merge(with: a).conflicts.isEmpty)
   }
 
-  @Test func whatIsWrittenDuringAMeetingCountsAsSeenOnlyWhenItWasRead() throws {
+  @Test func whatIsWrittenDuringAnExchangeCountsAsSeenOnlyWhenItWasRead() throws {
     for key in ["x", "y"] { try a.write([LocalWrite(store: "cloud", key: key, value: 1)]) }
     let observation = b.observe { [a] changes in
       guard changes.contains(where: { $0.key == "x" }) else { return }

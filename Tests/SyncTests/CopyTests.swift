@@ -98,7 +98,7 @@ import Testing
     for name in ["a", "b", "a2", "b2"] { #expect(try keys(name) == ["1", "2"]) }
   }
 
-  @Test func aCopyFromTheMiddleOfAMeetingIsNotReadFromWhereTheMeetingEnded() throws {
+  @Test func aCopyFromTheMiddleOfAnExchangeIsNotReadFromWhereTheExchangeEnded() throws {
     for index in 0..<20 { try set("a", "k\(index)", 1) }
     let (a, b) = (try open("a"), try open("b"))
     let copyOfB = path("photo")
@@ -117,7 +117,7 @@ import Testing
     #expect(try keys("restored").count == 60)
   }
 
-  @Test func whatIsWrittenDuringAMeetingIsNotReadUnderItsToken() throws {
+  @Test func whatIsWrittenDuringAnExchangeIsNotReadUnderItsToken() throws {
     for index in 0..<3 { try set("a", "k\(index)", 1) }
     let (a, b) = (try open("a"), try open("b"))
     let copyOfA = path("photo")

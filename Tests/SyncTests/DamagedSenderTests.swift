@@ -42,7 +42,7 @@ import Testing
     let folder = try TemporaryFolder()
     let (good, bad) = (folder.path + "/good", folder.path + "/bad")
     for path in [good, bad] { try write(path, path == good ? "g" : "b") }
-    try merge([good, bad])  // Else the first meeting checks all pages.
+    try merge([good, bad])  // Else the first exchange checks all pages.
     try write(bad, "new")
     try damage(bad)
     let error = #expect(throws: KeepsakeError.self) {

@@ -13,7 +13,7 @@ import Testing
     /// One by one, as a setting writes.
     case setting
     /// By the table that a merge fills.
-    case meeting
+    case exchange
     /// From the future, when it is due.
     case waiting
   }
@@ -34,7 +34,7 @@ import Testing
             """,
           [
             .text(entry.address.store.string), .text(entry.address.key.string),
-            .integer(content.tag), content.cell, .integer(entry.stamp.rawValue),
+            .integer(content.tag), content.cell, .integer(entry.timestamp.rawValue),
             .integer(entry.origin.rawValue),
           ])
       }
@@ -51,7 +51,7 @@ import Testing
   private static func check(_ pairs: [(Entry, Entry)], _ way: Way, _ note: String = "") throws {
     func renamed(_ entry: Entry, _ index: Int) -> Entry {
       Entry(
-        Address(store: "cloud", key: "k\(index)"), entry.content, stamp: entry.stamp,
+        Address(store: "cloud", key: "k\(index)"), entry.content, timestamp: entry.timestamp,
         origin: entry.origin)
     }
     let firsts = pairs.enumerated().map { renamed($1.0, $0) }
@@ -111,7 +111,7 @@ import Testing
       let before = try #require(try device.entry(store: store, key: "k"))
       #expect(try device.write([LocalWrite(store: store, key: "k", value: 1)]).isEmpty)
       let after = try #require(try device.entry(store: store, key: "k"))
-      #expect((after.stamp > before.stamp) == isWritten)
+      #expect((after.timestamp > before.timestamp) == isWritten)
     }
   }
 

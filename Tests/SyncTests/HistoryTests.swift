@@ -40,9 +40,9 @@ import Testing
     }
   }
 
-  /// Both have to read everything; wherever the meeting ends, the next one has to know.
+  /// Both have to read everything; wherever the exchange ends, the next one has to know.
   @Test(arguments: 0..<17)
-  func aMeetingInFullThatIsCutOffIsMadeGood(crash: Int) throws {
+  func anExchangeInFullThatIsCutOffIsMadeGood(crash: Int) throws {
     try History(
       parsing: """
         devices 2
@@ -62,7 +62,7 @@ import Testing
     ).play()
   }
 
-  /// The write during the meeting moves only the sender's end.
+  /// The write during the exchange moves only the sender's end.
   @Test func whatWasReadBeforeASenderWroteOnCountsAsSeen() throws {
     try History(
       parsing: #"""

@@ -81,7 +81,7 @@ import Testing
     let (a, b) = (try open("a"), try open("b"))
     try a.write([LocalWrite(store: "cloud", key: "k", value: 1)])
     try a.merge(with: b)
-    let meeting = Meeting([a, b], 0, 1, stores: [ByteText("cloud")])
+    let exchange = Exchange([a, b], 0, 1, stores: [ByteText("cloud")])
     let cursor = "UPDATE peer SET cursor = cursor + ?1"
     func move(_ count: Int64) throws {
       try b.core.write { connection in
@@ -91,11 +91,11 @@ import Testing
     }
     let identity = try a.replica()
     try move(100)
-    let pair = try meeting.snapshot()
-    #expect(meeting.doubtful(pair) == [0])
+    let pair = try exchange.snapshot()
+    #expect(exchange.doubtful(pair) == [0])
     try move(-100)
     func rotate() throws {
-      try meeting.rotate(0, to: ReplicaID(rawValue: 9), after: pair, isOtherNew: false)
+      try exchange.rotate(0, to: ReplicaID(rawValue: 9), after: pair, isOtherNew: false)
     }
     #expect(throws: KeepsakeError.self) { try rotate() }
     #expect(try a.replica() == identity)

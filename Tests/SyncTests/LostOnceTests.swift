@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func aWriteOfTheSenderDuringAMeetingInAnotherStoreDoesNotHideWhatWasSeen() throws {
+  @Test func aWriteOfTheSenderDuringAnExchangeInAnotherStoreDoesNotHideWhatWasSeen() throws {
     try fill(a, "old")
     clock.milliseconds += 1
     let observation = b.observe { _ in

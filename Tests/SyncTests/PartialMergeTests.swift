@@ -48,7 +48,7 @@ import Testing
     func entries() throws -> [[String]] {
       try devices.map { device in
         var rows: [String] = []
-        try device.forEachEntry { rows.append("\($0.address.key) \($0.content) \($0.stamp)") }
+        try device.forEachEntry { rows.append("\($0.address.key) \($0.content) \($0.timestamp)") }
         return rows
       }
     }

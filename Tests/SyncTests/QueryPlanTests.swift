@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeepsakeSync
 
-/// That the cost of a meeting follows what has changed, claimed of every statement that it runs.
+/// That the cost of an exchange follows what has changed, claimed of every statement that it runs.
 @Suite struct QueryPlanTests {
   private let clock = ManualClock()
 
@@ -47,7 +47,7 @@ import Testing
     ])
   }
 
-  @Test func noStatementOfAMeetingScansWhatHasNotChanged() throws {
+  @Test func noStatementOfAnExchangeScansWhatHasNotChanged() throws {
     let devices = try devices(100)
     try change(devices, 100)
     let trace = try StatementTrace.of(devices) {
@@ -59,7 +59,7 @@ import Testing
       clock.milliseconds += 3_600_000
       try devices[0].merge(with: devices[1])
     }
-    // Tables of one meeting, of the devices it knows, of what waits, and of bounded size.
+    // Tables of one exchange, of the devices it knows, of what waits, and of bounded size.
     let small: Set = [
       "incoming", "i", "wanted", "w", "l", "peer", "p", "seen", "superseded", "s", "r", "k",
       "held", "h", "void", "v", "replica", "forgotten", "conflict", "sqlite_schema", "CONSTANT",
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func thePagesThatAMeetingLooksAtDoNotGrowWithTheEntries() throws {
+  @Test func thePagesThatAnExchangeLooksAtDoNotGrowWithTheEntries() throws {
     let pages = try [10_000, 100_000].map { count in
       let devices = try devices(count)
       try change(devices, count)

@@ -101,7 +101,7 @@ import Testing
     #expect(try SharedSettings(on: devices[1]).volume == 21)
   }
 
-  @Test func aCrashInTheMiddleOfAMeetingLosesNothing() throws {
+  @Test func aCrashInTheMiddleOfAnExchangeLosesNothing() throws {
     for crashed in 0..<2 {
       let devices = try SimulatedDevices(count: 2)
       for place in 0..<2 {

@@ -52,6 +52,6 @@ import Testing
     let settings: AppSettings = try test.get()
     let recorder = ChangeRecorder(settings)
     settings.username = "ada"
-    #expect(recorder.last?.stamp.milliseconds == clock.milliseconds)
+    #expect(recorder.last?.timestamp.milliseconds == clock.milliseconds)
   }
 }

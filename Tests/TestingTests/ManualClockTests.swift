@@ -43,11 +43,11 @@ import Testing
     for device in try [Device.inMemory(clock: clock), .temporary(clock: clock)] {
       clock.set(to: Date(timeIntervalSince1970: 1_800_000_000))
       let change = try device.write([LocalWrite(store: "cloud", key: "k", value: 1)])
-      #expect(change.map(\.stamp.milliseconds) == [1_800_000_000_000])
-      // It may go back; the stamps do not.
+      #expect(change.map(\.timestamp.milliseconds) == [1_800_000_000_000])
+      // It may go back; the timestamps do not.
       clock.advance(by: .seconds(-60))
       let next = try device.write([LocalWrite(store: "cloud", key: "k", value: 2)])
-      #expect(try #require(next.first).stamp > #require(change.first).stamp)
+      #expect(try #require(next.first).timestamp > #require(change.first).timestamp)
     }
   }
 

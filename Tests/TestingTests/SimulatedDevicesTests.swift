@@ -10,7 +10,7 @@ import Testing
 @Suite struct SimulatedDevicesTests {
   private func shared(_ device: Device) throws -> SharedSettings { try SharedSettings(on: device) }
 
-  @Test func meetingGoesBothWays() throws {
+  @Test func exchangeGoesBothWays() throws {
     let devices = try SimulatedDevices(count: 3)
     try shared(devices[0]).theme = .dark
     try shared(devices[1]).volume = 1

@@ -9,11 +9,11 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-enum Knowledge {
+enum VersionVectors {
   /// Devices and stores that a file's version vector names at most; one of ours has a few.
   private static let limit: Int64 = 100_000
 
-  private static let tables = ["sender_knows", "receiver_knows"]
+  private static let tables = ["sender_seen", "receiver_seen"]
 
   /// Makes the tables that `load` fills.
   static func prepare(_ connection: Connection) throws {
@@ -34,7 +34,7 @@ enum Knowledge {
       """)
   }
 
-  /// Reads both version vectors as they are before the meeting.
+  /// Reads both version vectors as they are before the exchange.
   ///
   /// - Parameter path: the sender's file.
   /// - Throws: when the sender's names more devices than any life brings about.
@@ -119,8 +119,8 @@ enum Knowledge {
   /// Rows `i` of `incoming` of which one side was written without knowledge of the other.
   private static let losers = """
     FROM incoming AS i
-    LEFT JOIN sender_knows AS s ON s.store = i.store AND s.origin = i.old_origin
-    LEFT JOIN receiver_knows AS r ON r.store = i.store AND r.origin = i.origin
+    LEFT JOIN sender_seen AS s ON s.store = i.store AND s.origin = i.old_origin
+    LEFT JOIN receiver_seen AS r ON r.store = i.store AND r.origin = i.origin
     WHERE i.rank <> 0 AND CASE WHEN \(Incoming.wins) THEN i.old_hlc > ifnull(s.hlc, 0)
       ELSE i.hlc > ifnull(r.hlc, 0) END
     """
@@ -135,7 +135,7 @@ enum Knowledge {
       INSERT INTO main.seen (store, origin, hlc)
       SELECT k.store, k.origin, min(k.hlc, ?1, ifnull((SELECT min(h.hlc) - 1 FROM main.held AS h
         WHERE h.store = k.store AND h.origin = k.origin), k.hlc))
-      FROM sender_knows AS k
+      FROM sender_seen AS k
       WHERE k.origin <> (SELECT id FROM main.replica)
       ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
       """, [.integer(horizon.rawValue)])

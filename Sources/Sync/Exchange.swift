@@ -5,7 +5,7 @@ import KeepsakeValues
 
 /// Two devices that read each other's entries: `introduce` and `lookBack`, then a pull each way,
 /// then one that brings the first reader past what the other has just got from it.
-struct Meeting {
+struct Exchange {
   let devices: [Device]
   /// Places in `devices`.
   let left: Int
@@ -17,7 +17,7 @@ struct Meeting {
   private(set) var waiting: Set<Int> = []
   /// Places that have still to read from the beginning.
   private var readingInFull: Set<Int> = []
-  /// Places that had no peer before this meeting.
+  /// Places that had no peer before this exchange.
   private var newcomers: Set<Int> = []
 
   init(_ devices: [Device], _ left: Int, _ right: Int, stores: [ByteText]) {
@@ -54,8 +54,8 @@ struct Meeting {
   }
 
   /// Finds whether one comes back after so long that it has missed deletions which the other has
-  /// forgotten. Then both read everything; that is written down, because a meeting that is cut off
-  /// after one of them has read could no longer tell.
+  /// forgotten. Then both read everything; that is written down, because an exchange that is cut
+  /// off after one of them has read could no longer tell.
   mutating func lookBack() throws(KeepsakeError) {
     readingInFull = try snapshot().hasMissed ? [left, right] : []
     for place in readingInFull.sorted() {
@@ -147,7 +147,7 @@ struct Meeting {
     let round =
       zip(known, reading.memory)
       .map { max($0.round, $1.readToken?.round ?? 0) }.max() ?? 0
-    let token = MeetingToken(after: round, using: &generator)
+    let token = ExchangeToken(after: round, using: &generator)
     let lseq = try sender.core.write { connection in
       for (store, theirs) in zip(stores, reading.memory) {
         var state = try connection.peerState(reading.replica, store: store)

@@ -3,7 +3,7 @@
 import KeepsakeValues
 
 extension Oracle {
-  /// A meeting as it was.
+  /// An exchange as it was.
   struct Met {
     let encounter: Encounter
     /// By place in the world.

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct MeetingTests {
+@Suite struct ExchangeTests {
   @Test func anEntryFromTheFutureIsHeldUntilItIsDue() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "future", Moment.twelve.argument)
@@ -33,7 +33,7 @@ import Testing
     #expect(try folder.stores("a") == folder.stores("b"))
   }
 
-  /// The stamp is 60 minutes ahead of the receiver's clock.
+  /// The timestamp is 60 minutes ahead of the receiver's clock.
   @Test(arguments: [("59m", 1), ("60m", 0), ("3600s", 0), ("3599s", 1), ("1d", 0), ("0ms", 1)])
   func theSkewThatIsAllowedIsExact(_ skew: String, held: Int) throws {
     let folder = try Folder()

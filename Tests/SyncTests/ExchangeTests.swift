@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct MeetingTests {
+@Suite struct ExchangeTests {
   private let clock = ManualClock()
 
   private func devices(_ count: Int) throws -> [Device] {
