@@ -7,6 +7,7 @@ import KeepsakeValues
 /// One merge that is under way, with leases on the files that it writes.
 struct MergeRun<Generator: RandomNumberGenerator> {
   let devices: [Device]
+  let parties: [FileParty]
   let options: MergeOptions
   /// What it has committed so far.
   var report = MergeReport()
@@ -23,6 +24,7 @@ struct MergeRun<Generator: RandomNumberGenerator> {
     _ devices: [Device], _ options: MergeOptions, _ generator: Generator
   ) throws(KeepsakeError) {
     (self.devices, self.options, self.generator) = (devices, options, generator)
+    parties = devices.map(FileParty.init)
     dropped = try Self.droppedConflicts(devices)
   }
 
@@ -47,7 +49,7 @@ struct MergeRun<Generator: RandomNumberGenerator> {
 
 extension MergeRun {
   fileprivate mutating func everyWay() throws(KeepsakeError) {
-    exchanges = devices.indices.dropFirst().map { Exchange(devices, 0, $0, stores: stores) }
+    exchanges = devices.indices.dropFirst().map { Exchange(parties, 0, $0, stores: stores) }
     try check()
     // A device that cannot be written is found before any is written.
     for device in devices { try device.core.write { _ in ((), []) } }
@@ -127,13 +129,13 @@ extension MergeRun {
         pair.isFirst || options.checksIntegrity && (options.isOneWay || !pair.isUpToDate)
       else { continue }
       for place in [exchange.left, exchange.right] {
-        try exchange.devices[place].checkIntegrity()
-        try exchange.devices[place].checkSizes()
+        try devices[place].checkIntegrity()
+        try devices[place].checkSizes()
       }
       // Whether each can be read beside the other, too.
-      let (left, right) = (exchange.devices[exchange.left].core, exchange.devices[exchange.right].core)
-      try right.withSender(left) {}
-      if !options.isOneWay { try left.withSender(right) {} }
+      let (left, right) = (parties[exchange.left], parties[exchange.right])
+      try left.lend(to: right.device) {}
+      if !options.isOneWay { try right.lend(to: left.device) {} }
     }
   }
 

@@ -10,7 +10,7 @@ import KeepsakeValues
 extension MergeRun {
   mutating func oneWay() throws(KeepsakeError) {
     let last = devices.count - 1
-    exchanges = (0..<last).map { Exchange(devices, $0, last, stores: stores) }
+    exchanges = (0..<last).map { Exchange(parties, $0, last, stores: stores) }
     try check()
     // Whether the receiver can be written is found before it is.
     try devices[last].core.write { _ in ((), []) }
@@ -23,7 +23,7 @@ extension MergeRun {
       var result = Pull.Result(changeLimit: options.changeLimit - report.changes.count)
       defer { report.add(result, from: from, into: last) }
       try exchanges[index].pull(
-        into: last, at: devices[last].clock.milliseconds, options: options, offer: nil,
+        into: last, options: options, offer: nil,
         trusted: try exchanges[index].doubtful(exchanges[index].snapshot()).isEmpty, &result)
     }
     report.waiting = try waiting()

@@ -19,7 +19,7 @@ extension Pull {
       isSame = known == stores.count
     }
     guard isSame, try Graves.last(connection) == plan.collected else {
-      throw MergeRetry.interrupted(sender.path)
+      throw MergeRetry.interrupted(sender.name)
     }
   }
 

@@ -14,8 +14,7 @@ import KeepsakeDevice
 import KeepsakeValues
 
 struct Pull {
-  let sender: Device
-  let receiver: Device
+  let sender: any Party
   /// Their places among the devices that are merged.
   let direction: (from: Int, into: Int)
   let senderID: ReplicaID
@@ -83,18 +82,18 @@ struct Pull {
   private static let reportBytes = 1 << 24
 
   /// - Parameter result: gets what each transaction has committed, also when a later one fails.
-  func run(_ result: inout Result) throws(KeepsakeError) {
-    try receiver.core.withSender(sender.core) { () throws(KeepsakeError) in
+  func run(into receiver: Device, _ result: inout Result) throws(KeepsakeError) {
+    try sender.lend(to: receiver) { () throws(KeepsakeError) in
       let plan = try receiver.core.read { connection in
         try connection.want(stores, from: cursors)
         try VersionVectors.prepare(connection)
         return try PullPlan(
           connection, after: cursors.filter { $0 > 0 }.min(),
           through: try offer?.lseq ?? lastArrival(connection), except: echo,
-          size: options.chunkSize, of: sender.path)
+          size: options.chunkSize, of: sender.name)
       }
       for place in plan.chunks.indices {
-        try read(plan, place, into: &result)
+        try read(plan, place, into: receiver, &result)
         options.onProgress?(
           MergeProgress(
             from: direction.from, into: direction.into, received: result.received,
@@ -104,7 +103,7 @@ struct Pull {
   }
 
   private func read(
-    _ plan: PullPlan, _ place: Int, into result: inout Result
+    _ plan: PullPlan, _ place: Int, into receiver: Device, _ result: inout Result
   ) throws(KeepsakeError) {
     let before = result
     let isLast = place == plan.chunks.count - 1
@@ -116,7 +115,7 @@ struct Pull {
       }
       var step = before
       if place == 0 {
-        try VersionVectors.load(connection, of: sender.path)
+        try VersionVectors.load(connection, of: sender.name)
         // What the sender accepted after its offer is in its version vector, and is not read.
         step.isBehind = try hasMore(connection, after: plan.end)
       }

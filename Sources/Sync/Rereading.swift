@@ -39,8 +39,7 @@ extension MergeRun {
       }
     }
     try exchanges[index].pull(
-      into: into, at: exchanges[index].devices[into].clock.milliseconds, options: options,
-      needsReader: needsReader, &result, using: &generator)
+      into: into, options: options, needsReader: needsReader, &result, using: &generator)
   }
 }
 

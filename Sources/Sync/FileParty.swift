@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeValues
+
+/// A device of this process as a side of an exchange. It is read by attaching its file.
+struct FileParty: Party {
+  let device: Device
+
+  var name: String { device.path }
+  var now: Int64 { device.clock.milliseconds }
+
+  // MARK: - What it says
+
+  func replica() throws(KeepsakeError) -> ReplicaID { try device.replica() }
+
+  func side(
+    toward peer: ReplicaID, _ stores: [ByteText]
+  ) throws(KeepsakeError) -> PairSnapshot.Side {
+    try device.core.read { try PairSnapshot.Side($0, of: peer, stores) }
+  }
+
+  func hasMet() throws(KeepsakeError) -> Bool {
+    try device.core.access { try $0.hasMet() }
+  }
+
+  func hasEntries(of stores: [ByteText], after cursors: [Int64]) throws(KeepsakeError) -> Bool {
+    try device.core.access { connection in
+      try zip(stores, cursors).contains { store, cursor in
+        try connection.first(
+          "SELECT 1 FROM entry INDEXED BY entry_lseq WHERE lseq > ?1 AND store = ?2 LIMIT 1",
+          [.integer(cursor), .text(store.string)]
+        ) { _ in true } ?? false
+      }
+    }
+  }
+
+  func revocations() throws(KeepsakeError) -> [ReplicaID: HybridTimestamp] {
+    try device.core.access { try $0.revocations() }
+  }
+
+  // MARK: - What it notes
+
+  func revoke(
+    after limits: [ReplicaID: HybridTimestamp], as id: ReplicaID
+  ) throws(KeepsakeError) -> (entries: Int, isCopy: Bool) {
+    try device.core.write { connection in
+      let before = try ReplicaState(connection).id
+      let count = try limits.sorted { $0.key < $1.key }.reduce(0) {
+        try $0 + connection.revoke($1.key, after: $1.value, as: id)
+      }
+      return ((count, try ReplicaState(connection).id != before), [])
+    }
+  }
+
+  func rotate(
+    to id: ReplicaID, against peer: any Party, known: PairSnapshot.Side?, _ stores: [ByteText],
+    if isNeeded: (_ mine: PairSnapshot.Side, _ theirs: PairSnapshot.Side) -> Bool
+  ) throws(KeepsakeError) {
+    try peer.lend(to: device) { () throws(KeepsakeError) in
+      try device.core.write { connection in
+        var replica = try ReplicaState(connection)
+        let theirs =
+          try known ?? PairSnapshot.Side(connection, in: "sender", of: replica.id, stores)
+        let mine = try PairSnapshot.Side(connection, of: theirs.replica, stores)
+        guard isNeeded(mine, theirs) else { throw MergeRetry.interrupted(name) }
+        try connection.rotate(&replica, to: id)
+        return ((), [])
+      }
+    }
+  }
+
+  func rewind(_ peer: ReplicaID, _ stores: [ByteText]) throws(KeepsakeError) {
+    try device.core.write { connection in
+      for store in stores {
+        try connection.run(
+          "UPDATE peer SET cursor = 0 WHERE peer = ?1 AND store = ?2",
+          [.integer(peer.rawValue), .text(store.string)])
+      }
+      return ((), [])
+    }
+  }
+
+  func offer(
+    _ token: ExchangeToken, to reader: ReplicaID, remembering memory: [PeerState],
+    of stores: [ByteText]
+  ) throws(KeepsakeError) -> Pull.Offer {
+    let lseq = try device.core.write { connection in
+      for (store, theirs) in zip(stores, memory) {
+        var state = try connection.peerState(reader, store: store)
+        state.acked = max(state.acked, theirs.cursor)
+        state.theirRead = theirs.readToken
+        (state.prior, state.token) = (state.token, token)
+        try connection.save(state, of: reader, store: store, at: now)
+      }
+      return (try ReplicaState(connection).lseq, [])
+    }
+    return Pull.Offer(token: token, lseq: lseq)
+  }
+
+  func acknowledge(
+    _ cursors: [(store: ByteText, cursor: Int64)], by peer: ReplicaID
+  ) throws(KeepsakeError) {
+    try device.core.write { connection in
+      for (store, cursor) in cursors {
+        try connection.run(
+          "UPDATE peer SET acked = ?1 WHERE peer = ?2 AND store = ?3 AND acked < ?1",
+          [.integer(cursor), .integer(peer.rawValue), .text(store.string)])
+      }
+      return ((), [])
+    }
+  }
+
+  func noteMet(_ peer: ReplicaID, _ stores: [ByteText]) throws(KeepsakeError) {
+    let now = now
+    let due = "(last_met > ?4 OR (peer = ?1 AND store = ?2 AND (last_met < ?3 OR retired = 1)))"
+    for store in stores {
+      let arguments = [
+        Cell.integer(peer.rawValue), .text(store.string), .integer(now - 86_400_000), .integer(now),
+      ]
+      let isDue = try device.core.access { connection in
+        try connection.first("SELECT 1 FROM peer WHERE \(due)", arguments) { _ in true } ?? false
+      }
+      guard isDue else { continue }
+      try device.core.write { connection in
+        try connection.run(
+          "UPDATE peer SET last_met = ?4, retired = iif(peer = ?1, 0, retired) WHERE \(due)",
+          arguments)
+        return ((), [])
+      }
+    }
+  }
+
+  // MARK: - Reading and being read
+
+  func lend(
+    to receiver: Device, _ body: () throws(KeepsakeError) -> Void
+  ) throws(KeepsakeError) {
+    try receiver.core.withSender(device.core, body)
+  }
+
+  func read(_ pull: Pull, _ result: inout Pull.Result) throws(KeepsakeError) {
+    try pull.run(into: device, &result)
+  }
+}
