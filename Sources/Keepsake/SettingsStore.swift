@@ -9,7 +9,7 @@ import Observation
 /// What `UserDefaultsStore` and `CloudKeyValueStore` have in common. Subclass one of those.
 // Sendable: the stored properties are immutable; Swift cannot check subclasses, whose properties
 // are `Setting`s, immutable references to objects that are Sendable themselves.
-open class SettingsStore: KeyValueStore, @unchecked Sendable {
+open class SettingsStore: @unchecked Sendable {
   let backing: Backing
   let lifelong = Lifelong()
 
@@ -37,10 +37,17 @@ open class SettingsStore: KeyValueStore, @unchecked Sendable {
   /// Foundation's, observers, the daily backup. Each is also logged. At most 100.
   public var errors: [SettingFailure] { backing.failures.recent }
 
+  /// The value of the first layer that has one; nil when none has.
+  ///
+  /// - Throws: `KeepsakeError` when the file cannot be read.
   public func value(for key: String) throws(KeepsakeError) -> StoredValue? {
     try backing.value(key)
   }
 
+  /// Stores a value, or removes it when it is nil; when this returns, it survives a crash of the
+  /// process.
+  ///
+  /// - Throws: `KeepsakeError`; then the store holds what it held.
   public func set(_ value: StoredValue?, for key: String) throws(KeepsakeError) {
     try backing.set(value, key)
   }

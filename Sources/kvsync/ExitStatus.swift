@@ -58,13 +58,13 @@ struct ExitStatus {
     // Further on, a word may be the value of an option.
     let file = words.dropFirst().first.flatMap { $0.hasPrefix("-") || $0.isEmpty ? nil : $0 }
     let place = command == nil ? "(command line)" : file ?? "(command line)"
-    // `set DB KEY -5` reads as an option that is not there, or as a value that is missing.
-    let isAboutWord =
-      message.hasPrefix("Unknown option") || message.hasPrefix("Missing expected argument")
-    let hasDash = words.contains {
-      $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.utf8.count > 1
-    }
-    let mayBeValue = command != nil && isAboutWord && hasDash
+    // `set DB KEY -5` reads as an option that is not there, or as a value that is missing. No option
+    // of ours has one dash.
+    let mayBeValue =
+      command != nil
+      && words.prefix { $0 != "--" }.contains {
+        $0.hasPrefix("-") && !$0.hasPrefix("--") && $0 != "-" && $0 != "-h"
+      }
     let cure =
       mayBeValue
       ? InputError.dashCure

@@ -26,15 +26,15 @@ struct ExplainCommand: ParsableCommand {
   func run() throws {
     try store.check(file)
     try checkKey(key, file)
-    let explanation = try Explanation(
+    let report = try KeyReport(
       of: Address(store: store.store, key: key), on: common.open(file, .readOnly))
     try common.output.print(
-      try explanation.json, lines: try explanation.lines, isData: true)
+      try report.json, lines: try report.lines, isData: true)
   }
 }
 
 /// All that a device knows of one key.
-private struct Explanation {
+private struct KeyReport {
   let address: Address
   let replica: ReplicaID
   let entry: Entry?
