@@ -55,18 +55,3 @@ extension Backing {
     }
   }
 }
-
-extension Device {
-  /// What opening a store does about time: revokes late timestamps of its own, and applies held
-  /// entries that are due.
-  func settleTime(telling failures: FailureLog) throws(KeepsakeError) {
-    var generator = SystemRandomNumberGenerator()
-    if let repair = try repairClock(as: .random(using: &generator)) {
-      failures.warn(
-        "\(path): its clock had run ahead by \(repair.ahead / 1000) s; "
-          + counted(repair.restamped, "entry", plural: "entries")
-          + " now counts as written today, and the device has a new identity")
-    }
-    try promoteDueEntries()
-  }
-}

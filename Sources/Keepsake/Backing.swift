@@ -18,42 +18,7 @@ final class Backing: Sendable {
   private let limits: StoreLimits?
   let refusals = Refusals()
 
-  /// The device that a store is on, and what it reads there.
-  private struct Place: Sendable {
-    let device: Device
-    /// The device's.
-    let versions: ReadVersions
-    let layers: Layers
-
-    init(_ device: Device, _ layers: Layers) {
-      (self.device, versions, self.layers) = (device, device.core.versions, layers)
-    }
-  }
-
-  /// What was read and is still current needs no look at it.
-  private let present: Mutex<Place>
-
-  private var place: Place { present.withLock { $0 } }
-
-  var device: Device { place.device }
-  var layers: Layers { place.layers }
-
-  /// Who observes the store, whatever device it is on.
-  private struct Listeners {
-    var next = 0
-    var all: [Int: Listener] = [:]
-  }
-
-  private struct Listener: Sendable {
-    let observer: StoreObserver
-    /// Where it listens.
-    let core: Core
-    let token: ObservationToken
-  }
-
-  private let moving = Mutex(())
-
-  private let listeners = Mutex(Listeners())
+  private let location: StoreLocation
   private let trackedKeys = AtomicLazyReference<Tracking>()
 
   /// What was read since the present state began.
@@ -86,29 +51,27 @@ final class Backing: Sendable {
     if let bundle, !device.isReadOnly { try device.seed(store: store, from: bundle) }
     let layers = try Layers(
       device: device, store: store, arguments: arguments, registered: registered, bundle: bundle)
-    present = Mutex(Place(device, layers))
+    location = StoreLocation(store: store, at: StoreLocation.Place(device, layers)) {
+      [failures] in failures.report(.observe, $0, store: store)
+    }
     backUp(device)
-    device.core.shared.upkeep.tell(failures) { [weak failures, store] error in
-      failures?.report(
-        SettingFailure(
-          store: store, key: "", operation: .checkpoint, storedType: nil, argument: nil,
-          cause: error))
+    device.core.shared.upkeep.tell(failures) { [weak failures] in
+      failures?.report(.checkpoint, $0, store: store)
     }
   }
 
   private func backUp(_ device: Device) {
-    device.backUpDaily { [failures, store] error in
-      failures.report(
-        SettingFailure(
-          store: store, key: "", operation: .backup, storedType: nil, argument: nil, cause: error))
-    }
+    device.backUpDaily { [failures, store] in failures.report(.backup, $0, store: store) }
   }
 
+  var device: Device { location.device }
+  var layers: Layers { location.place.layers }
+
   /// The present state; nil where it is unknown, and everything has to be read.
-  var state: StoreState? { StoreState(place.versions) }
+  var state: StoreState? { StoreState(location.place.versions) }
 
   /// Whether what was read since `state` may be kept: the store may have moved meanwhile.
-  func isHere(_ state: StoreState) -> Bool { state.versions === place.versions }
+  func isHere(_ state: StoreState) -> Bool { state.versions === location.place.versions }
 
   /// The value of the first layer that has one.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
@@ -143,36 +106,14 @@ final class Backing: Sendable {
   }
 }
 
-// MARK: - Observers
+// MARK: - Observers, transactions, accounts
 
 extension Backing {
   /// - Parameter keys: nil for every commit, whatever it changed; then `handler` gets no changes.
   func observe(
     _ keys: KeyFilter?, _ handler: @escaping @Sendable ([Change]) -> Void
   ) -> ObservationToken {
-    let observer = StoreObserver(keys: keys, handler: handler) { [weak self] in
-      self?.report(.observe, $0)
-    }
-    let device = device
-    let token =
-      keys.map { device.observe(store: store, $0, handler, onFailure: observer.onFailure) }
-      ?? device.observeCommits({ handler([]) }, onFailure: observer.onFailure)
-    let id = listeners.withLock { listeners in
-      defer { listeners.next += 1 }
-      listeners.all[listeners.next] = Listener(observer: observer, core: device.core, token: token)
-      return listeners.next
-    }
-    // The store may have moved since, and have left this one behind.
-    if device.core !== self.device.core {
-      do throws(KeepsakeError) {
-        try follow(nil)
-      } catch {
-        report(.observe, error)
-      }
-    }
-    return ObservationToken {
-      self.listeners.withLock { $0.all.removeValue(forKey: id) }?.token.cancel()
-    }
+    location.observe(keys, handler)
   }
 
   /// Runs `body` as one step on the device that the store is on, which it cannot leave meanwhile.
@@ -191,64 +132,12 @@ extension Backing {
   /// Goes on with another device, and notifies the observers how the store differs there.
   func move(to device: Device) throws(KeepsakeError) {
     try device.settleTime(telling: failures)
-    let place = Place(
-      device,
-      try Layers(device: device, store: store, arguments: .none, registered: nil, bundle: nil))
-    try follow(place)
+    let layers = try Layers(
+      device: device, store: store, arguments: .none, registered: nil, bundle: nil)
+    try location.follow(StoreLocation.Place(device, layers))
     // Observers that were added meanwhile, and did not go along.
-    try follow(nil)
+    try location.follow(nil)
     backUp(device)
-  }
-
-  /// Takes the observers along to another place, or, without one, those that were left behind to
-  /// the present one. One move at a time.
-  private func follow(_ next: Place?) throws(KeepsakeError) {
-    // Released when nothing is locked any more: the thread that watches other processes may be
-    // waiting.
-    var left: [ObservationToken] = []
-    try moving.withLock { _ throws(KeepsakeError) in
-      let old = device
-      let new = next?.device ?? old
-      guard next == nil || new.core !== old.core else { return }
-      let isInTransaction = [old, new].contains { $0.core.versions.isInOurTransaction }
-      guard next == nil || !isInTransaction else {
-        throw KeepsakeError(
-          .locked, path: new.path, "the account cannot be switched within a transaction",
-          cure: "switch when it has ended")
-      }
-      // This process does not write to the old one until the new one is the store's.
-      try Core.access(old.core, new.core) {
-        try takeAlong(from: old, to: new, next, &left)
-      }
-    }
-    for token in left { token.cancel() }
-    place.device.core.shared.tellObservers()
-  }
-
-  /// - Parameter left: gets the observations that are not needed any more; when this throws, those
-  ///   that were made for nothing.
-  private func takeAlong(
-    from old: Device, to new: Device, _ next: Place?, _ left: inout [ObservationToken]
-  ) throws(KeepsakeError) {
-    let known = try old.values(store: store)
-    let leaving = listeners.withLock { $0.all }.sorted { $0.key < $1.key }
-      .filter { $0.value.core !== new.core }
-    let newcomers = new.observe(leaving.map(\.value.observer), store: store)
-    left = newcomers.map(\.observation)
-    try new.adopt(newcomers, store: store, knowing: known) {
-      guard let next else { return }
-      present.withLock { $0 = next }
-      // Last: what was kept before is not current from now on.
-      old.core.versions.layersDidChange()
-    }
-    left = listeners.withLock { listeners in
-      zip(leaving, left).map { (listener, token) in
-        guard let was = listeners.all[listener.key] else { return token }
-        listeners.all[listener.key] = Listener(
-          observer: was.observer, core: new.core, token: token)
-        return was.token
-      }
-    }
   }
 
   /// What `Observable` tracks; nil for a store that is not.

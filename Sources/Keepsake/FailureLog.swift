@@ -68,6 +68,13 @@ final class FailureLog: Sendable {
     if isNew { logger.error("\(failure)") }
   }
 
+  /// Reports the failure of an operation on a whole store.
+  func report(_ operation: SettingFailure.Operation, _ cause: any Error, store: String) {
+    report(
+      SettingFailure(
+        store: store, key: "", operation: operation, storedType: nil, argument: nil, cause: cause))
+  }
+
   /// Logs what an owner should know, though nothing has failed.
   func warn(_ text: String) { logger.warning("\(text)") }
 }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// On which device a store is. It may move to another one, of another account; its observers go
+// along, and get how the store differs there.
+
+import KeepsakeDevice
+import Synchronization
+
+final class StoreLocation: Sendable {
+  /// The device, and what the store reads there.
+  struct Place: Sendable {
+    let device: Device
+    /// The device's.
+    let versions: ReadVersions
+    let layers: Layers
+
+    init(_ device: Device, _ layers: Layers) {
+      (self.device, versions, self.layers) = (device, device.core.versions, layers)
+    }
+  }
+
+  /// Who observes the store, whatever device it is on.
+  private struct Listeners {
+    var next = 0
+    var all: [Int: Listener] = [:]
+  }
+
+  private struct Listener: Sendable {
+    let observer: StoreObserver
+    /// Where it listens.
+    let core: Core
+    let token: ObservationToken
+  }
+
+  let store: String
+  /// Of what observers could not hear.
+  private let report: @Sendable (any Error) -> Void
+  private let present: Mutex<Place>
+  private let moving = Mutex(())
+  private let listeners = Mutex(Listeners())
+
+  init(store: String, at place: Place, report: @escaping @Sendable (any Error) -> Void) {
+    (self.store, self.report) = (store, report)
+    present = Mutex(place)
+  }
+
+  var place: Place { present.withLock { $0 } }
+  var device: Device { place.device }
+
+  /// - Parameter keys: nil for every commit, whatever it changed; then `handler` gets no changes.
+  func observe(
+    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([Change]) -> Void
+  ) -> ObservationToken {
+    let observer = StoreObserver(keys: keys, handler: handler, onFailure: report)
+    let device = device
+    let token =
+      keys.map { device.observe(store: store, $0, handler, onFailure: observer.onFailure) }
+      ?? device.observeCommits({ handler([]) }, onFailure: observer.onFailure)
+    let id = listeners.withLock { listeners in
+      defer { listeners.next += 1 }
+      listeners.all[listeners.next] = Listener(observer: observer, core: device.core, token: token)
+      return listeners.next
+    }
+    // The store may have moved since, and have left this one behind.
+    if device.core !== self.device.core {
+      do throws(KeepsakeError) {
+        try follow(nil)
+      } catch {
+        report(error)
+      }
+    }
+    return ObservationToken {
+      self.listeners.withLock { $0.all.removeValue(forKey: id) }?.token.cancel()
+    }
+  }
+
+  /// Takes the observers along to another place, or, without one, those that were left behind to
+  /// the present one. One move at a time.
+  func follow(_ next: Place?) throws(KeepsakeError) {
+    // Released when nothing is locked any more: the thread that watches other processes may be
+    // waiting.
+    var left: [ObservationToken] = []
+    try moving.withLock { _ throws(KeepsakeError) in
+      let old = device
+      let new = next?.device ?? old
+      guard next == nil || new.core !== old.core else { return }
+      let isInTransaction = [old, new].contains { $0.core.versions.isInOurTransaction }
+      guard next == nil || !isInTransaction else {
+        throw KeepsakeError(
+          .locked, path: new.path, "the account cannot be switched within a transaction",
+          cure: "switch when it has ended")
+      }
+      // This process does not write to the old one until the new one is the store's.
+      try Core.access(old.core, new.core) {
+        try takeAlong(from: old, to: new, next, &left)
+      }
+    }
+    for token in left { token.cancel() }
+    place.device.core.shared.tellObservers()
+  }
+
+  /// - Parameter left: gets the observations that are not needed any more; when this throws, those
+  ///   that were made for nothing.
+  private func takeAlong(
+    from old: Device, to new: Device, _ next: Place?, _ left: inout [ObservationToken]
+  ) throws(KeepsakeError) {
+    let known = try old.values(store: store)
+    let leaving = listeners.withLock { $0.all }.sorted { $0.key < $1.key }
+      .filter { $0.value.core !== new.core }
+    let newcomers = new.observe(leaving.map(\.value.observer), store: store)
+    left = newcomers.map(\.observation)
+    try new.adopt(newcomers, store: store, knowing: known) {
+      guard let next else { return }
+      present.withLock { $0 = next }
+      // Last: what was kept before is not current from now on.
+      old.core.versions.layersDidChange()
+    }
+    left = listeners.withLock { listeners in
+      zip(leaving, left).map { (listener, token) in
+        guard let was = listeners.all[listener.key] else { return token }
+        listeners.all[listener.key] = Listener(
+          observer: was.observer, core: new.core, token: token)
+        return was.token
+      }
+    }
+  }
+}
