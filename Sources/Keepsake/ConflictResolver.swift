@@ -43,12 +43,20 @@ final class ConflictNews: Sendable {
 /// Lets an application decide conflicts, on a thread of its own, when no exchange is under way in
 /// this process.
 final class ConflictResolver: Sendable {
+  /// The session has ended, or the store is on another device, whose commits wake it again.
+  private struct Ended: Error {}
+
+  /// What could not be resolved here since the device was last written: two resolvers that fail
+  /// would take it from each other for ever, but after a write either may succeed.
+  private struct Failed {
+    var identities: Set<[Cell]> = []
+    var lastWrite: Int64 = 0
+  }
+
   private let backing: Backing
   private let resolve: @Sendable (Conflict) throws -> Void
   private let hasEnded = Mutex(false)
-  /// What could not be resolved here: two resolvers that fail would take it from each other for
-  /// ever.
-  private let failed = Mutex<Set<[Cell]>>([])
+  private let failed = Mutex(Failed())
   private let queue = DispatchQueue(label: "keepsake.conflicts", qos: .utility)
 
   init(_ backing: Backing, _ resolve: @escaping @Sendable (Conflict) throws -> Void) {
@@ -65,8 +73,7 @@ final class ConflictResolver: Sendable {
       guard !hasEnded.withLock({ $0 }) else { return }
       do {
         try look(backing.device)
-      } catch is CancellationError {
-        // The session has ended, or the store is on another device, whose commits wake it again.
+      } catch is Ended {
       } catch {
         // Also what a setting says of itself: it is the conflict that stays open.
         backing.failures.report(backing.failure(.resolve, error))
@@ -78,11 +85,13 @@ final class ConflictResolver: Sendable {
   /// session with, one after the other: what comes may push what is here out of the log, and a
   /// device that cannot give is no reason to leave the others.
   private func look(_ device: Device) throws {
+    let lastWrite = try device.lastWrite()
+    failed.withLock { if $0.lastWrite != lastWrite { $0 = Failed(lastWrite: lastWrite) } }
     try resolveAll(device)
     var failure: KeepsakeError?
     for partner in device.partners {
       do throws(KeepsakeError) {
-        let failed = failed.withLock { $0 }
+        let failed = failed.withLock { $0.identities }
         try device.takeConflicts(store: backing.store, from: partner, except: failed)
       } catch {
         failure = failure ?? error
@@ -96,11 +105,11 @@ final class ConflictResolver: Sendable {
     _ = try device.resolveConflicts(store: backing.store) { conflict in
       // Within the transaction of this device, which the store cannot leave meanwhile.
       let isHere = backing.device.core === device.core
-      guard isHere, !hasEnded.withLock({ $0 }) else { throw CancellationError() }
+      guard isHere, !hasEnded.withLock({ $0 }) else { throw Ended() }
       do {
         try resolve(conflict)
       } catch {
-        failed.withLock { _ = $0.insert(conflict.identity) }
+        failed.withLock { _ = $0.identities.insert(conflict.identity) }
         throw error
       }
     }

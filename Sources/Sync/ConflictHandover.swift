@@ -18,6 +18,11 @@ package import KeepsakeDevice
 package import KeepsakeValues
 
 extension Device {
+  /// The local sequence number of the last write: a handover gives none.
+  package func lastWrite() throws(KeepsakeError) -> Int64 {
+    try core.access { try ReplicaState($0).lseq }
+  }
+
   /// Takes over the conflicts of a store that are open in the log of another device.
   ///
   /// - Throws: `KeepsakeError`; what was not taken over stays open there.

@@ -4,6 +4,7 @@
 
 import Keepsake
 import KeepsakeTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -159,6 +160,42 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(try settings.conflicts[0].isResolved)
     #expect(settings.other == 7)
     token.cancel()
+  }
+
+  @Test func aCancellationInTheClosureIsReported() throws {
+    disagree(["mine"], ["theirs"])
+    try device.merge(with: there)
+    let token = settings.resolveConflicts { _ in throw CancellationError() }
+    let limit = ContinuousClock.now + .seconds(30)
+    while settings.errors.isEmpty, ContinuousClock.now < limit {}
+    #expect(settings.errors.first?.cause is CancellationError)
+    token.cancel()
+  }
+
+  /// The other device's resolver has taken it over, failed too, and ended.
+  @Test func whatCouldNotBeDecidedIsTakenBackAfterTheNextWrite() throws {
+    struct Undecided: Error {}
+    let fails = Mutex(true)
+    disagree(["mine"], ["theirs"])
+    try device.merge(with: there)
+    let session = SyncSession(device, there) { Issue.record($0) }
+    let token = settings.resolveConflicts { conflict in
+      if fails.withLock({ $0 }) { throw Undecided() }
+      heard.append([conflict])
+    }
+    while settings.errors.isEmpty {}
+    let tried = Collected<Conflict>()
+    let other = theirs.resolveConflicts { conflict in
+      tried.append([conflict])
+      throw Undecided()
+    }
+    #expect(tried.wait { !$0.isEmpty })
+    other.cancel()
+    fails.withLock { $0 = false }
+    settings.other += 1
+    #expect(heard.wait { $0.count == 1 })
+    token.cancel()
+    session.cancel()
   }
 
   @Test func anAccountThatIsLeftIsNoLongerDecidedAbout() throws {

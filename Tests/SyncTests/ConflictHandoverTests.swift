@@ -122,6 +122,15 @@ import Testing
     #expect(try states == [0, nil, nil])
   }
 
+  /// Or a resolver that failed would try again, and two of them for ever.
+  @Test func aHandoverIsNoWrite() throws {
+    let before = try [giver, first].map { try $0.lastWrite() }
+    try first.takeConflicts(store: "cloud", from: giver)
+    #expect(try [giver, first].map { try $0.lastWrite() } == before)
+    try first.write([LocalWrite(store: "cloud", key: "other", value: 1)])
+    #expect(try first.lastWrite() > before[1])
+  }
+
   /// Ends between the second step of a handover and the third.
   private func mark(by device: Device) throws {
     try begin(by: device)
