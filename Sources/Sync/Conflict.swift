@@ -81,7 +81,7 @@ extension Device {
   public func restore(_ conflict: Conflict) throws(KeepsakeError) {
     try core.write { connection in
       try write([LocalWrite(store: conflict.store, key: conflict.key, content: conflict.loser)])
-      try connection.conflictLog.markRestored(conflict.id)
+      try connection.conflictLog.markRestored(conflict)
       return ((), [])
     }
   }

@@ -153,9 +153,12 @@ struct ConflictLog {
   }
 
   /// Marks what was restored: also on its way here, or it would be opened and resolved once more.
-  func markRestored(_ id: Int64) throws {
+  ///
+  /// Its number may have changed since, or be that of another log.
+  func markRestored(_ conflict: Conflict) throws {
     try connection.run(
-      "UPDATE conflict SET resolved = 1 WHERE id = ?1 AND resolved IN (0, 2)", [.integer(id)])
+      "UPDATE conflict SET resolved = 1 WHERE \(Handover.isSame) AND resolved IN (0, 2)",
+      conflict.identity)
   }
 
   /// - Returns: whether it was open until now, and is still in the log.

@@ -182,6 +182,30 @@ import Testing
     #expect(try decided() == [0, 0, 1])
   }
 
+  @Test func whatCameBackIsRestoredByWhoeverKnewItBefore() throws {
+    let conflict = try #require(try giver.conflicts().first)
+    try first.takeConflicts(store: "cloud", from: giver)
+    try giver.takeConflicts(store: "cloud", from: first)
+    try giver.restore(conflict)
+    #expect(try decided() == [0, 0, 0])
+  }
+
+  @Test func anotherConflictOfTheSameNumberStaysOpen() throws {
+    let conflict = try #require(try giver.conflicts().first)
+    try first.core.write { connection in
+      try connection.run(
+        """
+        INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+          winner_tag, winner_hlc, winner_origin, at)
+        VALUES ('cloud', 'other', 1, 'lost', 1, 1, 1, 2, 2, 3)
+        """)
+      return ((), [])
+    }
+    #expect(try first.conflicts().map(\.id) == [conflict.id])
+    try first.restore(conflict)
+    #expect(try first.conflicts().map(\.isResolved) == [false])
+  }
+
   /// Not all that is there, for each conflict.
   @Test func whatALogSaysOfAConflictIsFoundByItsStamps() throws {
     let trace = try StatementTrace.of([giver, first]) {
