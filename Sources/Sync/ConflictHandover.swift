@@ -78,13 +78,16 @@ extension Device {
     guard given == nil || given?.state?.isResolved == true else { return }
     try core.write { connection in
       let log = connection.conflictLog
-      guard let mine = try log.progress(of: handover), mine.state == .onItsWay,
-        identities.contains(mine.giver)
-      else { return ((), []) }
+      guard let mine = try log.arrival(of: handover), identities.contains(mine.giver) else {
+        return ((), [])
+      }
+      let own = try log.progress(of: handover)?.state
       // A log that has dropped the conflict since cannot give it to others.
       let isMine =
         given.map { $0.state == .handedOver && $0.receiver == mine.receiver } ?? true
-      try isMine ? log.open(handover) : log.drop(handover)
+      // What was found here too is decided by its own row.
+      let isNew = own != .open && own != .resolved
+      try isMine && isNew ? log.open(handover) : log.drop(handover)
       return ((), [])
     }
   }

@@ -198,11 +198,21 @@ extension ConflictLog {
     let giver: Int64
   }
 
+  /// Where the log has a conflict of its own too, what that says: nobody waits for what is on its
+  /// way. Of two handovers the last counts.
   func progress(of handover: Handover) throws -> Progress? {
+    try progress(handover, "ORDER BY resolved = 2, resolved, id DESC")
+  }
+
+  /// The same of what is on its way here.
+  func arrival(of handover: Handover) throws -> Progress? {
+    try progress(handover, "AND resolved = 2")
+  }
+
+  private func progress(_ handover: Handover, _ condition: String) throws -> Progress? {
     try connection.first(
       """
-      SELECT resolved, receiver, giver FROM conflict WHERE \(Handover.isSame)
-      ORDER BY resolved LIMIT 1
+      SELECT resolved, receiver, giver FROM conflict WHERE \(Handover.isSame) \(condition) LIMIT 1
       """, handover.identity
     ) { row in
       Progress(

@@ -182,6 +182,55 @@ import Testing
     #expect(try decided() == [0, 0, 1])
   }
 
+  /// A merge with a third device has found it, too.
+  private func find(at device: Device) throws {
+    try device.core.write { connection in
+      try connection.run(
+        """
+        INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+          winner_tag, winner_hlc, winner_origin, at)
+        SELECT store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+          winner_tag, winner_hlc, winner_origin, at + 1 FROM conflict
+        """)
+      return ((), [])
+    }
+  }
+
+  private func allStates(at device: Device) throws -> [Int64] {
+    try device.core.access {
+      try $0.all("SELECT resolved FROM conflict ORDER BY id") { $0.integer(0) }
+    }
+  }
+
+  @Test func whatIsOnItsWayDoesNotHideThatItWasHandedOver() throws {
+    try begin(by: first)
+    try find(at: first)
+    try second.takeConflicts(store: "cloud", from: first)
+    #expect(try allStates(at: first) == [2, 3])
+    #expect(try allStates(at: second) == [0])
+  }
+
+  @Test func whatWasFoundHereTooIsNoLongerOnItsWay() throws {
+    try mark(by: first)
+    try find(at: first)
+    #expect(try allStates(at: first) == [2, 0])
+    try first.takeConflicts(store: "cloud", from: giver)
+    #expect(try allStates(at: first) == [0])
+    #expect(try decided() == [0, 1, 0])
+  }
+
+  @Test func ofTwoHandoversTheLastOneCounts() throws {
+    try first.takeConflicts(store: "cloud", from: giver)
+    try first.core.write { (try $0.conflictLog.clear(), []) }
+    try find(at: giver)
+    try giver.core.write { connection in
+      try connection.run("UPDATE conflict SET resolved = 0 WHERE id = 2")
+      return ((), [])
+    }
+    try second.takeConflicts(store: "cloud", from: giver)
+    #expect(try states == [3, nil, 0])
+  }
+
   @Test func whatCameBackIsRestoredByWhoeverKnewItBefore() throws {
     let conflict = try #require(try giver.conflicts().first)
     try first.takeConflicts(store: "cloud", from: giver)
@@ -212,7 +261,7 @@ import Testing
       try first.takeConflicts(store: "cloud", from: giver)
     }
     let searches = trace.statements.filter { $0.contains("winner_hlc = ?5") }
-    #expect(searches.count == 4)
+    #expect(searches.count == 5)
     for sql in searches {
       let steps = try first.core.access { connection in
         try connection.all("EXPLAIN QUERY PLAN \(sql)") { $0.text(3) }
