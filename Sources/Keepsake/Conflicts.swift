@@ -51,10 +51,12 @@ extension SettingsStore {
     _ resolve: @escaping @Sendable (Conflict) throws -> Void
   ) -> ObservationToken {
     let resolver = ConflictResolver(backing, resolve)
-    let token = backing.observe(nil) { _ in resolver.wake() }
+    let tokens = [
+      backing.observe(nil) { _ in resolver.wake() }, Sessions.observe { resolver.wake() },
+    ]
     resolver.wake()
     return ObservationToken {
-      token.cancel()
+      for token in tokens { token.cancel() }
       resolver.end()
     }
   }

@@ -46,7 +46,7 @@ extension Device {
   }
 
   /// No longer waits for a device that will not come back, when tombstones are collected. Should it
-  /// come back, it is met in full.
+  /// come back, it still gets every deletion that a grave is left of.
   ///
   /// - Throws: `KeepsakeError`; then nothing was written.
   public func retire(_ peer: ReplicaID) throws(KeepsakeError) {

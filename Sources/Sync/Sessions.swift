@@ -4,7 +4,7 @@ package import KeepsakeDevice
 import Synchronization
 
 /// Which devices are in a session with each other, in this process.
-enum Sessions {
+package enum Sessions {
   private struct Pair {
     weak var first: Device?
     weak var second: Device?
@@ -12,9 +12,28 @@ enum Sessions {
 
   private static let pairs = Mutex<[ObjectIdentifier: Pair]>([:])
 
+  private final class Listener: Sendable {
+    let handler: @Sendable () -> Void
+
+    init(_ handler: @escaping @Sendable () -> Void) { self.handler = handler }
+  }
+
+  private static let listeners = Mutex<[ObjectIdentifier: Listener]>([:])
+
   static func begin(_ session: AnyObject, _ first: Device, _ second: Device) {
     let id = ObjectIdentifier(session)
     pairs.withLock { $0[id] = Pair(first: first, second: second) }
+    // A session of devices that are up to date commits nothing that would tell of it.
+    for listener in listeners.withLock({ Array($0.values) }) { listener.handler() }
+  }
+
+  /// Calls `handler` whenever a session has begun, until the result is released.
+  package static func observe(_ handler: @escaping @Sendable () -> Void) -> ObservationToken {
+    let listener = Listener(handler)
+    listeners.withLock { $0[ObjectIdentifier(listener)] = listener }
+    return ObservationToken {
+      listeners.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(listener)) }
+    }
   }
 
   static func end(_ session: AnyObject) {

@@ -58,8 +58,8 @@ struct ExitStatus {
     // Further on, a word may be the value of an option.
     let file = words.dropFirst().first.flatMap { $0.hasPrefix("-") || $0.isEmpty ? nil : $0 }
     let place = command == nil ? "(command line)" : file ?? "(command line)"
-    // `set DB KEY -5` reads as an option that is not there, or as a value that is missing. No option
-    // of ours has one dash.
+    // `set DB KEY -5` reads as an option that is not there, or as a value that is missing. No
+    // option of ours has one dash.
     let mayBeValue =
       command != nil
       && words.prefix { $0 != "--" }.contains {

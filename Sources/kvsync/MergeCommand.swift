@@ -24,7 +24,7 @@ struct MergeCommand: ParsableCommand {
   @Option(help: "Exactly this store (repeatable), instead of the synced ones.")
   var store: [String] = []
   @Option(
-    help: "How far ahead of the clock a stamp may be before its entry is held.",
+    help: "How far ahead of the clock a timestamp may be before its entry is held.",
     transform: Words.duration)
   var maxClockSkew: Int64 = Held.defaultSkew
   @Flag(help: "Make a missing file.") var create = false

@@ -12,7 +12,7 @@ struct PeersCommand: ParsableCommand {
     discussion: """
       `read` counts what this device has read of the other, `acknowledged` what the other has read \
       of this one. A deletion is kept until all that are not retired have acknowledged it. A \
-      retired device may come back: it is then met in full.
+      retired device may come back: it still gets the deletions that it has missed.
 
         kvsync peers laptop.keepsake
         kvsync peers laptop.keepsake retire 5f0c3a9d8e7b6c21

@@ -111,7 +111,7 @@ struct ShownReport {
       "\(name(device)): was a copy or an older state; it has a new identity"
     case .timestampsRevoked(let device, let entries):
       "\(name(device)): taken back, by the device that gave them when its clock had run ahead: "
-        + counted(entries, "stamp")
+        + counted(entries, "timestamp")
     case .conflictsDropped(let device, let count):
       "\(name(device)): its conflict log is full; the oldest \(counted(count, "conflict")) went"
     }

@@ -212,7 +212,7 @@ import Testing
       prints:
         "clock: its clock is 3600 s ahead of this machine's; if this machine's clock is right, "
         + "--repair takes the late stamps back; until then others hold what is written here\n"
-        + "clock: 1 stamp in the future; check this machine's clock, then --repair takes them"
+        + "clock: 1 timestamp in the future; check this machine's clock, then --repair takes them"
         + " back\n", code: 1)
     let repaired = try folder.run(["doctor", "a", Moment.ten.argument, "--repair"])
     #expect(repaired.stdout.contains("and 1 entry with it; repaired"), "\(repaired)")

@@ -198,6 +198,23 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     session.cancel()
   }
 
+  /// Its first merge finds nothing to write, so that no commit wakes the resolver.
+  @Test func aSessionThatBeginsLaterBringsThePartnersConflicts() throws {
+    disagree(["mine"], ["theirs"])
+    try there.merge(with: device)
+    disagree(["mine, again"], ["theirs, again"])
+    try device.merge(with: there)
+    try there.merge(with: device)
+    try #require(try device.conflicts().count == 1 && there.conflicts().count == 1)
+    let token = settings.resolveConflicts { heard.append([$0]) }
+    #expect(heard.wait { $0.count == 1 })
+    while try !device.conflicts()[0].isResolved {}
+    let session = SyncSession(device, there) { Issue.record($0) }
+    #expect(heard.wait { $0.count == 2 })
+    token.cancel()
+    session.cancel()
+  }
+
   @Test func anAccountThatIsLeftIsNoLongerDecidedAbout() throws {
     let account = try Device.temporary(clock: clock.wallClock)
     let accountThere = try Device.temporary(clock: clock.wallClock)
