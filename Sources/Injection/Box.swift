@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// What the engine knows of values and of keys without their types; it stands on nothing else here.
+//
 // The engine handles values in type-erased boxes. A `T` is always in a `Box<T>`, and an entry with
 // a key for `T` makes nothing else, so a typed key can unbox its value without a check at run time.
 // Only `open` does that.
@@ -55,6 +57,34 @@ private final class WeakBox<T>: AnyBox, @unchecked Sendable {
   }
 }
 
+/// A type-erased key.
+@usableFromInline
+struct Target: Hashable, Sendable {
+  @usableFromInline let type: Any.Type
+  @usableFromInline let name: String?
+
+  @inlinable init(_ type: Any.Type, _ name: String? = nil) { (self.type, self.name) = (type, name) }
+
+  var id: ObjectIdentifier { ObjectIdentifier(type) }
+  var unnamed: Target { Target(type) }
+  /// For an optional type: the key of the wrapped type with the same name.
+  var wrapped: (type: any Nillable.Type, target: Target)? {
+    (type as? any Nillable.Type).map { ($0, Target($0.wrapped, name)) }
+  }
+  var label: String { name.map { "\(type) \"\($0)\"" } ?? "\(type)" }
+
+  @usableFromInline static func == (one: Target, other: Target) -> Bool {
+    one.type == other.type && one.name == other.name
+  }
+
+  @usableFromInline func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(name)
+  }
+}
+
+// MARK: - What the engine looks for in a value
+
 /// An optional, which the container resolves as its wrapped type, or nil if that is not registered
 /// or not set.
 protocol Nillable {
@@ -67,4 +97,12 @@ extension Optional: Nillable {
   static var wrapped: Any.Type { Wrapped.self }
   static func rebox(_ box: AnyBox?) -> AnyBox { Box(box?.open(as: Wrapped.self)) }
   var isNil: Bool { if case nil = self { true } else { false } }
+}
+
+/// An object that the container completes after its initialiser.
+public protocol Injectable: AnyObject {
+  /// Called after all `@Injected` properties are filled and `then:` has run; may be empty.
+  ///
+  /// There is no default implementation, because a subclass could not override it.
+  func didInject()
 }

@@ -19,6 +19,15 @@ public final class Container: Sendable, CustomStringConvertible {
     var start = Start()
   }
 
+  /// The state of `start()`, and the tasks that wait in `ready()`.
+  struct Start: Sendable {
+    var isFinished = false
+    var failure: (any Error)?
+    var waiting: [ObjectIdentifier: Waiter] = [:]
+
+    typealias Waiter = AsyncThrowingStream<Never, any Error>.Continuation
+  }
+
   /// The entries that match a key.
   struct Candidates: Sendable {
     /// In registration order, each object once.
@@ -105,6 +114,23 @@ extension Container.Candidates {
   func chosen(for target: Target) throws(InjectionError) -> Entry {
     if let choice { return choice }
     throw .unclear(target, all)
+  }
+}
+
+extension InjectionError {
+  static func unclear(_ target: Target, _ candidates: [Entry]) -> InjectionError {
+    InjectionError(
+      code: target.name == nil ? .ambiguous : .duplicate, path: Frame.path(to: target),
+      candidates: candidates.map(\.origin.label),
+      cure: target.name == nil
+        ? "Make one of them, and no other, `primary: true`, or ask by name."
+        : "Give each its own name.")
+  }
+
+  static func notAClass(_ target: Target) -> InjectionError {
+    InjectionError(
+      code: .notAClass, path: Frame.path(to: target),
+      cure: "Use another scope, or set it without `weak`.")
   }
 }
 

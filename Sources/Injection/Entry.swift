@@ -219,15 +219,14 @@ extension Entry {
 
   private func constructLater(_ frame: Frame) async -> Result<AnyBox, any Error> {
     guard let make = recipe.makeLater else { return Result { try construct(frame) } }
-    do {
-      return .success(
-        try await Frame.$current.withValue(frame) {
-          let made = try await make(frame.container)
-          try wire(made, frame)
-          return made
-        })
-    } catch {
-      return .failure(error)
+    return await Frame.$current.withValue(frame) {
+      do {
+        let made = try await make(frame.container)
+        try wire(made, frame)
+        return .success(made)
+      } catch {
+        return .failure(error)
+      }
     }
   }
 

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An object that the container completes after its initialiser.
-public protocol Injectable: AnyObject {
-  /// Called after all `@Injected` properties are filled and `then:` has run; may be empty.
-  ///
-  /// There is no default implementation, because a subclass could not override it.
-  func didInject()
-}
-
 /// A property that is filled after the initialiser: by `inject(into:)`, by assignment, or by its
 /// first read, then from the container that was current when the property was created.
 ///

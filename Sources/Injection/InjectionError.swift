@@ -36,21 +36,6 @@ public struct InjectionError: Error, CustomStringConvertible {
   /// The fix, in one sentence.
   public let cure: String
 
-  static func unclear(_ target: Target, _ candidates: [Entry]) -> InjectionError {
-    InjectionError(
-      code: target.name == nil ? .ambiguous : .duplicate, path: Frame.path(to: target),
-      candidates: candidates.map(\.origin.label),
-      cure: target.name == nil
-        ? "Make one of them, and no other, `primary: true`, or ask by name."
-        : "Give each its own name.")
-  }
-
-  static func notAClass(_ target: Target) -> InjectionError {
-    InjectionError(
-      code: .notAClass, path: Frame.path(to: target),
-      cure: "Use another scope, or set it without `weak`.")
-  }
-
   /// - Parameter wired: an object whose early construction would have broken the cycle.
   static func circular(_ path: [String], _ wired: String? = nil) -> InjectionError {
     InjectionError(

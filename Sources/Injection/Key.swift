@@ -22,29 +22,3 @@ extension Container {
     case transient
   }
 }
-
-/// A type-erased key.
-@usableFromInline
-struct Target: Hashable, Sendable {
-  @usableFromInline let type: Any.Type
-  @usableFromInline let name: String?
-
-  @inlinable init(_ type: Any.Type, _ name: String? = nil) { (self.type, self.name) = (type, name) }
-
-  var id: ObjectIdentifier { ObjectIdentifier(type) }
-  var unnamed: Target { Target(type) }
-  /// For an optional type: the key of the wrapped type with the same name.
-  var wrapped: (type: any Nillable.Type, target: Target)? {
-    (type as? any Nillable.Type).map { ($0, Target($0.wrapped, name)) }
-  }
-  var label: String { name.map { "\(type) \"\($0)\"" } ?? "\(type)" }
-
-  @usableFromInline static func == (one: Target, other: Target) -> Bool {
-    one.type == other.type && one.name == other.name
-  }
-
-  @usableFromInline func hash(into hasher: inout Hasher) {
-    hasher.combine(id)
-    hasher.combine(name)
-  }
-}

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Container {
-  /// The state of `start()`, and the tasks that wait in `ready()`.
-  struct Start: Sendable {
-    var isFinished = false
-    var failure: (any Error)?
-    var waiting: [ObjectIdentifier: Waiter] = [:]
-
-    typealias Waiter = AsyncThrowingStream<Never, any Error>.Continuation
-  }
-
   /// The identity of a waiting task.
   private final class Ticket: Sendable {}
 
