@@ -53,12 +53,7 @@ struct CanonicalText {
     try scanner.enter()
     sink.append(UInt8(ascii: "["))
     if !scanner.accept(UInt8(ascii: "]")) {
-      var isFirst = true
-      repeat {
-        if !isFirst { sink.append(UInt8(ascii: ",")) }
-        isFirst = false
-        _ = try value(depth: depth + 1)
-      } while scanner.accept(UInt8(ascii: ","))
+      repeat { _ = try value(depth: depth + 1) } while comma()
       try scanner.expect(UInt8(ascii: "]"), "expected , or ]")
     }
     scanner.leave()
@@ -72,12 +67,7 @@ struct CanonicalText {
     try scanner.enter()
     sink.append(UInt8(ascii: "{"))
     if !scanner.accept(UInt8(ascii: "}")) {
-      var isFirst = true
-      repeat {
-        if !isFirst { sink.append(UInt8(ascii: ",")) }
-        isFirst = false
-        try member(&names, depth)
-      } while scanner.accept(UInt8(ascii: ","))
+      repeat { try member(&names, depth) } while comma()
       try scanner.expect(UInt8(ascii: "}"), "expected , or }")
     }
     scanner.leave()
@@ -95,6 +85,12 @@ struct CanonicalText {
     try scanner.expect(UInt8(ascii: ":"), "expected :")
     sink.append(UInt8(ascii: ":"))
     _ = try value(depth: depth + 1)
+  }
+
+  private mutating func comma() -> Bool {
+    guard scanner.accept(UInt8(ascii: ",")) else { return false }
+    sink.append(UInt8(ascii: ","))
+    return true
   }
 
   private mutating func check(_ depth: Int) {
