@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// On which device a store is. It may move to another one, of another account; its observers go
-// along, and get how the store differs there.
 
 import KeepsakeDevice
 import Synchronization
 
+/// On which device a store is. It may move to the device of another account; its observers go
+/// along, and get the differences between the two.
 final class StoreLocation: Sendable {
   /// The device, and what the store reads there.
   struct Place: Sendable {
@@ -33,7 +32,7 @@ final class StoreLocation: Sendable {
   }
 
   let store: String
-  /// Of what observers could not hear.
+  /// Reports changes that observers could not be notified of.
   private let report: @Sendable (any Error) -> Void
   private let present: Mutex<Place>
   private let moving = Mutex(())

@@ -11,7 +11,7 @@ package struct Fault: Error {
 
   package struct Related {
     /// "first at", "opened at" or "written at".
-    package let relation: String
+    let relation: String
     package let offset: Int
 
     package init(relation: String, offset: Int) {

@@ -91,8 +91,8 @@ package struct FileStatus: Equatable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
-  package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+  static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+  static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 }
 
 extension KeepsakeError {

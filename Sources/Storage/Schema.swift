@@ -171,7 +171,7 @@ package enum Schema {
   }
 
   /// - Parameter oldest: the oldest schema version that may write.
-  package static func refuseNewer(than oldest: Int64, _ path: String) throws(KeepsakeError) {
+  static func refuseNewer(than oldest: Int64, _ path: String) throws(KeepsakeError) {
     guard oldest <= Int64(Migrations.version) else {
       throw KeepsakeError(
         .newerSchema, path: path,

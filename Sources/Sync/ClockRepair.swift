@@ -29,9 +29,9 @@ package struct ClockRepair: Sendable, Equatable {
   package let restamped: Int
 
   /// Milliseconds that a clock may be ahead before it is repaired unasked: less heals by waiting.
-  package static let tolerance: Int64 = 86_400_000
+  static let tolerance: Int64 = 86_400_000
   /// 2020-01-01, in milliseconds since 1970. A clock before it was never set.
-  package static let earliestPresent: Int64 = 1_577_836_800_000
+  static let earliestPresent: Int64 = 1_577_836_800_000
 }
 
 extension Device {

@@ -198,13 +198,13 @@ extension ConflictLog {
     let giver: Int64
   }
 
-  /// Where the log has a conflict of its own too, what that says: nobody waits for what is on its
-  /// way. Of two handovers the last counts.
+  /// If the log also has a conflict of its own, the state of that one, so that no device waits for
+  /// one that is on its way. Of two handovers the last counts.
   func progress(of handover: Handover) throws -> Progress? {
     try progress(handover, "ORDER BY resolved = 2, resolved, id DESC")
   }
 
-  /// The same of what is on its way here.
+  /// The state of one that is on its way here.
   func arrival(of handover: Handover) throws -> Progress? {
     try progress(handover, "AND resolved = 2")
   }

@@ -51,7 +51,7 @@ package enum Held {
   }
 
   /// Whether anything waits that will win over what is here now.
-  package static func mattersAny(_ connection: Connection) throws -> Bool {
+  static func mattersAny(_ connection: Connection) throws -> Bool {
     try connection.first(
       """
       SELECT 1 FROM held AS h LEFT JOIN entry AS e ON e.store = h.store AND e.key = h.key
@@ -87,7 +87,7 @@ package enum Held {
     ) { $0.entry(Address(store: $0.text(0), key: $0.text(1)), from: 2) }
   }
 
-  package static func isAnyDue(_ connection: Connection, now: Int64, skew: Int64) throws -> Bool {
+  static func isAnyDue(_ connection: Connection, now: Int64, skew: Int64) throws -> Bool {
     try connection.first(
       "SELECT 1 FROM held WHERE hlc <= ?1 LIMIT 1",
       [.integer(horizon(now: now, skew: skew).rawValue)]

@@ -20,7 +20,7 @@ public struct MergeOptions: Sendable {
   public var onProgress: (@Sendable (MergeProgress) -> Void)?
   /// Whether the first of two devices reads before it is read, as the first of more does. The one
   /// that reads first logs the conflicts.
-  package var firstReadsFirst = false
+  var firstReadsFirst = false
 
   public init(
     stores: [String]? = nil, maximumClockSkew: Int64 = 5 * 60 * 1000, isOneWay: Bool = false,

@@ -36,7 +36,7 @@ public struct MergeReport: Sendable {
     public let into: Int
     public let store: String
     public let key: String
-    /// From when on an exchange lets it in, in milliseconds since 1970.
+    /// From when on an exchange applies it, in milliseconds since 1970.
     public let until: Int64
   }
 

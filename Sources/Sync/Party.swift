@@ -5,12 +5,11 @@ import KeepsakeValues
 
 /// One side of an exchange, as the other side and the order of steps (`Exchange`) see it.
 ///
-/// A device's file is one (`FileParty`). Nothing here asks for a file: a party answers with small
-/// values, notes single steps, and lets itself be read as tables of a schema named `sender`. So a
-/// party may be somewhere else, and its rows be staged where they are read.
+/// A device's file is one (`FileParty`). No requirement needs a file: a party answers with small
+/// values, stores single steps, and offers its rows as tables of a schema named `sender`. So a
+/// party may be on another machine, and its rows be staged where the receiver reads them.
 ///
-/// Each function that writes is one transaction; what it has written may be all that is left of an
-/// exchange that was cut off.
+/// Each function that writes is one transaction, after which the exchange may be cut off.
 protocol Party {
   /// Names it in errors: the path of a file.
   var name: String { get }
@@ -20,7 +19,7 @@ protocol Party {
   /// The replica ID under which it writes now.
   func replica() throws(KeepsakeError) -> ReplicaID
 
-  /// What it says of itself, and remembers of a peer, at one moment.
+  /// What it says of itself, and remembers of a peer, from one snapshot.
   func side(
     toward peer: ReplicaID, _ stores: [ByteText]
   ) throws(KeepsakeError) -> PairSnapshot.Side
@@ -54,7 +53,7 @@ protocol Party {
   /// Forgets how far it has read a peer, which it reads from the beginning then.
   func rewind(_ peer: ReplicaID, _ stores: [ByteText]) throws(KeepsakeError)
 
-  /// Lets a reader read, under a token that it knows from now on.
+  /// Stores a token under which a reader may read what this party has until then.
   ///
   /// - Parameters:
   ///   - reader: by its replica ID.
@@ -75,7 +74,7 @@ protocol Party {
   /// - Parameter result: gets what was committed, also when this throws.
   func read(_ pull: Pull, _ result: inout Pull.Result) throws(KeepsakeError)
 
-  /// Notes how far a peer has read it, so that tombstones can be collected.
+  /// Stores how far a peer has read it, so that tombstones can be collected.
   func acknowledge(
     _ cursors: [(store: ByteText, cursor: Int64)], by peer: ReplicaID
   ) throws(KeepsakeError)

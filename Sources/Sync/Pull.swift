@@ -33,7 +33,7 @@ struct Pull {
   /// the sender has found the conflicts.
   let needsReader: Bool
 
-  /// Under which token, and how far, the sender lets itself be read.
+  /// Under which token, and how far, a receiver may read the sender.
   struct Offer {
     let token: ExchangeToken
     let lseq: Int64

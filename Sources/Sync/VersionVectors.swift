@@ -126,7 +126,7 @@ enum VersionVectors {
     """
 
   /// After a complete pull: the receiver has now seen what the sender had when it was loaded, but
-  /// for what waits.
+  /// for what is held.
   ///
   /// - Parameter horizon: no device can have seen anything later.
   static func advance(_ connection: Connection, upTo horizon: HybridTimestamp) throws {

@@ -10,7 +10,7 @@ struct ExplainCommand: ParsableCommand {
     commandName: "explain",
     abstract: "Tells every layer's value of a key, and where it came from.",
     discussion: """
-      The first layer that has a value wins. What waits, and what lost, is told too. Layers that \
+      The first layer that has a value wins. It also prints held writes and lost ones. Layers that \
       only an application knows (its arguments, registered defaults, the default of a property) \
       are not in the file.
 

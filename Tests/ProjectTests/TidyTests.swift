@@ -92,6 +92,28 @@ import Testing
     }
   }
 
+  /// By name: types and initialisers may be named by inference alone, and operators never are.
+  @Test func packageDeclarationsAreUsedByASecondModule() throws {
+    let module = { (file: String) in file.split(separator: "/").prefix(2).joined(separator: "/") }
+    var users: [String: Set<String>] = [:]
+    let files = try Project.files(in: Self.everything, ".swift")
+    for file in files {
+      for (_, line) in try Self.lines(file) where !line.contains(/^ *\/\//) {
+        for word in line.matches(of: /\w+/) {
+          users[String(word.output), default: []].insert(module(file))
+        }
+      }
+    }
+    let declaration = /^ *package (?:[a-z]+(?:\(set\))? )*(?:func|var|let) `?(\w+)/
+    for file in files where file.hasPrefix("Sources/") {
+      for (number, line) in try Self.lines(file) {
+        guard let match = line.firstMatch(of: declaration) else { continue }
+        let others = users[String(match.1), default: []].subtracting([module(file)])
+        #expect(!others.isEmpty, "\(file):\(number): \(match.1)")
+      }
+    }
+  }
+
   @Test func filesAreSmallWideEnoughToReadAndSayTheirLicence() throws {
     for file in try Project.files(in: Self.everything, ".swift") {
       let lines = try Self.lines(file)
