@@ -34,11 +34,7 @@ package enum Creation {
 
   private static func populate(_ connection: Connection, _ identity: ReplicaID) throws {
     try Schema.create(connection)
-    try connection.run(
-      """
-      INSERT INTO replica (only, id, epoch, hlc, lseq, min_writer) VALUES (1, ?1, 0, 0, 0, ?2)
-      """,
-      [.integer(identity.rawValue), .integer(Int64(Migrations.oldestWriter))])
+    try ReplicaState.create(connection, identity, oldestWriter: Migrations.oldestWriter)
   }
 
   /// Makes a new name in a folder outlive a power failure. https://lwn.net/Articles/457667/

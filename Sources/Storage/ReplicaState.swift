@@ -54,6 +54,12 @@ package struct ReplicaState: Sendable, Equatable {
     self.oldestWriter = oldestWriter
   }
 
+  static func create(_ connection: Connection, _ id: ReplicaID, oldestWriter: Int) throws {
+    try connection.run(
+      "INSERT INTO replica (only, id, epoch, hlc, lseq, min_writer) VALUES (1, ?1, 0, 0, 0, ?2)",
+      [.integer(id.rawValue), .integer(Int64(oldestWriter))])
+  }
+
   /// Writes the high-water marks down.
   ///
   /// - Throws: also when the last local sequence number would be beyond what a file may have.
@@ -64,5 +70,20 @@ package struct ReplicaState: Sendable, Equatable {
       [
         .integer(id.rawValue), .integer(epoch), .integer(last.rawValue), .integer(lseq),
       ])
+  }
+
+  /// Gives a copy a replica ID of its own; its counters go on.
+  package static func rename(_ connection: Connection, _ id: ReplicaID) throws {
+    try connection.run("UPDATE replica SET id = ?1, epoch = 0", [.integer(id.rawValue)])
+  }
+
+  /// Sets the clock's high-water mark back to `last`.
+  package func setBack(_ connection: Connection) throws {
+    try connection.run("UPDATE replica SET hlc = ?1", [.integer(last.rawValue)])
+  }
+
+  /// Notes the local sequence number of the last collection.
+  package static func noteCollection(_ connection: Connection, _ lseq: Int64) throws {
+    try connection.run("UPDATE main.replica SET gc_lseq = ?1", [.integer(lseq)])
   }
 }

@@ -83,22 +83,10 @@ extension Connection {
     let horizon = Held.horizon(now: now, skew: Held.defaultSkew)
     let former = replica.id
     try rotate(&replica, to: id)
-    try run(
-      "UPDATE superseded SET hlc = ?1 WHERE hlc > ?1 OR id = ?2",
-      [.integer(limit.rawValue), .integer(former.rawValue)])
-    try run(
-      """
-      INSERT INTO void (origin, hlc) SELECT id, hlc FROM superseded WHERE hlc = ?1
-      ON CONFLICT (origin) DO UPDATE SET hlc = min(hlc, excluded.hlc)
-      """, [.integer(limit.rawValue)])
-    try dropRevokedHeld()
-    try run(
-      """
-      INSERT OR IGNORE INTO held (store, key, tag, value, hlc, origin, held_at)
-      SELECT store, key, tag, value, hlc, origin, ?2 FROM entry
-      WHERE hlc > ?1 AND origin NOT IN \(Identity.own)
-      """, [.integer(horizon.rawValue), .integer(now)])
-    try disinter(beyond: horizon, at: now)
+    try Identity.cutAll(self, former, after: limit)
+    try revokeOwn(after: limit)
+    try Held.holdAccepted(self, beyond: horizon, at: now)
+    try Graves.drop(self, beyond: horizon)
     var timestamp = HybridTimestamp.zero
     let adopted = try restamp(
       &replica, after: &timestamp, where: "hlc > ?1 AND origin NOT IN \(Identity.own)",
@@ -110,20 +98,8 @@ extension Connection {
     let rewritten = try restamp(&replica, after: &timestamp, where: late, [limit.cell])
     replica.last = timestamp
     try replica.save(self)
-    // The clock has gone back, and a high-water mark cannot.
-    try run("UPDATE replica SET hlc = ?1", [replica.last.cell])
+    try replica.setBack(self)
     return adopted + rewritten
-  }
-
-  /// Deletions from the future that were collected: what is written now must not lose to them.
-  private func disinter(beyond horizon: HybridTimestamp, at now: Int64) throws {
-    try run(
-      """
-      INSERT OR IGNORE INTO held (store, key, tag, value, hlc, origin, held_at)
-      SELECT store, key, 0, NULL, hlc, origin, ?2 FROM grave
-      WHERE hlc > ?1 AND origin NOT IN \(Identity.own)
-      """, [.integer(horizon.rawValue), .integer(now)])
-    try run("DELETE FROM grave WHERE hlc > ?1", [.integer(horizon.rawValue)])
   }
 
   /// Makes entries writes of this device, in the order of their timestamps.

@@ -72,15 +72,13 @@ extension Compaction {
     _ connection: Connection, unmetSince time: Int64, at now: Int64
   ) throws -> [ReplicaID] {
     // An exchange that a wrong clock has dated was at the latest now.
-    try connection.run("UPDATE peer SET last_met = ?1 WHERE last_met > ?1", [.integer(now)])
+    try connection.peers.correctDates(at: now)
     let peers = try connection.all(
       """
       SELECT peer FROM peer WHERE retired = 0 GROUP BY peer HAVING max(last_met) < ?1
       """, [.integer(time)]
     ) { ReplicaID(rawValue: $0.integer(0)) }
-    for peer in peers {
-      try connection.run("UPDATE peer SET retired = 1 WHERE peer = ?1", [.integer(peer.rawValue)])
-    }
+    for peer in peers { try connection.peers.retire(peer) }
     return peers
   }
 
@@ -101,7 +99,7 @@ extension Compaction {
       // Readers see that there are new graves; and the newest entry may have gone, and with it what
       // it said of the counters.
       replica.lseq += 1
-      try connection.run("UPDATE replica SET gc_lseq = ?1", [.integer(replica.lseq)])
+      try ReplicaState.noteCollection(connection, replica.lseq)
     }
     try replica.save(connection)
     try Graves.forget(connection, now: min(time, replica.last.milliseconds))

@@ -72,11 +72,7 @@ struct FileParty: Party {
 
   func rewind(_ peer: ReplicaID, _ stores: [ByteText]) throws(KeepsakeError) {
     try device.core.write { connection in
-      for store in stores {
-        try connection.run(
-          "UPDATE peer SET cursor = 0 WHERE peer = ?1 AND store = ?2",
-          [.integer(peer.rawValue), .text(store.string)])
-      }
+      for store in stores { try connection.peers.rewind(peer, store: store) }
       return ((), [])
     }
   }
@@ -87,11 +83,11 @@ struct FileParty: Party {
   ) throws(KeepsakeError) -> Pull.Offer {
     let lseq = try device.core.write { connection in
       for (store, theirs) in zip(stores, memory) {
-        var state = try connection.peerState(reader, store: store)
+        var state = try connection.peers.state(of: reader, store: store)
         state.acked = max(state.acked, theirs.cursor)
         state.theirRead = theirs.readToken
         (state.prior, state.token) = (state.token, token)
-        try connection.save(state, of: reader, store: store, at: now)
+        try connection.peers.save(state, of: reader, store: store, at: now)
       }
       return (try ReplicaState(connection).lseq, [])
     }
@@ -103,9 +99,7 @@ struct FileParty: Party {
   ) throws(KeepsakeError) {
     try device.core.write { connection in
       for (store, cursor) in cursors {
-        try connection.run(
-          "UPDATE peer SET acked = ?1 WHERE peer = ?2 AND store = ?3 AND acked < ?1",
-          [.integer(cursor), .integer(peer.rawValue), .text(store.string)])
+        try connection.peers.acknowledge(cursor, of: store, by: peer)
       }
       return ((), [])
     }
@@ -113,21 +107,10 @@ struct FileParty: Party {
 
   func noteMet(_ peer: ReplicaID, _ stores: [ByteText]) throws(KeepsakeError) {
     let now = now
-    let due = "(last_met > ?4 OR (peer = ?1 AND store = ?2 AND (last_met < ?3 OR retired = 1)))"
     for store in stores {
-      let arguments = [
-        Cell.integer(peer.rawValue), .text(store.string), .integer(now - 86_400_000), .integer(now),
-      ]
-      let isDue = try device.core.access { connection in
-        try connection.first("SELECT 1 FROM peer WHERE \(due)", arguments) { _ in true } ?? false
-      }
+      let isDue = try device.core.access { try $0.peers.isDateDue(peer, store: store, at: now) }
       guard isDue else { continue }
-      try device.core.write { connection in
-        try connection.run(
-          "UPDATE peer SET last_met = ?4, retired = iif(peer = ?1, 0, retired) WHERE \(due)",
-          arguments)
-        return ((), [])
-      }
+      try device.core.write { (try $0.peers.noteMet(peer, store: store, at: now), []) }
     }
   }
 

@@ -57,6 +57,20 @@ enum Graves {
     try connection.run("DELETE \(old)", bounds)
   }
 
+  /// Dates the graves of revoked timestamps at the last one that stands.
+  static func cut(
+    _ connection: Connection, _ origin: ReplicaID, after limit: HybridTimestamp
+  ) throws {
+    try connection.run(
+      "UPDATE grave SET hlc = ?2 WHERE origin = ?1 AND hlc > ?2",
+      [.integer(origin.rawValue), .integer(limit.rawValue)])
+  }
+
+  /// Drops graves from the future.
+  static func drop(_ connection: Connection, beyond horizon: HybridTimestamp) throws {
+    try connection.run("DELETE FROM grave WHERE hlc > ?1", [.integer(horizon.rawValue)])
+  }
+
   /// The local sequence number of the sender's last collection; 0 when it has no graves.
   static func last(_ connection: Connection) throws -> Int64 {
     guard try connection.hasTable("grave", in: "sender") else { return 0 }
@@ -95,9 +109,8 @@ enum Graves {
       "UPDATE main.grave SET lseq = ?1 + i.seq \(unread("grave"))", [.integer(base)])
     let graves = connection.changes
     if graves > 0 {
-      try connection.run(
-        "UPDATE main.replica SET gc_lseq = ?1 + (SELECT max(seq) FROM incoming)",
-        [.integer(base)])
+      let last = try connection.first("SELECT max(seq) FROM incoming") { $0.integer(0) } ?? 0
+      try ReplicaState.noteCollection(connection, base + last)
     }
     let tombstones = try connection.entries.reissue(
       unread("entry") + " AND entry.tag = 0", after: base)

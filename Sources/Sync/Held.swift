@@ -117,6 +117,31 @@ package enum Held {
     return connection.changes
   }
 
+  /// Holds what this device has accepted of others from the future, deletions that were collected
+  /// too: what is written now must not lose to them.
+  static func holdAccepted(
+    _ connection: Connection, beyond horizon: HybridTimestamp, at now: Int64
+  ) throws {
+    for (columns, table) in [("tag, value", "entry"), ("0, NULL", "grave")] {
+      try connection.run(
+        """
+        INSERT OR IGNORE INTO held (store, key, tag, value, hlc, origin, held_at)
+        SELECT store, key, \(columns), hlc, origin, ?2 FROM \(table)
+        WHERE hlc > ?1 AND origin NOT IN \(Identity.own)
+        """, [.integer(horizon.rawValue), .integer(now)])
+    }
+  }
+
+  /// Drops what has a timestamp that was revoked.
+  ///
+  /// - Returns: how many.
+  @discardableResult
+  static func dropRevoked(_ connection: Connection) throws -> Int {
+    try connection.run(
+      "DELETE FROM held WHERE hlc > (SELECT v.hlc FROM void AS v WHERE v.origin = held.origin)")
+    return connection.changes
+  }
+
   /// Applies every due entry, in this transaction.
   package static func promote(
     _ connection: Connection, now: Int64, skew: Int64

@@ -14,6 +14,24 @@ enum Identity {
   static func all(_ connection: Connection) throws -> Set<Int64> {
     Set(try connection.all("SELECT id FROM \(own)") { $0.integer(0) })
   }
+
+  /// Cuts what this device has written under a former replica ID to a limit.
+  static func cut(
+    _ connection: Connection, _ id: ReplicaID, after limit: HybridTimestamp
+  ) throws {
+    try connection.run(
+      "UPDATE superseded SET hlc = ?1 WHERE id = ?2",
+      [.integer(limit.rawValue), .integer(id.rawValue)])
+  }
+
+  /// The same of one, and of all that have written later.
+  static func cutAll(
+    _ connection: Connection, _ id: ReplicaID, after limit: HybridTimestamp
+  ) throws {
+    try connection.run(
+      "UPDATE superseded SET hlc = ?1 WHERE hlc > ?1 OR id = ?2",
+      [.integer(limit.rawValue), .integer(id.rawValue)])
+  }
 }
 
 extension Connection {
@@ -30,11 +48,7 @@ extension Connection {
     try run(
       "INSERT OR REPLACE INTO superseded (id, hlc) VALUES (?1, ?2)",
       [.integer(replica.id.rawValue), .integer(newest ?? 0)])
-    try run(
-      """
-      UPDATE peer SET cursor = 0, acked = 0, read_token = NULL, token = NULL, prior = NULL,
-        their_read = NULL
-      """)
+    try peers.forgetExchanges()
     replica.id = id
     replica.epoch += 1
     try replica.save(self)
@@ -48,17 +62,12 @@ extension Device {
       let original = try ReplicaState(connection)
       // What the original wrote until now is known here, and is not this device's own.
       for store in try connection.stores() where StoreName.isSynced(store) {
-        try connection.run(
-          """
-          INSERT INTO seen (store, origin, hlc) VALUES (?1, ?2, ?3)
-          ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
-          """,
-          [.text(store), .integer(original.id.rawValue), .integer(original.last.rawValue)])
+        try VersionVectors.note(connection, original.id, of: store, upTo: original.last)
       }
-      try connection.run("DELETE FROM peer")
+      try connection.peers.clear()
       // The original still has its conflicts; each is resolved once.
       try connection.conflictLog.clear()
-      try connection.run("UPDATE replica SET id = ?1, epoch = 0", [.integer(id.rawValue)])
+      try ReplicaState.rename(connection, id)
       return ((), [])
     }
   }

@@ -29,7 +29,7 @@ struct PairSnapshot {
       forgotten =
         try connection.hasTable("forgotten", in: schema)
         ? connection.first("SELECT lseq FROM \(schema).forgotten") { $0.integer(0) } ?? 0 : 0
-      memory = try stores.map { try connection.peerState(peer, store: $0, in: schema) }
+      memory = try stores.map { try connection.peers.state(of: peer, store: $0, in: schema) }
     }
   }
 

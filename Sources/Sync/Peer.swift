@@ -51,10 +51,7 @@ extension Device {
   /// - Throws: `KeepsakeError`; then nothing was written.
   public func retire(_ peer: ReplicaID) throws(KeepsakeError) {
     try leased(joins: true) { () throws(KeepsakeError) in
-      try core.write { connection in
-        try connection.run("UPDATE peer SET retired = 1 WHERE peer = ?1", [.integer(peer.rawValue)])
-        return ((), [])
-      }
+      try core.write { (try $0.peers.retire(peer), []) }
     }
   }
 }

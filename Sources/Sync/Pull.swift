@@ -255,7 +255,7 @@ struct Pull {
     guard let offer else { return }
     let isLast = place == plan.chunks.count - 1
     for (store, before) in zip(stores, cursors) {
-      var state = try connection.peerState(senderID, store: store)
+      var state = try connection.peers.state(of: senderID, store: store)
       if isLast {
         state.cursor = max(plan.end, before)
       } else if before > 0, case .arrivals(_, let through) = plan.chunks[place] {
@@ -264,7 +264,7 @@ struct Pull {
         continue
       }
       state.readToken = offer.token
-      try connection.save(state, of: senderID, store: store, at: now)
+      try connection.peers.save(state, of: senderID, store: store, at: now)
     }
   }
 }

@@ -45,22 +45,21 @@ extension Connection {
       """, [.integer(origin.rawValue), .integer(limit.rawValue)])
     var replica = try ReplicaState(self)
     if origin == replica.id { try rotate(&replica, to: id) }
-    try run(
-      "UPDATE seen SET hlc = ?2 WHERE origin = ?1 AND hlc > ?2",
-      [.integer(origin.rawValue), .integer(limit.rawValue)])
-    try run(
-      "UPDATE grave SET hlc = ?2 WHERE origin = ?1 AND hlc > ?2",
-      [.integer(origin.rawValue), .integer(limit.rawValue)])
-    return try dropRevokedHeld() + sign(origin, after: limit, &replica)
+    try VersionVectors.cut(self, origin, after: limit)
+    try Graves.cut(self, origin, after: limit)
+    return try Held.dropRevoked(self) + sign(origin, after: limit, &replica)
       + cut(origin, after: limit, &replica)
   }
 
-  /// - Returns: how many.
-  @discardableResult
-  func dropRevokedHeld() throws -> Int {
+  /// Revokes what the present and former replica IDs of this device have written after a limit that
+  /// is theirs.
+  func revokeOwn(after limit: HybridTimestamp) throws {
     try run(
-      "DELETE FROM held WHERE hlc > (SELECT v.hlc FROM void AS v WHERE v.origin = held.origin)")
-    return changes
+      """
+      INSERT INTO void (origin, hlc) SELECT id, hlc FROM superseded WHERE hlc = ?1
+      ON CONFLICT (origin) DO UPDATE SET hlc = min(hlc, excluded.hlc)
+      """, [.integer(limit.rawValue)])
+    try Held.dropRevoked(self)
   }
 
   /// What this device itself has written under the identity, as a copy of the one that gave it up,
@@ -77,9 +76,7 @@ extension Connection {
       [.integer(origin.rawValue), .integer(limit.rawValue), .integer(own)],
       timestamps: .unchanged, origin: replica.id, &replica)
     try replica.save(self)
-    try run(
-      "UPDATE superseded SET hlc = ?1 WHERE id = ?2",
-      [.integer(limit.rawValue), .integer(origin.rawValue)])
+    try Identity.cut(self, origin, after: limit)
     return count
   }
 
@@ -94,7 +91,7 @@ extension Connection {
     guard count > 0 else { return 0 }
     // The clock stays where it is.
     try replica.save(self)
-    try run("UPDATE peer SET cursor = 0")
+    try peers.rewindAll()
     return count
   }
 

@@ -125,6 +125,26 @@ enum VersionVectors {
       ELSE i.hlc > ifnull(r.hlc, 0) END
     """
 
+  /// Notes that this device has seen what an origin wrote in a store.
+  static func note(
+    _ connection: Connection, _ origin: ReplicaID, of store: String, upTo timestamp: HybridTimestamp
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO seen (store, origin, hlc) VALUES (?1, ?2, ?3)
+      ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
+      """, [.text(store), .integer(origin.rawValue), .integer(timestamp.rawValue)])
+  }
+
+  /// Forgets that timestamps were seen that are revoked now.
+  static func cut(
+    _ connection: Connection, _ origin: ReplicaID, after limit: HybridTimestamp
+  ) throws {
+    try connection.run(
+      "UPDATE seen SET hlc = ?2 WHERE origin = ?1 AND hlc > ?2",
+      [.integer(origin.rawValue), .integer(limit.rawValue)])
+  }
+
   /// After a complete pull: the receiver has now seen what the sender had when it was loaded, but
   /// for what is held.
   ///

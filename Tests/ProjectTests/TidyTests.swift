@@ -114,6 +114,23 @@ import Testing
     }
   }
 
+  @Test func everyTableIsWrittenInOneFile() throws {
+    let write = /\b(?:INTO|UPDATE|DELETE FROM) (?:main\.)?([a-z_]+)\b/
+    var writers: [String: Set<String>] = [:]
+    for file in try Project.files(in: ["Sources"], ".swift") {
+      for (_, line) in try Self.lines(file) where !line.contains(/^ *\/\//) {
+        for match in line.matches(of: write) { writers[String(match.1), default: []].insert(file) }
+      }
+    }
+    let tables = [
+      "replica", "entry", "held", "peer", "seen", "superseded", "void", "grave", "forgotten",
+      "conflict", "default_value",
+    ]
+    for table in tables {
+      #expect(writers[table, default: []].count == 1, "\(table): \(writers[table] ?? [])")
+    }
+  }
+
   @Test func filesAreSmallWideEnoughToReadAndSayTheirLicence() throws {
     for file in try Project.files(in: Self.everything, ".swift") {
       let lines = try Self.lines(file)
