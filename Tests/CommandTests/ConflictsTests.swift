@@ -12,7 +12,7 @@ import Testing
     return (folder, try folder.replica("a"), try folder.replica("b"))
   }
 
-  @Test func theJournalTellsWhatLostAndToWhom() throws {
+  @Test func theConflictLogSaysWhatLostAndToWhom() throws {
     let (folder, a, b) = try pair()
     try folder.expect(
       "conflicts", "b",
@@ -53,7 +53,7 @@ import Testing
     #expect(try folder.run(["get", "b", "k"]).code == 1)
   }
 
-  @Test func aFullJournalSaysWhatItNoLongerHas() throws {
+  @Test func aFullConflictLogSaysWhatItNoLongerHas() throws {
     let (folder, a, b) = try pair()
     try folder.shell("sqlite3", "b", "UPDATE conflict SET id = 8")
     try folder.expect(

@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func aPageOfGarbageIsRefusedByAMergeThatMeetsItFirst() throws {
+  @Test func aPageOfGarbageIsRefusedByAMergeThatReadsItFirst() throws {
     let folder = try Folder.furnished()
     try large(folder, "bad")
     try damageMiddle(folder, "bad")

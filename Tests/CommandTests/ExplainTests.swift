@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct ExplainTests {
-  @Test func everyLayerIsToldAndTheFirstWins() throws {
+  @Test func everyLayerIsListedAndTheFirstWins() throws {
     let folder = try Folder()
     try folder.write(defaultsTable, to: "table.plist")
     try folder.must("seed", "a", "table.plist")
@@ -43,7 +43,7 @@ import Testing
         + "\n")
   }
 
-  @Test func whatWaitsAndWhatLostIsTold() throws {
+  @Test func whatIsHeldAndWhatLostIsListed() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "lost", Moment.ten.argument)
     try folder.must("set", "b", "k", "won", Moment.eleven.argument)

@@ -16,7 +16,7 @@ import Testing
     + "make both writable: SQLite keeps its log beside the file\n"
 
   @Test(arguments: [["555", "sub"], ["444", "sub/bad"]])
-  func whatSomebodyWritesIsReadThroughHisLogAndNotWritten(_ mode: [String]) throws {
+  func whatAWriterHasOpenIsReadThroughItsLogAndNotWritten(_ mode: [String]) throws {
     let folder = try Folder.lockable()
     let locker = try Locker(folder.url("sub/bad"), Self.writes)
     try folder.handOver()

@@ -32,7 +32,7 @@ import Testing
     try folder.expect("set", "bad", "k", "free")
   }
 
-  @Test func aFileThatSomebodyHasForHimselfStopsReadersToo() throws {
+  @Test func aFileLockedExclusivelyStopsReadersToo() throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "locked", Moment.eleven.argument)
     let held = [try folder.contents("good"), try folder.contents("bad")]

@@ -48,7 +48,7 @@ import Testing
     try folder.expect("merge", "b", "a", "--quiet")
   }
 
-  @Test func mergedEntriesKeepTheirStampAndOrigin() throws {
+  @Test func mergedEntriesKeepTheirTimestampAndOrigin() throws {
     let (folder, a, b) = try pair()
     try folder.must("merge", "a", "b", Moment.twelve.argument)
     let name = Moment.ten.entry("string", #""derek""#, a, 1)
@@ -105,7 +105,7 @@ import Testing
     try folder.expect("list", "a", "--store", "cloud")
   }
 
-  @Test func threeFilesMeetInTheFirst() throws {
+  @Test func threeFilesSyncInTheFirst() throws {
     let folder = try Folder()
     for name in ["a", "b", "c"] { try folder.must("set", name, name, name, Moment.ten.argument) }
     let ids = try ["a", "b", "c"].map { (path: $0, replica: try folder.replica($0)) }

@@ -41,7 +41,7 @@ import Testing
     try folder.expectDoctor("new", prints: "new: nothing is wrong\n")
   }
 
-  @Test func anEmptyLogIsInNobodysWay() throws {
+  @Test func anEmptyLogIsNoObstacle() throws {
     let folder = try Folder()
     try folder.write("", to: "new-wal")
     try folder.must("set", "new", "k", "v")

@@ -39,16 +39,16 @@ import Testing
   }
 
   @Test(.enabled(if: isPossible, "there is no /dev/full"))
-  func aFullDiskBehindTheOutputIsTold() throws {
+  func aFullDiskBehindTheOutputIsReported() throws {
     try expectLoss(">/dev/full")
   }
 
-  @Test func aClosedOutputIsTold() throws {
+  @Test func aClosedOutputIsReported() throws {
     try expectLoss(">&-")
   }
 
   @Test(.enabled(if: isPossible, "there is no /dev/full"))
-  func helpThatNobodyGetsIsAFailureToo() throws {
+  func helpThatCannotBePrintedIsAFailureToo() throws {
     let folder = try Folder()
     for words in [["--help"], ["--version"], ["help", "get"], []] {
       #expect(try run(folder, words, ">/dev/full") == Ending(stderr: lost, code: 74), "\(words)")
@@ -69,7 +69,7 @@ import Testing
       ending == Ending(stderr: "kvsync: good: watching; interrupt to stop\n" + lost, code: 74))
   }
 
-  @Test func aFailureThatCannotBeToldIsStillAFailure() throws {
+  @Test func aFailureThatCannotBePrintedIsStillAFailure() throws {
     let folder = try Folder.furnished()
     #expect(try run(folder, ["get", "nothing", "k"], "2>&-") == Ending(code: 74))
     #expect(try run(folder, ["set", "good", "k", "v"], "<&- >&- 2>&-") == Ending())

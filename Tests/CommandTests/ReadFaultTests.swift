@@ -86,7 +86,7 @@ import Testing
     ["set", "a", "k", "new"], ["clone", "a", "c"], ["restore", "b", "a"],
     ["merge", "a", "b", "--dry-run"],
   ])
-  func aReadThatFailsIsToldOfItsFileAndIsNoDamage(_ words: [String]) throws {
+  func aReadThatFailsIsBlamedOnItsFileAndIsNoDamage(_ words: [String]) throws {
     try strikeEach(words) { try expectUnchanged($0, $1, $2) }
   }
 

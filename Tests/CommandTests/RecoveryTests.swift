@@ -47,7 +47,7 @@ import Testing
     #expect(try folder.names() == ["a"])
   }
 
-  @Test func aFileThatWasPutAsideIsToldAndNeverRemoved() throws {
+  @Test func aFileThatWasPutAsideIsReportedAndNeverRemoved() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try folder.write("ten bytes!", to: "a")

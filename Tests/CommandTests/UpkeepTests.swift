@@ -130,7 +130,7 @@ import Testing
     try folder.expect("diff", "a", "b")
   }
 
-  @Test func aPeerThatIsAwayForHalfAYearIsToldAndRetired() throws {
+  @Test func aPeerThatIsAwayForHalfAYearIsReportedAndRetired() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try folder.must("merge", "a", "b", "--create", Moment.ten.argument)
@@ -196,7 +196,7 @@ import Testing
         + "kvsync clone makes a device with a new one\n"
     ),
   ])
-  func whatIsWrongIsToldAndIsOne(_ damage: String, _ told: String) throws {
+  func whatIsWrongIsReportedAndIsOne(_ damage: String, _ told: String) throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try folder.shell("sqlite3", "a", "UPDATE replica SET id = 7; " + damage)
@@ -204,7 +204,7 @@ import Testing
     try folder.expectDoctor("a", Moment.ten.argument, "--repair", prints: told, code: 1)
   }
 
-  @Test func aClockThatIsAheadIsTold() throws {
+  @Test func aClockThatIsAheadIsReported() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.eleven.argument)
     try folder.expectDoctor(
@@ -221,7 +221,7 @@ import Testing
     try folder.expect("get", "a", "k", prints: "v\n")
   }
 
-  @Test func whatIsDueIsLetInByARepair() throws {
+  @Test func whatIsDueIsAppliedByARepair() throws {
     let folder = try Folder()
     try folder.must("set", "future", "k", "v", Moment.twelve.argument)
     try folder.must("merge", "future", "a", "--create", Moment.ten.argument)
@@ -277,7 +277,7 @@ import Testing
     #expect(try folder.names() == ["a"])
   }
 
-  @Test func aFileWithTwoNamesIsToldOf() throws {
+  @Test func aFileWithTwoNamesIsReported() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try FileManager.default.linkItem(at: folder.url("a"), to: folder.url("b"))

@@ -167,7 +167,7 @@ private let misspellings: [Misspelling] = [
 ]
 
 @Suite struct ValueTests {
-  @Test func theFirstMomentHasTheStampOfTheContract() {
+  @Test func theFirstMomentHasTheTimestampOfTheContract() {
     #expect(Moment.ten.timestamp() == "01a1f8660d000000")
   }
 

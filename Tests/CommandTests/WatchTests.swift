@@ -54,7 +54,7 @@ private final class Watching {
 }
 
 @Suite struct WatchTests {
-  @Test func changesOfEveryKindOfWriterAreTold() throws {
+  @Test func changesOfEveryKindOfWriterAreNotified() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "0", Moment.ten.argument)
     let watching = try Watching(folder, "a")
@@ -94,7 +94,7 @@ private final class Watching {
     #expect(watching.end(SIGTERM) == Ending())
   }
 
-  @Test func onlyWhatIsAskedForIsTold() throws {
+  @Test func onlyWhatIsAskedForIsNotified() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "0")
     let watching = try Watching(folder, "a", "--store", "cloud", "--prefix", "editor.")
@@ -105,7 +105,7 @@ private final class Watching {
     #expect(watching.end() == Ending())
   }
 
-  @Test func aTransactionOfManyIsToldWholeAndInOrder() throws {
+  @Test func aTransactionOfManyIsNotifiedWholeAndInOrder() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "0")
     let lines = (0..<300).map { #"{"key":"key \#($0)","type":"integer","value":\#($0)}"# }

@@ -77,7 +77,7 @@ final class Service: Injectable, Sendable {
   }
 
   // AcInject
-  @Test func madeObjectIsInjectedAndToldOnce() throws {
+  @Test func madeObjectIsInjectedAndNotifiedOnce() throws {
     container.register { _ in Service() }
     let service: Service = try container.get()
     #expect(try service.api === container.get(.screenAPI))

@@ -206,7 +206,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     Date(timeIntervalSince1970: Double(milliseconds) / 1000)
   }
 
-  @Test func aStoreThatHasMetNobodySaysSo() throws {
+  @Test func aStoreThatHasNeverSyncedSaysSo() throws {
     #expect(try here.syncState == .neverMet)
     here.theme = "dark"
     #expect(try here.syncState == .neverMet)

@@ -86,7 +86,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(here.size == 77)
   }
 
-  @Test func conflictsAreToldWhoeverFindsThem() throws {
+  @Test func conflictsAreNotifiedWhicheverProcessFindsThem() throws {
     let token = settings.observeConflicts { heard.append($0) }
     disagree(["mine"], ["theirs"])
     try device.merge(with: there)

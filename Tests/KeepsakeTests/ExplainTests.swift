@@ -36,7 +36,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
       [DefaultValue(key: "volume", value: value, source: place)])
   }
 
-  @Test func everyLayerIsToldInOrderWithItsOrigin() throws {
+  @Test func everyLayerIsListedInOrderWithItsOrigin() throws {
     try seed("Old.bundle", 1, "Root.plist:7")
     try seed("New.bundle", 2, "Root.plist:8")
     try seed("Suite.bundle", 3, "Root.plist:9", suite: "s")
@@ -91,7 +91,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
     #expect(store.volume == 2)
   }
 
-  @Test func aKeyOfWhichNobodySaysAnythingHasNoLayers() throws {
+  @Test func aKeyWithoutAnyValueHasNoLayers() throws {
     let explanation = try settings().explain("none")
     #expect(explanation.layers.isEmpty && explanation.inForce == nil)
     #expect("\(explanation)" == "\"none\" in \"defaults\": no value")
@@ -110,7 +110,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
     #expect(!problem.isEmpty)
   }
 
-  @Test func aDeletionOfAnotherDeviceIsToldAndUncoversTheNextLayer() throws {
+  @Test func aDeletionOfAnotherDeviceIsListedAndUncoversTheNextLayer() throws {
     let other = try Device.inMemory(clock: clock.wallClock)
     let theirs = try Travelling(on: other)
     theirs.volume = 1
@@ -131,7 +131,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
     #expect(try ours.$volume.isDefault)
   }
 
-  @Test func whyAValueCannotBeReadIsTold() throws {
+  @Test func whyAValueCannotBeReadIsListed() throws {
     let settings = try settings()
     settings["volume"] = "loud"
     let explanation = try settings.$volume.explain()

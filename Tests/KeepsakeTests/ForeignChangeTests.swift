@@ -70,7 +70,7 @@ import Testing
     #expect(changes.allSatisfy { $0.origin == .device(them) && $0.process == .other })
   }
 
-  @Test func aCommitOfTheShellThatKnowsNothingOfArrivalNumbersIsAnnounced() throws {
+  @Test func aCommitOfTheShellWithoutLocalSequenceNumbersIsAnnounced() throws {
     settings.string = "ada"
     settings.integer = 5
     settings.boolean = true
@@ -101,7 +101,7 @@ import Testing
     #expect(heard.sets.map { $0.map(\.old) } == [[1]])
   }
 
-  @Test func aTransactionOfAnotherProcessIsToldWhole() throws {
+  @Test func aTransactionOfAnotherProcessIsNotifiedWhole() throws {
     let observation = settings.observe(.prefix("t")) { heard.append($0) }
     try shell(
       """
@@ -116,7 +116,7 @@ import Testing
     #expect(heard.sets[0].map(\.new) == (1...500).map { .integer(Int64($0)) })
   }
 
-  @Test func whatOthersWroteBeforeAWriteOfOursIsToldBeforeIt() throws {
+  @Test func whatOthersWroteBeforeAWriteOfOursIsNotifiedBeforeIt() throws {
     // The thread cannot look while the connection is ours: only the write itself can find it.
     settings.integer = 1
     let observation = settings.observe { heard.append($0) }
@@ -131,7 +131,7 @@ import Testing
     #expect(changes.map(\.process) == [.other, .this])
   }
 
-  @Test func ourOwnCommitsAreToldOnceAndAsOurs() throws {
+  @Test func ourOwnCommitsAreNotifiedOnceAndAsOurs() throws {
     let observation = settings.observe("integer") { heard.append($0) }
     let text = Heard()
     let other = settings.observe(.prefix("theirs")) { text.append($0) }

@@ -86,7 +86,7 @@ import Testing
     #expect(heard.sets.map { $0.map(\.new) } == [[["a", "b"]], [nil]])
   }
 
-  @Test func namesAndPropertiesAreTwoDoorsToOneValue() {
+  @Test func namesAndPropertiesAreTwoWaysToOneValue() {
     settings.set(5, forKey: "integer")
     settings.set("ada", forKey: "string")
     settings.set([[1], [2, 3]], forKey: "nested")
@@ -101,7 +101,7 @@ import Testing
     "https://user@example.org:8443/a%20b?q=1#f", "mailto:ada@example.org", "file:///tmp/a%20b/",
     URL.homeDirectory.appending(path: "notes/é.txt").absoluteString, "file://server/share",
   ])
-  func aURLSurvivesWithSchemeAndHostThroughBothDoors(text: String) throws {
+  func aURLSurvivesWithSchemeAndHostBothWays(text: String) throws {
     let url = try #require(URL(string: text))
     settings.set(url, forKey: "url")
     #expect(settings.url(forKey: "url")?.absoluteString == text)

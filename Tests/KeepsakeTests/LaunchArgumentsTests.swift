@@ -163,7 +163,7 @@ private final class ArgumentSettings: UserDefaultsStore, @unchecked Sendable {
     #expect("\(failure)".contains("argument 1: "))
   }
 
-  @Test func theErrorOfTheFittingTypeIsTold() throws {
+  @Test func theErrorOfTheFittingTypeIsReported() throws {
     let settings = try Self.settings("-small", "256", "-volume", "five")
     let range = try #require(throws: SettingFailure.self) { try settings.$small.get() }
     #expect((range.cause as? ValueError)?.code == .invalid)

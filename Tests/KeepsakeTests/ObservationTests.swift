@@ -54,7 +54,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(keys == (expected.isEmpty ? [] : [expected]))
   }
 
-  @Test func keysAreToldApartByTheirBytes() throws {
+  @Test func keysAreDistinguishedByTheirBytes() throws {
     let observation = store.observe("\u{e9}") { heard.append($0) }
     store["e\u{301}"] = 1
     store["\u{e9}"] = 2
@@ -198,7 +198,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
           toBackingStore: { $0 })))
   }
 
-  @Test func aValueThatChangesWhileItIsReadIsToldOnceAndThenTheNext() async throws {
+  @Test func aValueThatChangesWhileItIsReadIsNotifiedOnceAndThenTheNext() async throws {
     store.size = 2
     var seen: [Int] = []
     for await value in try sizeThatChangesWhileItIsRead(to: 9).values {

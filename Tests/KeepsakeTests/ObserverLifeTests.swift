@@ -82,7 +82,7 @@ private func observe(_ device: Device) -> ObservationToken {
   }
 
   @Test(arguments: [false, true])
-  func whoBeginsInATransactionHearsNothingOfItWhoeverElseObserves(other: Bool) throws {
+  func whoBeginsInATransactionIsNotNotifiedOfItWhateverOthersObserve(other: Bool) throws {
     let store = try Local(on: device)
     let token = other ? store.observe { _ in } : nil
     var late: ObservationToken?

@@ -120,7 +120,7 @@ import Testing
     #expect(settings.dictionaryRepresentation() == ["good": 1])
   }
 
-  @Test func keysAreToldApartByTheirBytes() {
+  @Test func keysAreDistinguishedByTheirBytes() {
     settings.register(defaults: ["é": 1])
     #expect(settings.object(forKey: "e\u{301}") == nil)
     settings.register(defaults: ["e\u{301}": 2])

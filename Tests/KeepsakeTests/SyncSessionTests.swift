@@ -104,7 +104,7 @@ import Testing
     #expect(failures.sets.isEmpty)
   }
 
-  @Test func whatComesOfAFailureIsToldOnceAndTheSessionGoesOn() throws {
+  @Test func whatComesOfAFailureIsReportedOnceAndTheSessionGoesOn() throws {
     let session = begin()
     try FileManager.default.moveItem(atPath: b.path, toPath: b.path + ".away")
     here["k"] = 1

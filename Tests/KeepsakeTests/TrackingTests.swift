@@ -51,7 +51,7 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     }
   }
 
-  @Test func whoIsToldReadsTheNewValue() throws {
+  @Test func anObserverReadsTheNewValue() throws {
     let store = try Tracked(on: device)
     let seen = Mutex<[String]>([])
     withObservationTracking {
@@ -90,7 +90,7 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     #expect(tolds.map { $0() } == [1, 1, 1])
   }
 
-  @Test func aChangeByAnotherProcessIsTold() async throws {
+  @Test func aChangeByAnotherProcessIsNotified() async throws {
     let store = try Tracked(on: device)
     let (changes, continuation) = AsyncStream<Void>.makeStream()
     withObservationTracking {

@@ -143,7 +143,7 @@ import Testing
     #expect((local.a, local.b) == (200, -200))
   }
 
-  @Test func handlesWithOtherPatienceOnOneFileJoinIt() throws {
+  @Test func handlesWithOtherBusyTimeoutsOnOneFileJoinIt() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/device.keepsake"
     let one = try Local(on: Device(path: path))

@@ -55,7 +55,7 @@ import Testing
     fastClock.milliseconds = clock.milliseconds
   }
 
-  @Test func lateStampsAreTakenBackAndTheValuesStay() throws {
+  @Test func lateTimestampsAreRevokedAndTheValuesStay() throws {
     correct()
     let now = clock.milliseconds
     let before = try #require(try entry(poisoned, "before"))
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [0, -1, Int64.max])
-  func nobodyElseCanTakeAStampBackSoThatAnOlderWriteWins(limit: Int64) throws {
+  func noOtherDeviceCanRevokeATimestampSoThatAnOlderWriteWins(limit: Int64) throws {
     let liar = try Device.inMemory(identity: ReplicaID(rawValue: 9), clock: clock.wallClock)
     try set(peer, "k", "old")
     clock.milliseconds += 1

@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aDeviceThatComesBackLearnsWhatWasDeletedAndKeepsWhatNobodyHadSeen(
+  func aDeviceThatComesBackLearnsWhatWasDeletedAndKeepsWhatNoDeviceHadSeen(
     startsWithA: Bool
   ) throws {
     try deleted(knownTo: c)
@@ -141,7 +141,7 @@ import Testing
     for device in [b, c] { #expect(try live(device) == live(a)) }
   }
 
-  @Test func aWriteThatNobodyHadSeenIsNotTakenForWhatWasDeleted() throws {
+  @Test func aWriteThatNoDeviceHadSeenIsNotTakenForWhatWasDeleted() throws {
     try deleted(knownTo: c)
     try set(c, "k", "new")
     clock.milliseconds += 200 * Self.day
@@ -176,7 +176,7 @@ import Testing
     #expect(try live(c) == [:])
   }
 
-  @Test func aCollectedDeletionBeatsWhatIsOlderAndLogsWhatNobodyHadSeen() throws {
+  @Test func aCollectedDeletionBeatsWhatIsOlderAndLogsWhatNoDeviceHadSeen() throws {
     try set(c, "k", "older")
     try set(a, "k", nil)
     try a.merge(with: b)
@@ -250,7 +250,7 @@ import Testing
     for device in [a, b, c] { #expect(try live(device) == ["k": "later"]) }
   }
 
-  @Test func aDateFromTheFutureBindsNobody() throws {
+  @Test func aDateFromTheFutureBindsNoDevice() throws {
     try deleted()
     let right = clock.milliseconds
     clock.milliseconds = 4_102_444_800_000
@@ -274,7 +274,7 @@ import Testing
 
   /// Another process may collect while an exchange is under way.
   @Test(arguments: [false, true])
-  func aTombstoneThatIsCollectedDuringAnExchangeIsStillTold(isOneWay: Bool) throws {
+  func aTombstoneThatIsCollectedDuringAnExchangeIsStillSent(isOneWay: Bool) throws {
     try set(a, "k", "old")
     for index in 0..<10 { try set(a, "kept \(index)", 1) }
     try a.merge(with: b)

@@ -231,7 +231,7 @@ import Testing
     #expect(try states == [3, nil, 0])
   }
 
-  @Test func whatCameBackIsRestoredByWhoeverKnewItBefore() throws {
+  @Test func whatCameBackIsRestoredByAHandleThatKnewItBefore() throws {
     let conflict = try #require(try giver.conflicts().first)
     try first.takeConflicts(store: "cloud", from: giver)
     try giver.takeConflicts(store: "cloud", from: first)
@@ -256,7 +256,7 @@ import Testing
   }
 
   /// Not all that is there, for each conflict.
-  @Test func whatALogSaysOfAConflictIsFoundByItsStamps() throws {
+  @Test func whatALogSaysOfAConflictIsFoundByItsTimestamps() throws {
     let trace = try StatementTrace.of([giver, first]) {
       try first.takeConflicts(store: "cloud", from: giver)
     }

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aWriteThatNobodyDecidedAgainstIsJournalledOnceWhoeverWins(secondWins: Bool) throws {
+  func aConcurrentWriteThatLosesIsLoggedOnceWhicheverWins(secondWins: Bool) throws {
     try set(secondWins ? a : b, "lost")
     try set(secondWins ? b : a, "won")
     let report = try a.merge(with: b)
@@ -85,7 +85,7 @@ import Testing
     #expect(losses(try a.merge(with: b)) == ["during"])
   }
 
-  @Test func theJournalIsBoundedAndSaysWhatItDropped() throws {
+  @Test func theConflictLogIsBoundedAndSaysWhatItDropped() throws {
     let count = 10_050
     for device in [a, b] {
       clock.milliseconds += 1

@@ -42,7 +42,7 @@ import Testing
       names.map(open), options: MergeOptions(), using: &generator)
   }
 
-  @Test func aCopyThatMeetsItsOriginalGetsAnIdentityOfItsOwn() throws {
+  @Test func aCopyThatSyncsWithItsOriginalGetsAReplicaIDOfItsOwn() throws {
     try set("a", "k", 1)
     try copy("a", to: "copy")
     try set("a", "a", 1)

@@ -57,7 +57,7 @@ import Testing
     #expect(try d[2].entry(store: "cloud", key: "k")?.origin == d[0].replica())
   }
 
-  @Test func manyDevicesMeetInAStarAndAllHoldTheSame() throws {
+  @Test func manyDevicesSyncInAStarAndAllHoldTheSame() throws {
     let d = try devices(4)
     for index in d.indices { try set(d[index], "k\(index)", 1) }
     let report = try d[0].merge(with: d[1], d[2], d[3])

@@ -46,7 +46,7 @@ import Testing
     #expect(report.hasConverged)
   }
 
-  @Test func aHeldEntryOfAStoreThatNobodyElseKnowsIsForwardedWhenItComesIn() throws {
+  @Test func aHeldEntryOfAStoreThatNoOtherDeviceKnowsIsForwardedWhenItIsApplied() throws {
     let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: slow.wallClock)
     try b.write([LocalWrite(store: "cloud:new", key: "k", value: "future")])
     try b.merge(with: a)

@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: 1..<Migrations.version)
-  func anOlderFileIsMigratedBeforeItMeets(version: Int) throws {
+  func anOlderFileIsMigratedBeforeItSyncs(version: Int) throws {
     let path = try copy(version)
     let device = try open(path)
     try expectAll(device)

@@ -59,7 +59,7 @@ func importThemeElsewhere(into settings: SharedSettings) {
     #expect(age > 7 * 86_400)
   }
 
-  @Test func changesAreToldOnce() throws {
+  @Test func changesAreNotifiedOnce() throws {
     let settings = try AppSettings(on: .inMemory())
     let recorder = ChangeRecorder(settings)
     settings.username = "ada"

@@ -76,7 +76,7 @@ import Testing
     #expect(try await theme.new == "sepia")
   }
 
-  @Test func whoWaitsAlreadyIsTold() async throws {
+  @Test func whoWaitsAlreadyIsNotified() async throws {
     let recorder = ChangeRecorder(settings)
     settings.loginCount = 1
     let isWaiting = DispatchSemaphore(value: 0)

@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func devicesStampWithIt() throws {
+  @Test func devicesTakeTimestampsFromIt() throws {
     for device in try [Device.inMemory(clock: clock), .temporary(clock: clock)] {
       clock.set(to: Date(timeIntervalSince1970: 1_800_000_000))
       let change = try device.write([LocalWrite(store: "cloud", key: "k", value: 1)])

@@ -52,7 +52,7 @@ import Testing
     #expect(devices.clocks[0].now.timeIntervalSince(devices.clocks[1].now) == 60)
   }
 
-  @Test func aCopyIsTheSameFileUntilTheyMeet() throws {
+  @Test func aCopyIsTheSameFileUntilTheySync() throws {
     let devices = try SimulatedDevices(count: 2)
     let settings = try shared(devices[0])
     settings.theme = .dark
@@ -155,7 +155,7 @@ import Testing
     return devices
   }
 
-  @Test func theSameSeedLeavesTheSameEntriesToTheLastStamp() throws {
+  @Test func theSameSeedLeavesTheSameEntriesToTheLastTimestamp() throws {
     for seed in 1...3 as ClosedRange<UInt64> {
       let (one, two) = (try played(seed), try played(seed))
       #expect(one.history == two.history)

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func ofAnyThreeEntriesTheSameOneWinsWhicheverMeetFirst() {
+  @Test func ofAnyThreeEntriesTheSameOneWinsWhicheverAreComparedFirst() {
     // The order of all is as good as any: places are cheaper to compare a million times.
     let all = SampleEntries.all.sorted { $1.beats($0) }
     let beats = all.map { a in all.map { a.beats($0) } }
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func aLocalStampIsLaterThanAllItKnowsAndNeverBeforeTheWallClock() {
+  @Test func aLocalTimestampIsLaterThanAllItKnowsAndNeverBeforeTheWallClock() {
     let last = HybridTimestamp(milliseconds: 5000)
     func next(_ replaced: HybridTimestamp?, _ now: Int64) -> HybridTimestamp? {
       .next(after: last, replacing: replaced, wallClock: now)
@@ -78,7 +78,7 @@ import Testing
         after: HybridTimestamp(rawValue: .max), replacing: nil, wallClock: 0) == nil)
   }
 
-  @Test func aStampPrintsAsSixteenHexadecimalDigits() {
+  @Test func aTimestampPrintsAsSixteenHexadecimalDigits() {
     #expect(HybridTimestamp(milliseconds: 1).description == "0000000000010000")
     #expect(HybridTimestamp(milliseconds: .max).description == "7fffffffffff0000")
   }

@@ -18,7 +18,7 @@ import Testing
     (phone, laptop) = (try .inMemory(clock: clock), try .inMemory(clock: clock))
   }
 
-  @Test func devicesMeet() throws {
+  @Test func devicesSync() throws {
     let (here, there) = (try SharedSettings(on: phone), try SharedSettings(on: laptop))
     here.theme = "dark"
     there.volume = 7

@@ -41,7 +41,7 @@ import Testing
     #expect(here.theme == "dark")
   }
 
-  @Test func lateStampsAreTakenBack() throws {
+  @Test func lateTimestampsAreRevoked() throws {
     let (here, there) = (try SharedSettings(on: phone), try SharedSettings(on: laptop))
     phoneClock.advance(by: .seconds(3 * 365 * 86_400))
     here.theme = "light"

@@ -80,7 +80,7 @@ import Testing
     """#
 
   @Test(.enabled(if: (try? Command.find("flock")) != nil, "flock is of util-linux"))
-  func aFleetMeetsThroughARelayThatTravels() throws {
+  func aFleetSyncsThroughARelayThatTravels() throws {
     let names = ["web", "mail", "db"]
     let kvsync = URL(fileURLWithPath: try Command.kvsync.get()).deletingLastPathComponent().path
     func run(_ command: String) throws -> Ending {

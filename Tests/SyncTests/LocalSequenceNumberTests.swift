@@ -5,7 +5,7 @@ import KeepsakeSync
 import KeepsakeValues
 import Testing
 
-@Suite struct ArrivalNumberTests {
+@Suite struct LocalSequenceNumberTests {
   /// A removal in a store that does not travel takes the newest row away, and with it what that
   /// row says of the last number.
   @Test func noNumberIsGivenTwiceWhateverElseTheTransactionDoes() throws {
