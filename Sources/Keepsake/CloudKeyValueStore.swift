@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeepsakeDevice
+import KeepsakeValues
 public import Logging
 
-/// Settings that travel: the counterpart of `NSUbiquitousKeyValueStore`.
+/// Settings that sync: the counterpart of `NSUbiquitousKeyValueStore`.
 ///
-/// What is set here reaches other devices when they meet (`Device.merge(with:)` or `kvsync merge`);
+/// What is set here reaches other devices when they sync (`Device.merge(with:)` or `kvsync merge`);
 /// of two writes to one key the later wins. There are no seeds: a fresh install has nothing that
 /// could overwrite another device's settings.
 // Sendable: see `SettingsStore`.
@@ -24,7 +25,7 @@ open class CloudKeyValueStore: SettingsStore, @unchecked Sendable {
     logger: Logger = Logger(label: "keepsake")
   ) throws {
     try super.init(
-      device: device, store: name.map { "cloud:\($0)" } ?? "cloud", durability: durability,
+      device: device, store: StoreName.cloud(name), durability: durability,
       limits: limits, logger: logger)
   }
 }

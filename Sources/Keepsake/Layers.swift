@@ -110,7 +110,7 @@ final class Layers: Sendable {
 
   /// Puts a suite right below the own entries, also one that is there already.
   func addSuite(_ name: String) throws {
-    let suite = StoreName.suite(name)
+    let suite = StoreName.defaults(suite: name)
     guard !suite.isSameBytes(as: store) else {
       throw SettingDeclarationError(
         description: "the suite \"\(name)\" is this store itself; add another")

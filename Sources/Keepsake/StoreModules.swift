@@ -9,7 +9,7 @@ extension Container.Key where Value == UserDefaultsStore {
 }
 
 extension Container.Key where Value == CloudKeyValueStore {
-  /// The application's settings that travel, see `StoreModules.cloudKeyValueStore(_:)`.
+  /// The application's settings that sync, see `StoreModules.cloudKeyValueStore(_:)`.
   public static var cloudKeyValueStore: Self { Self("cloudKeyValueStore") }
 }
 

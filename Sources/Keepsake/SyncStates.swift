@@ -4,7 +4,7 @@ public import KeepsakeDevice
 public import KeepsakeSync
 import KeepsakeValues
 
-/// What can be said of a key of a store that travels.
+/// What can be said of a key of a store that syncs.
 public enum ValueState: Sendable, Hashable {
   /// It has a value that was set, here or on another device.
   case set

@@ -29,7 +29,7 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
     logger: Logger = Logger(label: "keepsake")
   ) throws {
     try super.init(
-      device: device, store: (suite ?? bundle?.suite).map(StoreName.suite) ?? StoreName.defaults,
+      device: device, store: StoreName.defaults(suite: suite ?? bundle?.suite),
       arguments: arguments, registered: device.core.shared.registered, bundle: bundle,
       durability: durability, logger: logger)
   }

@@ -96,7 +96,7 @@ extension MergeRun {
       let hasUnread = try exchange.hasUnread()
       if hasUnread { return false }
     }
-    // A store that does not travel keeps no tombstones, so a deletion leaves nothing to read.
+    // A store that does not sync keeps no tombstones, so a deletion leaves nothing to read.
     let local = stores.filter { !StoreName.isSynced($0.string) }
     for device in devices.dropFirst() where !local.isEmpty {
       let differs = try Difference.exists(device, devices[0], stores: local)

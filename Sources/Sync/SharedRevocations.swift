@@ -7,7 +7,7 @@ extension MergeRun {
   /// Applies to each of `places` the timestamps that others have revoked, before anything is read
   /// by their order.
   ///
-  /// Only in an exchange of all that travels: what is held with such a timestamp goes, and what
+  /// Only in an exchange of all that syncs: what is held with such a timestamp goes, and what
   /// takes its place has to come. Limits that no repair sets, negative or from the future, are not
   /// believed.
   mutating func shareRevocations(among places: some Sequence<Int>) throws(KeepsakeError) {

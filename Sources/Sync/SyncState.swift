@@ -4,7 +4,7 @@ public import Foundation
 package import KeepsakeDevice
 import KeepsakeValues
 
-/// How a store that travels stands with other devices.
+/// How a store that syncs stands with other devices.
 public enum SyncState: Sendable, Hashable {
   /// It has exchanged nothing with another device: no other device has what is set here, and this
   /// one has nothing of theirs.

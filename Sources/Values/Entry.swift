@@ -50,11 +50,16 @@ package enum StoreName {
   package static let cloud = "cloud"
   package static let defaults = "defaults"
 
-  /// A suite of the defaults.
-  package static func suite(_ name: String) -> String { "\(defaults):\(name)" }
+  /// The defaults, or a suite of them.
+  package static func defaults(suite name: String?) -> String {
+    name.map { "\(defaults):\($0)" } ?? defaults
+  }
+
+  /// The store that syncs, or another one that does.
+  package static func cloud(_ name: String?) -> String { name.map { "\(cloud):\($0)" } ?? cloud }
 
   /// Whether entries of this store are synced: those of `cloud` and `cloud:<name>` are.
   package static func isSynced(_ name: String) -> Bool {
-    name.utf8.elementsEqual(cloud.utf8) || name.utf8.starts(with: "cloud:".utf8)
+    name.utf8.elementsEqual(cloud.utf8) || name.utf8.starts(with: "\(cloud):".utf8)
   }
 }

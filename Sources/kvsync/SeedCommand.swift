@@ -33,7 +33,7 @@ struct SeedCommand: ParsableCommand {
     let bundle = try SettingsBundle(
       at: path, mode: lenient ? .lenient : .strict, idiom: idiom?.idiom,
       limits: reading.limits)
-    let suite = bundle.suite.map { "defaults:\($0)" } ?? StoreName.defaults
+    let suite = StoreName.defaults(suite: bundle.suite)
     _ = try common.writing(to: file) { try $0.seed(store: store ?? suite, from: bundle) }
     if !common.json {
       for warning in bundle.warnings { common.output.say(bundle.shownPath("\(warning)")) }

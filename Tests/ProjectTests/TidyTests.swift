@@ -114,6 +114,18 @@ import Testing
     }
   }
 
+  /// Values are read and written through a device; SQL is for those who keep the file.
+  @Test func sqlIsWrittenInStorageDeviceAndSyncAlone() throws {
+    let sql = /\b(?:SELECT|INSERT INTO|DELETE FROM|UPDATE [a-z_]+ SET|CREATE TABLE|ATTACH)\b/
+    let keepers = ["Sources/Storage/", "Sources/Device/", "Sources/Sync/"]
+    for file in try Project.files(in: ["Sources"], ".swift") {
+      guard !keepers.contains(where: file.hasPrefix) else { continue }
+      for (number, line) in try Self.lines(file) where !line.contains(/^ *\/\//) {
+        #expect(!line.contains(sql), "\(file):\(number)")
+      }
+    }
+  }
+
   @Test func everyTableIsWrittenInOneFile() throws {
     let write = /\b(?:INTO|UPDATE|DELETE FROM) (?:main\.)?([a-z_]+)\b/
     var writers: [String: Set<String>] = [:]
