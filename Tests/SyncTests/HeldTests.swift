@@ -55,6 +55,24 @@ import Testing
     #expect(try c.entry(store: "cloud:new", key: "k")?.content.value == "future")
   }
 
+  /// Its time comes after the merge has looked for what is due, and before it reads.
+  @Test func whatIsHeldDoesNotCountAsSeenWhenItsTimeComesDuringAMerge() throws {
+    try b.merge(with: a)
+    slow.milliseconds += 5 * 60_000 - 1
+    for device in [a, b] { try device.write([LocalWrite(store: "cloud", key: "new", value: 1)]) }
+    var options = MergeOptions()
+    options.onProgress = { [slow] _ in slow.milliseconds += 2 }
+    try b.merge(with: a, options: options)
+    #expect(try a.entry(store: "cloud", key: "new")?.origin == b.replica())
+    #expect(try a.core.access { try Held.count($0) } == 2)
+    let seen = try a.core.access { connection in
+      try connection.first(
+        "SELECT count(*) FROM held JOIN seen USING (store, origin) WHERE seen.hlc >= held.hlc"
+      ) { $0.integer(0) }
+    }
+    #expect(seen == 0)
+  }
+
   @Test func whatIsHeldIsNotReadAgain() throws {
     try b.merge(with: a)
     let again = try b.merge(with: a)
