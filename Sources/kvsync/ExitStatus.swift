@@ -60,15 +60,13 @@ struct ExitStatus {
     let place = command == nil ? "(command line)" : file ?? "(command line)"
     // `set DB KEY -5` reads as an option that is not there, or as a value that is missing. No
     // option of ours has one dash.
-    let mayBeValue =
-      command != nil
-      && words.prefix { $0 != "--" }.contains {
-        $0.hasPrefix("-") && !$0.hasPrefix("--") && $0 != "-" && $0 != "-h"
-      }
+    let mayBeValue = zip(words, words.dropFirst().prefix { $0 != "--" }).first {
+      $1.hasPrefix("-") && !$1.hasPrefix("--") && $1 != "-" && $1 != "-h"
+    }
     let cure =
-      mayBeValue
-      ? InputError.dashCure
-      : "see kvsync help" + (command.map { " " + $0 } ?? "")
+      command.map { name in
+        mayBeValue.map { InputError.dashCure(after: $0.0) } ?? "see kvsync help \(name)"
+      } ?? "see kvsync help"
     return "\(place): \(message.prefix(1).lowercased())\(message.dropFirst()); \(cure)"
   }
 

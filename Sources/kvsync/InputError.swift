@@ -14,7 +14,13 @@ struct InputError: Error {
   /// What is wrong; what to do.
   let message: String
 
-  static let dashCure = "a value that starts with - follows --"
+  /// What to do about a word that starts with a dash and is no option.
+  ///
+  /// - Parameter word: the one before; behind an option, `--` would leave that without a value.
+  static func dashCure(after word: String) -> String {
+    let mayBeOption = word.hasPrefix("--") && !word.contains("=")
+    return "a value that starts with - follows --" + (mayBeOption ? ", or the = of its option" : "")
+  }
 
   static func usage(_ message: String) -> InputError { InputError(kind: .usage, message: message) }
 }

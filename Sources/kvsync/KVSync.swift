@@ -41,10 +41,11 @@ struct KVSync: ParsableCommand {
   /// In `get FILE -hello` ArgumentParser would find `-h`, and print help as if it were the value.
   private static func refuseHiddenHelp() throws {
     let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
-    for word in words where word.hasPrefix("-") && !word.hasPrefix("--") && word.utf8.count > 2 {
-      guard word.contains("h") else { continue }
+    for (before, word) in zip([""] + words, words) {
+      guard word.hasPrefix("-"), !word.hasPrefix("--"), word.utf8.count > 2, word.contains("h")
+      else { continue }
       throw InputError.usage(
-        "(command line): unknown option '\(word)'; \(InputError.dashCure)")
+        "(command line): unknown option '\(word)'; \(InputError.dashCure(after: before))")
     }
   }
 

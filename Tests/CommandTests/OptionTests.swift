@@ -147,6 +147,20 @@ import Testing
             + "a value that starts with - follows --\n", code: 64))
   }
 
+  /// After `--` the option would have none.
+  @Test func anOptionsValueThatStartsWithADashFollowsItsEqualsSign() throws {
+    let folder = try Folder()
+    let cure = "a value that starts with - follows --, or the = of its option\n"
+    try folder.expect(
+      "set", "a", "k", "v", "--store", "-x",
+      says: "kvsync: a: missing value for '--store <store>'; \(cure)", code: 64)
+    try folder.expect(
+      "set", "a", "k", "v", "--store", "-shop",
+      says: "kvsync: (command line): unknown option '-shop'; \(cure)", code: 64)
+    try folder.expect("set", "a", "k", "v", "--store=-x")
+    try folder.expect("get", "a", "k", "--store=-x", prints: "v\n")
+  }
+
   @Test func aWordBehindAnOptionIsNotTakenForTheFile() throws {
     try Folder().expect(
       "list", "--store", "cloud",
