@@ -66,6 +66,13 @@ final class ConflictResolver: Sendable {
 
   func end() { hasEnded.withLock { $0 = true } }
 
+  /// Looks whether a session of the store's device brings anything to resolve. One of other devices
+  /// would only repeat what has failed here.
+  func wake(ifOn devices: [Device]) {
+    let shared = backing.device.core.shared
+    if devices.contains(where: { $0.core.shared === shared }) { wake() }
+  }
+
   /// Looks whether there is anything to resolve.
   func wake() {
     queue.async { [self] in

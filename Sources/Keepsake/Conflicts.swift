@@ -37,7 +37,8 @@ extension SettingsStore {
   /// `resolve` runs on a thread of its own, in a transaction which also notes that the conflict is
   /// resolved: of several processes one does it, once, and after a crash it is done again. What it
   /// throws, or what cannot be read, is reported in `errors`; that conflict and those after it stay
-  /// open until the next commit, or until this is called again.
+  /// open until the next commit, until a session of the device begins, or until this is called
+  /// again.
   ///
   ///     let token = settings.resolveConflicts { [settings] conflict in
   ///       guard let lost = try settings.$tags.lost(in: conflict) else { return }
@@ -52,7 +53,8 @@ extension SettingsStore {
   ) -> ObservationToken {
     let resolver = ConflictResolver(backing, resolve)
     let tokens = [
-      backing.observe(nil) { _ in resolver.wake() }, Sessions.observe { resolver.wake() },
+      backing.observe(nil) { _ in resolver.wake() },
+      Sessions.observe { resolver.wake(ifOn: $0) },
     ]
     resolver.wake()
     return ObservationToken {

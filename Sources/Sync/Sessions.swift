@@ -13,9 +13,9 @@ package enum Sessions {
   private static let pairs = Mutex<[ObjectIdentifier: Pair]>([:])
 
   private final class Listener: Sendable {
-    let handler: @Sendable () -> Void
+    let handler: @Sendable ([Device]) -> Void
 
-    init(_ handler: @escaping @Sendable () -> Void) { self.handler = handler }
+    init(_ handler: @escaping @Sendable ([Device]) -> Void) { self.handler = handler }
   }
 
   private static let listeners = Mutex<[ObjectIdentifier: Listener]>([:])
@@ -24,11 +24,16 @@ package enum Sessions {
     let id = ObjectIdentifier(session)
     pairs.withLock { $0[id] = Pair(first: first, second: second) }
     // A session of devices that are up to date commits nothing that would tell of it.
-    for listener in listeners.withLock({ Array($0.values) }) { listener.handler() }
+    for listener in listeners.withLock({ Array($0.values) }) {
+      listener.handler([first, second])
+    }
   }
 
-  /// Calls `handler` whenever a session has begun, until the result is released.
-  package static func observe(_ handler: @escaping @Sendable () -> Void) -> ObservationToken {
+  /// Calls `handler` with its two devices whenever a session has begun, until the result is
+  /// released.
+  package static func observe(
+    _ handler: @escaping @Sendable ([Device]) -> Void
+  ) -> ObservationToken {
     let listener = Listener(handler)
     listeners.withLock { $0[ObjectIdentifier(listener)] = listener }
     return ObservationToken {

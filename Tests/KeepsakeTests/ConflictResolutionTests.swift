@@ -215,6 +215,30 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     session.cancel()
   }
 
+  @Test func aSessionOfOtherDevicesWakesNoResolver() throws {
+    struct Undecided: Error {}
+    disagree(["mine"], ["theirs"])
+    try device.merge(with: there)
+    let tries = Collected<Int>()
+    let token = settings.resolveConflicts { [settings] _ in
+      tries.append([settings.other])
+      throw Undecided()
+    }
+    #expect(tries.wait { $0.count >= 1 })
+    let reports = Collected<MergeReport>()
+    let others = try [Device.temporary(), Device.temporary()]
+    try Shared(on: others[0]).other = 1
+    let session = SyncSession(others[0], others[1], onExchange: { reports.append([$0]) }) {
+      Issue.record($0)
+    }
+    #expect(reports.wait { $0.count >= 1 })
+    settings.other = 1
+    #expect(tries.wait { $0.count >= 2 })
+    #expect(tries.sets[1] == [1], "the write, not the session, has woken it")
+    session.cancel()
+    token.cancel()
+  }
+
   @Test func anAccountThatIsLeftIsNoLongerDecidedAbout() throws {
     let account = try Device.temporary(clock: clock.wallClock)
     let accountThere = try Device.temporary(clock: clock.wallClock)
