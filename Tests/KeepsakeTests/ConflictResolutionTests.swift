@@ -41,6 +41,12 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(ending.code == 0, "\(ending)")
   }
 
+  /// Waits for what nothing signals, for as long as a loaded machine may need.
+  private func wait(until isSo: () throws -> Bool) throws {
+    let limit = ContinuousClock.now + .seconds(30)
+    while try !isSo() { try #require(ContinuousClock.now < limit) }
+  }
+
   private func unite(_ conflict: Conflict) throws {
     guard let lost = try settings.$tags.lost(in: conflict) else { return }
     settings.tags = Set(settings.tags + lost).sorted()
@@ -148,7 +154,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     disagree(["mine"], ["theirs"])
     try device.merge(with: there)
     #expect(tries.wait { !$0.isEmpty })
-    while settings.errors.isEmpty {}
+    try wait { !settings.errors.isEmpty }
     #expect(settings.errors.allSatisfy { $0.operation == .resolve })
     #expect(settings.errors.first?.cause is Undecided)
     #expect(try settings.conflicts.map(\.isResolved) == [false])
@@ -183,7 +189,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
       if fails.withLock({ $0 }) { throw Undecided() }
       heard.append([conflict])
     }
-    while settings.errors.isEmpty {}
+    try wait { !settings.errors.isEmpty }
     let tried = Collected<Conflict>()
     let other = theirs.resolveConflicts { conflict in
       tried.append([conflict])
@@ -208,7 +214,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     try #require(try device.conflicts().count == 1 && there.conflicts().count == 1)
     let token = settings.resolveConflicts { heard.append([$0]) }
     #expect(heard.wait { $0.count == 1 })
-    while try !device.conflicts()[0].isResolved {}
+    try wait { try device.conflicts()[0].isResolved }
     let session = SyncSession(device, there) { Issue.record($0) }
     #expect(heard.wait { $0.count == 2 })
     token.cancel()
