@@ -64,6 +64,21 @@ import Testing
     #expect(try lost(1).isEmpty)
   }
 
+  /// It is in the version vector that the second loads, and not in what it was offered.
+  @Test func whatTheFirstWritesAfterItsOfferIsReadBeforeItCountsAsSeen() throws {
+    try set(0, "offered")
+    let hook = try StatementHook(devices[1], before: "DELETE FROM wanted") { [self] _ in
+      #expect(throws: Never.self) { try set(0, "after") }
+    }
+    try devices[0].merge(with: devices[1])
+    try hook.remove()
+    #expect(hook.wasRun)
+    #expect(try devices[1].entry(store: "cloud", key: "k")?.content.value == "after")
+    try set(1, "later")
+    try devices[0].merge(with: devices[1])
+    #expect(try lost(0) + lost(1) == [])
+  }
+
   @Test func aWriterWithoutAPauseDoesNotKeepAMergeForEver() throws {
     try set(0, "mine")
     try merge(.max) { [self] in try set(1, "theirs \($0)") }
