@@ -63,6 +63,23 @@ import Testing
   }
 
   /// The write during the exchange moves only the sender's end.
+  /// As if nothing had been collected: of two deletions from the future only the last is sent.
+  @Test func aGraveUnderALaterEntryIsNotSent() throws {
+    try History(
+      parsing: #"""
+        devices 2
+        skew 1 34560000000
+        delete 1 cloud a
+        pass 7862400000
+        compact 1
+        write 0 cloud a string:\u{00E9}
+        delete 1 cloud a
+        meet 1 0
+
+        """#
+    ).play()
+  }
+
   @Test func whatWasReadBeforeASenderWroteOnCountsAsSeen() throws {
     try History(
       parsing: #"""
