@@ -58,7 +58,9 @@ import Testing
     let shown = try #require(try Self.blocks("", of: "README.md").first { $0.hasPrefix("\"vol") })
     let article = try Self.blocks("", of: "Sources/Keepsake/Keepsake.docc/Layers.md")
     #expect(article.contains(shown))
-    for link in readme.matches(of: /\](?:\(|: )([^#)\s]+)/) {
+    let others = try ["CONTRIBUTING.md", "CHANGELOG.md"].map(Project.text).joined()
+    for link in (readme + others).matches(of: /\](?:\(|: )([^#)\s]+)/)
+    where !link.1.hasPrefix("https://") {
       let path = Project.root.appendingPathComponent(String(link.1)).path
       #expect(FileManager.default.fileExists(atPath: path), "\(link.1)")
     }
