@@ -100,7 +100,7 @@ enum Graves {
       FROM incoming AS i CROSS JOIN sender.peer AS p
         ON p.peer = (SELECT id FROM main.replica) AND p.store = i.store
       WHERE \(table).store = i.store AND \(table).key = i.key
-        AND i.tag <> 0 AND i.old_tag = 0 AND NOT \(Incoming.wins)
+        AND i.old_tag = 0 AND (i.hlc, i.origin) < (i.old_hlc, i.old_origin)
         AND \(table).hlc = i.old_hlc AND \(table).origin = i.old_origin
         AND \(table).lseq <= p.cursor
       """

@@ -80,6 +80,24 @@ import Testing
     ).play()
   }
 
+  /// When it was deleted there, the reader did not have the key, and its clock stands still.
+  @Test func anEarlierDeletionThatComesAfterAGraveWasPassedIsReplacedByIt() throws {
+    try History(
+      parsing: #"""
+        devices 2
+        freeze 1
+        write 1 cloud b data:
+        pass 7862400000
+        delete 0 cloud a
+        pass 15638400000
+        compact 0
+        meet 1 0
+        delete 1 cloud a
+
+        """#
+    ).play()
+  }
+
   @Test func whatWasReadBeforeASenderWroteOnCountsAsSeen() throws {
     try History(
       parsing: #"""
