@@ -44,9 +44,12 @@ struct Oracle {
     let old = minds[place].shown[address]
     minds[place].show(found, at: address)
     guard StoreName.isSynced(address.store.string), let entry = found else {
-      // There an equal write is none, and a deletion leaves nothing but its timestamp.
+      // There an equal write is none, and a deletion leaves nothing but its timestamp, of which an
+      // exchange that is under way may have brought larger ones.
+      let isNone = old?.content ?? .tombstone == content
       minds[place].look(
-        at: facts, after: old?.content ?? .tombstone == content ? newest : due)
+        at: facts,
+        after: isNone ? newest : isDuringExchange ? max(due, facts.clock) : due)
       return
     }
     let isOnTime = isDuringExchange ? entry.timestamp >= due : entry.timestamp == due

@@ -135,7 +135,8 @@ final class World {
 
   /// What a device has.
   func facts(_ place: Int) throws -> Facts {
-    var facts = Facts(id: try self[place].replica())
+    let replica = try self[place].core.access { try ReplicaState($0) }
+    var facts = Facts(id: replica.id, clock: replica.last)
     try self[place].forEachEntry { facts.shown[$0.address] = $0 }
     facts.held = Set(try self[place].core.access { try Held.entries($0) })
     return facts
@@ -145,6 +146,8 @@ final class World {
 /// What is seen of a device from outside.
 struct Facts {
   let id: ReplicaID
+  /// The largest timestamp that it has accepted.
+  let clock: HybridTimestamp
   var shown: [Address: Entry] = [:]
   var held: Set<Entry> = []
 

@@ -98,6 +98,20 @@ import Testing
     ).play()
   }
 
+  @Test func aDeletionDuringAnExchangeThatLeavesNoTombstoneTakesATimestamp() throws {
+    try History(
+      parsing: #"""
+        devices 2
+        write 1 defaults a data:
+        pass 20
+        write 0 cloud a integer:2
+        meet 0 1 during 0 delete 1 defaults a
+        delete 1 cloud b
+
+        """#
+    ).play()
+  }
+
   @Test func whatWasReadBeforeASenderWroteOnCountsAsSeen() throws {
     try History(
       parsing: #"""
