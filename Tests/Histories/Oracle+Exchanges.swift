@@ -97,7 +97,11 @@ extension Oracle {
     let real = found.promising
     let ideal = minds[place].promising
     guard real != ideal else { return }
-    let mayWait = ideal.union(before.waiting).union(met.meanwhile.map { [$0] } ?? [])
+    // What was written meanwhile, or what it took the place of.
+    let rivals = met.meanwhile.map { entry in
+      [entry] + met.encounter.places.compactMap { met.start[$0].shown[entry.address] }
+    }
+    let mayWait = ideal.union(before.waiting).union(rivals ?? [])
     let isLoose = met.isCut || met.meanwhile != nil
     guard isLoose && real.isSubset(of: mayWait) else {
       throw Divergence(

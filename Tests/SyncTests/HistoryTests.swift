@@ -112,6 +112,19 @@ import Testing
     ).play()
   }
 
+  @Test func whatAWriteDuringAnExchangeReplacesMayBeHeldElsewhere() throws {
+    try History(
+      parsing: #"""
+        devices 2
+        freeze 1
+        pass 600000
+        meet 1 0 during 1 write 0 cloud b data:
+        meet 1 0 during 1 write 0 cloud b data:
+
+        """#
+    ).play()
+  }
+
   @Test func whatWasReadBeforeASenderWroteOnCountsAsSeen() throws {
     try History(
       parsing: #"""
