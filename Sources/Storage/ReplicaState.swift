@@ -77,7 +77,7 @@ package struct ReplicaState: Sendable, Equatable {
     try connection.run("UPDATE replica SET id = ?1, epoch = 0", [.integer(id.rawValue)])
   }
 
-  /// Sets the clock's high-water mark back to `last`.
+  /// Sets the clock's high-water mark back to `last`, after a repair: `save` only raises it.
   package func setBack(_ connection: Connection) throws {
     try connection.run("UPDATE replica SET hlc = ?1", [.integer(last.rawValue)])
   }

@@ -6,7 +6,8 @@
 //
 // - It gives up its identity: what others have noted of the old one (`seen`) reaches into the
 //   future, and would pass for knowledge of what is written from now on.
-// - It writes down, in `void`, up to where the timestamps of the old identity stand. That syncs.
+// - It writes down, in `void`, up to where the timestamps of the old identity stand. Merges pass
+//   that on.
 // - Its late entries become writes of the new identity, made now, in their old order.
 // - What it had accepted of others that is from the future waits in `held`, as it does everywhere
 //   else. So that no value goes away meanwhile, this device writes it as well, with timestamps that

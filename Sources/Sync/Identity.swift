@@ -24,7 +24,7 @@ enum Identity {
       [.integer(limit.rawValue), .integer(id.rawValue)])
   }
 
-  /// The same of one, and of all that have written later.
+  /// The same of one former replica ID, and of every other that has written after the limit.
   static func cutAll(
     _ connection: Connection, _ id: ReplicaID, after limit: HybridTimestamp
   ) throws {

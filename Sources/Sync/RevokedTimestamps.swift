@@ -51,8 +51,8 @@ extension Connection {
       + cut(origin, after: limit, &replica)
   }
 
-  /// Revokes what the present and former replica IDs of this device have written after a limit that
-  /// is theirs.
+  /// Revokes what this device has written after a limit, under each former replica ID that
+  /// `Identity.cutAll` has cut to it.
   func revokeOwn(after limit: HybridTimestamp) throws {
     try run(
       """
