@@ -112,8 +112,10 @@ enum Graves {
       let last = try connection.first("SELECT max(seq) FROM incoming") { $0.integer(0) } ?? 0
       try ReplicaState.noteCollection(connection, base + last)
     }
+    // Not for deletions: where only one side knows of a revocation, two tombstones could answer
+    // each other for ever. A grave cannot: who has one sends no entry.
     let tombstones = try connection.entries.reissue(
-      unread("entry") + " AND entry.tag = 0", after: base)
+      unread("entry") + " AND entry.tag = 0 AND i.tag <> 0", after: base)
     return graves + tombstones
   }
 }
