@@ -68,7 +68,7 @@ extension Setting {
   /// What this setting lost in a conflict; nil when the conflict is about another key, or what was
   /// lost is a deletion.
   ///
-  /// - Throws: what `get()` throws for a value that is not of this type.
+  /// - Throws: what `read()` throws for a value that is not of this type.
   public func lost(in conflict: Conflict) throws -> Value? {
     let bound = try bound()
     let isMine =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeDevice
 import KeepsakeValues
 import Logging
 import Synchronization
@@ -13,6 +14,8 @@ final class FailureLog: Sendable {
     var recent: [SettingFailure] = []
     /// The unreadable version that was last reported for a key.
     var reported: [ByteText: Reported] = [:]
+    var observers: [Int: @Sendable (SettingFailure) -> Void] = [:]
+    var nextObserver = 0
   }
 
   private struct Reported {
@@ -53,19 +56,36 @@ final class FailureLog: Sendable {
   func report(
     _ failure: SettingFailure, version: Version? = nil, state present: StoreState? = nil
   ) {
-    let isNew = state.withLock { state in
+    let observers = state.withLock { state -> [Int: @Sendable (SettingFailure) -> Void]? in
       if let version {
         let key = ByteText(failure.key)
         let isNew = state.reported[key]?.version != version
         // An unknown version may be readable the next time, without a write.
         state.reported[key] = Reported(version: version, state: version.isKnown ? present : nil)
-        guard isNew else { return false }
+        guard isNew else { return nil }
       }
       state.recent.append(failure)
       if state.recent.count > Self.capacity { state.recent.removeFirst() }
-      return true
+      return state.observers
     }
-    if isNew { logger.error("\(failure)") }
+    guard let observers else { return }  // It was reported before.
+    logger.error("\(failure)")
+    for handler in observers.values { handler(failure) }
+  }
+
+  /// Calls `handler` with what `recent` holds, then with each further failure, on the thread that
+  /// meets it and without a lock.
+  func observe(_ handler: @escaping @Sendable (SettingFailure) -> Void) -> ObservationToken {
+    let (id, recent) = state.withLock { state in
+      defer { state.nextObserver += 1 }
+      state.observers[state.nextObserver] = handler
+      return (state.nextObserver, state.recent)
+    }
+    recent.forEach(handler)
+    return ObservationToken {
+      // What the handler holds goes after the lock.
+      _ = self.state.withLock { $0.observers.removeValue(forKey: id) }
+    }
   }
 
   /// Reports the failure of an operation on a whole store.

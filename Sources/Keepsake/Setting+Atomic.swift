@@ -44,8 +44,8 @@ extension Setting where Value: Equatable {
   /// - Throws: as `update`.
   public func compareAndSet(_ expected: Value, to value: Value) throws -> Bool {
     try transaction {
-      guard try get() == expected else { return false }
-      try set(value)
+      guard try read() == expected else { return false }
+      try write(value)
       return true
     }
   }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ways to declare a setting: by the type's own hooks or by a transformer for one property;
-// plain or optional; as `@Setting var name = …` or, where a property wrapper cannot be used (in a
-// class whose module isolates everything to the main actor), as `let name = Setting(default: …)`.
-// The label is there because `@Setting("nick") var name: String?` has to mean the key.
+// plain or optional.
 
 public import KeepsakeValues
 
@@ -16,14 +14,7 @@ extension Setting {
   public convenience init(
     wrappedValue: Value, _ key: String? = nil
   ) where Value: BackingStoreConvertible {
-    self.init(wrappedValue, key: key, codec: SettingCodec(.own))
-  }
-
-  /// The same, as a constant: `let username = Setting(default: "guest")`.
-  public convenience init(
-    default defaultValue: Value, key: String? = nil
-  ) where Value: BackingStoreConvertible {
-    self.init(defaultValue, key: key, codec: SettingCodec(.own))
+    self.init(wrappedValue, key: key, codec: SettingCodec())
   }
 }
 
@@ -35,11 +26,6 @@ extension Setting where Value: OptionalBackingStoreConvertible {
   ///   - key: where it is stored; the property's name unless given.
   public convenience init(wrappedValue: Value = nil, _ key: String? = nil) {
     self.init(wrappedValue, key: key, codec: SettingCodec())
-  }
-
-  /// The same, as a constant: `let nickname = Setting<String?>(default: nil)`.
-  public convenience init(default defaultValue: Value, key: String? = nil) {
-    self.init(defaultValue, key: key, codec: SettingCodec())
   }
 }
 
@@ -62,20 +48,6 @@ extension Setting {
     wrappedValue: Value = nil, _ key: String? = nil, by transformer: Transformer<Wrapped>
   ) where Value == Wrapped? {
     self.init(wrappedValue, key: key, codec: SettingCodec(optional: transformer))
-  }
-
-  /// The same, as a constant: `let accent = Setting(default: Color.blue, by: .hexColor)`.
-  public convenience init(
-    default defaultValue: Value, key: String? = nil, by transformer: Transformer<Value>
-  ) {
-    self.init(defaultValue, key: key, codec: SettingCodec(transformer))
-  }
-
-  /// The same, as a constant: `let tint = Setting<Color?>(default: nil, by: .hexColor)`.
-  public convenience init<Wrapped: Sendable>(
-    default defaultValue: Value, key: String? = nil, by transformer: Transformer<Wrapped>
-  ) where Value == Wrapped? {
-    self.init(defaultValue, key: key, codec: SettingCodec(optional: transformer))
   }
 }
 

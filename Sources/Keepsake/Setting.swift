@@ -12,7 +12,7 @@ import Logging
 /// A typed setting of a store: name, type and default, declared once.
 ///
 /// ```swift
-/// final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+/// final class AppSettings: DeviceSettings, @unchecked Sendable {
 ///   @Setting var username = "guest"
 ///   @Setting("nbr_logins") var loginCount = 0
 ///   @Setting(by: .rawValue) var theme = Theme.light
@@ -22,7 +22,7 @@ import Logging
 /// Reading gives the value of the first layer of the store that has one, see `UserDefaultsStore`,
 /// else the default declared here. A value that cannot be read gives the default too, and is
 /// reported in the store's `errors`; its bytes stay. A write is durable when it returns; one that
-/// fails leaves the value and is reported. `get()`, `set(_:)` and `update(_:)` throw instead.
+/// fails leaves the value and is reported. `read()`, `write(_:)` and `update(_:)` throw instead.
 ///
 /// A stored value must have the setting's type; only the text of a launch argument may also be an
 /// integer, a real, a boolean (`YES`, `NO`, `true`, `false`, `1`, `0`) or an ISO 8601 date: the
@@ -65,7 +65,7 @@ public final class Setting<Value: Sendable>: Sendable {
       return value(bound)
     }
     set {
-      guard let bound = slot.binding else { return Self.reportUnboundWrite() }
+      guard let bound = slot.binding else { return Self.reportUnbound() }
       do {
         try write(newValue, bound, waiting: Device.setterTimeout)
       } catch {
@@ -92,7 +92,7 @@ public final class Setting<Value: Sendable>: Sendable {
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingFailure` when the stored value
   ///   cannot be; its `cause` is what the hook threw.
-  public func get() throws -> Value {
+  public func read() throws -> Value {
     try read(try bound())
   }
 
@@ -100,22 +100,22 @@ public final class Setting<Value: Sendable>: Sendable {
   ///
   /// - Throws: `KeepsakeError` when the file cannot be written, `SettingFailure` when the value
   ///   cannot be stored; its `cause` is what the hook threw. The store holds what it held.
-  public func set(_ value: Value) throws {
+  public func write(_ value: Value) throws {
     try write(value, try bound())
   }
 
   /// Changes the value as one step: no other thread and no other process writes in between.
   ///
-  /// `body` gets what `get()` gives, also of a layer above what was set: under a launch argument it
-  /// is the argument's value that is changed and stored.
+  /// `body` gets what `read()` gives, also of a layer above what was set: under a launch argument
+  /// it is the argument's value that is changed and stored.
   ///
-  /// - Throws: what `body` throws, or like `get()` and `set(_:)`; then nothing was written.
+  /// - Throws: what `body` throws, or like `read()` and `write(_:)`; then nothing was written.
   @discardableResult
   public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
     try transaction {
-      var value = try get()
+      var value = try read()
       let result = try body(&value)
-      try set(value)
+      try write(value)
       return result
     }
   }
@@ -157,7 +157,7 @@ public final class Setting<Value: Sendable>: Sendable {
   }
 
   private func endChange(_ change: InPlaceChange<Value>?, _ value: Value) {
-    guard let change, let bound = slot.binding else { return Self.reportUnboundWrite() }
+    guard let change, let bound = slot.binding else { return Self.reportUnbound() }
     change.end { try encode(value, bound) }
   }
 
@@ -249,14 +249,9 @@ public final class Setting<Value: Sendable>: Sendable {
         + " in a subclass of UserDefaultsStore or CloudKeyValueStore and use it after super.init")
   }
 
-  /// There is no store with `errors`, only the log.
+  /// There is no store with `errors`, only the log; in a debug build the program stops.
   private static func reportUnbound() {
     Logger(label: "keepsake").error("\(unbound)")
-  }
-
-  /// What was set is lost: in a debug build the program stops.
-  private static func reportUnboundWrite() {
-    reportUnbound()
     assertionFailure("\(unbound)")
   }
 }

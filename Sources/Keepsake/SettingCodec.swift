@@ -3,30 +3,69 @@
 import KeepsakeValues
 
 /// What a setting's transformer is, and what nil means: no value to store, so remove the key.
-struct SettingCodec<Value: Sendable>: Sendable {
-  let decode: @Sendable (StoredValue) throws -> Value
-  let encode: @Sendable (Value) throws -> StoredValue?
+///
+/// A type's own hooks are a type, not closures, so that a `SettingKey` that is computed at each use
+/// allocates nothing.
+enum SettingCodec<Value: Sendable>: Sendable {
+  case hooks(any SettingHooks<Value>.Type)
+  case transformer(Transformer<Value>)
+  /// By a transformer of the wrapped value.
+  case closures(
+    decode: @Sendable (StoredValue) throws -> Value,
+    encode: @Sendable (Value) throws -> StoredValue?)
+
+  init() where Value: BackingStoreConvertible { self = .hooks(OwnHooks<Value>.self) }
+
+  init() where Value: OptionalBackingStoreConvertible { self = .hooks(OptionalHooks<Value>.self) }
 
   /// By a transformer of the value, which may be one of an optional: to Swift `.codable` is that.
-  init(_ transformer: Transformer<Value>) {
-    decode = transformer.fromBackingStore
-    if let optional = Value.self as? any Nilable.Type {
-      encode = { optional.isNil($0) ? nil : try transformer.toBackingStore($0) }
-    } else {
-      encode = transformer.toBackingStore
+  init(_ transformer: Transformer<Value>) { self = .transformer(transformer) }
+
+  init<Wrapped>(optional transformer: Transformer<Wrapped>) where Value == Wrapped? {
+    self = .closures(
+      decode: transformer.fromBackingStore,
+      encode: { try $0.map(transformer.toBackingStore) })
+  }
+
+  func decode(_ stored: StoredValue) throws -> Value {
+    switch self {
+    case .hooks(let hooks): try hooks.decode(stored)
+    case .transformer(let transformer): try transformer.fromBackingStore(stored)
+    case .closures(let decode, _): try decode(stored)
     }
   }
 
-  /// By a transformer of the wrapped value.
-  init<Wrapped>(optional transformer: Transformer<Wrapped>) where Value == Wrapped? {
-    decode = transformer.fromBackingStore
-    encode = { try $0.map(transformer.toBackingStore) }
+  func encode(_ value: Value) throws -> StoredValue? {
+    switch self {
+    case .hooks(let hooks): return try hooks.encode(value)
+    case .transformer(let transformer):
+      if let optional = Value.self as? any Nilable.Type, optional.isNil(value) { return nil }
+      return try transformer.toBackingStore(value)
+    case .closures(_, let encode): return try encode(value)
+    }
   }
+}
 
-  /// The same, where `Value` cannot be written as `Wrapped?`, by the type's own hooks.
-  init() where Value: OptionalBackingStoreConvertible {
-    decode = { Value(try Value.Wrapped.fromBackingStore($0)) }
-    encode = { try $0.wrapped?.toBackingStore() }
+/// The hooks that a type brings itself.
+protocol SettingHooks<Value>: SendableMetatype {
+  associatedtype Value
+  static func decode(_ stored: StoredValue) throws -> Value
+  static func encode(_ value: Value) throws -> StoredValue?
+}
+
+private enum OwnHooks<Value: BackingStoreConvertible>: SettingHooks {
+  static func decode(_ stored: StoredValue) throws -> Value {
+    try Value.fromBackingStore(stored)
+  }
+  static func encode(_ value: Value) throws -> StoredValue? { try value.toBackingStore() }
+}
+
+private enum OptionalHooks<Value: OptionalBackingStoreConvertible>: SettingHooks {
+  static func decode(_ stored: StoredValue) throws -> Value {
+    Value(try Value.Wrapped.fromBackingStore(stored))
+  }
+  static func encode(_ value: Value) throws -> StoredValue? {
+    try value.wrapped?.toBackingStore()
   }
 }
 

@@ -3,7 +3,7 @@
 public import KeepsakeValues
 
 /// A read or a write of a setting that failed: reported where nothing could be thrown, thrown by
-/// `get()`, `set(_:)` and `update(_:)`.
+/// `read()`, `write(_:)` and `update(_:)`.
 public struct SettingFailure: Error, Sendable, CustomStringConvertible {
   /// What was tried.
   public enum Operation: String, Sendable {

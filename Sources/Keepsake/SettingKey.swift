@@ -26,7 +26,7 @@ public struct SettingKey<Value: Sendable>: Sendable {
 
   /// A key of a type that a store can hold.
   public init(_ name: String, default defaultValue: Value) where Value: BackingStoreConvertible {
-    self.init(name, defaultValue, SettingCodec(.own))
+    self.init(name, defaultValue, SettingCodec())
   }
 
   /// A key of an optional: nil when there is no value; setting nil removes the key.

@@ -33,14 +33,10 @@ open class SettingsStore: @unchecked Sendable {
   /// The store's name on the device, as `kvsync --store` takes it.
   public var storeName: String { backing.store }
 
-  /// The last failures of what could not throw, in this store object: getters, setters, names of
-  /// Foundation's, observers, the daily backup. Each is also logged. At most 100.
-  public var errors: [SettingFailure] { backing.failures.recent }
-
   /// The value of the first layer that has one; nil when none has.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.
-  public func value(for key: String) throws(KeepsakeError) -> StoredValue? {
+  public func read(_ key: String) throws(KeepsakeError) -> StoredValue? {
     try backing.value(key)
   }
 
@@ -48,13 +44,13 @@ open class SettingsStore: @unchecked Sendable {
   /// process.
   ///
   /// - Throws: `KeepsakeError`; then the store holds what it held.
-  public func set(_ value: StoredValue?, for key: String) throws(KeepsakeError) {
+  public func write(_ value: StoredValue?, for key: String) throws(KeepsakeError) {
     try backing.set(value, key)
   }
 
   /// The value of a key; nil when no layer has one. Setting nil removes it.
   ///
-  /// A failure is reported in `errors`; `value(for:)` and `set(_:for:)` throw instead.
+  /// A failure is reported in `errors`; `read(_:)` and `write(_:for:)` throw instead.
   public subscript(key: String) -> StoredValue? {
     get {
       do {

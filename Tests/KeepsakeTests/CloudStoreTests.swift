@@ -24,7 +24,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
 
   private func refusal(_ key: String, _ value: StoredValue) -> String? {
     do {
-      try store.set(value, for: key)
+      try store.write(value, for: key)
       return nil
     } catch {
       #expect(error.code == .quotaExceeded)
@@ -37,7 +37,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
   @Test func thoseOfICloudRefuseTheFirstByteAndTheFirstKeyBeyondThem() throws {
     func isRefused(_ store: Shared, _ key: String, _ value: StoredValue) -> Bool {
       do throws(KeepsakeError) {
-        try store.set(value, for: key)
+        try store.write(value, for: key)
         return false
       } catch {
         #expect(error.code == .quotaExceeded)
@@ -52,7 +52,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
 
     let many = try Shared(on: .inMemory(), limits: .iCloud)
     try many.transaction {
-      for number in 1...1024 { try many.set(1, for: "\(number)") }
+      for number in 1...1024 { try many.write(1, for: "\(number)") }
     }
     #expect(isRefused(many, "one more key", 1))
     #expect(!isRefused(many, "1024", 2))
@@ -148,7 +148,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     try store.switchAccount(to: two)
     #expect(store.device === two && store.theme == "light" && store["theme"] == nil)
     store.theme = "blue"
-    try setting.set(9)
+    try setting.write(9)
     #expect(store.theme == "blue" && setting.wrappedValue == 9 && store.size == 9)
     try Shared(on: one).theme = "unheard"
     try Shared(on: two).size = 10

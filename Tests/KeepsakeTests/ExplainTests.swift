@@ -201,7 +201,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
     try UserDefaultsStore(on: device, suite: "s", arguments: .none).set(1, forKey: "volume")
     #expect(try !settings.$volume.isDefault)
     #expect(try !self.settings("-nickname", "x").$nickname.isDefault)
-    #expect(throws: SettingDeclarationError.self) { try Setting(default: 1).isDefault }
-    #expect(throws: SettingDeclarationError.self) { try Setting(default: 1).explain() }
+    #expect(throws: SettingDeclarationError.self) { try Setting(wrappedValue: 1).isDefault }
+    #expect(throws: SettingDeclarationError.self) { try Setting(wrappedValue: 1).explain() }
   }
 }

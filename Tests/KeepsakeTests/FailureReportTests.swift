@@ -38,7 +38,7 @@ import Testing
       let start =
         "defaults/text: the setting could not be read from the \(kind.rawValue) that is stored: "
       #expect(failure.description.hasPrefix(start))
-      #expect(throws: SettingFailure.self) { try store.$text.get() }
+      #expect(throws: SettingFailure.self) { try store.$text.read() }
       #expect(store["text"] == value && store.errors.count == count + 1)
     }
     store.text = "sound"

@@ -29,15 +29,15 @@ private enum Form: CaseIterable {
     case .subscripted: store["text"] = .string(text)
     case .foundation: store.set(text, forKey: "text")
     case .removal: store.removeObject(forKey: "text")
-    case .set: try store.setting.set(text)
+    case .set: try store.setting.write(text)
     case .reset: try store.setting.reset()
     case .update: try store.setting.update { $0 = text }
-    case .setForKey: try store.set(.string(text), for: "text")
+    case .setForKey: try store.write(.string(text), for: "text")
     case .updateKey: try store.update("text") { $0 = .string(text) }
     case .transaction:
       try store.transaction {
-        try store.set("new", for: "other")
-        try store.setting.set(text)
+        try store.write("new", for: "other")
+        try store.setting.write(text)
       }
     }
   }
@@ -136,8 +136,8 @@ private enum Form: CaseIterable {
   private func expectReading(_ store: any FaultySettings, _ comment: Comment) throws {
     #expect(store.text == "needle", comment)
     #expect(store["text"] == "needle" && store.string(forKey: "text") == "needle", comment)
-    #expect(try store.value(for: "text") == "needle", comment)
-    #expect(try store.setting.get() == "needle", comment)
+    #expect(try store.read("text") == "needle", comment)
+    #expect(try store.setting.read() == "needle", comment)
     #expect(try store.explain("text").inForce?.value == "needle", comment)
     #expect(store.dictionaryRepresentation().count == 202, comment)
   }
@@ -163,7 +163,7 @@ private enum Form: CaseIterable {
         == ["defaults: the settings could not be read: \(complaint)"])
     #expect(log.lines == store.errors.map { .init(level: .error, text: "\($0) [:]") })
     let reads: [() throws -> Void] = [
-      { _ = try store.value(for: "text") }, { _ = try store.setting.get() },
+      { _ = try store.read("text") }, { _ = try store.setting.read() },
       { _ = try store.explain("text") },
     ]
     for read in reads {
@@ -243,7 +243,7 @@ private enum Form: CaseIterable {
     let store = try open(file.open(), isShared: false)
     try file.cause(.locked)
     let time = ContinuousClock().measure {
-      #expect(throws: KeepsakeError.self) { try store.setting.set("after") }
+      #expect(throws: KeepsakeError.self) { try store.setting.write("after") }
     }
     #expect(time >= .milliseconds(1300))
   }

@@ -129,7 +129,7 @@ private final class ArgumentSettings: UserDefaultsStore, @unchecked Sendable {
   func aBooleanHasSixNames(text: String, flag: Bool) throws {
     let settings = try Self.settings("-dark", text)
     settings.dark = !flag
-    #expect(try settings.$dark.get() == flag)
+    #expect(try settings.$dark.read() == flag)
   }
 
   @Test func structuredValuesHaveTheirType() throws {
@@ -165,9 +165,9 @@ private final class ArgumentSettings: UserDefaultsStore, @unchecked Sendable {
 
   @Test func theErrorOfTheFittingTypeIsReported() throws {
     let settings = try Self.settings("-small", "256", "-volume", "five")
-    let range = try #require(throws: SettingFailure.self) { try settings.$small.get() }
+    let range = try #require(throws: SettingFailure.self) { try settings.$small.read() }
     #expect((range.cause as? ValueError)?.code == .invalid)
-    let kind = try #require(throws: SettingFailure.self) { try settings.$volume.get() }
+    let kind = try #require(throws: SettingFailure.self) { try settings.$volume.read() }
     #expect((kind.cause as? ValueError)?.code == .typeMismatch && kind.storedType == .string)
   }
 

@@ -60,8 +60,8 @@ private final class End: Sendable {
     let path = ["a": \LayeredSettings.$a, "b": \.$b, "c": \.$c][key] ?? \.$a
     let setting = store[keyPath: path]
     #expect(setting.wrappedValue == expected ?? "declared", "property \(key) \(note)")
-    #expect(try setting.get() == expected ?? "declared", "get \(key) \(note)")
-    #expect(try store.value(for: key) == expected, "value(for:) \(key) \(note)")
+    #expect(try setting.read() == expected ?? "declared", "get \(key) \(note)")
+    #expect(try store.read(key) == expected, "read \(key) \(note)")
     #expect(store[key] == expected && store.object(forKey: key) == expected, "\(key) \(note)")
     #expect(store.dictionaryRepresentation()[key] == expected, "dictionary \(key) \(note)")
     #expect(try store.explain(key).inForce?.value == expected, "explain \(key) \(note)")

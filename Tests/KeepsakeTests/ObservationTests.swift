@@ -212,7 +212,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
   @Test func noReaderOfValuesMissesTheLastOne() async throws {
     let (setting, goal) = (store.$size, 2_000)
     Thread.detachNewThread {
-      #expect(throws: Never.self) { for size in 2...goal { try setting.set(size) } }
+      #expect(throws: Never.self) { for size in 2...goal { try setting.write(size) } }
     }
     var seen: [Int] = []
     for await value in setting.values {

@@ -56,13 +56,13 @@ private final class MoreSettings: KeyedSettings, @unchecked Sendable {
     volume.wrappedValue = 7
     #expect(settings.loudness == 7 && settings["volume"] == 7)
     try volume.update { $0 += 1 }
-    #expect(try volume.increment() == 9 && volume.get() == 9)
+    #expect(try volume.increment() == 9 && volume.read() == 9)
     #expect(try volume.explain() == settings.$loudness.explain())
     settings.loudness = 1
     #expect(volume.wrappedValue == 1)
     settings["volume"] = "loud"
     #expect(volume.wrappedValue == 5 && settings.errors.map(\.key) == ["volume"])
-    #expect(throws: SettingFailure.self) { try volume.get() }
+    #expect(throws: SettingFailure.self) { try volume.read() }
     try volume.reset()
     #expect(try volume.isDefault && settings["volume"] == nil)
     settings.register(defaults: ["volume": 2])
@@ -82,19 +82,19 @@ private final class MoreSettings: KeyedSettings, @unchecked Sendable {
     let tint = try settings.setting(.tint)
     settings.tint.wrappedValue = Color(1, 2, 3)
     #expect(tint.wrappedValue == Color(1, 2, 3))
-    try tint.set(nil)
+    try tint.write(nil)
     #expect(settings.tint.wrappedValue == nil && settings["tint"] == nil)
-    #expect(try settings.setting(.palette).get() == [])
+    #expect(try settings.setting(.palette).read() == [])
   }
 
   @Test func aKeyServesEveryStore() throws {
     let device = try Device.inMemory()
     let cloud = try CloudKeyValueStore(on: device).setting(.volume)
     let plain = try UserDefaultsStore(on: device, arguments: .none).setting(.volume)
-    try cloud.set(1)
-    #expect(try cloud.get() == 1 && plain.get() == 5)
+    try cloud.write(1)
+    #expect(try cloud.read() == 1 && plain.read() == 5)
     let argument = LaunchArguments(["program", "-volume", "8"])
-    #expect(try UserDefaultsStore(on: device, arguments: argument).setting(.volume).get() == 8)
+    #expect(try UserDefaultsStore(on: device, arguments: argument).setting(.volume).read() == 8)
   }
 
   @Test func aSettingKeepsItsStoreOpen() throws {
@@ -102,8 +102,8 @@ private final class MoreSettings: KeyedSettings, @unchecked Sendable {
     do {
       volume = try UserDefaultsStore(on: .inMemory(), arguments: .none).setting(.volume)
     }
-    try volume.set(3)
-    #expect(try volume.get() == 3)
+    try volume.write(3)
+    #expect(try volume.read() == 3)
   }
 
   @Test func anEmptyKeyIsRefused() {

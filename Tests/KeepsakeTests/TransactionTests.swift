@@ -116,7 +116,7 @@ import Testing
       local.a = 2
       local.b = 2
       #expect((reader.a, reader.b) == (1, 0))
-      #expect(throws: KeepsakeError.self) { try reader.$a.set(5) }
+      #expect(throws: KeepsakeError.self) { try reader.$a.write(5) }
     }
     #expect((reader.a, reader.b) == (2, 2))
   }
@@ -218,10 +218,10 @@ import Testing
     func level() throws -> Int64? {
       try device.core.access { try $0.first("PRAGMA synchronous") { $0.integer(0) } }
     }
-    try Local(on: device).$a.set(1)
+    try Local(on: device).$a.write(1)
     #expect(try level() == 1)
     for step in [
-      { try store.$a.set(1) }, { try store.$a.increment() }, { store.a = 5 }, { store["a"] = 6 },
+      { try store.$a.write(1) }, { try store.$a.increment() }, { store.a = 5 }, { store["a"] = 6 },
       { try store.transaction { store.a = 7 } }, { _ = try store.$a.compareAndSet(7, to: 8) },
     ] as [() throws -> Void] {
       try Local(on: device).$b.increment()

@@ -91,7 +91,7 @@ import Testing
   @Test func nilRemovesTheKeyAlsoWhereTheTransformerIsOneOfTheOptional() throws {
     final class Declared: UserDefaultsStore, @unchecked Sendable {
       @Setting(by: .codable) var window: Window? = nil
-      let constant = Setting<Window?>(default: nil, by: .codable)
+      let constant = Setting<Window?>(wrappedValue: nil, by: .codable)
     }
     let settings = try Declared(on: .inMemory())
     let window = Window(title: "a", opened: .distantPast, tabs: [])
@@ -132,7 +132,7 @@ import Testing
     let settings = try EverySetting(on: .inMemory())
     settings["window"] = "text"
     let attempts: [() throws -> Void] = [
-      { _ = try settings.$window.get() }, { try settings.$window.update { $0.title = "new" } },
+      { _ = try settings.$window.read() }, { try settings.$window.update { $0.title = "new" } },
       {
         _ = try settings.$window.compareAndSet(settings.$window.defaultValue, to: settings.window)
       },
@@ -164,7 +164,7 @@ import Testing
     let reported = try #require(settings.errors.first)
     #expect(settings.errors.count == 1 && reported.operation == .write && reported.key == "small")
     #expect(reported.cause is Refused && reported.storedType == nil)
-    let thrown = #expect(throws: SettingFailure.self) { try settings.$small.set([50]) }
+    let thrown = #expect(throws: SettingFailure.self) { try settings.$small.write([50]) }
     #expect(thrown?.cause is Refused && thrown?.key == "small")
     #expect(throws: SettingFailure.self) { try settings.$small.update { $0.append(50) } }
     #expect(settings.small == [2, 3])

@@ -81,8 +81,8 @@ import Testing
     #expect(settings.errors.map(\.key) == ["theme", "integer"])
     #expect(settings.errors.allSatisfy { $0.operation == .read })
     #expect(settings["theme"] == "purple")
-    #expect(throws: SettingFailure.self) { try settings.$theme.get() }
-    #expect(throws: SettingFailure.self) { try settings.$integer.get() }
+    #expect(throws: SettingFailure.self) { try settings.$theme.read() }
+    #expect(throws: SettingFailure.self) { try settings.$integer.read() }
     settings["theme"] = "green"
     #expect(settings.theme.name == "light")
     #expect(settings.errors.count == 3)
@@ -96,7 +96,7 @@ import Testing
     settings.string = "x"
     #expect(settings.string == "guest")
     #expect(settings.errors.map(\.operation) == [.write])
-    #expect(throws: KeepsakeError.self) { try settings.$string.set("x") }
+    #expect(throws: KeepsakeError.self) { try settings.$string.write("x") }
     settings["raw"] = 1
     #expect(settings.errors.count == 2)
   }
@@ -166,7 +166,7 @@ import Testing
       }
       settings.string = "after"
       #expect(settings.errors.map(\.operation) == [.write])
-      #expect(throws: KeepsakeError.self) { try settings.$string.set("after") }
+      #expect(throws: KeepsakeError.self) { try settings.$string.write("after") }
     }
   }
 
@@ -187,19 +187,21 @@ import Testing
     #expect(throws: SettingDeclarationError.self) { try Twice(on: .inMemory()) }
   }
 
-  @Test func aSettingOutsideOfAStoreIsAnErrorOfTheProgramWhenItIsSet() async {
+  @Test func aSettingOutsideOfAStoreTrapsInDebugBuilds() async {
     #if DEBUG
-      await #expect(processExitsWith: .failure) { Setting(default: 1).wrappedValue = 2 }
-      await #expect(processExitsWith: .failure) { Setting(default: 1).wrappedValue += 2 }
+      await #expect(processExitsWith: .failure) { _ = Setting(wrappedValue: 1).wrappedValue }
+      await #expect(processExitsWith: .failure) { Setting(wrappedValue: 1).wrappedValue = 2 }
+      await #expect(processExitsWith: .failure) { Setting(wrappedValue: 1).wrappedValue += 2 }
     #else
-      Setting(default: 1).wrappedValue = 2
+      let setting = Setting(wrappedValue: 1)
+      setting.wrappedValue = 2
+      #expect(setting.wrappedValue == 1)
     #endif
   }
 
   @Test func aSettingOutsideOfAStoreThrowsInsteadOfLosingTheValue() {
-    let setting = Setting(default: 1)
-    #expect(setting.wrappedValue == 1)
-    #expect(throws: SettingDeclarationError.self) { try setting.set(2) }
-    #expect(throws: SettingDeclarationError.self) { try setting.get() }
+    let setting = Setting(wrappedValue: 1)
+    #expect(throws: SettingDeclarationError.self) { try setting.write(2) }
+    #expect(throws: SettingDeclarationError.self) { try setting.read() }
   }
 }

@@ -101,8 +101,8 @@ private let tight = StoreLimits(totalBytes: 40, keyCount: 3, valueBytes: 20, key
   @Test func whatCanThrowAndIsCaughtWasHandled() throws {
     try local.transaction {
       local.from = 0
-      #expect(throws: SettingFailure.self) { try local.$to.set(1100) }
-      #expect(throws: KeepsakeError.self) { try local.set(1, for: "") }
+      #expect(throws: SettingFailure.self) { try local.$to.write(1100) }
+      #expect(throws: KeepsakeError.self) { try local.write(1, for: "") }
     }
     #expect(local.from == 0 && local.errors.isEmpty)
   }

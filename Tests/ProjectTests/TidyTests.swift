@@ -37,7 +37,7 @@ import Testing
     // Neither Swift Testing nor XCTest: its users have one of them.
     "Sources/Testing": [
       "Keepsake", "KeepsakeInjection", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",
-      "GRDBSQLite", "Foundation",
+      "GRDBSQLite", "Foundation", "Testing",
     ],
     "Sources/kvsync": [
       "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",

@@ -111,8 +111,8 @@ package final class EverySetting: UserDefaultsStore, @unchecked Sendable {
 
   @Setting("nbr_logins") package var loginCount = 0
   @Setting("nick") package var nickname: String?
-  package let constant = Setting(default: "constant")
-  package let maybeConstant = Setting<Int?>(default: nil)
-  package let constantPalette = Setting(default: [Color(1, 1, 1)], by: .hexColor.array())
-  package let maybeConstantPalette = Setting<[Color]?>(default: nil, by: .hexColor.array())
+  package let constant = Setting(wrappedValue: "constant")
+  package let maybeConstant = Setting<Int?>(wrappedValue: nil)
+  package let constantPalette = Setting(wrappedValue: [Color(1, 1, 1)], by: .hexColor.array())
+  package let maybeConstantPalette = Setting<[Color]?>(wrappedValue: nil, by: .hexColor.array())
 }

@@ -18,7 +18,7 @@ import TestSupport
 let words = Array(CommandLine.arguments.dropFirst())
 if words[0] == "short" {
   let device = try Device(identifier: "short", in: URL(fileURLWithPath: words[1]))
-  try UserDefaultsStore(on: device).set(1, for: "k")
+  try UserDefaultsStore(on: device).write(1, for: "k")
   exit(0)
 }
 let device = try Device(path: words[0], access: .existing)
@@ -26,20 +26,22 @@ let settings = try EverySetting(on: device)
 switch words.dropFirst().first {
 case "increment": for _ in 0..<(Int(words[2]) ?? 0) { try settings.$loginCount.increment() }
 case "fill":
-  for number in 0..<(Int(words[3]) ?? 0) { try settings.set("value", for: "\(words[2])\(number)") }
+  for number in 0..<(Int(words[3]) ?? 0) {
+    try settings.write("value", for: "\(words[2])\(number)")
+  }
 case "mix":
   var generator = SeededGenerator(seed: UInt64(words[2]) ?? 0)
   for number in 0..<(Int(words[3]) ?? 0) {
     let key = "k\(Int.random(in: 0..<7, using: &generator))"
     let isRemoved = Int.random(in: 0..<4, using: &generator) == 0
-    try settings.set(isRemoved ? nil : .string("\(words[2]) \(number)"), for: key)
+    try settings.write(isRemoved ? nil : .string("\(words[2]) \(number)"), for: key)
   }
 case "meet":
   let session = SyncSession(device, try Device(path: words[2], access: .existing)) {
     print("failure", $0.code, separator: "\t")
   }
   let shared = try CloudKeyValueStore(on: device)
-  for number in 0..<(Int(words[4]) ?? 0) { try shared.set("value", for: "\(words[3])\(number)") }
+  for number in 0..<(Int(words[4]) ?? 0) { try shared.write("value", for: "\(words[3])\(number)") }
   withExtendedLifetime(session) {}
 default:
   for sample in Samples.all {

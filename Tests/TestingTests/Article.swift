@@ -9,12 +9,12 @@ import Testing
 
 enum Theme: String, BackingStoreConvertible { case light, dark, sepia }
 
-final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+final class AppSettings: DeviceSettings, @unchecked Sendable {
   @Setting var username = "guest"
   @Setting var lastBackup: Date?
   @Setting var loginCount = 0
 }
-final class SharedSettings: CloudKeyValueStore, @unchecked Sendable {
+final class SharedSettings: SyncedSettings, @unchecked Sendable {
   @Setting var theme = Theme.light
   @Setting var volume = 5
 }

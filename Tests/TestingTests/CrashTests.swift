@@ -78,7 +78,7 @@ import Testing
     try devices.crash(0)
     try SharedSettings(on: devices[0]).volume = 2
     #expect(stale.volume == 1)
-    let error = #expect(throws: KeepsakeError.self) { try stale.$volume.set(3) }
+    let error = #expect(throws: KeepsakeError.self) { try stale.$volume.write(3) }
     #expect(error?.code == .inputOutput)
     #expect(try SharedSettings(on: devices[0]).volume == 2)
   }

@@ -80,7 +80,7 @@ import Testing
     let stale = try shared(devices[0])
     try devices.restore(0, to: old)
     #expect(try shared(devices[0]).volume == 1)
-    #expect(throws: KeepsakeError.self) { try stale.$volume.set(3) }
+    #expect(throws: KeepsakeError.self) { try stale.$volume.write(3) }
     try devices.settle()
     #expect(try shared(devices[0]).volume == 2)
     try devices.restore(1, to: old)
@@ -95,7 +95,7 @@ import Testing
     _ = try devices?.copy(0)
     let path = try #require(device).path
     devices = nil
-    try AppSettings(on: #require(device)).$username.set("ada")
+    try AppSettings(on: #require(device)).$username.write("ada")
     device = nil
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     #expect(!FileManager.default.fileExists(atPath: folder))

@@ -15,11 +15,11 @@ import Testing
       try device.whileWritesFail {
         settings.username = "bob"
         #expect(settings.username == "ada")
-        let error = #expect(throws: KeepsakeError.self) { try settings.$username.set("eve") }
+        let error = #expect(throws: KeepsakeError.self) { try settings.$username.write("eve") }
         #expect(error?.code == .permissionDenied)
         #expect(throws: KeepsakeError.self) {
           try settings.transaction {
-            settings["k"] = 1; try settings.$username.set("eve")
+            settings["k"] = 1; try settings.$username.write("eve")
           }
         }
       }
@@ -35,9 +35,9 @@ import Testing
     let settings = try AppSettings(on: .inMemory())
     for _ in 0..<3 {
       #expect(throws: Own.self) { try settings.device.whileWritesFail { throw Own() } }
-      try settings.$username.set("ada")
+      try settings.$username.write("ada")
       #expect(try settings.device.whileWritesFail { 5 } == 5)
-      try settings.$username.set("bob")
+      try settings.$username.write("bob")
     }
   }
 
@@ -46,8 +46,8 @@ import Testing
     let reader = try Device(path: device.path, access: .readOnly)
     try reader.whileWritesFail {}
     #expect(try reader.core.access { try $0.first("PRAGMA query_only") { $0.integer(0) } } == 1)
-    #expect(throws: KeepsakeError.self) { try AppSettings(on: reader).$username.set("ada") }
-    try AppSettings(on: device).$username.set("ada")
+    #expect(throws: KeepsakeError.self) { try AppSettings(on: reader).$username.write("ada") }
+    try AppSettings(on: device).$username.write("ada")
   }
 
   @Test func aFileThatIsGoneOrOverwrittenSaysSo() throws {
@@ -56,7 +56,7 @@ import Testing
     settings?.username = "ada"
     let path = devices[0].path
     try FileManager.default.removeItem(atPath: path)
-    let gone = #expect(throws: KeepsakeError.self) { try settings?.$username.set("bob") }
+    let gone = #expect(throws: KeepsakeError.self) { try settings?.$username.write("bob") }
     #expect(gone?.code == .inputOutput)
     settings = nil
     try Data("ten bytes!".utf8).write(to: URL(fileURLWithPath: path))

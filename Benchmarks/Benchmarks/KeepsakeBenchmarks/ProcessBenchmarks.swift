@@ -32,7 +32,7 @@ enum OtherProcess {
       let settings = try BenchmarkSettings(on: Device(path: path))
       switch role {
       case "write without a pause":
-        for index in 0... { try settings.$username.set(texts[index % 2]) }
+        for index in 0... { try settings.$username.write(texts[index % 2]) }
       default:
         while true {
           usleep(2_000)
@@ -61,7 +61,7 @@ func processBenchmarks() {
     defer { pair.end() }
     for number in 0..<20_000 {
       let start = OtherProcess.now()
-      try pair.settings.$count.set(number)
+      try pair.settings.$count.write(number)
       add(Int(OtherProcess.now() - start))
     }
   }

@@ -15,7 +15,7 @@ private final class RawSets {
 
   init(synchronous: String) throws {
     device = try Device.temporary()
-    try UserDefaultsStore(on: device, arguments: .none).set("x", for: "username")
+    try UserDefaultsStore(on: device, arguments: .none).write("x", for: "username")
     database = try RawDatabase(device.path)
     try database.execute("PRAGMA synchronous = \(synchronous)")
     (begin, commit) = (try database.prepare("BEGIN IMMEDIATE"), try database.prepare("COMMIT"))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct CloudStoresArticle {
-  final class SharedSettings: CloudKeyValueStore, @unchecked Sendable {
+  final class SharedSettings: SyncedSettings, @unchecked Sendable {
     @Setting var theme = "light"
     @Setting var volume = 5
   }

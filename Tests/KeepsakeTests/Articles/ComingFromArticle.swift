@@ -8,7 +8,7 @@ extension SettingKey where Value == Double {
 }
 
 @Suite struct ComingFromArticle {
-  final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+  final class AppSettings: DeviceSettings, @unchecked Sendable {
     @Setting(.quality) var quality: Double
   }
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct ConflictsArticle {
-  final class SharedSettings: CloudKeyValueStore, @unchecked Sendable {
+  final class SharedSettings: SyncedSettings, @unchecked Sendable {
     @Setting var theme = "light"
     @Setting var tags: Set<String> = []
   }

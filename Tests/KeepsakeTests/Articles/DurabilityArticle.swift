@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 
 @Suite struct DurabilityArticle {
-  final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+  final class AppSettings: DeviceSettings, @unchecked Sendable {
     @Setting var username = "guest"
     @Setting var loginCount = 0
   }
-  final class SharedSettings: CloudKeyValueStore, @unchecked Sendable {
+  final class SharedSettings: SyncedSettings, @unchecked Sendable {
     @Setting var theme = "light"
   }
   struct Refused: Error {}

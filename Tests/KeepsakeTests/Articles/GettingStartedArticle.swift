@@ -8,13 +8,13 @@ import Testing
 @Suite struct GettingStartedArticle {
   enum Theme: String, BackingStoreConvertible { case light, dark, sepia }
 
-  final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+  final class AppSettings: DeviceSettings, @unchecked Sendable {
     @Setting var username = "guest"
     @Setting("letter_size") var letterSize = 12
     @Setting var lastOpened: Date?
   }
 
-  final class SharedSettings: CloudKeyValueStore, @unchecked Sendable {
+  final class SharedSettings: SyncedSettings, @unchecked Sendable {
     @Setting var theme = Theme.light
   }
 

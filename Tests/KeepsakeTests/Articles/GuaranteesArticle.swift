@@ -10,7 +10,7 @@ extension Container.Key where Value == Device {
 }
 
 @Suite struct GuaranteesArticle {
-  final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+  final class AppSettings: DeviceSettings, @unchecked Sendable {
     @Setting var username = "guest"
     @Setting var count: UInt64 = 0
   }
@@ -31,8 +31,8 @@ extension Container.Key where Value == Device {
   @Test func textComparesByItsBytesAndNumbersHaveTheirLimits() throws {
     settings["\u{e9}"] = 1
     #expect(settings["e\u{301}"] == nil)
-    #expect(throws: SettingFailure.self) { try settings.$count.set(.max) }  // a UInt64
-    #expect(throws: KeepsakeError.self) { try settings.set("x", for: "") }
+    #expect(throws: SettingFailure.self) { try settings.$count.write(.max) }  // a UInt64
+    #expect(throws: KeepsakeError.self) { try settings.write("x", for: "") }
     settings["nul"] = "a\0b"
     settings["k\0"] = .real(.nan)
     #expect(settings["nul"] == "a\0b" && settings["k\0"] == .real(.nan) && settings["k"] == nil)

@@ -6,7 +6,7 @@ import KeepsakeTesting
 import Testing
 
 @Suite struct HowSyncWorksArticle {
-  final class SharedSettings: CloudKeyValueStore, @unchecked Sendable {
+  final class SharedSettings: SyncedSettings, @unchecked Sendable {
     @Setting var theme = "light"
   }
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct LayersArticle {
-  final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+  final class AppSettings: DeviceSettings, @unchecked Sendable {
     @Setting var username = "guest"
     @Setting var volume = 5
   }
@@ -31,7 +31,7 @@ import Testing
       on: device, seededBy: bundle, arguments: LaunchArguments(["reader", "-volume", "9"]))
     settings.addSuite(named: "shared")
     settings.register(defaults: ["volume": 4])
-    try UserDefaultsStore(on: device, suite: "shared", arguments: .none).set(6, for: "volume")
+    try UserDefaultsStore(on: device, suite: "shared", arguments: .none).write(6, for: "volume")
     settings.volume = 7
     print(try settings.$volume.explain())
     #expect(
@@ -57,7 +57,7 @@ import Testing
 
   @Test func aSuiteIsReadThrough() throws {
     let settings = try AppSettings(on: device, arguments: .none)
-    try UserDefaultsStore(on: device, suite: "shared", arguments: .none).set(6, for: "volume")
+    try UserDefaultsStore(on: device, suite: "shared", arguments: .none).write(6, for: "volume")
     let log = ArticleLog()
     let observation = settings.observe { log.add($0) }
     settings.addSuite(named: "shared")

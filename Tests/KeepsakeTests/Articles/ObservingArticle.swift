@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct ObservingArticle {
-  final class AppSettings: UserDefaultsStore, Observable, @unchecked Sendable {
+  final class AppSettings: DeviceSettings, Observable, @unchecked Sendable {
     @Setting var username = "guest"
     @Setting var letterSize = 12
   }

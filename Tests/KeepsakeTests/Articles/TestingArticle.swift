@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct TestingArticle {
-  final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+  final class AppSettings: DeviceSettings, @unchecked Sendable {
     @Setting var username = "guest"
     @Setting("letter_size") var letterSize = 12
   }

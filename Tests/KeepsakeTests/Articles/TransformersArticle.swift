@@ -46,7 +46,7 @@ extension Transformer {
     func toBackingStore() throws -> StoredValue { try value.toBackingStore() }
   }
 
-  final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+  final class AppSettings: DeviceSettings, @unchecked Sendable {
     @Setting var theme = Theme.light
     @Setting var window = Window()
     @Setting var zoom = Percent(value: 100)

@@ -12,16 +12,15 @@ extension SettingKey where Value == Int {
 @Suite struct TypedSettingsArticle {
   enum Theme: String { case light, dark }
 
-  final class AppSettings: UserDefaultsStore, @unchecked Sendable {
+  final class AppSettings: DeviceSettings, @unchecked Sendable {
     @Setting var username = "guest"  // stored under "username"
     @Setting("nbr_logins") var loginCount = 0  // under another key
     @Setting var nickname: String?  // nil: there is no value
     @Setting var tags: Set<String> = []
     @Setting(by: .rawValue) var theme = Theme.light  // by a transformer
-    let volume = Setting(default: 5)  // without a property wrapper
   }
 
-  final class Keyed: UserDefaultsStore, @unchecked Sendable {
+  final class Keyed: DeviceSettings, @unchecked Sendable {
     @Setting(.letterSize) var letterSize: Int
   }
 
@@ -31,12 +30,12 @@ extension SettingKey where Value == Int {
 
   @Test func aSettingDoesMoreThanItsProperty() throws {
     settings.username = "bob"
-    let name = try settings.$username.get()  // throws where the property gives its default
-    try settings.$username.set("ada")  // throws where the property only reports
+    let name = try settings.$username.read()  // throws where the property gives its default
+    try settings.$username.write("ada")  // throws where the property only reports
     try settings.$username.reset()  // removes what was set
     #expect(try settings.$username.isDefault)
     #expect(name == "bob" && settings.username == "guest")
-    #expect(settings.theme == .light && settings.tags == [] && settings.volume.wrappedValue == 5)
+    #expect(settings.theme == .light && settings.tags == [])
   }
 
   @Test func stepsAreAtomic() throws {
@@ -72,20 +71,9 @@ extension SettingKey where Value == Int {
     settings["nbr_logins"] = "many"
     #expect(settings.loginCount == 0)
     #expect(settings.errors.map(\.storedType) == [.string])
-    #expect(throws: SettingFailure.self) { try settings.$loginCount.get() }
+    #expect(throws: SettingFailure.self) { try settings.$loginCount.read() }
     #expect(throws: SettingFailure.self) { try settings.$loginCount.update { $0 += 1 } }
     #expect(try settings.$loginCount.explain().problem != nil)
     #expect(settings["nbr_logins"] == "many")
-  }
-
-  nonisolated final class ScreenSettings: UserDefaultsStore, @unchecked Sendable {
-    let username = Setting(default: "guest")
-    let nickname = Setting<String?>(default: nil)
-  }
-
-  @MainActor @Test func constantsDoForTheMainActor() throws {
-    let settings = try ScreenSettings(on: .inMemory())
-    settings.username.wrappedValue = "ada"
-    #expect(settings.username.wrappedValue == "ada" && settings.nickname.wrappedValue == nil)
   }
 }

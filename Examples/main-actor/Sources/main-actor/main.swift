@@ -2,12 +2,11 @@
 
 import Keepsake
 
-/// A store belongs to no actor, so its class is `nonisolated`. Swift does not allow property
-/// wrappers there ("'nonisolated' cannot be applied to mutable stored properties"), so settings are
-/// constants.
-nonisolated final class AppSettings: UserDefaultsStore, @unchecked Sendable {
-  let username = Setting(default: "guest")
-  let volume = Setting(.volume)
+/// Belongs to no actor, though everything here is on the main actor by default: `DeviceSettings`
+/// keeps it off.
+final class AppSettings: DeviceSettings, @unchecked Sendable {
+  @Setting var username = "guest"
+  @Setting(.volume) var volume: Int
 }
 
 nonisolated extension SettingKey where Value == Int {
@@ -20,18 +19,16 @@ final class Screen {
 
   init(_ settings: AppSettings) { self.settings = settings }
 
-  func louder() throws { try settings.volume.increment() }
+  func louder() throws { try settings.$volume.increment() }
 
-  func show() {
-    print("\(settings.username.wrappedValue) listens at \(settings.volume.wrappedValue)")
-  }
+  func show() { print("\(settings.username) listens at \(settings.volume)") }
 }
 
 let settings = try AppSettings(on: .inMemory())
 let screen = Screen(settings)
 screen.show()
-settings.username.wrappedValue = "ada"
+settings.username = "ada"
 try screen.louder()
 // Any thread may use settings.
-_ = try await Task.detached { try settings.volume.increment() }.value
+_ = try await Task.detached { try settings.$volume.increment() }.value
 screen.show()

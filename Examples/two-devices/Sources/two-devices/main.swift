@@ -4,11 +4,11 @@ import Keepsake
 
 enum Theme: String { case light, dark, sepia }
 
-final class AppSettings: UserDefaultsStore, @unchecked Sendable {  // stays on this device
+final class AppSettings: DeviceSettings, @unchecked Sendable {  // stays on this device
   @Setting var username = "nobody"
   @Setting("letter_size") var letterSize = 12
 }
-final class SharedSettings: CloudKeyValueStore, @unchecked Sendable {  // syncs
+final class SharedSettings: SyncedSettings, @unchecked Sendable {  // syncs
   @Setting(fromBackingStore: Theme.init(rawValue:), toBackingStore: \.rawValue) var theme = .light
 }
 
