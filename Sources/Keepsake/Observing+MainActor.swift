@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Observers that run on the main actor, whichever thread commits: in the order of the commits, one
+// after another, and never after a `cancel()` on the main actor.
+
+public import KeepsakeDevice
+public import KeepsakeValues
+
+extension SettingsStore {
+  /// Calls `handler` on the main actor after every commit that changed a key of this store, as
+  /// `observe(_:_:)` does on the thread of the commit. The commit does not wait for it.
+  ///
+  /// ```swift
+  /// token = settings.observe(on: MainActor.self) { changes in label.text = settings.username }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - keys: only changes of these: `"theme"`, `["theme", "volume"]`, `.prefix("editor.")`.
+  ///   - actor: `MainActor.self`.
+  ///   - handler: gets whole change sets in the order of their commits.
+  public func observe(
+    _ keys: KeyFilter = .all, on actor: MainActor.Type,
+    _ handler: @escaping @MainActor ([Change]) -> Void
+  ) -> ObservationToken {
+    deliverOnMainActor(to: handler) { deliver in observe(keys, deliver) }
+  }
+}
+
+extension Setting {
+  /// Calls `handler` on the main actor with the value after every commit that changed the key, as
+  /// `observe(_:)` does on the thread of the commit. The value is read when `handler` is called.
+  ///
+  /// - Throws: `SettingDeclarationError` if this setting is not a property of a store.
+  public func observe(
+    on actor: MainActor.Type, _ handler: @escaping @MainActor (Value) -> Void
+  ) throws -> ObservationToken {
+    let bound = try bound()
+    return deliverOnMainActor(to: { [self] (_: [Change]) in handler(wrappedValue) }) { deliver in
+      bound.backing.observe(.key(bound.key), deliver)
+    }
+  }
+}
+
+private func deliverOnMainActor(
+  to handler: @escaping @MainActor ([Change]) -> Void,
+  observing observe: (@escaping @Sendable ([Change]) -> Void) -> ObservationToken
+) -> ObservationToken {
+  // A task for each change set would not keep their order.
+  let (changes, continuation) = AsyncStream<[Change]>.makeStream()
+  let observation = observe { continuation.yield($0) }
+  let delivery = Task { @MainActor in
+    for await set in changes {
+      guard !Task.isCancelled else { return }
+      handler(set)
+    }
+  }
+  return ObservationToken {
+    observation.cancel()
+    delivery.cancel()
+  }
+}
