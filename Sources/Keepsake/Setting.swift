@@ -137,15 +137,11 @@ public final class Setting<Value: Sendable>: Sendable {
   private func write(
     _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration? = nil
   ) throws {
-    try bound.backing.set(try encode(value, bound), bound.key, waiting: limit)
+    try bound.backing.write(value, declaration(bound), waiting: limit)
   }
 
-  private func encode(_ value: Value, _ bound: SettingSlot.Binding) throws -> StoredValue? {
-    do {
-      return try codec.encode(value)
-    } catch {
-      throw bound.backing.failure(.write, error, key: bound.key)
-    }
+  private func declaration(_ bound: SettingSlot.Binding) -> SettingKey<Value> {
+    SettingKey(bound.key, defaultValue, codec)
   }
 
   private func beginChange() -> InPlaceChange<Value>? {
@@ -158,32 +154,24 @@ public final class Setting<Value: Sendable>: Sendable {
 
   private func endChange(_ change: InPlaceChange<Value>?, _ value: Value) {
     guard let change, let bound = slot.binding else { return Self.reportUnbound() }
-    change.end { try encode(value, bound) }
+    change.end { try bound.backing.encode(value, declaration(bound)) }
   }
 
   private func read(_ bound: SettingSlot.Binding) throws -> Value {
-    try decode(inForce: bound.backing.value(bound.key), bound)
+    try bound.backing.read(declaration(bound))
   }
 
   func decode(
     inForce stored: StoredValue?, _ bound: SettingSlot.Binding
   ) throws -> Value {
-    guard let stored else { return defaultValue }
-    // No layer is above the arguments.
-    return try decode(stored, bound, of: bound.backing.layers.arguments[ByteText(bound.key)])
+    try bound.backing.decode(inForce: stored, declaration(bound))
   }
 
   /// - Parameter argument: the launch argument that has the value; nil for another layer's.
   func decode(
     _ stored: StoredValue, _ bound: SettingSlot.Binding, of argument: LaunchArguments.Argument?
   ) throws -> Value {
-    do {
-      if let argument { return try argument.read(codec.decode) }
-      return try codec.decode(stored)
-    } catch {
-      throw bound.backing.failure(
-        .read, error, key: bound.key, storedType: stored.kind, argument: argument?.position)
-    }
+    try bound.backing.decode(stored, declaration(bound), of: argument)
   }
 
   /// The value for a getter, which cannot throw.

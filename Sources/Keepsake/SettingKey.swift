@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeDevice
 public import KeepsakeValues
 
 /// A setting's name, type and default, declared once and apart from any store:
@@ -9,9 +10,9 @@ public import KeepsakeValues
 ///   static var volume: Self { Self("volume", default: 5) }
 /// }
 ///
-/// let volume = try store.setting(.volume)    // a `Setting<Int>` of this store
+/// store[.volume] += 1                        // in any store
 /// @Setting(.volume) var volume: Int          // a property of a settings class
-/// let volume = Setting(.volume)              // the same, as a constant
+/// let volume = try store.setting(.volume)    // a `Setting<Int>` of this store
 /// ```
 public struct SettingKey<Value: Sendable>: Sendable {
   /// Where the value is stored.
@@ -20,7 +21,7 @@ public struct SettingKey<Value: Sendable>: Sendable {
   public let defaultValue: Value
   let codec: SettingCodec<Value>
 
-  private init(_ name: String, _ defaultValue: Value, _ codec: SettingCodec<Value>) {
+  init(_ name: String, _ defaultValue: Value, _ codec: SettingCodec<Value>) {
     (self.name, self.defaultValue, self.codec) = (name, defaultValue, codec)
   }
 
@@ -57,6 +58,49 @@ extension Setting {
 }
 
 extension SettingsStore {
+  /// The value of a key, as a property that declares it has: the first layer's that has one, else
+  /// the key's default.
+  ///
+  /// `+=` and all else that changes the value in place is refused, and reported, if another process
+  /// writes meanwhile, as for a property. A failure is reported in `errors`; the operations of
+  /// `setting(_:)` throw instead.
+  public subscript<Value: Sendable>(key: SettingKey<Value>) -> Value {
+    get {
+      backing.tracking?.key(key.name).access()
+      do {
+        return try backing.read(key)
+      } catch {
+        backing.reportRead(key.name, error)
+        return key.defaultValue
+      }
+    }
+    set {
+      do {
+        try backing.write(newValue, key, waiting: Device.setterTimeout)
+      } catch {
+        backing.reportWrite(key.name, error)
+      }
+    }
+    _modify {
+      backing.tracking?.key(key.name).access()
+      let change = InPlaceChange(backing, key.name) { try backing.decode(inForce: $0, key) }
+      var value = change.value ?? key.defaultValue
+      defer { change.end { try backing.encode(value, key) } }
+      yield &value
+    }
+  }
+
+  /// Explains what to write instead of `store["volume"] += 1`.
+  @available(
+    *, unavailable,
+    message: "a raw key holds a StoredValue: write .integer(n), or declare a SettingKey"
+  )
+  @_disfavoredOverload
+  public subscript<Value: BackingStoreConvertible>(key: String) -> Value {
+    get { fatalError("unavailable") }
+    set { fatalError("unavailable") }
+  }
+
   /// The setting of a key in this store: what a property would be. Keep it: each call makes one.
   ///
   /// - Throws: `SettingDeclarationError` when the key's name is empty.

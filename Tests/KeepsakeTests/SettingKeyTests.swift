@@ -87,6 +87,53 @@ private final class MoreSettings: KeyedSettings, @unchecked Sendable {
     #expect(try settings.setting(.palette).read() == [])
   }
 
+  @Test func aStoreIsSubscriptedByAKeyAsByAProperty() throws {
+    let store = try UserDefaultsStore(on: settings.device, arguments: .none)
+    #expect(store[.volume] == 5)
+    store[.volume] += 2
+    #expect(settings.loudness == 7 && store["volume"] == 7)
+    settings.loudness = 1
+    #expect(store[.volume] == 1)
+    store[.nickname] = "n"
+    #expect(settings.nickname == "n")
+    store[.nickname] = nil
+    #expect(store["nick"] == nil && store[.nickname] == nil)
+    store[.palette].append(Color(1, 2, 3))
+    #expect(store[.palette] == [Color(1, 2, 3)] && store["palette"] == ["#010203"])
+    store[SettingKey("inline", default: 3)] = 4
+    #expect(store["inline"] == 4)
+    #expect(store.errors.isEmpty)
+  }
+
+  @Test func whatAKeyCannotReadStaysAndIsReported() throws {
+    let store = try UserDefaultsStore(on: settings.device, arguments: .none)
+    store["volume"] = "loud"
+    #expect(store[.volume] == 5 && store[.volume] == 5 && store.errors.map(\.operation) == [.read])
+    store[.volume] += 1
+    #expect(store["volume"] == "loud")
+    #expect(store.errors.map(\.operation) == [.read, .write])
+    store[.nameless] = 1
+    #expect(store.errors.map(\.key) == ["volume", "volume", ""])
+    #expect(throws: SettingFailure.self) { try store.transaction { store[.volume] += 1 } }
+  }
+
+  @Test func aRawKeyStillHoldsAStoredValue() {
+    settings["volume"] = 7
+    settings["raw"] = ["a": [1, true, 2.5]]
+    let raw = settings["volume"]
+    #expect(raw == .integer(7))
+    if case .integer(let number)? = settings["volume"] { #expect(number == 7) }
+    settings["\(7)x"] = .string("s")
+    settings["raw"] = nil
+    #expect(settings["7x"] == "s" && settings["raw"] == nil)
+  }
+
+  @Test func aLaunchArgumentIsReadByAKeyAsByItsProperty() throws {
+    let arguments = LaunchArguments(["program", "-volume", "8"])
+    let store = try UserDefaultsStore(on: settings.device, arguments: arguments)
+    #expect(store[.volume] == 8)
+  }
+
   @Test func aKeyServesEveryStore() throws {
     let device = try Device.inMemory()
     let cloud = try CloudKeyValueStore(on: device).setting(.volume)

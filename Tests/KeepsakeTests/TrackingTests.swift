@@ -85,9 +85,10 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     let setting = try one.setting(SettingKey("name", default: ""))
     let tolds = [
       track { _ = one.name }, track { _ = two.name }, track { _ = setting.wrappedValue },
+      track { _ = one[SettingKey("name", default: "")] },
     ]
     one.name = "ada"
-    #expect(tolds.map { $0() } == [1, 1, 1])
+    #expect(tolds.map { $0() } == [1, 1, 1, 1])
   }
 
   @Test func aChangeByAnotherProcessIsNotified() async throws {

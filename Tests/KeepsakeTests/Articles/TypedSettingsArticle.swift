@@ -53,9 +53,10 @@ extension SettingKey where Value == Int {
   }
 
   @Test func aKeyDeclaresASetting() throws {
-    let letterSize = try settings.setting(.letterSize)
-    letterSize.wrappedValue += 2
-    #expect(try settings["letter_size"] == 14 && Keyed(on: settings.device).letterSize == 14)
+    settings[.letterSize] += 2  // in any store
+    let letterSize = try settings.setting(.letterSize)  // a Setting, with its operations
+    try letterSize.increment()
+    #expect(try settings["letter_size"] == 15 && Keyed(on: settings.device).letterSize == 15)
   }
 
   @Test func aClassListsItsSettings() throws {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Typed values of a store: how the value of a key is read and written by the key's declaration.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+extension Backing {
+  /// The value of the first layer that has one, else the key's default.
+  func read<Value>(_ key: SettingKey<Value>) throws -> Value {
+    try decode(inForce: value(key.name), key)
+  }
+
+  func decode<Value>(inForce stored: StoredValue?, _ key: SettingKey<Value>) throws -> Value {
+    guard let stored else { return key.defaultValue }
+    // No layer is above the arguments.
+    return try decode(stored, key, of: layers.arguments[ByteText(key.name)])
+  }
+
+  /// - Parameter argument: the launch argument that has the value; nil for another layer's.
+  func decode<Value>(
+    _ stored: StoredValue, _ key: SettingKey<Value>, of argument: LaunchArguments.Argument?
+  ) throws -> Value {
+    do {
+      if let argument { return try argument.read(key.codec.decode) }
+      return try key.codec.decode(stored)
+    } catch {
+      throw failure(
+        .read, error, key: key.name, storedType: stored.kind, argument: argument?.position)
+    }
+  }
+
+  func encode<Value>(_ value: Value, _ key: SettingKey<Value>) throws -> StoredValue? {
+    do {
+      return try key.codec.encode(value)
+    } catch {
+      throw failure(.write, error, key: key.name)
+    }
+  }
+
+  func write<Value>(
+    _ value: Value, _ key: SettingKey<Value>, waiting limit: Duration? = nil
+  ) throws {
+    try set(try encode(value, key), key.name, waiting: limit)
+  }
+}
