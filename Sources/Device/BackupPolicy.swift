@@ -9,9 +9,11 @@ public enum BackupPolicy: Sendable {
   case never
 }
 
-/// A copy of a device as it was on one day.
-public struct Backup: Sendable, Hashable {
-  public let url: URL
-  /// In UTC, as "2026-11-21".
-  public let day: String
+extension Device {
+  /// A copy of a device as it was on one day.
+  public struct Backup: Sendable, Hashable {
+    public let url: URL
+    /// In UTC, as "2026-11-21".
+    public let day: String
+  }
 }

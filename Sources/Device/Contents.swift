@@ -38,7 +38,7 @@ struct Contents {
   ///
   /// - Parameter isWhole: whether everything was known that others had changed before. If not, the
   ///   numbers of these changes are above some that have still to be looked at.
-  mutating func note(_ changes: [Change], isWhole: Bool) {
+  mutating func note(_ changes: [SettingChange], isWhole: Bool) {
     for change in changes {
       let address = Address(store: change.store, key: change.key)
       if scopes.contains(address) { values[address] = change.after.ifValue }
@@ -57,7 +57,7 @@ struct Contents {
   ///
   /// - Parameter hasCommits: false when nothing can have changed; then only scopes that were added
   ///   are read.
-  mutating func changes(_ connection: Connection, hasCommits: Bool) throws -> [Change] {
+  mutating func changes(_ connection: Connection, hasCommits: Bool) throws -> [SettingChange] {
     let replica = try ReplicaState(connection)
     let hasMet = try connection.hasMet()
     var news = News(replica: replica, reason: self.hasMet ? .merge : .firstMerge)
@@ -79,15 +79,15 @@ struct Contents {
   /// What was found, before any of it is noted: a reading that fails is done again.
   private struct News {
     let replica: ReplicaState
-    let reason: Change.Reason
-    var changes: [Change] = []
+    let reason: SettingChange.Reason
+    var changes: [SettingChange] = []
 
     mutating func add(
       _ address: Address, _ old: TaggedCell, _ new: TaggedCell, _ timestamp: HybridTimestamp,
       by writer: ReplicaID
     ) {
       changes.append(
-        Change(
+        SettingChange(
           store: address.store.string, key: address.key.string, from: old, to: new,
           writer: writer, timestamp: timestamp, reason: writer == replica.id ? .local : reason,
           process: .other, transaction: replica.lseq))

@@ -64,7 +64,7 @@ package final class Core: Sendable {
   /// - Parameter body: also returns what changed; runs while the file is locked for writing, unless
   ///   a newer version has taken the file over.
   package func write<Value>(
-    _ body: (Connection) throws -> (Value, [Change])
+    _ body: (Connection) throws -> (Value, [SettingChange])
   ) throws(KeepsakeError) -> Value {
     try write { connection, session in
       _ = try ReplicaState(writing: connection)

@@ -21,7 +21,7 @@ package enum CoreRegistry {
   /// open one keeps its busy timeout. The lock is held throughout, so two threads cannot open one
   /// file twice.
   static func core(
-    _ path: String, _ access: Access, busyTimeout: Duration, identity: ReplicaID,
+    _ path: String, _ access: Device.Access, busyTimeout: Duration, identity: ReplicaID,
     folder: TemporaryFolder? = nil, hooks: OpeningHooks = OpeningHooks()
   ) throws(KeepsakeError) -> Core {
     while true {
@@ -32,7 +32,7 @@ package enum CoreRegistry {
 
   /// - Returns: nil when another file got the name meanwhile: it would pass for the former one.
   private static func attempt(
-    _ path: String, _ access: Access, _ busyTimeout: Duration, _ identity: ReplicaID,
+    _ path: String, _ access: Device.Access, _ busyTimeout: Duration, _ identity: ReplicaID,
     _ folder: TemporaryFolder?, _ hooks: OpeningHooks
   ) throws(KeepsakeError) -> Core? {
     try open.withLock { (open) throws(KeepsakeError) in
@@ -47,7 +47,7 @@ package enum CoreRegistry {
       // Opened for another use: another connection, all else the same.
       let shared = open.first { $0.key.file == status.id }?.value.core?.shared
       let opened = try Opening.open(
-        .file(path), for: access, busyTimeout: busyTimeout, hooks: hooks)
+        .file(path), readOnly: access == .readOnly, busyTimeout: busyTimeout, hooks: hooks)
       guard try FileID(of: path) == status.id else { return nil }
       let removed =
         opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []

@@ -134,7 +134,7 @@ public final class Device: Sendable {
   ///     again.
   public func observe(
     store: String? = nil, _ keys: KeyFilter = .all,
-    _ handler: @escaping @Sendable ([Change]) -> Void,
+    _ handler: @escaping @Sendable ([SettingChange]) -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> ObservationToken {
     let scope = Scope(store: store.map(ByteText.init), keys: keys)

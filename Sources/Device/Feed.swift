@@ -123,7 +123,8 @@ final class Feed: Sendable {
   ///   - commits: the count before it.
   ///   - end: of the observers that were there when it began.
   func didWrite(
-    _ changes: [Change], isCommit: Bool, after commits: UInt32?, end: Int, _ versions: ReadVersions
+    _ changes: [SettingChange], isCommit: Bool, after commits: UInt32?, end: Int,
+    _ versions: ReadVersions
   ) {
     observers.enqueue(changes, end: end, isCommit: isCommit)
     state.withLock { state in

@@ -50,9 +50,9 @@ package enum Incoming {
   /// What applying `incoming` would change: visible differences only, so a tombstone for an absent
   /// key and a newer timestamp on an equal value are left out.
   package static func changes(
-    _ connection: Connection, reason: Change.Reason
-  ) throws -> [Change] {
-    var changes: [Change] = []
+    _ connection: Connection, reason: SettingChange.Reason
+  ) throws -> [SettingChange] {
+    var changes: [SettingChange] = []
     try forEachChange(connection, reason: reason) { change, _ in
       changes.append(change)
       return true
@@ -64,7 +64,7 @@ package enum Incoming {
   ///
   /// - Parameter body: called with a change and the bytes of its values, until it returns false.
   package static func forEachChange(
-    _ connection: Connection, reason: Change.Reason, _ body: (Change, Int) -> Bool
+    _ connection: Connection, reason: SettingChange.Reason, _ body: (SettingChange, Int) -> Bool
   ) throws {
     try connection.run(
       """
@@ -74,7 +74,7 @@ package enum Incoming {
       """
     ) { row in
       let (old, new) = (row.content(2), row.content(4))
-      let change = Change(
+      let change = SettingChange(
         store: row.text(0), key: row.text(1), from: old, to: new,
         writer: ReplicaID(rawValue: row.integer(7)),
         timestamp: HybridTimestamp(rawValue: row.integer(6)), reason: reason)

@@ -34,7 +34,7 @@ private struct ChangeTally {
   private(set) var count = 0
   private var originals: [Int: Int] = [:]
 
-  mutating func add(_ change: Change) {
+  mutating func add(_ change: SettingChange) {
     let address = Address(store: change.store, key: change.key).hashValue
     let (before, after) = (change.before.hashValue, change.after.hashValue)
     let original = originals[address] ?? before

@@ -29,14 +29,14 @@ struct Scope: Sendable, Hashable {
 struct Observer: Sendable {
   /// Nil for every commit, whatever it changed; then `handler` gets no changes.
   let scope: Scope?
-  let handler: @Sendable ([Change]) -> Void
+  let handler: @Sendable ([SettingChange]) -> Void
   /// Gets the reason why changes of other processes could not be read.
   let onFailure: @Sendable (KeepsakeError) -> Void
 }
 
 final class Observers: Sendable {
   private struct ChangeSet {
-    let changes: [Change]
+    let changes: [SettingChange]
     /// The observers that get it; nil for all that were there.
     let listeners: Set<Int>?
     /// Whether another process has made it, so that no thread here is about to deliver it.
@@ -88,8 +88,8 @@ final class Observers: Sendable {
   ///   - end: observers from this one on do not get it; nil for those that are added from now on.
   ///   - isCommit: whether anything was committed, also when no value has changed.
   func enqueue(
-    _ changes: [Change], for listeners: Set<Int>? = nil, isForeign: Bool = false, end: Int? = nil,
-    isCommit: Bool = false
+    _ changes: [SettingChange], for listeners: Set<Int>? = nil, isForeign: Bool = false,
+    end: Int? = nil, isCommit: Bool = false
   ) {
     state.withLock {
       guard

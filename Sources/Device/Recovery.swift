@@ -10,26 +10,26 @@
 public import Foundation
 public import KeepsakeValues
 
-/// A device's file that cannot be read.
-public struct Damage: Sendable {
-  /// What is damaged.
-  public let error: KeepsakeError
-  /// What it can be restored from, the newest first.
-  public let backups: [Backup]
-}
-
-/// What becomes of a damaged device.
-public enum Recovery: Sendable {
-  /// A copy of this backup takes its place. What was written since is in the damaged file, and on
-  /// the devices that it met.
-  case restore(Backup)
-  /// An empty device takes its place.
-  case startEmpty
-  /// Everything stays as it is, and the damage is thrown.
-  case giveUp
-}
-
 extension Device {
+  /// A device's file that cannot be read.
+  public struct Damage: Sendable {
+    /// What is damaged.
+    public let error: KeepsakeError
+    /// What it can be restored from, the newest first.
+    public let backups: [Backup]
+  }
+
+  /// What becomes of a damaged device.
+  public enum Recovery: Sendable {
+    /// A copy of this backup takes its place. What was written since is in the damaged file, and on
+    /// the devices that it met.
+    case restore(Backup)
+    /// An empty device takes its place.
+    case startEmpty
+    /// Everything stays as it is, and the damage is thrown.
+    case giveUp
+  }
+
   /// Replaces a device's file if it is damaged: every page is checked.
   ///
   /// The damaged file is kept beside it, as `<file>.corrupt-<time>`, with its log. Others who have

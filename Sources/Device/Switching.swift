@@ -6,11 +6,11 @@ package import KeepsakeValues
 package struct StoreObserver: Sendable {
   /// Nil for every commit.
   let keys: KeyFilter?
-  let handler: @Sendable ([Change]) -> Void
+  let handler: @Sendable ([SettingChange]) -> Void
   package let onFailure: @Sendable (KeepsakeError) -> Void
 
   package init(
-    keys: KeyFilter?, handler: @escaping @Sendable ([Change]) -> Void,
+    keys: KeyFilter?, handler: @escaping @Sendable ([SettingChange]) -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) {
     (self.keys, self.handler, self.onFailure) = (keys, handler, onFailure)
@@ -78,7 +78,7 @@ extension Device {
 
   private func difference(
     _ connection: Connection, store: String, from known: [ByteText: TaggedCell]
-  ) throws -> [Change] {
+  ) throws -> [SettingChange] {
     let replica = try ReplicaState(connection)
     var there: [ByteText: Entry] = [:]
     try forEachEntry(store: store) { there[$0.address.key] = $0 }
@@ -86,7 +86,7 @@ extension Device {
       let entry = there[key]
       let (old, new) = (known[key] ?? .tombstone, entry?.content ?? .tombstone)
       guard old != new else { return nil }
-      return Change(
+      return SettingChange(
         store: store, key: key.string, from: old, to: new,
         writer: entry?.origin ?? replica.id, timestamp: entry?.timestamp ?? replica.last,
         reason: .account, transaction: replica.lseq)

@@ -6,7 +6,7 @@ import KeepsakeValues
 // Sendable: only used from within the queue of its core.
 final class WriteSession: @unchecked Sendable {
   /// In the order in which they were made.
-  private(set) var changes: [Change] = []
+  private(set) var changes: [SettingChange] = []
   /// Nil when it has to be read.
   private var replica: ReplicaState?
   /// The last local sequence number given, when it is finished.
@@ -30,7 +30,7 @@ final class WriteSession: @unchecked Sendable {
   }
 
   /// Notes what was changed by other means than `add`.
-  func note(_ changes: [Change]) {
+  func note(_ changes: [SettingChange]) {
     self.changes += changes
     replica = nil
   }
@@ -69,7 +69,7 @@ final class WriteSession: @unchecked Sendable {
       try connection.entries.apply(entry, as: replica.lseq)
     }
     self.replica = replica
-    if before != content { changes.append(Change(entry, replacing: before)) }
+    if before != content { changes.append(SettingChange(entry, replacing: before)) }
   }
 
   /// Before the commit.
@@ -79,8 +79,8 @@ final class WriteSession: @unchecked Sendable {
   }
 
   /// One change for each key that the transaction has changed, once it is finished.
-  var netChanges: [Change] {
-    var net = Change.net(changes)
+  var netChanges: [SettingChange] {
+    var net = SettingChange.net(changes)
     for index in net.indices { net[index].transaction = transaction }
     return net
   }
@@ -95,7 +95,7 @@ final class WriteSession: @unchecked Sendable {
   }
 }
 
-extension Change {
+extension SettingChange {
   fileprivate init(_ entry: Entry, replacing old: TaggedCell) {
     self.init(
       store: entry.address.store.string, key: entry.address.key.string, from: old,
@@ -104,10 +104,10 @@ extension Change {
 
   /// One change for each key that has another value than before the first of `changes`, in the
   /// order in which the keys were first changed.
-  static func net(_ changes: [Change]) -> [Change] {
+  static func net(_ changes: [SettingChange]) -> [SettingChange] {
     guard changes.count > 1 else { return changes }
     var places: [Address: Int] = [:]
-    var net: [Change] = []
+    var net: [SettingChange] = []
     for change in changes {
       let address = Address(store: change.store, key: change.key)
       if let place = places[address] {

@@ -16,14 +16,14 @@ extension Device {
   @discardableResult
   package func write(
     _ writes: [LocalWrite], durability: Durability = .crashSafe, waiting limit: Duration? = nil
-  ) throws(KeepsakeError) -> [Change] {
+  ) throws(KeepsakeError) -> [SettingChange] {
     // A single write happens or not: no savepoint is needed to take half of it back.
     try core.write(
       durability, savepoint: writes.count > 1, waiting: limit
     ) { connection, session in
       let count = session.changes.count
       for write in writes { try session.add(write, connection, clock) }
-      return Change.net(Array(session.changes[count...]))
+      return SettingChange.net(Array(session.changes[count...]))
     }
   }
 

@@ -87,8 +87,8 @@ final class Backing: Sendable {
   }
 
   /// Where the value of a key comes from.
-  func explanation(_ key: String) throws(KeepsakeError) -> Explanation {
-    Explanation(store: store, key: key, layers: try layers.explanation(ByteText(key)))
+  func explanation(_ key: String) throws(KeepsakeError) -> SettingExplanation {
+    SettingExplanation(store: store, key: key, layers: try layers.explanation(ByteText(key)))
   }
 
   /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
@@ -111,7 +111,7 @@ final class Backing: Sendable {
 extension Backing {
   /// - Parameter keys: nil for every commit, whatever it changed; then `handler` gets no changes.
   func observe(
-    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([Change]) -> Void
+    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void
   ) -> ObservationToken {
     location.observe(keys, handler)
   }

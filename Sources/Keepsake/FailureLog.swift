@@ -36,7 +36,7 @@ final class FailureLog: Sendable {
   /// What a getter could not read: the value in force and where it comes from, or, where even that
   /// is unknown, the state of the file, and why it could not be read.
   enum Version: Sendable, Equatable {
-    case layer(Explanation.Layer)
+    case layer(SettingExplanation.Layer)
     case unknown(StoreState?, cause: String)
 
     fileprivate var isKnown: Bool {

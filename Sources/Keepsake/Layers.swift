@@ -89,7 +89,7 @@ final class Layers: Sendable {
   }
 
   /// What every layer has to say of a key.
-  func explanation(_ key: ByteText) throws(KeepsakeError) -> [Explanation.Layer] {
+  func explanation(_ key: ByteText) throws(KeepsakeError) -> [SettingExplanation.Layer] {
     let stack = state.withLock { $0.stack }
     return try device.core.read { connection in
       let replica = try ReplicaState(connection).id
@@ -178,23 +178,23 @@ extension Layer {
 
   fileprivate func explanation(
     _ key: ByteText, _ device: Device, _ replica: ReplicaID
-  ) throws(KeepsakeError) -> [Explanation.Layer] {
+  ) throws(KeepsakeError) -> [SettingExplanation.Layer] {
     switch self {
     case .arguments(let arguments):
       return arguments[key].map {
-        [Explanation.Layer($0.value, .argument(position: $0.position, form: $0.form))]
+        [SettingExplanation.Layer($0.value, .argument(position: $0.position, form: $0.form))]
       } ?? []
     case .entries(let store, let suite):
       guard let entry = try device.entry(store: store, key: key.string) else { return [] }
-      let write = Explanation.Write(
+      let write = SettingExplanation.Write(
         device: entry.origin, isThisDevice: entry.origin == replica, timestamp: entry.timestamp)
-      let source = suite.map { Explanation.Source.suite($0, write) } ?? .entry(write)
-      return [Explanation.Layer(entry.content.value, source)]
+      let source = suite.map { SettingExplanation.Source.suite($0, write) } ?? .entry(write)
+      return [SettingExplanation.Layer(entry.content.value, source)]
     case .registered(let defaults):
-      return defaults[key].map { [Explanation.Layer($0, .registered)] } ?? []
+      return defaults[key].map { [SettingExplanation.Layer($0, .registered)] } ?? []
     case .seeds(let seeds, let suite):
       return (seeds[key] ?? []).map {
-        Explanation.Layer(
+        SettingExplanation.Layer(
           $0.value.value, .seed(suite: suite, bundle: $0.bundle, place: $0.value.source))
       }
     }

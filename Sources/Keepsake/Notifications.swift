@@ -83,7 +83,7 @@ extension CloudKeyValueStore {
       userInfo: [changeReasonKey: reason.rawValue, changedKeysKey: keys])
   }
 
-  private static func byReason(_ changes: [Change]) -> [(ChangeReason, [Change])] {
+  private static func byReason(_ changes: [SettingChange]) -> [(ChangeReason, [SettingChange])] {
     let told = Dictionary(grouping: changes) { change -> ChangeReason? in
       switch change.reason {
       case .local: change.process == .this ? nil : .serverChange
@@ -99,7 +99,7 @@ extension CloudKeyValueStore {
 extension SettingsStore {
   fileprivate func observeForNotifications(
     _ center: NotificationCenter,
-    _ post: @escaping @Sendable (SettingsStore, [Change]) -> Void
+    _ post: @escaping @Sendable (SettingsStore, [SettingChange]) -> Void
   ) {
     lifelong.observe(ObjectIdentifier(center)) {
       observe { [weak self] changes in

@@ -18,14 +18,14 @@ extension SettingsStore {
   ///   - keys: only changes of these: `"theme"`, `["theme", "volume"]`, `.prefix("editor.")`.
   ///   - handler: gets whole change sets in the order of their commits. It may read and write.
   public func observe(
-    _ keys: KeyFilter = .all, _ handler: @escaping @Sendable ([Change]) -> Void
+    _ keys: KeyFilter = .all, _ handler: @escaping @Sendable ([SettingChange]) -> Void
   ) -> ObservationToken {
     backing.observe(keys, handler)
   }
 
   /// Change sets from now on, as `observe` gives them. Nothing is left out: what is not read yet is
   /// buffered without limit.
-  public func changes(_ keys: KeyFilter = .all) -> AsyncStream<[Change]> {
+  public func changes(_ keys: KeyFilter = .all) -> AsyncStream<[SettingChange]> {
     AsyncStream { continuation in
       let observation = observe(keys) { continuation.yield($0) }
       continuation.onTermination = { _ in observation.cancel() }

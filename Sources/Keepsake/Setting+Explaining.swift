@@ -9,14 +9,14 @@ extension Setting {
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` if this
   ///   setting is not a property of a store.
-  public func explain() throws -> Explanation {
+  public func explain() throws -> SettingExplanation {
     let bound = try bound()
     var explanation = try bound.backing.explanation(bound.key)
     if let value = explanation.inForce?.value {
       explanation.problem = problem { try decode(inForce: value, bound) }
     }
     let (value, problem) = storedDefault
-    explanation.layers.append(Explanation.Layer(value, .declared(problem: problem)))
+    explanation.layers.append(SettingExplanation.Layer(value, .declared(problem: problem)))
     return explanation
   }
 
@@ -38,7 +38,7 @@ extension SettingsStore {
   /// moment. `$name.explain()` adds the default of a property.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.
-  public func explain(_ key: String) throws(KeepsakeError) -> Explanation {
+  public func explain(_ key: String) throws(KeepsakeError) -> SettingExplanation {
     try backing.explanation(key)
   }
 }

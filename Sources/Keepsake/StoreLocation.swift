@@ -48,7 +48,7 @@ final class StoreLocation: Sendable {
 
   /// - Parameter keys: nil for every commit, whatever it changed; then `handler` gets no changes.
   func observe(
-    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([Change]) -> Void
+    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void
   ) -> ObservationToken {
     let observer = StoreObserver(keys: keys, handler: handler, onFailure: report)
     let device = device

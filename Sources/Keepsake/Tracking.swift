@@ -33,7 +33,7 @@ final class Tracking: Sendable {
     }
   }
 
-  func didChange(_ changes: [Change]) {
+  func didChange(_ changes: [SettingChange]) {
     for change in changes {
       // A notified observer reads again, and may track.
       keys.withLock { $0[ByteText(change.key)] }?.didChange()

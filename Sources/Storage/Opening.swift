@@ -7,16 +7,6 @@ import GRDB
 import GRDBSQLite
 package import KeepsakeValues
 
-/// What a device is opened for.
-public enum Access: Sendable, Hashable {
-  /// Reading and writing; a missing file is made.
-  case create
-  /// Reading and writing; a missing file is an error.
-  case existing
-  /// Reading only: the file and its folder may be read-only too.
-  case readOnly
-}
-
 /// A connection to a file that was checked.
 package struct Opened {
   let queue: DatabaseQueue
@@ -32,7 +22,7 @@ package struct Opened {
 package enum Opening {
   /// Opens an existing file after checking it.
   package static func open(
-    _ location: Location, for access: Access, busyTimeout: Duration, hooks: OpeningHooks
+    _ location: Location, readOnly: Bool, busyTimeout: Duration, hooks: OpeningHooks
   ) throws(KeepsakeError) -> Opened {
     let busyHandler = BusyHandler(busyTimeout)
     // Where nothing can be locked others may make or remove the log while we look.
@@ -40,10 +30,10 @@ package enum Opening {
     while true {
       let surroundings = Surroundings(of: location)
       do throws(KeepsakeError) {
-        return try attemptToOpen(location, access, busyHandler, hooks)
+        return try attemptToOpen(location, readOnly, busyHandler, hooks)
       } catch {
         let isSame = surroundings == Surroundings(of: location)
-        guard access == .readOnly, error.mayPass, attempt < 100 || !isSame,
+        guard readOnly, error.mayPass, attempt < 100 || !isSame,
           busyHandler.wait(attempt: attempt)
         else { throw error }
       }
@@ -52,10 +42,10 @@ package enum Opening {
   }
 
   private static func attemptToOpen(
-    _ location: Location, _ access: Access, _ busyHandler: BusyHandler, _ hooks: OpeningHooks
+    _ location: Location, _ readOnly: Bool, _ busyHandler: BusyHandler, _ hooks: OpeningHooks
   ) throws(KeepsakeError) -> Opened {
     do {
-      let mode = try mode(location, access)
+      let mode = try mode(location, readOnly)
       let queue = try LogCheck.passing(location, busyHandler) {
         try Connector.connect(location, mode, busyHandler)
       }
@@ -122,7 +112,7 @@ package enum Opening {
   }
 
   private static func mode(
-    _ location: Location, _ access: Access
+    _ location: Location, _ readOnly: Bool
   ) throws(KeepsakeError) -> Location.Mode {
     guard case .file(let path, let real) = location else { return .readWrite }
     guard let status = try FileStatus(of: path) else { throw KeepsakeError.missing(path) }
@@ -133,7 +123,7 @@ package enum Opening {
     // A link may lead elsewhere; the log is beside the file itself.
     let folder = FileStatus.folder(of: real)
     let canWrite = FileStatus.isWritable(path) && FileStatus.isWritable(folder)
-    guard access == .readOnly else {
+    guard readOnly else {
       guard canWrite else {
         throw KeepsakeError(
           .permissionDenied, path: path, "the file or its folder is read-only",

@@ -7,25 +7,25 @@
 public import KeepsakeDevice
 public import KeepsakeValues
 
-/// What a collection did.
-public struct Compaction: Sendable, Equatable {
-  /// Tombstones that went.
-  public internal(set) var collected = 0
-  /// Tombstones that stay: too young, or not yet acknowledged by all.
-  public internal(set) var waiting = 0
-  /// Peers that are no longer waited for from now on.
-  public internal(set) var retired: [ReplicaID] = []
-  /// Bytes of the database without its log.
-  public internal(set) var sizeBefore: Int64 = 0
-  public internal(set) var sizeAfter: Int64 = 0
-
-  /// Milliseconds that a tombstone is kept by default.
-  public static let defaultAge: Int64 = 90 * 86_400_000
-  /// Milliseconds after which an unmet peer retires.
-  public static let retirementAge: Int64 = 180 * 86_400_000
-}
-
 extension Device {
+  /// What a collection did.
+  public struct Compaction: Sendable, Equatable {
+    /// Tombstones that went.
+    public internal(set) var collected = 0
+    /// Tombstones that stay: too young, or not yet acknowledged by all.
+    public internal(set) var waiting = 0
+    /// Peers that are no longer waited for from now on.
+    public internal(set) var retired: [ReplicaID] = []
+    /// Bytes of the database without its log.
+    public internal(set) var sizeBefore: Int64 = 0
+    public internal(set) var sizeAfter: Int64 = 0
+
+    /// Milliseconds that a tombstone is kept by default.
+    public static let defaultAge: Int64 = 90 * 86_400_000
+    /// Milliseconds after which an unmet peer retires.
+    public static let retirementAge: Int64 = 180 * 86_400_000
+  }
+
   /// Collects the tombstones that every peer has acknowledged, and gives unused pages back. Peers
   /// that were not met for `retirementAge` are no longer waited for; should one come back, it
   /// gets every deletion that a grave is left of: the newest million, of the last ten years.
@@ -67,7 +67,7 @@ extension Device {
   }
 }
 
-extension Compaction {
+extension Device.Compaction {
   fileprivate static func retire(
     _ connection: Connection, unmetSince time: Int64, at now: Int64
   ) throws -> [ReplicaID] {

@@ -205,7 +205,7 @@ private struct Examination {
   }
 
   private func peers() throws(KeepsakeError) -> [Finding] {
-    let limit = now - Compaction.retirementAge
+    let limit = now - Device.Compaction.retirementAge
     let latest = horizon.milliseconds
     return try device.peers().compactMap { peer in
       if peer.lastMet > latest {

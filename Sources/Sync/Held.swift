@@ -145,7 +145,7 @@ package enum Held {
   /// Applies every due entry, in this transaction.
   package static func promote(
     _ connection: Connection, now: Int64, skew: Int64
-  ) throws -> [Change] {
+  ) throws -> [SettingChange] {
     let horizon = Cell.integer(horizon(now: now, skew: skew).rawValue)
     var replica = try ReplicaState(connection)
     let log = connection.conflictLog

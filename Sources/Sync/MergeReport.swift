@@ -22,7 +22,7 @@ public struct MergeReport: Sendable {
   /// A change of a device, in the order it happened.
   public struct DeviceChange: Sendable, Equatable {
     public let into: Int
-    public let change: Change
+    public let change: SettingChange
   }
 
   /// A conflict that this merge logged on a device.

@@ -3,26 +3,26 @@
 public import KeepsakeDevice
 public import KeepsakeValues
 
-/// Another device that this one has met.
-public struct Peer: Sendable, Equatable {
-  /// What was exchanged of one store.
-  public struct Progress: Sendable, Equatable {
-    public let store: String
-    /// Their local sequence number up to which this device has read them.
-    public let read: Int64
-    /// This device's local sequence number up to which they have read, as far as this one knows.
-    public let acknowledged: Int64
+extension Device {
+  /// Another device that this one has met.
+  public struct Peer: Sendable, Equatable {
+    /// What was exchanged of one store.
+    public struct Progress: Sendable, Equatable {
+      public let store: String
+      /// Their local sequence number up to which this device has read them.
+      public let read: Int64
+      /// This device's local sequence number up to which they have read, as far as this one knows.
+      public let acknowledged: Int64
+    }
+
+    public let id: ReplicaID
+    /// Milliseconds since 1970.
+    public let lastMet: Int64
+    /// Whether the collection of tombstones no longer waits for it. It ends when they meet again.
+    public let isRetired: Bool
+    public let stores: [Progress]
   }
 
-  public let id: ReplicaID
-  /// Milliseconds since 1970.
-  public let lastMet: Int64
-  /// Whether the collection of tombstones no longer waits for it. It ends when they meet again.
-  public let isRetired: Bool
-  public let stores: [Progress]
-}
-
-extension Device {
   /// All that this device has met under its present identity, the longest unmet first.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.

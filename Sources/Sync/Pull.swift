@@ -28,7 +28,7 @@ struct Pull {
   let now: Int64
   let options: MergeOptions
   /// Why the receiver's values change.
-  let reason: Change.Reason
+  let reason: SettingChange.Reason
   /// Whether nothing is applied unless the sender has read everything of the receiver before: then
   /// the sender has found the conflicts.
   let needsReader: Bool
@@ -47,7 +47,7 @@ struct Pull {
     /// Tombstones that the sender has still to read, because of what it sent.
     var answered = 0
     var losses: [Conflict] = []
-    var changes: [Change] = []
+    var changes: [SettingChange] = []
     /// Whether there were more changes than `changes` keeps.
     var hasMoreChanges = false
     /// Whether the sender had written on before it could be said what it had seen: the receiver has
@@ -69,7 +69,7 @@ struct Pull {
     }
 
     /// - Returns: false when there is no room for this one and those that follow.
-    fileprivate mutating func keep(_ change: Change, _ bytes: Int, limit: Int) -> Bool {
+    fileprivate mutating func keep(_ change: SettingChange, _ bytes: Int, limit: Int) -> Bool {
       hasMoreChanges = hasMoreChanges || changes.count >= limit || changeBytes <= 0
       changeBytes -= bytes
       if !hasMoreChanges { changes.append(change) }
@@ -147,7 +147,7 @@ struct Pull {
   private func admit(
     _ connection: Connection, _ plan: PullPlan, _ place: Int, _ wantsAll: Bool, keeping kept: Int,
     _ result: inout Result
-  ) throws -> [Change] {
+  ) throws -> [SettingChange] {
     let source = plan.source(of: plan.chunks[place])
     var replica = try ReplicaState(connection)
     if !wantsAll, try meetsNothing(connection, replica, result) {
@@ -166,7 +166,7 @@ struct Pull {
     let isFinal = isFinal(plan.chunks[place])
     try note(
       VersionVectors.logConflicts(connection, at: now, final: isFinal), connection, kept, &result)
-    var changes: [Change] = []
+    var changes: [SettingChange] = []
     if wantsAll || !result.hasMoreChanges {
       try Incoming.forEachChange(connection, reason: reason) { change, bytes in
         if wantsAll { changes.append(change) }
@@ -225,7 +225,7 @@ struct Pull {
       ) { row in
         let content = row.content(2)
         guard !content.isTombstone else { return true }
-        let change = Change(
+        let change = SettingChange(
           store: row.text(0), key: row.text(1), from: .tombstone, to: content,
           writer: ReplicaID(rawValue: row.integer(5)),
           timestamp: HybridTimestamp(rawValue: row.integer(4)), reason: reason)

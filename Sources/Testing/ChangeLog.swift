@@ -9,17 +9,17 @@ import Synchronization
 
 final class ChangeLog: Sendable {
   struct Recorded {
-    var sets: [[Change]] = []
+    var sets: [[SettingChange]] = []
     /// The number of sets that `takeNext` has returned.
     var taken = 0
 
-    mutating func takeNext() -> [Change]? {
+    mutating func takeNext() -> [SettingChange]? {
       guard taken < sets.count else { return nil }
       defer { taken += 1 }
       return sets[taken]
     }
 
-    func first(where matches: (Change) -> Bool) -> Change? {
+    func first(where matches: (SettingChange) -> Bool) -> SettingChange? {
       sets.lazy.flatMap { $0 }.first(where: matches)
     }
   }
@@ -36,7 +36,7 @@ final class ChangeLog: Sendable {
 
   private let state = Mutex(State())
 
-  var sets: [[Change]] { state.withLock { $0.recorded.sets } }
+  var sets: [[SettingChange]] { state.withLock { $0.recorded.sets } }
 
   var failures: [KeepsakeError] { state.withLock { $0.failures } }
 
@@ -45,7 +45,7 @@ final class ChangeLog: Sendable {
   /// Discards the changes.
   func clear() { state.withLock { $0.recorded = Recorded() } }
 
-  func append(_ changes: [Change]) {
+  func append(_ changes: [SettingChange]) {
     state.withLock { state in
       state.recorded.sets.append(changes)
       for (id, waiter) in state.waiters.sorted(by: { $0.key < $1.key })

@@ -27,16 +27,18 @@ public final class ChangeRecorder: Sendable {
   }
 
   /// The change sets in order, one for each commit.
-  public var sets: [[Change]] { log.sets }
+  public var sets: [[SettingChange]] { log.sets }
 
   /// All changes in order.
-  public var all: [Change] { sets.flatMap { $0 } }
+  public var all: [SettingChange] { sets.flatMap { $0 } }
 
   /// The last change; nil if there was none.
-  public var last: Change? { sets.last?.last }
+  public var last: SettingChange? { sets.last?.last }
 
   /// The changes of one key in order.
-  public func changes(of key: String) -> [Change] { all.filter { $0.key.isSameBytes(as: key) } }
+  public func changes(of key: String) -> [SettingChange] {
+    all.filter { $0.key.isSameBytes(as: key) }
+  }
 
   /// The errors of reading other processes' changes of a device; those of a store are in its
   /// `errors`.
@@ -49,7 +51,7 @@ public final class ChangeRecorder: Sendable {
   ///
   /// - Parameter limit: the time to wait at most.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
-  public func next(within limit: Duration = .seconds(10)) async throws -> [Change] {
+  public func next(within limit: Duration = .seconds(10)) async throws -> [SettingChange] {
     try await wait(for: "no further change set", within: limit) { $0.takeNext() }
   }
 
@@ -60,7 +62,7 @@ public final class ChangeRecorder: Sendable {
   @discardableResult
   public func waitFor(
     _ key: String, within limit: Duration = .seconds(10)
-  ) async throws -> Change {
+  ) async throws -> SettingChange {
     try await wait(for: "no change of \"\(key)\"", within: limit) { recorded in
       recorded.first { $0.key.isSameBytes(as: key) }
     }
@@ -74,8 +76,9 @@ public final class ChangeRecorder: Sendable {
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
   @discardableResult
   public func waitFor(
-    within limit: Duration = .seconds(10), where matches: @escaping @Sendable (Change) -> Bool
-  ) async throws -> Change {
+    within limit: Duration = .seconds(10),
+    where matches: @escaping @Sendable (SettingChange) -> Bool
+  ) async throws -> SettingChange {
     try await wait(for: "no such change", within: limit) { $0.first(where: matches) }
   }
 
@@ -91,7 +94,7 @@ public final class ChangeRecorder: Sendable {
     /// The expected change, the time limit, and the keys that did change.
     public let description: String
 
-    fileprivate init(_ problem: String, _ limit: Duration, _ sets: [[Change]]) {
+    fileprivate init(_ problem: String, _ limit: Duration, _ sets: [[SettingChange]]) {
       let keys = sets.map { set in
         " [" + set.map { "\($0.store)/\($0.key)" }.joined(separator: ", ") + "]"
       }

@@ -58,7 +58,7 @@ public final class SimulatedDevices {
 
   private func path(_ place: Int) -> String { folder.path + "/\(place).keepsake" }
 
-  private func open(_ place: Int, _ access: Access) throws(KeepsakeError) -> Device {
+  private func open(_ place: Int, _ access: Device.Access) throws(KeepsakeError) -> Device {
     try Device(
       path: path(place), access: access, busyTimeout: Device.defaultBusyTimeout,
       clock: time.wallClock(of: clocks[place]), folder: folder,

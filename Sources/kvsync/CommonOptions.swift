@@ -26,7 +26,7 @@ struct CommonOptions: ParsableArguments {
   var output: Output { Output(isJSON: json, isQuiet: quiet) }
   var clock: WallClock { time.map(WallClock.fixed) ?? .system }
 
-  func open(_ path: String, _ access: Access) throws(KeepsakeError) -> Device {
+  func open(_ path: String, _ access: Device.Access) throws(KeepsakeError) -> Device {
     try Device(
       path: path, access: access, busyTimeout: .milliseconds(busyTimeout), clock: clock)
   }

@@ -82,12 +82,12 @@ final class MergeFiles {
     return error.at(error.code == .diskFull ? TemporaryFolder.parent : paths[place])
   }
 
-  private func access(_ place: Int) -> Access {
+  private func access(_ place: Int) -> Device.Access {
     isOneWay && place < paths.count - 1 ? .readOnly : .existing
   }
 
   /// - Returns: nil for a file that is to be made.
-  private func open(_ place: Int, _ access: Access) throws -> Device? {
+  private func open(_ place: Int, _ access: Device.Access) throws -> Device? {
     do {
       return try common.open(paths[place], access)
     } catch {

@@ -53,7 +53,7 @@ struct PeersCommand: ParsableCommand {
       isData: false)
   }
 
-  private static func json(_ peer: Peer) -> JSON {
+  private static func json(_ peer: Device.Peer) -> JSON {
     .object([
       "peer": .string(peer.id.description), "met": Shown.time(peer.lastMet),
       "retired": .boolean(peer.isRetired),
@@ -68,7 +68,7 @@ struct PeersCommand: ParsableCommand {
     ])
   }
 
-  private static func line(_ peer: Peer) -> String {
+  private static func line(_ peer: Device.Peer) -> String {
     let stores = peer.stores.map {
       "\(Shown.name($0.store)): read \($0.read), acknowledged \($0.acknowledged)"
     }

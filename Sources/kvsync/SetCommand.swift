@@ -38,7 +38,7 @@ struct SetCommand: ParsableCommand {
   }
 
   /// An application that reads the key as the old type cannot read it any more.
-  private func warn(of change: Change) {
+  private func warn(of change: SettingChange) {
     guard let old = change.before.undecoded?.kind,
       let new = change.after.undecoded?.kind, old != new
     else { return }

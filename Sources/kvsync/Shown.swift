@@ -35,7 +35,7 @@ enum Shown {
   }
 
   /// A change of a device that was merged into.
-  static func change(_ change: Change, into path: String) throws -> JSON {
+  static func change(_ change: SettingChange, into path: String) throws -> JSON {
     .object(
       [JSON.Member("into", .string(path))] + (try members(change)) + [
         JSON.Member("origin", .string(change.writer.description))
@@ -43,14 +43,14 @@ enum Shown {
   }
 
   /// A change of a device that is watched.
-  static func change(_ change: Change) throws -> JSON {
+  static func change(_ change: SettingChange) throws -> JSON {
     .object(
       try members(change) + provenance(change.timestamp, change.writer) + [
         JSON.Member("reason", .string(change.reason == .local ? "local" : "merge"))
       ])
   }
 
-  private static func members(_ change: Change) throws -> [JSON.Member] {
+  private static func members(_ change: SettingChange) throws -> [JSON.Member] {
     [
       JSON.Member("store", .string(change.store)), JSON.Member("key", .string(change.key)),
       JSON.Member("old", try optional(change.before)),

@@ -50,7 +50,7 @@ struct WatchCommand: ParsableCommand {
     }
   }
 
-  private func show(_ change: Change) throws {
+  private func show(_ change: SettingChange) throws {
     guard !common.json else {
       return Output.standardOutput([Line(try Shown.change(change))])
     }

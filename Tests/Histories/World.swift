@@ -51,7 +51,7 @@ final class World {
 
   private func path(_ place: Int) -> String { "\(folder?.path ?? "")/\(place).keepsake" }
 
-  private func open(_ place: Int, _ access: Access, _ identity: ReplicaID) throws {
+  private func open(_ place: Int, _ access: Device.Access, _ identity: ReplicaID) throws {
     devices[place] = try Device(
       path: path(place), access: access, busyTimeout: Device.defaultBusyTimeout,
       clock: clocks[place].wallClock, folder: folder, identity: identity)

@@ -78,7 +78,7 @@ final class FaultyFile {
     }
   }
 
-  func open(_ access: Access = .existing) throws -> Device {
+  func open(_ access: Device.Access = .existing) throws -> Device {
     try Device(path: path, access: access, busyTimeout: busyTimeout)
   }
 

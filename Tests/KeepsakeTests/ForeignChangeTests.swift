@@ -159,7 +159,7 @@ import Testing
   /// what the file holds, and every old value must be what it held.
   @Test func whoAppliesTheChangesOfThreeWritersHoldsWhatTheFileHolds() throws {
     let held = Mutex<[String: StoredValue]>([:])
-    let wrong = Mutex<[Change]>([])
+    let wrong = Mutex<[SettingChange]>([])
     let observation = settings.observe(.prefix("k")) { [heard] changes in
       held.withLock { held in
         for change in changes {

@@ -20,7 +20,7 @@ import Testing
     try #require(result.code == 0, "sqlite3: \(result.stderr)")
   }
 
-  private func code(_ access: Access = .existing) -> KeepsakeError.Code? {
+  private func code(_ access: Device.Access = .existing) -> KeepsakeError.Code? {
     do {
       _ = try Device(path: path, access: access)
       return nil
@@ -80,8 +80,8 @@ import Testing
     #expect(error?.code == .cannotCreate)
   }
 
-  @Test(arguments: [Access.create, .existing, .readOnly])
-  func whatIsNotOursIsRefusedAndLeftAlone(access: Access) throws {
+  @Test(arguments: [Device.Access.create, .existing, .readOnly])
+  func whatIsNotOursIsRefusedAndLeftAlone(access: Device.Access) throws {
     for content in [
       "", "text", "SQLite format 3\0 but not more", String(repeating: "x", count: 9000),
     ] {
@@ -116,7 +116,7 @@ import Testing
   func aSchemaThatIsNotOursIsRefused(sql: String, expected: KeepsakeError.Code) throws {
     _ = try Device(path: path)
     try shell(sql)
-    for access in [Access.create, .existing, .readOnly] { #expect(code(access) == expected) }
+    for access in [Device.Access.create, .existing, .readOnly] { #expect(code(access) == expected) }
   }
 
   @Test func aNewerFileThatOlderVersionsMayWriteIsOpened() throws {

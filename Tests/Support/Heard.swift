@@ -5,7 +5,7 @@ public import KeepsakeValues
 import Synchronization
 
 /// Collects the change sets that an observer hears.
-public typealias Heard = Collected<Change>
+public typealias Heard = Collected<SettingChange>
 
 /// Collects what an observer hears, on whatever thread.
 public final class Collected<Element: Sendable>: Sendable {

@@ -287,7 +287,7 @@ import Testing
     options.onProgress = { [a] progress in
       guard progress.into == 1 else { return }
       #expect(throws: Never.self) {
-        try a.core.write { (try Compaction.collect($0, before: before), []) }
+        try a.core.write { (try Device.Compaction.collect($0, before: before), []) }
       }
     }
     var generator = SystemRandomNumberGenerator()

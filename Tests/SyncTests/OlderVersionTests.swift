@@ -32,7 +32,7 @@ import Testing
     return path
   }
 
-  private func open(_ path: String, _ access: Access = .existing) throws -> Device {
+  private func open(_ path: String, _ access: Device.Access = .existing) throws -> Device {
     try Device(path: path, access: access, clock: clock.wallClock)
   }
 

@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  private func text(_ place: Int, _ change: Change) -> String {
+  private func text(_ place: Int, _ change: SettingChange) -> String {
     "\(place) \(change.key): \(change.old as Any) -> \(change.new as Any)"
   }
 

@@ -128,7 +128,7 @@ import Testing
     let recorder = ChangeRecorder(settings)
     for count in 1...100 {
       elsewhere { settings.loginCount = count }
-      var got: [Change]?
+      var got: [SettingChange]?
       for _ in 0..<20 where got == nil {
         // Gives up at about the time the change comes.
         do { got = try await recorder.next(within: .zero) } catch is ChangeRecorder.TimedOut {}

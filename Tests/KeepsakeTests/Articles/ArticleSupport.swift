@@ -9,13 +9,13 @@ import Synchronization
 
 /// What the closures of an article have told.
 final class ArticleLog: Sendable {
-  private let told = Mutex<(lines: [String], changes: [Change])>(([], []))
+  private let told = Mutex<(lines: [String], changes: [SettingChange])>(([], []))
 
   var lines: [String] { told.withLock { $0.lines } }
-  var changes: [Change] { told.withLock { $0.changes } }
+  var changes: [SettingChange] { told.withLock { $0.changes } }
 
   func add(_ line: String) { told.withLock { $0.lines.append(line) } }
-  func add(_ changes: [Change]) { told.withLock { $0.changes += changes } }
+  func add(_ changes: [SettingChange]) { told.withLock { $0.changes += changes } }
 }
 
 /// A Settings bundle with one row, in a folder that goes with it.

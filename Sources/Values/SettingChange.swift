@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The change of one key's value.
-public struct Change: Sendable, Hashable {
+public struct SettingChange: Sendable, Hashable {
   public let store: String
   public let key: String
   package private(set) var before: TaggedCell
@@ -68,7 +68,7 @@ public struct Change: Sendable, Hashable {
   }
 
   /// Combines this change with an earlier one of the same key.
-  package func after(_ first: Change) -> Change {
+  package func after(_ first: SettingChange) -> SettingChange {
     var change = self
     change.before = first.before
     return change

@@ -14,7 +14,7 @@ public import KeepsakeValues
 ///   seed: 5, Root.plist:12 of Settings.bundle
 ///   default of the property: 5
 /// ```
-public struct Explanation: Sendable, Hashable {
+public struct SettingExplanation: Sendable, Hashable {
   /// The store's name on the device.
   public let store: String
   public let key: String
@@ -91,7 +91,7 @@ public struct Explanation: Sendable, Hashable {
 
 // MARK: - For a person
 
-extension Explanation: CustomStringConvertible {
+extension SettingExplanation: CustomStringConvertible {
   public var description: String {
     let inForce = layers.firstIndex { $0 == self.inForce }
     let lines = layers.enumerated().map { index, layer in
@@ -116,19 +116,19 @@ extension Explanation: CustomStringConvertible {
   }
 }
 
-extension Explanation.Layer: CustomStringConvertible {
+extension SettingExplanation.Layer: CustomStringConvertible {
   /// One line: which layer, its value, where that comes from.
   public var description: String {
-    let text = Explanation.text(value)
+    let text = SettingExplanation.text(value)
     switch source {
     case .argument(let position, let form): return "argument \(position): \(text)\(form.note)"
     case .entry(let write): return value == nil ? "deleted: \(write)" : "set: \(text), \(write)"
     case .suite(let name, let write):
-      return "suite \(Explanation.quoted(name)), "
+      return "suite \(SettingExplanation.quoted(name)), "
         + (value == nil ? "deleted: \(write)" : "set: \(text), \(write)")
     case .registered: return "registered: \(text)"
     case .seed(let suite, let bundle, let place):
-      let whose = suite.map { "suite \(Explanation.quoted($0)), " } ?? ""
+      let whose = suite.map { "suite \(SettingExplanation.quoted($0)), " } ?? ""
       return "\(whose)seed: \(text), \(place) of \(bundle)"
     case .declared(let problem):
       return "default of the property: " + (problem.map { "cannot be stored: \($0)" } ?? text)
@@ -136,7 +136,7 @@ extension Explanation.Layer: CustomStringConvertible {
   }
 }
 
-extension Explanation.Write: CustomStringConvertible {
+extension SettingExplanation.Write: CustomStringConvertible {
   /// `2026-11-20T10:00:00.000Z by this device`.
   public var description: String {
     let time = ISO8601.text(milliseconds: timestamp.milliseconds) ?? "\(timestamp.milliseconds)"
