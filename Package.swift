@@ -101,8 +101,8 @@ let package = Package(
     .testTarget(
       name: "TestingTests",
       dependencies: [
-        "KeepsakeTesting", "Keepsake", "KeepsakeDevice", "KeepsakeSync", "KeepsakeValues",
-        "TestSupport",
+        "KeepsakeTesting", "Keepsake", "KeepsakeInjection", "KeepsakeDevice", "KeepsakeSync",
+        "KeepsakeValues", "TestSupport",
       ],
       path: "Tests/TestingTests"),
     .testTarget(
@@ -136,13 +136,15 @@ let package = Package(
     .testTarget(
       name: "KeepsakeTests",
       dependencies: [
-        "Keepsake", "SettingsFixture", "settings-probe", "kvsync", "TestSupport",
-        .product(name: "Logging", package: "swift-log"),
+        "Keepsake", "KeepsakeInjection", "SettingsFixture", "settings-probe", "kvsync",
+        "TestSupport", "OtherNames", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/KeepsakeTests"),
+    // What other packages call their own, to be imported beside ours.
+    .target(name: "OtherNames", path: "Tests/OtherNames"),
     // The README's program, so that its test can run it.
     .executableTarget(
-      name: "readme-program", dependencies: ["Keepsake"],
+      name: "readme-program", dependencies: ["Keepsake", "KeepsakeInjection"],
       path: "Examples/two-devices/Sources/two-devices"),
     .executableTarget(
       name: "injection-probe", dependencies: ["KeepsakeInjection"], path: "Tests/InjectionProbe"),

@@ -16,6 +16,7 @@ let package = Package(
       name: "KeepsakeBenchmarks",
       dependencies: [
         .product(name: "Keepsake", package: "Keepsake"),
+        .product(name: "KeepsakeInjection", package: "Keepsake"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "Benchmark", package: "benchmark"),
       ],

@@ -9,7 +9,11 @@ let package = Package(
   dependencies: [.package(name: "Keepsake", path: "../..")],
   targets: [
     .executableTarget(
-      name: "two-devices", dependencies: [.product(name: "Keepsake", package: "Keepsake")])
+      name: "two-devices",
+      dependencies: [
+        .product(name: "Keepsake", package: "Keepsake"),
+        .product(name: "KeepsakeInjection", package: "Keepsake"),
+      ])
   ],
   swiftLanguageModes: [.v6]
 )

@@ -5,6 +5,7 @@
 
 import Foundation
 import Keepsake
+import KeepsakeInjection
 import SettingsFixture
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 
 import Foundation
 import Keepsake
+import KeepsakeInjection
 import SettingsFixture
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@
 
 import Foundation
 import Keepsake
+import KeepsakeInjection
 import KeepsakeTesting
 import Testing
 

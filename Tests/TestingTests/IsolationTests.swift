@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Keepsake
+import KeepsakeInjection
 import KeepsakeTesting
 import Testing
 

@@ -2,7 +2,7 @@
 
 import Benchmark
 import Dispatch
-import Keepsake
+import KeepsakeInjection
 import Synchronization
 
 private final class Alpha: Sendable {}
