@@ -20,7 +20,7 @@ extension SettingsStore {
   ///   - handler: gets whole change sets in the order of their commits.
   public func observe(
     _ keys: KeyFilter = .all, on actor: MainActor.Type,
-    _ handler: @escaping @MainActor ([Change]) -> Void
+    _ handler: @escaping @MainActor ([SettingChange]) -> Void
   ) -> ObservationToken {
     deliverOnMainActor(to: handler) { deliver in observe(keys, deliver) }
   }
@@ -35,18 +35,18 @@ extension Setting {
     on actor: MainActor.Type, _ handler: @escaping @MainActor (Value) -> Void
   ) throws -> ObservationToken {
     let bound = try bound()
-    return deliverOnMainActor(to: { [self] (_: [Change]) in handler(wrappedValue) }) { deliver in
+    return deliverOnMainActor(to: { [self] _ in handler(wrappedValue) }) { deliver in
       bound.backing.observe(.key(bound.key), deliver)
     }
   }
 }
 
 private func deliverOnMainActor(
-  to handler: @escaping @MainActor ([Change]) -> Void,
-  observing observe: (@escaping @Sendable ([Change]) -> Void) -> ObservationToken
+  to handler: @escaping @MainActor ([SettingChange]) -> Void,
+  observing observe: (@escaping @Sendable ([SettingChange]) -> Void) -> ObservationToken
 ) -> ObservationToken {
   // A task for each change set would not keep their order.
-  let (changes, continuation) = AsyncStream<[Change]>.makeStream()
+  let (changes, continuation) = AsyncStream<[SettingChange]>.makeStream()
   let observation = observe { continuation.yield($0) }
   let delivery = Task { @MainActor in
     for await set in changes {
