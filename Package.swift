@@ -142,7 +142,9 @@ let package = Package(
       path: "Tests/KeepsakeTests"),
     // What other packages call their own, to be imported beside ours.
     .target(name: "OtherNames", path: "Tests/OtherNames"),
-    // The README's program, so that its test can run it.
+    // The README's programs, so that its tests can run them.
+    .executableTarget(
+      name: "hello-program", dependencies: ["Keepsake"], path: "Examples/hello/Sources/hello"),
     .executableTarget(
       name: "readme-program", dependencies: ["Keepsake", "KeepsakeInjection"],
       path: "Examples/two-devices/Sources/two-devices"),
@@ -152,6 +154,10 @@ let package = Package(
     .executableTarget(
       name: "screens-program", dependencies: ["KeepsakeInjection"],
       path: "Examples/two-screens/Sources/two-screens"),
+    // What the README says of UserDefaults, measured; so that its test can run it.
+    .executableTarget(
+      name: "comparison-program", dependencies: ["Keepsake"],
+      path: "Examples/beside-userdefaults/Sources/beside-userdefaults"),
     // The same, where everything is on the main actor unless it says otherwise.
     .executableTarget(
       name: "main-actor-program", dependencies: ["Keepsake"],
@@ -159,8 +165,8 @@ let package = Package(
     .testTarget(
       name: "ProjectTests",
       dependencies: [
-        "TestSupport", "readme-program", "screens-program", "main-actor-program",
-        "injection-probe", "kvsync",
+        "TestSupport", "hello-program", "readme-program", "comparison-program", "screens-program",
+        "main-actor-program", "injection-probe", "kvsync",
       ],
       path: "Tests/ProjectTests"),
     // Bundles and property lists to read, for the tests of both modules.

@@ -37,12 +37,12 @@ import Testing
   func everySnippetOfAnArticleIsCompiled(article: String, source: String, minimum: Int) throws {
     let blocks = try Project.text(article).components(separatedBy: "```").enumerated()
       .filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
-    let compiled = Self.unindented(try Project.text(source))
+    let compiled = Project.unindented(try Project.text(source))
     // Terminal sessions are played with those of the README.
     for block in blocks where !block.hasPrefix("console\n") {
       // After the language; what a program prints has none.
       let snippet = String(block.drop { $0 != "\n" })
-      #expect(compiled.contains(Self.unindented(snippet)), "\(block)")
+      #expect(compiled.contains(Project.unindented(snippet)), "\(block)")
     }
     #expect(blocks.count { $0.hasPrefix("swift\n") } >= minimum)
   }
@@ -83,10 +83,5 @@ import Testing
       }
       #expect(isThere, "\(name.0)")
     }
-  }
-
-  private static func unindented(_ text: String) -> String {
-    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-      .joined(separator: "\n")
   }
 }

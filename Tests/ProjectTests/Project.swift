@@ -22,4 +22,10 @@ enum Project {
         .map { folder + "/" + $0 }
     }.sorted()
   }
+
+  /// The lines without the blanks around them, and without empty ones.
+  static func unindented(_ text: String) -> String {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+      .joined(separator: "\n")
+  }
 }

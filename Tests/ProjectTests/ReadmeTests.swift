@@ -12,10 +12,49 @@ import Testing
     return parts.dropFirst().map { $0.components(separatedBy: "```")[0] }
   }
 
-  @Test func theProgramIsTheExamplesToTheLetter() throws {
-    let source = try Project.text("Examples/two-devices/Sources/two-devices/main.swift")
-    let program = try #require(try Self.blocks("swift").first)
-    #expect(source == "// SPDX-License-Identifier: Apache-2.0\n\n" + program)
+  @Test func everySwiftBlockIsCompiled() throws {
+    let blocks = try Self.blocks("swift")
+    let programs = try ["hello", "two-devices"].map { name in
+      try Project.text("Examples/\(name)/Sources/\(name)/main.swift")
+    }
+    #expect(programs == blocks.prefix(2).map { "// SPDX-License-Identifier: Apache-2.0\n\n" + $0 })
+    let article = Project.unindented(
+      try Project.text("Tests/KeepsakeTests/Articles/ReadmeArticle.swift"))
+    // Those of a manifest have a test of their own.
+    for block in blocks.dropFirst(2) where !block.hasPrefix(".p") {
+      #expect(article.contains(Project.unindented(block)), "\(block)")
+    }
+    #expect(blocks.count >= 13)
+  }
+
+  @Test func theFirstProgramCountsItsLaunches() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.path + "/org.example.hello/device.keepsake"
+    for launch in 1...3 {
+      let hello = try Command.built("hello-program").get()
+      let ending = try Command.run(
+        Command.find("env"), ["XDG_DATA_HOME=\(folder.path)", hello])
+      #expect(ending == Ending(stdout: "Launch \(launch), kept in \(file)\n"))
+    }
+  }
+
+  @Test func theLinesForAManifestAreUnderstood() throws {
+    let lines = try Self.blocks("swift").filter { $0.hasPrefix(".p") }
+    #expect(lines.count == 2)
+    let folder = try TemporaryFolder()
+    let manifest = """
+      // swift-tools-version: 6.2
+      import PackageDescription
+      let package = Package(
+        name: "newcomer", platforms: [.macOS(.v15)],
+        dependencies: [\(lines[0])],
+        targets: [.executableTarget(name: "newcomer", dependencies: [\(lines[1])])])
+      """
+    try Data(manifest.utf8).write(to: URL(fileURLWithPath: folder.path + "/Package.swift"))
+    let ending = try Command.run(
+      Command.find("swift"), ["package", "dump-package"], in: folder.path)
+    #expect(ending.code == 0, "\(ending.stderr)")
+    #expect(ending.stdout.contains("\"git.example.org/keepsake.git\""))
   }
 
   @Test func theProgramIsShownAtWork() throws {
@@ -77,6 +116,15 @@ import Testing
     let isolation = ".defaultIsolation(MainActor.self)"
     #expect(try Project.text("Package.swift").contains(isolation))
     #expect(try Project.text("Examples/main-actor/Package.swift").contains(isolation))
+  }
+
+  @Test func whatTheReadmeSaysOfUserDefaultsIsWhatItsProgramFinds() throws {
+    let ending = try Command.run(Command.built("comparison-program").get(), ["--facts"])
+    #expect(ending.code == 0 && ending.stderr == "")
+    let rows = ending.stdout.split(separator: "\n").map(String.init)
+    #expect(rows.count == 5)
+    let readme = try Project.text("README.md")
+    for row in rows { #expect(readme.contains(row + "\n"), "\(row)") }
   }
 
   @Test func aNewcomerNeedsTwoScripts() throws {
