@@ -10,24 +10,6 @@ import Synchronization
 //
 // No client code runs under a lock, not even a deinit: replaced objects are released after it.
 
-/// The parameters of a registration.
-@usableFromInline
-struct Recipe: Sendable {
-  var target: Target
-  var scope = Container.Scope.singleton
-  var isPrimary = false
-  /// The declared arguments of a `using:` registration.
-  var needs: [Target] = []
-  var then: (@Sendable (AnyBox, Container) throws -> Void)?
-  var makeLater: (@Sendable (Container) async throws -> AnyBox)?
-  var make: (@Sendable (Container) throws -> AnyBox)?
-  /// For an alias: converts the base's object to this key's type.
-  var convert: (@Sendable (AnyBox) -> AnyBox)?
-
-  /// Whether there is no recipe: only `set` provides the object.
-  var isGiven: Bool { make == nil && makeLater == nil && convert == nil }
-}
-
 /// A registration in one container, and its object.
 // Sendable: the lock of the owner protects all mutable state.
 @usableFromInline
@@ -90,12 +72,17 @@ final class Entry: @unchecked Sendable {
   /// Returns the object and makes it if necessary; nil if there is no recipe and it is not set.
   func read(for asker: Container, new: Bool = false) throws -> AnyBox? {
     let passes = new || recipe.scope == .transient
+    var detours = Detours()
     while true {
       switch claim(new: new, mayMake: !passes && recipe.make != nil) {
       case .made(let made): return made
       case .claimed(let frame):
         let made = Result { try construct(frame) }
-        if try conclude(frame, made.flatMap(kept)) { return try made.get() }
+        do {
+          if try conclude(frame, made.flatMap(kept)) { return try made.get() }
+        } catch {
+          try detours.take(error, at: frame)
+        }
       case .busy(let frame):
         let mayWait = frame.role == .setting || recipe.makeLater == nil
         guard let waiter = try frame.join(mayWait: mayWait) else { throw notReady }
@@ -109,12 +96,17 @@ final class Entry: @unchecked Sendable {
 
   /// Makes a singleton if necessary, also by an asynchronous recipe.
   func prepare() async throws {
+    var detours = Detours()
     while true {
       switch claim(mayMake: recipe.make != nil || recipe.makeLater != nil) {
       case .made, .unavailable: return
       case .claimed(let frame):
         let made = await constructLater(frame)
-        if try conclude(frame, made.flatMap(kept)) { return }
+        do {
+          if try conclude(frame, made.flatMap(kept)) { return }
+        } catch {
+          try detours.take(error, at: frame)
+        }
       case .busy(let frame):
         if try await frame.join()?.suspend() != nil { return }
       }
@@ -154,7 +146,8 @@ final class Entry: @unchecked Sendable {
 
   private var notReady: InjectionError {
     InjectionError(
-      code: .notReady, path: Frame.path(to: recipe.target), pending: (self, site),
+      code: .notReady, path: Frame.path(to: recipe.target),
+      pending: InjectionError.Pending(entry: self, container: site),
       cure: "Await `container.start()` first, or ask with `await container.resolve()`.")
   }
 }
@@ -190,19 +183,28 @@ extension Entry {
   ///
   /// - Throws: `circular` for a recipe that depends on itself, which would recurse without end.
   func makeUnshared(for asker: Container) throws -> AnyBox {
-    let frame = Frame(.passing, self, asker)
-    defer { frame.close() }
-    if let chain = frame.caller?.chain {
-      // With other arguments the recursion may end, as for a tree; limit it before the stack does.
-      let own = chain.indices.filter { chain[$0].entry === self && !chain[$0].isOver }
-      if let outer = own.first(where: { chain[$0].container === asker })
-        ?? own.dropFirst(Self.maximumDepth).first
-      {
-        let path = chain[...outer].reversed().compactMap(\.entry?.label)
-        throw InjectionError.circular(path + [label])
+    var detours = Detours()
+    while true {
+      let frame = Frame(.passing, self, asker)
+      let made = Result {
+        defer { frame.close() }
+        try refuseRecursion(frame)
+        return try construct(frame)
       }
+      do { return try made.get() } catch { try detours.take(error, at: frame) }
     }
-    return try construct(frame)
+  }
+
+  private func refuseRecursion(_ frame: Frame) throws(InjectionError) {
+    let chain = frame.caller?.chain ?? []
+    let own = chain.indices.filter { chain[$0].entry === self && !chain[$0].isOver }
+    if let outer = own.first(where: { chain[$0].container === frame.container }) {
+      throw Frame.circular(chain[...outer].reversed())
+    }
+    // With other arguments the recursion may end, as for a tree; limit it before the stack does.
+    if let outer = own.dropFirst(Self.maximumDepth).first {
+      throw .circular(chain[...outer].reversed().compactMap(\.entry?.label) + [label])
+    }
   }
 
   /// The limit of a recipe's recursion with a new container each time.

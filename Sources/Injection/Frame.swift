@@ -106,8 +106,8 @@ extension Frame {
           return waiter
         }
         guard let other = Frame.breakCycle(cycle) else {
-          let wired = cycle.first { $0.early != nil }?.entry?.label
-          throw .circular((cycle + [self]).compactMap(\.entry?.label), wired)
+          throw .circular(
+            (cycle + [self]).compactMap(\.entry?.label), Frame.detour(cycle, waiter.frame))
         }
         woken.append(other)
       }
@@ -145,6 +145,24 @@ extension Frame {
       return waiter
     }
     return nil
+  }
+
+  /// The object of a cycle to make first: its early object breaks the cycle for the others, which
+  /// need it in their factories. Nil if there is none, or another of them is asynchronous.
+  private static func detour(_ cycle: [Frame], _ asker: Frame?) -> InjectionError.Pending? {
+    guard let wired = cycle.first(where: { $0.early != nil && $0.role == .making }),
+      let entry = wired.entry, let frame = cycle.first(where: { asker?.isWithin($0) ?? false }),
+      cycle.allSatisfy({ $0 === wired || $0.entry?.recipe.makeLater == nil })
+    else { return nil }
+    return InjectionError.Pending(entry: entry, container: wired.container, frame: frame)
+  }
+
+  /// The error of a frame's object that needs itself.
+  ///
+  /// - Parameter cycle: the frames from the outer construction of the object to the inner one.
+  static func circular(_ cycle: [Frame]) -> InjectionError {
+    let path = (cycle + cycle.prefix(1)).compactMap(\.entry?.label)
+    return lock.withLock { _ in .circular(path, detour(cycle, cycle.last)) }
   }
 
   func publish(early: AnyBox) { Frame.lock.withLock { _ in self.early = early } }

@@ -109,6 +109,6 @@ public func inject<T: Sendable>(_ key: Container.Key<T> = Container.Key()) -> T 
 }
 
 /// The only place that traps.
-private func required<T>(_ supply: () throws -> T) -> T {
+func required<T>(_ supply: () throws -> T) -> T {
   do { return try supply() } catch { fatalError("\(error)") }
 }

@@ -14,6 +14,8 @@ public struct InjectionError: Error, CustomStringConvertible {
     case circular = "it depends on itself"
     /// The object's recipe is asynchronous and has not run yet.
     case notReady = "its recipe is asynchronous and has not run yet"
+    /// The object is transient or weak, so that reading it could run its recipe.
+    case notKept = "the container does not keep it, and its recipe may fail"
     /// Only class instances can have weak references.
     case notAClass = "it is not a class instance, so it cannot be kept weakly"
     /// `handOff` found properties with equal names and different types, the `candidates`.
@@ -31,19 +33,22 @@ public struct InjectionError: Error, CustomStringConvertible {
   public internal(set) var candidates: [String] = []
   /// The single errors of the code `invalid`.
   public internal(set) var problems: [InjectionError] = []
-  /// The entry to make before a retry can succeed.
-  var pending: (entry: Entry, owner: Container)?
+  /// What to make before a retry can succeed.
+  var pending: Pending?
   /// The fix, in one sentence.
   public let cure: String
 
-  /// - Parameter wired: an object whose early construction would have broken the cycle.
-  static func circular(_ path: [String], _ wired: String? = nil) -> InjectionError {
+  struct Pending: Sendable {
+    let entry: Entry
+    let container: Container
+    /// The construction to retry; nil for the whole lookup.
+    var frame: Frame?
+  }
+
+  static func circular(_ path: [String], _ pending: Pending? = nil) -> InjectionError {
     InjectionError(
-      code: .circular, path: path,
-      cure: wired.map {
-        "Register and ask for \($0) first, or set every link of the cycle in `then:`."
-      }
-        ?? "Set the links in `then:`, or after the objects exist.")
+      code: .circular, path: path, pending: pending,
+      cure: "Set the links in `then:`, or after the objects exist.")
   }
 
   /// The key, the problem, the path, the candidates and the fix; then one line for each of

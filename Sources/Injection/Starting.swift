@@ -8,8 +8,10 @@ extension Container {
   /// then the others, in registration order. Afterwards `get` returns all of them without
   /// suspending.
   ///
+  /// - Returns: the singletons, as properties by the names of their keys.
   /// - Throws: the error of `validate()` or of a factory; then `start()` can be called again.
-  public func start() async throws {
+  @discardableResult
+  public func start() async throws -> Started {
     update { $0.failure = nil }
     do {
       try validate()
@@ -27,6 +29,7 @@ extension Container {
       throw failure
     }
     for waiter in update({ ($0.isFinished, $0.failure) = (true, nil) }) { waiter.finish() }
+    return Started(container: self)
   }
 
   /// Changes the state, and releases the old one without the lock.

@@ -72,6 +72,14 @@ func starting() async throws {
   print(type(of: database))
 }
 
+func singletonsAsProperties() async throws {
+  let container = Container()
+  container.register(.main) { _ in RealAPI(host: "main") }
+  container.register(.backup) { _ in RealAPI(host: "backup") }
+  let app = try await container.start()
+  print(app.main.host, app.backup.host)
+}
+
 func testsAndContexts() throws {
   let container = Container(network, shops)
   try container.validate()

@@ -50,7 +50,7 @@ extension AlchemicMapTests {
   @Test("self-start on a background thread") func selfStart() async throws {
     let made = Counter()
     container.register { _ in made.up() }
-    try await Task.detached { [container] in try await container.start() }.value
+    _ = try await Task.detached { [container] in try await container.start() }.value
     #expect(made.value == 1)
   }
 

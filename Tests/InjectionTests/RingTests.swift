@@ -57,18 +57,6 @@ import Testing
     }
   }
 
-  @Test func theCureOfAMixedCycleSaysWhatToAskForFirst() throws {
-    let container = Container()
-    container.register(make: { _ in Node() }) { _, c in _ = try c.get(OtherKey()) }
-    container.register { c in Other(try c.get(NodeKey())) }
-    let error = injectionError { _ = try container.get(OtherKey()) }
-    #expect(error?.path == ["Other", "Node", "Other"])
-    #expect(
-      error?.cure == "Register and ask for Node first, or set every link of the cycle in `then:`.")
-    #expect(throws: Never.self) { try container.get(NodeKey()) }
-    #expect(throws: Never.self) { try container.get(OtherKey()) }
-  }
-
   @Test func whatWasMadeWithAnObjectThatFailedIsMadeAgainWithTheNextOne() throws {
     let container = Container()
     let tries = Counter()

@@ -27,6 +27,7 @@ import Testing
         true ["main", "backup"]
         Ada x
         Database
+        main backup
         mock
         example.org Ada
         true
