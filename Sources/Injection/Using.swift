@@ -50,7 +50,10 @@ extension Container {
   /// An `Injectable` object is injected before the container publishes it; call this on the actor
   /// on which it conforms. Registers a new key; `set(nil, for:)` declares one for `validate()`.
   ///
-  /// - Parameter weak: whether the container only keeps a weak reference.
+  /// - Parameters:
+  ///   - value: the object; nil for none.
+  ///   - key: identifies it, by default by its type alone.
+  ///   - weak: whether the container only keeps a weak reference.
   /// - Throws: `InjectionError`, with `notAClass` for a weak value that is not a class instance, or
   ///   an error of the injection; then nothing changes.
   public func set<T: Sendable>(

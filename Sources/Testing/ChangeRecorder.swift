@@ -57,7 +57,9 @@ public final class ChangeRecorder: Sendable {
 
   /// Waits for the first change of a key, or returns a recorded one.
   ///
-  /// - Parameter limit: the time to wait at most.
+  /// - Parameters:
+  ///   - key: the key, exactly as it is stored.
+  ///   - limit: the time to wait at most.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
   @discardableResult
   public func waitFor(

@@ -48,18 +48,12 @@ import Testing
   }
 
   @Test func everyArticleIsComparedAndShort() throws {
-    #expect(try Project.files(in: ["Sources"], ".md") == Self.articles.map(\.article).sorted())
-    for article in try Project.files(in: ["Sources/Keepsake"], ".md") {
+    // What only sorts a symbol's members has nothing to compare, and the tutorial has its own test.
+    let articles = try Project.files(in: ["Sources"], ".md")
+      .filter { !$0.contains("/Symbols/") && !$0.hasSuffix("/Tutorial.md") }
+    #expect(articles == Self.articles.map(\.article).sorted())
+    for article in articles where article.hasPrefix("Sources/Keepsake/") {
       #expect(try Project.text(article).split(separator: "\n").count <= 150, "\(article)")
-    }
-  }
-
-  @Test func everyLinkOfTheCatalogLeadsToAnArticle() throws {
-    let articles = try Project.files(in: ["Sources/Keepsake"], ".md")
-    for article in articles {
-      for link in try Project.text(article).matches(of: /<doc:(\w+)>/) {
-        #expect(articles.contains("Sources/Keepsake/Keepsake.docc/\(link.1).md"), "\(link.0)")
-      }
     }
   }
 

@@ -11,6 +11,12 @@ enum Project {
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
 
+  /// What stands between the fences of a language in an article.
+  static func blocks(_ language: String, of file: String) throws -> [String] {
+    let parts = try text(file).components(separatedBy: "```\(language)\n")
+    return parts.dropFirst().map { $0.components(separatedBy: "```")[0] }
+  }
+
   /// Paths of files below some folders, relative to the root.
   static func files(in folders: [String], _ suffix: String) throws -> [String] {
     try folders.flatMap { folder in

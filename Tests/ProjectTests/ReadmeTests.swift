@@ -5,15 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct ReadmeTests {
-  private static func blocks(
-    _ language: String, of file: String = "README.md"
-  ) throws -> [String] {
-    let parts = try Project.text(file).components(separatedBy: "```\(language)\n")
-    return parts.dropFirst().map { $0.components(separatedBy: "```")[0] }
-  }
-
   @Test func everySwiftBlockIsCompiled() throws {
-    let blocks = try Self.blocks("swift")
+    let blocks = try Project.blocks("swift", of: "README.md")
     let programs = try ["hello", "two-devices"].map { name in
       try Project.text("Examples/\(name)/Sources/\(name)/main.swift")
     }
@@ -39,7 +32,7 @@ import Testing
   }
 
   @Test func theLinesForAManifestAreUnderstood() throws {
-    let lines = try Self.blocks("swift").filter { $0.hasPrefix(".p") }
+    let lines = try Project.blocks("swift", of: "README.md").filter { $0.hasPrefix(".p") }
     #expect(lines.count == 2)
     let folder = try TemporaryFolder()
     let manifest = """
@@ -58,51 +51,28 @@ import Testing
   }
 
   @Test func theProgramIsShownAtWork() throws {
-    #expect(try Self.blocks("console").first?.contains("$ two-devices\n") == true)
+    let session = try #require(try Project.blocks("console", of: "README.md").first)
+    #expect(session.contains("$ two-devices\n"))
   }
 
   @Test func everyTerminalSessionPrintsWhatItSays() throws {
+    // The tutorial's go on from each other, see `TutorialTests`.
     let articles = try Project.files(in: ["Sources"], ".md")
-    let sessions = try articles.flatMap { try Self.blocks("console", of: $0) }
-    for session in try Self.blocks("console") + sessions {
-      let folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("keepsake-readme-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
-      try FileManager.default.copyItem(
-        at: Project.root.appendingPathComponent("Examples/two-devices/Settings.bundle"),
-        to: folder.appendingPathComponent("Settings.bundle"))
-      try play(session, in: folder.path)
+      .filter { !$0.hasSuffix("/Tutorial.md") }
+    for file in ["README.md"] + articles {
+      for session in try Project.blocks("console", of: file) {
+        let terminal = try Terminal(bundle: "Examples/two-devices/Settings.bundle")
+        defer { terminal.close() }
+        try terminal.play(session)
+      }
     }
   }
 
-  /// Runs each line after `$ ` and compares what it prints with the lines up to the next.
-  private func play(_ session: String, in folder: String) throws {
-    let bin = URL(fileURLWithPath: try Command.kvsync.get()).deletingLastPathComponent().path
-    let steps = ("\n" + session).components(separatedBy: "\n$ ").dropFirst()
-    #expect(!steps.isEmpty)
-    for step in steps {
-      let lines = step.split(separator: "\n", omittingEmptySubsequences: true)
-      let command = try #require(lines.first)
-        .replacingOccurrences(of: "two-devices", with: "readme-program")
-      let result = try Command.run(
-        Command.find("sh"), ["-c", "PATH='\(bin)':$PATH; \(command)"], in: folder)
-      #expect(result.code == 0, "\(command): \(result.stderr)")
-      #expect(result.stdout == lines.dropFirst().map { $0 + "\n" }.joined(), "\(command)")
-    }
-  }
-
-  @Test func whatItShowsAndLinksToIsThere() throws {
-    let readme = try Project.text("README.md")
-    let shown = try #require(try Self.blocks("", of: "README.md").first { $0.hasPrefix("\"vol") })
-    let article = try Self.blocks("", of: "Sources/Keepsake/Keepsake.docc/Layers.md")
+  @Test func whatExplainsAValueIsTheArticles() throws {
+    let blocks = try Project.blocks("", of: "README.md")
+    let shown = try #require(blocks.first { $0.hasPrefix("\"vol") })
+    let article = try Project.blocks("", of: "Sources/Keepsake/Keepsake.docc/Layers.md")
     #expect(article.contains(shown))
-    let others = try ["CONTRIBUTING.md", "CHANGELOG.md"].map(Project.text).joined()
-    for link in (readme + others).matches(of: /\](?:\(|: )([^#)\s]+)/)
-    where !link.1.hasPrefix("https://") {
-      let path = Project.root.appendingPathComponent(String(link.1)).path
-      #expect(FileManager.default.fileExists(atPath: path), "\(link.1)")
-    }
   }
 
   @Test func aProgramOnTheMainActorUsesSettings() throws {
