@@ -158,6 +158,13 @@ let package = Package(
     .executableTarget(
       name: "comparison-program", dependencies: ["Keepsake"],
       path: "Examples/beside-userdefaults/Sources/beside-userdefaults"),
+    // The tutorial's program and its tests.
+    .executableTarget(
+      name: "reading-list", dependencies: ["Keepsake"],
+      path: "Examples/reading-list/Sources/reading-list"),
+    .testTarget(
+      name: "ReadingListTests", dependencies: ["reading-list", "Keepsake", "KeepsakeTesting"],
+      path: "Examples/reading-list/Tests/ReadingListTests"),
     // The same, where everything is on the main actor unless it says otherwise.
     .executableTarget(
       name: "main-actor-program", dependencies: ["Keepsake"],
@@ -166,7 +173,7 @@ let package = Package(
       name: "ProjectTests",
       dependencies: [
         "TestSupport", "hello-program", "readme-program", "comparison-program", "screens-program",
-        "main-actor-program", "injection-probe", "kvsync",
+        "main-actor-program", "injection-probe", "reading-list", "kvsync",
       ],
       path: "Tests/ProjectTests"),
     // Bundles and property lists to read, for the tests of both modules.
