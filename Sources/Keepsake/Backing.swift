@@ -15,7 +15,7 @@ final class Backing: Sendable {
   /// Of every write to this store.
   let durability: Durability
   /// Of the writes on this device.
-  private let limits: StoreLimits?
+  let limits: StoreLimits?
   let refusals = Refusals()
 
   private let location: StoreLocation
@@ -86,9 +86,32 @@ final class Backing: Sendable {
     return value
   }
 
+  /// The same of several keys, of one moment.
+  func values(_ keys: [String]) throws(KeepsakeError) -> [StoredValue?] {
+    let keys = keys.map(ByteText.init)
+    let known = cache.withLock { cache -> [StoredValue?]? in
+      guard cache.state?.isCurrent == true else { return nil }
+      let known = keys.compactMap { cache.values[$0] }
+      return known.count == keys.count ? known : nil
+    }
+    if let known { return known }
+    guard let state else { return try layers.values(keys) }
+    let values = try layers.values(keys)
+    cache.withLock { cache in
+      guard isHere(state) else { return }
+      for (key, value) in zip(keys, values) { cache.keep(value, of: key, as: state) }
+    }
+    return values
+  }
+
   /// Where the value of a key comes from.
   func explanation(_ key: String) throws(KeepsakeError) -> SettingExplanation {
     SettingExplanation(store: store, key: key, layers: try layers.explanation(ByteText(key)))
+  }
+
+  /// The same of several keys, of one moment.
+  func explanations(_ keys: [String]) throws(KeepsakeError) -> [SettingExplanation] {
+    try device.core.read { _ in try keys.map(explanation) }
   }
 
   /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device

@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeDevice
 import KeepsakeValues
 
 /// A setting whose value's type is not known: what a store binds.
 protocol BindableSetting: AnyObject {
   var explicitKey: String? { get }
+  /// The members of a setting that is stored member by member; nil for others.
+  func fields(within limits: StoreLimits?) throws(SettingDeclarationError) -> Fields?
   /// - Returns: false when this setting belongs to another store already.
-  func bind(to backing: Backing, key: String) -> Bool
-  /// Why a stored value cannot be read; nil if it can.
-  func problem(reading value: StoredValue) -> String?
-  /// The type of the value.
-  var typeName: String { get }
+  func bind(to binding: SettingSlot.Binding) -> Bool
+  /// What this setting stores: its value, or each of its members.
+  ///
+  /// - Parameter key: of a setting that is one value.
+  func declaredKeys(_ key: String) -> [DeclaredKey]
+}
+
+/// A key of a setting: that of its value, or of a member.
+struct DeclaredKey {
+  let key: String
+  /// The type of the value, as Swift prints it.
+  let type: String
   /// The default as it would be stored, or why it cannot be.
-  var storedDefault: (value: StoredValue?, problem: String?) { get }
+  let stored: (value: StoredValue?, problem: String?)
+  /// Why a stored value cannot be read; nil if it can.
+  let problem: (_ reading: StoredValue) -> String?
 }

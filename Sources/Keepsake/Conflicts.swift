@@ -66,14 +66,24 @@ extension SettingsStore {
 
 extension Setting {
   /// What this setting lost in a conflict; nil when the conflict is about another key, or what was
-  /// lost is a deletion.
+  /// lost is a deletion. Of a setting that is stored member by member, the present value with the
+  /// member that was lost.
   ///
   /// - Throws: what `read()` throws for a value that is not of this type.
   public func lost(in conflict: Conflict) throws -> Value? {
     let bound = try bound()
-    let isMine =
-      conflict.store.isSameBytes(as: bound.backing.store) && conflict.key.isSameBytes(as: bound.key)
-    guard isMine else { return nil }
-    return try conflict.lost.map { try decode($0, bound, of: nil) }
+    guard conflict.store.isSameBytes(as: bound.backing.store), let lost = conflict.lost else {
+      return nil
+    }
+    guard let fields = bound.fields else {
+      return conflict.key.isSameBytes(as: bound.key) ? try decode(lost, bound, of: nil) : nil
+    }
+    return try fields.members.first { conflict.key.isSameBytes(as: $0.key) }.map { member in
+      var present = try bound.stored()?.members ?? [:]
+      present[member.name] = lost
+      return try value(of: present, fields, bound.backing) { failure in
+        if failure.key.isSameBytes(as: member.key) { throw failure }
+      }
+    }
   }
 }

@@ -8,23 +8,31 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-/// A change of the value of a key, from its reading to its writing.
+/// A value to store under a key, in place of what was read there.
+struct Replacement {
+  let key: String
+  let seen: StoredValue?
+  let new: StoredValue?
+}
+
+/// A change of a value, from its reading to its writing.
 struct InPlaceChange<Value> {
+  /// What was stored, and the value that it is.
+  typealias Reading = (stored: StoredValue?, value: Value)
+
   private let backing: Backing
+  /// Under which a failure is reported that is none of a single key.
   private let key: String
   private let core: Core
   /// Nil for a change that takes no turn.
   private let turn: ChangeTurn?
-  private let read: Result<(stored: StoredValue?, value: Value), any Error>
+  private let read: Result<Reading, any Error>
 
-  init(_ backing: Backing, _ key: String, _ decode: (StoredValue?) throws -> Value) {
+  init(_ backing: Backing, _ key: String, _ read: () throws -> Reading) {
     (self.backing, self.key, core) = (backing, key, backing.device.core)
     turn = core.shared.changes.begin(
       unless: core.versions.isInOurTransaction, waiting: Device.setterTimeout)
-    read = Result {
-      let stored = try backing.value(key)
-      return (stored, try decode(stored))
-    }
+    self.read = Result(catching: read)
   }
 
   /// Nil where it cannot be read.
@@ -33,11 +41,14 @@ struct InPlaceChange<Value> {
   }
 
   /// Stores the new value, or reports why it cannot.
-  func end(_ encode: () throws -> StoredValue?) {
+  ///
+  /// - Parameter replacements: what is to be stored instead of what was read.
+  func end(_ replacements: (Reading) throws -> [Replacement]) {
     defer { turn?.end() }
+    var key = key
     do {
       switch read {
-      case .success(let read): try replace(read.stored, by: encode)
+      case .success(let read): try replace(replacements(read)) { key = $0 }
       case .failure(let error): throw backing.failure(.write, error, key: key)
       }
     } catch {
@@ -45,16 +56,21 @@ struct InPlaceChange<Value> {
     }
   }
 
-  private func replace(_ seen: StoredValue?, by encode: () throws -> StoredValue?) throws {
-    let new = try encode()
+  private func replace(_ replacements: [Replacement], writing: (String) -> Void) throws {
+    guard !replacements.isEmpty else { return }
     try backing.transaction(backing.durability, waiting: Device.setterTimeout) {
-      guard backing.device.core === core, try backing.value(key) == seen else {
-        throw KeepsakeError(
-          .locked, path: backing.device.path,
-          "the value was changed while it was being changed here",
-          cure: "use update, which no other write interrupts")
+      for replacement in replacements {
+        writing(replacement.key)
+        guard backing.device.core === core, try backing.value(replacement.key) == replacement.seen
+        else {
+          throw KeepsakeError(
+            .locked, path: backing.device.path,
+            "the value was changed while it was being changed here",
+            cure: "use update, which no other write interrupts")
+        }
+        try backing.set(replacement.new, replacement.key)
       }
-      try backing.set(new, key)
+      writing(key)
     }
   }
 }

@@ -71,12 +71,20 @@ final class Layers: Sendable {
 
   /// The value of the first layer that has one.
   func value(_ key: ByteText) throws(KeepsakeError) -> StoredValue? {
-    try read { (stack) throws(KeepsakeError) in
-      for layer in stack {
-        if let value = try layer.value(key, device) { return value }
-      }
-      return nil
+    try read { (stack) throws(KeepsakeError) in try first(key, of: stack) }
+  }
+
+  /// The same of several keys, of one moment.
+  func values(_ keys: [ByteText]) throws(KeepsakeError) -> [StoredValue?] {
+    let stack = state.withLock { $0.stack }
+    return try device.core.read { _ in try keys.map { try first($0, of: stack) } }
+  }
+
+  private func first(_ key: ByteText, of stack: [Layer]) throws(KeepsakeError) -> StoredValue? {
+    for layer in stack {
+      if let value = try layer.value(key, device) { return value }
     }
+    return nil
   }
 
   /// Every key that has a value in some layer, with the value of the first such layer.

@@ -34,14 +34,14 @@ extension SettingsStore {
 }
 
 extension Setting {
-  /// Calls `handler` with the value after every commit that changed the key, until the result is
+  /// Calls `handler` with the value after every commit that changed the key, or a member's, until the result is
   /// released; also where an argument hides what was set. The value is read when `handler` is
   /// called, so it may be newer than the commit.
   ///
   /// - Throws: `SettingDeclarationError` if this setting is not a property of a store.
   public func observe(_ handler: @escaping @Sendable (Value) -> Void) throws -> ObservationToken {
     let bound = try bound()
-    return bound.backing.observe(.key(bound.key)) { [self] _ in handler(wrappedValue) }
+    return bound.backing.observe(.keys(bound.keys)) { [self] _ in handler(wrappedValue) }
   }
 
   /// The value now, and after each change.

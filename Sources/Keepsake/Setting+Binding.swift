@@ -5,11 +5,22 @@
 import KeepsakeValues
 
 extension Setting: BindableSetting {
-  func problem(reading value: StoredValue) -> String? {
-    problem { try codec.decode(value) }
+  func declaredKeys(_ key: String) -> [DeclaredKey] {
+    guard let fields = slot.binding?.fields else {
+      return [
+        DeclaredKey(key: key, type: "\(Value.self)", stored: storedDefault) { [self] value in
+          problem { try codec.decode(value) }
+        }
+      ]
+    }
+    return fields.members.map { member in
+      DeclaredKey(
+        key: member.key, type: member.type, stored: (fields.defaults[member.name], nil)
+      ) { [self] value in
+        problem { try codec.decode(fields.example(with: value, as: member)) }
+      }
+    }
   }
-
-  var typeName: String { "\(Value.self)" }
 
   var storedDefault: (value: StoredValue?, problem: String?) {
     var value: StoredValue?
@@ -27,7 +38,5 @@ extension Setting: BindableSetting {
     }
   }
 
-  func bind(to backing: Backing, key: String) -> Bool {
-    slot.bind(SettingSlot.Binding(backing: backing, key: key))
-  }
+  func bind(to binding: SettingSlot.Binding) -> Bool { slot.bind(binding) }
 }

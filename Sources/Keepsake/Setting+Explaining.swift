@@ -5,19 +5,30 @@ import KeepsakeValues
 
 extension Setting {
   /// Where the value comes from: every layer that has something to say, in the end the default
-  /// declared here; and whether the value in force can be read.
+  /// declared here; and whether the value in force can be read. Of a setting that is stored member
+  /// by member, the same of each, in `members`.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` if this
   ///   setting is not a property of a store.
   public func explain() throws -> SettingExplanation {
     let bound = try bound()
-    var explanation = try bound.backing.explanation(bound.key)
-    if let value = explanation.inForce?.value {
-      explanation.problem = problem { try decode(inForce: value, bound) }
+    var explanations = try bound.backing.explanations(bound.keys)
+    let inForce = bound.form(of: explanations.map { $0.inForce?.value })
+    var failures: [SettingFailure] = []
+    do {
+      _ = try decode(inForce: inForce, bound) { failures.append($0) }
+    } catch let failure as SettingFailure {
+      failures.append(failure)
     }
-    let (value, problem) = storedDefault
-    explanation.layers.append(SettingExplanation.Layer(value, .declared(problem: problem)))
-    return explanation
+    for (place, key) in declaredKeys(bound.key).enumerated() {
+      let failure = failures.first { $0.key.isSameBytes(as: key.key) }
+      explanations[place].problem = failure.map { "\($0.cause)" }
+      explanations[place].layers.append(
+        SettingExplanation.Layer(key.stored.value, .declared(problem: key.stored.problem)))
+    }
+    guard bound.fields != nil else { return explanations[0] }
+    return SettingExplanation(
+      store: bound.backing.store, key: bound.key, layers: [], members: explanations)
   }
 
   /// Whether nothing was set: the value is a registered one, a seed or the default declared here.
@@ -28,7 +39,9 @@ extension Setting {
   public var isDefault: Bool {
     get throws {
       let bound = try bound()
-      return try bound.backing.explanation(bound.key).inForce?.source.isDefault ?? true
+      return try bound.backing.explanations(bound.keys).allSatisfy {
+        $0.inForce?.source.isDefault ?? true
+      }
     }
   }
 }

@@ -66,10 +66,11 @@ public final class Setting<Value: Sendable>: Sendable {
     }
     set {
       guard let bound = slot.binding else { return Self.reportUnbound() }
+      var key = bound.key
       do {
-        try write(newValue, bound, waiting: Device.setterTimeout)
+        try write(newValue, bound, waiting: Device.setterTimeout) { key = $0 }
       } catch {
-        bound.backing.reportWrite(bound.key, error)
+        bound.backing.reportWrite(key, error)
       }
     }
     _modify {
@@ -83,7 +84,8 @@ public final class Setting<Value: Sendable>: Sendable {
 
   public var projectedValue: Setting<Value> { self }
 
-  /// The key under which the value is stored: as declared, else the property's name.
+  /// The key under which the value is stored: as declared, else the property's name. Of a setting
+  /// that is stored member by member, what the members' keys begin with.
   ///
   /// - Throws: `SettingDeclarationError` if this setting is not a property of a store.
   public func key() throws -> String { try bound().key }
@@ -130,17 +132,21 @@ public final class Setting<Value: Sendable>: Sendable {
   ///
   /// - Throws: `KeepsakeError`; then the store holds what it held.
   public func reset() throws {
-    let bound = try bound()
-    try bound.backing.set(nil, bound.key)
+    try bound().reset()
   }
 
+  /// - Parameter writing: is told under which key it writes.
   private func write(
-    _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration? = nil
+    _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration? = nil,
+    writing: (String) -> Void = { _ in }
   ) throws {
+    guard bound.fields == nil else {
+      return try writeMembers(value, bound, waiting: limit, writing: writing)
+    }
     try bound.backing.write(value, declaration(bound), waiting: limit)
   }
 
-  private func declaration(_ bound: SettingSlot.Binding) -> SettingKey<Value> {
+  func declaration(_ bound: SettingSlot.Binding) -> SettingKey<Value> {
     SettingKey(bound.key, defaultValue, codec)
   }
 
@@ -148,23 +154,29 @@ public final class Setting<Value: Sendable>: Sendable {
     // For those who track what is read.
     _ = slot.known
     return slot.binding.map { bound in
-      InPlaceChange(bound.backing, bound.key) { try decode(inForce: $0, bound) }
+      InPlaceChange(bound.backing, bound.key) { try readForChange(bound) }
     }
   }
 
   private func endChange(_ change: InPlaceChange<Value>?, _ value: Value) {
     guard let change, let bound = slot.binding else { return Self.reportUnbound() }
-    change.end { try bound.backing.encode(value, declaration(bound)) }
+    change.end { try replacements(of: $0, by: value, bound) }
   }
 
   private func read(_ bound: SettingSlot.Binding) throws -> Value {
-    try bound.backing.read(declaration(bound))
+    try decode(inForce: bound.stored(), bound)
   }
 
+  /// - Parameter failing: of members only, see `value(of:_:_:failing:)`.
   func decode(
-    inForce stored: StoredValue?, _ bound: SettingSlot.Binding
+    inForce stored: StoredValue?, _ bound: SettingSlot.Binding,
+    failing: (SettingFailure) throws -> Void = { throw $0 }
   ) throws -> Value {
-    try bound.backing.decode(inForce: stored, declaration(bound))
+    if let fields = bound.fields {
+      guard let stored else { return defaultValue }
+      return try value(of: stored.members, fields, bound.backing, failing: failing)
+    }
+    return try bound.backing.decode(inForce: stored, declaration(bound))
   }
 
   /// - Parameter argument: the launch argument that has the value; nil for another layer's.
@@ -178,13 +190,18 @@ public final class Setting<Value: Sendable>: Sendable {
   private func value(_ bound: SettingSlot.Binding) -> Value {
     do {
       let origin = bound.backing.state
-      let value = try read(bound)
+      let value = try readable(bound.stored(), bound)
       if let origin { slot.keep(Box(value), as: origin) }
       return value
     } catch {
       bound.backing.reportRead(bound.key, error)
       return defaultValue
     }
+  }
+
+  /// As `decode`, with a report of each member that cannot be read.
+  private func readable(_ stored: StoredValue?, _ bound: SettingSlot.Binding) throws -> Value {
+    try decode(inForce: stored, bound) { bound.backing.reportRead($0.key, $0) }
   }
 
   /// Wakes after each commit that changed the key.
@@ -194,7 +211,7 @@ public final class Setting<Value: Sendable>: Sendable {
         Self.reportUnbound()
         return continuation.finish()
       }
-      let observation = bound.backing.observe(.key(bound.key)) { _ in continuation.yield() }
+      let observation = bound.backing.observe(.keys(bound.keys)) { _ in continuation.yield() }
       continuation.onTermination = { _ in observation.cancel() }
     }
   }
@@ -203,7 +220,7 @@ public final class Setting<Value: Sendable>: Sendable {
   /// getter reports.
   var stored: StoredValue? {
     guard let bound = slot.binding else { return nil }
-    return switch Result(catching: { try bound.backing.value(bound.key) }) {
+    return switch Result(catching: { try bound.stored() }) {
     case .success(let value): value
     case .failure: nil
     }
@@ -217,8 +234,8 @@ public final class Setting<Value: Sendable>: Sendable {
     }
     var stored: StoredValue?
     do {
-      stored = try bound.backing.value(bound.key)
-      return (stored, try decode(inForce: stored, bound))
+      stored = try bound.stored()
+      return (stored, try readable(stored, bound))
     } catch {
       bound.backing.reportRead(bound.key, error)
       return (stored, defaultValue)

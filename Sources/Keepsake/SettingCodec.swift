@@ -8,6 +8,8 @@ import KeepsakeValues
 /// allocates nothing.
 enum SettingCodec<Value: Sendable>: Sendable {
   case hooks(any SettingHooks<Value>.Type)
+  /// Of a setting that is stored member by member.
+  case members(any MemberHooks<Value>.Type)
   case transformer(Transformer<Value>)
   /// By a transformer of the wrapped value.
   case closures(
@@ -17,6 +19,8 @@ enum SettingCodec<Value: Sendable>: Sendable {
   init() where Value: BackingStoreConvertible { self = .hooks(OwnHooks<Value>.self) }
 
   init() where Value: OptionalBackingStoreConvertible { self = .hooks(OptionalHooks<Value>.self) }
+
+  init(membersOf type: Value.Type) where Value: Codable { self = .members(CodedHooks<Value>.self) }
 
   /// By a transformer of the value, which may be one of an optional: to Swift `.codable` is that.
   init(_ transformer: Transformer<Value>) { self = .transformer(transformer) }
@@ -30,6 +34,7 @@ enum SettingCodec<Value: Sendable>: Sendable {
   func decode(_ stored: StoredValue) throws -> Value {
     switch self {
     case .hooks(let hooks): try hooks.decode(stored)
+    case .members(let hooks): try hooks.decode(stored)
     case .transformer(let transformer): try transformer.fromBackingStore(stored)
     case .closures(let decode, _): try decode(stored)
     }
@@ -38,6 +43,7 @@ enum SettingCodec<Value: Sendable>: Sendable {
   func encode(_ value: Value) throws -> StoredValue? {
     switch self {
     case .hooks(let hooks): return try hooks.encode(value)
+    case .members(let hooks): return try hooks.encode(value)
     case .transformer(let transformer):
       if let optional = Value.self as? any Nilable.Type, optional.isNil(value) { return nil }
       return try transformer.toBackingStore(value)
@@ -51,6 +57,14 @@ protocol SettingHooks<Value>: SendableMetatype {
   associatedtype Value
   static func decode(_ stored: StoredValue) throws -> Value
   static func encode(_ value: Value) throws -> StoredValue?
+}
+
+/// The hooks of a type that is stored member by member.
+protocol MemberHooks<Value>: SettingHooks {
+  /// The members of a value.
+  ///
+  /// - Parameter encoded: what some value encodes.
+  static func members(_ encoded: [String: StoredValue]) throws -> CodedMembers
 }
 
 private enum OwnHooks<Value: BackingStoreConvertible>: SettingHooks {
@@ -69,11 +83,20 @@ private enum OptionalHooks<Value: OptionalBackingStoreConvertible>: SettingHooks
   }
 }
 
+/// Member by member, as the type codes itself.
+private enum CodedHooks<Value: Codable>: MemberHooks {
+  static func decode(_ stored: StoredValue) throws -> Value { try stored.decoded(as: Value.self) }
+  static func encode(_ value: Value) throws -> StoredValue? { try StoredValue(coding: value) }
+  static func members(_ encoded: [String: StoredValue]) throws -> CodedMembers {
+    try CodedMembers(of: Value.self, decoding: encoded)
+  }
+}
+
 /// An optional, whatever it wraps.
-private protocol Nilable: SendableMetatype {
+protocol Nilable: SendableMetatype {
   static func isNil(_ value: Any) -> Bool
 }
 
 extension Optional: Nilable {
-  fileprivate static func isNil(_ value: Any) -> Bool { value as? Wrapped == nil }
+  static func isNil(_ value: Any) -> Bool { value as? Wrapped == nil }
 }

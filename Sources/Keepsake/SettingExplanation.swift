@@ -23,6 +23,8 @@ public struct SettingExplanation: Sendable, Hashable {
   /// Why the setting cannot read the value in force, so that a property gives its default; nil when
   /// it can, and where no setting was asked.
   public internal(set) var problem: String?
+  /// Of a setting that is stored member by member: that of each member. It has no layers itself.
+  public internal(set) var members: [SettingExplanation] = []
 
   /// The layer whose value counts: the first that has one; for a setting in the end its default,
   /// which may be nil. Nil when there is none.
@@ -93,6 +95,7 @@ public struct SettingExplanation: Sendable, Hashable {
 
 extension SettingExplanation: CustomStringConvertible {
   public var description: String {
+    guard members.isEmpty else { return members.map(\.description).joined(separator: "\n") }
     let inForce = layers.firstIndex { $0 == self.inForce }
     let lines = layers.enumerated().map { index, layer in
       (index == inForce ? "* " : "  ") + "\(layer)"

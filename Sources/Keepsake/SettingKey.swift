@@ -83,9 +83,17 @@ extension SettingsStore {
     }
     _modify {
       backing.tracking?.key(key.name).access()
-      let change = InPlaceChange(backing, key.name) { try backing.decode(inForce: $0, key) }
+      let change = InPlaceChange(backing, key.name) {
+        let stored = try backing.value(key.name)
+        return (stored, try backing.decode(inForce: stored, key))
+      }
       var value = change.value ?? key.defaultValue
-      defer { change.end { try backing.encode(value, key) } }
+      defer {
+        change.end { read in
+          let new = try backing.encode(value, key)
+          return [Replacement(key: key.name, seen: read.stored, new: new)]
+        }
+      }
       yield &value
     }
   }

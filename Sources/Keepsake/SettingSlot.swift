@@ -4,13 +4,17 @@
 // generic would look the type up at each read, which costs many times the read.
 
 import KeepsakeDevice
+import KeepsakeValues
 import Synchronization
 
 /// The place of a setting in a store, and what was last read there.
 final class SettingSlot: Sendable {
   struct Binding {
     let backing: Backing
+    /// What the keys of the members begin with, if there are `fields`.
     let key: String
+    /// Of a value that is stored member by member.
+    var fields: Fields?
   }
 
   private struct State {
@@ -41,7 +45,7 @@ final class SettingSlot: Sendable {
     state.withLock { state in
       guard state.binding == nil else { return false }
       state.binding = binding
-      state.tracked = binding.backing.tracking?.key(binding.key)
+      state.tracked = binding.backing.tracking?.key(of: binding.keys)
       return true
     }
   }
@@ -66,6 +70,31 @@ final class SettingSlot: Sendable {
     // Either may go here, and what it holds may read this very setting. An optimiser that knows no
     // further use would let them go where they were last used, which is within the lock.
     withExtendedLifetime((known, last)) {}
+  }
+}
+
+extension SettingSlot.Binding {
+  var keys: [String] { fields?.members.map(\.key) ?? [key] }
+
+  /// What is in force: of members, a dictionary of those that some layer has.
+  func stored() throws(KeepsakeError) -> StoredValue? {
+    try fields == nil ? backing.value(key) : form(of: backing.values(keys))
+  }
+
+  /// - Parameter values: one for each key.
+  func form(of values: [StoredValue?]) -> StoredValue? {
+    guard let fields else { return values.first ?? nil }
+    let found = zip(fields.members, values).compactMap { member, value in
+      value.map { (member.name, $0) }
+    }
+    return found.isEmpty ? nil : .dictionary(Dictionary(uniqueKeysWithValues: found))
+  }
+
+  func reset() throws {
+    guard fields != nil else { return try backing.set(nil, key) }
+    try backing.transaction(backing.durability) {
+      for key in keys { try backing.set(nil, key) }
+    }
   }
 }
 

@@ -39,12 +39,14 @@ extension SettingsStore {
   /// A row fits a setting when the setting can read its default and each of its choices, for a
   /// slider any real in its range too. Reads and writes nothing.
   ///
+  /// Members of a setting that is stored member by member count as settings.
+  ///
   /// - Returns: properties in the order of their declaration, then rows without one in the
   ///   bundle's.
   public func differences(from bundle: SettingsBundle) -> [SettingsDifference] {
     let rows = bundle.declarations
     let properties = storedProperties
-    let keys = Set(properties.filter { $0.setting != nil }.map { ByteText($0.key) })
+    let keys = Set(properties.flatMap(\.keys).map { ByteText($0.key) })
     let missing = rows.filter { !keys.contains(ByteText($0.key)) }
     return properties.flatMap { $0.differences(from: rows) } + missing.map(SettingsDifference.init)
   }
@@ -52,7 +54,7 @@ extension SettingsStore {
 
 extension StoredProperty {
   fileprivate func differences(from rows: [SettingsBundle.Declaration]) -> [SettingsDifference] {
-    guard let setting else {
+    guard setting != nil else {
       return [
         SettingsDifference(
           kind: .notASetting, key: key,
@@ -60,6 +62,12 @@ extension StoredProperty {
             + " declare it with @Setting, or compute it")
       ]
     }
+    return keys.flatMap { $0.differences(from: rows) }
+  }
+}
+
+extension DeclaredKey {
+  fileprivate func differences(from rows: [SettingsBundle.Declaration]) -> [SettingsDifference] {
     let own = rows.filter { ByteText($0.key) == ByteText(key) }
     if own.isEmpty {
       return [
@@ -69,7 +77,7 @@ extension StoredProperty {
       ]
     }
     return own.compactMap { row in
-      let problems = row.values.compactMap(setting.problem)
+      let problems = row.values.compactMap(problem)
       return problems.first.map {
         SettingsDifference(
           kind: .typesDisagree, key: key,

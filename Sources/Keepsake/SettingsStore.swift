@@ -14,7 +14,7 @@ open class SettingsStore: @unchecked Sendable {
   let lifelong = Lifelong()
 
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` when two
-  ///   properties have one key.
+  ///   properties have one key, or one cannot be stored member by member.
   init(
     device: Device, store: String, arguments: LaunchArguments = .none,
     registered: RegisteredDefaults? = nil, bundle: SettingsBundle? = nil, durability: Durability,
@@ -68,9 +68,12 @@ open class SettingsStore: @unchecked Sendable {
       }
     }
     _modify {
-      let change = InPlaceChange(backing, key) { $0 }
+      let change = InPlaceChange(backing, key) {
+        let stored = try backing.value(key)
+        return (stored, stored)
+      }
       var value = change.value ?? nil
-      defer { change.end { value } }
+      defer { change.end { [Replacement(key: key, seen: $0.stored, new: value)] } }
       yield &value
     }
   }
@@ -124,21 +127,34 @@ extension SettingsStore {
     var keys: Set<ByteText> = []
     for property in storedProperties {
       guard let setting = property.setting else { continue }
-      guard keys.insert(ByteText(property.key)).inserted else {
-        throw declaration(
-          "the key \"\(property.key)\" is there twice; give each setting a key of its own")
+      let fields = try fields(of: setting, property)
+      for key in fields?.members.map(\.key) ?? [property.key] {
+        guard keys.insert(ByteText(key)).inserted else {
+          throw declaration("the key \"\(key)\" is there twice; give each setting a key of its own")
+        }
       }
-      try bind(setting, key: property.key)
+      try bind(setting, key: property.key, fields)
+    }
+  }
+
+  private func fields(
+    of setting: some BindableSetting, _ property: StoredProperty
+  ) throws(SettingDeclarationError) -> Fields? {
+    do throws(SettingDeclarationError) {
+      return try setting.fields(within: backing.limits)
+    } catch {
+      throw declaration(
+        "the setting \"\(property.name)\" cannot be stored member by member: \(error)")
     }
   }
 
   func bind(
-    _ setting: some BindableSetting, key: String
+    _ setting: some BindableSetting, key: String, _ fields: Fields? = nil
   ) throws(SettingDeclarationError) {
-    guard !key.isEmpty else {
+    guard !key.isEmpty || fields != nil else {
       throw declaration("the key of a setting is empty; give it one")
     }
-    guard setting.bind(to: backing, key: key) else {
+    guard setting.bind(to: SettingSlot.Binding(backing: backing, key: key, fields: fields)) else {
       throw declaration(
         "the setting \"\(key)\" belongs to another store; make one for each instance")
     }

@@ -5,12 +5,13 @@
 
 public import KeepsakeValues
 
-/// A setting as a settings class declares it: for tools that list or document settings.
+/// A setting as a settings class declares it, or a member of one that is stored member by member:
+/// for tools that list or document settings.
 public struct SettingDeclaration: Sendable, Hashable {
   public let key: String
   /// The property's name.
   public let property: String
-  /// The property's type, as Swift prints it: `Optional<String>`.
+  /// The type of the property or the member, as Swift prints it: `Optional<String>`.
   public let type: String
   /// The default as it would be stored; nil for nil, and where it cannot be stored.
   public let defaultValue: StoredValue?
@@ -20,7 +21,15 @@ public struct SettingDeclaration: Sendable, Hashable {
 
 extension SettingsStore {
   /// The settings of this class: inherited ones first, else in the order of their declaration.
-  public var declarations: [SettingDeclaration] { storedProperties.compactMap(\.declaration) }
+  public var declarations: [SettingDeclaration] {
+    storedProperties.flatMap { property in
+      property.keys.map { key in
+        SettingDeclaration(
+          key: key.key, property: property.name, type: key.type, defaultValue: key.stored.value,
+          problem: key.stored.problem)
+      }
+    }
+  }
 
   /// Of the application's own classes, inherited ones first: what the library's keep for themselves
   /// does not count.
@@ -52,12 +61,8 @@ struct StoredProperty {
   /// The key of a setting, else the name.
   var key: String { setting?.explicitKey ?? name }
 
-  var declaration: SettingDeclaration? {
-    guard let setting else { return nil }
-    let (value, problem) = setting.storedDefault
-    return SettingDeclaration(
-      key: key, property: name, type: setting.typeName, defaultValue: value, problem: problem)
-  }
+  /// What the setting stores; nothing for a property that is none.
+  var keys: [DeclaredKey] { setting?.declaredKeys(key) ?? [] }
 
   /// A wrapped property is stored under its name with an underscore before it, a lazy one with
   /// `$__lazy_storage_$_`.

@@ -21,22 +21,31 @@ final class TrackedKey: Observable, Sendable {
 
 /// The tracked keys of one store.
 final class Tracking: Sendable {
-  private let keys = Mutex<[ByteText: TrackedKey]>([:])
+  private struct State {
+    var keys: [KeyFilter: TrackedKey] = [:]
+    var byName: [ByteText: [TrackedKey]] = [:]
+  }
 
-  /// The same for all settings of a key.
-  func key(_ name: String) -> TrackedKey {
-    let name = ByteText(name)
-    return keys.withLock { keys in
-      let key = keys[name] ?? TrackedKey()
-      keys[name] = key
+  private let state = Mutex(State())
+
+  /// The same for all settings of these keys.
+  func key(of names: [String]) -> TrackedKey {
+    let filter = KeyFilter.keys(names)
+    return state.withLock { state in
+      if let key = state.keys[filter] { return key }
+      let key = TrackedKey()
+      state.keys[filter] = key
+      for name in names { state.byName[ByteText(name), default: []].append(key) }
       return key
     }
   }
 
   func didChange(_ changes: [SettingChange]) {
-    for change in changes {
-      // A notified observer reads again, and may track.
-      keys.withLock { $0[ByteText(change.key)] }?.didChange()
+    let changed = state.withLock { state in
+      changes.flatMap { state.byName[ByteText($0.key)] ?? [] }
     }
+    var told: Set<ObjectIdentifier> = []
+    // Without the lock: a notified observer reads again, and may track.
+    for key in changed where told.insert(ObjectIdentifier(key)).inserted { key.didChange() }
   }
 }

@@ -9,6 +9,8 @@
 struct StoredValueDecoder: Decoder {
   let value: StoredValue
   let codingPath: [any CodingKey]
+  /// Of the members of the whole value, for those who ask.
+  var record: MemberRecord?
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -29,7 +31,9 @@ struct StoredValueDecoder: Decoder {
     guard case .dictionary(let members) = value else {
       throw mismatch([String: Any].self, "dictionary")
     }
-    return KeyedDecodingContainer(StoredMembersDecoder(members: members, codingPath: codingPath))
+    record?.isKeyed = true
+    return KeyedDecodingContainer(
+      StoredMembersDecoder(members: members, codingPath: codingPath, record: record))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -90,15 +94,30 @@ extension StoredValueDecoder: SingleValueDecodingContainer {
 private struct StoredMembersDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let members: [String: StoredValue]
   let codingPath: [any CodingKey]
+  let record: MemberRecord?
 
-  var allKeys: [Key] { members.keys.compactMap(Key.init(stringValue:)) }
+  var allKeys: [Key] {
+    record?.isOpen = true
+    return members.keys.compactMap(Key.init(stringValue:))
+  }
 
-  func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
+  func contains(_ key: Key) -> Bool {
+    record?.note(key)
+    return members[key.stringValue] != nil
+  }
 
   /// A nil property has no member.
   func decodeNil(forKey key: Key) -> Bool { !contains(key) }
 
+  func decodeIfPresent<Value: Decodable>(
+    _ type: Value.Type, forKey key: Key
+  ) throws -> Value? {
+    record?.note(key, Value?.self)
+    return contains(key) ? try decode(type, forKey: key) : nil
+  }
+
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    record?.note(key, type)
     // An optional that was encoded without `encodeIfPresent`.
     if !contains(key), let optional = type as? any NilDecodable.Type,
       let absent = optional.absent as? Value
@@ -109,6 +128,7 @@ private struct StoredMembersDecoder<Key: CodingKey>: KeyedDecodingContainerProto
   }
 
   private func decoder(for key: any CodingKey) throws -> StoredValueDecoder {
+    record?.note(key)
     guard let value = members[key.stringValue] else {
       throw DecodingError.keyNotFound(
         key, DecodingError.Context(codingPath: codingPath, debugDescription: "no such member"))

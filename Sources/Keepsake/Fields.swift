@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A setting that is stored member by member: under which keys, and which types cannot be.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+/// The members of a value, each of which is stored under a key of its own.
+final class Fields: Sendable {
+  struct Member: Sendable {
+    let name: String
+    let key: String
+    /// As Swift prints it.
+    let type: String
+  }
+
+  /// In the order in which the type decodes them.
+  let members: [Member]
+  /// What the default encodes: a member that is nil is not in it.
+  let defaults: [String: StoredValue]
+
+  /// - Parameter limits: of the store.
+  init<Value>(
+    of defaultValue: Value, _ codec: SettingCodec<Value>,
+    members: ([String: StoredValue]) throws -> CodedMembers, prefix: String,
+    within limits: StoreLimits?
+  ) throws(SettingDeclarationError) {
+    if let problem = Self.problem(with: Value.self) { throw problem }
+    defaults = try Self.encoded(defaultValue, codec)
+    let found = try Self.members(Value.self, defaults, members)
+    self.members = found.members.map { member in
+      Member(name: member.name, key: prefix + member.name, type: member.type ?? "Any")
+    }
+    for member in self.members {
+      if member.key.isEmpty { throw Self.problem("the key of a member is empty; give a prefix") }
+      if let limits, member.key.utf8.count > limits.keyBytes {
+        throw Self.problem(
+          "the key \"\(member.key)\" is longer than the store's \(limits.keyBytes) bytes;"
+            + " give a shorter prefix")
+      }
+    }
+  }
+
+  /// The default with another value of one member.
+  func example(with value: StoredValue, as member: Member) -> StoredValue {
+    .dictionary(defaults.merging([member.name: value]) { $1 })
+  }
+
+  /// What a value stores.
+  ///
+  /// - Parameter encoded: what it encodes.
+  /// - Throws: `ValueError` for what the default's coding did not show.
+  func members(of encoded: StoredValue?) throws(ValueError) -> [String: StoredValue] {
+    guard case .dictionary(let found) = encoded else {
+      throw ValueError(
+        .invalid, "this value encodes no members, though the default does; use another type")
+    }
+    let names = Set(members.map { ByteText($0.name) })
+    if let stranger = found.keys.sorted().first(where: { !names.contains(ByteText($0)) }) {
+      throw ValueError(
+        .invalid,
+        "this value encodes a member \"\(stranger)\" that the default's coding did not ask for;"
+          + " decode it in every init(from:)")
+    }
+    return found
+  }
+}
+
+// MARK: - Types that cannot be stored so
+
+extension Fields {
+  private static func problem(_ sentence: String) -> SettingDeclarationError {
+    SettingDeclarationError(description: sentence)
+  }
+
+  private static func problem(with type: Any.Type) -> SettingDeclarationError? {
+    if type is AnyObject.Type {
+      return problem(
+        "\(type) is a class, so the store cannot know when a member changes; make it a structure")
+    }
+    if type is any Nilable.Type {
+      return problem("\(type) is an optional, and nil has no members; make its members optional")
+    }
+    return nil
+  }
+
+  private static func encoded<Value>(
+    _ defaultValue: Value, _ codec: SettingCodec<Value>
+  ) throws(SettingDeclarationError) -> [String: StoredValue] {
+    let encoded = Result { try codec.encode(defaultValue) }
+    switch encoded {
+    case .success(.dictionary(let members)): return members
+    case .success(let other):
+      let kind = other.map(\.kind.rawValue) ?? "nothing"
+      throw problem(
+        "\(Value.self) encodes no members but one value, of type \(kind); declare it without fields")
+    case .failure(let error): throw problem("its default cannot be stored: \(error)")
+    }
+  }
+
+  private static func members(
+    _ type: Any.Type, _ defaults: [String: StoredValue],
+    _ members: ([String: StoredValue]) throws -> CodedMembers
+  ) throws(SettingDeclarationError) -> CodedMembers {
+    let found: CodedMembers
+    do {
+      found = try members(defaults)
+    } catch {
+      throw problem("its default cannot be read back: \(error)")
+    }
+    guard !found.isOpen else {
+      throw problem(
+        "the members of \(type) differ from value to value, as those of a dictionary;"
+          + " declare it without fields")
+    }
+    guard found.isKeyed, !found.members.isEmpty else {
+      throw problem("\(type) has no members; declare it without fields")
+    }
+    return found
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A setting that is stored member by member. What is in force of it is a dictionary of those
+// members that some layer has; they are laid over what the default encodes, and decoded.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+extension Setting {
+  /// A structure that is stored member by member, so that two devices can change two members and
+  /// keep both:
+  ///
+  /// ```swift
+  /// struct Preferences: Codable { var name = "guest", volume = 5, nickname: String? }
+  ///
+  /// @Setting(fields: "prefs.") var prefs = Preferences()  // prefs.name, prefs.volume, …
+  /// ```
+  ///
+  /// A member's key is the prefix and its coding key, its value what a setting of its type stores,
+  /// a structure's too; nil has no entry. A write stores those members that differ from what was
+  /// read, in one step; other keys with the prefix, such as the members of a newer version, stay.
+  /// A member that cannot be read has the default's value, is reported under its own key, and is
+  /// not written unless it differs from the default; `read()` and `update(_:)` throw for it.
+  ///
+  /// The members are those of the type's `Codable` conformance; hooks of the type itself are not
+  /// called. The store cannot be made if the type encodes no members, if they differ from value to
+  /// value, or if another setting has the key of one. A value that encodes others than the default
+  /// is not written.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: the default, given by assignment.
+  ///   - prefix: what the members' keys begin with; it may be empty.
+  public convenience init(wrappedValue: Value, fields prefix: String) where Value: Codable {
+    self.init(wrappedValue, key: prefix, codec: SettingCodec(membersOf: Value.self))
+  }
+
+  func fields(within limits: StoreLimits?) throws(SettingDeclarationError) -> Fields? {
+    guard case .members(let hooks) = codec else { return nil }
+    return try Fields(
+      of: defaultValue, codec, members: hooks.members, prefix: explicitKey ?? "", within: limits)
+  }
+}
+
+// MARK: - Reading
+
+extension Setting {
+  /// The value of the members in force.
+  ///
+  /// - Parameter failing: is called for each member that cannot be read; unless it throws, that one
+  ///   has the default's value.
+  func value(
+    of inForce: [String: StoredValue], _ fields: Fields, _ backing: Backing,
+    failing: (SettingFailure) throws -> Void
+  ) rethrows -> Value {
+    let arguments = backing.layers.arguments
+    let isArgued = fields.members.contains { arguments[ByteText($0.key)] != nil }
+    if !isArgued, case .success(let value) = whole(fields.defaults.merging(inForce) { $1 }) {
+      return value
+    }
+    // One after the other; again as long as one was found, since one may need another.
+    var (laid, value) = (fields.defaults, defaultValue)
+    var rest = fields.members.filter { inForce[$0.name] != nil }
+    var failures: [SettingFailure] = []
+    var count = 0
+    repeat {
+      (count, failures) = (rest.count, [])
+      rest = rest.filter { member in
+        guard let stored = inForce[member.name] else { return false }
+        // The value may be another layer's.
+        let argument = arguments[ByteText(member.key)].flatMap { $0.value == stored ? $0 : nil }
+        func lay(_ stored: StoredValue) throws {
+          let new = laid.merging([member.name: stored]) { $1 }
+          (value, laid) = (try whole(new).get(), new)
+        }
+        do {
+          if let argument { try argument.read(lay) } else { try lay(stored) }
+          return false
+        } catch {
+          failures.append(
+            backing.failure(
+              .read, error, key: member.key, storedType: stored.kind, argument: argument?.position))
+          return true
+        }
+      }
+    } while rest.count < count && !rest.isEmpty
+    for failure in failures { try failing(failure) }
+    return value
+  }
+
+  private func whole(_ members: [String: StoredValue]) -> Result<Value, any Error> {
+    Result { try codec.decode(.dictionary(members)) }
+  }
+}
+
+// MARK: - Writing
+
+extension Setting {
+  /// What to store instead of what was read: of members, those that differ.
+  func replacements(
+    of read: InPlaceChange<Value>.Reading, by new: Value, _ bound: SettingSlot.Binding
+  ) throws -> [Replacement] {
+    let encoded = try bound.backing.encode(new, declaration(bound))
+    guard let fields = bound.fields else {
+      return [Replacement(key: bound.key, seen: read.stored, new: encoded)]
+    }
+    do {
+      let before = try fields.members(of: codec.encode(read.value))
+      let after = try fields.members(of: encoded)
+      let inForce = read.stored?.members ?? [:]
+      return fields.members.filter { before[$0.name] != after[$0.name] }.map {
+        Replacement(key: $0.key, seen: inForce[$0.name], new: after[$0.name])
+      }
+    } catch {
+      throw bound.backing.failure(.write, error, key: bound.key)
+    }
+  }
+
+  /// Writes the members that differ from those in force, as one step.
+  ///
+  /// - Parameter writing: is told under which key it writes.
+  func writeMembers(
+    _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration?,
+    writing: (String) -> Void
+  ) throws {
+    let backing = bound.backing
+    try backing.transaction(backing.durability, waiting: limit) {
+      for replacement in try replacements(of: readForChange(bound), by: value, bound) {
+        writing(replacement.key)
+        try backing.set(replacement.new, replacement.key)
+      }
+      writing(bound.key)
+    }
+  }
+
+  /// What is changed: of a structure, also if a member of it cannot be read, which is no reason to
+  /// refuse others.
+  func readForChange(_ bound: SettingSlot.Binding) throws -> InPlaceChange<Value>.Reading {
+    let stored = try bound.stored()
+    return (stored, try decode(inForce: stored, bound) { _ in })
+  }
+}
+
+extension StoredValue {
+  /// Those of a dictionary.
+  var members: [String: StoredValue] {
+    if case .dictionary(let members) = self { members } else { [:] }
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The members of a `Codable` type by its own coding. Decoding asks for every member, also for one
+// that is nil and was not encoded; so what it asks for is noted.
+
+/// Which members a `Codable` type has.
+package struct CodedMembers: Sendable {
+  package struct Member: Sendable {
+    package let name: String
+    /// As Swift prints it; nil where the coding does not tell.
+    package fileprivate(set) var type: String?
+  }
+
+  /// In the order in which the type decodes them; then those that it only encodes.
+  package fileprivate(set) var members: [Member] = []
+  /// False for a type that is decoded as something else than members, or by hooks.
+  package fileprivate(set) var isKeyed = false
+  /// Whether the type asks which members there are, as dictionaries and enumerations with
+  /// associated values do: then they are not known beforehand.
+  package fileprivate(set) var isOpen = false
+
+  /// - Parameter example: an encoded value, which the type can decode.
+  package init<Value: Decodable>(
+    of type: Value.Type, decoding example: [String: StoredValue]
+  ) throws {
+    let record = MemberRecord()
+    _ = try StoredValueDecoder.read(
+      by: { decoder in
+        try Value(
+          from: StoredValueDecoder(
+            value: decoder.value, codingPath: decoder.codingPath, record: record))
+      }, from: .dictionary(example))
+    self = record.found
+    let names = Set(members.map(\.name))
+    for name in example.keys.sorted() where !names.contains(name) {
+      members.append(Member(name: name))
+    }
+  }
+}
+
+/// What a decoder notes of the members that it is asked for. A class, because containers share it.
+final class MemberRecord {
+  fileprivate var found = CodedMembers()
+
+  var isKeyed: Bool {
+    get { found.isKeyed }
+    set { found.isKeyed = newValue }
+  }
+
+  var isOpen: Bool {
+    get { found.isOpen }
+    set { found.isOpen = newValue }
+  }
+
+  /// - Parameter type: nil when it is not known; of several the first counts.
+  func note(_ key: any CodingKey, _ type: Any.Type? = nil) {
+    let type = type.map { "\($0)" }
+    if let place = found.members.firstIndex(where: { $0.name == key.stringValue }) {
+      found.members[place].type = found.members[place].type ?? type
+    } else {
+      found.members.append(CodedMembers.Member(name: key.stringValue, type: type))
+    }
+  }
+}
+
+extension CodedMembers {
+  fileprivate init() {}
+}
+
+extension StoredValue {
+  /// What a type's own `encode(to:)` encodes, whatever hooks the type has.
+  ///
+  /// - Throws: `ValueError`, or what `encode(to:)` throws.
+  package init(coding value: some Encodable) throws {
+    self = try StoredValueEncoder.value(by: value.encode(to:))
+  }
+
+  /// The inverse of `init(coding:)`.
+  package func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
+    try StoredValueDecoder.read(by: Value.init(from:), from: self)
+  }
+}
