@@ -93,7 +93,8 @@ extension Fields {
     case .success(let other):
       let kind = other.map(\.kind.rawValue) ?? "nothing"
       throw problem(
-        "\(Value.self) encodes no members but one value, of type \(kind); declare it without fields")
+        "\(Value.self) encodes no members but one value, of type \(kind);"
+          + " declare it without fields")
     case .failure(let error): throw problem("its default cannot be stored: \(error)")
     }
   }

@@ -34,9 +34,9 @@ extension SettingsStore {
 }
 
 extension Setting {
-  /// Calls `handler` with the value after every commit that changed the key, or a member's, until the result is
-  /// released; also where an argument hides what was set. The value is read when `handler` is
-  /// called, so it may be newer than the commit.
+  /// Calls `handler` with the value after every commit that changed the key, or that of a member,
+  /// until the result is released; also where an argument hides what was set. The value is read
+  /// when `handler` is called, so it may be newer than the commit.
   ///
   /// - Throws: `SettingDeclarationError` if this setting is not a property of a store.
   public func observe(_ handler: @escaping @Sendable (Value) -> Void) throws -> ObservationToken {

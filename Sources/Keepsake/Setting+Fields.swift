@@ -17,15 +17,16 @@ extension Setting {
   /// ```
   ///
   /// A member's key is the prefix and its coding key, its value what a setting of its type stores,
-  /// a structure's too; nil has no entry. A write stores those members that differ from what was
-  /// read, in one step; other keys with the prefix, such as the members of a newer version, stay.
-  /// A member that cannot be read has the default's value, is reported under its own key, and is
-  /// not written unless it differs from the default; `read()` and `update(_:)` throw for it.
+  /// a structure's too; nil removes it, which uncovers the layer below. A write stores in one step
+  /// those members that differ from what was read; other keys with the prefix, such as members of a
+  /// newer version, stay. A member that cannot be read has the default's value, is reported under
+  /// its own key, and is not written unless it differs from the default; `read()` and `update(_:)`
+  /// throw for it.
   ///
   /// The members are those of the type's `Codable` conformance; hooks of the type itself are not
-  /// called. The store cannot be made if the type encodes no members, if they differ from value to
-  /// value, or if another setting has the key of one. A value that encodes others than the default
-  /// is not written.
+  /// called, those of its members are. The store cannot be made if the type encodes no members, if
+  /// they differ from value to value, or if another setting has the key of one. A value is not
+  /// written if it encodes others than the default.
   ///
   /// - Parameters:
   ///   - wrappedValue: the default, given by assignment.

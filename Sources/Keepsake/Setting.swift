@@ -115,9 +115,14 @@ public final class Setting<Value: Sendable>: Sendable {
   @discardableResult
   public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
     try transaction {
-      var value = try read()
+      let bound = try bound()
+      let stored = try bound.stored()
+      let old = try decode(inForce: stored, bound)
+      var value = old
       let result = try body(&value)
-      try write(value)
+      for replacement in try replacements(of: (stored, old), by: value, bound) {
+        try bound.backing.set(replacement.new, replacement.key)
+      }
       return result
     }
   }

@@ -103,8 +103,8 @@ private struct Span: Codable, Equatable {
     expect(Empty(), "Empty has no members; declare it without fields")
     expect(
       ["a": 1],
-      "the members of Dictionary<String, Int> differ from value to value, as those of a dictionary; "
-        + "declare it without fields")
+      "the members of Dictionary<String, Int> differ from value to value, as those of a dictionary;"
+        + " declare it without fields")
     for value in [Associated.one(1), .two] {
       expect(
         value,
@@ -121,14 +121,14 @@ private struct Span: Codable, Equatable {
       "Object is a class, so the store cannot know when a member changes; make it a structure")
     expect(Unnamed(), "the key of a member is empty; give a prefix", prefix: "")
     #expect(
-      refusal { try Single(Broken()) }?.contains("its default cannot be stored: at number: ") == true)
+      refusal { try Single(Broken()) }?.contains("default cannot be stored: at number: ") == true)
   }
 
   @Test func aKeyThatAnotherSettingHasIsRefused() throws {
     #expect(
       refusal { try Single(Preferences(), "") }
-        == "Single<Preferences>: the key \"volume\" is there twice; give each setting a key of its own"
-    )
+        == "Single<Preferences>: the key \"volume\" is there twice;"
+        + " give each setting a key of its own")
     #expect(try Single(Span(), "").value.wrappedValue == Span())
     final class Twice: UserDefaultsStore, @unchecked Sendable {
       @Setting(fields: "a.") var one = Preferences()

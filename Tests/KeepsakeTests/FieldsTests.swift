@@ -113,7 +113,11 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
       }
     }
     #expect(keys == [["prefs.name", "prefs.volume"]] && local.prefs.volume == 6)
-    #expect(local.prefs.name == "ada")
+    try local.$prefs.update { prefs in
+      local.prefs.name = "written within"
+      prefs.volume += 1
+    }
+    #expect(local.prefs == Preferences(name: "written within", volume: 7))
   }
 
   @Test func whatOthersWroteMeanwhileStays() throws {

@@ -25,7 +25,7 @@ import Testing
       ("ProcessesAndDurability", "Durability", 8), ("SyncCompared", "HowSyncWorks", 0),
       ("SyncGuarantees", "HowSyncWorks", 0), ("SyncRecipes", "SyncRecipes", 3),
       ("Testing", "Testing", 3), ("Transformers", "Transformers", 7),
-      ("TypedSettings", "TypedSettings", 8),
+      ("TypedSettings", "TypedSettings", 10),
     ].map { article, source, minimum in
       (
         "Sources/Keepsake/Keepsake.docc/\(article).md",

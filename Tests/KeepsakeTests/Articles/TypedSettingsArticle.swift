@@ -24,6 +24,16 @@ extension SettingKey where Value == Int {
     @Setting(.letterSize) var letterSize: Int
   }
 
+  struct Preferences: Codable, Equatable {
+    var name = "guest"
+    var volume = 5
+    var nickname: String?
+  }
+
+  final class SharedSettings: CloudKeyValueStore, @unchecked Sendable {
+    @Setting(fields: "prefs.") var prefs = Preferences()  // prefs.name, prefs.volume, …
+  }
+
   private let settings: AppSettings
 
   init() throws { settings = try AppSettings(on: .inMemory(), arguments: .none) }
@@ -43,6 +53,16 @@ extension SettingKey where Value == Int {
     try settings.$loginCount.increment()
     let isFirst = try settings.$nickname.compareAndSet(nil, to: "ada")
     #expect(settings.loginCount == 2 && isFirst && settings.nickname == "ada")
+  }
+
+  @Test func eachMemberHasItsOwnLastWriter() throws {
+    let (phone, laptop) = (try Device.inMemory(), try Device.inMemory())
+    let (here, there) = (try SharedSettings(on: phone), try SharedSettings(on: laptop))
+    here.prefs.volume = 9  // writes prefs.volume alone
+    there.prefs.name = "ada"
+    try phone.merge(with: laptop)
+    #expect(here.prefs == Preferences(name: "ada", volume: 9))
+    #expect(there["prefs.volume"] == 9 && there.prefs == here.prefs)
   }
 
   @Test func anyKeyIsThere() throws {
