@@ -87,7 +87,7 @@ public struct SettingExplanation: Sendable, Hashable {
     public let timestamp: HybridTimestamp
 
     /// When it was written, by that device's clock, to the millisecond.
-    public var date: Date { Date(timeIntervalSince1970: Double(timestamp.milliseconds) / 1000) }
+    public var date: Date { timestamp.date }
   }
 }
 

@@ -20,10 +20,10 @@ extension Device {
     public internal(set) var sizeBefore: Int64 = 0
     public internal(set) var sizeAfter: Int64 = 0
 
-    /// Milliseconds that a tombstone is kept by default.
-    public static let defaultAge: Int64 = 90 * 86_400_000
-    /// Milliseconds after which an unmet peer retires.
-    public static let retirementAge: Int64 = 180 * 86_400_000
+    /// How long a tombstone is kept by default: 90 days.
+    public static let defaultAge: Duration = .seconds(90 * 86_400)
+    /// After how long an unmet peer retires: 180 days.
+    public static let retirementAge: Duration = .seconds(180 * 86_400)
   }
 
   /// Collects the tombstones that every peer has acknowledged, and gives unused pages back. Peers
@@ -32,13 +32,13 @@ extension Device {
   ///
   /// O(n log n) of the entries, and needs as much free space as the file has.
   ///
-  /// - Parameter age: milliseconds that a tombstone is kept at least.
+  /// - Parameter age: how long a tombstone is kept at least.
   /// - Throws: `KeepsakeError`, also when the file is damaged; then it is as it was.
   @discardableResult
   public func compact(
-    keeping age: Int64 = Compaction.defaultAge
+    keeping age: Duration = Compaction.defaultAge
   ) throws(KeepsakeError) -> Compaction {
-    try leased { () throws(KeepsakeError) in try compactLeased(keeping: age) }
+    try leased { () throws(KeepsakeError) in try compactLeased(keeping: age.milliseconds) }
   }
 
   private func compactLeased(keeping age: Int64) throws(KeepsakeError) -> Compaction {
@@ -51,7 +51,7 @@ extension Device {
     var result = try core.write { connection in
       var result = Compaction()
       result.retired = try Compaction.retire(
-        connection, unmetSince: now - Compaction.retirementAge, at: now)
+        connection, unmetSince: now - Compaction.retirementAge.milliseconds, at: now)
       result.collected = try Compaction.collect(connection, before: now - age)
       result.waiting =
         Int(try connection.first("SELECT count(*) FROM entry WHERE tag = 0") { $0.integer(0) } ?? 0)

@@ -19,8 +19,8 @@ public struct Conflict: Sendable, Hashable {
   public let winnerIsDeletion: Bool
   public let winnerTimestamp: HybridTimestamp
   public let winnerOrigin: ReplicaID
-  /// When it was found, in milliseconds since 1970.
-  public let foundAt: Int64
+  /// When it was found, by this device's clock.
+  public let foundAt: Date
   /// Whether the loser was restored, or an application has resolved the conflict.
   public let isResolved: Bool
 }

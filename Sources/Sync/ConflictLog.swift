@@ -266,7 +266,8 @@ extension Conflict {
       lostOrigin: ReplicaID(rawValue: row.integer(6)),
       winnerIsDeletion: row.integer(7) == TaggedCell.tombstone.tag,
       winnerTimestamp: HybridTimestamp(rawValue: row.integer(8)),
-      winnerOrigin: ReplicaID(rawValue: row.integer(9)), foundAt: row.integer(10),
+      winnerOrigin: ReplicaID(rawValue: row.integer(9)),
+      foundAt: Date(milliseconds: row.integer(10)),
       isResolved: ConflictLog.State(rawValue: row.integer(11))?.isResolved ?? false)
   }
 }

@@ -205,8 +205,8 @@ private struct Examination {
   }
 
   private func peers() throws(KeepsakeError) -> [Finding] {
-    let limit = now - Device.Compaction.retirementAge
-    let latest = horizon.milliseconds
+    let limit = Date(milliseconds: now - Device.Compaction.retirementAge.milliseconds)
+    let latest = horizon.date
     return try device.peers().compactMap { peer in
       if peer.lastMet > latest {
         return Finding(

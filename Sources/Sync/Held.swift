@@ -9,7 +9,7 @@ package import KeepsakeValues
 
 package enum Held {
   /// Milliseconds that a timestamp may be ahead of this device's clock by default.
-  package static let defaultSkew: Int64 = 5 * 60 * 1000
+  static let defaultSkew: Int64 = 5 * 60 * 1000
 
   /// The last timestamp that is not from the future.
   package static func horizon(now: Int64, skew: Int64) -> HybridTimestamp {

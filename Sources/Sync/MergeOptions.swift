@@ -4,8 +4,8 @@
 public struct MergeOptions: Sendable {
   /// Exactly these stores; nil for all that are synced: `cloud` and `cloud:<name>`.
   public var stores: [String]?
-  /// Milliseconds that a timestamp may be ahead of the receiver's clock before its entry is held.
-  public var maximumClockSkew: Int64
+  /// How far a timestamp may be ahead of the receiver's clock before its entry is held.
+  public var maximumClockSkew: Duration
   /// Only into the last device; the others are only read.
   public var isOneWay: Bool
   /// Changes that the report lists at most; all are made, counted and announced.
@@ -21,10 +21,13 @@ public struct MergeOptions: Sendable {
   /// Whether the first of two devices reads before it is read, as the first of more does. The one
   /// that reads first logs the conflicts.
   var firstReadsFirst = false
+  /// `maximumClockSkew` in milliseconds.
+  var clockSkew: Int64 { maximumClockSkew.milliseconds }
 
   public init(
-    stores: [String]? = nil, maximumClockSkew: Int64 = 5 * 60 * 1000, isOneWay: Bool = false,
-    changeLimit: Int = 1000, chunkSize: Int = 50_000, checksIntegrity: Bool = false
+    stores: [String]? = nil, maximumClockSkew: Duration = .seconds(5 * 60),
+    isOneWay: Bool = false, changeLimit: Int = 1000, chunkSize: Int = 50_000,
+    checksIntegrity: Bool = false
   ) {
     self.stores = stores
     self.maximumClockSkew = maximumClockSkew

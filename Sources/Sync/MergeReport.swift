@@ -36,8 +36,8 @@ public struct MergeReport: Sendable {
     public let into: Int
     public let store: String
     public let key: String
-    /// From when on an exchange applies it, in milliseconds since 1970.
-    public let until: Int64
+    /// From when on an exchange applies it.
+    public let until: Date
   }
 
   /// Something that an owner should know.

@@ -143,7 +143,7 @@ extension MergeRun {
   mutating func promote(_ place: Int) throws(KeepsakeError) {
     let device = devices[place]
     let now = device.clock.milliseconds
-    let skew = options.maximumClockSkew
+    let skew = options.clockSkew
     guard try device.core.access({ try Held.isAnyDue($0, now: now, skew: skew) }) else { return }
     let lossLimit = max(0, options.changeLimit - report.conflicts.count)
     let (changes, losses) = try device.core.write { connection in

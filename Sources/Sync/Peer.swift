@@ -16,8 +16,8 @@ extension Device {
     }
 
     public let id: ReplicaID
-    /// Milliseconds since 1970.
-    public let lastMet: Int64
+    /// When they met, by this device's clock; to the day where nothing was exchanged.
+    public let lastMet: Date
     /// Whether the collection of tombstones no longer waits for it. It ends when they meet again.
     public let isRetired: Bool
     public let stores: [Progress]
@@ -40,7 +40,8 @@ extension Device {
       ) { row in
         let id = ReplicaID(rawValue: row.integer(0))
         return Peer(
-          id: id, lastMet: row.integer(1), isRetired: row.integer(2) != 0, stores: stores[id] ?? [])
+          id: id, lastMet: Date(milliseconds: row.integer(1)), isRetired: row.integer(2) != 0,
+          stores: stores[id] ?? [])
       }
     }
   }

@@ -125,7 +125,7 @@ struct Pull {
         try note(VersionVectors.logLost(connection, at: now), connection, before.limit, &step)
         if !step.isBehind {
           try VersionVectors.advance(
-            connection, upTo: Held.horizon(now: now, skew: options.maximumClockSkew))
+            connection, upTo: Held.horizon(now: now, skew: options.clockSkew))
         }
       }
       // An observer that is added now has missed the beginning: it gets whole change sets only.
@@ -157,7 +157,7 @@ struct Pull {
     guard received > 0 else { return [] }
     result.received += received
     try connection.cutRevokedIncoming()
-    let horizon = Held.horizon(now: now, skew: options.maximumClockSkew)
+    let horizon = Held.horizon(now: now, skew: options.clockSkew)
     var newest = try newestTimestamp(connection)
     if newest > horizon {
       result.held += try Held.hold(connection, beyond: horizon, at: now)
@@ -218,7 +218,7 @@ struct Pull {
       rawValue: try connection.first(
         "SELECT ifnull(max(e.hlc), 0) \(source.sql)", source.arguments
       ) { $0.integer(0) } ?? 0)
-    guard newest <= Held.horizon(now: now, skew: options.maximumClockSkew) else { return false }
+    guard newest <= Held.horizon(now: now, skew: options.clockSkew) else { return false }
     if !result.hasMoreChanges {
       try connection.run(
         "SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin \(source.sql)", source.arguments

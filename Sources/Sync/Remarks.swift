@@ -18,7 +18,7 @@ extension MergeRun {
           let timestamp = HybridTimestamp(rawValue: row.integer(2))
           return MergeReport.Waiting(
             into: place, store: row.text(0), key: row.text(1),
-            until: max(0, timestamp.milliseconds - options.maximumClockSkew))
+            until: Date(milliseconds: max(0, timestamp.milliseconds - options.clockSkew)))
         }
       }
     }

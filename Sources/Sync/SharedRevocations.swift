@@ -18,7 +18,7 @@ extension MergeRun {
     for place in places {
       let party = parties[place]
       let known = try party.revocations()
-      let horizon = Held.horizon(now: party.now, skew: options.maximumClockSkew)
+      let horizon = Held.horizon(now: party.now, skew: options.clockSkew)
       let news = all.filter { known[$0.key] != min($0.value, known[$0.key] ?? $0.value) }
         .filter { (HybridTimestamp.zero...horizon).contains($0.value) }
       guard !news.isEmpty else { continue }

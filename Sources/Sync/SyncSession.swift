@@ -165,7 +165,7 @@ private final class Loop: Sendable {
     var first: Double?
     for device in [self.first, second] {
       guard let next = try device.core.access({ try Held.first($0) }) else { continue }
-      let milliseconds = next.milliseconds - options.maximumClockSkew - device.clock.milliseconds
+      let milliseconds = next.milliseconds - options.clockSkew - device.clock.milliseconds
       first = min(first ?? .infinity, max(Double(milliseconds) / 1000, 0.1))
     }
     // A clock may be set meanwhile.

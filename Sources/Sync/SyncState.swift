@@ -39,7 +39,7 @@ extension Device {
           AND origin IN \(Identity.own)
         """, [.integer(acknowledged), .text(store)]
       ) { Int($0.integer(0)) }
-      let asOf = Date(timeIntervalSince1970: Double(time) / 1000)
+      let asOf = Date(milliseconds: time)
       guard let pending, pending > 0 else { return .upToDate(asOf: asOf) }
       return .pending(changes: pending, asOf: asOf)
     }

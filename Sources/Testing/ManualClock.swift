@@ -16,7 +16,7 @@ public final class ManualClock: Sendable {
   /// - Parameter start: the first time, rounded to milliseconds; by default 14 November 2023,
   ///   22:13:20 UTC.
   public convenience init(_ start: Date = Date(timeIntervalSince1970: 1_700_000_000)) {
-    self.init(milliseconds: Self.milliseconds(start))
+    self.init(milliseconds: start.milliseconds)
   }
 
   package init(milliseconds: Int64) {
@@ -24,28 +24,20 @@ public final class ManualClock: Sendable {
   }
 
   /// The current time.
-  public var now: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+  public var now: Date { Date(milliseconds: milliseconds) }
 
   /// Advances the clock; a negative duration sets it back.
   public func advance(by duration: Duration) { time.withLock { $0 += duration } }
 
   /// Sets the time, rounded to milliseconds.
-  public func set(to date: Date) { milliseconds = Self.milliseconds(date) }
+  public func set(to date: Date) { milliseconds = date.milliseconds }
 
   /// This clock as a parameter for `Device`.
-  public var wallClock: WallClock { WallClock { self.milliseconds } }
+  public var wallClock: WallClock { WallClock { self.now } }
 
   /// Milliseconds since 1970.
   package var milliseconds: Int64 {
-    get {
-      let (seconds, attoseconds) = time.withLock { $0 }.components
-      return seconds * 1000 + attoseconds / 1_000_000_000_000_000
-    }
+    get { time.withLock { $0 }.milliseconds }
     set { time.withLock { $0 = .milliseconds(newValue) } }
-  }
-
-  /// Rounded, because a date is a binary fraction just below or above a millisecond.
-  private static func milliseconds(_ date: Date) -> Int64 {
-    Int64((date.timeIntervalSince1970 * 1000).rounded())
   }
 }

@@ -30,7 +30,7 @@ final class SimulatedTime: Sendable {
   func wallClock(of clock: ManualClock) -> WallClock {
     WallClock {
       self.advance(by: .milliseconds(1))
-      return clock.milliseconds
+      return clock.now
     }
   }
 }

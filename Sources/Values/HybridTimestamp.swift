@@ -7,6 +7,7 @@
 /// that timestamps compare as numbers in Swift and in SQL. The clock never runs backwards, even if
 /// the wall clock does.
 public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable {
+  /// The milliseconds times 65,536, and the counter.
   public let rawValue: Int64
 
   public init(rawValue: Int64) {
@@ -14,18 +15,21 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
   }
 
   /// The first timestamp of a millisecond, clamped to 0...`maximumMilliseconds`.
-  public init(milliseconds: Int64) {
+  package init(milliseconds: Int64) {
     rawValue = min(max(milliseconds, 0), Self.maximumMilliseconds) << 16
   }
 
   /// The last millisecond of the range.
-  public static let maximumMilliseconds: Int64 = 1 << 47 - 1
+  package static let maximumMilliseconds: Int64 = 1 << 47 - 1
 
   /// The timestamp before every write.
   public static let zero = HybridTimestamp(rawValue: 0)
 
+  /// The time by the clock of the device that wrote, or a later one that it had seen.
+  public var date: Date { Date(milliseconds: milliseconds) }
+
   /// Milliseconds since 1970.
-  public var milliseconds: Int64 { rawValue >> 16 }
+  package var milliseconds: Int64 { rawValue >> 16 }
 
   public static func < (a: HybridTimestamp, b: HybridTimestamp) -> Bool {
     a.rawValue < b.rawValue

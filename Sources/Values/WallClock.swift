@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The source of a device's time, in milliseconds since 1970.
+/// The source of a device's time.
 public struct WallClock: Sendable {
-  private let read: @Sendable () -> Int64
+  private let now: @Sendable () -> Date
 
-  /// - Parameter milliseconds: returns milliseconds since 1970; called for each write.
-  public init(_ milliseconds: @escaping @Sendable () -> Int64) {
-    read = milliseconds
+  /// - Parameter now: returns the time, which is rounded to milliseconds; called for each write.
+  public init(_ now: @escaping @Sendable () -> Date) {
+    self.now = now
   }
 
   /// The system's clock.
-  public static let system = WallClock { Int64(Date().timeIntervalSince1970 * 1000) }
+  public static let system = WallClock { Date() }
 
-  /// A clock that always shows `milliseconds` since 1970.
-  public static func fixed(_ milliseconds: Int64) -> WallClock { WallClock { milliseconds } }
+  /// A clock that always shows this time.
+  public static func fixed(_ time: Date) -> WallClock { WallClock { time } }
 
-  package var milliseconds: Int64 { read() }
+  /// Milliseconds since 1970.
+  package var milliseconds: Int64 { now().milliseconds }
 }

@@ -21,14 +21,14 @@ struct CommonOptions: ParsableArguments {
   @Option(
     help: "How long to wait for a locked file: a number and ms, s, m, h or d.",
     transform: Words.duration)
-  var busyTimeout: Int64 = 5000
+  var busyTimeout = Device.defaultBusyTimeout
 
   var output: Output { Output(isJSON: json, isQuiet: quiet) }
-  var clock: WallClock { time.map(WallClock.fixed) ?? .system }
+  var clock: WallClock { time.map { .fixed(Date(milliseconds: $0)) } ?? .system }
 
   func open(_ path: String, _ access: Device.Access) throws(KeepsakeError) -> Device {
     try Device(
-      path: path, access: access, busyTimeout: .milliseconds(busyTimeout), clock: clock)
+      path: path, access: access, busyTimeout: busyTimeout, clock: clock)
   }
 }
 

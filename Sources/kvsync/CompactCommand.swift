@@ -18,7 +18,7 @@ struct CompactCommand: ParsableCommand {
 
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Option(help: "How long a deletion is kept at least.", transform: Words.duration)
-  var keep: Int64 = Device.Compaction.defaultAge
+  var keep = Device.Compaction.defaultAge
   @OptionGroup var common: CommonOptions
 
   func run() throws {

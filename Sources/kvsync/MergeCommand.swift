@@ -26,7 +26,7 @@ struct MergeCommand: ParsableCommand {
   @Option(
     help: "How far ahead of the clock a timestamp may be before its entry is held.",
     transform: Words.duration)
-  var maxClockSkew: Int64 = Held.defaultSkew
+  var maxClockSkew = MergeOptions().maximumClockSkew
   @Flag(help: "Make a missing file.") var create = false
   @Flag(help: "List every change, not only the first 1,000.") var allChanges = false
   @OptionGroup var common: CommonOptions

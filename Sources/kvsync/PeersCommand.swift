@@ -73,7 +73,7 @@ struct PeersCommand: ParsableCommand {
       "\(Shown.name($0.store)): read \($0.read), acknowledged \($0.acknowledged)"
     }
     let state = peer.isRetired ? ["retired"] : []
-    return (["\(peer.id)", "met \(Shown.text(milliseconds: peer.lastMet))"] + state + stores)
+    return (["\(peer.id)", "met \(Shown.text(peer.lastMet))"] + state + stores)
       .joined(separator: "\t")
   }
 }

@@ -27,7 +27,7 @@ struct RestoreCommand: ParsableCommand {
     // Before anything is done: a later failure would be reported of a restore that has succeeded.
     let id = try common.open(backup, .readOnly).replica()
     try Device.restore(
-      at: file, from: backup, busyTimeout: .milliseconds(common.busyTimeout), clock: common.clock)
+      at: file, from: backup, busyTimeout: common.busyTimeout, clock: common.clock)
     common.output.print(
       .object(["path": .string(file), "replica": .string(id.description)]),
       lines: ["\(Shown.name(file)) is as \(Shown.name(backup)), device \(id)"], isData: false)

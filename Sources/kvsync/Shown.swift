@@ -23,7 +23,7 @@ enum Shown {
   /// When a write was made, and by which device.
   static func provenance(_ timestamp: HybridTimestamp, _ origin: ReplicaID) -> [JSON.Member] {
     [
-      JSON.Member("modified", time(timestamp.milliseconds)),
+      JSON.Member("modified", time(timestamp.date)),
       JSON.Member("stamp", .string(timestamp.description)),
       JSON.Member("origin", .string(origin.description)),
     ]
@@ -63,19 +63,17 @@ enum Shown {
     try content?.undecoded.map { .object(try self.value($0)) } ?? .null
   }
 
-  /// A time in milliseconds since 1970, as ISO 8601 where that can say it.
-  static func time(_ milliseconds: Int64) -> JSON {
-    ISO8601.text(milliseconds: milliseconds).map(JSON.string) ?? .integer(milliseconds)
+  /// A time as ISO 8601 where that can say it, else in milliseconds since 1970.
+  static func time(_ date: Date) -> JSON {
+    ISO8601.text(milliseconds: date.milliseconds).map(JSON.string) ?? .integer(date.milliseconds)
   }
 
   /// The same as a text.
-  static func text(milliseconds: Int64) -> String {
-    ISO8601.text(milliseconds: milliseconds) ?? "\(milliseconds)"
+  static func text(_ date: Date) -> String {
+    ISO8601.text(milliseconds: date.milliseconds) ?? "\(date.milliseconds)"
   }
 
-  static func text(_ timestamp: HybridTimestamp) -> String {
-    text(milliseconds: timestamp.milliseconds)
-  }
+  static func text(_ timestamp: HybridTimestamp) -> String { text(timestamp.date) }
 
   /// A key, a store or a file in a line: one with a tab or a line break in it would fake a column
   /// or a line.

@@ -72,7 +72,7 @@ struct ShownReport {
       lines.append("\(place): \(lost) lost to a later write")
     }
     for item in report.waiting {
-      let time = Shown.text(milliseconds: item.until)
+      let time = Shown.text(item.until)
       let place = place(item.into, item.store, item.key)
       lines.append("\(place): from the future, held until \(time)")
     }

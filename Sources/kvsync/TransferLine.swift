@@ -36,7 +36,7 @@ extension TransferLine {
     ]
     let content =
       try entry.content.undecoded.map(members) ?? [JSON.Member("deleted", .boolean(true))]
-    let time = JSON.Member("at", Shown.time(entry.timestamp.milliseconds))
+    let time = JSON.Member("at", Shown.time(entry.timestamp.date))
     return .object(address + content + [time])
   }
 

@@ -7,8 +7,8 @@ import Foundation
 import KeepsakeValues
 
 enum Words {
-  /// Milliseconds of `[0-9]+(ms|s|m|h|d)`.
-  static func duration(_ text: String) throws -> Int64 {
+  /// A duration as `[0-9]+(ms|s|m|h|d)`.
+  static func duration(_ text: String) throws -> Duration {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let units: [Substring: Int64] = [
       "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
@@ -20,7 +20,7 @@ enum Words {
     guard !overflow, milliseconds <= HybridTimestamp.maximumMilliseconds else {
       throw ValidationError("this duration is out of range; use a shorter one")
     }
-    return milliseconds
+    return .milliseconds(milliseconds)
   }
 
   /// Milliseconds since 1970 of ISO 8601, or of an integer.

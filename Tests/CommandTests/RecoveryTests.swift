@@ -9,7 +9,8 @@ import TestSupport
 import Testing
 
 @Suite struct RecoveryTests {
-  private let day = WallClock { 1_795_255_200_000 }  // 2026-11-21T10:00:00Z
+  /// 2026-11-21T10:00:00Z
+  private let day = WallClock.fixed(Date(timeIntervalSince1970: 1_795_255_200))
 
   @Test func aRecoveryUnderWayIsNamedByEveryCommandAndWhatToDo() throws {
     let folder = try Folder.furnished()

@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test func anEqualSetAnnouncesNothingAndWritesOnlyWhereItTravels() throws {
-    let device = try Device.inMemory(clock: .fixed(1000))
+    let device = try Device.inMemory(clock: .fixed(Date(timeIntervalSince1970: 1)))
     for (store, isWritten) in [("defaults", false), ("cloud", true)] {
       #expect(try device.write([LocalWrite(store: store, key: "k", value: 1)]).count == 1)
       let before = try #require(try device.entry(store: store, key: "k"))

@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func aLargerSkewLetsItIn() throws {
-    let report = try b.merge(with: a, options: MergeOptions(maximumClockSkew: 11 * 60_000))
+    let report = try b.merge(with: a, options: MergeOptions(maximumClockSkew: .seconds(11 * 60)))
     #expect(report.transfers.map(\.held) == [0, 0])
     #expect(try value(a) == "future")
   }
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func whatHasLostAlreadyOrIsHereAlreadyIsNotHeld() throws {
-    try b.merge(with: a, options: MergeOptions(maximumClockSkew: 11 * 60_000))
+    try b.merge(with: a, options: MergeOptions(maximumClockSkew: .seconds(11 * 60)))
     #expect(try value(a) == "future")
     // Both have it, and a's clock goes back; a third device brings it once more, and an older one.
     slow.milliseconds -= 30 * 60_000
@@ -145,7 +145,7 @@ import Testing
     try b.merge(with: a)
     fast.milliseconds += 60_000
     slow.milliseconds += 12 * 60_000
-    let skew = MergeOptions(maximumClockSkew: 0)
+    let skew = MergeOptions(maximumClockSkew: .zero)
     try a.write([
       LocalWrite(store: "cloud", key: "k", value: "later"),
       LocalWrite(store: "cloud", key: "other", value: "later"),

@@ -53,7 +53,7 @@ import Testing
       try exchange.acknowledge()
       try exchange.note()
       #expect(try !exchange.hasUnread())
-      if random.chance(20) { try devices[0].compact(keeping: -1) }
+      if random.chance(20) { try devices[0].compact(keeping: .milliseconds(-1)) }
     }
 
     func contents(_ place: Int) throws -> [String] {
