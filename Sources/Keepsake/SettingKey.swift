@@ -66,7 +66,7 @@ extension SettingsStore {
   /// `setting(_:)` throw instead.
   public subscript<Value: Sendable>(key: SettingKey<Value>) -> Value {
     get {
-      backing.tracking?.key(key.name).access()
+      backing.tracking?.key(of: [key.name]).access()
       do {
         return try backing.read(key)
       } catch {
@@ -82,7 +82,7 @@ extension SettingsStore {
       }
     }
     _modify {
-      backing.tracking?.key(key.name).access()
+      backing.tracking?.key(of: [key.name]).access()
       let change = InPlaceChange(backing, key.name) {
         let stored = try backing.value(key.name)
         return (stored, try backing.decode(inForce: stored, key))

@@ -16,7 +16,7 @@ private struct Preferences: Codable {
 private final class Local: UserDefaultsStore, @unchecked Sendable {
   @Setting var sound = true
   @Setting(fields: "prefs.") var prefs = Preferences()
-  let more = Setting(default: Preferences(name: "more", nick: "n"), fields: "more ")
+  let more = Setting(wrappedValue: Preferences(name: "more", nick: "n"), fields: "more ")
 }
 
 /// A class with one such setting.
@@ -25,7 +25,7 @@ private final class Single<Value: Codable & Sendable>: UserDefaultsStore, @unche
   @Setting var volume = 1
 
   init(_ value: Value, _ prefix: String = "value.") throws {
-    self.value = Setting(default: value, fields: prefix)
+    self.value = Setting(wrappedValue: value, fields: prefix)
     try super.init(on: .inMemory(), arguments: .none)
   }
 }
@@ -157,7 +157,7 @@ private struct Span: Codable, Equatable {
     #expect(store["value.note"] == nil, "it does not differ")
     store.value.wrappedValue.number = 1
     #expect(store["value.number"] == nil && store.value.wrappedValue == Custom(text: "t"))
-    #expect(throws: SettingFailure.self) { try store.value.set(Custom(number: 0, text: "x")) }
+    #expect(throws: SettingFailure.self) { try store.value.write(Custom(number: 0, text: "x")) }
     store.value.wrappedValue = Custom(number: 5, text: "late")
     store.value.wrappedValue.text = "late"
     #expect(store.value.wrappedValue == Custom(text: "t"))
@@ -171,7 +171,7 @@ private struct Span: Codable, Equatable {
   @Test func membersThatNeedEachOtherAreReadTogether() throws {
     let store = try Single(Span())
     (store["value.from"], store["value.to"]) = (50, 60)
-    #expect(try store.value.get().from == 50)
+    #expect(try store.value.read().from == 50)
     store["value.step"] = "wrong"
     #expect(store.value.wrappedValue.from == 50 && store.value.wrappedValue.to == 60)
     #expect(store.errors.map(\.key) == ["value.step"])

@@ -92,7 +92,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     let members: Setting<Numbers>
 
     init(on device: Device, _ defaults: [Int?]) throws {
-      members = Setting(default: Numbers(defaults), fields: "m.")
+      members = Setting(wrappedValue: Numbers(defaults), fields: "m.")
       try super.init(on: device)
     }
   }
@@ -135,7 +135,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
           for member in defaults.indices { models[place][member] = (time, nil) }
           return
         case 1, 2: setting.wrappedValue = Numbers(new)
-        case 3: try setting.set(Numbers(new))
+        case 3: try setting.write(Numbers(new))
         case 4, 5: try setting.update { $0 = Numbers(new) }
         case 6, 7:
           let member = Int.random(in: 0..<sizes[place], using: &devices.random)

@@ -93,7 +93,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     var new = local.prefs
     (new.name, new.tags) = ("ada", ["t"])
     local.prefs = new
-    try local.$prefs.set(new)
+    try local.$prefs.write(new)
     #expect(keys == [["prefs.volume"], ["prefs.name", "prefs.tags"]])
     #expect(local.prefs == new)
   }
@@ -151,7 +151,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     local.prefs.name = "bob"
     local.prefs = Preferences(name: "eve")
     #expect(local["prefs.volume"] == "many" && local["prefs.theme"] == "sepia")
-    let failure = #expect(throws: SettingFailure.self) { try local.$prefs.get() }
+    let failure = #expect(throws: SettingFailure.self) { try local.$prefs.read() }
     #expect(failure?.key == "prefs.volume")
     #expect(throws: SettingFailure.self) { try local.$prefs.update { $0.level = 1 } }
     #expect(local["prefs.level"] == nil)
@@ -159,7 +159,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     #expect(local["prefs.volume"] == 6 && local.prefs == Preferences(name: "eve", volume: 6))
     #expect(local.errors.count == 2, "each was reported once")
     try local.$prefs.reset()
-    #expect(try local.$prefs.get() == Preferences())
+    #expect(try local.$prefs.read() == Preferences())
   }
 
   @Test func membersOfANewerVersionStay() throws {
@@ -181,12 +181,12 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     store.addSuite(named: "suite")
     store.register(defaults: ["prefs.theme": "dark", "prefs.level": 1])
     try UserDefaultsStore(on: device, suite: "suite", arguments: .none)
-      .set(2, for: "prefs.level")
+      .write(2, for: "prefs.level")
     local.prefs.name = "ada"
     let all = Preferences(
       name: "ada", volume: 8, level: 2, nick: "7", tags: ["a"], theme: .dark)
     #expect(store.prefs == all && store.errors.isEmpty)
-    #expect(try store.$prefs.get() == all)
+    #expect(try store.$prefs.read() == all)
     store.prefs.volume += 1
     #expect(local.prefs.volume == 9 && store.prefs.volume == 8)
     let wrong = try Local(on: device, arguments: LaunchArguments(["", "-prefs.volume", "loud"]))

@@ -11,11 +11,11 @@ struct Book: Equatable {
 final class Library: SyncedSettings, @unchecked Sendable {
   @Setting var goal = 12
 
-  func add(_ title: String) throws { try set(false, for: "book/" + title) }
+  func add(_ title: String) throws { try write(false, for: "book/" + title) }
 
   func finish(_ title: String) throws -> Bool {
-    guard try value(for: "book/" + title) != nil else { return false }
-    try set(true, for: "book/" + title)
+    guard try read("book/" + title) != nil else { return false }
+    try write(true, for: "book/" + title)
     return true
   }
 
