@@ -173,7 +173,7 @@ let package = Package(
       name: "ProjectTests",
       dependencies: [
         "TestSupport", "hello-program", "readme-program", "comparison-program", "screens-program",
-        "main-actor-program", "injection-probe", "reading-list", "kvsync",
+        "main-actor-program", "injection-probe", "reading-list", "kvsync", "KeepsakeDevice",
       ],
       path: "Tests/ProjectTests"),
     // Bundles and property lists to read, for the tests of both modules.

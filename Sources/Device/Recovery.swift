@@ -37,13 +37,16 @@ extension Device {
   ///
   /// - Parameter decide: asks the application what to do; runs while no other process can open or
   ///   recover the file.
-  /// - Returns: where the damaged file is now; nil when the file was sound.
+  /// - Returns: where the damaged file is now; nil when the file is sound, or not there.
   /// - Throws: what `decide` throws, the damage if it gives up, or what stops the recovery; then
   ///   the file is where it was, unless its place was lost in a crash before.
   public static func recover(
     at url: URL, clock: WallClock = .system, _ decide: (Damage) throws -> Recovery
   ) throws -> URL? {
     let path = Location.real(url.path)
+    // As at an application's first start. Where it cannot be seen, opening it says why.
+    let isThere = FileStatus.exists(path) || FileStatus.exists(path + RecoveryMark.suffix)
+    guard isThere else { return nil }
     let mark = try RecoveryMark(of: path)
     defer { mark.release() }
     guard let error = try damage(path, clock, wasMoved: mark.wasThere) else { return nil }

@@ -7,14 +7,10 @@ let environment = ProcessInfo.processInfo.environment
 let file = URL(fileURLWithPath: environment["READING_LIST"] ?? "laptop.keepsake")
 
 // Every page of the file is checked; a backup takes the place of a damaged one.
-do {
-  let aside = try Device.recover(at: file) { damage in
-    damage.backups.first.map { .restore($0) } ?? .giveUp
-  }
-  if aside != nil { print("A backup has replaced the damaged file, which is kept beside it.") }
-} catch let error as KeepsakeError where error.code == .missing {
-  // The first start: there is no list yet.
+let aside = try Device.recover(at: file) { damage in
+  damage.backups.first.map { .restore($0) } ?? .giveUp
 }
+if aside != nil { print("A backup has replaced the damaged file, which is kept beside it.") }
 
 let device = try Device(at: file)
 let bundle = try SettingsBundle(at: URL(fileURLWithPath: "Settings.bundle"))
