@@ -21,11 +21,11 @@ import Testing
       ("Conflicts", "Conflicts", 4), ("GettingStarted", "GettingStarted", 7),
       ("Glossary", "HowSyncWorks", 0),
       ("GuaranteesAndLimits", "Guarantees", 5), ("HowSyncWorks", "HowSyncWorks", 4),
-      ("Keepsake", "Testing", 1), ("Layers", "Layers", 4), ("Observing", "Observing", 9),
+      ("Keepsake", "Testing", 1), ("Layers", "Layers", 4), ("Observing", "Observing", 11),
       ("ProcessesAndDurability", "Durability", 8), ("SyncCompared", "HowSyncWorks", 0),
       ("SyncGuarantees", "HowSyncWorks", 0), ("SyncRecipes", "SyncRecipes", 3),
       ("Testing", "Testing", 3), ("Transformers", "Transformers", 7),
-      ("TypedSettings", "TypedSettings", 10),
+      ("TypedSettings", "TypedSettings", 11),
     ].map { article, source, minimum in
       (
         "Sources/Keepsake/Keepsake.docc/\(article).md",

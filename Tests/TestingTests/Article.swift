@@ -43,6 +43,13 @@ func importThemeElsewhere(into settings: SharedSettings) {
     #expect(settings.username == "guest")
   }
 
+  @Test func noSetterFailsInSilence() throws {
+    let settings = try AppSettings(on: .inMemory())
+    let failures = settings.failuresAreIssues()
+    settings.username = "ada"
+    failures.cancel()
+  }
+
   @Test func loggingInIsRemembered() throws {
     let test = try app.forTest()
     let login: Login = try test.get()

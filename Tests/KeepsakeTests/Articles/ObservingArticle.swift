@@ -51,6 +51,19 @@ import Testing
       log.lines.filter { $0.contains("/") } == ["defaults/username", "defaults/editor.size"])
   }
 
+  @MainActor @Test func theMainActorIsAskedFor() async throws {
+    let (done, finish) = AsyncStream<Void>.makeStream()
+    let log = log
+    let onMain = settings.observe("username", on: MainActor.self) { _ in log.add("on main") }
+    let end = settings.observe("username", on: MainActor.self) { _ in finish.finish() }
+    settings.username = "ada"
+    #expect(log.lines == [])
+    for await _ in done {}
+    while log.lines.isEmpty { await Task.yield() }
+    #expect(log.lines == ["on main"])
+    for token in [onMain, end] { token.cancel() }
+  }
+
   @Test func valuesBeginWithThePresentOne() async throws {
     let writer = Task.detached { [settings] in settings.username = "ada" }
     for await name in settings.$username.values {

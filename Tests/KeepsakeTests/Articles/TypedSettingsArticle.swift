@@ -30,7 +30,7 @@ extension SettingKey where Value == Int {
     var nickname: String?
   }
 
-  final class SharedSettings: CloudKeyValueStore, @unchecked Sendable {
+  final class SharedSettings: SyncedSettings, @unchecked Sendable {
     @Setting(fields: "prefs.") var prefs = Preferences()  // prefs.name, prefs.volume, …
   }
 
@@ -86,6 +86,19 @@ extension SettingKey where Value == Int {
     for setting in settings.declarations { print(setting.key, setting.type) }
     #expect(settings.differences(from: bundle) == [])
     #expect(settings.declarations.map(\.key) == ["letter_size"])
+  }
+
+  @Test func failuresAreHeard() async {
+    let log = ArticleLog()
+    settings["nbr_logins"] = "many"
+    #expect(settings.loginCount == 0)
+    let token = settings.observeFailures { log.add("\($0)") }
+    for await failure in settings.failures {
+      log.add("\(failure.key): \(failure.cause)")
+      break
+    }
+    #expect(log.lines.count == 2 && log.lines[1].hasPrefix("nbr_logins: "))
+    token.cancel()
   }
 
   @Test func aValueThatCannotBeReadGivesTheDefault() throws {
