@@ -105,6 +105,46 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     #expect(store.name == "ada")
   }
 
+  @available(macOS 26, iOS 26, *)
+  @Test func observationsYieldWhatThisAndOtherProcessesWrite() async throws {
+    let store = try Tracked(on: device)
+    var heard: [String] = []
+    for await name in Observations({ store.name }) {
+      heard.append(name)
+      if name == "guest" { store.name = "ada" }
+      if name == "ada" {
+        let words = ["set", device.path, "name", "bob", "--store", "defaults"]
+        #expect(try Command.run(Command.kvsync.get(), words).code == 0)
+      }
+      if name == "bob" { break }
+    }
+    #expect(heard == ["guest", "ada", "bob"])
+  }
+
+  @available(macOS 26, iOS 26, *)
+  @Test func observationsYieldATransactionOnce() async throws {
+    let store = try Tracked(on: device)
+    var heard: [String] = []
+    for await text in Observations({ "\(store.name) \(store.size)" }) {
+      heard.append(text)
+      guard text == "guest 1" else { break }
+      try store.transaction {
+        store.name = "ada"
+        store.size = 2
+      }
+    }
+    #expect(heard == ["guest 1", "ada 2"])
+  }
+
+  /// What SwiftUI's `Bindable` does, whose bindings keep a key path.
+  @Test func aKeyPathReadsWritesAndIsTracked() throws {
+    let store = try Tracked(on: device)
+    let path: any ReferenceWritableKeyPath<Tracked, String> & Sendable = \.name
+    let told = track { _ = store[keyPath: path] }
+    store[keyPath: path] = "ada"
+    #expect(told() == 1 && store.name == "ada" && store["name"] == "ada")
+  }
+
   @Test func aClassThatIsNotObservablePaysNothing() throws {
     let store = try Untracked(on: device)
     let told = track { _ = store.name }

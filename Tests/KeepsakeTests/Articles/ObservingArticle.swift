@@ -6,11 +6,26 @@ import Observation
 import TestSupport
 import Testing
 
+#if canImport(SwiftUI)
+  import SwiftUI
+#endif
+
 @Suite struct ObservingArticle {
   final class AppSettings: DeviceSettings, Observable, @unchecked Sendable {
     @Setting var username = "guest"
     @Setting var letterSize = 12
   }
+
+  #if canImport(SwiftUI)
+    struct ReaderView: View {
+      @Bindable var settings: AppSettings
+
+      var body: some View {
+        TextField("Name", text: $settings.username)
+        Stepper("Letters of size \(settings.letterSize)", value: $settings.letterSize, in: 8...24)
+      }
+    }
+  #endif
 
   private let device: Device
   private let settings: AppSettings
@@ -104,6 +119,17 @@ import Testing
     var sets = changes.makeAsyncIterator()
     let set = await sets.next()
     #expect(set?.map(\.origin) == [.otherProcess] && set?.map(\.new) == ["bob"])
+  }
+
+  @available(macOS 26, iOS 26, *)
+  @Test func observationsBeginWithThePresentValue() async throws {
+    let writer = Task.detached { [settings] in settings.username = "ada" }
+    for await name in Observations({ settings.username }) {
+      log.add("Hello, \(name)!")
+      if name == "ada" { break }
+    }
+    await writer.value
+    #expect(log.lines.last == "Hello, ada!" && log.lines.count <= 2)
   }
 
   @Test func anObservableClassIsTracked() throws {
