@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A value of 50 MB, by which nothing is cut, and which takes only a few times its size.
+/// A value of 20 MB, by which nothing is cut, and which takes only a few times its size.
 @Suite struct LargeValueTests {
-  private static let size = 50_000_000
+  private static let size = 20_000_000
 
   /// Runs the tool with so much memory as it may have, in KiB of address space.
   private func run(_ folder: Folder, _ words: String) throws -> Ending {
@@ -20,7 +20,7 @@ import Testing
     try #require(try folder.url(file).resourceValues(forKeys: [.fileSizeKey]).fileSize)
   }
 
-  @Test func aValueOfFiftyMegabytesGoesThroughEveryCommand() throws {
+  @Test func aValueOfTwentyMegabytesGoesThroughEveryCommand() throws {
     let folder = try Folder.furnished()
     let text = String(repeating: "0123456789", count: Self.size / 10)
     try folder.write(#"{"key":"k","type":"string","value":""# + text + "\"}\n", to: "in")

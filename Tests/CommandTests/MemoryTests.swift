@@ -9,12 +9,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An array of elements of one kind, five megabytes long.
+/// An array of elements of one kind, two megabytes long.
 private enum Shape: String, CaseIterable, Sendable {
   case ones = "1"
   case objects = "{}"
 
-  static let size = 5_000_000
+  static let size = 2_000_000
 
   var text: String {
     let count = Self.size / (rawValue.utf8.count + 1)
@@ -90,7 +90,7 @@ private struct Work: Sendable, CustomTestStringConvertible {
     let said = try folder.shell(
       "sh", "-c",
       """
-      (printf %s "$2"; head -c 200000000 /dev/zero | tr '\\0' a) |
+      (printf %s "$2"; head -c 140000000 /dev/zero | tr '\\0' a) |
         python3 -c "$1" "$0" import a - 2>said
       """, Command.kvsync.get(), Self.measuring, beginning)
     let numbers = said.dropLast().split(separator: " ").compactMap { Int($0) }
