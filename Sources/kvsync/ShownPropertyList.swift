@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A property list as the command prints it. JSON follows the rules for stored values; members keep
-// the order of the file, and an integer above `Int64.max` is a text, inside of a container as
-// `{"$integer":"…"}`.
+// A property list as the command prints it. JSON follows the rules for values in a stored
+// container, at the root too, so that each value tells its type; members keep the order of the
+// file, and an integer above `Int64.max` is `{"$integer":"…"}`.
 
 import KeepsakeSettingsBundle
 import KeepsakeValues
 
 enum ShownPropertyList {
-  /// A value alone.
   static func json(_ node: PropertyListNode) throws -> JSON {
-    if case .unsigned(let number) = node.value { return .string("\(number)") }
-    guard !node.isContainer, let value = node.ifStorable else { return try element(node) }
-    return try JSON(showing: value)
-  }
-
-  /// A value in a container.
-  private static func element(_ node: PropertyListNode) throws -> JSON {
     switch node.value {
-    case .array(let elements): return .array(try elements.map(element))
+    case .array(let elements): return .array(try elements.map(json))
     case .dictionary(let members):
-      let object = JSON.object(
-        try members.map { JSON.Member($0.key, try element($0.value)) })
+      let object = JSON.object(try members.map { JSON.Member($0.key, try json($0.value)) })
       return object.isMarker ? .object(["$dictionary": object]) : object
     case .unsigned(let number): return .object(["$integer": .string("\(number)")])
     default:
