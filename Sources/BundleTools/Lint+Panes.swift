@@ -14,8 +14,7 @@ extension Lint {
         }
         let value = specifier.defaultValue?.ifStorable
         guard let earlier = first[ByteText(key)] else {
-          let line = pane.map.position(of: node).line
-          first[ByteText(key)] = ("\(pane.file):\(line)", value)
+          first[ByteText(key)] = (pane.place(of: Int(node.offset)), value)
           continue
         }
         guard value == nil || earlier.value == nil || value == earlier.value else { continue }
@@ -98,15 +97,19 @@ extension Lint {
     guard let folder = readings.first?.folder, folder.isBundle else { return [] }
     let panes = readings.flatMap(\.panes)
     let known = Set(panes.flatMap { [$0.file] + $0.childFiles }.map(general))
-    return Set(panes.map(\.folder)).sorted().flatMap { subfolder in
+    return propertyLists(beside: panes, in: folder).filter { !known.contains(general($0)) }.map {
+      SettingsBundle.Finding(
+        severity: .warning, rule: LintRule.unreferencedFile.rawValue, file: $0,
+        position: SourceMap([]).position(of: 0), keyPath: nil,
+        message: "no row refers to this file; add one, or remove the file", offset: 0)
+    }
+  }
+
+  /// The property lists in the panes' folders, by name.
+  static func propertyLists(beside panes: [SettingsPane], in folder: BundleFolder) -> [String] {
+    Set(panes.map(\.folder)).sorted().flatMap { subfolder in
       folder.names(in: subfolder).filter { $0.hasSuffix(".plist") }
         .map { subfolder.isEmpty ? $0 : "\(subfolder)/\($0)" }
-        .filter { !known.contains(general($0)) }
-        .map {
-          SettingsBundle.Finding(
-            severity: .warning, rule: LintRule.unreferencedFile.rawValue, file: $0, line: 1,
-            column: 1, message: "no row refers to this file; add one, or remove the file")
-        }
     }
   }
 

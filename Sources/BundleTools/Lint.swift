@@ -12,43 +12,46 @@ extension SettingsBundle {
   ///
   /// Includes variants of files for each kind of device (`Root~ipad.plist`). O(n) in the files.
   ///
-  /// - Parameter path: as for `init(at:mode:idiom:limits:)`.
+  /// - Parameters:
+  ///   - path: as for `init(at:mode:idiom:limits:)`.
+  ///   - rules: the rules whose warnings count; errors always do.
   /// - Returns: one finding for each place and rule. A malformed `Root.plist` is one finding.
   /// - Throws: `PropertyListError` when a file cannot be read.
   package static func lint(
-    at path: String, limits: Limits = Limits()
+    at path: String, rules: Set<LintRule> = LintRule.usual, limits: Limits = Limits()
   ) throws(PropertyListError) -> [Finding] {
     let folder = try BundleFolder.open(path).0
-    var findings = try read(path, nil, limits)
+    var findings: [Finding] = []
+    var readings: [SettingsBundle] = []
+    func read(_ idiom: Idiom?) throws(PropertyListError) {
+      do throws(PropertyListError) {
+        readings.append(try SettingsBundle(forLintAt: path, idiom: idiom, limits: limits))
+      } catch {
+        guard !error.code.isOfFile else { throw error }
+        let file = error.file.utf8.dropFirst(folder.shownPath("").utf8.count)
+        let warning = Warning(error, file: String(decoding: file, as: UTF8.self))
+        findings.append(Finding(warning, .error))
+      }
+    }
+    try read(nil)
     // Without variants, all devices read the same files.
-    let folders = Set(findings.bundles.flatMap(\.panes).map(\.folder) + [""])
+    let folders = Set(readings.flatMap(\.panes).map(\.folder) + [""])
     let names = folders.flatMap { folder.names(in: $0) }
     for idiom in Idiom.allCases
     where names.contains(where: { $0.hasSuffix("~\(idiom.suffix).plist") }) {
-      let more = try read(path, idiom, limits)
-      findings.bundles += more.bundles
-      findings.found += more.found
+      try read(idiom)
     }
-    var seen: Set<Finding> = []
-    return (findings.found + Lint.unreferencedFiles(in: findings.bundles))
-      .filter { seen.insert($0).inserted }
-  }
-
-  private static func read(
-    _ path: String, _ idiom: Idiom?, _ limits: Limits
-  ) throws(PropertyListError) -> (found: [Finding], bundles: [SettingsBundle]) {
-    do throws(PropertyListError) {
-      let bundle = try SettingsBundle(forLintAt: path, idiom: idiom, limits: limits)
+    let readsStrings = !rules.isDisjoint(with: LintRule.Group.translations.rules)
+    let texts = readsStrings ? Lint.texts(in: readings) : []
+    for bundle in readings {
       var lint = Lint(bundle)
       lint.run()
-      return (lint.sorted, [bundle])
-    } catch {
-      guard error.position != nil else { throw error }
-      let (folder, _) = try BundleFolder.open(path)
-      let file = error.file.utf8.dropFirst(folder.shownPath("").utf8.count)
-      let warning = Warning(error, file: String(decoding: file, as: UTF8.self))
-      return ([Finding(warning, .error)], [])
+      if readsStrings { lint.checkStrings(texts) }
+      findings += lint.sorted
     }
+    var seen: Set<Finding> = []
+    return (findings + Lint.unreferencedFiles(in: readings))
+      .filter { $0.isWanted(by: rules) && seen.insert($0).inserted }
   }
 
   /// A path within the bundle at `path`, or a text that starts with one, prefixed by the caller's
@@ -76,7 +79,6 @@ struct Lint {
     for pane in bundle.panes { checkRows(of: pane) }
     checkKeys()
     checkPanes()
-    checkStrings()
   }
 
   /// The findings in the order of the panes, then of other files by name; in a file by place.
@@ -85,28 +87,30 @@ struct Lint {
     let ranks = Dictionary(files) { first, _ in first }
     func rank(_ file: String) -> Int { ranks[ByteText(file)] ?? files.count }
     return findings.sorted {
-      (rank($0.file), $0.file, $0.line, $0.column, $0.rule)
-        < (rank($1.file), $1.file, $1.line, $1.column, $1.rule)
+      (rank($0.file), $0.file, $0.offset, $0.rule) < (rank($1.file), $1.file, $1.offset, $1.rule)
     }
   }
 
   mutating func warn(
     _ rule: LintRule, at offset: Int, in pane: SettingsPane, _ what: String, cure: String
   ) {
-    warn(rule, in: pane.file, pane.map.position(of: offset), "\(what); \(cure)")
+    warn(
+      rule, at: offset, in: pane.file, pane.map?.position(of: offset),
+      pane.root.keyPath(to: offset), "\(what); \(cure)")
   }
 
   mutating func warn(
-    _ rule: LintRule, in file: String, _ place: SourcePosition?, _ message: String
+    _ rule: LintRule, at offset: Int, in file: String, _ position: SourcePosition?,
+    _ keyPath: String?, _ message: String
   ) {
     findings.append(
       SettingsBundle.Finding(
-        severity: .warning, rule: rule.rawValue, file: file, line: place?.line ?? 1,
-        column: place?.column ?? 1, message: message))
+        severity: .warning, rule: rule.rawValue, file: file, position: position,
+        keyPath: keyPath, message: message, offset: offset))
   }
 
   /// Adds a fault of a file that does not affect defaults.
-  mutating func add(_ warning: SettingsBundle.Warning) {
-    findings.append(SettingsBundle.Finding(warning, .warning))
+  mutating func add(_ warning: SettingsBundle.Warning, _ rule: LintRule) {
+    findings.append(SettingsBundle.Finding(warning, .warning, rule))
   }
 }

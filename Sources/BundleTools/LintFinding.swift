@@ -17,47 +17,21 @@ extension SettingsBundle {
     package let rule: String
     /// The path of the file in the bundle, such as `Root.plist`.
     package let file: String
-    /// From 1.
-    package let line: Int
-    /// From 1, in Unicode scalars.
-    package let column: Int
+    /// Nil in a binary property list, and of a file that could not be read.
+    package let position: SourcePosition?
+    /// Nil at the root of a file, and outside it.
+    package let keyPath: String?
     /// The problem and the fix.
     package let message: String
+    /// The place, for sorting.
+    let offset: Int
+
+    /// `file:line:column`, in a binary property list `file:key path`.
+    package var place: String { PropertyListError.place(file, position, keyPath) }
 
     /// `file:line:column: severity: message [rule]`
-    package var description: String {
-      "\(file):\(line):\(column): \(severity.rawValue): \(message) [\(rule)]"
-    }
+    package var description: String { "\(place): \(severity.rawValue): \(message) [\(rule)]" }
   }
-}
-
-/// The rules beyond those of strict reading, whose names derive from the error codes. The raw
-/// values are part of kvsync's output format.
-enum LintRule: String, CaseIterable {
-  // Rows.
-  case unknownType = "unknown-type"
-  case unknownKey = "unknown-key"
-  case unknownValue = "unknown-value"
-  case emptyTitle = "empty-title"
-  case shortTitles = "short-titles"
-  case repeatedKey = "repeated-key"
-  case repeatedValue = "repeated-value"
-  case unstorableValue = "unstorable-value"
-  case repeatedTitle = "repeated-title"
-  case mixedTypes = "mixed-types"
-  case sliderRange = "slider-range"
-  case secureDefault = "secure-default"
-  // Panes.
-  case paneName = "pane-name"
-  case paneCycle = "pane-cycle"
-  case emptyPane = "empty-pane"
-  case applicationGroup = "application-group"
-  case unreferencedFile = "unreferenced-file"
-  // Translations.
-  case missingStrings = "missing-strings"
-  case untranslatedTitle = "untranslated-title"
-  case unusedTranslation = "unused-translation"
-  case repeatedTranslation = "repeated-translation"
 }
 
 extension PropertyListError.Code {
@@ -68,9 +42,16 @@ extension PropertyListError.Code {
 }
 
 extension SettingsBundle.Finding {
-  init(_ warning: SettingsBundle.Warning, _ severity: Severity) {
+  /// - Parameter rule: nil for the one that the code derives.
+  init(_ warning: SettingsBundle.Warning, _ severity: Severity, _ rule: LintRule? = nil) {
     self.init(
-      severity: severity, rule: warning.code.rule, file: warning.file,
-      line: warning.line, column: warning.column, message: warning.message)
+      severity: severity, rule: rule?.rawValue ?? warning.code.rule, file: warning.file,
+      position: warning.position, keyPath: warning.keyPath, message: warning.message,
+      offset: warning.offset)
+  }
+
+  /// Whether these rules ask for it. No rule can be set aside that strict reading enforces.
+  func isWanted(by rules: Set<LintRule>) -> Bool {
+    severity == .error || LintRule(rawValue: rule).map(rules.contains) ?? true
   }
 }

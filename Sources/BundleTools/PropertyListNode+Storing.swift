@@ -6,8 +6,7 @@ package import KeepsakeValues
 extension PropertyListNode.Value {
   /// A stored value as a property list.
   ///
-  /// - Throws: `ValueError` for a date with a fraction of a second or outside the years 1 to 9999,
-  ///   and for a value that this version cannot read.
+  /// - Throws: `ValueError` for a value that this version cannot read.
   package init(storing value: StoredValue) throws(ValueError) {
     switch value {
     case .string(let text): self = .string(text)
@@ -15,17 +14,7 @@ extension PropertyListNode.Value {
     case .real(let number): self = .real(number)
     case .boolean(let flag): self = .boolean(flag)
     case .data(let bytes): self = .data([UInt8](bytes))
-    case .date(let date):
-      let interval = date.timeIntervalSinceReferenceDate
-      guard let seconds = Int64(exactly: interval) else {
-        let isWhole = interval.rounded() == interval
-        throw ValueError(
-          .invalid,
-          isWhole
-            ? "the date is outside the years 1 to 9999"
-            : "dates in a property list have whole seconds only")
-      }
-      self = .date(seconds &+ CivilCalendar.secondsFrom1970To2001)
+    case .date(let date): self = .date(date)
     case .array(let elements):
       var list: [PropertyListNode] = []
       for element in elements {

@@ -74,7 +74,7 @@ struct PropertyListWriter {
     case .unsigned(let number): scalar("integer", number)
     case .real(let number): scalar("real", Self.spelling(number))
     case .boolean(let flag): append(flag ? "<true/>\n" : "<false/>\n")
-    case .date(let seconds): scalar("date", try Self.spelling(seconds))
+    case .date(let date): scalar("date", try Self.spelling(date))
     case .data(let bytes): data(bytes, depth: depth)
     case .array(let elements): try array(elements, depth: depth)
     case .dictionary(let members): try dictionary(members, depth: depth)

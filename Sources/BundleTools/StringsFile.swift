@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The translations of one table into one language: a `.strings` file of pairs in UTF-8 or UTF-16,
-// or an XML property list. A binary property list, to which Xcode compiles them, is an error.
+// or a property list, a binary one where Xcode has compiled it.
 //
 // The grammar is that of old property lists (https://developer.apple.com/library/archive/
 // documentation/Cocoa/Conceptual/LoadingResources/Strings/Strings.html):
@@ -14,7 +14,10 @@ import KeepsakeSettingsBundle
 
 struct StringsFile {
   let entries: [StringsParser.Entry]
-  let map: SourceMap
+  /// Nil for a binary property list.
+  let map: SourceMap?
+  /// The root of a property list.
+  let root: PropertyListNode?
 
   /// - Throws: `PropertyListError`; its offset counts the bytes after conversion to UTF-8.
   static func parse(
@@ -23,44 +26,36 @@ struct StringsFile {
     guard bytes.count <= limits.effectiveBytes else {
       throw .tooLarge(file: file, limit: limits.effectiveBytes)
     }
-    var text = bytes
+    let text = try PropertyList.transcoded(bytes, file: file) ?? bytes
+    let start = text.starts(with: [UInt8].byteOrderMark) ? 3 : 0
+    if PropertyList.isBinary(bytes)
+      || text[start...].first(where: { !$0.isSpace }) == UInt8(ascii: "<")
+    {
+      return StringsFile(try PropertyList.parse(bytes, file: file, limits: limits))
+    }
     do throws(Fault) {
-      try refuseCompiled(bytes)
-      text = try WideText.utf8(bytes) ?? bytes
-      let start = text.starts(with: [UInt8].byteOrderMark) ? 3 : 0
-      if text[start...].first(where: { !$0.isSpace }) != UInt8(ascii: "<") {
-        var parser = StringsParser(text)
-        return StringsFile(entries: try parser.entries(from: start), map: SourceMap(text))
-      }
+      try ForeignFormat.refuseGitLFSPointer(text)
+      var parser = StringsParser(text)
+      return StringsFile(entries: try parser.entries(from: start), map: SourceMap(text))
     } catch {
       throw PropertyListError(error, file: file, map: SourceMap(text), keyPath: nil)
     }
-    return try StringsFile(
-      PropertyList.parse(text, file: file, limits: limits, isTranscoded: text != bytes), file: file)
   }
 
-  private init(entries: [StringsParser.Entry], map: SourceMap) {
+  private init(entries: [StringsParser.Entry], map: SourceMap?) {
     self.entries = entries
     self.map = map
+    root = nil
   }
 
-  private init(_ list: PropertyList, file: String) throws(PropertyListError) {
+  private init(_ list: PropertyList) {
     map = list.sourceMap()
+    root = list.root
     // A value that is not a string is a plural rule, which no title needs.
     entries = (list.root.members ?? []).compactMap { member in
       member.value.string.map {
         StringsParser.Entry(key: member.key, value: $0, offset: Int(member.keyOffset))
       }
-    }
-  }
-
-  /// Throws if the bytes are recognisably not the source of a `.strings` file.
-  private static func refuseCompiled(_ bytes: [UInt8]) throws(Fault) {
-    try ForeignFormat.refuseGitLFSPointer(bytes)
-    if bytes.matches("bplist", at: 0) {
-      throw Fault(
-        .binaryFormat, at: 0, "these are compiled strings, a binary property list",
-        cure: "convert them with plutil -convert xml1")
     }
   }
 }

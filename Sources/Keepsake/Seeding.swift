@@ -17,6 +17,6 @@ extension Device {
 extension SettingsBundle {
   /// The seeds as a device keeps them.
   var defaults: [DefaultValue] {
-    seeds.map { DefaultValue(key: $0.key, value: $0.value, source: "\($0.file):\($0.line)") }
+    seeds.map { DefaultValue(key: $0.key, value: $0.value, source: $0.place) }
   }
 }

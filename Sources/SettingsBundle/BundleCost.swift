@@ -6,9 +6,9 @@ struct BundleCost {
   private var bytes = 0
   private var elements = 0
 
-  mutating func add(_ list: PropertyList, bytes size: Int) {
+  mutating func add(_ list: PropertyList) {
     panes += 1
-    bytes += size
+    bytes += list.bytes
     elements += list.elements
   }
 

@@ -130,12 +130,12 @@ struct BundleWalk {
       guard first.value != value else { return }
       throw Fault(
         .conflictingDefaults, at: offset,
-        "the key \(key.quoted) has another default at \(first.file):\(first.line)",
+        "the key \(key.quoted) has another default at \(first.place)",
         cure: "make the two equal, or rename one key")
     }
     places[ByteText(key)] = seeds.count
-    let line = pane.map.position(of: offset).line
-    seeds.append(SettingsBundle.Seed(key: key, value: value, file: pane.file, line: line))
+    let place = pane.place(of: offset)
+    seeds.append(SettingsBundle.Seed(key: key, value: value, file: pane.file, place: place))
   }
 }
 
@@ -218,7 +218,7 @@ extension BundleWalk {
     let (bytes, path) = try folder.read(file, real: real, limit: limit)
     visited[ByteText(path)] = -1
     let list = try PropertyList.parse(bytes, file: folder.shownPath(file), limits: limits.file)
-    cost.add(list, bytes: bytes.count)
+    cost.add(list)
     let pane = SettingsPane(file: file, list: list)
     visited[ByteText(path)] = panes.count
     panes.append(pane)
@@ -232,7 +232,7 @@ extension BundleWalk {
     do throws(PropertyListError) {
       return try read(file, real: real)
     } catch {
-      guard options.mode == .lenient, error.position != nil, !error.code.isLimit else {
+      guard options.mode == .lenient, !error.code.isOfFile, !error.code.isLimit else {
         throw error
       }
       warnings.append(SettingsBundle.Warning(error, file: file))
@@ -271,10 +271,7 @@ extension BundleWalk {
   }
 
   private mutating func warn(_ fault: Fault, in pane: SettingsPane) {
-    warnings.append(
-      SettingsBundle.Warning(
-        code: fault.code, file: pane.file, pane.map.position(of: fault.offset),
-        message: fault.message(in: pane.map)))
+    warnings.append(SettingsBundle.Warning(fault, in: pane))
   }
 
   private func fatal(

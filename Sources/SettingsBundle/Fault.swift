@@ -32,18 +32,22 @@ package struct Fault: Error {
   }
 
   /// One line: the problem and the fix.
-  package func message(in map: SourceMap) -> String {
-    let place = related.map { ", \($0.relation) \(map.position(of: $0.offset))" } ?? ""
-    return "\(what)\(place); \(cure)"
+  ///
+  /// - Parameter map: nil for a binary property list.
+  package func message(in map: SourceMap?) -> String {
+    let place = map.flatMap { map in
+      related.map { ", \($0.relation) \(map.position(of: $0.offset))" }
+    }
+    return "\(what)\(place ?? ""); \(cure)"
   }
 }
 
 extension PropertyListError {
   package init(
-    _ fault: Fault, file: String, map: SourceMap, keyPath: String?, cause: (any Error)? = nil
+    _ fault: Fault, file: String, map: SourceMap?, keyPath: String?, cause: (any Error)? = nil
   ) {
     self.init(
-      code: fault.code, file: file, position: map.position(of: fault.offset), keyPath: keyPath,
+      code: fault.code, file: file, position: map?.position(of: fault.offset), keyPath: keyPath,
       message: fault.message(in: map), cause: cause)
   }
 

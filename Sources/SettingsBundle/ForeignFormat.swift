@@ -6,11 +6,6 @@ package enum ForeignFormat {
   /// Throws if the bytes are recognisably not XML in UTF-8.
   package static func refuse(_ bytes: [UInt8]) throws(Fault) {
     try refuseWideEncodings(bytes)
-    if bytes.matches("bplist", at: 0) {
-      throw Fault(
-        .binaryFormat, at: 0, "this is a binary property list",
-        cure: "convert it with plutil -convert xml1")
-    }
     try refuseGitLFSPointer(bytes)
     let start = bytes.starts(with: [UInt8].byteOrderMark) ? 3 : 0
     guard let first = bytes[start...].firstIndex(where: { !$0.isSpace }) else {

@@ -1,43 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parsed XML property list.
+/// A parsed property list.
 package struct PropertyList: Sendable {
   package let root: PropertyListNode
   /// The number of values and keys.
   let elements: Int
-  private let bytes: [UInt8]
+  /// The bytes of the text, or of a binary list; there with those of strings that it shares.
+  let bytes: Int
+  /// In UTF-8; nil of a binary list.
+  private let text: [UInt8]?
 
   /// Maps the offsets of the nodes to lines and columns. O(n): create it once.
-  package func sourceMap() -> SourceMap { SourceMap(bytes) }
+  ///
+  /// - Returns: nil for a binary list, where a key path has to tell the place.
+  package func sourceMap() -> SourceMap? { text.map { SourceMap($0) } }
 
-  /// Parses a strict XML property list.
+  /// Whether the bytes start like a binary property list.
+  package static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.matches("bplist", at: 0) }
+
+  /// Parses a property list: strict XML in UTF-8, UTF-16 or UTF-32, or a binary one.
   ///
   /// Stricter than Apple's parsers: nothing follows the root, keys are unique by canonical
   /// equivalence, dates exist, base64 is complete. Like Apple's parsers, and unlike XML, it keeps
-  /// CRLF in text. O(n), iterative.
+  /// CRLF in text. Iterative; O(n), of a binary list O(n log n) in the file and the tree.
   ///
   /// - Parameters:
   ///   - bytes: The whole file.
   ///   - file: The name for messages.
-  ///   - isTranscoded: Whether the bytes were converted to UTF-8, so that any declared encoding is
-  ///     accepted.
   /// - Throws: `PropertyListError` for the first problem. An illegal character takes precedence
   ///   over every problem after the XML declaration.
   package static func parse(
-    _ bytes: [UInt8], file: String, limits: PropertyListLimits = PropertyListLimits(),
-    isTranscoded: Bool = false
+    _ bytes: [UInt8], file: String, limits: PropertyListLimits = PropertyListLimits()
   ) throws(PropertyListError) -> PropertyList {
     guard bytes.count <= limits.effectiveBytes else {
       throw .tooLarge(file: file, limit: limits.effectiveBytes)
     }
-    var parser = PropertyListParser(bytes, limits: limits, isTranscoded: isTranscoded)
+    if isBinary(bytes) { return try parse(binary: bytes, file: file, limits: limits) }
+    let transcoded = try transcoded(bytes, file: file)
+    let text = transcoded ?? bytes
+    guard text.count <= limits.effectiveBytes else {
+      throw .tooLarge(file: file, limit: limits.effectiveBytes)
+    }
+    var parser = PropertyListParser(text, limits: limits, isTranscoded: transcoded != nil)
     do throws(Fault) {
-      try ForeignFormat.refuse(bytes)
+      try ForeignFormat.refuse(text)
       let root = try parser.document()
-      return PropertyList(root: root, elements: parser.elements, bytes: bytes)
+      return PropertyList(
+        root: root, elements: parser.elements, bytes: text.count, text: text)
+    } catch {
+      throw PropertyListError(error, file: file, map: SourceMap(text), keyPath: parser.keyPath)
+    }
+  }
+
+  private static func parse(
+    binary bytes: [UInt8], file: String, limits: PropertyListLimits
+  ) throws(PropertyListError) -> PropertyList {
+    var list = BinaryPropertyList(bytes, limits: limits)
+    do throws(Fault) {
+      let root = try list.document()
+      let size = max(bytes.count, list.textBytes)
+      return PropertyList(root: root, elements: list.elements, bytes: size, text: nil)
     } catch {
       throw PropertyListError(
-        error, file: file, map: SourceMap(bytes), keyPath: parser.keyPath)
+        error.code, file: file, keyPath: list.keyPath, "at byte \(error.offset): \(error.what)",
+        cure: error.cure)
+    }
+  }
+
+  /// The text in UTF-8; nil if the bytes are neither UTF-16 nor UTF-32. O(n).
+  package static func transcoded(
+    _ bytes: [UInt8], file: String
+  ) throws(PropertyListError) -> [UInt8]? {
+    do throws(Fault) {
+      return try WideText.utf8(bytes)
+    } catch {
+      throw PropertyListError(error, file: file, map: SourceMap(bytes), keyPath: nil)
     }
   }
 }

@@ -2,14 +2,15 @@
 
 /// Why reading a property list or a Settings bundle failed, and where.
 ///
-/// `description` is one line, `file:line:column: problem; fix`. It names keys and types, and quotes
-/// a default that does not fit its row, except that of a secure text field.
+/// `description` is one line, `file:line:column: problem; fix`, in a binary property list, which
+/// has no lines, `file:key path: problem; fix`. It names keys and types, and quotes a default that
+/// does not fit its row, except that of a secure text field.
 public struct PropertyListError: Error, Sendable, CustomStringConvertible {
   /// The kind of problem, for programs.
   public let code: Code
   /// The path of the file, starting with the path that the caller gave.
   public let file: String
-  /// The place in the file; nil if the file could not be read.
+  /// The place in the file; nil in a binary property list, and if the file could not be read.
   public let position: SourcePosition?
   /// The key path of the place, such as `PreferenceSpecifiers[3].DefaultValue`; nil at the root and
   /// outside it.
@@ -19,15 +20,22 @@ public struct PropertyListError: Error, Sendable, CustomStringConvertible {
   /// The error of the operating system if reading failed.
   public let cause: (any Error)?
 
-  public var description: String {
-    guard let position else { return "\(file): \(message)" }
-    return "\(file):\(position): \(message)"
+  public var description: String { "\(Self.place(file, position, keyPath)): \(message)" }
+
+  /// A place for people: `Root.plist:3:5`, in a binary list `Root.plist:PreferenceSpecifiers[3]`.
+  package static func place(
+    _ file: String, _ position: SourcePosition?, _ keyPath: String?
+  ) -> String {
+    if let position { return "\(file):\(position)" }
+    guard let keyPath else { return file }
+    return "\(file):\(keyPath.prefix(80))" + (keyPath.count > 80 ? "…" : "")
   }
 }
 
 /// A place in a text file.
 public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
-  /// Bytes from the start of the file, including a byte order mark.
+  /// Bytes from the start of the file, including a byte order mark; of a file in UTF-16 or UTF-32
+  /// those of its text in UTF-8.
   public let offset: Int
   /// From 1. CR, LF and CRLF each are one line break.
   public let line: Int
@@ -43,7 +51,7 @@ extension PropertyListError {
     // Reading the file.
     case missing, notAFile, permissionDenied, unreadable
     // Another format.
-    case empty, binaryFormat, gitLFSPointer, notXML, unsupportedEncoding, malformedBinary
+    case empty, gitLFSPointer, notXML, unsupportedEncoding, malformedBinary
     // Characters.
     case invalidUTF8, invalidCharacter, invalidReference
     // Markup.
@@ -68,6 +76,14 @@ extension PropertyListError {
       switch self {
       case .fileTooLarge, .tooDeep, .tooManyElements, .textTooLong, .tooManyPanes, .panesTooDeep:
         true
+      default: false
+      }
+    }
+
+    /// Whether the file itself could not be read, whatever is in it.
+    package var isOfFile: Bool {
+      switch self {
+      case .missing, .notAFile, .permissionDenied, .unreadable: true
       default: false
       }
     }

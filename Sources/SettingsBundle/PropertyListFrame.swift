@@ -59,6 +59,16 @@ struct PropertyListFrame {
     return places[text]
   }
 
+  /// The key path of what the innermost of these frames waits for; nil at the root.
+  static func keyPath(of frames: [PropertyListFrame]) -> String? {
+    var path = KeyPathText()
+    for frame in frames {
+      if let key = frame.key { path.append(.key(key.text)) }
+      if !frame.isDictionary { path.append(.index(frame.nodes.count)) }
+    }
+    return path.text
+  }
+
   mutating func place(_ node: PropertyListNode) {
     guard let key else {
       nodes.append(node)

@@ -14,9 +14,7 @@ extension PropertyListNode {
     case .real(let number): return .real(number)
     case .boolean(let flag): return .boolean(flag)
     case .data(let bytes): return .data(Data(bytes))
-    case .date(let seconds):
-      let since2001 = Double(seconds - CivilCalendar.secondsFrom1970To2001)
-      return .date(Date(timeIntervalSinceReferenceDate: since2001))
+    case .date(let date): return .date(date)
     case .unsigned:
       throw Fault(
         .unsignedTooLarge, at: Int(offset),

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import KeepsakeValues
+
 /// A value of a property list and the offset of its element.
 package struct PropertyListNode: Sendable {
-  /// The byte of the element's `<`.
+  /// The byte of the element's `<`; in a binary list the number of the value in the order of
+  /// reading, since one object may be in several places.
   package let offset: UInt32
   package let value: Value
 
@@ -14,11 +17,11 @@ package struct PropertyListNode: Sendable {
     case unsigned(UInt64)
     case real(Double)
     case boolean(Bool)
-    /// Seconds since 1970, UTC.
-    case date(Int64)
+    /// In XML of whole seconds.
+    case date(Date)
     case data([UInt8])
     case array([PropertyListNode])
-    /// In the order of the file; no two keys are canonically equal.
+    /// In the order of the file, of a binary list sorted; no two keys are canonically equal.
     case dictionary([Member])
   }
 
@@ -26,7 +29,7 @@ package struct PropertyListNode: Sendable {
   /// tuple under strict memory safety.)
   package struct Member: Sendable {
     package let key: String
-    /// The byte of the `<` of `<key>`.
+    /// The byte of the `<` of `<key>`; in a binary list its number.
     package let keyOffset: UInt32
     package let value: PropertyListNode
 
@@ -80,7 +83,7 @@ extension PropertyListNode {
     }
   }
 
-  package var isContainer: Bool {
+  var isContainer: Bool {
     switch value {
     case .array, .dictionary: true
     default: false

@@ -146,9 +146,8 @@ extension PropertyListParser {
 // MARK: - Dates
 
 extension PropertyListParser {
-  /// `YYYY-MM-DDTHH:MM:SSZ` of the proleptic Gregorian calendar, years 1 to 9999; seconds since
-  /// 1970.
-  private func date(_ range: Range<Int>, at start: Int) throws(Fault) -> Int64 {
+  /// `YYYY-MM-DDTHH:MM:SSZ` of the proleptic Gregorian calendar, years 1 to 9999.
+  private func date(_ range: Range<Int>, at start: Int) throws(Fault) -> Date {
     let text = Array(cursor.bytes[range])
     guard text.count == 20, let year = number(text[0..<4]), text[4] == UInt8(ascii: "-"),
       let month = number(text[5..<7]), text[7] == UInt8(ascii: "-"),
@@ -160,7 +159,9 @@ extension PropertyListParser {
     guard year > 0, let days = CivilCalendar.days(year: year, month: month, day: day), hour < 24,
       minute < 60, second < 60
     else { throw invalidDate("this date does not exist", start) }
-    return days * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+    let seconds = days * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+    return Date(
+      timeIntervalSinceReferenceDate: Double(seconds - CivilCalendar.secondsFrom1970To2001))
   }
 
   private func number(_ digits: ArraySlice<UInt8>) -> Int? {

@@ -41,14 +41,7 @@ struct PropertyListParser {
   private var top: Int { stack.count - 1 }
 
   /// The key path of the parser's position; nil at the root.
-  var keyPath: String? {
-    var path = KeyPathText()
-    for frame in stack {
-      if let key = frame.key { path.append(.key(key.text)) }
-      if !frame.isDictionary { path.append(.index(frame.nodes.count)) }
-    }
-    return path.text
-  }
+  var keyPath: String? { PropertyListFrame.keyPath(of: stack) }
 }
 
 // MARK: - The document

@@ -9,24 +9,22 @@ extension SettingsBundle {
     /// The choices, or else the default. For a text field an empty string, for a slider the middle
     /// of its range: each has the type of what the row stores.
     package let values: [StoredValue]
-    /// File and line: `Root.plist:214`.
+    /// File and line, `Root.plist:214`; in a binary property list file and key path.
     package let place: String
   }
 
   /// Every row with a key, or every member of a flat table.
   package var declarations: [Declaration] {
     if panes[0].root["PreferenceSpecifiers"] == nil {
-      return seeds.map {
-        Declaration(key: $0.key, values: [$0.value], place: "\($0.file):\($0.line)")
-      }
+      return seeds.map { Declaration(key: $0.key, values: [$0.value], place: $0.place) }
     }
     return panes.flatMap { pane in
       pane.specifiers.compactMap { specifier in
         guard let key = specifier.key, !key.isEmpty, let values = specifier.storedValues else {
           return nil
         }
-        let line = pane.map.position(of: specifier.node).line
-        return Declaration(key: key, values: values, place: "\(pane.file):\(line)")
+        let place = pane.place(of: Int(specifier.node.offset))
+        return Declaration(key: key, values: values, place: place)
       }
     }
   }

@@ -32,8 +32,9 @@ public struct SettingsBundle: Sendable {
     public let value: StoredValue
     /// The path of the file in the bundle, such as `Root.plist`.
     public let file: String
-    /// The line of the value, counted from 1.
-    public let line: Int
+    /// The file and the line of the value, such as `Root.plist:214`; in a binary property list the
+    /// file and the key path.
+    public let place: String
   }
 
   /// A problem that reading tolerated.
@@ -41,29 +42,36 @@ public struct SettingsBundle: Sendable {
     package let code: PropertyListError.Code
     /// The path of the file in the bundle, such as `Root.plist`.
     public let file: String
-    /// Counted from 1.
-    public let line: Int
-    /// Counted from 1, in Unicode scalars.
-    public let column: Int
+    /// The place in the file; nil in a binary property list, and if the file could not be read.
+    public let position: SourcePosition?
+    /// The key path of the place; nil at the root and outside it.
+    public let keyPath: String?
     /// The problem and the fix.
     public let message: String
+    /// The place, for sorting.
+    package let offset: Int
 
-    public var description: String { "\(file):\(line):\(column): \(message)" }
+    public var description: String {
+      "\(PropertyListError.place(file, position, keyPath)): \(message)"
+    }
 
     /// - Parameter file: the path of the file in the bundle.
     package init(_ error: PropertyListError, file: String) {
-      self.init(
-        code: error.code, file: file, error.position, message: error.message)
+      code = error.code
+      self.file = file
+      position = error.position
+      keyPath = error.keyPath
+      message = error.message
+      offset = error.position?.offset ?? 0
     }
 
-    init(
-      code: PropertyListError.Code, file: String, _ place: SourcePosition?, message: String
-    ) {
-      self.code = code
-      self.file = file
-      line = place?.line ?? 1
-      column = place?.column ?? 1
-      self.message = message
+    init(_ fault: Fault, in pane: SettingsPane) {
+      code = fault.code
+      file = pane.file
+      position = pane.map?.position(of: fault.offset)
+      keyPath = pane.root.keyPath(to: fault.offset)
+      message = fault.message(in: pane.map)
+      offset = fault.offset
     }
   }
 }

@@ -5,7 +5,8 @@ package struct SettingsPane: Sendable {
   /// The path in the bundle, such as `Root.plist`.
   package let file: String
   package let root: PropertyListNode
-  package let map: SourceMap
+  /// Nil for a binary property list.
+  package let map: SourceMap?
   package let specifiers: [SettingsSpecifier]
   /// The indices of the child panes in the bundle's `panes`, by the offsets of their rows.
   package var children: [UInt32: Int] = [:]
@@ -22,6 +23,14 @@ package struct SettingsPane: Sendable {
   package var title: String? { root["Title"]?.string }
   /// The name of the `.strings` file that translates titles; nil if the pane is not translated.
   package var stringsTable: String? { root["StringsTable"]?.string }
+
+  /// The file and the line of an offset, such as `Root.plist:214`; in a binary property list the
+  /// file and the key path.
+  package func place(of offset: Int) -> String {
+    map.map { "\(file):\($0.position(of: offset).line)" }
+      ?? PropertyListError.place(file, nil, root.keyPath(to: offset))
+  }
+
   /// The suite that the settings belong to, instead of the app's own domain.
   func suite() throws(Fault) -> String? {
     guard let group = root["ApplicationGroupContainerIdentifier"] else { return nil }
@@ -55,27 +64,35 @@ package struct SettingsPane: Sendable {
 }
 
 extension PropertyListNode {
-  /// The key path of the innermost value at an offset. O(depth × members).
+  /// The key path of the innermost value at an offset. O(depth × log of members).
   package func keyPath(to offset: Int) -> String? {
     var path = KeyPathText()
     var node = self
     while true {
       switch node.value {
       case .array(let elements):
-        guard let index = elements.lastIndex(where: { Int($0.offset) <= offset }) else {
-          return path.text
-        }
+        guard let index = elements.last(upTo: offset, \.offset) else { return path.text }
         path.append(.index(index))
         node = elements[index]
       case .dictionary(let members):
-        guard let member = members.last(where: { Int($0.keyOffset) <= offset }) else {
-          return path.text
-        }
-        path.append(.key(member.key))
-        node = member.value
+        guard let index = members.last(upTo: offset, \.keyOffset) else { return path.text }
+        path.append(.key(members[index].key))
+        node = members[index].value
       default:
         return path.text
       }
     }
+  }
+}
+
+extension Array {
+  /// The index of the last element that starts at or before `limit`; they are in order.
+  fileprivate func last(upTo limit: Int, _ start: (Element) -> UInt32) -> Int? {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Int(start(self[middle])) <= limit { low = middle + 1 } else { high = middle }
+    }
+    return low == 0 ? nil : low - 1
   }
 }

@@ -74,8 +74,4 @@ package struct SourceMap: Sendable {
     }
     return SourcePosition(offset: offset, line: Int(place.line), column: Int(place.column))
   }
-
-  package func position(of node: PropertyListNode) -> SourcePosition {
-    position(of: Int(node.offset))
-  }
 }

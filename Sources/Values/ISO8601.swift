@@ -56,13 +56,6 @@ package enum ISO8601 {
       + padded(second % 60, 2) + "." + padded(fraction, 3) + "Z"
   }
 
-  /// `2026-11-20T10:00:00Z` for seconds since 1970, or nil outside the years 1 to 9999.
-  package static func text(seconds: Int64) -> String? {
-    let (milliseconds, isTooLarge) = seconds.multipliedReportingOverflow(by: 1000)
-    guard !isTooLarge, let text = text(milliseconds: milliseconds) else { return nil }
-    return text.prefix(19) + "Z"
-  }
-
   /// As `text(milliseconds:)`, rounded to the nearest millisecond.
   package static func text(secondsSince2001 seconds: Double) -> String? {
     guard abs(seconds) < 1e12 else { return nil }

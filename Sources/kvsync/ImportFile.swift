@@ -14,22 +14,18 @@ struct ImportFile {
   /// Calls `body` for each write, in the order of the input.
   func forEachWrite(_ body: (TransferLine) throws -> Void) throws {
     let head = try input.head()
-    if PropertyList.isBinary(head) {
-      let members = try PropertyList.storedMembers(
-        ofBinary: whole(), file: input.name, limits: .generous)
-      return try forEach(members, body)
-    }
+    if PropertyList.isBinary(head) { return try forEach(memberOf: whole(), body) }
     if try isWide(head) {
       let bytes = try whole()
       guard let text = try PropertyList.transcoded(bytes, file: input.name),
         ImportInput.first(text) == UInt8(ascii: "<")
       else { throw PropertyList.foreignFormat(bytes, file: input.name) ?? fail("1", Self.notUTF8) }
-      return try forEach(xml: text, isTranscoded: true, body)
+      return try forEach(memberOf: bytes, body)
     }
     if head.starts(with: ImportInput.mark) { for _ in ImportInput.mark { input.skip() } }
     switch ImportInput.first(head) {
     // Nothing but a property list starts with it.
-    case UInt8(ascii: "<"): try forEach(xml: whole(), isTranscoded: false, body)
+    case UInt8(ascii: "<"): try forEach(memberOf: whole(), body)
     case UInt8(ascii: "["): try forEachElement(body)
     default: try forEachLine(body)
     }
@@ -49,17 +45,10 @@ struct ImportFile {
   }
 
   private func forEach(
-    xml bytes: [UInt8], isTranscoded: Bool, _ body: (TransferLine) throws -> Void
+    memberOf bytes: [UInt8], _ body: (TransferLine) throws -> Void
   ) throws {
-    let list = try PropertyList.parse(
-      bytes, file: input.name, limits: .generous, isTranscoded: isTranscoded)
-    try forEach(try list.storedMembers(file: input.name), body)
-  }
-
-  private func forEach(
-    _ members: [(key: String, value: StoredValue)], _ body: (TransferLine) throws -> Void
-  ) throws {
-    for (key, value) in members {
+    let list = try PropertyList.parse(bytes, file: input.name, limits: .generous)
+    for (key, value) in try list.storedMembers(file: input.name) {
       try body(TransferLine(store: store, key: key, content: TaggedCell(value), time: nil))
     }
   }

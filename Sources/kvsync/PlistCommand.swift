@@ -12,10 +12,14 @@ struct PlistCommand: ParsableCommand {
     discussion: """
       --lint prints each finding as file:line:column: warning|error: what; cure [rule], and exits \
       with 1. When strict reading would refuse the bundle it exits with 65, prints nothing and \
-      tells the first error; with --lenient it lists that with all others.
+      tells the first error; with --lenient it lists that with all others. In a binary property \
+      list the key path stands in for line and column.
+
+      \(LintOptions.list)
 
         kvsync plist Settings.bundle --describe
         kvsync plist Settings.bundle --lint
+        kvsync plist Settings.bundle --lint --rules default,translations --disable unknown-type
         kvsync plist Root.plist --json
       """)
 
@@ -25,9 +29,10 @@ struct PlistCommand: ParsableCommand {
     var idiom: SettingsBundle.Idiom { self == .phone ? .phone : .pad }
   }
 
-  @Argument(help: "An XML property list, or a Settings.bundle.", completion: .file())
+  @Argument(help: "A property list, or a Settings.bundle.", completion: .file())
   var path: String
   @Flag(help: "List what is wrong or doubtful in a Settings bundle.") var lint = false
+  @OptionGroup var lintRules: LintOptions
   @Flag(help: "Print a Settings bundle as the Settings app shows it.") var describe = false
   @Flag(help: "With --lint: list errors like warnings.") var lenient = false
   @Option(help: "With --describe: the language of titles, such as de or pt-BR.")
@@ -53,6 +58,10 @@ struct PlistCommand: ParsableCommand {
     }
     if lenient && !lint {
       throw InputError.usage("\(path): --lenient belongs to --lint; add that, or leave it out")
+    }
+    if !lint, !lintRules.isEmpty {
+      throw InputError.usage(
+        "\(path): --rules and --disable belong to --lint; add that, or leave them out")
     }
     if !lint, !describe, !reading.changes.isEmpty {
       throw InputError.usage(
@@ -80,7 +89,8 @@ struct PlistCommand: ParsableCommand {
   /// A failure, of 64 and above, leaves stdout empty and is one line: so does a bundle with errors,
   /// unless --lenient makes its findings the answer, which then is "no".
   private func printFindings() throws {
-    let findings = try SettingsBundle.lint(at: path, limits: reading.limits)
+    let findings = try SettingsBundle.lint(
+      at: path, rules: try lintRules.selected(path), limits: reading.limits)
     let errors = findings.filter { $0.severity == .error }
     if let first = errors.first, !lenient {
       let others = findings.count - 1
@@ -97,11 +107,12 @@ struct PlistCommand: ParsableCommand {
   }
 
   private static func json(_ finding: SettingsBundle.Finding) -> JSON {
-    .object([
-      "file": .string(finding.file), "line": .integer(Int64(finding.line)),
-      "column": .integer(Int64(finding.column)), "severity": .string(finding.severity.rawValue),
-      "rule": .string(finding.rule), "message": .string(finding.message),
-    ])
+    .object(
+      Shown.place(finding.file, finding.position, finding.keyPath) + [
+        JSON.Member("severity", .string(finding.severity.rawValue)),
+        JSON.Member("rule", .string(finding.rule)),
+        JSON.Member("message", .string(finding.message)),
+      ])
   }
 }
 

@@ -49,9 +49,9 @@ struct SeedCommand: ParsableCommand {
   }
 
   private static func json(_ warning: SettingsBundle.Warning) -> JSON {
-    .object([
-      "file": .string(warning.file), "line": .integer(Int64(warning.line)),
-      "column": .integer(Int64(warning.column)), "message": .string(warning.message),
-    ])
+    .object(
+      Shown.place(warning.file, warning.position, warning.keyPath) + [
+        JSON.Member("message", .string(warning.message))
+      ])
   }
 }

@@ -3,6 +3,7 @@
 // Values and entries as the command prints them; the shapes are a contract with other programs.
 
 import KeepsakeDevice
+import KeepsakeSettingsBundle
 import KeepsakeValues
 
 enum Shown {
@@ -55,6 +56,21 @@ enum Shown {
       JSON.Member("store", .string(change.store)), JSON.Member("key", .string(change.key)),
       JSON.Member("old", try optional(change.before)),
       JSON.Member("new", try optional(change.after)),
+    ]
+  }
+
+  /// The place of a finding or a warning: `{"file","line","column"}`, or `{"file","keyPath"}` in
+  /// what has no lines.
+  static func place(
+    _ file: String, _ position: SourcePosition?, _ keyPath: String?
+  ) -> [JSON.Member] {
+    let file = JSON.Member("file", .string(file))
+    guard let position else {
+      return [file, JSON.Member("keyPath", keyPath.map(JSON.string) ?? .null)]
+    }
+    return [
+      file, JSON.Member("line", .integer(Int64(position.line))),
+      JSON.Member("column", .integer(Int64(position.column))),
     ]
   }
 

@@ -13,12 +13,17 @@ package func spelled(_ node: PropertyListNode) -> String {
   case .unsigned(let number): "u\(number)"
   case .real(let number): "r\(number)"
   case .boolean(let flag): "\(flag)"
-  case .date(let seconds): "t\(seconds)"
+  case .date(let date): "t" + spelled(date.timeIntervalSinceReferenceDate + 978_307_200)
   case .data(let bytes): "d" + bytes.map { String(format: "%02x", $0) }.joined()
   case .array(let elements): "[" + elements.map(spelled).joined(separator: " ") + "]"
   case .dictionary(let members):
     "{" + members.map { "\($0.key.debugBytes):\(spelled($0.value))" }.joined(separator: " ") + "}"
   }
+}
+
+/// Whole seconds without a fraction.
+private func spelled(_ seconds: Double) -> String {
+  Int64(exactly: seconds).map(String.init) ?? "\(seconds)"
 }
 
 extension String {

@@ -13,8 +13,8 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   private func findings() throws -> [String] {
-    try SettingsBundle.lint(at: folder.path).map {
-      "\($0.file):\($0.line) \($0.severity) \($0.rule)"
+    try SettingsBundle.lint(at: folder.path, rules: Set(LintRule.allCases)).map {
+      "\($0.file):\($0.position?.line ?? 0) \($0.severity) \($0.rule)"
     }
   }
 

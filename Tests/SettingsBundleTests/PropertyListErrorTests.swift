@@ -79,7 +79,6 @@ import Testing
   }
 
   @Test func foreignFormatsNameTheirCure() {
-    #expect(failure("bplist00")?.message.contains("plutil -convert xml1") == true)
     #expect(failure("version https://git-lfs")?.message.contains("git lfs pull") == true)
     #expect(failure("{}")?.message.contains("plutil -convert xml1") == true)
   }

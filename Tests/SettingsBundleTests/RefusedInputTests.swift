@@ -240,7 +240,7 @@ import Testing
     ("// comment\n{ }", "1:1 notXML"),
     ("\n  {\"a\": 1}", "2:3 notXML"),
     ("key = value", "1:1 notXML"),
-    ("bplist00\u{0}\u{1}", "1:1 binaryFormat"),
+    ("bplist00\u{0}\u{1}", "- malformedBinary"),
     ("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "1:1 gitLFSPointer"),
   ]
 
@@ -250,17 +250,17 @@ import Testing
   }
 
   static let bytes: [([UInt8], String)] = [
-    ([0xFF, 0xFE, 0x3C, 0x00], "1:1 unsupportedEncoding"),
-    ([0xFE, 0xFF, 0x00, 0x3C], "1:1 unsupportedEncoding"),
-    ([0xFF, 0xFE, 0x00, 0x00, 0x3C, 0, 0, 0], "1:1 unsupportedEncoding"),
-    ([0x00, 0x00, 0xFE, 0xFF, 0, 0, 0, 0x3C], "1:1 unsupportedEncoding"),
-    ([0x3C, 0x00, 0x3F, 0x00], "1:1 unsupportedEncoding"),
-    ([0x00, 0x3C, 0x00, 0x3F], "1:1 unsupportedEncoding"),
-    ([0x00, 0x00, 0x00, 0x3C], "1:1 unsupportedEncoding"),
+    ([0xFF, 0xFE, 0x3C], "1:1 unsupportedEncoding"),
+    ([0xFF, 0xFE, 0x00, 0xD8], "1:1 unsupportedEncoding"),
+    ([0xFF, 0xFE, 0x00, 0x00, 0x3C, 0, 0], "1:1 unsupportedEncoding"),
+    ([0x00, 0x00, 0xFE, 0xFF, 0, 0x11, 0, 0], "1:1 unsupportedEncoding"),
+    ([0x3C, 0x00, 0x3F, 0x00], "1:3 unexpectedEnd"),
+    ([0x00, 0x7B, 0x00, 0x7D], "1:1 notXML"),
+    ([0xFE, 0xFF], "1:1 empty"),
   ]
 
   @Test(arguments: bytes)
-  func wideEncodingIsRefused(_ bytes: [UInt8], _ expected: String) {
+  func wideTextIsRefusedAtItsPlace(_ bytes: [UInt8], _ expected: String) {
     #expect(refusal(bytes) == expected)
   }
 

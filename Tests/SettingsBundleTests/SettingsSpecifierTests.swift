@@ -15,7 +15,7 @@ import Testing
     let bundle = try SettingsBundle(at: folder.path, mode: mode)
     #expect(bundle.warnings.isEmpty)
     #expect(bundle.seeds.map(\.value) == (specifier.1.map { [$0] } ?? []))
-    #expect(bundle.seeds.allSatisfy { $0.key == "k" && $0.file == "Root.plist" && $0.line == 6 })
+    #expect(bundle.seeds.allSatisfy { $0.key == "k" && $0.place == "Root.plist:6" })
   }
 
   @Test(arguments: Specifiers.broken)

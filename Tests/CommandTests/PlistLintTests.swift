@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// `plist --lint --rules … --disable …`.
+@Suite struct PlistLintTests {
+  /// A bundle with a finding of each group of rules.
+  private func folder() throws -> Folder {
+    let folder = try Folder()
+    try folder.makeFolder("S.bundle")
+    let row = { (title: String) in
+      "<dict><key>Type</key><string>PSToggleSwitchSpecifier</string><key>Title</key>"
+        + "<string>\(title)</string><key>Key</key><string>sound</string><key>DefaultValue</key>"
+        + "<true/><key>X</key><true/></dict>"
+    }
+    try folder.write(
+      "<plist><dict><key>StringsTable</key><string>Root</string>\n<key>PreferenceSpecifiers</key>"
+        + "<array>\n\(row("Sound"))\n</array></dict></plist>", to: "S.bundle/Root.plist")
+    try folder.write("<plist><dict/></plist>", to: "S.bundle/Lost.plist")
+    return folder
+  }
+
+  private let unknown =
+    "S.bundle/Root.plist:3:166: warning: a toggle switch has no key \"X\"; remove it"
+    + " [unknown-key]\n"
+  private let lost =
+    "S.bundle/Lost.plist:1:1: warning: no row refers to this file; add one, or remove the file"
+    + " [unreferenced-file]\n"
+  private let strings =
+    "S.bundle/Root.plist:1:37: warning: there is no \"Root.strings\" in any .lproj folder;"
+    + " add it, or remove StringsTable [missing-strings]\n"
+
+  @Test func rulesReplaceTheDefaultAndDisableTakesSomeAway() throws {
+    let folder = try folder()
+    for (options, found) in [
+      ([], unknown + lost), (["--rules", "default"], unknown + lost),
+      (["--rules", "all"], strings + unknown + lost), (["--rules", "translations"], strings),
+      (["--rules=rows,missing-strings"], strings + unknown),
+      (["--rules", "rows", "--rules", "panes"], unknown + lost),
+      (["--disable", "unknown-key"], lost), (["--disable", "rows", "--disable=panes"], ""),
+      (["--rules", "all", "--disable", "translations,unreferenced-file"], unknown),
+    ] as [([String], String)] {
+      try folder.expect(
+        ["plist", "S.bundle", "--lint"] + options, prints: found, code: found.isEmpty ? 0 : 1)
+    }
+  }
+
+  @Test func aRuleThatIsNotThereIsAMisuseAndTheOthersAreListed() throws {
+    let folder = try folder()
+    for (options, name) in [
+      (["--rules", "unknown-keys"], "unknown-keys"), (["--disable", "rows,"], ""),
+      (["--disable", "wrong-type"], "wrong-type"),
+    ] {
+      let ending = try folder.run(["plist", "S.bundle", "--lint"] + options)
+      #expect(ending.code == 64 && ending.stdout == "", "\(ending)")
+      #expect(
+        ending.stderr.hasPrefix(
+          "kvsync: S.bundle: there is no rule \"\(name)\"; use all, default, rows, panes, "
+            + "translations, unknown-type, "), "\(ending)")
+      #expect(ending.stderr.hasSuffix("repeated-translation\n"), "\(ending)")
+    }
+    try folder.expect(
+      ["plist", "S.bundle", "--rules", "all"],
+      says: "kvsync: S.bundle: --rules and --disable belong to --lint; "
+        + "add that, or leave them out\n",
+      code: 64)
+  }
+
+  @Test func helpListsTheRules() throws {
+    let help = try Folder().must("plist", "--help").replacing("\n", with: " ")
+    for rule in ["unknown-key", "unreferenced-file", "untranslated-title", "translations"] {
+      #expect(help.contains(rule))
+    }
+  }
+
+  // MARK: - Compiled bundles
+
+  private func compile(_ file: String, in folder: Folder) throws {
+    let list = try PropertyListSerialization.propertyList(
+      from: Data(contentsOf: folder.url(file)), format: nil)
+    try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+      .write(to: folder.url(file))
+  }
+
+  @Test func aCompiledBundleIsReadLikeItsSource() throws {
+    let folder = try folder()
+    let tree = try folder.must("plist", "S.bundle", "--describe")
+    try compile("S.bundle/Root.plist", in: folder)
+    try folder.expect(["plist", "S.bundle", "--describe"], prints: tree)
+    try folder.expect(
+      ["plist", "S.bundle", "--lint"],
+      prints: unknown.replacing(":3:166:", with: ":PreferenceSpecifiers[0].X:") + lost, code: 1)
+    try folder.expect(
+      ["plist", "S.bundle", "--lint", "--rules", "unknown-key", "--json"],
+      prints: #"[{"file":"Root.plist","keyPath":"PreferenceSpecifiers[0].X","severity":"warning","#
+        + #""rule":"unknown-key","message":"a toggle switch has no key \"X\"; remove it"}]"# + "\n",
+      code: 1)
+    try folder.expect(
+      ["plist", "S.bundle"],
+      prints: """
+        dictionary
+          PreferenceSpecifiers: array
+            0: dictionary
+              DefaultValue: boolean true
+              Key: string "sound"
+              Title: string "Sound"
+              Type: string "PSToggleSwitchSpecifier"
+              X: boolean true
+          StringsTable: string "Root"
+
+        """)
+    try folder.expect(["seed", "a", "S.bundle"], prints: "1 default from 1 pane\n")
+    try folder.expect(
+      ["list", "a", "--defaults"],
+      prints: "defaults\tsound\tboolean\ttrue\tdefault, "
+        + "Root.plist:PreferenceSpecifiers[0].DefaultValue\n")
+  }
+
+  @Test func wideTextIsReadLikeAnyOther() throws {
+    let folder = try folder()
+    let text = try String(contentsOf: folder.url("S.bundle/Root.plist"), encoding: .utf8)
+    for encoding in [String.Encoding.utf16, .utf32BigEndian] {
+      try #require(text.data(using: encoding)).write(to: folder.url("S.bundle/Root.plist"))
+      try folder.expect(["plist", "S.bundle", "--lint"], prints: unknown + lost, code: 1)
+      try folder.expect(["seed", "a", "S.bundle"], prints: "1 default from 1 pane\n")
+    }
+  }
+
+  @Test func aWarningOfACompiledBundleTellsItsKeyPath() throws {
+    let folder = try folder()
+    let text = try String(contentsOf: folder.url("S.bundle/Root.plist"), encoding: .utf8)
+    try folder.write(
+      text.replacing("<true/><key>X", with: "<string/><key>X"), to: "S.bundle/Root.plist")
+    try compile("S.bundle/Root.plist", in: folder)
+    let place = "PreferenceSpecifiers[0].DefaultValue"
+    for command in [["seed", "a", "S.bundle"], ["plist", "S.bundle", "--lint"]] {
+      let ending = try folder.run(command)
+      #expect(ending.code == 65 && ending.stdout == "", "\(ending)")
+      #expect(ending.stderr.hasPrefix("kvsync: S.bundle/Root.plist:\(place): "), "\(ending)")
+    }
+    let ending = try folder.run(["seed", "a", "S.bundle", "--lenient", "--json"])
+    #expect(ending.code == 0, "\(ending)")
+    #expect(ending.stdout.contains(#""warnings":[{"file":"Root.plist","keyPath":"\#(place)","#))
+  }
+}
