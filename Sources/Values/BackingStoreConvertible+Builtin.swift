@@ -83,7 +83,13 @@ extension Float: BackingStoreConvertible {
     return nearest
   }
 
-  public func toBackingStore() -> StoredValue { .real(Double(self)) }
+  /// The real with the decimal text of this number: 12.34, where `Double(self)` is
+  /// 12.34000015258789. Either reads as the same `Float`.
+  public func toBackingStore() -> StoredValue {
+    let widened = Double(self)
+    guard let short = Double(description), Float(short) == self else { return .real(widened) }
+    return .real(short)
+  }
 }
 
 extension Date: BackingStoreConvertible {
