@@ -10,8 +10,12 @@ extension Array: BackingStoreConvertible where Element: BackingStoreConvertible 
   }
 }
 
-extension Dictionary: BackingStoreConvertible where Key == String, Value: BackingStoreConvertible {
-  public static func fromBackingStore(_ value: StoredValue) throws -> [String: Value] {
+/// Stored under the texts of the keys, as `Codable` does it: `[7: "x"]` as `{"7":"x"}`. Keys are
+/// `String`, `Int`, and enumerations of those that declare `CodingKeyRepresentable`.
+extension Dictionary: BackingStoreConvertible
+where Key: CodingKeyRepresentable, Value: BackingStoreConvertible {
+  /// - Throws: `ValueError`, also for a text that is no key, and for two of one key: "7" and "07".
+  public static func fromBackingStore(_ value: StoredValue) throws -> [Key: Value] {
     try value.members(Value.fromBackingStore)
   }
 
@@ -30,5 +34,31 @@ extension Set: BackingStoreConvertible where Element: BackingStoreConvertible {
 
   public func toBackingStore() throws -> StoredValue {
     try StoredValue(uniqueElements: self) { try $0.toBackingStore() }
+  }
+}
+
+/// Stored as its two bounds, as `Codable` does it: `0..<10` as `[0,10]`.
+extension Range: BackingStoreConvertible where Bound: BackingStoreConvertible {
+  /// - Throws: `ValueError`, also for a lower bound above the upper one.
+  public static func fromBackingStore(_ value: StoredValue) throws -> Range<Bound> {
+    let (lower, upper) = try value.bounds(Bound.fromBackingStore)
+    return lower..<upper
+  }
+
+  public func toBackingStore() throws -> StoredValue {
+    try StoredValue(elements: [lowerBound, upperBound]) { try $0.toBackingStore() }
+  }
+}
+
+/// Stored as its two bounds, as `Codable` does it: `0...9` as `[0,9]`.
+extension ClosedRange: BackingStoreConvertible where Bound: BackingStoreConvertible {
+  /// - Throws: `ValueError`, also for a lower bound above the upper one.
+  public static func fromBackingStore(_ value: StoredValue) throws -> ClosedRange<Bound> {
+    let (lower, upper) = try value.bounds(Bound.fromBackingStore)
+    return lower...upper
+  }
+
+  public func toBackingStore() throws -> StoredValue {
+    try StoredValue(elements: [lowerBound, upperBound]) { try $0.toBackingStore() }
   }
 }

@@ -20,22 +20,50 @@ extension StoredValue {
   }
 
   /// The members of a dictionary.
-  func members<Member>(_ read: (StoredValue) throws -> Member) throws -> [String: Member] {
+  func members<Key: CodingKeyRepresentable, Member>(
+    _ read: (StoredValue) throws -> Member
+  ) throws -> [Key: Member] {
     guard case .dictionary(let members) = self else {
       throw ValueError.mismatch(self, wanted: "dictionary")
     }
-    return Dictionary(
-      uniqueKeysWithValues: try members.map { name, member in
-        (name, try addingPath(".\(name)") { try read(member) })
-      })
+    var found: [Key: Member] = [:]
+    for (name, member) in members {
+      try addingPath(".\(name)") {
+        guard let key = Key(codingKey: DictionaryKey(stringValue: name)) else {
+          throw ValueError(.invalid, "this name is not a \(Key.self); rename or remove it")
+        }
+        guard found.updateValue(try read(member), forKey: key) == nil else {
+          throw ValueError(.invalid, "two names stand for one \(Key.self); remove one")
+        }
+      }
+    }
+    return found
   }
 
-  init<Member>(members: [String: Member], _ write: (Member) throws -> StoredValue) throws {
-    self = .dictionary(
-      Dictionary(
-        uniqueKeysWithValues: try members.map { name, member in
-          (name, try addingPath(".\(name)") { try write(member) })
-        }))
+  init<Key: CodingKeyRepresentable, Member>(
+    members: [Key: Member], _ write: (Member) throws -> StoredValue
+  ) throws {
+    var stored: [String: StoredValue] = [:]
+    for (key, member) in members {
+      let name = key.codingKey.stringValue
+      try addingPath(".\(name)") {
+        guard stored.updateValue(try write(member), forKey: name) == nil else {
+          throw ValueError(.invalid, "two keys have this text; fix the codingKey of \(Key.self)")
+        }
+      }
+    }
+    self = .dictionary(stored)
+  }
+
+  /// The bounds of a range.
+  func bounds<Bound: Comparable>(
+    _ read: (StoredValue) throws -> Bound
+  ) throws -> (lower: Bound, upper: Bound) {
+    let bounds = try elements(read)
+    guard bounds.count == 2, bounds[0] <= bounds[1] else {
+      throw ValueError(.invalid, "the stored array is not a lower and an upper bound; set it again")
+    }
+    return (bounds[0], bounds[1])
   }
 
   /// The elements of an array without duplicates.
@@ -68,6 +96,16 @@ extension StoredValue {
     }
     return columns.map(\.value)
   }
+}
+
+/// A name that may stand for a number.
+private struct DictionaryKey: CodingKey {
+  let stringValue: String
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+
+  var intValue: Int? { Int(stringValue) }
 }
 
 extension TaggedCell {
