@@ -118,3 +118,13 @@ extension StoredValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     self = .dictionary(Dictionary(elements, uniquingKeysWith: { $1 }))
   }
 }
+
+extension StoredValue: CustomStringConvertible {
+  /// The JSON that `kvsync get --json` shows: `"guest"`, `5`, `[1,true]`; a date and data are text.
+  public var description: String {
+    switch Result(catching: { try JSON(showing: self).text() }) {
+    case .success(let text): text
+    case .failure(let error): "a value that cannot be shown: \(error)"
+    }
+  }
+}
