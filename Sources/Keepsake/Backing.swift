@@ -20,6 +20,8 @@ final class Backing: Sendable {
 
   private let location: StoreLocation
   private let trackedKeys = AtomicLazyReference<Tracking>()
+  /// By the keys of the properties; nil until the store has bound them.
+  private let declared = AtomicLazyReference<Box<[ByteText: DeclaredDefault]>>()
 
   /// What was read since the present state began.
   private struct Cache {
@@ -73,7 +75,7 @@ final class Backing: Sendable {
   /// Whether what was read since `state` may be kept: the store may have moved meanwhile.
   func isHere(_ state: StoreState) -> Bool { state.versions === location.place.versions }
 
-  /// The value of the first layer that has one.
+  /// The value of the first layer that has one; a property adds its default.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
     let key = ByteText(key)
     let known = cache.withLock { cache -> StoredValue?? in
@@ -104,7 +106,25 @@ final class Backing: Sendable {
     return values
   }
 
-  /// Where the value of a key comes from.
+  /// The same for whoever asks by key: below all layers is the default of the property that has it.
+  func valueOrDefault(_ key: String) throws(KeepsakeError) -> StoredValue? {
+    try value(key) ?? declaredDefault(ByteText(key))?.value
+  }
+
+  func valuesAndDefaults() throws(KeepsakeError) -> [ByteText: StoredValue] {
+    let defaults = declared.load()?.value.compactMapValues { $0.encoded.value } ?? [:]
+    return try layers.values().merging(defaults) { upper, _ in upper }
+  }
+
+  /// Nil for a key that no property has.
+  func declaredDefault(_ key: ByteText) -> EncodedDefault? { declared.load()?.value[key]?.encoded }
+
+  /// - Parameter defaults: of the properties of the store; the first call counts.
+  func declare(_ defaults: [ByteText: DeclaredDefault]) {
+    _ = declared.storeIfNil(Box(defaults))
+  }
+
+  /// Where the value of a key comes from, but for the default of a property.
   func explanation(_ key: String) throws(KeepsakeError) -> SettingExplanation {
     SettingExplanation(store: store, key: key, layers: try layers.explanation(ByteText(key)))
   }

@@ -20,9 +20,8 @@ protocol BindableSetting: AnyObject {
 struct DeclaredKey {
   let key: String
   /// The type of the value, as Swift prints it.
-  let type: String
-  /// The default as it would be stored, or why it cannot be.
-  let stored: (value: StoredValue?, problem: String?)
+  let type: () -> String
+  let fallback: DeclaredDefault
   /// Why a stored value cannot be read; nil if it can.
   let problem: (_ reading: StoredValue) -> String?
 }

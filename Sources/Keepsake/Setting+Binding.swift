@@ -8,25 +8,22 @@ extension Setting: BindableSetting {
   func declaredKeys(_ key: String) -> [DeclaredKey] {
     guard let fields = slot.binding?.fields else {
       return [
-        DeclaredKey(key: key, type: "\(Value.self)", stored: storedDefault) { [self] value in
+        DeclaredKey(key: key, type: { "\(Value.self)" }, fallback: declaredDefault) { [self] value in
           problem { try codec.decode(value) }
         }
       ]
     }
     return fields.members.map { member in
       DeclaredKey(
-        key: member.key, type: member.type, stored: (fields.defaults[member.name], nil)
+        key: member.key, type: { member.type },
+        fallback: DeclaredDefault(fields.defaults[member.name])
       ) { [self] value in
         problem { try codec.decode(fields.example(with: value, as: member)) }
       }
     }
   }
 
-  var storedDefault: (value: StoredValue?, problem: String?) {
-    var value: StoredValue?
-    let problem = problem { value = try codec.encode(defaultValue) }
-    return (value, problem)
-  }
+  var declaredDefault: DeclaredDefault { DeclaredDefault(fallback, codec) }
 
   /// What went wrong; nil for nothing.
   func problem<Result>(_ body: () throws -> Result) -> String? {

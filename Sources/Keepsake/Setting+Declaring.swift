@@ -14,7 +14,7 @@ extension Setting {
   public convenience init(
     wrappedValue: Value, _ key: String? = nil
   ) where Value: BackingStoreConvertible {
-    self.init(wrappedValue, key: key, codec: SettingCodec())
+    self.init(.constant(wrappedValue), key: key, codec: SettingCodec())
   }
 }
 
@@ -25,7 +25,7 @@ extension Setting where Value: OptionalBackingStoreConvertible {
   ///   - wrappedValue: the default, given by assignment.
   ///   - key: where it is stored; the property's name unless given.
   public convenience init(wrappedValue: Value = nil, _ key: String? = nil) {
-    self.init(wrappedValue, key: key, codec: SettingCodec())
+    self.init(.constant(wrappedValue), key: key, codec: SettingCodec())
   }
 }
 
@@ -39,7 +39,7 @@ extension Setting {
   public convenience init(
     wrappedValue: Value, _ key: String? = nil, by transformer: Transformer<Value>
   ) {
-    self.init(wrappedValue, key: key, codec: SettingCodec(transformer))
+    self.init(.constant(wrappedValue), key: key, codec: SettingCodec(transformer))
   }
 
   /// An optional setting by a transformer of the wrapped type: nil when there is no value; setting
@@ -47,7 +47,29 @@ extension Setting {
   public convenience init<Wrapped: Sendable>(
     wrappedValue: Value = nil, _ key: String? = nil, by transformer: Transformer<Wrapped>
   ) where Value == Wrapped? {
-    self.init(wrappedValue, key: key, codec: SettingCodec(optional: transformer))
+    self.init(.constant(wrappedValue), key: key, codec: SettingCodec(optional: transformer))
+  }
+}
+
+extension Setting {
+  /// A setting whose default is computed: `@Setting(default: { Date() }) var installed: Date`.
+  ///
+  /// - Parameters:
+  ///   - key: where it is stored; the property's name unless given.
+  ///   - default: runs at each reading for as long as no layer of the store has a value; what it
+  ///     gives is not stored. `update` stores it, also where its body changes nothing.
+  public convenience init(
+    _ key: String? = nil, default: @escaping @Sendable () -> Value
+  ) where Value: BackingStoreConvertible {
+    self.init(.computed(`default`), key: key, codec: SettingCodec())
+  }
+
+  /// The same for any type, by a transformer for this one property.
+  public convenience init(
+    _ key: String? = nil, default: @escaping @Sendable () -> Value,
+    by transformer: Transformer<Value>
+  ) {
+    self.init(.computed(`default`), key: key, codec: SettingCodec(transformer))
   }
 }
 

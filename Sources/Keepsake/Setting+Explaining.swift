@@ -24,7 +24,7 @@ extension Setting {
       let failure = failures.first { $0.key.isSameBytes(as: key.key) }
       explanations[place].problem = failure.map { "\($0.cause)" }
       explanations[place].layers.append(
-        SettingExplanation.Layer(key.stored.value, .declared(problem: key.stored.problem)))
+        SettingExplanation.Layer(key.fallback.encoded))
     }
     guard bound.fields != nil else { return explanations[0] }
     return SettingExplanation(
@@ -48,10 +48,15 @@ extension Setting {
 
 extension SettingsStore {
   /// Where the value of a key comes from: every layer that has something to say, read at one
-  /// moment. `$name.explain()` adds the default of a property.
+  /// moment, in the end the default of the property that has the key. `$name.explain()` says also
+  /// whether the property can read the value.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.
   public func explain(_ key: String) throws(KeepsakeError) -> SettingExplanation {
-    try backing.explanation(key)
+    var explanation = try backing.explanation(key)
+    if let declared = backing.declaredDefault(ByteText(key)) {
+      explanation.layers.append(SettingExplanation.Layer(declared))
+    }
+    return explanation
   }
 }

@@ -32,7 +32,7 @@ extension Setting {
   ///   - wrappedValue: the default, given by assignment.
   ///   - prefix: what the members' keys begin with; it may be empty.
   public convenience init(wrappedValue: Value, fields prefix: String) where Value: Codable {
-    self.init(wrappedValue, key: prefix, codec: SettingCodec(membersOf: Value.self))
+    self.init(.constant(wrappedValue), key: prefix, codec: SettingCodec(membersOf: Value.self))
   }
 
   func fields(within limits: StoreLimits?) throws(SettingDeclarationError) -> Fields? {

@@ -32,15 +32,17 @@ import Logging
 /// struct or another object that it holds, and not lazy ones.
 @propertyWrapper
 public final class Setting<Value: Sendable>: Sendable {
-  /// What the setting is worth when no layer of the store has a value.
-  public let defaultValue: Value
+  /// What the setting is worth when no layer of the store has a value; computed anew where the
+  /// declaration has a closure.
+  public var defaultValue: Value { fallback.value }
 
+  let fallback: SettingDefault<Value>
   let explicitKey: String?
   let codec: SettingCodec<Value>
   let slot = SettingSlot()
 
-  init(_ defaultValue: Value, key: String?, codec: SettingCodec<Value>) {
-    self.defaultValue = defaultValue
+  init(_ fallback: SettingDefault<Value>, key: String?, codec: SettingCodec<Value>) {
+    self.fallback = fallback
     explicitKey = key
     self.codec = codec
   }
@@ -49,10 +51,21 @@ public final class Setting<Value: Sendable>: Sendable {
   // Among the other initialisers it would not do: Swift finds the one for a property without a
   // value only if it is designated and not generic.
   public init() where Value: OptionalBackingStoreConvertible {
-    defaultValue = nil
+    fallback = .constant(nil)
     explicitKey = nil
     codec = SettingCodec()
   }
+
+  /// Says what is missing in `@Setting var volume: Int`.
+  @available(
+    *, unavailable,
+    message: """
+      a setting needs a default, as in @Setting var volume = 5, unless its type is an optional of \
+      one that is BackingStoreConvertible
+      """
+  )
+  @_disfavoredOverload
+  public init() { fatalError("unavailable") }
 
   public var wrappedValue: Value {
     get {
@@ -152,7 +165,7 @@ public final class Setting<Value: Sendable>: Sendable {
   }
 
   func declaration(_ bound: SettingSlot.Binding) -> SettingKey<Value> {
-    SettingKey(bound.key, defaultValue, codec)
+    SettingKey(bound.key, fallback, codec)
   }
 
   private func beginChange() -> InPlaceChange<Value>? {
@@ -196,7 +209,8 @@ public final class Setting<Value: Sendable>: Sendable {
     do {
       let origin = bound.backing.state
       let value = try readable(bound.stored(), bound)
-      if let origin { slot.keep(Box(value), as: origin) }
+      // A default that is computed is worth something else the next time.
+      if fallback.isConstant, let origin { slot.keep(Box(value), as: origin) }
       return value
     } catch {
       bound.backing.reportRead(bound.key, error)

@@ -41,6 +41,10 @@ public struct SettingExplanation: Sendable, Hashable {
     init(_ value: StoredValue?, _ source: Source) {
       (self.value, self.source) = (value, source)
     }
+
+    init(_ declared: EncodedDefault) {
+      self.init(declared.value, .declared(problem: declared.problem))
+    }
   }
 
   /// Where a layer's value comes from.
@@ -112,10 +116,7 @@ extension SettingExplanation: CustomStringConvertible {
 
   fileprivate static func text(_ value: StoredValue?) -> String {
     guard let value else { return "no value" }
-    switch Result(catching: { try JSON(showing: value).text() }) {
-    case .success(let text): return value.kind == .opaque ? "\(text), of a newer version" : text
-    case .failure(let error): return "a value that cannot be shown: \(error)"
-    }
+    return value.kind == .opaque ? "\(value), of a newer version" : "\(value)"
   }
 }
 

@@ -17,43 +17,70 @@ public import KeepsakeValues
 public struct SettingKey<Value: Sendable>: Sendable {
   /// Where the value is stored.
   public let name: String
-  /// What the setting is worth when no layer of the store has a value.
-  public let defaultValue: Value
+  /// What the setting is worth when no layer of the store has a value; computed anew where the
+  /// declaration has a closure.
+  public var defaultValue: Value { fallback.value }
+
+  let fallback: SettingDefault<Value>
   let codec: SettingCodec<Value>
 
-  init(_ name: String, _ defaultValue: Value, _ codec: SettingCodec<Value>) {
-    (self.name, self.defaultValue, self.codec) = (name, defaultValue, codec)
+  init(_ name: String, _ fallback: SettingDefault<Value>, _ codec: SettingCodec<Value>) {
+    (self.name, self.fallback, self.codec) = (name, fallback, codec)
   }
 
   /// A key of a type that a store can hold.
   public init(_ name: String, default defaultValue: Value) where Value: BackingStoreConvertible {
-    self.init(name, defaultValue, SettingCodec())
+    self.init(name, .constant(defaultValue), SettingCodec())
   }
 
   /// A key of an optional: nil when there is no value; setting nil removes the key.
   public init(
     _ name: String, default defaultValue: Value = nil
   ) where Value: OptionalBackingStoreConvertible {
-    self.init(name, defaultValue, SettingCodec())
+    self.init(name, .constant(defaultValue), SettingCodec())
   }
 
   /// A key of any type, by a transformer.
   public init(_ name: String, default defaultValue: Value, by transformer: Transformer<Value>) {
-    self.init(name, defaultValue, SettingCodec(transformer))
+    self.init(name, .constant(defaultValue), SettingCodec(transformer))
   }
 
   /// A key of an optional, by a transformer of the wrapped type.
   public init<Wrapped: Sendable>(
     _ name: String, default defaultValue: Value = nil, by transformer: Transformer<Wrapped>
   ) where Value == Wrapped? {
-    self.init(name, defaultValue, SettingCodec(optional: transformer))
+    self.init(name, .constant(defaultValue), SettingCodec(optional: transformer))
   }
+}
+
+extension SettingKey {
+  /// A key whose default is computed at each reading for as long as no layer has a value.
+  public init(
+    _ name: String, default: @escaping @Sendable () -> Value
+  ) where Value: BackingStoreConvertible {
+    self.init(name, .computed(`default`), SettingCodec())
+  }
+
+  /// The same for any type, by a transformer.
+  public init(
+    _ name: String, default: @escaping @Sendable () -> Value, by transformer: Transformer<Value>
+  ) {
+    self.init(name, .computed(`default`), SettingCodec(transformer))
+  }
+}
+
+/// Two keys of one type are equal when their names have the same bytes, whatever their defaults: a
+/// store has one value for both.
+extension SettingKey: Hashable {
+  public static func == (a: SettingKey, b: SettingKey) -> Bool { a.name.isSameBytes(as: b.name) }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ByteText(name)) }
 }
 
 extension Setting {
   /// A setting as a key declares it: `@Setting(.volume) var volume: Int`.
   public convenience init(_ key: SettingKey<Value>) {
-    self.init(key.defaultValue, key: key.name, codec: key.codec)
+    self.init(key.fallback, key: key.name, codec: key.codec)
   }
 }
 

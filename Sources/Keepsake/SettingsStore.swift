@@ -33,11 +33,12 @@ open class SettingsStore: @unchecked Sendable {
   /// The store's name on the device, as `kvsync --store` takes it.
   public var storeName: String { backing.store }
 
-  /// The value of the first layer that has one; nil when none has.
+  /// The value of the first layer that has one, in the end the default of the property that has the
+  /// key; nil when none has.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.
   public func read(_ key: String) throws(KeepsakeError) -> StoredValue? {
-    try backing.value(key)
+    try backing.valueOrDefault(key)
   }
 
   /// Stores a value, or removes it when it is nil; when this returns, it survives a crash of the
@@ -48,13 +49,13 @@ open class SettingsStore: @unchecked Sendable {
     try backing.set(value, key)
   }
 
-  /// The value of a key; nil when no layer has one. Setting nil removes it.
+  /// The value of a key, as `read(_:)` gives it. Setting nil removes what was set.
   ///
   /// A failure is reported in `errors`; `read(_:)` and `write(_:for:)` throw instead.
   public subscript(key: String) -> StoredValue? {
     get {
       do {
-        return try backing.value(key)
+        return try backing.valueOrDefault(key)
       } catch {
         backing.reportRead(key, error)
         return nil
@@ -70,7 +71,7 @@ open class SettingsStore: @unchecked Sendable {
     _modify {
       let change = InPlaceChange(backing, key) {
         let stored = try backing.value(key)
-        return (stored, stored)
+        return (stored, stored ?? backing.declaredDefault(ByteText(key))?.value)
       }
       var value = change.value ?? nil
       defer { change.end { [Replacement(key: key, seen: $0.stored, new: value)] } }
@@ -100,14 +101,14 @@ open class SettingsStore: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - key: where the value is stored.
-  ///   - body: gets the value of the first layer that has one; nil removes the entry.
+  ///   - body: gets the value as `read(_:)` gives it; nil removes the entry.
   /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written.
   @discardableResult
   public func update<Result>(
     _ key: String, _ body: (inout StoredValue?) throws -> Result
   ) throws -> Result {
     try transaction {
-      var value = try backing.value(key)
+      var value = try backing.valueOrDefault(key)
       let result = try body(&value)
       try backing.set(value, key)
       return result
@@ -124,17 +125,19 @@ extension SettingsStore {
     guard !(self is any CustomReflectable) else {
       throw declaration("a custom mirror hides the settings; remove customMirror")
     }
-    var keys: Set<ByteText> = []
+    var defaults: [ByteText: DeclaredDefault] = [:]
     for property in storedProperties {
       guard let setting = property.setting else { continue }
       let fields = try fields(of: setting, property)
       for key in fields?.members.map(\.key) ?? [property.key] {
-        guard keys.insert(ByteText(key)).inserted else {
+        guard defaults[ByteText(key)] == nil else {
           throw declaration("the key \"\(key)\" is there twice; give each setting a key of its own")
         }
       }
       try bind(setting, key: property.key, fields)
+      for key in setting.declaredKeys(property.key) { defaults[ByteText(key.key)] = key.fallback }
     }
+    backing.declare(defaults)
   }
 
   private func fields(

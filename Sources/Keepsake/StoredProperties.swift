@@ -24,9 +24,10 @@ extension SettingsStore {
   public var declarations: [SettingDeclaration] {
     storedProperties.flatMap { property in
       property.keys.map { key in
-        SettingDeclaration(
-          key: key.key, property: property.name, type: key.type, defaultValue: key.stored.value,
-          problem: key.stored.problem)
+        let encoded = key.fallback.encoded
+        return SettingDeclaration(
+          key: key.key, property: property.name, type: key.type(), defaultValue: encoded.value,
+          problem: encoded.problem)
       }
     }
   }

@@ -62,7 +62,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
           suite "s", seed: 3, Root.plist:9 of Suite.bundle
           default of the property: 5
         """)
-    #expect(try settings.explain("volume").layers == explanation.layers.dropLast())
+    #expect(try settings.explain("volume").layers == explanation.layers)
     guard case .entry(let write) = explanation.layers[1].source else {
       Issue.record("\(explanation.layers[1])")
       return
@@ -86,7 +86,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
     #expect(
       sources == [
         .seed(suite: nil, bundle: bundle.identifier, place: "Root.plist:2"),
-        .seed(suite: nil, bundle: "Other", place: "Root.plist:7"),
+        .seed(suite: nil, bundle: "Other", place: "Root.plist:7"), .declared(problem: nil),
       ])
     #expect(store.volume == 2)
   }

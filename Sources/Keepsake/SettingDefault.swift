@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeValues
+import Synchronization
+
+/// What a setting is worth when no layer of the store has a value.
+enum SettingDefault<Value: Sendable>: Sendable {
+  case constant(Value)
+  /// Computed at each use.
+  case computed(@Sendable () -> Value)
+
+  var value: Value {
+    switch self {
+    case .constant(let value): value
+    case .computed(let body): body()
+    }
+  }
+
+  var isConstant: Bool {
+    switch self {
+    case .constant: true
+    case .computed: false
+    }
+  }
+}
+
+/// A default as it would be stored.
+struct EncodedDefault: Sendable {
+  /// Nil for nil, and where it cannot be stored.
+  let value: StoredValue?
+  /// Why it cannot be stored; nil if it can.
+  let problem: String?
+
+  init(_ encode: () throws -> StoredValue?) {
+    do {
+      let value = try encode()
+      // One that nests too deep would be refused when it is set.
+      if let value { _ = try TaggedCell(value) }
+      (self.value, problem) = (value, nil)
+    } catch {
+      (value, problem) = (nil, "\((error as? SettingFailure)?.cause ?? error)")
+    }
+  }
+}
+
+/// The default of a property for those who read its key without its type: the last layer of a store
+/// object. A property itself does not ask here.
+final class DeclaredDefault: Sendable {
+  private let isConstant: Bool
+  private let encode: @Sendable () -> EncodedDefault
+  private let known = AtomicLazyReference<Box<EncodedDefault>>()
+
+  init<Value>(_ fallback: SettingDefault<Value>, _ codec: SettingCodec<Value>) {
+    isConstant = fallback.isConstant
+    encode = { EncodedDefault { try codec.encode(fallback.value) } }
+  }
+
+  /// Of a member of a structure.
+  init(_ value: StoredValue?) {
+    isConstant = true
+    encode = { EncodedDefault { value } }
+  }
+
+  /// A constant is encoded once, when it is first asked for.
+  var encoded: EncodedDefault {
+    if let known = known.load() { return known.value }
+    let encoded = encode()
+    return isConstant ? known.storeIfNil(Box(encoded)).value : encoded
+  }
+}
