@@ -17,22 +17,43 @@ import KeepsakeDevice
 public import KeepsakeValues
 
 extension SettingsStore {
-  /// The value of a key; nil when no layer has one.
+  /// The value of a key, of a property also its default; nil when no layer has one.
   public func object(forKey key: String) -> StoredValue? { self[key] }
 
   /// Text; a number as text, "1" for true and "0" for false; else nil.
   public func string(forKey key: String) -> String? { readable(key)?.stringValue }
 
   /// Elements of any types; nil when the value is not an array.
+  ///
+  /// A cast of the result never succeeds, as an element is a `StoredValue` whatever it holds: where
+  /// you write `as? [String]` for `UserDefaults`, say the type:
+  /// `let names: [String]? = settings.array(forKey: "names")`.
   public func array(forKey key: String) -> [StoredValue]? {
     guard case .array(let elements)? = readable(key) else { return nil }
     return elements
   }
 
-  /// Members of any types; nil when the value is not a dictionary.
+  /// The elements of an array when all of them have the type that the result is to have; else nil.
+  /// A number is not taken for text, nor the other way round.
+  @_disfavoredOverload
+  public func array<Element: BackingStoreConvertible>(forKey key: String) -> [Element]? {
+    typed(readable(key))
+  }
+
+  /// Members of any types; nil when the value is not a dictionary. To cast it is as vain as for
+  /// `array(forKey:)`.
   public func dictionary(forKey key: String) -> [String: StoredValue]? {
     guard case .dictionary(let members)? = readable(key) else { return nil }
     return members
+  }
+
+  /// The members of a dictionary when all of them have the type that the result is to have; else
+  /// nil.
+  @_disfavoredOverload
+  public func dictionary<Member: BackingStoreConvertible>(
+    forKey key: String
+  ) -> [String: Member]? {
+    typed(readable(key))
   }
 
   /// Bytes; nil when the value is not data.
@@ -72,7 +93,7 @@ extension SettingsStore {
   /// one: the last by bytes.
   public func dictionaryRepresentation() -> [String: StoredValue] {
     do {
-      let values = try backing.layers.values().sorted { $0.key < $1.key }
+      let values = try backing.valuesAndDefaults().sorted { $0.key < $1.key }
       return Dictionary(values.map { ($0.key.string, $0.value) }, uniquingKeysWith: { $1 })
     } catch {
       backing.reportReadAll(error)
@@ -92,6 +113,13 @@ extension SettingsStore {
     } catch {
       backing.report(.synchronize, error)
       return false
+    }
+  }
+
+  private func typed<Value: BackingStoreConvertible>(_ value: StoredValue?) -> Value? {
+    switch value.map({ value in Result { try Value.fromBackingStore(value) } }) {
+    case .success(let value): value
+    case .failure, nil: nil
     }
   }
 

@@ -62,6 +62,39 @@ import Testing
     #expect(settings.integer(forKey: "maybe") == 3)
   }
 
+  @Test func aFloatIsTheTextOfItsDigits() {
+    for number: Float in [12.34, 0.1, -1.5, 3.4e38, .leastNonzeroMagnitude, 100] {
+      settings.set(number, forKey: "float")
+      #expect(settings.float(forKey: "float") == number && settings.float == number)
+      #expect(settings.string(forKey: "float").flatMap(Double.init) == Double("\(number)"))
+    }
+    settings.float = 12.34
+    #expect(settings.string(forKey: "float") == "12.34" && settings["float"] == 12.34)
+    settings["float"] = .real(Double(12.34 as Float))
+    #expect(settings.float == 12.34, "as earlier versions stored it")
+  }
+
+  @Test func anArrayAndADictionaryAreOfTheTypeThatIsAskedFor() {
+    settings.set(["a", "b"], forKey: "names")
+    settings.set(["a": 1], forKey: "counts")
+    let names: [String]? = settings.array(forKey: "names")
+    let counts: [String: Int]? = settings.dictionary(forKey: "counts")
+    let numbers: [Int]? = settings.array(forKey: "names")
+    let none: [String]? = settings.array(forKey: "none")
+    #expect(names == ["a", "b"] && counts == ["a": 1] && numbers == nil && none == nil)
+    #expect(settings.array(forKey: "counts") == nil && settings.errors.isEmpty)
+  }
+
+  @Test func furtherTypesOfFoundationAreStored() {
+    settings.set(CGFloat(1.5), forKey: "width")
+    settings.set(0..<10, forKey: "range")
+    settings.set([7: "x"], forKey: "names")
+    #expect(settings["width"] == 1.5 && settings["range"] == [0, 10])
+    #expect(settings["names"] == ["7": "x"])
+    settings[SettingKey("width", default: CGFloat(1))] += 1
+    #expect(settings.double(forKey: "width") == 2.5)
+  }
+
   @Test func settingNilAndRemovingUncoverTheLayerBelow() {
     settings.register(defaults: ["a": 1, "b": 1, "c": 1])
     for key in ["a", "b", "c"] { settings.set(2, forKey: key) }

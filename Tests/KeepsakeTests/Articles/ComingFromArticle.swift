@@ -21,7 +21,9 @@ extension SettingKey where Value == Double {
     #expect(settings.integer(forKey: "size") == 12)  // converts as UserDefaults does
     #expect(settings.string(forKey: "volume") == "5")
     #expect(settings.stringArray(forKey: "names") == ["ada", "bob"])
+    let names: [String]? = settings.array(forKey: "names")  // in place of a cast
     settings.removeObject(forKey: "names")
+    #expect(names == ["ada", "bob"])
     #expect(settings.object(forKey: "names") == nil)
     settings.quality = 0.5
     #expect(try settings.setting(.quality).wrappedValue == 0.5)
