@@ -6,8 +6,8 @@ extension SettingsBundle {
   /// A row that stores a value, and the values that it may store.
   package struct Declaration: Sendable {
     package let key: String
-    /// The choices, or else the default. For a text field an empty string, for a slider the middle
-    /// of its range: each has the type of what the row stores.
+    /// The choices, or else the default. For a text field an empty string and the default, for a
+    /// slider the middle of its range: each has the type of what the row stores.
     package let values: [StoredValue]
     /// File and line, `Root.plist:214`; in a binary property list file and key path.
     package let place: String
@@ -37,7 +37,7 @@ extension SettingsSpecifier {
     switch kind {
     case .group, .childPane, .malformed: return nil
     case .other: if defaultValue == nil { return nil } else { choices = [] }
-    case .textField: return [.string("")]
+    case .textField: return [.string("")] + [defaultValue?.ifStorable].compactMap { $0 }
     case .toggleSwitch: choices = [true, false].map(switchValue)
     case .multiValue, .radioGroup, .titleValue: choices = values ?? []
     case .slider: return between.map { [.real($0)] } ?? []

@@ -49,13 +49,15 @@ private final class WrongSettings: AppSettings, @unchecked Sendable {
       + "<key>Titles</key>\(list)"
   }
 
-  private func bundle(_ rows: [String]) throws -> (SettingsBundle, TemporaryFolder) {
+  private func bundle(
+    _ rows: [String], _ mode: SettingsBundle.Mode = .strict
+  ) throws -> (SettingsBundle, TemporaryFolder) {
     let folder = try TemporaryFolder()
     let text =
       "<plist><dict><key>PreferenceSpecifiers</key><array>\n" + rows.joined(separator: "\n")
       + "</array></dict></plist>"
     try Data(text.utf8).write(to: URL(fileURLWithPath: folder.path + "/Root.plist"))
-    return (try SettingsBundle(at: folder.path), folder)
+    return (try SettingsBundle(at: folder.path, mode: mode), folder)
   }
 
   @Test func aClassThatFitsTheBundleHasNoDifferences() throws {
@@ -85,6 +87,45 @@ private final class WrongSettings: AppSettings, @unchecked Sendable {
     #expect(found[6].description.hasPrefix("Root.plist:11: no setting has the key \"city\"; "))
     #expect(found.allSatisfy { $0.description.contains("; ") })
     withExtendedLifetime(folder) {}
+  }
+
+  @Test func whatHasNoCounterpartOnPurposeIsIgnored() throws {
+    let (bundle, folder) = try bundle(
+      Self.rows + [
+        Self.row("PSToggleSwitchSpecifier", "sound2", "<key>DefaultValue</key><true/>"),
+        Self.row("PSTextFieldSpecifier", "city", ""),
+      ])
+    let settings = try WrongSettings(on: .inMemory())
+    func found(_ ignoring: [KeyFilter]) -> [String] {
+      settings.differences(from: bundle, ignoring: ignoring).map { "\($0.kind) \($0.key)" }
+    }
+    #expect(
+      found(["lost", "level", "cache", "store", .prefix("ci")]) == ["typesDisagree sound2"])
+    // What agrees needs no excuse, and a row that cannot be read has none.
+    #expect(
+      found([["lost", "level"], ["cache", "store"], "city", "sound", "sound2", .prefix("x.")])
+        == [
+          "typesDisagree sound2", "nothingToIgnore sound", "nothingToIgnore sound2",
+          "nothingToIgnore x.",
+        ])
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test func aTextFieldStoresTheEmptyTextAndItsDefault() throws {
+    final class Fields: UserDefaultsStore, @unchecked Sendable {
+      @Setting("user_name") var name = ""
+      @Setting var theme = Theme.light
+    }
+    func found(_ key: String, _ value: String) throws -> [SettingsDifference] {
+      let row = Self.row("PSTextFieldSpecifier", key, "<key>DefaultValue</key>\(value)")
+      let (bundle, folder) = try bundle([row], .lenient)
+      let other = key == "theme" ? "user_name" : "theme"
+      defer { withExtendedLifetime(folder) {} }
+      return try Fields(on: .inMemory()).differences(from: bundle, ignoring: [.key(other)])
+    }
+    #expect(try found("user_name", "<string>ada</string>").isEmpty)
+    #expect(try found("user_name", "<integer>5</integer>").map(\.kind) == [.typesDisagree])
+    #expect(try found("theme", "<string>dark</string>").map(\.kind) == [.typesDisagree])
   }
 
   @Test func aFlatTableIsCheckedByItsValues() throws {

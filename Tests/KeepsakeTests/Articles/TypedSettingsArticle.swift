@@ -22,6 +22,11 @@ extension SettingKey where Value == Int {
 
   final class Keyed: DeviceSettings, @unchecked Sendable {
     @Setting(.letterSize) var letterSize: Int
+    @Setting("letter_count") var letterCount = 0
+  }
+
+  final class Dated: DeviceSettings, @unchecked Sendable {
+    @Setting(default: { Date() }) var installed: Date
   }
 
   struct Preferences: Codable, Equatable {
@@ -65,6 +70,14 @@ extension SettingKey where Value == Int {
     #expect(there["prefs.volume"] == 9 && there.prefs == here.prefs)
   }
 
+  @Test func aDefaultIsComputed() throws {
+    let settings = try Dated(on: settings.device, arguments: .none)
+    let before = Date()
+    #expect(settings.installed >= before)
+    try settings.$installed.update { _ in }
+    #expect(settings.installed == settings.installed)
+  }
+
   @Test func anyKeyIsThere() throws {
     settings["editor.size"] = 9
     settings["editor.fonts"] = ["mono", "serif"]
@@ -84,8 +97,8 @@ extension SettingKey where Value == Int {
     let bundle = try SettingsBundle(at: small.url)
     let settings = try Keyed(on: .inMemory())
     for setting in settings.declarations { print(setting.key, setting.type) }
-    #expect(settings.differences(from: bundle) == [])
-    #expect(settings.declarations.map(\.key) == ["letter_size"])
+    #expect(settings.differences(from: bundle, ignoring: ["letter_count"]) == [])
+    #expect(settings.declarations.map(\.key) == ["letter_size", "letter_count"])
   }
 
   @Test func failuresAreHeard() async {
