@@ -2,10 +2,13 @@
 
 import KeepsakeValues
 
-// Each is one step for all threads and processes, as `update`.
+// Each is one step for all threads and processes of a device, as `update`.
 
 extension Setting where Value: FixedWidthInteger {
   /// Adds to the value.
+  ///
+  /// Not across devices: in a store that syncs, two devices that each add 1 to 0 have 1 after a
+  /// merge, and no conflict. Count under a key for each device, and read the sum.
   ///
   /// - Returns: the new value.
   /// - Throws: as `update`; `ValueError` when the sum does not fit the type.
@@ -24,7 +27,8 @@ extension Setting where Value: FixedWidthInteger {
 }
 
 extension Setting where Value == Bool {
-  /// Turns true to false and false to true.
+  /// Turns true to false and false to true. Two devices that each do so have toggled once after a
+  /// merge.
   ///
   /// - Returns: the new value.
   /// - Throws: as `update`.
@@ -38,7 +42,8 @@ extension Setting where Value == Bool {
 }
 
 extension Setting where Value: Equatable {
-  /// Stores a value if the present one is `expected`.
+  /// Stores a value if the present one is `expected` on this device: after a merge the later of two
+  /// devices' values is in force, though both have returned true.
   ///
   /// - Returns: whether it was stored.
   /// - Throws: as `update`.

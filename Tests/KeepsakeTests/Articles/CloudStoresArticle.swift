@@ -5,11 +5,23 @@ import Keepsake
 import TestSupport
 import Testing
 
-@Suite struct CloudStoresArticle {
-  final class SharedSettings: SyncedSettings, @unchecked Sendable {
-    @Setting var theme = "light"
-    @Setting var volume = 5
+private final class SharedSettings: SyncedSettings, @unchecked Sendable {
+  @Setting var theme = "light"
+  @Setting var volume = 5
+  @Setting var plainRuns = 0
+}
+
+extension SharedSettings {
+  func countRun() throws {
+    try setting(SettingKey("runs.\(device.replica())", default: 0)).increment()
   }
+  var runs: Int {
+    let keys = dictionaryRepresentation().keys.filter { $0.hasPrefix("runs.") }
+    return keys.reduce(0) { $0 + self[SettingKey($1, default: 0)] }
+  }
+}
+
+@Suite struct CloudStoresArticle {
 
   private let clock = ManualClock()
   private let (phone, laptop): (Device, Device)
@@ -25,6 +37,17 @@ import Testing
     let report = try phone.merge(with: laptop)
     #expect(report.hasConverged)
     #expect(here.volume == 7 && there.theme == "dark")
+  }
+
+  @Test func aSumCountsWhatAMergeWouldNot() throws {
+    let (here, there) = (try SharedSettings(on: phone), try SharedSettings(on: laptop))
+    for settings in [here, there] {
+      try settings.$plainRuns.increment()
+      for _ in 0..<2 { try settings.countRun() }
+    }
+    try phone.merge(with: laptop)
+    #expect(here.runs == 4 && there.runs == 4)
+    #expect(try here.plainRuns == 1 && there.plainRuns == 1 && here.conflicts.isEmpty)
   }
 
   @Test func whatIsKnownIsSaid() throws {
