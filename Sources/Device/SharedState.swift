@@ -9,6 +9,7 @@ package final class SharedState: Sendable {
   let layers = LayerVersion()
   package let changes = ChangeTurn()
   package let upkeep = UpkeepReports()
+  package let pending = PendingWork()
 
   /// After a change set was put into the queue with a lock held.
   package func tellObservers() { feed.observers.deliver() }

@@ -75,7 +75,10 @@ final class ConflictResolver: Sendable {
 
   /// Looks whether there is anything to resolve.
   func wake() {
+    let pending = backing.device.core.shared.pending
+    pending.begin()
     queue.async { [self] in
+      defer { pending.end() }
       Lease.waitUntilOver()
       guard !hasEnded.withLock({ $0 }) else { return }
       do {

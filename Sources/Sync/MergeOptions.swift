@@ -20,7 +20,7 @@ public struct MergeOptions: Sendable {
   public var onProgress: (@Sendable (MergeProgress) -> Void)?
   /// Whether the first of two devices reads before it is read, as the first of more does. The one
   /// that reads first logs the conflicts.
-  var firstReadsFirst = false
+  package var firstReadsFirst = false
   /// `maximumClockSkew` in milliseconds.
   var clockSkew: Int64 { maximumClockSkew.milliseconds }
 

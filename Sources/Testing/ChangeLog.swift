@@ -12,6 +12,8 @@ final class ChangeLog: Sendable {
     var sets: [[SettingChange]] = []
     /// The number of sets that `takeNext` has returned.
     var taken = 0
+    /// The changes that `takeFirst` has returned: the set's number and that in the set.
+    var takenChanges: Set<[Int]> = []
 
     mutating func takeNext() -> [SettingChange]? {
       guard taken < sets.count else { return nil }
@@ -19,8 +21,15 @@ final class ChangeLog: Sendable {
       return sets[taken]
     }
 
-    func first(where matches: (SettingChange) -> Bool) -> SettingChange? {
-      sets.lazy.flatMap { $0 }.first(where: matches)
+    mutating func takeFirst(where matches: (SettingChange) -> Bool) -> SettingChange? {
+      for (number, set) in sets.enumerated() {
+        for (place, change) in set.enumerated()
+        where !takenChanges.contains([number, place]) && matches(change) {
+          takenChanges.insert([number, place])
+          return change
+        }
+      }
+      return nil
     }
   }
 

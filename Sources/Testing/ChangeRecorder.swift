@@ -11,7 +11,7 @@ public import KeepsakeValues
 ///     #expect(recorder.changes(of: "username").map(\.new) == ["ada"])
 ///
 /// It has recorded a change of this thread when the write returns. For a change of another thread
-/// or process, wait with `next` or `waitFor`.
+/// or process, wait with `next`: what it returned once, it does not return again.
 public final class ChangeRecorder: Sendable {
   private let log = ChangeLog()
   private let observation: ObservationToken
@@ -47,7 +47,7 @@ public final class ChangeRecorder: Sendable {
   /// Discards the recorded changes.
   public func clear() { log.clear() }
 
-  /// Waits for the first change set that `next` has not returned yet.
+  /// The first change set that this method has not returned yet; waits until there is one.
   ///
   /// - Parameter limit: the time to wait at most.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
@@ -55,33 +55,36 @@ public final class ChangeRecorder: Sendable {
     try await wait(for: "no further change set", within: limit) { $0.takeNext() }
   }
 
-  /// Waits for the first change of a key, or returns a recorded one.
+  /// The first change of a key that no waiting for one change has returned yet; waits until there
+  /// is one. What was recorded before the call counts, and is returned once.
   ///
   /// - Parameters:
   ///   - key: the key, exactly as it is stored.
   ///   - limit: the time to wait at most.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
   @discardableResult
-  public func waitFor(
+  public func next(
     _ key: String, within limit: Duration = .seconds(10)
   ) async throws -> SettingChange {
-    try await wait(for: "no change of \"\(key)\"", within: limit) { recorded in
-      recorded.first { $0.key.isSameBytes(as: key) }
+    try await wait(for: "no further change of \"\(key)\"", within: limit) { recorded in
+      recorded.takeFirst { $0.key.isSameBytes(as: key) }
     }
   }
 
-  /// Waits for the first change that `matches`, or returns a recorded one.
+  /// The same for the first change that `matches`.
   ///
   /// - Parameters:
   ///   - limit: the time to wait at most.
   ///   - matches: a condition; it must not use this recorder.
   /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
   @discardableResult
-  public func waitFor(
+  public func next(
     within limit: Duration = .seconds(10),
     where matches: @escaping @Sendable (SettingChange) -> Bool
   ) async throws -> SettingChange {
-    try await wait(for: "no such change", within: limit) { $0.first(where: matches) }
+    try await wait(for: "no further such change", within: limit) {
+      $0.takeFirst(where: matches)
+    }
   }
 
   private func wait<Value: Sendable>(
@@ -100,7 +103,7 @@ public final class ChangeRecorder: Sendable {
       let keys = sets.map { set in
         " [" + set.map { "\($0.store)/\($0.key)" }.joined(separator: ", ") + "]"
       }
-      let seen = keys.isEmpty ? "nothing changed" : "what changed was" + keys.joined()
+      let seen = keys.isEmpty ? "nothing changed" : "what changed so far is" + keys.joined()
       description = "\(problem) within \(limit); \(seen)"
     }
   }

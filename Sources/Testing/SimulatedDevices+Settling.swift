@@ -12,13 +12,19 @@ extension SimulatedDevices {
   }
 
   /// Syncs all devices until a round changes nothing, and checks that their contents are equal.
+  /// Before each round it waits until the stores' `resolveConflicts` have decided what there was.
   ///
-  /// - Parameter rounds: the maximum number of rounds.
+  /// - Parameters:
+  ///   - rounds: the maximum number of rounds.
+  ///   - limit: how long the resolving before a round may take at most.
   /// - Returns: the number of rounds.
   /// - Throws: `NotSettled`, or `KeepsakeError` when a merge fails.
   @discardableResult
-  public func settle(within rounds: Int = 10) throws -> Int {
+  public func settle(
+    within rounds: Int = 10, resolving limit: Duration = .seconds(10)
+  ) throws -> Int {
     for round in 1...Swift.max(rounds, 1) {
+      try waitForResolvers(limit)
       let report = try meetAll()
       let isQuiet =
         report.events.isEmpty
@@ -28,6 +34,17 @@ extension SimulatedDevices {
       return round
     }
     throw NotSettled(description: try failure(rounds))
+  }
+
+  /// What a resolver writes wakes other devices' too, so all have to be quiet.
+  private func waitForResolvers(_ limit: Duration) throws {
+    for place in indices where !self[place].core.shared.pending.wait(seconds: limit / .seconds(1)) {
+      throw NotSettled(
+        description: """
+          seed \(seed): resolveConflicts on device \(place) did not end within \(limit)
+          after: \(history.joined(separator: ", "))
+          """)
+    }
   }
 
   /// The differences in synced stores: one line for each key and each device whose value differs

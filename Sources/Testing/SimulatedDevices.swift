@@ -71,7 +71,8 @@ public final class SimulatedDevices {
   /// Advances all clocks; a negative duration sets them back.
   public func advance(by duration: Duration) { time.advance(by: duration) }
 
-  /// Syncs some of the devices, each with each.
+  /// Syncs some of the devices, each with each, as `Device.merge(with:options:)` of the first: of
+  /// two devices the first logs their conflicts. Does not wait for `resolveConflicts`.
   ///
   /// - Throws: as `Device.merge(with:options:)`.
   @discardableResult
@@ -95,6 +96,8 @@ public final class SimulatedDevices {
     history.append("meet " + places.map(String.init).joined(separator: " "))
     // A local generator: an observer of the merge may call this object.
     var tokens = SeededGenerator(seed: identities.next())
+    var options = options
+    options.firstReadsFirst = true
     return try Merge.run(places.map { devices[$0] }, options: options, using: &tokens)
   }
 

@@ -80,7 +80,7 @@ func importThemeElsewhere(into settings: SharedSettings) {
     let shared = try SharedSettings(on: .inMemory())
     let recorder = ChangeRecorder(shared)
     importThemeElsewhere(into: shared)
-    #expect(try await recorder.waitFor("theme").new == "dark")
+    #expect(try await recorder.next("theme").new == "dark")
   }
 
   @Test func theLaterThemeWins() throws {

@@ -65,15 +65,32 @@ import Testing
   @Test func waitingSeesWhatWasAndWhatComes() async throws {
     let recorder = ChangeRecorder(device)
     settings.loginCount = 1
-    #expect(try await recorder.waitFor("loginCount").new == 1)
-    async let tenth = recorder.waitFor { $0.new == 10 }
-    async let theme = recorder.waitFor("theme")
+    #expect(try await recorder.next("loginCount").new == 1)
+    async let tenth = recorder.next { $0.new == 10 }
+    async let theme = recorder.next("theme")
     elsewhere {
       for count in 2...20 { settings.loginCount = count }
       shared.theme = .sepia
     }
     #expect(try await tenth.old == 9)
     #expect(try await theme.new == "sepia")
+  }
+
+  @Test func aChangeThatWasReturnedIsNotReturnedAgain() async throws {
+    let recorder = ChangeRecorder(device)
+    settings.loginCount = 1
+    shared.theme = .dark
+    settings.loginCount = 2
+    #expect(try await recorder.next("loginCount").new == 1)
+    #expect(try await recorder.next("loginCount").new == 2)
+    await #expect(throws: ChangeRecorder.TimedOut.self) {
+      try await recorder.next("loginCount", within: .zero)
+    }
+    #expect(try await recorder.next { $0.new == "dark" }.key == "theme")
+    // Whole sets are counted for themselves.
+    #expect(try await recorder.next().map(\.new) == [1])
+    settings.loginCount = 3
+    #expect(try await recorder.next("loginCount").new == 3)
   }
 
   @Test func whoWaitsAlreadyIsNotified() async throws {
@@ -84,7 +101,7 @@ import Testing
       isWaiting.wait()
       settings.loginCount = 2
     }
-    let second = try await recorder.waitFor { change in
+    let second = try await recorder.next { change in
       isWaiting.signal()  // it looks at the first change, and cannot miss the second any more
       return change.new == 2
     }
@@ -112,15 +129,15 @@ import Testing
       shared.theme = .dark
     }
     let other = await #expect(throws: ChangeRecorder.TimedOut.self) {
-      try await recorder.waitFor("volume", within: .milliseconds(1))
+      try await recorder.next("volume", within: .milliseconds(1))
     }
     #expect(
       other?.description == """
-        no change of "volume" within 0.001 seconds; \
-        what changed was [defaults/username, cloud/theme]
+        no further change of "volume" within 0.001 seconds; \
+        what changed so far is [defaults/username, cloud/theme]
         """)
     await #expect(throws: ChangeRecorder.TimedOut.self) {
-      try await recorder.waitFor(within: .zero) { $0.new == 5 }
+      try await recorder.next(within: .zero) { $0.new == 5 }
     }
   }
 

@@ -24,8 +24,8 @@ import Testing
     #expect(try shared(devices[2]).volume == 5)
     #expect(
       try devices.differences() == [
-        "cloud/theme: device 0 has string(\"dark\"), device 2 has nothing",
-        "cloud/volume: device 0 has integer(1), device 2 has nothing",
+        "cloud/theme: device 0 has \"dark\", device 2 has nothing",
+        "cloud/volume: device 0 has 1, device 2 has nothing",
       ])
     #expect(try devices.settle() == 2)
     #expect(try devices.differences().isEmpty)
@@ -110,7 +110,7 @@ import Testing
     #expect(
       error?.description == """
         seed 7: the devices do not settle
-        cloud/volume: device 0 has nothing, device 1 has integer(1)
+        cloud/volume: device 0 has nothing, device 1 has 1
         device 0 holds 1 entries from the future until its clock reaches them; advance it, or \
         correct the fast clock
         after: meet 0 1, meet 0 1
@@ -126,6 +126,53 @@ import Testing
     try shared(devices[1]).volume = 1
     #expect(throws: SimulatedDevices.NotSettled.self) { try devices.settle() }
     #expect(try devices.differences().isEmpty)
+  }
+
+  @Test(arguments: [(0, 1), (1, 0)])
+  func theFirstOfTwoDevicesLogsTheirConflicts(first: Int, second: Int) throws {
+    let devices = try SimulatedDevices(count: 2)
+    try shared(devices[0]).volume = 1
+    try shared(devices[1]).volume = 2
+    try devices.meet(first, second)
+    #expect(try devices[first].conflicts().count == 1)
+    #expect(try devices[second].conflicts().isEmpty)
+  }
+
+  @Test func whatResolvesConflictsIsWaitedFor() throws {
+    let devices = try SimulatedDevices(count: 2)
+    let settings = try devices.map(shared)
+    for round in 1...20 {
+      let token = settings[0].resolveConflicts { [mine = settings[0]] conflict in
+        guard let lost = try mine.$volume.lost(in: conflict) else { return }
+        mine.volume = max(mine.volume, lost)
+      }
+      settings[0].volume = round + 100
+      settings[1].volume = round
+      try devices.settle()
+      #expect(settings.map(\.volume) == [round + 100, round + 100])
+      token.cancel()
+    }
+  }
+
+  @Test func aResolverThatDoesNotEndIsNamed() throws {
+    let devices = try SimulatedDevices(count: 2, seed: 7)
+    let settings = try devices.map(shared)
+    let mayEnd = DispatchSemaphore(value: 0)
+    settings[0].volume = 1
+    settings[1].volume = 2
+    try devices.meet(0, 1)
+    let token = settings[0].resolveConflicts { _ in mayEnd.wait() }
+    let error = #expect(throws: SimulatedDevices.NotSettled.self) {
+      try devices.settle(resolving: .milliseconds(1))
+    }
+    #expect(
+      error?.description == """
+        seed 7: resolveConflicts on device 0 did not end within 0.001 seconds
+        after: meet 0 1
+        """)
+    mayEnd.signal()
+    try devices.settle()
+    token.cancel()
   }
 
   @Test func theySettleWithinTheRoundsOrSaySo() throws {
