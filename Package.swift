@@ -138,6 +138,7 @@ let package = Package(
       dependencies: [
         "Keepsake", "KeepsakeInjection", "SettingsFixture", "settings-probe", "kvsync",
         "TestSupport", "OtherNames", .product(name: "Logging", package: "swift-log"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/KeepsakeTests"),
     // What other packages call their own, to be imported beside ours.

@@ -12,8 +12,8 @@ import KeepsakeValues
 /// Settings that were given on the command line: `-volume 5 -name Ada`.
 ///
 /// A pair counts: a dash and a key, then a value that does not begin with a dash unless it is a
-/// decimal number. Of two for one key the later counts. What belongs to no pair, and every word
-/// that begins with `--`, is left to the program.
+/// decimal number. Of two for one key the later counts. What belongs to no pair, every word that
+/// begins with `--`, and all that follows the word `--`, is left to the program, in `remaining`.
 ///
 /// A value that begins with `{`, `[` or `"` is JSON, one that begins with `<` an XML property list
 /// or an element of one, such as `<true/>`; every other value, and one that only looks like these,
@@ -42,26 +42,41 @@ public struct LaunchArguments: Sendable {
 
   let arguments: [ByteText: Argument]
 
-  /// - Parameter arguments: as `CommandLine.arguments`: the first is the program's name.
-  public init(_ arguments: [String]) {
+  /// The words that are no settings, in their order, without the program's name: for a parser that
+  /// would refuse `-volume 5`.
+  public let remaining: [String]
+
+  /// - Parameters:
+  ///   - arguments: as `CommandLine.arguments`: the first is the program's name.
+  ///   - keys: pairs with other keys are left to the program, such as `-o FILE`.
+  public init(_ arguments: [String], keys: KeyFilter = .all) {
     var found: [ByteText: Argument] = [:]
+    var remaining: [String] = []
+    let end = arguments.dropFirst().firstIndex(of: "--") ?? arguments.count
     var index = 1
-    while index + 1 < arguments.count {
-      let (word, next) = (arguments[index], arguments[index + 1])
-      guard Self.isKey(word), !next.isDashed || next.isDecimal else {
+    while index < end {
+      let (word, next) = (arguments[index], index + 1 < end ? arguments[index + 1] : "-")
+      if let key = Self.key(word), keys.contains(key), !next.isDashed || next.isDecimal {
+        found[key] = Argument(next, position: index)
+        index += 2
+      } else {
+        remaining.append(word)
         index += 1
-        continue
       }
-      found[ByteText(String(word.utf8.dropFirst()) ?? "")] = Argument(next, position: index)
-      index += 2
     }
     self.arguments = found
+    self.remaining = remaining + arguments.dropFirst(Swift.max(index, 1))
   }
 
   subscript(key: ByteText) -> Argument? { arguments[key] }
 
-  private static func isKey(_ word: String) -> Bool {
-    word.isDashed && word.utf8.count > 1 && !word.utf8.starts(with: "--".utf8) && !word.isDecimal
+  /// The key that a word names; nil for one that names none.
+  private static func key(_ word: String) -> ByteText? {
+    let bytes = word.utf8
+    guard word.isDashed, bytes.count > 1, !bytes.starts(with: "--".utf8), !word.isDecimal else {
+      return nil
+    }
+    return ByteText(String(bytes.dropFirst()) ?? "")
   }
 }
 

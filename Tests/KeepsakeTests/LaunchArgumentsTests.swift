@@ -54,6 +54,30 @@ private final class ArgumentSettings: UserDefaultsStore, @unchecked Sendable {
   @Test func whatIsForTheProgramIsLeftToIt() throws {
     #expect(try Self.values("--a", "1", "--", "x", "-", "y", "--b=1", "-c", "--d") == [:])
     #expect(try Self.values("--a", "-b", "1") == ["b": "1"])
+    #expect(try Self.values("-a", "1", "--", "-b", "2") == ["a": "1"])
+  }
+
+  @Test(arguments: [
+    ("", ""), ("-a 1", ""), ("x -a 1 y", "x y"), ("--v -a 1 -f", "--v -f"), ("-f -a 1", "-f"),
+    ("-a 1 -a 2 z", "z"), ("-a -5 -6", "-6"), ("-a 1 -- -a 2 x", "-- -a 2 x"), ("-a --", "-a --"),
+    ("--", "--"), ("-", "-"), ("-a - -b", "-a - -b"),
+  ])
+  func whatIsNoSettingRemainsInItsOrder(words: String, rest: String) {
+    let words = words.split(separator: " ").map(String.init)
+    let arguments = LaunchArguments(["program"] + words)
+    #expect(arguments.remaining.joined(separator: " ") == rest)
+    #expect(LaunchArguments(["program"] + words, keys: []).remaining == words)
+    #expect(LaunchArguments([]).remaining == [])
+  }
+
+  @Test func pairsWithOtherKeysRemain() throws {
+    let arguments = LaunchArguments(
+      ["program", "-o", "file", "-a", "1", "-b.c", "2"], keys: ["a", "b"])
+    let store = try UserDefaultsStore(on: .inMemory(), arguments: arguments)
+    #expect(store.dictionaryRepresentation() == ["a": "1"])
+    #expect(arguments.remaining == ["-o", "file", "-b.c", "2"])
+    let prefixed = LaunchArguments(["program", "-o", "f", "-b.c", "2"], keys: .prefix("b."))
+    #expect(prefixed.remaining == ["-o", "f"])
   }
 
   @Test(arguments: ["-5", "-0.5", "-.5", "-1e3", "-1.5E-3"])

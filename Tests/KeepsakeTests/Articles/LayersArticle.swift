@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Foundation
 import Keepsake
 import TestSupport
@@ -53,6 +54,30 @@ import Testing
     #expect(settings.volume == 9 && settings.username == "ada")
     settings.volume = 1
     #expect(try settings.volume == 9 && AppSettings(on: device, arguments: .none).volume == 1)
+  }
+
+  private struct Reader: ParsableCommand {
+    @Option(name: .short) var output: String?
+    @Argument var books: [String] = []
+  }
+
+  private enum CommandLine {
+    static let arguments = ["reader", "-volume", "9", "-o", "file", "book", "-username", "ada"]
+  }
+
+  @Test func aParserGetsWhatRemains() throws {
+    let arguments = LaunchArguments(CommandLine.arguments, keys: ["volume", "username"])
+    let settings = try AppSettings(on: device, arguments: arguments)
+    let command = try Reader.parse(arguments.remaining)
+    #expect(settings.volume == 9 && settings.username == "ada")
+    #expect(command.output == "file" && command.books == ["book"])
+    #expect(throws: (any Error).self) { try Reader.parse(Array(CommandLine.arguments.dropFirst())) }
+  }
+
+  @Test func readsByKeySeeTheDefault() throws {
+    final class Flags: UserDefaultsStore, @unchecked Sendable { @Setting var bool = true }
+    let settings = try Flags(on: device, arguments: .none)
+    #expect(settings.bool(forKey: "bool") && settings["bool"] == true)
   }
 
   @Test func aSuiteIsReadThrough() throws {
