@@ -8,7 +8,9 @@ extension Setting: BindableSetting {
   func declaredKeys(_ key: String) -> [DeclaredKey] {
     guard let fields = slot.binding?.fields else {
       return [
-        DeclaredKey(key: key, type: { "\(Value.self)" }, fallback: declaredDefault) { [self] value in
+        DeclaredKey(
+          key: key, type: { "\(Value.self)" }, fallback: declaredDefault
+        ) { [self] value in
           problem { try codec.decode(value) }
         }
       ]

@@ -146,7 +146,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     let setting = try store.setting(SettingKey("size", default: 7))
     let observation = store.observe { heard.append($0) }
     try store.switchAccount(to: two)
-    #expect(store.device === two && store.theme == "light" && store["theme"] == nil)
+    #expect(store.device === two && store.theme == "light" && store["theme"] == "light")
     store.theme = "blue"
     try setting.write(9)
     #expect(store.theme == "blue" && setting.wrappedValue == 9 && store.size == 9)

@@ -41,7 +41,7 @@ private final class Shared: UserDefaultsStore, @unchecked Sendable {
       #expect(store["count"] == .integer(Int64(number)))
     }
     try shell("DELETE FROM entry")
-    #expect(store.count == 0 && store["count"] == nil)
+    #expect(store.count == 0 && store["count"] == 0)
   }
 
   @Test func aCommitOfTheCommandIsSeenByTheNextRead() throws {
@@ -101,7 +101,7 @@ private final class Shared: UserDefaultsStore, @unchecked Sendable {
 
   @Test func registeredDefaultsAreSeenAtOnce() throws {
     defer { clean() }
-    #expect(store.name == "nobody" && store["name"] == nil)
+    #expect(store.name == "nobody" && store["name"] == "nobody")
     store.register(defaults: ["name": "registered"])
     #expect(store.name == "registered" && store["name"] == "registered")
   }

@@ -155,9 +155,10 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     try devices.meet(0, 1)
     models[0].merge(models[1]) { $0.time > $1.time ? $0 : $1 }
     for store in stores {
+      let entries = try CloudKeyValueStore(on: store.device)
       for member in 0..<size {
         #expect(
-          store["m.m\(member)"] == models[0][member]?.number.map { .integer(Int64($0)) },
+          entries["m.m\(member)"] == models[0][member]?.number.map { .integer(Int64($0)) },
           "member \(member) of \(size), seed \(seed)")
       }
       #expect(store.errors.isEmpty)

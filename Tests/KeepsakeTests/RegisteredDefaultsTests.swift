@@ -112,12 +112,13 @@ import Testing
     #expect(settings.errors.count == 2)
   }
 
-  @Test func whatCannotBeStoredIsReportedAndLeftOut() {
+  @Test func whatCannotBeStoredIsReportedAndLeftOut() throws {
     let deep = (0...StoredValue.maximumDepth).reduce(1 as StoredValue) { inner, _ in [inner] }
     settings.register(defaults: ["big": UInt64.max, "deep": deep, "good": 1])
     #expect(settings.errors.map(\.key).sorted() == ["big", "deep"])
     #expect(settings.errors.allSatisfy { $0.operation == .write })
-    #expect(settings.dictionaryRepresentation() == ["good": 1])
+    let plain = try UserDefaultsStore(on: settings.device, arguments: .none)
+    #expect(plain.dictionaryRepresentation() == ["good": 1])
   }
 
   @Test func keysAreDistinguishedByTheirBytes() {

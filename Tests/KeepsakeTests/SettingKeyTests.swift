@@ -64,7 +64,7 @@ private final class MoreSettings: KeyedSettings, @unchecked Sendable {
     #expect(volume.wrappedValue == 5 && settings.errors.map(\.key) == ["volume"])
     #expect(throws: SettingFailure.self) { try volume.read() }
     try volume.reset()
-    #expect(try volume.isDefault && settings["volume"] == nil)
+    #expect(try volume.isDefault && settings["volume"] == 5)
     settings.register(defaults: ["volume": 2])
     #expect(volume.wrappedValue == 2)
   }

@@ -85,7 +85,7 @@ import Testing
     let path = try folder.write(pane(toggle("a"), child("Second")), to: "Main.plist")
     try folder.write(pane(toggle("b"), child("Main")), to: "Second.plist")
     #expect(
-      outcome(path, .strict) == ["a=boolean(true) Main.plist:6", "b=boolean(true) Second.plist:6"])
+      outcome(path, .strict) == ["a=true Main.plist:6", "b=true Second.plist:6"])
     #expect(try SettingsBundle(at: path).identifier == "Main.plist")
   }
 
@@ -112,7 +112,7 @@ import Testing
     #expect(outcome(path, .strict) == ["error t.plist:3:26 unsignedTooLarge"])
     #expect(
       outcome(path, .lenient)
-        == ["c=boolean(true) t.plist:5", "warning t.plist:3:26", "warning t.plist:4:1"])
+        == ["c=true t.plist:5", "warning t.plist:3:26", "warning t.plist:4:1"])
   }
 
   @Test func flatTableHasToBeADictionary() throws {

@@ -26,9 +26,9 @@ import Testing
     try write(compiled: pane(toggle("b")), to: "B.plist")
     #expect(
       outcome(folder.path, .strict) == [
-        "a=boolean(true) Root.plist:PreferenceSpecifiers[0].DefaultValue",
-        "b=boolean(true) B.plist:PreferenceSpecifiers[0].DefaultValue",
-        "c=boolean(true) Root.plist:PreferenceSpecifiers[2].DefaultValue",
+        "a=true Root.plist:PreferenceSpecifiers[0].DefaultValue",
+        "b=true B.plist:PreferenceSpecifiers[0].DefaultValue",
+        "c=true Root.plist:PreferenceSpecifiers[2].DefaultValue",
       ])
     let bundle = try SettingsBundle(at: folder.path)
     #expect(bundle.declarations.map(\.place).first == "Root.plist:PreferenceSpecifiers[0]")
@@ -106,7 +106,7 @@ import Testing
     try folder.write("", to: "Root.plist")
     try data.write(to: URL(fileURLWithPath: folder.path + "/Root.plist"))
     #expect(outcome(folder.path, .strict) == ["error Root.plist:7:151 defaultNotAmongValues"])
-    #expect(outcome(folder.path, .lenient).first == "é=boolean(true) Root.plist:6")
+    #expect(outcome(folder.path, .lenient).first == "é=true Root.plist:6")
   }
 
   @Test func textThatGrowsBeyondTheLimitInUTF8IsRefused() throws {

@@ -30,8 +30,8 @@ import Testing
       "Unused.plist": pane(toggle("unused")),
     ])
     expect([
-      "a=boolean(true) Root.plist:6", "b=boolean(true) Second.plist:6",
-      "c=boolean(true) Third.plist:6", "d=boolean(true) Root.plist:8",
+      "a=true Root.plist:6", "b=true Second.plist:6",
+      "c=true Third.plist:6", "d=true Root.plist:8",
     ])
     let bundle = try SettingsBundle(at: folder.path)
     #expect(bundle.paneCount == 3)
@@ -50,7 +50,7 @@ import Testing
   @Test(arguments: names)
   func fileNamesAPane(_ name: String, _ file: String) throws {
     try write(["Root.plist": pane(child(name)), file: pane(toggle("a"))])
-    expect(["a=boolean(true) \(file):6"])
+    expect(["a=true \(file):6"])
   }
 
   static let escapes = [
@@ -65,7 +65,7 @@ import Testing
     #expect(outcome(folder.path + "/b", .strict) == ["error Root.plist:6:108 invalidPanePath"])
     #expect(
       outcome(folder.path + "/b", .lenient)
-        == ["a=boolean(true) Root.plist:7", "warning Root.plist:6:108"])
+        == ["a=true Root.plist:7", "warning Root.plist:6:108"])
   }
 
   @Test func linkOutOfTheBundleIsRefused() throws {
@@ -80,7 +80,7 @@ import Testing
     #expect(outcome(folder.path + "/b", .strict) == ["error Root.plist:6:108 invalidPanePath"])
     #expect(
       outcome(folder.path + "/b", .lenient)
-        == ["a=boolean(true) Root.plist:8", "warning Root.plist:6:108", "warning Root.plist:7:108"])
+        == ["a=true Root.plist:8", "warning Root.plist:6:108", "warning Root.plist:7:108"])
   }
 
   @Test func linkedRootOutsideIsRefused() throws {
@@ -91,19 +91,19 @@ import Testing
     #expect(outcome(folder.path + "/b", .lenient) == ["error Root.plist invalidPanePath"])
     // The caller may name a link.
     #expect(
-      outcome(folder.path + "/b/Root.plist", .strict) == ["outside=boolean(true) Root.plist:6"])
+      outcome(folder.path + "/b/Root.plist", .strict) == ["outside=true Root.plist:6"])
   }
 
   @Test func linkInsideOfTheBundleIsTheSamePane() throws {
     try write(["Root.plist": pane(child("Link"), child("Pane")), "Pane.plist": pane(toggle("a"))])
     try folder.link("Link.plist", to: "Pane.plist")
-    expect(["a=boolean(true) Link.plist:6"])
+    expect(["a=true Link.plist:6"])
   }
 
   @Test func linkedBundleIsReadThroughItsLink() throws {
     try write(["real/Root.plist": pane(child("Pane")), "real/Pane.plist": pane(toggle("a"))])
     try folder.link("Settings.bundle", to: "real")
-    #expect(outcome(folder.path + "/Settings.bundle", .strict) == ["a=boolean(true) Pane.plist:6"])
+    #expect(outcome(folder.path + "/Settings.bundle", .strict) == ["a=true Pane.plist:6"])
   }
 
   @Test func cyclesEndAndPanesAreReadOnce() throws {
@@ -113,7 +113,7 @@ import Testing
       "B.plist": pane(child("A"), child("Root.plist"), toggle("b")),
     ])
     expect([
-      "a=boolean(true) A.plist:6", "b=boolean(true) B.plist:8", "r=boolean(true) Root.plist:9",
+      "a=true A.plist:6", "b=true B.plist:8", "r=true Root.plist:9",
     ])
     #expect(try SettingsBundle(at: folder.path).paneCount == 3)
   }
@@ -122,7 +122,7 @@ import Testing
     try write(["Root.plist": pane(child("Gone"), toggle("a"), child("Root/Below"))])
     try folder.link("Dangling.plist", to: "nowhere")
     expect([
-      "a=boolean(true) Root.plist:7", "warning Root.plist:6:108", "warning Root.plist:8:108",
+      "a=true Root.plist:7", "warning Root.plist:6:108", "warning Root.plist:8:108",
     ])
   }
 
@@ -148,7 +148,7 @@ import Testing
     #expect(
       outcome(folder.path, .lenient)
         == [
-          "a=boolean(true) Root.plist:9", "warning A.plist:3:1", "warning B.plist:3:1",
+          "a=true Root.plist:9", "warning A.plist:3:1", "warning B.plist:3:1",
           "warning C.plist:3:38",
         ])
   }
@@ -168,7 +168,7 @@ import Testing
     try write([
       "Root.plist": pane(toggle("a"), toggle("a"), child("B")), "B.plist": pane(toggle("a")),
     ])
-    expect(["a=boolean(true) Root.plist:6"])
+    expect(["a=true Root.plist:6"])
   }
 
   @Test func conflictingDefaultsNameBothPlaces() throws {
@@ -180,7 +180,7 @@ import Testing
     #expect(
       outcome(folder.path, .lenient)
         == [
-          "a=boolean(true) Root.plist:6", "b=boolean(true) Root.plist:8", "warning B.plist:7:151",
+          "a=true Root.plist:6", "b=true Root.plist:8", "warning B.plist:7:151",
         ])
     let warning = try SettingsBundle(at: folder.path, mode: .lenient).warnings.first
     #expect(warning?.message.contains(#"the key "a" has another default at Root.plist:6;"#) == true)
@@ -208,7 +208,7 @@ import Testing
     #expect(
       result
         == (over > 0
-          ? ["error 15.plist:6:108 panesTooDeep"] : ["deepest=boolean(true) \(15 + over).plist:6"]))
+          ? ["error 15.plist:6:108 panesTooDeep"] : ["deepest=true \(15 + over).plist:6"]))
   }
 
   @Test(arguments: SettingsBundle.Mode.allCases, [-1, 0, 1])
@@ -262,7 +262,7 @@ import Testing
     try write(["Root.plist": pane(child("A")), "A.plist": text])
     var limits = SettingsBundle.Limits()
     limits.file.bytes = text.utf8.count - over
-    let expected = over > 0 ? ["error A.plist fileTooLarge"] : ["a=boolean(true) A.plist:6"]
+    let expected = over > 0 ? ["error A.plist fileTooLarge"] : ["a=true A.plist:6"]
     #expect(outcome(folder.path, .strict, limits: limits) == expected)
   }
 

@@ -55,7 +55,7 @@ import Testing
     try folder.write(pane(child(name), toggle("b")), to: "Root.plist")
     for mode in SettingsBundle.Mode.allCases {
       #expect(
-        outcome(folder.path, mode) == ["b=boolean(true) Root.plist:7", "warning Root.plist:6:108"])
+        outcome(folder.path, mode) == ["b=true Root.plist:7", "warning Root.plist:6:108"])
     }
     #expect(
       try warning() == "the pane \"\(name.prefix(60))…\" does not exist; add it, or remove this row"
@@ -68,7 +68,7 @@ import Testing
     #expect(outcome(folder.path, .strict) == ["error Root.plist:6:108 notAFile"])
     #expect(
       outcome(folder.path, .lenient) == [
-        "b=string(\"\") Root.plist:7", "warning Root.plist:6:108", "warning Root.plist:7:151",
+        "b=\"\" Root.plist:7", "warning Root.plist:6:108", "warning Root.plist:7:151",
       ])
   }
 
@@ -81,7 +81,7 @@ import Testing
       #expect(outcome(folder.path, .strict) == ["error Root.plist:6:108 permissionDenied"])
       #expect(
         outcome(folder.path, .lenient)
-          == ["b=boolean(true) Root.plist:7", "warning Root.plist:6:108"])
+          == ["b=true Root.plist:7", "warning Root.plist:6:108"])
     }
   }
 

@@ -29,7 +29,7 @@ import Testing
     #expect(outcome(folder.path, .strict) == ["error Root.plist:6:\(column) \(code.rawValue)"])
     #expect(
       outcome(folder.path, .lenient)
-        == ["after=boolean(true) Root.plist:7", "warning Root.plist:6:\(column)"])
+        == ["after=true Root.plist:7", "warning Root.plist:6:\(column)"])
   }
 
   static let untitled = [
@@ -48,7 +48,7 @@ import Testing
     try folder.write(pane(specifier), to: "Root.plist")
     #expect(outcome(folder.path, .strict) == ["error Root.plist:6:1 requiredKeyMissing"])
     #expect(
-      outcome(folder.path, .lenient) == ["k=boolean(true) Root.plist:6", "warning Root.plist:6:1"])
+      outcome(folder.path, .lenient) == ["k=true Root.plist:6", "warning Root.plist:6:1"])
   }
 
   @Test func specifierThatIsNoDictionaryIsRefused() throws {
@@ -57,7 +57,7 @@ import Testing
     try folder.write(text, to: "Root.plist")
     #expect(outcome(folder.path, .strict) == ["error Root.plist:6:1 wrongType"])
     #expect(
-      outcome(folder.path, .lenient) == ["a=boolean(true) Root.plist:6", "warning Root.plist:6:1"])
+      outcome(folder.path, .lenient) == ["a=true Root.plist:6", "warning Root.plist:6:1"])
   }
 
   @Test func errorNamesKeyKeyPathAndValue() throws {

@@ -12,8 +12,8 @@ extension SeededGenerator {
 public enum Seeds {
   /// The seeds of a random test: `KEEPSAKE_SEED` alone when it is set, to replay a failure; else a
   /// fixed first one, so that the usual run is repeatable, and the rest derived from it;
-  /// `KEEPSAKE_FACTOR` times as many. A build that is not optimised, which needs four times the time,
-  /// takes half of them.
+  /// `KEEPSAKE_FACTOR` times as many. A build that is not optimised, which needs four times the
+  /// time, takes half of them.
   public static func list(_ count: Int) -> [UInt64] {
     #if DEBUG
       let count = (count + 1) / 2
