@@ -59,8 +59,10 @@ public struct MergeReport: Sendable {
   /// What waits for its time after this merge, as far as `changeLimit` goes, the first to be due
   /// first.
   public internal(set) var waiting: [Waiting] = []
+  /// How many entries were written and are not in `changes`, because it was cut.
+  public internal(set) var omittedChanges = 0
   /// Whether `changes` was cut.
-  public internal(set) var isTruncated = false
+  public var isTruncated: Bool { omittedChanges > 0 }
   public internal(set) var events: [Event] = []
   /// Whether all devices now hold the same, and nothing waits.
   public internal(set) var hasConverged = false
@@ -89,7 +91,7 @@ extension MergeReport {
     transfers[place].conflicts += result.conflicts
     changes += result.changes.map { DeviceChange(into: into, change: $0) }
     conflicts += result.losses.map { DeviceConflict(into: into, conflict: $0) }
-    if result.hasMoreChanges { isTruncated = true }
+    if result.hasMoreChanges { omittedChanges += result.changed - result.changes.count }
   }
 }
 

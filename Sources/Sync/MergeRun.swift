@@ -155,6 +155,6 @@ extension MergeRun {
     report.conflicts += losses.map { MergeReport.DeviceConflict(into: place, conflict: $0) }
     let room = options.changeLimit - report.changes.count
     report.changes += changes.prefix(room).map { MergeReport.DeviceChange(into: place, change: $0) }
-    if changes.count > room { report.isTruncated = true }
+    report.omittedChanges += max(0, changes.count - room)
   }
 }

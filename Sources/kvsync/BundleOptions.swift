@@ -25,12 +25,15 @@ struct BundleOptions: ParsableArguments {
     }
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
+    static let defaults = allCases.map { limit in
+      "\(limit.rawValue)=\(SettingsBundle.Limits()[keyPath: limit.path])"
+    }.joined(separator: ", ")
   }
 
   @Option(
     name: .customLong("limit"),
     help: ArgumentHelp(
-      "What reading a bundle may cost (repeatable), as in panes=30000: \(Limit.names).",
+      "What reading a bundle may cost (repeatable). (default: \(Limit.defaults))",
       valueName: "name=number"),
     transform: Self.limit)
   var changes: [(limit: Limit, value: Int)] = []

@@ -5,7 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-struct CloneCommand: ParsableCommand {
+struct CloneCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "clone",
     abstract: "Copies a device to a new file that is a device of its own.",

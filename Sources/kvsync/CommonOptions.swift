@@ -4,6 +4,17 @@ import ArgumentParser
 import KeepsakeDevice
 import KeepsakeValues
 
+/// What every command but `kvsync` itself is.
+protocol Subcommand: ParsableCommand {
+  var common: CommonOptions { get }
+  /// Whether a line may show how far it has come.
+  var hasProgress: Bool { get }
+}
+
+extension Subcommand {
+  var hasProgress: Bool { true }
+}
+
 /// Options of every command.
 struct CommonOptions: ParsableArguments {
   @Flag(help: "Print exactly one JSON value; watch, one a line.")
@@ -14,12 +25,18 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     name: .customLong("at"),
-    help: "Stands in for the clock: ISO 8601, or milliseconds since 1970.",
+    help: """
+      Stands in for the clock: ISO 8601, or milliseconds since 1970. (default: this machine's clock)
+      """,
     transform: Words.milliseconds)
   var time: Int64?
 
   @Option(
-    help: "How long to wait for a locked file: a number and ms, s, m, h or d.",
+    help: ArgumentHelp(
+      """
+      How long to wait for a locked file: a number and ms, s, m, h or d. \
+      \(Words.note(default: Device.defaultBusyTimeout))
+      """),
     transform: Words.duration)
   var busyTimeout = Device.defaultBusyTimeout
 

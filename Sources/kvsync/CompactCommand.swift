@@ -5,7 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-struct CompactCommand: ParsableCommand {
+struct CompactCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
     abstract: "Collects old deletions that every peer has acknowledged, and reclaims space.",
@@ -17,7 +17,13 @@ struct CompactCommand: ParsableCommand {
       """)
 
   @Argument(help: "The device file.", completion: .file()) var file: String
-  @Option(help: "How long a deletion is kept at least.", transform: Words.duration)
+  @Option(
+    help: ArgumentHelp(
+      """
+      How long a deletion is kept at least. \
+      \(Words.note(default: Device.Compaction.defaultAge))
+      """),
+    transform: Words.duration)
   var keep = Device.Compaction.defaultAge
   @OptionGroup var common: CommonOptions
 

@@ -5,7 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-struct ConflictsCommand: ParsableCommand {
+struct ConflictsCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "conflicts",
     abstract: "Lists what lost a merge without its loss having been seen, and to whom.",
@@ -18,7 +18,7 @@ struct ConflictsCommand: ParsableCommand {
       """)
 
   @Argument(help: "The device file.", completion: .file()) var file: String
-  @Option(help: "Only this store.") var store: String?
+  @Option(help: "Only this store. (default: all)") var store: String?
   @Option(help: "The number of a conflict, whose loser is written back.") var restore: Int64?
   @OptionGroup var common: CommonOptions
 
@@ -84,7 +84,7 @@ struct ConflictsCommand: ParsableCommand {
       "\tof \(Shown.text(conflict.lostTimestamp)) by \(conflict.lostOrigin)"
       + "\tlost to \(winner) of \(Shown.text(conflict.winnerTimestamp)) by \(conflict.winnerOrigin)"
       + (conflict.isResolved ? "\tresolved" : "")
-    return "\(conflict.id)\t\(store)\t\(key)\t\(try lost(conflict))\(fate)"
+    return "\(conflict.id)\t\(store, .key)\t\(key, .key)\t\(try lost(conflict), .old)\(fate)"
   }
 
   private static func lost(_ conflict: Conflict) throws -> Line {

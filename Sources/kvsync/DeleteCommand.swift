@@ -4,7 +4,7 @@ import ArgumentParser
 import KeepsakeDevice
 import KeepsakeValues
 
-struct DeleteCommand: ParsableCommand {
+struct DeleteCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
     abstract: "Deletes a key; in a synced store the deletion travels like a value.",

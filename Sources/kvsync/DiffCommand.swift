@@ -5,7 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-struct DiffCommand: ParsableCommand {
+struct DiffCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
     abstract: "Lists the keys whose values differ between two devices.",
@@ -20,7 +20,7 @@ struct DiffCommand: ParsableCommand {
 
   @Argument(help: "A device file.", completion: .file()) var first: String
   @Argument(help: "Another one.", completion: .file()) var second: String
-  @Option(help: "Exactly this store (repeatable), instead of the synced ones.")
+  @Option(help: "Exactly this store (repeatable). (default: the synced ones)")
   var store: [String] = []
   @OptionGroup var common: CommonOptions
 
@@ -35,7 +35,12 @@ struct DiffCommand: ParsableCommand {
         "differences": .array(try differences.map(Self.json)),
       ]),
       lines: try differences.map(Self.line), isData: true)
-    if !differences.isEmpty { throw Negative(message: nil) }
+    guard !differences.isEmpty else { return }
+    // The list may have scrolled away.
+    if Terminal.showsOutput, !common.json {
+      common.output.say(counted(differences.count, "key differs", plural: "keys differ"))
+    }
+    throw Negative(message: nil)
   }
 
   private static func json(_ difference: Difference) throws -> JSON {
@@ -48,6 +53,7 @@ struct DiffCommand: ParsableCommand {
   private static func line(_ difference: Difference) throws -> Line {
     let address = "\(Shown.name(difference.store))\t\(Shown.name(difference.key))"
     let left = try Shown.quoted(difference.left, or: "")
-    return "\(address)\t\(left)\t\(try Shown.quoted(difference.right, or: ""))"
+    let right = try Shown.quoted(difference.right, or: "")
+    return "\(address, .key)\t\(left, .old)\t\(right, .new)"
   }
 }

@@ -37,7 +37,7 @@ struct ExitStatus {
   func exit() -> Never {
     // By our own output: ArgumentParser does not notice when its help cannot be written.
     if let cleanExit { Output.standardOutput(KVSync.fullMessage(for: cleanExit) + "\n") }
-    if let line { Output.standardError("kvsync: \(line.onOneLine)\n") }
+    if let line { Output.note(line, .failure) }
     Foundation.exit(code)
   }
 
@@ -50,11 +50,9 @@ struct ExitStatus {
     let message = KVSync.message(for: error).split(separator: "\n")
       .map { $0.drop { $0 == " " || $0 == "-" } }.joined(separator: " ")
     let words = Array(CommandLine.arguments.dropFirst())
-    let command = words.first.flatMap { name in
-      KVSync.configuration.subcommands.map { $0.configuration.commandName ?? "" }.first {
-        $0 == name
-      }
-    }
+    let commands = KVSync.configuration.subcommands.compactMap { $0.configuration.commandName }
+    let command = words.first.flatMap { commands.contains($0) ? $0 : nil }
+    let meant = words.first.flatMap { Suggestion.nearest(to: $0, of: commands) }
     // Further on, a word may be the value of an option.
     let file = words.dropFirst().first.flatMap { $0.hasPrefix("-") || $0.isEmpty ? nil : $0 }
     let place = command == nil ? "(command line)" : file ?? "(command line)"
@@ -66,7 +64,7 @@ struct ExitStatus {
     let cure =
       command.map { name in
         mayBeValue.map { InputError.dashCure(after: $0.0) } ?? "see kvsync help \(name)"
-      } ?? "see kvsync help"
+      } ?? meant.map { "did you mean \($0)?" } ?? "see kvsync help"
     return "\(place): \(message.prefix(1).lowercased())\(message.dropFirst()); \(cure)"
   }
 

@@ -5,7 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-struct ExplainCommand: ParsableCommand {
+struct ExplainCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Tells every layer's value of a key, and where it came from.",
@@ -84,7 +84,9 @@ private struct KeyReport {
   var lines: [Line] {
     get throws {
       let name = "\(Shown.name(address.store.string))/\(Shown.name(address.key.string))"
-      let first: Line = try value.map { "\(name): \(try Shown.quoted($0))" } ?? "\(name): no value"
+      let first: Line =
+        try value.map { "\(name, .key): \(try Shown.quoted($0))" }
+        ?? "\(name, .key): no value"
       var lines = [first]
       if let entry {
         let verb = entry.content.isTombstone ? "deleted" : "set"

@@ -4,7 +4,7 @@ import ArgumentParser
 import KeepsakeDevice
 import KeepsakeValues
 
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Prints what a device holds, for import to read.",
@@ -26,7 +26,7 @@ struct ExportCommand: ParsableCommand {
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Option(help: "jsonl prints an object a line, json one array of them, plist XML.")
   var format = Format.jsonl
-  @Option(help: "Only this store.") var store: String?
+  @Option(help: "Only this store. (default: all)") var store: String?
   @Flag(help: "Deleted keys of synced stores too.") var deleted = false
   @OptionGroup var common: CommonOptions
 
@@ -43,6 +43,7 @@ struct ExportCommand: ParsableCommand {
     var entries: [Entry] = []
     try device.forEachEntry(store: store) {
       if deleted || !$0.content.isTombstone { entries.append($0) }
+      ProgressLine.count(entries.count, "read")
     }
     entries.sort { ($0.timestamp, $0.origin) < ($1.timestamp, $1.origin) }
     let lines = try entries.map(TransferLine.json)

@@ -4,7 +4,7 @@ import ArgumentParser
 import KeepsakeDevice
 import KeepsakeValues
 
-struct GetCommand: ParsableCommand {
+struct GetCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Prints the value of a key: the device's own, else the seeded default.",

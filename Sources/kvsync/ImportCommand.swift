@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
 import KeepsakeDevice
 import KeepsakeValues
 
-struct ImportCommand: ParsableCommand {
+struct ImportCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract:
@@ -25,14 +26,25 @@ struct ImportCommand: ParsableCommand {
   var store = StoreName.cloud
   @OptionGroup var common: CommonOptions
 
+  /// What is typed would be mixed up with it.
+  var hasProgress: Bool { input != "-" || isatty(STDIN_FILENO) == 0 }
+
   func run() throws {
     try StoreOption.check(store, file)
     let lines = try ImportInput(input)
     let spool = Spool()
-    try ImportFile(input: lines, store: store).forEachWrite(spool.append)
+    try ImportFile(input: lines, store: store).forEachWrite { write in
+      try spool.append(write)
+      ProgressLine.count(spool.count, "read")
+    }
     let changed = try common.writing(to: file) { device in
       try spool.rewind()
-      return try device.write(each: spool.next)
+      var written = 0
+      return try device.write {
+        defer { written += 1 }
+        ProgressLine.count(written, of: spool.count, "written")
+        return try spool.next()
+      }
     }
     common.output.print(
       .object(["imported": .integer(Int64(spool.count)), "changed": .integer(Int64(changed))]),

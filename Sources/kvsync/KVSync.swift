@@ -55,7 +55,14 @@ struct KVSync: ParsableCommand {
       try refuseOtherEncodings()
       try refuseHiddenHelp()
       var command = try parseAsRoot()
+      let interruption = (command as? any Subcommand).flatMap { command in
+        command.hasProgress
+          ? ProgressLine.begin(
+            type(of: command).configuration.commandName ?? "", command.common.output) : nil
+      }
+      defer { interruption?.end() }
       try command.run()
+      ProgressLine.end()
     } catch {
       ExitStatus(error).exit()
     }

@@ -44,6 +44,7 @@ struct Line {
     case text(String)
     case json(JSON)
     case quoted(Quoted)
+    case style(Style)
   }
 
   private var pieces: [Piece] = []
@@ -51,13 +52,25 @@ struct Line {
   init(_ text: String) { pieces = [.text(text)] }
   init(_ json: JSON) { pieces = [.json(json)] }
 
-  func write(to sink: TextSink) {
+  /// - Parameter isShown: whether a terminal gets it, which must not act on anything in it; a pipe
+  ///   or a file gets the exact bytes.
+  func write(to sink: TextSink, isShown: Bool) {
     for piece in pieces {
       switch piece {
+      case .text(let text) where isShown: Self.writeEscaped(text, to: sink)
+      case .json(let json) where isShown: Quoted(json).write(to: sink)
       case .text(let text): sink.append(text)
       case .json(let json): json.write(to: sink)
       case .quoted(let value): value.write(to: sink)
+      case .style(let style): if isShown, Terminal.hasColors { sink.append(style.rawValue) }
       }
+    }
+  }
+
+  private static func writeEscaped(_ text: String, to sink: TextSink) {
+    var text = text
+    text.withUTF8 { bytes in
+      bytes.forEachPart { sink.append(String(decoding: $0, as: UTF8.self).forTerminals) }
     }
   }
 }
@@ -78,6 +91,14 @@ extension Line: ExpressibleByStringInterpolation {
 
     mutating func appendInterpolation(_ value: Quoted) { pieces.append(.quoted(value)) }
     mutating func appendInterpolation(_ line: Line) { pieces += line.pieces }
+
+    mutating func appendInterpolation(_ line: Line, _ style: Style) {
+      pieces += [.style(style)] + line.pieces + [.style(.plain)]
+    }
+
+    mutating func appendInterpolation(_ text: String, _ style: Style) {
+      appendInterpolation(Line(text), style)
+    }
   }
 
   init(stringLiteral text: String) { self.init(text) }

@@ -4,7 +4,7 @@ import ArgumentParser
 import KeepsakeDevice
 import KeepsakeValues
 
-struct ListCommand: ParsableCommand {
+struct ListCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "Lists what a device holds.",
@@ -16,7 +16,7 @@ struct ListCommand: ParsableCommand {
       """)
 
   @Argument(help: "The device file.", completion: .file()) var file: String
-  @Option(help: "Only this store.") var store: String?
+  @Option(help: "Only this store. (default: all)") var store: String?
   @Option(help: "Only keys that start with this.") var prefix = ""
   @Flag(help: "Deleted keys of synced stores too.") var deleted = false
   @Flag(help: "Seeded defaults too.") var defaults = false
@@ -28,6 +28,7 @@ struct ListCommand: ParsableCommand {
     var entries: [Entry] = []
     try device.forEachEntry(store: store, prefix: prefix) {
       if deleted || !$0.content.isTombstone { entries.append($0) }
+      ProgressLine.count(entries.count, "read")
     }
     let seeds = defaults ? try self.seeds(device) : []
     try common.output.print(
@@ -68,15 +69,16 @@ struct ListCommand: ParsableCommand {
   private func line(_ entry: Entry) throws -> Line {
     let (store, key) = (entry.address.store.string, entry.address.key.string)
     let address = "\(Shown.name(store))\t\(Shown.name(key))"
-    guard let value = entry.content.undecoded else { return "\(address)\tdeleted\t" }
-    return "\(address)\t\(value.kind.rawValue)\t\(try Shown.quoted(value))"
+    guard let value = entry.content.undecoded else { return "\(address, .key)\tdeleted\t" }
+    return "\(address, .key)\t\(value.kind.rawValue)\t\(try Shown.quoted(value))"
   }
 
   private func seedLine(_ store: String) -> (DefaultValue) throws -> Line {
     { seed in
-      let address = "\(Shown.name(store))\t\(Shown.name(seed.key))\t\(seed.value.kind.rawValue)"
+      let address = "\(Shown.name(store))\t\(Shown.name(seed.key))"
       let value = try Shown.quoted(.decoded(seed.value))
-      return "\(address)\t\(value)\tdefault, \(Shown.name(seed.source))"
+      let kind = seed.value.kind.rawValue
+      return "\(address, .key)\t\(kind)\t\(value)\tdefault, \(Shown.name(seed.source))"
     }
   }
 }

@@ -5,7 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-struct MergeCommand: ParsableCommand {
+struct MergeCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "merge",
     abstract: "Merges device files: of each key the last write wins, everywhere.",
@@ -21,14 +21,19 @@ struct MergeCommand: ParsableCommand {
   @Argument(help: "Two or more device files.", completion: .file()) var files: [String]
   @Flag(help: "Merge temporary copies, and tell what would change.") var dryRun = false
   @Flag(help: "Only into the last file; the others may be read-only.") var oneWay = false
-  @Option(help: "Exactly this store (repeatable), instead of the synced ones.")
+  @Option(help: "Exactly this store (repeatable). (default: the synced ones)")
   var store: [String] = []
   @Option(
-    help: "How far ahead of the clock a timestamp may be before its entry is held.",
+    help: ArgumentHelp(
+      """
+      How far ahead of the clock a timestamp may be before its entry is held. \
+      \(Words.note(default: MergeOptions().maximumClockSkew))
+      """),
     transform: Words.duration)
   var maxClockSkew = MergeOptions().maximumClockSkew
   @Flag(help: "Make a missing file.") var create = false
-  @Flag(help: "List every change, not only the first 1,000.") var allChanges = false
+  @Flag(help: "List every change, not only the first 1,000; a terminal gets 15.")
+  var allChanges = false
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
@@ -40,12 +45,12 @@ struct MergeCommand: ParsableCommand {
     var options = MergeOptions(
       stores: store.isEmpty ? nil : store, maximumClockSkew: maxClockSkew, isOneWay: oneWay,
       changeLimit: allChanges ? .max : 1000, checksIntegrity: true)
-    let progress = ProgressLine(files, common.output)
-    if let progress { options.onProgress = { progress.show($0) } }
-    defer { progress?.clear() }
+    let progress = MergeProgressLine(files)
+    options.onProgress = { progress.show($0) }
     let shown = try merge(options)
-    progress?.clear()
-    try common.output.print(shown.json, lines: shown.lines(isDryRun: dryRun), isData: false)
+    let limit = Terminal.showsOutput && !allChanges ? Output.screenful : .max
+    try common.output.print(
+      shown.json, lines: shown.lines(isDryRun: dryRun, limit: limit), isData: false)
   }
 
   private func merge(_ options: MergeOptions) throws -> ShownReport {

@@ -17,28 +17,46 @@ struct Output {
     if isJSON {
       Self.standardOutput([Line(try json())])
     } else if isData || !isQuiet {
-      Self.standardOutput(try lines(), forTerminals: isatty(STDOUT_FILENO) != 0)
+      Self.standardOutput(try lines())
     }
   }
 
   /// Says something beside the data.
   func say(_ line: String) {
-    if !isQuiet { Self.standardError("kvsync: \(line.onOneLine)\n") }
+    if !isQuiet { Self.note(line) }
+  }
+
+  /// Says what is doubtful.
+  ///
+  /// - Parameter option: lists all, where a terminal gets only the first.
+  func warn(_ lines: [String], all option: String) {
+    guard !isQuiet else { return }
+    let shown = lines.prefix(Terminal.hasProgress ? Self.screenful : .max)
+    for line in shown { Self.note(line, .warning) }
+    let others = lines.count - shown.count
+    if others > 0 { Self.note("… and \(others.grouped) more; \(option) lists all", .warning) }
+  }
+
+  /// How many lines of a list leave room on a screen for its sum.
+  static let screenful = 15
+
+  /// Prints one line to stderr.
+  static func note(_ line: String, _ style: Style = .plain) {
+    let isPlain = style == .plain || !Terminal.hasErrorColors
+    let name = isPlain ? "kvsync:" : style.rawValue + "kvsync:" + Style.plain.rawValue
+    standardError("\(name) \(line.onOneLine)\n")
   }
 
   /// Prints data.
-  static func standardOutput(_ text: String) { write(Data(text.utf8)) }
+  static func standardOutput(_ text: String) {
+    write(Data((Terminal.showsOutput ? text.forTerminals : text).utf8))
+  }
 
-  /// Prints lines, each piece by piece. A pipe or a file gets the exact bytes.
-  static func standardOutput(_ lines: [Line], forTerminals isEscaped: Bool = false) {
-    let sink = TextSink { text in
-      text.forEachPart { part in
-        guard isEscaped else { return write(Data(part)) }
-        write(Data(String(decoding: part, as: UTF8.self).forTerminals.utf8))
-      }
-    }
+  /// Prints lines, each piece by piece.
+  static func standardOutput(_ lines: [Line]) {
+    let sink = TextSink { write(Data($0)) }
     for line in lines {
-      line.write(to: sink)
+      line.write(to: sink, isShown: Terminal.showsOutput)
       sink.append(UInt8(ascii: "\n"))
     }
     sink.end()
@@ -46,15 +64,17 @@ struct Output {
 
   /// A full disk behind `> file` must not pass for success.
   private static func write(_ bytes: Data) {
+    if Terminal.showsOutput { ProgressLine.end() }
     do {
       try FileHandle.standardOutput.write(contentsOf: bytes)
     } catch {
-      standardError("kvsync: (standard output): cannot be written; check where it leads\n")
+      note("(standard output): cannot be written; check where it leads", .failure)
       exit(EX_IOERR)
     }
   }
 
-  static func standardError(_ text: String) {
+  private static func standardError(_ text: String) {
+    ProgressLine.end()
     do {
       try FileHandle.standardError.write(contentsOf: Data(text.utf8))
     } catch {
@@ -65,7 +85,7 @@ struct Output {
 
 extension String {
   /// As `onOneLine`, but with its line breaks and tabs.
-  fileprivate var forTerminals: String {
+  var forTerminals: String {
     unicodeScalars.map {
       $0.isForTerminals && $0 != "\n" && $0 != "\t" ? $0.escaped(asASCII: true) : "\($0)"
     }.joined()

@@ -5,7 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-struct PeersCommand: ParsableCommand {
+struct PeersCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "peers",
     abstract: "Lists the devices that this one has met, or retires one.",

@@ -5,7 +5,7 @@ import KeepsakeBundleTools
 import KeepsakeSettingsBundle
 import KeepsakeValues
 
-struct PlistCommand: ParsableCommand {
+struct PlistCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "plist",
     abstract: "Prints a property list, or what a Settings bundle shows, or what is wrong with it.",
@@ -35,9 +35,10 @@ struct PlistCommand: ParsableCommand {
   @OptionGroup var lintRules: LintOptions
   @Flag(help: "Print a Settings bundle as the Settings app shows it.") var describe = false
   @Flag(help: "With --lint: list errors like warnings.") var lenient = false
-  @Option(help: "With --describe: the language of titles, such as de or pt-BR.")
+  @Option(help: "With --describe: language of titles, such as de or pt-BR. (default: en)")
   var language: String?
-  @Option(help: "With --describe: the device whose files and rows count.") var idiom: Idiom?
+  @Option(help: "With --describe: the device whose files and rows count. (default: none)")
+  var idiom: Idiom?
   @OptionGroup var reading: BundleOptions
   @OptionGroup var common: CommonOptions
 
@@ -77,9 +78,8 @@ struct PlistCommand: ParsableCommand {
     let bundle = try SettingsBundle(
       at: path, mode: .lenient, idiom: idiom?.idiom, limits: reading.limits)
     let (strings, warnings) = bundle.strings(for: language)
-    for warning in bundle.warnings + warnings {
-      common.output.say(bundle.shownPath(warning.description))
-    }
+    common.output.warn(
+      (bundle.warnings + warnings).map { bundle.shownPath($0.description) }, all: "--lint")
     let outline = ShownOutline(bundle.outline(strings, idiom: idiom?.idiom), bundle.identifier)
     try common.output.print(
       try outline.json, lines: try outline.lines.map { Line($0) },

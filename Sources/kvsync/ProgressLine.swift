@@ -4,24 +4,106 @@ import Foundation
 import KeepsakeSync
 import Synchronization
 
-/// One line on a terminal that shows how far a merge has come; it is gone when the merge is over.
-final class ProgressLine: Sendable {
+/// One line on a terminal that shows how far a command has come. It comes when the command takes
+/// longer than half a second, and goes when the command prints anything, ends or is interrupted.
+enum ProgressLine {
+  private struct State {
+    /// The command; nil while there is no line.
+    var name: String?
+    var start = ContinuousClock.now
+    var isShown = false
+    var count: (done: Int, total: Int?, unit: String)?
+    /// Other than a count.
+    var text: String?
+  }
+
+  private static let state = Mutex(State())
+  private static let pause = DispatchTimeInterval.milliseconds(200)
+
+  /// Begins the line of a command, unless standard error is no terminal that can erase it.
+  ///
+  /// - Returns: what keeps an interruption from leaving the line behind, while it is kept.
+  static func begin(_ name: String, _ output: Output) -> Interruption? {
+    guard !output.isQuiet, Terminal.hasProgress else { return nil }
+    state.withLock { $0.name = name }
+    draw(after: .milliseconds(500))
+    return Interruption(isForced: false) { number in
+      end()
+      // As if nobody had listened.
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      sigaddset(&signals, number)
+      signal(number, SIG_DFL)
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      raise(number)
+    }
+  }
+
+  /// Says how much is done; cheap enough for each of a million rows.
+  static func count(_ done: Int, of total: Int? = nil, _ unit: String) {
+    state.withLock { $0.count = (done, total, unit) }
+  }
+
+  /// Shows a text, at once.
+  static func show(_ text: String) {
+    state.withLock { state in
+      state.text = text
+      draw(&state)
+    }
+  }
+
+  /// Erases the line for good.
+  static func end() {
+    state.withLock { state in
+      state.name = nil
+      if state.isShown { write("\r\u{1B}[K") }
+      state.isShown = false
+    }
+  }
+
+  private static func draw(after time: DispatchTimeInterval) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + time) {
+      if state.withLock({ draw(&$0) }) { draw(after: pause) }
+    }
+  }
+
+  /// - Returns: whether there is a line.
+  @discardableResult
+  private static func draw(_ state: inout State) -> Bool {
+    guard let name = state.name else { return false }
+    var parts: [String] = []
+    if let count = state.count {
+      let total = count.total.map { " of \($0.grouped)" } ?? ""
+      parts.append("\(count.done.grouped)\(total) \(count.unit)")
+    }
+    let seconds = state.start.duration(to: .now).components.seconds
+    parts.append(state.text ?? "\(seconds) s")
+    let text = "kvsync \(name): " + parts.joined(separator: ", ")
+    // In the last column some terminals would begin a new line.
+    write("\r\u{1B}[K" + text.onOneLine.fitted(to: Terminal.columns - 1))
+    state.isShown = true
+    return true
+  }
+
+  /// A line that cannot be written is no failure of the command.
+  private static func write(_ text: String) {
+    Result { try FileHandle.standardError.write(contentsOf: Data(text.utf8)) }.discardFailure()
+  }
+}
+
+/// The line of a merge.
+final class MergeProgressLine: Sendable {
   private struct State {
     /// The direction that is shown, and since when.
     var direction: [Int] = []
     var start = ContinuousClock.now
     var last = ContinuousClock.now
-    var isShown = false
   }
 
   private let paths: [String]
   private let state = Mutex(State())
 
-  /// - Returns: nil where standard error is no terminal.
-  init?(_ paths: [String], _ output: Output) {
-    guard !output.isQuiet, isatty(STDERR_FILENO) == 1 else { return nil }
-    self.paths = paths
-  }
+  init(_ paths: [String]) { self.paths = paths }
 
   /// What fits into one transaction is over before a person could read the line.
   func show(_ progress: MergeProgress) {
@@ -32,34 +114,23 @@ final class ProgressLine: Sendable {
       }
       state.last = .now
       guard progress.fraction < 1 else { return }
-      let text = Self.text(
-        progress, from: paths[progress.from], into: paths[progress.into],
-        after: state.start.duration(to: .now))
-      Output.standardError("\r\u{1B}[K" + text)
-      state.isShown = true
-    }
-  }
-
-  func clear() {
-    state.withLock { state in
-      if state.isShown { Output.standardError("\r\u{1B}[K") }
-      state.isShown = false
+      ProgressLine.show(text(progress, after: state.start.duration(to: .now)))
     }
   }
 
   /// - Parameter time: since the direction began.
-  private static func text(
-    _ progress: MergeProgress, from: String, into: String, after time: Duration
-  ) -> String {
+  private func text(_ progress: MergeProgress, after time: Duration) -> String {
     let seconds = max(time / .seconds(1), 1e-3)
-    var parts = [
-      "\(progress.received) entries", "\(Int(progress.fraction * 100)) %",
-      "\(Int(Double(progress.received) / seconds)) a second",
-    ]
+    var parts = ["\(Int(progress.fraction * 100)) %"]
     if progress.fraction > 0 {
       let left = seconds / progress.fraction - seconds
-      parts.append("\(Int(left.rounded(.up))) s left")
+      parts.append("\(Int(left.rounded(.up)).grouped) s left")
     }
-    return "\(Shown.name(from)) -> \(Shown.name(into)): " + parts.joined(separator: ", ")
+    parts += [
+      "\(progress.received.grouped) entries",
+      "\(Int(Double(progress.received) / seconds).grouped) a second",
+      "\(Shown.name(paths[progress.from])) -> \(Shown.name(paths[progress.into]))",
+    ]
+    return parts.joined(separator: ", ")
   }
 }

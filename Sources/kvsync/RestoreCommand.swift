@@ -5,7 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-struct RestoreCommand: ParsableCommand {
+struct RestoreCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
     abstract: "Puts a backup in a device's place.",

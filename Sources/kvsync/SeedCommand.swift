@@ -6,7 +6,7 @@ import KeepsakeDevice
 import KeepsakeSettingsBundle
 import KeepsakeValues
 
-struct SeedCommand: ParsableCommand {
+struct SeedCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "seed",
     abstract: "Makes the defaults of a Settings bundle the defaults of a store.",
@@ -19,11 +19,11 @@ struct SeedCommand: ParsableCommand {
 
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Argument(help: "A Settings.bundle, or a property list.", completion: .file()) var path: String
-  @Option(help: "The store; unless given, defaults, or defaults:<group> if the bundle names one.")
+  @Option(help: "The store. (default: defaults, or defaults:<group> if the bundle names one)")
   var store: String?
   @Flag(help: "Warn of what is wrong, and keep what can be kept, instead of refusing the bundle.")
   var lenient = false
-  @Option(help: "The device whose files count, such as Root~ipad.plist for a pad.")
+  @Option(help: "The device whose files count, such as Root~ipad.plist for a pad. (default: none)")
   var idiom: PlistCommand.Idiom?
   @OptionGroup var reading: BundleOptions
   @OptionGroup var common: CommonOptions
@@ -36,7 +36,7 @@ struct SeedCommand: ParsableCommand {
     let suite = StoreName.defaults(suite: bundle.suite)
     _ = try common.writing(to: file) { try $0.seed(store: store ?? suite, from: bundle) }
     if !common.json {
-      for warning in bundle.warnings { common.output.say(bundle.shownPath("\(warning)")) }
+      common.output.warn(bundle.warnings.map { bundle.shownPath("\($0)") }, all: "--json")
     }
     common.output.print(
       .object([

@@ -4,7 +4,7 @@ import ArgumentParser
 import KeepsakeDevice
 import KeepsakeValues
 
-struct SetCommand: ParsableCommand {
+struct SetCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
     abstract: "Sets a key; makes the file when it is missing.",

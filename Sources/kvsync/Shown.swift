@@ -110,6 +110,14 @@ enum Shown {
     Quoted(try JSON(showing: value))
   }
 
+  /// What a key had, and what it has.
+  static func change(from before: TaggedCell, to after: TaggedCell) throws -> Line {
+    let (before, after) = (
+      try quoted(before, or: "nothing"), try quoted(after, or: "nothing")
+    )
+    return "\(before, .old) -> \(after, .new)"
+  }
+
   /// The same of what may be a deletion, or nothing.
   static func quoted(_ content: TaggedCell, or absence: String) throws -> Line {
     try content.undecoded.map { "\(try quoted($0))" } ?? Line(absence)

@@ -58,25 +58,12 @@ struct ShownReport {
     }
   }
 
-  func lines(isDryRun: Bool) throws -> [Line] {
-    var lines = report.transfers.map { Line(line($0)) }
-    for item in report.changes {
-      let change = item.change
-      let before = try Shown.quoted(change.before, or: "nothing")
-      let after = try Shown.quoted(change.after, or: "nothing")
-      lines.append("\(place(item.into, change.store, change.key)): \(before) -> \(after)")
-    }
-    for item in report.conflicts {
-      let lost = try Shown.quoted(item.conflict.loser, or: "a deletion")
-      let place = place(item.into, item.conflict.store, item.conflict.key)
-      lines.append("\(place): \(lost) lost to a later write")
-    }
-    for item in report.waiting {
-      let time = Shown.text(item.until)
-      let place = place(item.into, item.store, item.key)
-      lines.append("\(place): from the future, held until \(time)")
-    }
-    if report.isTruncated { lines.append("  … and more; --all-changes lists them") }
+  /// - Parameter limit: how many changes, losses and held entries to list at most.
+  func lines(isDryRun: Bool, limit: Int) throws -> [Line] {
+    let list = try self.list
+    let others = max(0, list.count - limit) + unlisted
+    var lines = report.transfers.map { Line(line($0)) } + list.prefix(limit)
+    if others > 0 { lines.append("  … and \(others.grouped) more; --all-changes lists them") }
     lines += (report.events.map(line) + summary).map { Line($0) }
     lines.append(
       report.hasConverged
@@ -85,10 +72,36 @@ struct ShownReport {
     return isDryRun ? lines + ["This was a dry run; nothing was written."] : lines
   }
 
+  private var list: [Line] {
+    get throws {
+      try report.changes.map { item in
+        let change = item.change
+        let shown = try Shown.change(from: change.before, to: change.after)
+        return "\(place(item.into, change.store, change.key)): \(shown)"
+      }
+        + report.conflicts.map { item in
+          let lost = try Shown.quoted(item.conflict.loser, or: "a deletion")
+          let place = place(item.into, item.conflict.store, item.conflict.key)
+          return "\(place): \(lost, .old) lost to a later write"
+        }
+        + report.waiting.map { item in
+          let place = place(item.into, item.store, item.key)
+          return "\(place): from the future, held until \(Shown.text(item.until))"
+        }
+    }
+  }
+
+  /// How many changes and losses the report does not have.
+  private var unlisted: Int {
+    let conflicts = report.transfers.reduce(0) { $0 + $1.conflicts }
+    return report.omittedChanges + max(0, conflicts - report.conflicts.count)
+  }
+
   /// For each file that got anything, what became of it, where that is more than one sees at once.
   private var summary: [String] {
-    guard !report.isTruncated, report.changes.count + report.conflicts.count > 10 else { return [] }
+    guard unlisted + report.changes.count + report.conflicts.count > 10 else { return [] }
     return paths.indices.compactMap { place in
+      if unlisted > 0 { return sum(place) }
       let changes = report.changes.filter { $0.into == place }.map(\.change)
       let parts = [
         (changes.count { $0.before.isTombstone }, "new"),
@@ -100,10 +113,21 @@ struct ShownReport {
     }
   }
 
+  /// The same by the counts alone.
+  private func sum(_ place: Int) -> String? {
+    let transfers = report.transfers.filter { $0.into == place }
+    let changed = transfers.reduce(0) { $0 + $1.changed }
+    let lost = transfers.reduce(0) { $0 + $1.conflicts }
+    let parts = [(changed, "changed"), (lost, "lost: kvsync conflicts \(name(place))")]
+      .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return parts.isEmpty ? nil : "\(name(place)): " + parts.joined(separator: ", ")
+  }
+
   private func name(_ device: Int) -> String { Shown.name(paths[device]) }
 
-  private func place(_ device: Int, _ store: String, _ key: String) -> String {
-    "  \(name(device))  \(Shown.name(store))/\(Shown.name(key))"
+  private func place(_ device: Int, _ store: String, _ key: String) -> Line {
+    let address = "\(Shown.name(store))/\(Shown.name(key))"
+    return "  \(name(device))  \(address, .key)"
   }
 
   private func line(_ event: MergeReport.Event) -> String {

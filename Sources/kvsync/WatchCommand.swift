@@ -6,7 +6,7 @@ import KeepsakeDevice
 import KeepsakeValues
 import Synchronization
 
-struct WatchCommand: ParsableCommand {
+struct WatchCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Prints each change of a device, by whichever process, until interrupted.",
@@ -19,16 +19,22 @@ struct WatchCommand: ParsableCommand {
       """)
 
   @Argument(help: "The device file.", completion: .file()) var file: String
-  @Option(help: "Only this store.") var store: String?
+  @Option(help: "Only this store. (default: all)") var store: String?
   @Option(help: "Only keys that start with this.") var prefix = ""
   @OptionGroup var common: CommonOptions
+
+  var hasProgress: Bool { false }
 
   func run() throws {
     if let store { try StoreOption.check(store, file) }
     let device = try common.open(file, .readOnly)
     try refuseFrozen(device)
     let end = Ending()
-    let interruption = Interruption { end.come(.success(())) }
+    let interruption = Interruption(isForced: true) { _ in
+      end.come(.success(()))
+      // The reader of our output may have stopped; then this process would never end.
+      DispatchQueue.global().asyncAfter(deadline: .now() + 1) { _exit(0) }
+    }
     defer { interruption.end() }
     let observation = device.observe(store: store, .prefix(prefix)) { changes in
       let shown = Result { for change in changes { try show(change) } }
@@ -55,9 +61,8 @@ struct WatchCommand: ParsableCommand {
       return Output.standardOutput([Line(try Shown.change(change))])
     }
     let name = "\(Shown.name(change.store))/\(Shown.name(change.key))"
-    let before = try Shown.quoted(change.before, or: "nothing")
-    let after = try Shown.quoted(change.after, or: "nothing")
-    Output.standardOutput(["\(name): \(before) -> \(after)"])
+    let change = try Shown.change(from: change.before, to: change.after)
+    Output.standardOutput(["\(name, .key): \(change)"])
   }
 }
 
@@ -78,28 +83,5 @@ private final class Ending: Sendable {
   func wait() throws {
     isKnown.wait()
     try reason.withLock { $0 }?.get()
-  }
-}
-
-/// Turns SIGINT and SIGTERM into a call, so that the command ends in good order.
-private final class Interruption {
-  private var sources: [any DispatchSourceSignal] = []
-
-  init(_ handler: @escaping @Sendable () -> Void) {
-    for number in [SIGINT, SIGTERM] {
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
-        handler()
-        // The reader of our output may have stopped; then this process would never end.
-        DispatchQueue.global().asyncAfter(deadline: .now() + 1) { _exit(0) }
-      }
-      source.resume()
-      sources.append(source)
-    }
-  }
-
-  func end() {
-    for source in sources { source.cancel() }
   }
 }

@@ -41,6 +41,16 @@ private let misuses: [Misuse] = [
   Misuse("import", "good", "lines", "--store", "", says: store),
   Misuse("merge", "good", "new", "--create", "--store", "", says: store),
   Misuse("bogus", says: "(command line): unexpected argument 'bogus'; see kvsync help"),
+  Misuse("lst", says: "(command line): unexpected argument 'lst'; did you mean list?"),
+  Misuse(
+    "mrege", "good", "bad",
+    says: "(command line): 3 unexpected arguments: 'mrege', 'good', 'bad'; did you mean merge?"),
+  Misuse(
+    "Conflict", says: "(command line): unexpected argument 'Conflict'; did you mean conflicts?"),
+  Misuse("x", says: "(command line): unexpected argument 'x'; see kvsync help"),
+  Misuse(
+    "list", "good", "--josn",
+    says: "good: unknown option '--josn'. Did you mean '--json'?; see kvsync help list"),
   Misuse("get", says: "(command line): missing expected argument '<file>'; see kvsync help get"),
   Misuse("get", "good", says: "good: missing expected argument '<key>'; see kvsync help get"),
   Misuse(
@@ -146,6 +156,25 @@ private let misuses: [Misuse] = [
     let help = try Folder().run(["help", command]).stdout
     #expect(help.contains("\n  kvsync \(command) ") || help.contains(" | kvsync \(command) "))
     for option in ["--json", "--quiet", "--at", "--busy-timeout"] { #expect(help.contains(option)) }
+  }
+
+  @Test(arguments: [
+    ("merge", "max-clock-skew", "5m"), ("compact", "keep", "90d"), ("get", "busy-timeout", "5s"),
+    ("get", "at", "this machine's clock"), ("list", "store", "all"),
+    ("diff", "store", "the synced ones"), ("set", "type", "string"), ("export", "format", "jsonl"),
+    ("plist", "language", "en"), ("plist", "idiom", "none"),
+    ("seed", "limit", "panes=20000, pane-depth=16, bytes=67108864, elements=1000000,"),
+  ])
+  func helpTellsWhatAnOptionIsIfItIsNotGiven(_ command: String, _ option: String, _ value: String)
+    throws
+  {
+    let help = try Folder().run(["help", command]).stdout
+    let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    let start = try #require(words.range(of: " --\(option) <"))
+    let told = words[start.upperBound...]
+    // Another option's would come behind that option's name.
+    let isNext = told.firstMatch(of: /\ --[a-z-]+ </).map { told[..<$0.startIndex] } ?? told
+    #expect(isNext.contains("default: \(value)"), "\(told)")
   }
 
   @Test func anArgumentThatIsNotUTF8IsRefusedAndNotReplaced() throws {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Turns SIGINT and SIGTERM into a call, so that a command ends in good order.
+final class Interruption {
+  private var sources: [any DispatchSourceSignal] = []
+
+  /// - Parameters:
+  ///   - isForced: also of a signal that this process was told to ignore when it was started, as
+  ///     one behind `&` is.
+  ///   - handler: gets the signal.
+  init(isForced: Bool, _ handler: @escaping @Sendable (Int32) -> Void) {
+    for number in [SIGINT, SIGTERM] {
+      let before = unsafeBitCast(signal(number, SIG_IGN), to: Int.self)
+      guard isForced || before != unsafeBitCast(SIG_IGN, to: Int.self) else { continue }
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { handler(number) }
+      source.resume()
+      sources.append(source)
+    }
+  }
+
+  func end() {
+    for source in sources { source.cancel() }
+  }
+}
