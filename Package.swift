@@ -145,20 +145,21 @@ let package = Package(
     .target(name: "OtherNames", path: "Tests/OtherNames"),
     // The README's programs, so that its tests can run them.
     .executableTarget(
-      name: "hello-program", dependencies: ["Keepsake"], path: "Examples/hello/Sources/hello"),
+      name: "hello-program", dependencies: ["Keepsake"], path: "Examples/hello"),
     .executableTarget(
       name: "readme-program", dependencies: ["Keepsake", "KeepsakeInjection"],
-      path: "Examples/two-devices/Sources/two-devices"),
+      path: "Examples/two-devices",
+      exclude: ["Settings.bundle", "play"]),
     .executableTarget(
       name: "injection-probe", dependencies: ["KeepsakeInjection"], path: "Tests/InjectionProbe"),
     // The example's program, so that its test can run it.
     .executableTarget(
       name: "screens-program", dependencies: ["KeepsakeInjection"],
-      path: "Examples/two-screens/Sources/two-screens"),
+      path: "Examples/two-screens"),
     // What the README says of UserDefaults, measured; so that its test can run it.
     .executableTarget(
       name: "comparison-program", dependencies: ["Keepsake"],
-      path: "Examples/beside-userdefaults/Sources/beside-userdefaults"),
+      path: "Examples/beside-userdefaults"),
     // The tutorial's program and its tests.
     .executableTarget(
       name: "reading-list", dependencies: ["Keepsake"],
@@ -169,7 +170,7 @@ let package = Package(
     // The same, where everything is on the main actor unless it says otherwise.
     .executableTarget(
       name: "main-actor-program", dependencies: ["Keepsake"],
-      path: "Examples/main-actor/Sources/main-actor"),
+      path: "Examples/main-actor"),
     .testTarget(
       name: "ProjectTests",
       dependencies: [

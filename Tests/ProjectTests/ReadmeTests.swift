@@ -9,7 +9,7 @@ import Testing
   @Test func everySwiftBlockIsCompiled() throws {
     let blocks = try Project.blocks("swift", of: "README.md")
     let programs = try ["hello", "two-devices"].map { name in
-      try Project.text("Examples/\(name)/Sources/\(name)/main.swift")
+      try Project.text("Examples/\(name)/main.swift")
     }
     #expect(programs == blocks.prefix(2).map { "// SPDX-License-Identifier: Apache-2.0\n\n" + $0 })
     let article = Project.unindented(
@@ -86,7 +86,7 @@ import Testing
     // The example's own package isolates it in the same way.
     let isolation = ".defaultIsolation(MainActor.self)"
     #expect(try Project.text("Package.swift").contains(isolation))
-    #expect(try Project.text("Examples/main-actor/Package.swift").contains(isolation))
+    #expect(try Project.text("Examples/Package.swift").contains(isolation))
   }
 
   @Test func whatTheReadmeSaysOfUserDefaultsIsWhatItsProgramFinds() throws {
