@@ -3,7 +3,8 @@
 // Where the values of a store come from, first hit wins:
 //
 //   launch arguments → own entries → added suites, the last added first
-//   → registered defaults → seeds, own ones first, then the suites' → (a property adds its default)
+//   → registered defaults → seeds, own ones first, then the suites'
+//   → the default of a property, which the property itself has, and `Backing` for reads by key
 //
 // Everything that reads asks the same layers in the same order, whether for one key, for all or for
 // an explanation. Writes go to the own entries, and know nothing of this.

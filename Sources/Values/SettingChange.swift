@@ -6,10 +6,11 @@ public struct SettingChange: Sendable, Hashable {
   public let key: String
   package private(set) var before: TaggedCell
   package let after: TaggedCell
-  /// The value of which the observer was last notified; nil for none. Each access decodes an array
-  /// or a dictionary again.
+  /// The value of which the observer was last notified; nil for none, whatever the default is. Each
+  /// access decodes an array or a dictionary again.
   public var old: StoredValue? { before.value }
-  /// The new value; nil if the key was deleted. Each access decodes an array or a dictionary again.
+  /// The new value; nil if the key was deleted, whatever the default is. Each access decodes an
+  /// array or a dictionary again.
   public var new: StoredValue? { after.value }
   /// The device that wrote the new value.
   public let writer: ReplicaID
