@@ -11,6 +11,9 @@ import Testing
     let version = try #require(Project.text("CHANGELOG.md").firstMatch(of: /\n## ([\d.]+)/)).1
     #expect(
       try Command.run(Command.kvsync.get(), ["--version"]) == Ending(stdout: "\(version)\n"))
+    for text in try ["README.md", "Sources/Keepsake/Keepsake.docc/Tutorial.md"].map(Project.text) {
+      #expect(text.contains("from: \"\(version)\""))
+    }
   }
 
   @Test func theMapOfTheCodeNamesEveryFolderAndModule() throws {
