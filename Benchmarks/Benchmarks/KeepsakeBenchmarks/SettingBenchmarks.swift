@@ -14,6 +14,24 @@ final class BenchmarkSettings: UserDefaultsStore, @unchecked Sendable {
   }
 }
 
+struct BenchmarkPreferences: Codable {
+  var name = "guest"
+  var volume = 5
+  var tags = ["a", "b"]
+}
+
+final class StructuredSettings: UserDefaultsStore, @unchecked Sendable {
+  @Setting(fields: "prefs.") var preferences = BenchmarkPreferences()
+}
+
+extension SettingKey where Value == Int {
+  /// Made at each use.
+  static var count: Self { Self("count", default: 0) }
+}
+
+/// Made once.
+let keptKey = SettingKey("count", default: 0)
+
 /// Two different texts of thirty-two bytes.
 let texts = (0..<2).map { "a string of thirty-two bytes ...\($0)" }.map { String($0.dropFirst()) }
 
@@ -34,6 +52,26 @@ func readBenchmarks() {
     settings.count = 5
     benchmark.startMeasurement()
     for _ in benchmark.scaledIterations { blackHole(settings.count) }
+    benchmark.stopMeasurement()
+    blackHole(settings)
+  }
+
+  for (name, key) in [("made at each use", nil), ("kept", keptKey)] {
+    Benchmark("read: by a SettingKey, \(name)", configuration: reading) { benchmark in
+      let settings = try BenchmarkSettings(on: .temporary())
+      settings.count = 5
+      benchmark.startMeasurement()
+      for _ in benchmark.scaledIterations { blackHole(settings[key ?? .count]) }
+      benchmark.stopMeasurement()
+      blackHole(settings)
+    }
+  }
+
+  Benchmark("read: a structure member by member", configuration: reading) { benchmark in
+    let settings = try StructuredSettings(on: .temporary(), arguments: .none)
+    settings.preferences.volume = 6
+    benchmark.startMeasurement()
+    for _ in benchmark.scaledIterations { blackHole(settings.preferences) }
     benchmark.stopMeasurement()
     blackHole(settings)
   }
