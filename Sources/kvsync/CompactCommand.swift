@@ -30,6 +30,9 @@ struct CompactCommand: Subcommand {
   func run() throws {
     let result = try common.open(file, .existing).compact(keeping: keep)
     let retired = result.retired.map(\.description)
+    let growth =
+      result.sizeAfter > result.sizeBefore
+      ? ": of each deletion a grave is kept, and these took more pages than the deletions left" : ""
     common.output.print(
       .object([
         "collected": .integer(Int64(result.collected)), "waiting": .integer(Int64(result.waiting)),
@@ -39,7 +42,7 @@ struct CompactCommand: Subcommand {
       lines: retired.map { "\($0) was not met for 180 days and is retired" } + [
         """
         \(counted(result.collected, "deletion")) collected, \(result.waiting) waiting; \
-        \(result.sizeBefore) bytes before, \(result.sizeAfter) after
+        \(result.sizeBefore) bytes before, \(result.sizeAfter) after\(growth)
         """
       ], isData: false)
   }

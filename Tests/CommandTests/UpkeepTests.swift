@@ -5,7 +5,7 @@ import KeepsakeValues
 import TestSupport
 import Testing
 
-/// The commands that look after a device: peers, clone, doctor, compact.
+/// The commands that look after a device: peers, clone, doctor.
 @Suite struct UpkeepTests {
   // MARK: - peers
 
@@ -103,61 +103,6 @@ import Testing
         + "make the folder, or name one that you can write to\n", code: 73)
     #expect(try folder.digests("a", "b") == before)
     #expect(try folder.names() == ["a", "b", "folder", "hard", "nowhere", "soft"])
-  }
-
-  // MARK: - compact
-
-  @Test func deletionsThatAllHaveReadAreCollectedWhenTheyAreOld() throws {
-    let folder = try Folder()
-    try folder.must("set", "a", "k", "v", Moment.ten.argument)
-    try folder.must("delete", "a", "k", Moment.ten.argument)
-    try folder.must("merge", "a", "b", "--create", Moment.ten.argument)
-    for file in ["a", "b"] { try folder.must("compact", file, Moment.ten.argument) }
-    let size = try #require(
-      try folder.url("a").resourceValues(forKeys: [.fileSizeKey]).fileSize)
-    let sizes = "\(size) bytes before, \(size) after\n"
-    try folder.expect(
-      "compact", "a", "--at", "2027-02-01",
-      prints: "0 deletions collected, 1 waiting; \(sizes)")
-    try folder.expect(
-      "compact", "a", "--at", "2027-03-01",
-      prints: "1 deletion collected, 0 waiting; \(sizes)")
-    try folder.expect(
-      "compact", "b", "--keep", "1d", "--at", "2026-11-22", "--json",
-      prints: #"{"collected":1,"waiting":0,"retired":[],"bytesBefore":\#(size),"#
-        + #""bytesAfter":\#(size)}"# + "\n")
-    #expect(try !folder.contents("a").contains(#""deleted""#))
-    try folder.expect("diff", "a", "b")
-  }
-
-  @Test func aPeerThatIsAwayForHalfAYearIsReportedAndRetired() throws {
-    let folder = try Folder()
-    try folder.must("set", "a", "k", "v", Moment.ten.argument)
-    try folder.must("merge", "a", "b", "--create", Moment.ten.argument)
-    let b = try folder.replica("b")
-    let away =
-      "peer: device \(b) was not met for more than 180 days; "
-      + "meet it, or let kvsync compact retire it: deletions are kept for it\n"
-    try folder.expectDoctor("a", "--at", "2027-06-01", prints: away, code: 1)
-    let compacted = try folder.must("compact", "a", "--at", "2027-06-01")
-    #expect(compacted.hasPrefix("\(b) was not met for 180 days and is retired\n"))
-    try folder.expectDoctor("a", "--at", "2027-06-01", prints: "a: nothing is wrong\n")
-  }
-
-  @Test func spaceThatIsNotUsedIsGivenBack() throws {
-    let folder = try Folder()
-    let value = String(repeating: "x", count: 100_000)
-    try folder.write(
-      #"{"store":"defaults","key":"k","type":"string","value":"\#(value)"}"#, to: "in")
-    try folder.must("import", "a", "in")
-    try folder.must("delete", "a", "k", "--store", "defaults")
-    let report = try JSON(parsing: try folder.must("compact", "a", "--json"))
-    guard case .integer(let before)? = report["bytesBefore"],
-      case .integer(let after)? = report["bytesAfter"]
-    else { throw Command.Missing(description: "no sizes") }
-    #expect(before > 100_000 && after < 40_000)
-    #expect(
-      try folder.url("a").resourceValues(forKeys: [.fileSizeKey]).fileSize == Int(after))
   }
 
   // MARK: - doctor
