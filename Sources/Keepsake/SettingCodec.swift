@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeValues
+public import KeepsakeValues
 
 /// What a setting's transformer is, and what nil means: no value to store, so remove the key.
 ///
-/// A type's own hooks are a type, not closures, so that a `SettingKey` that is computed at each use
-/// allocates nothing.
+/// A `SettingKey` is often computed at each use. So a type's own hooks are a type, not closures, and
+/// what makes a key is inlinable: for the compiler of its module the key is a constant.
+@usableFromInline
 enum SettingCodec<Value: Sendable>: Sendable {
   case hooks(any SettingHooks<Value>.Type)
   /// Of a setting that is stored member by member.
@@ -16,15 +17,19 @@ enum SettingCodec<Value: Sendable>: Sendable {
     decode: @Sendable (StoredValue) throws -> Value,
     encode: @Sendable (Value) throws -> StoredValue?)
 
+  @inlinable
   init() where Value: BackingStoreConvertible { self = .hooks(OwnHooks<Value>.self) }
 
+  @inlinable
   init() where Value: OptionalBackingStoreConvertible { self = .hooks(OptionalHooks<Value>.self) }
 
   init(membersOf type: Value.Type) where Value: Codable { self = .members(CodedHooks<Value>.self) }
 
   /// By a transformer of the value, which may be one of an optional: to Swift `.codable` is that.
+  @inlinable
   init(_ transformer: Transformer<Value>) { self = .transformer(transformer) }
 
+  @inlinable
   init<Wrapped>(optional transformer: Transformer<Wrapped>) where Value == Wrapped? {
     self = .closures(
       decode: transformer.fromBackingStore,
@@ -53,6 +58,7 @@ enum SettingCodec<Value: Sendable>: Sendable {
 }
 
 /// The hooks that a type brings itself.
+@usableFromInline
 protocol SettingHooks<Value>: SendableMetatype {
   associatedtype Value
   static func decode(_ stored: StoredValue) throws -> Value
@@ -60,6 +66,7 @@ protocol SettingHooks<Value>: SendableMetatype {
 }
 
 /// The hooks of a type that is stored member by member.
+@usableFromInline
 protocol MemberHooks<Value>: SettingHooks {
   /// The members of a value.
   ///
@@ -67,17 +74,23 @@ protocol MemberHooks<Value>: SettingHooks {
   static func members(_ encoded: [String: StoredValue]) throws -> CodedMembers
 }
 
-private enum OwnHooks<Value: BackingStoreConvertible>: SettingHooks {
+@usableFromInline
+enum OwnHooks<Value: BackingStoreConvertible>: SettingHooks {
+  @usableFromInline
   static func decode(_ stored: StoredValue) throws -> Value {
     try Value.fromBackingStore(stored)
   }
+  @usableFromInline
   static func encode(_ value: Value) throws -> StoredValue? { try value.toBackingStore() }
 }
 
-private enum OptionalHooks<Value: OptionalBackingStoreConvertible>: SettingHooks {
+@usableFromInline
+enum OptionalHooks<Value: OptionalBackingStoreConvertible>: SettingHooks {
+  @usableFromInline
   static func decode(_ stored: StoredValue) throws -> Value {
     Value(try Value.Wrapped.fromBackingStore(stored))
   }
+  @usableFromInline
   static func encode(_ value: Value) throws -> StoredValue? {
     try value.wrapped?.toBackingStore()
   }

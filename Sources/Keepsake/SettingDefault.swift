@@ -4,6 +4,7 @@ import KeepsakeValues
 import Synchronization
 
 /// What a setting is worth when no layer of the store has a value.
+@usableFromInline
 enum SettingDefault<Value: Sendable>: Sendable {
   case constant(Value)
   /// Computed at each use.

@@ -21,19 +21,22 @@ public struct SettingKey<Value: Sendable>: Sendable {
   /// declaration has a closure.
   public var defaultValue: Value { fallback.value }
 
-  let fallback: SettingDefault<Value>
-  let codec: SettingCodec<Value>
+  @usableFromInline let fallback: SettingDefault<Value>
+  @usableFromInline let codec: SettingCodec<Value>
 
+  @inlinable
   init(_ name: String, _ fallback: SettingDefault<Value>, _ codec: SettingCodec<Value>) {
     (self.name, self.fallback, self.codec) = (name, fallback, codec)
   }
 
   /// A key of a type that a store can hold.
+  @inlinable
   public init(_ name: String, default defaultValue: Value) where Value: BackingStoreConvertible {
     self.init(name, .constant(defaultValue), SettingCodec())
   }
 
   /// A key of an optional: nil when there is no value; setting nil removes the key.
+  @inlinable
   public init(
     _ name: String, default defaultValue: Value = nil
   ) where Value: OptionalBackingStoreConvertible {
@@ -41,11 +44,13 @@ public struct SettingKey<Value: Sendable>: Sendable {
   }
 
   /// A key of any type, by a transformer.
+  @inlinable
   public init(_ name: String, default defaultValue: Value, by transformer: Transformer<Value>) {
     self.init(name, .constant(defaultValue), SettingCodec(transformer))
   }
 
   /// A key of an optional, by a transformer of the wrapped type.
+  @inlinable
   public init<Wrapped: Sendable>(
     _ name: String, default defaultValue: Value = nil, by transformer: Transformer<Wrapped>
   ) where Value == Wrapped? {
@@ -55,6 +60,7 @@ public struct SettingKey<Value: Sendable>: Sendable {
 
 extension SettingKey {
   /// A key whose default is computed at each reading for as long as no layer has a value.
+  @inlinable
   public init(
     _ name: String, default: @escaping @Sendable () -> Value
   ) where Value: BackingStoreConvertible {
@@ -62,6 +68,7 @@ extension SettingKey {
   }
 
   /// The same for any type, by a transformer.
+  @inlinable
   public init(
     _ name: String, default: @escaping @Sendable () -> Value, by transformer: Transformer<Value>
   ) {

@@ -4,6 +4,7 @@
 // that is nil and was not encoded; so what it asks for is noted.
 
 /// Which members a `Codable` type has.
+@usableFromInline
 package struct CodedMembers: Sendable {
   package struct Member: Sendable {
     package let name: String
