@@ -4,8 +4,8 @@ public import KeepsakeValues
 
 /// What a setting's transformer is, and what nil means: no value to store, so remove the key.
 ///
-/// A `SettingKey` is often computed at each use. So a type's own hooks are a type, not closures, and
-/// what makes a key is inlinable: for the compiler of its module the key is a constant.
+/// A `SettingKey` is often computed at each use. So a type's own hooks are a type, not closures,
+/// and what makes a key is inlinable: for the compiler of its module the key is a constant.
 @usableFromInline
 enum SettingCodec<Value: Sendable>: Sendable {
   case hooks(any SettingHooks<Value>.Type)
