@@ -89,7 +89,9 @@ private struct Work: Sendable, CustomTestStringConvertible {
     let (large, small) = (try furnish(shape.text), try furnish("[1]"))
     for work in Self.works {
       let cost = try peak(work, in: large) - peak(work, in: small)
-      #expect(cost <= work.factor * Shape.size + work.pages, "\(work.words) took \(cost) bytes")
+      // Of two runs of one command one takes up to a megabyte more.
+      let limit = work.factor * Shape.size + work.pages + 1 << 20
+      #expect(cost <= limit, "\(work.words) took \(cost) bytes")
     }
   }
 

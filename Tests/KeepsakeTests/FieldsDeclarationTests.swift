@@ -92,8 +92,9 @@ private struct Span: Codable, Equatable {
 
   @Test func whatCannotBeStoredSoIsRefusedAtOnce() {
     func expect<Value: Codable & Sendable>(_ value: Value, _ text: String, prefix: String = "v.") {
-      let start = "Single<\(Value.self)>: the setting \"value\" cannot be stored member by member: "
-      #expect(refusal { try Single(value, prefix) } == start + text)
+      let refusal = refusal { try Single(value, prefix) } ?? ""
+      let start = ">: the setting \"value\" cannot be stored member by member: "
+      #expect(refusal.hasPrefix("Single<") && refusal.hasSuffix(start + text), "\(refusal)")
     }
     expect(5, "Int encodes no members but one value, of type integer; declare it without fields")
     expect(
