@@ -118,13 +118,28 @@ let package = Package(
     .testTarget(
       name: "DeviceTests", dependencies: ["KeepsakeDevice", "KeepsakeValues", "TestSupport"],
       path: "Tests/DeviceTests"),
-    // A layer below SQLite that watches its writes, and the program that runs on it.
+    // A layer below SQLite that sees and decides its calls, what is done with it, and the program
+    // that runs on it.
     .target(
-      name: "WriteShim", path: "Tests/WriteShim", linkerSettings: [.linkedLibrary("sqlite3")]),
+      name: "FileSystemShim", path: "Tests/FileSystemShim",
+      linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(
+      name: "Faults",
+      dependencies: [
+        "FileSystemShim", "KeepsakeTesting", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      path: "Tests/Faults"),
+    .executableTarget(
+      name: "fault-probe",
+      dependencies: ["Faults", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Tests/FaultProbe"),
+    .testTarget(
+      name: "FaultTests", dependencies: ["fault-probe", "TestSupport"], path: "Tests/FaultTests"),
     .executableTarget(
       name: "checkpoint-probe",
       dependencies: [
-        "WriteShim", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
+        "Faults", "FileSystemShim", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/CheckpointProbe"),

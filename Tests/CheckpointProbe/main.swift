@@ -13,12 +13,13 @@
 //                                         statements that took and how many migrations were applied
 //   checkpoint-probe FILE kill N          the same, and kills itself at the Nth statement
 
+import Faults
 import Foundation
 import GRDBSQLite
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
-import WriteShim
+import Synchronization
 
 func set(_ device: Device, _ number: Int) throws {
   let key = "k\(number % 5000)"
@@ -45,22 +46,24 @@ func watch(_ path: String, _ count: Int) throws {
   _ = try reader.entry(store: "cloud", key: "k1")
 }
 
-/// What a commit by another connection comes to.
-// Unsafe for Swift: a C function sets it, once, during the first checkpoint. It is read after the
-// vacuum, which waits for that checkpoint's write lock.
-nonisolated(unsafe) var overtaken: Int32?
-
-func overtake(_ path: String, _ count: Int) throws {
+/// Tries to commit by another connection in the middle of a checkpoint.
+func overtake(_ path: String, _ count: Int, _ watch: WriteWatch) throws {
   let device = try Device(path: path)
   var other: OpaquePointer?
   sqlite3_open(path, &other)
   sqlite3_exec(other, "PRAGMA wal_autocheckpoint = 0", nil, nil, nil)
-  write_shim_at_next_write(
-    { overtaken = sqlite3_exec(OpaquePointer($0), "DELETE FROM entry", nil, nil, nil) },
-    other.map(UnsafeMutableRawPointer.init))
+  let connection = UInt(bitPattern: other)
+  // It is read after the vacuum, which waits for the checkpoint's write lock.
+  let overtaken = Mutex<Int32?>(nil)
+  watch.atNextWrite {
+    let code = sqlite3_exec(
+      OpaquePointer(bitPattern: connection), "DELETE FROM entry", nil, nil, nil)
+    overtaken.withLock { $0 = code }
+  }
   for number in 0..<count { try set(device, number) }
   try device.core.storage.vacuum()
-  print("another commit meanwhile: \(overtaken.map(String.init) ?? "no checkpoint")")
+  let code = overtaken.withLock { $0 }
+  print("another commit meanwhile: \(code.map(String.init) ?? "no checkpoint")")
   sqlite3_close(other)
 }
 
@@ -87,14 +90,15 @@ if words[1] == "open" || words[1] == "kill" {
   if words[1] == "sets-sqlite" { try leaveToSQLite(device) }
   try measure(device, count)
 } else {
-  guard write_shim_install() == SQLITE_OK else { exit(70) }
+  let writes = WriteWatch()
+  FileSystemCalls.watch(writes)
   switch words[1] {
   case "watch": try watch(path, count)
-  case "overtake": try overtake(path, count)
+  case "overtake": try overtake(path, count, writes)
   default:
     let device = try Device(path: path)
     try leaveToSQLite(device)
     for number in 0..<count { try set(device, number) }
   }
-  print("checkpoints \(write_shim_checkpoints()), unlocked writes \(write_shim_unlocked())")
+  print("checkpoints \(writes.checkpoints), unlocked writes \(writes.unlocked)")
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FileSystemShim
+
+/// What sees every call that SQLite makes to its file system in this process, and decides it.
+///
+/// Its functions are called on the thread that makes the call, with no lock held.
+package protocol FileSystemWatcher: AnyObject, Sendable {
+  /// - Returns: what becomes of the call.
+  func willMake(_ call: shim_call) -> shim_verdict
+  func didMake(_ call: shim_call, code: Int32)
+}
+
+extension FileSystemWatcher {
+  package func willMake(_ call: shim_call) -> shim_verdict { .pass }
+  package func didMake(_ call: shim_call, code: Int32) {}
+}
+
+extension shim_verdict {
+  /// The call is made.
+  package static var pass: shim_verdict { shim_verdict(code: SQLITE_OK, partial: 0) }
+
+  /// The call is not made.
+  ///
+  /// - Parameters:
+  ///   - code: its result.
+  ///   - partial: bytes that a read or write transfers nevertheless.
+  package static func fail(_ code: Int32, partial: Int32 = 0) -> shim_verdict {
+    shim_verdict(code: code, partial: partial)
+  }
+}
+
+/// The layer below SQLite, which a process installs once, before it opens a file.
+package enum FileSystemCalls {
+  /// Lets `watcher` see all calls from now on. Process-wide; while it changes, no other thread may
+  /// use SQLite.
+  package static func watch(_ watcher: (any FileSystemWatcher)?) {
+    let code = shim_install()
+    precondition(code == SQLITE_OK, "SQLite refuses another file system: code \(code)")
+    guard let watcher else { return shim_watch(nil, nil, nil) }
+    // Kept for good: a thread may be in a call.
+    let box = Unmanaged.passRetained(Box(watcher))
+    shim_watch(
+      { Self.watcher($0).willMake($1!.pointee) },
+      { Self.watcher($0).didMake($1!.pointee, code: $2) }, box.toOpaque())
+  }
+
+  private final class Box {
+    let watcher: any FileSystemWatcher
+    init(_ watcher: any FileSystemWatcher) { self.watcher = watcher }
+  }
+
+  private static func watcher(_ context: UnsafeMutableRawPointer?) -> any FileSystemWatcher {
+    Unmanaged<Box>.fromOpaque(context!).takeUnretainedValue().watcher
+  }
+}
