@@ -12,6 +12,7 @@ public enum BackupPolicy: Sendable {
 extension Device {
   /// A copy of a device as it was on one day.
   public struct Backup: Sendable, Hashable {
+    /// The copy: a file that `restore` and every command take.
     public let url: URL
     /// In UTC, as "2026-11-21".
     public let day: String

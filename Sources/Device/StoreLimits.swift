@@ -8,12 +8,14 @@ public struct StoreLimits: Sendable, Hashable {
   /// Bytes of all values together: text and data by their bytes (text in UTF-8), arrays and
   /// dictionaries by what is stored of them, everything else by eight. Keys do not count.
   public var totalBytes: Int
+  /// Keys that have a value.
   public var keyCount: Int
   /// Bytes of one value.
   public var valueBytes: Int
   /// Bytes of one key in UTF-8.
   public var keyBytes: Int
 
+  /// Limits of your own, as the properties say.
   public init(totalBytes: Int, keyCount: Int, valueBytes: Int, keyBytes: Int) {
     self.totalBytes = totalBytes
     self.keyCount = keyCount

@@ -24,6 +24,7 @@ public struct InjectionError: Error, CustomStringConvertible {
     case invalid = "the registrations are inconsistent"
   }
 
+  /// What went wrong, for programs.
   public let code: Code
   /// The requested key: its type and name.
   public var key: String { path.last ?? "Container" }

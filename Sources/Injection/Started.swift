@@ -12,6 +12,7 @@ extension Container {
   public struct Started: Sendable {
     let container: Container
 
+    /// The object of a declared key. O(1); it traps as said above.
     public subscript<T: Sendable>(dynamicMember key: KeyPath<Key<T>.Type, Key<T>>) -> T {
       required { try container.kept(Key<T>.self[keyPath: key].target).open() }
     }

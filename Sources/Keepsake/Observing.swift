@@ -61,6 +61,7 @@ public struct SettingValues<Value: Sendable>: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> Iterator { Iterator(setting) }
 
+  /// Reads the setting when it is asked for the next value.
   public struct Iterator: AsyncIteratorProtocol {
     private let setting: Setting<Value>
     private var signals: AsyncStream<Void>.Iterator?
@@ -69,8 +70,10 @@ public struct SettingValues<Value: Sendable>: AsyncSequence, Sendable {
 
     init(_ setting: Setting<Value>) { self.setting = setting }
 
+    /// The present value at first, then the newest after a change; nil once the task is cancelled.
     public mutating func next() async -> Value? { await next(isolation: nil) }
 
+    /// As `next()`, on the caller's actor.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
       // Signals begin before the first value is read, so that no change after it is missed.
       if signals == nil { signals = setting.signals().makeAsyncIterator() }

@@ -67,6 +67,9 @@ public final class Setting<Value: Sendable>: Sendable {
   @_disfavoredOverload
   public init() { fatalError("unavailable") }
 
+  /// The value in force. A value that cannot be read is reported, and the default is given; a write
+  /// that fails is reported, after a second at most of waiting for another process. `read` and
+  /// `write` throw instead.
   public var wrappedValue: Value {
     get {
       // Only this setting keeps anything in its slot.
@@ -95,6 +98,7 @@ public final class Setting<Value: Sendable>: Sendable {
     }
   }
 
+  /// The setting itself: `settings.$volume` has what a property cannot offer.
   public var projectedValue: Setting<Value> { self }
 
   /// The key under which the value is stored: as declared, else the property's name. Of a setting

@@ -17,6 +17,7 @@ public import KeepsakeValues
 public struct SettingExplanation: Sendable, Hashable {
   /// The store's name on the device.
   public let store: String
+  /// The key in the store.
   public let key: String
   /// The layers that say something, in the order in which they are asked.
   public internal(set) var layers: [Layer]
@@ -36,6 +37,7 @@ public struct SettingExplanation: Sendable, Hashable {
   public struct Layer: Sendable, Hashable {
     /// Nil where the key was deleted, and for a property whose default is nil or cannot be stored.
     public let value: StoredValue?
+    /// Where that comes from.
     public let source: Source
 
     init(_ value: StoredValue?, _ source: Source) {
@@ -85,9 +87,11 @@ public struct SettingExplanation: Sendable, Hashable {
 
   /// Who wrote an entry, and when.
   public struct Write: Sendable, Hashable {
+    /// The device that wrote it.
     public let device: ReplicaID
     /// Whether it was written here, since this device has its present identity.
     public let isThisDevice: Bool
+    /// When, as merges compare it.
     public let timestamp: HybridTimestamp
 
     /// When it was written, by that device's clock, to the millisecond.

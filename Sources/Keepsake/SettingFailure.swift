@@ -27,15 +27,18 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case addSuite
   }
 
+  /// The store's name on the device.
   public let store: String
   /// Empty for an operation on the whole store.
   public let key: String
+  /// What was tried.
   public let operation: Operation
   /// The type of the stored value that could not be read; nil for another failure.
   public let storedType: StoredValue.Kind?
   /// The launch argument that could not be read, as the index of its key among the arguments; nil
   /// for a value of another layer.
   public let argument: Int?
+  /// Why it failed: a `KeepsakeError`, a `ValueError`, or what a transformer or a resolver threw.
   public let cause: any Error
 
   /// One line: which setting, what was tried, what is stored, why it failed.

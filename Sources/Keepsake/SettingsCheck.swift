@@ -8,6 +8,7 @@ public import KeepsakeValues
 
 /// One way in which a settings class and a Settings bundle do not fit.
 public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
+  /// In which way they do not fit.
   public enum Kind: Sendable, Hashable {
     /// A setting that no row of the bundle changes.
     case noSpecifier
@@ -21,6 +22,7 @@ public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
     case nothingToIgnore
   }
 
+  /// In which way.
   public let kind: Kind
   /// The key; for a property that is no setting, its name.
   public let key: String

@@ -8,6 +8,7 @@ public import KeepsakeValues
 /// A setting as a settings class declares it, or a member of one that is stored member by member:
 /// for tools that list or document settings.
 public struct SettingDeclaration: Sendable, Hashable {
+  /// The key in the store.
   public let key: String
   /// The property's name.
   public let property: String

@@ -12,6 +12,7 @@ public struct PropertyListLimits: Sendable, Hashable {
   /// The bytes of one element's text, in a string or a key with references replaced.
   public var textBytes = 1 << 20
 
+  /// The limits above.
   public init() {}
 }
 

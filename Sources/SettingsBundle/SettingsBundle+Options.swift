@@ -33,6 +33,7 @@ extension SettingsBundle {
     /// The nesting depth of panes, including `Root.plist`; larger values than 256 count as that.
     public var paneDepth = 16
 
+    /// The limits above.
     public init() {}
 
     var effectiveDepth: Int { min(paneDepth, 256) }

@@ -15,6 +15,7 @@ public struct SettingsBundle: Sendable {
   public let identifier: String
   /// The defaults in the order of the rows, a child pane's at its row. Keys are unique.
   public let seeds: [Seed]
+  /// What is odd in the bundle and does no harm, in the order of the rows.
   public let warnings: [Warning]
   /// The number of property lists read, including `Root.plist`.
   public var paneCount: Int { panes.count }
@@ -28,7 +29,9 @@ public struct SettingsBundle: Sendable {
 
   /// A default value and its place.
   public struct Seed: Sendable, Hashable {
+    /// The key that the row stores under.
     public let key: String
+    /// The row's default.
     public let value: StoredValue
     /// The path of the file in the bundle, such as `Root.plist`.
     public let file: String

@@ -39,6 +39,7 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case quotaExceeded
   }
 
+  /// The kind of problem, for programs.
   public let code: Code
   /// The file, or what stands for it; `(memory)` for a device in memory.
   public let path: String

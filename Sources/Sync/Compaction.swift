@@ -18,6 +18,7 @@ extension Device {
     public internal(set) var retired: [ReplicaID] = []
     /// Bytes of the database without its log.
     public internal(set) var sizeBefore: Int64 = 0
+    /// The same afterwards.
     public internal(set) var sizeAfter: Int64 = 0
 
     /// How long a tombstone is kept by default: 90 days.

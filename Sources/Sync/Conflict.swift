@@ -7,17 +7,23 @@ public import KeepsakeValues
 public struct Conflict: Sendable, Hashable {
   /// Its number in the device's conflict log.
   public let id: Int64
+  /// The store of the key.
   public let store: String
+  /// The key that both wrote.
   public let key: String
   /// The columns of what was lost, see `lost`.
   package let loser: TaggedCell
   /// What was lost; nil is a deletion. An array or a dictionary is decoded at each access.
   public var lost: StoredValue? { loser.value }
+  /// When the loser was written.
   public let lostTimestamp: HybridTimestamp
+  /// The device that wrote the loser.
   public let lostOrigin: ReplicaID
   /// Whether what won is a deletion.
   public let winnerIsDeletion: Bool
+  /// When the winner was written.
   public let winnerTimestamp: HybridTimestamp
+  /// The device that wrote the winner.
   public let winnerOrigin: ReplicaID
   /// When it was found, by this device's clock.
   public let foundAt: Date

@@ -24,6 +24,7 @@ public struct MergeOptions: Sendable {
   /// `maximumClockSkew` in milliseconds.
   var clockSkew: Int64 { maximumClockSkew.milliseconds }
 
+  /// All synced stores in both directions, unless told otherwise.
   public init(
     stores: [String]? = nil, maximumClockSkew: Duration = .seconds(5 * 60),
     isOneWay: Bool = false, changeLimit: Int = 1000, chunkSize: Int = 50_000,

@@ -7,7 +7,9 @@ public import KeepsakeValues
 public struct MergeReport: Sendable {
   /// One direction of an exchange. Devices are named by their place in the list that was merged.
   public struct Transfer: Sendable, Equatable {
+    /// The sender.
     public let from: Int
+    /// The receiver.
     public let into: Int
     /// Entries that were read from the sender.
     public var received = 0
@@ -21,20 +23,27 @@ public struct MergeReport: Sendable {
 
   /// A change of a device, in the order it happened.
   public struct DeviceChange: Sendable, Equatable {
+    /// The receiver.
     public let into: Int
+    /// What changed there.
     public let change: SettingChange
   }
 
   /// A conflict that this merge logged on a device.
   public struct DeviceConflict: Sendable, Equatable {
+    /// The receiver.
     public let into: Int
+    /// What it logged.
     public let conflict: Conflict
   }
 
   /// An entry from the future that a device holds back.
   public struct Waiting: Sendable, Equatable {
+    /// The receiver.
     public let into: Int
+    /// The store of the entry.
     public let store: String
+    /// The key of the entry.
     public let key: String
     /// From when on an exchange applies it.
     public let until: Date
@@ -52,7 +61,9 @@ public struct MergeReport: Sendable {
     case conflictsDropped(device: Int, count: Int)
   }
 
+  /// The directions, in the order in which they were read.
   public internal(set) var transfers: [Transfer] = []
+  /// What changed, as far as `changeLimit` goes.
   public internal(set) var changes: [DeviceChange] = []
   /// What lost, as far as `changeLimit` goes.
   public internal(set) var conflicts: [DeviceConflict] = []
@@ -63,6 +74,7 @@ public struct MergeReport: Sendable {
   public internal(set) var omittedChanges = 0
   /// Whether `changes` was cut.
   public var isTruncated: Bool { omittedChanges > 0 }
+  /// What an owner should know, in the order in which it was found.
   public internal(set) var events: [Event] = []
   /// Whether all devices now hold the same, and nothing waits.
   public internal(set) var hasConverged = false

@@ -8,6 +8,7 @@ extension Device {
   public struct Peer: Sendable, Equatable {
     /// What was exchanged of one store.
     public struct Progress: Sendable, Equatable {
+      /// The store's name on the device.
       public let store: String
       /// Their local sequence number up to which this device has read them.
       public let read: Int64
@@ -15,11 +16,13 @@ extension Device {
       public let acknowledged: Int64
     }
 
+    /// Its identity.
     public let id: ReplicaID
     /// When they met, by this device's clock; to the day where nothing was exchanged.
     public let lastMet: Date
     /// Whether the collection of tombstones no longer waits for it. It ends when they meet again.
     public let isRetired: Bool
+    /// One for each store that was exchanged, by name.
     public let stores: [Progress]
   }
 

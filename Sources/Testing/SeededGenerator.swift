@@ -6,6 +6,7 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
+  /// Starts at the seed.
   public init(seed: UInt64) {
     state = seed
   }

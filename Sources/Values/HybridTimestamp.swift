@@ -10,6 +10,7 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
   /// The milliseconds times 65,536, and the counter.
   public let rawValue: Int64
 
+  /// A timestamp as it was stored.
   public init(rawValue: Int64) {
     self.rawValue = rawValue
   }

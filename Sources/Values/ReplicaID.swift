@@ -2,8 +2,10 @@
 
 /// The identity of a device: a random number of 62 bits.
 public struct ReplicaID: RawRepresentable, Hashable, Comparable, Sendable {
+  /// The number; text shows it as 16 hexadecimal digits.
   public let rawValue: Int64
 
+  /// An identity as it was stored.
   public init(rawValue: Int64) {
     self.rawValue = rawValue
   }

@@ -2,7 +2,9 @@
 
 /// The change of one key's value.
 public struct SettingChange: Sendable, Hashable {
+  /// The store's name on the device.
   public let store: String
+  /// The key whose value changed.
   public let key: String
   package private(set) var before: TaggedCell
   package let after: TaggedCell
@@ -14,7 +16,9 @@ public struct SettingChange: Sendable, Hashable {
   public var new: StoredValue? { after.value }
   /// The device that wrote the new value.
   public let writer: ReplicaID
+  /// When the new value was written, by the clock of the device that wrote it.
   public let timestamp: HybridTimestamp
+  /// How the value came to this device.
   public let reason: Reason
   /// The process that committed the change to this device's file.
   public let process: Process
@@ -34,6 +38,7 @@ public struct SettingChange: Sendable, Hashable {
     case account
   }
 
+  /// Whether the process that is notified made the commit.
   public enum Process: Sendable, Hashable { case this, other }
 
   /// Where a change came from.
@@ -46,6 +51,7 @@ public struct SettingChange: Sendable, Hashable {
     case device(ReplicaID)
   }
 
+  /// Where it came from, of `reason`, `process` and `writer` together.
   public var origin: Origin {
     switch reason {
     case .local: process == .this ? .thisProcess : .otherProcess

@@ -36,6 +36,7 @@ extension StoredValue {
     case string, integer, real, boolean, date, data, array, dictionary, opaque
   }
 
+  /// Its type.
   public var kind: Kind {
     switch self {
     case .string: .string

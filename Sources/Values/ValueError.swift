@@ -10,11 +10,17 @@ public struct ValueError: Error, Sendable, Equatable, CustomStringConvertible {
     case invalid
   }
 
+  /// The kind of problem, for programs.
   public let code: Code
   private let sentence: String
   /// Indices in brackets and member names after a dot, from the outside in.
   private var place = ""
 
+  /// For a transformer that refuses a value.
+  ///
+  /// - Parameters:
+  ///   - code: the kind of problem, for programs.
+  ///   - description: one sentence for people.
   public init(_ code: Code, _ description: String) {
     self.code = code
     sentence = description
