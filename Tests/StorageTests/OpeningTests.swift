@@ -45,6 +45,13 @@ import Testing
     #expect(mode == 0o600)
   }
 
+  @Test func aTemporaryFolderIsItsOwnersAlone() throws {
+    let device = try Device.temporary()
+    let folder = URL(fileURLWithPath: device.path).deletingLastPathComponent().path
+    let attributes = try FileManager.default.attributesOfItem(atPath: folder)
+    #expect(attributes[.posixPermissions] as? Int == 0o700)
+  }
+
   @Test func readingLeavesNothingBeside() throws {
     _ = try Device(path: path)
     _ = try Device(path: path, access: .readOnly).entry(store: "cloud", key: "k")
