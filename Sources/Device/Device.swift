@@ -48,10 +48,9 @@ public final class Device: Sendable {
     backups: BackupPolicy = .never, clock: WallClock = .system
   ) throws(KeepsakeError) {
     try RecoveryMark.refuse(path)
-    var generator = SystemRandomNumberGenerator()
     try self.init(
       path: path, access: access, busyTimeout: busyTimeout, backups: backups, clock: clock,
-      folder: nil, identity: .random(using: &generator))
+      folder: nil, identity: .random())
   }
 
   /// - Parameter identity: what the device is called if its file has to be made.
@@ -74,8 +73,7 @@ public final class Device: Sendable {
 
   /// A device in memory, gone with its last handle. It can meet other devices of this process.
   public static func inMemory(clock: WallClock = .system) throws(KeepsakeError) -> Device {
-    var generator = SystemRandomNumberGenerator()
-    return try inMemory(identity: .random(using: &generator), clock: clock)
+    try inMemory(identity: .random(), clock: clock)
   }
 
   package static func inMemory(
@@ -87,10 +85,9 @@ public final class Device: Sendable {
   /// A device in a new temporary folder, which is deleted with the last handle on it.
   public static func temporary(clock: WallClock = .system) throws(KeepsakeError) -> Device {
     let folder = try TemporaryFolder()
-    var generator = SystemRandomNumberGenerator()
     return try Device(
       path: folder.path + "/device.keepsake", access: .create, busyTimeout: defaultBusyTimeout,
-      clock: clock, folder: folder, identity: .random(using: &generator))
+      clock: clock, folder: folder, identity: .random())
   }
 
   /// Whether this device can only be read.

@@ -51,11 +51,10 @@ extension Device {
     defer { mark.release() }
     guard let error = try damage(path, clock, wasMoved: mark.wasThere) else { return nil }
     let recovery = try decide(Damage(error: error, backups: try backups(of: url)))
-    var generator = SystemRandomNumberGenerator()
     let draft = try Draft(of: path)
     switch recovery {
     case .giveUp: throw error
-    case .startEmpty: try draft.populate(.random(using: &generator))
+    case .startEmpty: try draft.populate(.random())
     case .restore(let backup):
       try Device(path: backup.url.path, access: .readOnly, clock: clock).copy(into: draft)
     }

@@ -7,8 +7,7 @@ extension Device {
   /// What opening a store does about time: revokes late timestamps of its own, and applies held
   /// entries that are due.
   func settleTime(telling failures: FailureLog) throws(KeepsakeError) {
-    var generator = SystemRandomNumberGenerator()
-    if let repair = try repairClock(as: .random(using: &generator)) {
+    if let repair = try repairClock(as: .random()) {
       failures.warn(
         "\(path): its clock had run ahead by \(repair.ahead / 1000) s; "
           + counted(repair.restamped, "entry", plural: "entries")

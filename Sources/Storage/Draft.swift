@@ -24,8 +24,7 @@ package final class Draft {
     self.target = target
     Self.removeAbandoned(of: target)
     while true {
-      var generator = SystemRandomNumberGenerator()
-      let folder = target + Self.infix + ReplicaID.random(using: &generator).description
+      let folder = target + Self.infix + ReplicaID.random().description
       // Settings may be secrets, so it is its owner's alone.
       guard mkdir(folder, 0o700) == 0 else { throw Creation.cannotCreate(target, errno) }
       // Another process took it for abandoned, in the moment before it was locked.

@@ -169,8 +169,7 @@ package enum Opening {
 extension Opening {
   /// A new database in memory. Its name is unique, so nothing else can have it open.
   package static func memory(identity: ReplicaID) throws(KeepsakeError) -> Opened {
-    var generator = SystemRandomNumberGenerator()
-    let location = Location.memory(name: "keepsake-\(ReplicaID.random(using: &generator))")
+    let location = Location.memory(name: "keepsake-\(ReplicaID.random())")
     do {
       let busyHandler = BusyHandler(BusyHandler.usualLimit)
       let queue = try Connector.connect(location, .readWrite, busyHandler)

@@ -13,8 +13,7 @@ extension Device {
   /// - Parameter path: where nothing is yet.
   /// - Throws: `KeepsakeError`; then nothing was made.
   public func clone(to path: String) throws(KeepsakeError) {
-    var generator = SystemRandomNumberGenerator()
-    try clone(to: path, identity: .random(using: &generator))
+    try clone(to: path, identity: .random())
   }
 
   package func clone(to path: String, identity: ReplicaID) throws(KeepsakeError) {

@@ -142,9 +142,7 @@ private struct Examination {
   private func clock() throws(KeepsakeError) -> [Finding] {
     let last = try device.core.access { try ReplicaState($0).last }
     guard last > horizon else { return [] }
-    var generator = SystemRandomNumberGenerator()
-    let repair =
-      repairs ? try device.repairClock(isForced: true, as: .random(using: &generator)) : nil
+    let repair = repairs ? try device.repairClock(isForced: true, as: .random()) : nil
     return [
       Finding(
         kind: .clock,

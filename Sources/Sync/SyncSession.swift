@@ -140,8 +140,7 @@ private final class Loop: Sendable {
   /// - Returns: seconds after which to look again, without a write.
   private func meet() -> Double? {
     do throws(KeepsakeError) {
-      var generator = SystemRandomNumberGenerator()
-      let report = try Merge.run([first, second], options: options, using: &generator)
+      let report = try Merge.run([first, second], options: options)
       state.withLock { $0.lastFailure = nil }
       if report.isNews { onExchange(report) }
       return try report.hasConverged ? nil : secondsUntilDue()

@@ -11,6 +11,11 @@ public struct ReplicaID: RawRepresentable, Hashable, Comparable, Sendable {
   }
 
   /// A new identity.
+  public static func random() -> ReplicaID {
+    ReplicaID(rawValue: .random(in: 1..<(1 << 62)))
+  }
+
+  /// A new identity, by numbers of your own.
   public static func random(using generator: inout some RandomNumberGenerator) -> ReplicaID {
     ReplicaID(rawValue: .random(in: 1..<(1 << 62), using: &generator))
   }

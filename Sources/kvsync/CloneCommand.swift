@@ -22,8 +22,7 @@ struct CloneCommand: Subcommand {
 
   func run() throws {
     try DistinctFiles.check([file, new])
-    var generator = SystemRandomNumberGenerator()
-    let id = ReplicaID.random(using: &generator)
+    let id = ReplicaID.random()
     try common.open(file, .readOnly).clone(to: new, identity: id)
     common.output.print(
       .object(["path": .string(new), "replica": .string(id.description)]),

@@ -52,8 +52,7 @@ struct CommonOptions: ParsableArguments {
 extension CommonOptions {
   /// A new device, until it gets its name.
   func open(_ draft: Draft) throws(KeepsakeError) -> Device {
-    var generator = SystemRandomNumberGenerator()
-    try draft.populate(.random(using: &generator))
+    try draft.populate(.random())
     return try open(draft.path, .existing)
   }
 

@@ -65,8 +65,7 @@ struct MergeCommand: Subcommand {
     let copies = dryRun ? try TemporaryFolder() : nil
     do {
       let devices = try copies.map { try opening.copies(in: $0) } ?? opening.devices()
-      var generator = SystemRandomNumberGenerator()
-      let report = try Merge.run(devices, options: options, using: &generator)
+      let report = try Merge.run(devices, options: options)
       try opening.complete(devices)
       return ShownReport(report, paths: files, replicas: try devices.map { try $0.replica() })
     } catch let error as KeepsakeError {

@@ -290,8 +290,7 @@ import Testing
         try a.core.write { (try Device.Compaction.collect($0, before: before), []) }
       }
     }
-    var generator = SystemRandomNumberGenerator()
-    _ = try Merge.run([a, b], options: options, using: &generator)
+    _ = try Merge.run([a, b], options: options)
     #expect(try live(b)["k"] == nil)
     #expect(try live(a)["k"] == nil)
   }

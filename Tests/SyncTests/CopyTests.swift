@@ -37,9 +37,8 @@ import Testing
   }
 
   private func merge(_ names: String...) throws -> MergeReport {
-    var generator = SystemRandomNumberGenerator()
     return try Merge.run(
-      names.map(open), options: MergeOptions(), using: &generator)
+      names.map(open), options: MergeOptions())
   }
 
   @Test func aCopyThatSyncsWithItsOriginalGetsAReplicaIDOfItsOwn() throws {
@@ -145,14 +144,13 @@ import Testing
     try set("source", "k", 1)
     try set("target", "t", 1)
     let before = try Command.run(Command.find("sha256sum"), [path("source")]).stdout
-    var generator = SystemRandomNumberGenerator()
     for round in 0..<2 {
       let devices = [
         try Device(path: path("source"), access: .readOnly, clock: clock.wallClock),
         try open("target"),
       ]
       let report = try Merge.run(
-        devices, options: MergeOptions(isOneWay: true), using: &generator)
+        devices, options: MergeOptions(isOneWay: true))
       #expect(report.transfers.map(\.changed) == [round == 0 ? 1 : 0])
       #expect(!report.hasConverged, "the source lacks t")
       #expect(report.events.isEmpty)

@@ -18,9 +18,8 @@ import Testing
   }
 
   private func merge(_ paths: [String]) throws {
-    var generator = SystemRandomNumberGenerator()
     let devices = try paths.map { try Device(path: $0) }
-    _ = try Merge.run(devices, options: MergeOptions(), using: &generator)
+    _ = try Merge.run(devices, options: MergeOptions())
   }
 
   /// Writes over a page of the table `entry` that has new keys.

@@ -26,8 +26,7 @@ import Testing
   }
 
   private func merge(_ options: MergeOptions) throws {
-    var generator = SystemRandomNumberGenerator()
-    _ = try Merge.run([a, b], options: options, using: &generator)
+    _ = try Merge.run([a, b], options: options)
   }
 
   /// Whichever commit is the last one that succeeds.

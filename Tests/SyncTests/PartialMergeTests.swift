@@ -41,8 +41,7 @@ import Testing
     }
 
     func merge() throws -> MergeReport {
-      var generator = SystemRandomNumberGenerator()
-      return try Merge.run(devices, options: MergeOptions(chunkSize: 4), using: &generator)
+      return try Merge.run(devices, options: MergeOptions(chunkSize: 4))
     }
 
     func entries() throws -> [[String]] {

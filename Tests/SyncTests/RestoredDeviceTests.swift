@@ -50,9 +50,8 @@ import Testing
 
   @discardableResult
   private func merge(_ names: String..., oneWay: Bool = false) throws -> MergeReport {
-    var generator = SystemRandomNumberGenerator()
     return try Merge.run(
-      names.map(open), options: MergeOptions(isOneWay: oneWay), using: &generator)
+      names.map(open), options: MergeOptions(isOneWay: oneWay))
   }
 
   // MARK: - Collection
