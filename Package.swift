@@ -126,8 +126,8 @@ let package = Package(
     .target(
       name: "Faults",
       dependencies: [
-        "FileSystemShim", "KeepsakeTesting", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        "FileSystemShim", "Keepsake", "KeepsakeTesting", "KeepsakeSync", "KeepsakeDevice",
+        "KeepsakeValues", .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/Faults"),
     .executableTarget(

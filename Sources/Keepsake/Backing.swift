@@ -179,7 +179,7 @@ extension Backing {
       device: device, store: store, arguments: .none, registered: nil, bundle: nil)
     try location.follow(StoreLocation.Place(device, layers))
     // Observers that were added meanwhile, and did not go along.
-    try location.follow(nil)
+    location.takeAlongRest()
     backUp(device)
   }
 

@@ -61,15 +61,19 @@ final class StoreLocation: Sendable {
       return listeners.next
     }
     // The store may have moved since, and have left this one behind.
-    if device.core !== self.device.core {
-      do throws(KeepsakeError) {
-        try follow(nil)
-      } catch {
-        report(error)
-      }
-    }
+    if device.core !== self.device.core { takeAlongRest() }
     return ObservationToken {
       self.listeners.withLock { $0.all.removeValue(forKey: id) }?.token.cancel()
+    }
+  }
+
+  /// Takes along the observers that were left behind. The store has moved already, so what fails
+  /// here is reported.
+  func takeAlongRest() {
+    do throws(KeepsakeError) {
+      try follow(nil)
+    } catch {
+      report(error)
     }
   }
 

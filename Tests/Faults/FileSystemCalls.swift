@@ -54,3 +54,25 @@ package enum FileSystemCalls {
     Unmanaged<Box>.fromOpaque(context!).takeUnretainedValue().watcher
   }
 }
+
+extension FileSystemCalls {
+  fileprivate typealias Named = @Sendable (shim_naming, String, String?) -> Void
+
+  private final class NameBox {
+    let named: Named
+    init(_ named: @escaping Named) { self.named = named }
+  }
+
+  /// Lets `named` see what this process does to names in folders from now on: what, the name, and
+  /// the new name. On the thread that does it.
+  static func watchNames(_ named: (@Sendable (shim_naming, String, String?) -> Void)?) {
+    guard let named else { return shim_watch_names(nil, nil) }
+    // Kept for good: a thread may be in a call.
+    let box = Unmanaged.passRetained(NameBox(named))
+    shim_watch_names(
+      { context, naming, path, other in
+        Unmanaged<NameBox>.fromOpaque(context!).takeUnretainedValue()
+          .named(naming, String(cString: path!), other.map { String(cString: $0) })
+      }, box.toOpaque())
+  }
+}

@@ -6,6 +6,8 @@
 
 #include <sqlite3.h>
 
+#include "FolderCalls.h"
+
 typedef enum {
   shim_open,
   shim_close,

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeTesting
+import KeepsakeValues
+
+extension Workspace {
+  fileprivate static let backup = "a.backup-2023-11-14"
+
+  /// A device, its backup, and a value since.
+  fileprivate func furnishWithBackup() throws {
+    let device = try furnish("a")
+    try device.backUpToday()
+    try device.set("since", "v")
+  }
+
+  /// Overwrites pages of a file that nothing has open.
+  fileprivate func damage(_ name: String) throws {
+    var bytes = try Data(contentsOf: url(name))
+    for place in 1024..<bytes.count where place % 5 == 0 { bytes[place] = 0xA5 }
+    try bytes.write(to: url(name))
+  }
+
+  /// Demands that nothing is in the folder but these files and their logs.
+  func demandOnly(_ files: [String]) throws {
+    let others = try names.filter { name in
+      !files.contains { name == $0 || name == $0 + "-wal" || name == $0 + "-shm" }
+    }
+    try demand(others.isEmpty, "left over: \(others)")
+  }
+}
+
+extension Scenario {
+  static let migration = Scenario(name: "migration") { space in
+    // After the newest write in them.
+    space.clock.set(to: Date(timeIntervalSince1970: 1_800_000_000))
+    for version in ["V001", "V002"] {
+      try FileManager.default.copyItem(
+        at: Fixture.url(version), to: space.url(version))
+    }
+  } run: { space in
+    for version in ["V001", "V002"] {
+      try space.open(version).set("late", "v")
+      space.acknowledged.insert(version)
+    }
+  } check: { space, isDone in
+    for version in ["V001", "V002"] {
+      let state = try space.examine(version, allowing: [.held])
+      try demand(state["theme"] == "dark", "\(version) has lost a value")
+      try demand(
+        (state["late"] != nil) == space.acknowledged.contains(version),
+        "\(version): a write is not as it was told")
+    }
+  }
+
+  static let backup = copy("backup") { try $0.backup(to: URL(fileURLWithPath: $1)) }
+  static let clone = copy("clone") { try $0.clone(to: $1, identity: ReplicaID(rawValue: 2)) }
+
+  private static func copy(
+    _ name: String, _ make: @escaping @Sendable (Device, String) throws -> Void
+  ) -> Scenario {
+    Scenario(name: name) { try $0.furnish("a") } run: { space in
+      try make(space.open("a"), space.path("copy"))
+    } check: { space, isDone in
+      let state = try space.examineFurnished("a")
+      try space.demandOnly(["a", "copy"])
+      try demand(space.exists("copy") == isDone, "the copy is \(isDone ? "missing" : "there")")
+      if isDone { try demand(try space.examine("copy") == state, "the copy is another") }
+    }
+  }
+
+  static let restoration = Scenario(name: "restoration") { try $0.furnishWithBackup() } run: {
+    space in
+    try Device.restore(
+      at: space.url("a"), from: space.url(Workspace.backup), clock: space.clock.wallClock)
+  } check: { space, isDone in
+    let state = try space.examineFurnished("a")
+    try space.demandOnly(["a", Workspace.backup])
+    try demand((state["since"] == nil) == isDone, "the file is neither the old nor the new one")
+  }
+
+  static let recovery = Scenario(name: "recovery") { space in
+    try space.furnishWithBackup()
+    try space.damage("a")
+  } run: { space in
+    let aside = try Device.recover(at: space.url("a"), clock: space.clock.wallClock) { damage in
+      guard let backup = damage.backups.first else { throw Complaint("no backup is found") }
+      return .restore(backup)
+    }
+    try demand(aside != nil, "the damage was not found")
+  } check: { space, isDone in
+    try demand(!space.exists("a.recovery"), "the mark of a recovery was left")
+    _ = try space.examine(Workspace.backup)
+    let aside = try space.names.filter {
+      $0.hasPrefix("a.corrupt-") && !$0.hasSuffix("-wal")
+    }
+    if isDone {
+      try space.examineRestored()
+      try demand(aside.count == 1, "the damaged file was not kept: \(aside)")
+      // It is sound now.
+      try Scenario.soundRecovery.run(space)
+    } else {
+      try demand(aside.isEmpty && space.exists("a"), "the damaged file is gone")
+    }
+  }
+
+  /// What cannot be read at the moment is not put aside.
+  static let soundRecovery = Scenario(name: "sound-recovery") { try $0.furnishWithBackup() } run: {
+    space in
+    let aside = try Device.recover(at: space.url("a"), clock: space.clock.wallClock) { damage in
+      throw Complaint("a sound file is taken for a damaged one: \(damage.error)")
+    }
+    try demand(aside == nil, "a sound file was put aside")
+  } check: { space, _ in
+    try demand(try space.examineFurnished("a")["since"] == "v", "a value is gone")
+    try space.demandOnly(["a", Workspace.backup])
+  }
+}
+
+extension Workspace {
+  /// The file that was put aside is a finding of the doctor's.
+  fileprivate func examineRestored() throws {
+    let state = try examine("a", allowing: [.leftover])
+    try demand(state["a0"] == 0 && state["since"] == nil, "this is not the backup")
+  }
+}

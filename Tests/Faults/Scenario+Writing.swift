@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keepsake
+import KeepsakeDevice
+import KeepsakeTesting
+import KeepsakeValues
+
+extension Workspace {
+  /// A device with values, a tombstone and defaults.
+  @discardableResult
+  func furnish(_ name: String, id: Int64 = 1, count: Int = 12) throws -> Device {
+    let device = try make(name, id: id)
+    for number in 0..<count { try device.set("\(name)\(number)", .integer(Int64(number))) }
+    try device.set("gone", "for a while")
+    try device.set("gone", nil)
+    try device.seed(store: "standard", bundle: "one", defaults("old"))
+    return device
+  }
+
+  /// So many that they are on several pages.
+  fileprivate func defaults(_ text: String) -> [DefaultValue] {
+    (0..<20).map {
+      DefaultValue(key: "d\($0)", value: .string(text), source: "Root.plist:\($0)")
+    }
+  }
+
+  /// Demands that a furnished device holds what it did.
+  @discardableResult
+  func examineFurnished(_ name: String, count: Int = 12) throws -> DeviceState {
+    let state = try examine(name)
+    for number in 0..<count {
+      try demand(
+        state["\(name)\(number)"] == .integer(Int64(number)), "\(name) has lost \(name)\(number)")
+    }
+    for key in acknowledged { try demand(state[key] != nil, "\(name) has lost \(key)") }
+    return state
+  }
+}
+
+extension Scenario {
+  static let creation = Scenario(name: "creation") { _ in
+  } run: { space in
+    try space.make("a", id: 1).set("first", "v")
+  } check: { space, isDone in
+    let state = space.exists("a") ? try space.examine("a") : nil
+    if isDone { try demand(state?["first"] == "v", "the first write is not there") }
+    try space.demandOnly(["a"])
+  }
+
+  static let set = Scenario(name: "set") { try $0.furnish("a") } run: { space in
+    let device = try space.open("a")
+    let writes: [(String, Durability)] = [
+      ("s0", .crashSafe), ("s1", .powerSafe), ("s2", .crashSafe),
+    ]
+    for (key, durability) in writes {
+      try device.set(key, "v", durability)
+      space.acknowledged.insert(key)
+    }
+    try device.synchronize()
+  } check: { space, isDone in
+    let state = try space.examineFurnished("a")
+    for key in ["s0", "s1", "s2"] where !space.acknowledged.contains(key) {
+      try demand(state[key] == nil, "\(key) is there, and its set had failed")
+    }
+    try demand(!isDone || space.acknowledged.count == 3, "a set is missing")
+  }
+
+  private static let parts = (0..<40).map { "t\($0)" }
+
+  static let transaction = Scenario(name: "transaction") { try $0.furnish("a") } run: { space in
+    let device = try space.open("a")
+    try device.transaction(durability: .powerSafe) {
+      for key in parts { try device.set(key, .string(String(repeating: key, count: 40))) }
+      try device.set("gone", "again")
+    }
+    space.acknowledged.formUnion(parts)
+  } check: { space, isDone in
+    let state = try space.examineFurnished("a")
+    let there = parts.filter { state[$0] != nil }
+    try demand([0, parts.count].contains(there.count), "only \(there) of a transaction")
+    try demand((state["gone"] != nil) == !there.isEmpty, "a part of a transaction")
+    try demand(there.isEmpty || isDone, "a transaction that had failed is there")
+    try demand(!there.isEmpty || !isDone, "a transaction is missing")
+  }
+
+  static let seed = Scenario(name: "seed") { try $0.furnish("a") } run: { space in
+    try space.open("a").seed(store: "standard", bundle: "one", space.defaults("new"))
+  } check: { space, isDone in
+    let state = try space.examineFurnished("a")
+    let wanted = space.defaults(isDone ? "new" : "old").map { ($0.key, $0.value) }
+    let there = (state.defaults["standard"] ?? []).map { ($0.key, $0.value) }
+    try demand(
+      Dictionary(uniqueKeysWithValues: wanted) == Dictionary(uniqueKeysWithValues: there),
+      "the defaults are not the \(isDone ? "new" : "old") ones")
+  }
+
+  static let accounts = Scenario(name: "accounts") { space in
+    try space.furnish("a")
+    try space.furnish("b", id: 2)
+  } run: { space in
+    let store = try CloudKeyValueStore(on: space.open("a"))
+    do {
+      try store.switchAccount(to: space.open("b"))
+    } catch let error as KeepsakeError {
+      try demand(store.device.path == space.path("a"), "the store has moved to \(store.device.path), and says: \(error)")
+      throw error
+    }
+    try store.write("v", for: "of b")
+    space.acknowledged.insert("of b")
+  } check: { space, isDone in
+    let acknowledged = space.acknowledged
+    space.acknowledged = []
+    try demand(try space.examineFurnished("a")["of b"] == nil, "one account's value is in another")
+    space.acknowledged = acknowledged
+    try demand(
+      (try space.examineFurnished("b")["of b"] != nil) == isDone, "the write is not as it was told")
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What this process does to names in folders: SQLite's calls, which its file system does not show,
+// and our own. On Linux alone.
+#pragma once
+
+typedef enum {
+  shim_link,
+  shim_rename,
+  shim_unlink,
+  shim_sync_folder
+} shim_naming;
+
+/// Is called after each call that succeeded, on the thread that made it.
+///
+/// PATH is the folder, or the file's name before; OTHER is its new name, or NULL.
+typedef void (*shim_named)(
+    void *context, shim_naming naming, const char *path, const char *other);
+
+/// What sees the calls from now on; NULL for nothing.
+void shim_watch_names(shim_named named, void *context);
