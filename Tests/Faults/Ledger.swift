@@ -34,50 +34,45 @@ struct Ledger: Sendable {
     }
   }
 
-  /// Demands that a device holds the steps up to one, each whole, and none after it.
+  /// Demands that the device itself holds the steps up to one, each whole, and none after it, as a
+  /// cut leaves it.
   ///
-  /// - Parameter cut: the place at which the power went; nil where only the order matters.
-  /// - Returns: how many steps it holds.
-  @discardableResult
-  func check(_ state: DeviceState, of device: String, cut: Int?) throws(Complaint) -> Int {
+  /// - Parameter cut: the place at which the power went.
+  func check(_ state: DeviceState, cut: Int) throws(Complaint) {
     let defaults = Set((state.defaults["standard"] ?? []).map(\.key))
     var count = 0
     for (number, step) in steps.enumerated() {
-      let value = StoredValue.integer(Int64(number))
-      let there = step.marks.filter { state[$0] == value }.count
-      // Defaults are not merged.
-      let seeds = step.seed.map { name == device ? (defaults.contains($0), 1) : (false, 0) }
-      let (found, all) = (
-        there + (seeds?.0 == true ? 1 : 0), step.marks.count + (seeds?.1 ?? 0)
-      )
-      if all == 0 {
-        // Of a step that leaves nothing here nothing can be missing.
-        if count == number { count += 1 }
-        continue
-      }
-      try demand(found == 0 || found == all, "\(device) holds a part of \(name)'s step \(number)")
-      guard found > 0 else { continue }
-      try demand(
-        count == number, "\(device) holds \(name)'s step \(number), and lacks step \(count)")
+      let seeds = step.seed.map { [$0] } ?? []
+      let there = marks(of: number, in: state).count + seeds.count(where: defaults.contains)
+      let all = step.marks.count + seeds.count
+      try demand(there == 0 || there == all, "\(name) holds a part of its step \(number)")
+      guard there > 0 else { continue }
+      try demand(count == number, "\(name) holds its step \(number), and lacks step \(count)")
       count = number + 1
     }
-    guard let cut else { return count }
     let safe = steps.lastIndex { $0.safe <= cut }.map { $0 + 1 } ?? 0
-    try demand(count >= safe, "\(device) has lost \(name)'s step \(count), which was safe")
+    try demand(count >= safe, "\(name) has lost its step \(count), which was safe")
     try demand(
-      count <= steps.count { $0.begin <= cut }, "\(device) holds a step that had not begun")
-    try checkShared(state, of: device, after: count)
-    return count
+      count <= steps.count { $0.begin <= cut }, "\(name) holds a step that had not begun")
+    try checkShared(state, after: count)
   }
 
-  private func checkShared(
-    _ state: DeviceState, of device: String, after count: Int
-  ) throws(Complaint) {
+  /// What a device holds of all this, in whatever way it got there: a merge that is cut off leaves
+  /// some, in no order.
+  func marks(in state: DeviceState) -> Set<String> {
+    Set(steps.indices.flatMap { marks(of: $0, in: state) })
+  }
+
+  private func marks(of number: Int, in state: DeviceState) -> [String] {
+    steps[number].marks.filter { state[$0] == .integer(Int64(number)) }
+  }
+
+  private func checkShared(_ state: DeviceState, after count: Int) throws(Complaint) {
     var wanted: [String: StoredValue?] = [:]
     for step in steps { for key in step.shared.keys { wanted[key] = .some(nil) } }
     for step in steps.prefix(count) { wanted.merge(step.shared) { $1 } }
     for (key, value) in wanted {
-      try demand(state[key] == value, "\(device): \(key) is not as step \(count - 1) left it")
+      try demand(state[key] == value, "\(name): \(key) is not as step \(count - 1) left it")
     }
   }
 }

@@ -77,6 +77,9 @@ struct DeviceState: Equatable {
     }
   }
 
+  /// What other devices get.
+  var synced: [Address: TaggedCell] { values.filter { StoreName.isSynced($0.key.store.string) } }
+
   subscript(_ key: String) -> StoredValue? { values[Address(store: "cloud", key: key)]?.value }
 }
 
