@@ -128,6 +128,7 @@ let package = Package(
       dependencies: [
         "FileSystemShim", "Keepsake", "KeepsakeTesting", "KeepsakeSync", "KeepsakeDevice",
         "KeepsakeValues", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/Faults"),
     .executableTarget(

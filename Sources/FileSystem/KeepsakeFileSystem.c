@@ -13,27 +13,36 @@
 typedef struct Methods {
   sqlite3_io_methods ours;
   const sqlite3_io_methods *theirs;
+  /// Whether of a database, not of its log or of a temporary file.
+  int is_database;
   struct Methods *next;
 } Methods;
 
 static sqlite3_vfs *theirs;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-/// Never freed: files of these kinds may be open. There are about four.
+/// Never freed: files of these kinds may be open. There are about eight.
 static Methods *kinds;
 
 static int read_file(sqlite3_file *file, void *data, int count, sqlite3_int64 offset) {
   const Methods *methods = (const Methods *)file->pMethods;
   int code = methods->theirs->xRead(file, data, count, offset);
-  return code == SQLITE_IOERR_CORRUPTFS ? SQLITE_IOERR_READ : code;
+  if (code == SQLITE_IOERR_CORRUPTFS) return SQLITE_IOERR_READ;
+  if (code != SQLITE_IOERR_SHORT_READ || !methods->is_database) return code;
+  // SQLite takes what is missing for zeros, and may write them back.
+  sqlite3_int64 size = 0;
+  code = methods->theirs->xFileSize(file, &size);
+  return code != SQLITE_OK || offset + count <= size ? SQLITE_IOERR_READ : SQLITE_IOERR_SHORT_READ;
 }
 
 /// Returns NULL when there is no memory left.
-static Methods *find_methods(const sqlite3_io_methods *original) {
+static Methods *find_methods(const sqlite3_io_methods *original, int is_database) {
   pthread_mutex_lock(&mutex);
   Methods *methods = kinds;
-  while (methods && methods->theirs != original) methods = methods->next;
+  while (methods && (methods->theirs != original || methods->is_database != is_database)) {
+    methods = methods->next;
+  }
   if (!methods && (methods = malloc(sizeof *methods))) {
-    *methods = (Methods){*original, original, kinds};
+    *methods = (Methods){*original, original, is_database, kinds};
     // A later SQLite may have methods that this structure lacks.
     if (methods->ours.iVersion > 3) methods->ours.iVersion = 3;
     methods->ours.xRead = read_file;
@@ -48,7 +57,7 @@ static int open_file(
   (void)vfs;
   int code = theirs->xOpen(theirs, path, file, flags, out_flags);
   if (code != SQLITE_OK) return code;
-  const Methods *methods = find_methods(file->pMethods);
+  const Methods *methods = find_methods(file->pMethods, (flags & SQLITE_OPEN_MAIN_DB) != 0);
   if (!methods) {
     file->pMethods->xClose(file);
     file->pMethods = NULL;

@@ -3,7 +3,9 @@
 /// Something about a device's file, or about what was asked of it, that stops an operation.
 ///
 /// Whatever throws one has changed nothing; only a merge of many entries may have got part of the
-/// way, and goes on from there when it is run again.
+/// way, and goes on from there when it is run again. A write that the disk refuses to sync is taken
+/// back, but where the disk refuses everything else too, it may be there when the file is opened
+/// again.
 public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
   /// What is wrong, for programs.
   public enum Code: Sendable, Equatable, CaseIterable {

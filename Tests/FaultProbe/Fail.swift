@@ -31,6 +31,7 @@ struct Fail: ParsableCommand {
   }
 
   func run() throws {
+    FileSystemCalls.ignoreSyncs()
     var hasFailed = false
     for scenario in Scenario.all where scenarios.isEmpty || scenarios.contains(scenario.name) {
       do {

@@ -35,6 +35,7 @@ struct Power: ParsableCommand {
   }
 
   func run() throws {
+    FileSystemCalls.ignoreSyncs()
     let first = seed ?? .random(in: 0...(.max >> 1))
     say("from seed \(first)")
     do {

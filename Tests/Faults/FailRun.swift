@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FileSystemShim
 import KeepsakeDevice
 
 /// Runs a scenario again and again, until no call is left that has not failed.
@@ -66,6 +67,7 @@ package struct FailRun {
         return nil
       }
       tally.faults += 1
+      space.mayHaveCommitted = strike.operation == shim_sync && strike.fault.isLasting
       if case .failure(let error) = result {
         tally.errors += 1
         try Self.expect(error, strike.fault)

@@ -33,7 +33,10 @@ struct Fault: CustomStringConvertible {
   private static func kinds(of call: shim_call) -> [Fault] {
     switch call.operation {
     case shim_open: [Fault(SQLITE_CANTOPEN, .permissionDenied, .inputOutput)]
-    case shim_read: [Fault(ioError(1)), Fault(ioError(1), isPartial: true)]
+    case shim_read:
+      // A short read of a log is its end, by definition.
+      [Fault(ioError(1)), Fault(ioError(1), isPartial: true)]
+        + (call.kind == SQLITE_OPEN_MAIN_DB ? [Fault(ioError(2), isPartial: true)] : [])
     case shim_write:
       [Fault(ioError(3), isPartial: true), Fault(SQLITE_FULL, .diskFull),
         Fault(SQLITE_FULL, isPartial: true, .diskFull)]

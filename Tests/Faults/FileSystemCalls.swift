@@ -56,6 +56,9 @@ package enum FileSystemCalls {
 }
 
 extension FileSystemCalls {
+  /// Lets this process no longer wait for the disk.
+  package static func ignoreSyncs() { shim_ignore_syncs() }
+
   fileprivate typealias Named = @Sendable (shim_naming, String, String?) -> Void
 
   private final class NameBox {

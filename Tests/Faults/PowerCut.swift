@@ -14,7 +14,10 @@ struct PowerCut {
   private let cut: Int
   private var generator: SeededGenerator
 
-  init(_ number: Int, of workload: PowerWorkload, _ recording: Recording, seed: UInt64, in folder: String) {
+  init(
+    _ number: Int, of workload: PowerWorkload, _ recording: Recording, seed: UInt64,
+    in folder: String
+  ) {
     (self.workload, self.recording, self.folder) = (workload, recording, folder)
     generator = SeededGenerator(seed: seed &+ UInt64(number) &* 0x9E37_79B9)
     cut = Int.random(in: 0...recording.events.count, using: &generator)
@@ -25,14 +28,15 @@ struct PowerCut {
     do {
       let disk = Disk(recording, after: cut)
       let image = disk.image(using: &generator)
-      try checkDevices(try space(image))
-      try checkClones(try space(image))
+      let space = try space(image)
+      try checkDevices(space)
+      try checkClones(space)
       // Both have lost something; or one went on as if nothing had happened.
-      try meet(try space(image), "both cut off")
+      try meet(try self.space(image), "both cut off")
       let survivor = PowerWorkload.names[Int.random(in: 0...1, using: &generator)]
       var mixed = image.filter { !Self.isOf($0.key, survivor, workload.space) }
       mixed.merge(disk.live.filter { Self.isOf($0.key, survivor, workload.space) }) { $1 }
-      try meet(try space(mixed), "\(survivor) alive")
+      try meet(try self.space(mixed), "\(survivor) alive")
     } catch {
       throw Complaint("at event \(cut) of \(recording.events.count): \(error)")
     }

@@ -12,6 +12,9 @@ package final class Workspace {
   let clock = ManualClock()
   /// Keys whose writes have returned.
   var acknowledged: Set<String> = []
+  /// Whether every sync failed: then a commit that was told as failed may be in the log, and be
+  /// found there when the file is opened again.
+  var mayHaveCommitted = false
 
   package init(_ folder: String) throws {
     self.folder = Location.real(folder)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this process does to names in folders: SQLite's calls, which its file system does not show,
-// and our own. On Linux alone.
+// What this process does to names in folders, and its syncs: SQLite's calls, which its file system
+// does not show, and our own. On Linux alone.
 #pragma once
 
 typedef enum {
@@ -19,3 +19,7 @@ typedef void (*shim_named)(
 
 /// What sees the calls from now on; NULL for nothing.
 void shim_watch_names(shim_named named, void *context);
+
+/// Does not wait for the disk from now on, but says so: what is done here need not outlive the
+/// machine.
+void shim_ignore_syncs(void);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@Suite struct PowerTests {
+  @Test(arguments: [20_261_120, 20_261_121])
+  func whatIsSynchronizedOutlivesThePowerAndTheRestIsLostFromItsEnd(seed: Int) throws {
+    let output = try probe("power", "--seed", "\(seed)", "--cuts", "150", "--each", "30")
+    #expect(output.contains(/150 cuts in \d{4,} events: nothing was lost\n$/), "\(output)")
+  }
+
+  @Test func aSeedDoesTheSameAgain() throws {
+    let run = { try probe("power", "--seed", "11", "--cuts", "1") }
+    #expect(try run() == run())
+  }
+}
