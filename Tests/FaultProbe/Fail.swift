@@ -37,7 +37,8 @@ struct Fail: ParsableCommand {
       do {
         let first = at ?? 1 + Int(seed % UInt64(every))
         let tally = try FailRun(scenario, from: first, step: every).run(limit: at == nil ? .max : 1)
-        say("\(scenario.name): \(tally.calls) calls, \(tally.faults) faults, \(tally.errors) errors")
+        say(
+          "\(scenario.name): \(tally.calls) calls, \(tally.faults) faults, \(tally.errors) errors")
       } catch let complaint as Complaint {
         hasFailed = true
         say("\(complaint)")

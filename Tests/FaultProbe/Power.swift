@@ -51,12 +51,17 @@ struct Power: ParsableCommand {
     let end = minutes.map { Date(timeIntervalSinceNow: $0 * 60) } ?? .distantFuture
     var generator = SeededGenerator(seed: first)
     var (seed, done, events) = (first, 0, 0)
+    var last = Date()
     while done < cuts, Date() < end {
       let power = try PowerRun(seed: seed)
       events += power.events
       for number in 0..<min(each, cuts - done) {
         try power.cut(number)
         done += 1
+      }
+      if Date().timeIntervalSince(last) > 60 {
+        say("\(done) cuts")
+        last = Date()
       }
       seed = generator.next()
     }

@@ -5,7 +5,7 @@ import Testing
 /// `fault-probe fail` without `--every` lets every call fail, which takes minutes.
 @Suite struct FailTests {
   @Test(arguments: [
-    ("creation", 23), ("set", 7), ("transaction", 9), ("seed", 7), ("migration", 29),
+    ("creation", 23), ("set", 2), ("transaction", 9), ("seed", 7), ("migration", 29),
     ("merge", 71), ("compaction", 67), ("backup", 23), ("clone", 29), ("restoration", 23),
     ("recovery", 29), ("sound-recovery", 7), ("accounts", 13),
   ])

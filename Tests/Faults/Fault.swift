@@ -38,8 +38,10 @@ struct Fault: CustomStringConvertible {
       [Fault(ioError(1)), Fault(ioError(1), isPartial: true)]
         + (call.kind == SQLITE_OPEN_MAIN_DB ? [Fault(ioError(2), isPartial: true)] : [])
     case shim_write:
-      [Fault(ioError(3), isPartial: true), Fault(SQLITE_FULL, .diskFull),
-        Fault(SQLITE_FULL, isPartial: true, .diskFull)]
+      [
+        Fault(ioError(3), isPartial: true), Fault(SQLITE_FULL, .diskFull),
+        Fault(SQLITE_FULL, isPartial: true, .diskFull),
+      ]
     case shim_sync: [Fault(ioError(4))]
     case shim_truncate: [Fault(ioError(6))]
     case shim_size: [Fault(ioError(7))]

@@ -69,7 +69,8 @@ final class PowerWorkload {
 
   private func step() throws {
     let place = Int.random(in: 0...1, using: &generator)
-    let durability: Durability = Int.random(in: 0..<4, using: &generator) == 0
+    let durability: Durability =
+      Int.random(in: 0..<4, using: &generator) == 0
       ? .powerSafe : .crashSafe
     switch Int.random(in: 0..<100, using: &generator) {
     case 0..<40: try write(place, count: 1, durability)

@@ -61,7 +61,9 @@ extension Scenario {
   private static func copy(
     _ name: String, _ make: @escaping @Sendable (Device, String) throws -> Void
   ) -> Scenario {
-    Scenario(name: name) { try $0.furnish("a") } run: { space in
+    Scenario(name: name) {
+      try $0.furnish("a")
+    } run: { space in
       try make(space.open("a"), space.path("copy"))
     } check: { space, isDone in
       let state = try space.examineFurnished("a")
@@ -71,8 +73,9 @@ extension Scenario {
     }
   }
 
-  static let restoration = Scenario(name: "restoration") { try $0.furnishWithBackup() } run: {
-    space in
+  static let restoration = Scenario(name: "restoration") {
+    try $0.furnishWithBackup()
+  } run: { space in
     try Device.restore(
       at: space.url("a"), from: space.url(Workspace.backup), clock: space.clock.wallClock)
   } check: { space, isDone in
@@ -107,8 +110,9 @@ extension Scenario {
   }
 
   /// What cannot be read at the moment is not put aside.
-  static let soundRecovery = Scenario(name: "sound-recovery") { try $0.furnishWithBackup() } run: {
-    space in
+  static let soundRecovery = Scenario(name: "sound-recovery") {
+    try $0.furnishWithBackup()
+  } run: { space in
     let aside = try Device.recover(at: space.url("a"), clock: space.clock.wallClock) { damage in
       throw Complaint("a sound file is taken for a damaged one: \(damage.error)")
     }

@@ -49,7 +49,9 @@ extension Scenario {
     try space.demandOnly(["a"])
   }
 
-  static let set = Scenario(name: "set") { try $0.furnish("a") } run: { space in
+  static let set = Scenario(name: "set") {
+    try $0.furnish("a")
+  } run: { space in
     let device = try space.open("a")
     let writes: [(String, Durability)] = [
       ("s0", .crashSafe), ("s1", .powerSafe), ("s2", .crashSafe),
@@ -70,7 +72,9 @@ extension Scenario {
 
   private static let parts = (0..<40).map { "t\($0)" }
 
-  static let transaction = Scenario(name: "transaction") { try $0.furnish("a") } run: { space in
+  static let transaction = Scenario(name: "transaction") {
+    try $0.furnish("a")
+  } run: { space in
     let device = try space.open("a")
     try device.transaction(durability: .powerSafe) {
       for key in parts { try device.set(key, .string(String(repeating: key, count: 40))) }
@@ -82,11 +86,14 @@ extension Scenario {
     let there = parts.filter { state[$0] != nil }
     try demand([0, parts.count].contains(there.count), "only \(there) of a transaction")
     try demand((state["gone"] != nil) == !there.isEmpty, "a part of a transaction")
-    try demand(there.isEmpty || isDone || space.mayHaveCommitted, "a transaction that had failed is there")
+    try demand(
+      there.isEmpty || isDone || space.mayHaveCommitted, "a transaction that had failed is there")
     try demand(!there.isEmpty || !isDone, "a transaction is missing")
   }
 
-  static let seed = Scenario(name: "seed") { try $0.furnish("a") } run: { space in
+  static let seed = Scenario(name: "seed") {
+    try $0.furnish("a")
+  } run: { space in
     try space.open("a").seed(store: "standard", bundle: "one", space.defaults("new"))
   } check: { space, isDone in
     let state = try space.examineFurnished("a")
@@ -106,7 +113,9 @@ extension Scenario {
     do {
       try store.switchAccount(to: space.open("b"))
     } catch let error as KeepsakeError {
-      try demand(store.device.path == space.path("a"), "the store has moved to \(store.device.path), and says: \(error)")
+      try demand(
+        store.device.path == space.path("a"),
+        "the store has moved to \(store.device.path), and says: \(error)")
       throw error
     }
     try store.write("v", for: "of b")
