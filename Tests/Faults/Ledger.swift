@@ -21,7 +21,7 @@ struct Ledger: Sendable {
   }
 
   let name: String
-  /// Of a file that was there before, before everything.
+  /// When its file had been made: a place in the recording.
   var made = Int.max
   var steps: [Step] = []
 
