@@ -123,20 +123,26 @@ let package = Package(
     .target(
       name: "FileSystemShim", path: "Tests/FileSystemShim",
       linkerSettings: [.linkedLibrary("sqlite3")]),
+    // Decides which of several processes goes on.
+    .target(name: "Turns", path: "Tests/Turns"),
     .target(
       name: "Faults",
       dependencies: [
-        "FileSystemShim", "Keepsake", "KeepsakeTesting", "KeepsakeSync", "KeepsakeDevice",
-        "KeepsakeValues", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        "FileSystemShim", "Turns", "Keepsake", "KeepsakeTesting", "KeepsakeSync",
+        "KeepsakeDevice", "KeepsakeValues", .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/Faults"),
     .executableTarget(
       name: "fault-probe",
-      dependencies: ["Faults", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "Faults", "KeepsakeTesting",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       path: "Tests/FaultProbe"),
     .testTarget(
-      name: "FaultTests", dependencies: ["fault-probe", "TestSupport"], path: "Tests/FaultTests"),
+      name: "FaultTests", dependencies: ["fault-probe", "KeepsakeDevice", "TestSupport"],
+      path: "Tests/FaultTests"),
     .executableTarget(
       name: "checkpoint-probe",
       dependencies: [
