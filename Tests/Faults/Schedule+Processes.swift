@@ -3,6 +3,27 @@
 import Foundation
 import Turns
 
+/// What a new process does, and where it complains.
+private final class Work {
+  private let body: () throws -> Void
+  private let output: Int32
+
+  init(_ body: @escaping () throws -> Void, output: Int32) {
+    (self.body, self.output) = (body, output)
+  }
+
+  func run() {
+    do {
+      try body()
+      _exit(0)
+    } catch {
+      let text = Array("\(error)".utf8)
+      _ = write(output, text, text.count)
+      _exit(1)
+    }
+  }
+}
+
 extension Schedules {
   struct Child {
     let id: Int32
@@ -16,14 +37,13 @@ extension Schedules {
     guard pipe(&ends) == 0 else { throw ScheduleFailure("no pipe can be made") }
     let id = turns_fork()
     guard id != 0 else {
-      do {
-        try body()
-        _exit(0)
-      } catch {
-        let text = Array("\(error)".utf8)
-        _ = write(ends[1], text, text.count)
-        _exit(1)
+      withoutActuallyEscaping(body) { body in
+        let work = Unmanaged.passRetained(Work(body, output: ends[1]))
+        turns_on_new_thread(
+          { Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().run() }, work.toOpaque())
       }
+      // The thread ends the process; unless there is none.
+      _exit(2)
     }
     close(ends[1])
     guard id > 0 else { throw ScheduleFailure("no process can be made") }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "Turns.h"
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,6 +66,23 @@ void turns_prepare(turns *turns, int actors, uint64_t seed, int steps) {
 }
 
 int turns_fork(void) { return fork(); }
+
+struct call {
+  void (*body)(void *);
+  void *context;
+};
+
+static void *make_call(void *pointer) {
+  struct call *call = pointer;
+  call->body(call->context);
+  return NULL;
+}
+
+void turns_on_new_thread(void (*body)(void *), void *context) {
+  struct call call = {body, context};
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, make_call, &call) == 0) pthread_join(thread, NULL);
+}
 
 static int choose(turns *turns, int current, bool waits) {
   int others[turns_most_actors], count = 0;

@@ -32,6 +32,11 @@ void turns_prepare(turns *turns, int actors, uint64_t seed, int steps);
 /// fork(2), which Swift does not offer: the parent has one thread, and no file open.
 int turns_fork(void);
 
+/// Runs a function on a new thread, and waits for its end. A process that was made by fork needs
+/// that for all that is Swift: the locks of Swift's runtime keep the number of the thread that they
+/// are on, and the one that forked has its parent's there, so that it would wait for itself.
+void turns_on_new_thread(void (*body)(void *), void *context);
+
 /// In a new process: waits for its first turn. Its other threads take no turns.
 void turns_join(turns *turns, int actor);
 
