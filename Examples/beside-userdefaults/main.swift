@@ -15,21 +15,28 @@ struct Job {
   let folder: URL
 
   func start() throws -> Running {
-    let (process, output) = (Process(), Pipe())
+    let (process, input, output) = (Process(), Pipe(), Pipe())
     process.executableURL = URL(fileURLWithPath: Bundle.main.executablePath ?? words[0])
     process.arguments = [name, settings, folder.path]
     // Where Foundation keeps UserDefaults on Linux.
     process.environment = ProcessInfo.processInfo.environment.merging(
       ["XDG_CONFIG_HOME": folder.path]) { $1 }
+    process.standardInput = input
     process.standardOutput = output
     try process.run()
-    return Running(process: process, output: output)
+    return Running(process: process, input: input, output: output)
   }
 }
 
 struct Running {
   let process: Process
+  let input: Pipe
   let output: Pipe
+
+  /// Waits until the job has said that it is ready.
+  func ready() { _ = output.fileHandleForReading.availableData }
+
+  func go() throws { try input.fileHandleForWriting.close() }
 
   /// Waits for the end of the job.
   ///
@@ -54,6 +61,10 @@ func work(_ name: String, on settings: any Settings, of kind: String, in folder:
     kill(getpid(), SIGKILL)
   case "count": print((1...1000).filter { settings.integer(forKey: "key\($0)") == $0 }.count)
   case "add":
+    // Both processes have read the counter before one of them adds to it.
+    _ = settings.integer(forKey: "sum")
+    FileHandle.standardOutput.write(Data("ready\n".utf8))
+    _ = readLine()
     for _ in 1...1000 { try settings.addOne(toKey: "sum") }
     _ = settings.synchronize()
   case "sum": print(settings.integer(forKey: "sum"))
@@ -62,7 +73,9 @@ func work(_ name: String, on settings: any Settings, of kind: String, in folder:
     _ = settings.synchronize()
   case "hear":
     guard settings.integer(forKey: "heard") == 0 else { return }
-    _ = try Job(name: "set", settings: kind, folder: folder).start().result()
+    let other = try Job(name: "set", settings: kind, folder: folder).start()
+    try other.go()
+    _ = other.result()
     print(settings.integer(forKey: "heard") == 7 ? "yes" : "no")
   case "write", "read":
     for number in 1...2_000 { settings.set(number, forKey: "key\(number)") }
@@ -110,6 +123,8 @@ if words.count == 4 {
       var result = ""
       for jobs in row.jobs {
         let started = try jobs.map { try Job(name: $0, settings: kind, folder: folder).start() }
+        if started.count > 1 { for job in started { job.ready() } }
+        for job in started { try job.go() }
         for job in started { result = job.result() }
       }
       return result
