@@ -7,7 +7,10 @@ import Keepsake
 final class AppSettings: DeviceSettings, @unchecked Sendable {
   @Setting var username = "guest"
   @Setting(.volume) var volume: Int
+  @Setting(fields: "window.") var window = Window()
 }
+
+nonisolated struct Window: Codable { var width = 80, height = 25 }
 
 nonisolated extension SettingKey where Value == Int {
   static var volume: Self { Self("volume", default: 5) }
@@ -29,6 +32,7 @@ let screen = Screen(settings)
 screen.show()
 settings.username = "ada"
 try screen.louder()
+settings.window.width += 20
 // Any thread may use settings.
 _ = try await Task.detached { try settings.$volume.increment() }.value
 screen.show()

@@ -38,6 +38,21 @@ extension Backing {
     }
   }
 
+  /// What a change of a value where it is stores: nothing where it has not changed it, which must
+  /// not count as a later write than another device's.
+  func replacements<Value>(
+    of read: InPlaceChange<Value>.Reading, by new: Value, _ key: SettingKey<Value>
+  ) throws -> [Replacement] {
+    let encoded = try encode(new, key)
+    // A default need not be storable.
+    if case .success(let before) = Result(catching: { try key.codec.encode(read.value) }),
+      before == encoded
+    {
+      return []
+    }
+    return [Replacement(key: key.name, seen: read.stored, new: encoded)]
+  }
+
   func write<Value>(
     _ value: Value, _ key: SettingKey<Value>, waiting limit: Duration? = nil
   ) throws {

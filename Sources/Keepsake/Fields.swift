@@ -28,7 +28,7 @@ final class Fields: Sendable {
     if let problem = Self.problem(with: Value.self) { throw problem }
     defaults = try Self.encoded(defaultValue, codec)
     let found = try Self.members(Value.self, defaults, members)
-    self.members = found.members.map { member in
+    self.members = found.map { member in
       Member(name: member.name, key: prefix + member.name, type: member.type ?? "Any")
     }
     for member in self.members {
@@ -99,10 +99,24 @@ extension Fields {
     }
   }
 
+  /// The members that the type asks for only where another one is missing: its former name.
+  private static func former(
+    _ found: CodedMembers, _ defaults: [String: StoredValue],
+    _ members: ([String: StoredValue]) throws -> CodedMembers
+  ) -> [CodedMembers.Member] {
+    var known = Set(found.members.map(\.name))
+    return defaults.keys.sorted().flatMap { name -> [CodedMembers.Member] in
+      let without = defaults.filter { $0.key != name }
+      // Most types cannot do without.
+      guard case .success(let other) = Result(catching: { try members(without) }) else { return [] }
+      return other.members.filter { known.insert($0.name).inserted }
+    }
+  }
+
   private static func members(
     _ type: Any.Type, _ defaults: [String: StoredValue],
     _ members: ([String: StoredValue]) throws -> CodedMembers
-  ) throws(SettingDeclarationError) -> CodedMembers {
+  ) throws(SettingDeclarationError) -> [CodedMembers.Member] {
     let found: CodedMembers
     do {
       found = try members(defaults)
@@ -117,6 +131,6 @@ extension Fields {
     guard found.isKeyed, !found.members.isEmpty else {
       throw problem("\(type) has no members; declare it without fields")
     }
-    return found
+    return found.members + former(found, defaults, members)
   }
 }

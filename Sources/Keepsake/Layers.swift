@@ -25,6 +25,10 @@ private enum Layer: Sendable {
   case registered(RegisteredDefaults)
   /// - Parameter suite: nil for the store's own.
   case seeds([ByteText: [Seed]], suite: String?)
+
+  var isArguments: Bool {
+    if case .arguments = self { true } else { false }
+  }
 }
 
 /// A default that a Settings bundle declares.
@@ -79,6 +83,12 @@ final class Layers: Sendable {
   func values(_ keys: [ByteText]) throws(KeepsakeError) -> [StoredValue?] {
     let stack = state.withLock { $0.stack }
     return try device.core.read { _ in try keys.map { try first($0, of: stack) } }
+  }
+
+  /// The same without the launch arguments.
+  func valuesBelowArguments(_ keys: [String]) throws(KeepsakeError) -> [StoredValue?] {
+    let stack = state.withLock { $0.stack }.filter { !$0.isArguments }
+    return try device.core.read { _ in try keys.map { try first(ByteText($0), of: stack) } }
   }
 
   private func first(_ key: ByteText, of stack: [Layer]) throws(KeepsakeError) -> StoredValue? {

@@ -36,7 +36,7 @@ extension Setting {
   ) throws -> ObservationToken {
     let bound = try bound()
     return deliverOnMainActor(to: { [self] _ in handler(wrappedValue) }) { deliver in
-      bound.backing.observe(.key(bound.key), deliver)
+      bound.backing.observe(.keys(bound.keys), deliver)
     }
   }
 }

@@ -55,9 +55,7 @@ extension Setting {
   ) rethrows -> Value {
     let arguments = backing.layers.arguments
     let isArgued = fields.members.contains { arguments[ByteText($0.key)] != nil }
-    if !isArgued, case .success(let value) = whole(fields.defaults.merging(inForce) { $1 }) {
-      return value
-    }
+    if !isArgued, case .success(let value) = whole(laid(inForce, over: fields)) { return value }
     // One after the other; again as long as one was found, since one may need another.
     var (laid, value) = (fields.defaults, defaultValue)
     var rest = fields.members.filter { inForce[$0.name] != nil }
@@ -88,7 +86,7 @@ extension Setting {
     return value
   }
 
-  private func whole(_ members: [String: StoredValue]) -> Result<Value, any Error> {
+  func whole(_ members: [String: StoredValue]) -> Result<Value, any Error> {
     Result { try codec.decode(.dictionary(members)) }
   }
 }
@@ -96,14 +94,15 @@ extension Setting {
 // MARK: - Writing
 
 extension Setting {
-  /// What to store instead of what was read: of members, those that differ.
+  /// What to store instead of what was read: nothing if it is the same, of members those that
+  /// differ.
   func replacements(
     of read: InPlaceChange<Value>.Reading, by new: Value, _ bound: SettingSlot.Binding
   ) throws -> [Replacement] {
-    let encoded = try bound.backing.encode(new, declaration(bound))
     guard let fields = bound.fields else {
-      return [Replacement(key: bound.key, seen: read.stored, new: encoded)]
+      return try bound.backing.replacements(of: read, by: new, declaration(bound))
     }
+    let encoded = try bound.backing.encode(new, declaration(bound))
     do {
       let before = try fields.members(of: codec.encode(read.value))
       let after = try fields.members(of: encoded)
@@ -116,7 +115,8 @@ extension Setting {
     }
   }
 
-  /// Writes the members that differ from those in force, as one step.
+  /// Writes the members that differ from those below the launch arguments, as one step: an argument
+  /// must not keep what equals it from being stored.
   ///
   /// - Parameter writing: is told under which key it writes.
   func writeMembers(
@@ -125,7 +125,9 @@ extension Setting {
   ) throws {
     let backing = bound.backing
     try backing.transaction(backing.durability, waiting: limit) {
-      for replacement in try replacements(of: readForChange(bound), by: value, bound) {
+      let stored = bound.form(of: try backing.layers.valuesBelowArguments(bound.keys))
+      let read = (stored, try decode(inForce: stored, bound) { _ in })
+      for replacement in try replacements(of: read, by: value, bound) {
         writing(replacement.key)
         try backing.set(replacement.new, replacement.key)
       }

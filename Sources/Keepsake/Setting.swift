@@ -126,7 +126,8 @@ public final class Setting<Value: Sendable>: Sendable {
   /// Changes the value as one step: no other thread and no other process writes in between.
   ///
   /// `body` gets what `read()` gives, also of a layer above what was set: under a launch argument
-  /// it is the argument's value that is changed and stored.
+  /// it is the argument's value that is changed and stored. What `body` leaves as it was is stored
+  /// too, as by `write(_:)`.
   ///
   /// - Throws: what `body` throws, or like `read()` and `write(_:)`; then nothing was written.
   @discardableResult
@@ -137,6 +138,10 @@ public final class Setting<Value: Sendable>: Sendable {
       let old = try decode(inForce: stored, bound)
       var value = old
       let result = try body(&value)
+      guard bound.fields != nil else {
+        try bound.backing.write(value, declaration(bound))
+        return result
+      }
       for replacement in try replacements(of: (stored, old), by: value, bound) {
         try bound.backing.set(replacement.new, replacement.key)
       }

@@ -123,10 +123,7 @@ extension SettingsStore {
       }
       var value = change.value ?? key.defaultValue
       defer {
-        change.end { read in
-          let new = try backing.encode(value, key)
-          return [Replacement(key: key.name, seen: read.stored, new: new)]
-        }
+        change.end { try backing.replacements(of: $0, by: value, key) }
       }
       yield &value
     }

@@ -74,7 +74,11 @@ open class SettingsStore: @unchecked Sendable {
         return (stored, stored ?? backing.declaredDefault(ByteText(key))?.value)
       }
       var value = change.value ?? nil
-      defer { change.end { [Replacement(key: key, seen: $0.stored, new: value)] } }
+      defer {
+        change.end {
+          $0.value == value ? [] : [Replacement(key: key, seen: $0.stored, new: value)]
+        }
+      }
       yield &value
     }
   }

@@ -14,6 +14,8 @@ package struct CodedMembers: Sendable {
 
   /// In the order in which the type decodes them; then those that it only encodes.
   package fileprivate(set) var members: [Member] = []
+  /// The names of those that decoding asked for.
+  package fileprivate(set) var asked: Set<String> = []
   /// False for a type that is decoded as something else than members, or by hooks.
   package fileprivate(set) var isKeyed = false
   /// Whether the type asks which members there are, as dictionaries and enumerations with
@@ -32,8 +34,8 @@ package struct CodedMembers: Sendable {
             value: decoder.value, codingPath: decoder.codingPath, record: record))
       }, from: .dictionary(example))
     self = record.found
-    let names = Set(members.map(\.name))
-    for name in example.keys.sorted() where !names.contains(name) {
+    asked = Set(members.map(\.name))
+    for name in example.keys.sorted() where !asked.contains(name) {
       members.append(Member(name: name))
     }
   }

@@ -233,7 +233,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
 
 extension SettingsStore {
   /// Also those that no setting has.
-  fileprivate var keysThatAreSet: [String] {
+  var keysThatAreSet: [String] {
     get throws {
       // A store without properties has no defaults.
       try UserDefaultsStore(on: device, arguments: .none).dictionaryRepresentation().keys.sorted()

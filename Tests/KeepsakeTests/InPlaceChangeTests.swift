@@ -17,6 +17,14 @@ private final class Local: UserDefaultsStore, @unchecked Sendable {
   @Setting var note: String?
 }
 
+private final class Shared: CloudKeyValueStore, @unchecked Sendable {
+  @Setting var names = ["a"]
+}
+
+extension SettingKey<[String]> {
+  fileprivate static var words: Self { Self("words", default: []) }
+}
+
 private func change<Value>(_ value: inout Value, _ body: (inout Value) throws -> Void) rethrows {
   try body(&value)
 }
@@ -92,6 +100,37 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
       value = 1
     }
     #expect(local.runs == 10 && local.errors.count == 2)
+  }
+
+  /// Else it would beat what another device wrote meanwhile.
+  @Test func whatChangesNothingIsNoWrite() throws {
+    local.names.removeAll { $0.isEmpty }
+    change(&local["raw"]) { _ in }
+    #expect(throws: Refused.self) { try change(&local.runs) { _ in throw Refused() } }
+    #expect(try local.keysThatAreSet == [])
+    let devices = try SimulatedDevices(count: 2)
+    let (here, there) = (try Shared(on: devices[0]), try Shared(on: devices[1]))
+    (here.names, here[.words], here["raw"]) = (["x"], ["x"], ["x"])
+    try devices.meet(0, 1)
+    here.names.append("z")
+    here[.words].append("z")
+    here["raw"] = ["x", "z"]
+    there.names.removeAll { $0.isEmpty }
+    there[.words].removeAll { $0.isEmpty }
+    change(&there["raw"]) { _ in }
+    try devices.meet(0, 1)
+    for store in [here, there] {
+      #expect(store.names == ["x", "z"] && store[.words] == ["x", "z"])
+      #expect(store["raw"] == ["x", "z"] && store.errors.isEmpty)
+      #expect(try store.conflicts.isEmpty)
+    }
+  }
+
+  @Test func anArgumentThatIsNotChangedIsNotStored() throws {
+    let local = try Local(on: .inMemory(), arguments: LaunchArguments(["", "-names", "[\"b\"]"]))
+    #expect(local.names == ["b"])
+    local.names.removeAll { $0.isEmpty }
+    #expect(try local.keysThatAreSet == [])
   }
 
   @Test func whatWasChangedBeforeAThrowIsStored() throws {

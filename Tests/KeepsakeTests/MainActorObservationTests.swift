@@ -9,7 +9,10 @@ import Testing
   final class Local: DeviceSettings, @unchecked Sendable {
     @Setting var size = 1
     @Setting var name = "guest"
+    @Setting(fields: "window.") var window = Window()
   }
+
+  nonisolated struct Window: Codable { var width = 1, height = 1 }
 
   /// On the main actor, as a view is.
   final class View {
@@ -35,6 +38,16 @@ import Testing
     for await _ in done {}
     await writer.value
     #expect(view.sizes == (2...500).map { .integer($0) })
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func anObserverOfAStructureHearsOfItsMembers() async throws {
+    let (done, finish) = AsyncStream<Void>.makeStream()
+    let token = try store.$window.observe(on: MainActor.self) { window in
+      if window.width == 2 { finish.finish() }
+    }
+    store.window.width = 2
+    for await _ in done {}
     withExtendedLifetime(token) {}
   }
 

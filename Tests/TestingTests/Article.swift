@@ -46,8 +46,8 @@ func importThemeElsewhere(into settings: SharedSettings) {
   @Test func noSetterFailsInSilence() throws {
     let settings = try AppSettings(on: .inMemory())
     let failures = settings.failuresAreIssues()
+    defer { failures.cancel() }
     settings.username = "ada"
-    failures.cancel()
   }
 
   @Test func loggingInIsRemembered() throws {

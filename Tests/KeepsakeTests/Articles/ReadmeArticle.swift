@@ -118,7 +118,8 @@ extension SettingKey where Value == Int {
   @Test func aContainerMakesObjectsThatTestsMakeAnew() throws {
     let app = try made()
     let settings = try AppSettings(on: .inMemory())  // a store for this test alone
-    let failures = settings.failuresAreIssues()  // what cannot be thrown fails the test
+    let failures = settings.failuresAreIssues()  // what cannot be thrown fails the test,
+    defer { failures.cancel() }  // until here
     let test = try app.forTest()  // `app`: your container; new objects on such a device
     let recorder = ChangeRecorder(settings)  // recorder.changes(of: "username")
     let devices = try SimulatedDevices(count: 3, seed: 42)  // real files, each with its own clock
