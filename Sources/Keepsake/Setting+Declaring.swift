@@ -64,6 +64,13 @@ extension Setting {
     self.init(.computed(`default`), key: key, codec: SettingCodec())
   }
 
+  /// The same for an optional, whose default may be nil.
+  public convenience init(
+    _ key: String? = nil, default: @escaping @Sendable () -> Value
+  ) where Value: OptionalBackingStoreConvertible {
+    self.init(.computed(`default`), key: key, codec: SettingCodec())
+  }
+
   /// The same for any type, by a transformer for this one property.
   public convenience init(
     _ key: String? = nil, default: @escaping @Sendable () -> Value,

@@ -67,6 +67,14 @@ extension SettingKey {
     self.init(name, .computed(`default`), SettingCodec())
   }
 
+  /// The same for an optional, whose default may be nil.
+  @inlinable
+  public init(
+    _ name: String, default: @escaping @Sendable () -> Value
+  ) where Value: OptionalBackingStoreConvertible {
+    self.init(name, .computed(`default`), SettingCodec())
+  }
+
   /// The same for any type, by a transformer.
   @inlinable
   public init(

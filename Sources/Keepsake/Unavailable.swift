@@ -50,14 +50,20 @@ extension Setting {
 
   @available(
     *, unavailable,
-    message: "a setting needs a default: write = and a value, or make its type an optional"
+    message: """
+      a setting needs a default: write = and a value, or make its type an optional of one that a \
+      store can hold
+      """
   )
   @_disfavoredOverload
   public convenience init(_ key: String) { fatalError("unavailable") }
 
   @available(
     *, unavailable,
-    message: "a setting needs a default: write = and a value, or make its type an optional"
+    message: """
+      a setting needs a default: write = and a value, or make its type an optional of one that a \
+      store can hold
+      """
   )
   @_disfavoredOverload
   public convenience init(_ key: String? = nil, by transformer: Transformer<Value>) {

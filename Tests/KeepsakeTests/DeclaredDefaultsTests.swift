@@ -150,6 +150,19 @@ private final class Computed: UserDefaultsStore, @unchecked Sendable {
     #expect(settings.errors.isEmpty)
   }
 
+  @Test func anOptionalHasAComputedDefaultToo() throws {
+    final class Named: UserDefaultsStore, @unchecked Sendable {
+      @Setting(default: { "guest" }) var name: String?
+      @Setting("nick", default: { nil }) var nick: String?
+    }
+    let settings = try Named(on: .inMemory(), arguments: .none)
+    #expect(settings.name == "guest" && settings.nick == nil)
+    (settings.name, settings.nick) = ("ada", "a")
+    #expect(settings["name"] == "ada" && settings["nick"] == "a")
+    let key = SettingKey<String?>("other", default: { "none" })
+    #expect(settings[key] == "none" && settings.errors.isEmpty)
+  }
+
   @Test func aKeyHasAComputedDefaultToo() {
     let ticks = Ticks()
     let key = SettingKey("ticks", default: { ticks.next() })

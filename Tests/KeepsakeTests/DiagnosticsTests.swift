@@ -19,7 +19,8 @@ import Testing
     "a store cannot hold this type: conform it to BackingStoreConvertible, or say how it is"
     + " stored, as in "
   private static let needsDefault =
-    "a setting needs a default: write = and a value, or make its type an optional"
+    "a setting needs a default: write = and a value, or make its type an optional of one that a "
+    + "store can hold"
   private static let noAny = "a store holds no Any: "
 
   /// A line of code, and what is said of it; nil for nothing.
