@@ -8,10 +8,17 @@ import Synchronization
 /// It only saves changes that would come to nothing: each is written only if what it was made of is
 /// still there. So a thread that has the turn takes no second one, one that has waited as long as a
 /// setter may goes on without, and the turn may end on another thread.
+///
+/// Observers of the write run when the turn is over, so they may wait for a thread that takes one.
 package final class ChangeTurn: Sendable {
   private let free = DispatchSemaphore(value: 1)
   /// The thread whose turn it is; 0 for none.
   private let owner = Atomic<UInt>(0)
+  /// The thread that makes the write which its turn was for; 0 for none.
+  private let writer = Atomic<UInt>(0)
+
+  /// Whether this thread makes the write that its turn was for.
+  var isWriting: Bool { writer.load(ordering: .relaxed) == currentThread }
 
   /// - Parameters:
   ///   - isAlone: whether no other connection can write, so that no turn is needed.
@@ -25,7 +32,11 @@ package final class ChangeTurn: Sendable {
     return self
   }
 
-  package func end() {
+  /// Makes the write that the turn was for, and ends the turn.
+  package func end(_ write: () -> Void) {
+    writer.store(currentThread, ordering: .relaxed)
+    write()
+    writer.store(0, ordering: .relaxed)
     owner.store(0, ordering: .relaxed)
     free.signal()
   }

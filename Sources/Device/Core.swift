@@ -89,7 +89,7 @@ package final class Core: Sendable {
     }
     var isOutermost = false
     // Observers are notified of what others committed before even when this fails.
-    defer { if isOutermost { Lease.afterwards(shared) { [shared] in shared.tellObservers() } } }
+    defer { if isOutermost { shared.tellObservers() } }
     let (value, needsBarrier) = try access { connection in
       if versions.isInOurTransaction || connection.isInTransaction {
         if let ending = session.ending { throw ending }

@@ -42,7 +42,8 @@ package enum EntrySize {
 
 extension Address {
   /// For messages.
-  fileprivate var shortened: String { "\(store.string.prefix(100))/\(key.string.prefix(100))" }
+  /// For messages.
+  var shortened: String { "\(store.string.prefix(100))/\(key.string.prefix(100))" }
 }
 
 extension Connection {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeStorage
+
 /// What all cores on one file share within a process, however each was opened. It is in memory, and
 /// goes with the last of them.
 package final class SharedState: Sendable {
@@ -11,8 +13,14 @@ package final class SharedState: Sendable {
   package let upkeep = UpkeepReports()
   package let pending = PendingWork()
 
-  /// After a change set was put into the queue with a lock held.
-  package func tellObservers() { feed.observers.deliver() }
+  /// After a change set was put into the queue with a lock held: at once, or when this thread's
+  /// leases and its turn to change a value in place are over.
+  package func tellObservers() {
+    Lease.afterwards(self) { [self] in
+      // Who ends the turn tells them.
+      if !changes.isWriting { feed.observers.deliver() }
+    }
+  }
 
   /// For tests: returns when the thread that watches other processes has begun a check.
   package func waitForCheck() { feed.checks.waitForNext() }

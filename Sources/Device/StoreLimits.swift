@@ -41,21 +41,26 @@ extension StoreLimits {
     func refuse(_ problem: String, _ cure: String) -> KeepsakeError {
       KeepsakeError(.quotaExceeded, path: connection.path, problem, cure: cure)
     }
+    let entry = address.shortened
     let size = new.cell.byteCount
     let grown = size - (old.isTombstone ? 0 : old.cell.byteCount)
     guard grown > 0 || old.isTombstone else { return }
     guard address.key.string.utf8.count <= keyBytes else {
-      throw refuse("the key is longer than \(keyBytes) bytes", "use a shorter one")
+      throw refuse("the key of \(entry) is longer than \(keyBytes) bytes", "use a shorter one")
     }
     guard size <= valueBytes else {
-      throw refuse("the value is larger than \(valueBytes) bytes", "keep it in a file of its own")
+      throw refuse(
+        "the value of \(entry) is larger than \(valueBytes) bytes", "keep it in a file of its own")
     }
     let used = try connection.usage(store: address.store)
     guard !old.isTombstone || used.keys < keyCount else {
-      throw refuse("the store has \(keyCount) keys already", "remove one, or put several into one")
+      throw refuse(
+        "\(entry) is one key too many: the store has \(keyCount)",
+        "remove one, or put several into one")
     }
     guard used.bytes + grown <= totalBytes else {
-      throw refuse("the store would hold more than \(totalBytes) bytes", "remove something")
+      throw refuse(
+        "with \(entry) the store would hold more than \(totalBytes) bytes", "remove something")
     }
   }
 }

@@ -77,6 +77,7 @@ final class Backing: Sendable {
 
   /// The value of the first layer that has one; a property adds its default.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
+    tracking?.key(of: [key]).access()
     let key = ByteText(key)
     let known = cache.withLock { cache -> StoredValue?? in
       cache.state?.isCurrent == true ? cache.values[key] : nil
@@ -90,6 +91,7 @@ final class Backing: Sendable {
 
   /// The same of several keys, of one moment.
   func values(_ keys: [String]) throws(KeepsakeError) -> [StoredValue?] {
+    tracking?.key(of: keys).access()
     let keys = keys.map(ByteText.init)
     let known = cache.withLock { cache -> [StoredValue?]? in
       guard cache.state?.isCurrent == true else { return nil }

@@ -44,7 +44,12 @@ struct InPlaceChange<Value> {
   ///
   /// - Parameter replacements: what is to be stored instead of what was read.
   func end(_ replacements: (Reading) throws -> [Replacement]) {
-    defer { turn?.end() }
+    guard let turn else { return finish(replacements) }
+    turn.end { finish(replacements) }
+    core.shared.tellObservers()
+  }
+
+  private func finish(_ replacements: (Reading) throws -> [Replacement]) {
     var key = key
     do {
       switch read {

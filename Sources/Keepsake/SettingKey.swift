@@ -108,7 +108,6 @@ extension SettingsStore {
   /// `setting(_:)` throw instead.
   public subscript<Value: Sendable>(key: SettingKey<Value>) -> Value {
     get {
-      backing.tracking?.key(of: [key.name]).access()
       do {
         return try backing.read(key)
       } catch {
@@ -124,7 +123,6 @@ extension SettingsStore {
       }
     }
     _modify {
-      backing.tracking?.key(of: [key.name]).access()
       let change = InPlaceChange(backing, key.name) {
         let stored = try backing.value(key.name)
         return (stored, try backing.decode(inForce: stored, key))

@@ -64,21 +64,24 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
   @Test func eachLimitRefusesTheFirstWriteBeyondIt() {
     #expect(refusal("12345678", 1) == nil)
     #expect(
-      refusal("123456789", 1) == "(memory): the key is longer than 8 bytes; use a shorter one")
+      refusal("123456789", 1)
+        == "(memory): the key of cloud/123456789 is longer than 8 bytes; use a shorter one")
     // Four bytes for two letters.
     #expect(refusal("éé12345", 1) != nil && refusal("éé1234", 1) == nil)
     #expect(refusal("12345678", .string(String(repeating: "x", count: 20))) == nil)
     #expect(
       refusal("12345678", .string(String(repeating: "x", count: 21)))
-        == "(memory): the value is larger than 20 bytes; keep it in a file of its own")
+        == "(memory): the value of cloud/12345678 is larger than 20 bytes; "
+        + "keep it in a file of its own")
     // 20 and 8 are there; 12 are left.
     #expect(
       refusal("c", "1234567890123")
-        == "(memory): the store would hold more than 40 bytes; remove something")
+        == "(memory): with cloud/c the store would hold more than 40 bytes; remove something")
     #expect(refusal("c", "123456789012") == nil)
     #expect(
       refusal("d", "")
-        == "(memory): the store has 3 keys already; remove one, or put several into one")
+        == "(memory): cloud/d is one key too many: the store has 3; "
+        + "remove one, or put several into one")
   }
 
   @Test func aStoreThatIsFullCanBeMadeSmaller() {

@@ -54,6 +54,31 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     #expect(local["runs"] == 2)
   }
 
+  /// An observer may wait for a thread that changes another value in place.
+  @Test func observersRunWhenTheTurnOfAChangeIsOver() throws {
+    let turns = local.device.core.shared.changes
+    let turn = Mutex<Bool?>(nil)
+    let token = local.observe { _ in
+      let isFree = Mutex(false)
+      let asked = ends {
+        guard let turn = turns.begin(unless: false, waiting: .zero) else { return }
+        turn.end {}
+        isFree.withLock { $0 = true }
+      }
+      turn.withLock { $0 = asked && isFree.withLock { $0 } }
+    }
+    local.runs += 1
+    #expect(turn.withLock { $0 } == true)
+    turn.withLock { $0 = nil }
+    local[.words].append("a")
+    #expect(turn.withLock { $0 } == true)
+    turn.withLock { $0 = nil }
+    local["raw"]? = 1
+    local["runs"]? = 7
+    #expect(turn.withLock { $0 } == true && local.runs == 7)
+    withExtendedLifetime(token) {}
+  }
+
   @Test func aStoreThatCannotBeReadIsNotWritten() throws {
     let file = try FaultyFile()
     let store = try UserDefaultsStore(on: file.open(), arguments: .none)

@@ -64,6 +64,19 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     #expect(seen.withLock { $0 } == ["ada"])
   }
 
+  @Test func whatIsReadByKeyIsTrackedAsAPropertyIs() throws {
+    let store = try Tracked(on: device)
+    let tolds = [
+      track { _ = store["name"] }, track { _ = store.string(forKey: "name") },
+      track { _ = try? store.read("name") }, track { _ = try? store.$name.read() },
+    ]
+    let other = track { _ = store["nickname"] }
+    store.name = "ada"
+    #expect(tolds.map { $0() } == [1, 1, 1, 1] && other() == 0)
+    store["nickname"] = "countess"
+    #expect(other() == 1)
+  }
+
   @Test func anEqualValueAndAFailedTransactionTellNothing() throws {
     let store = try Tracked(on: device)
     let told = track { _ = store.name }
