@@ -89,8 +89,12 @@ final class Feed: Sendable {
   }
 
   func remove(_ id: Int) {
+    // It ends when nothing is locked any more: what it holds may write when it goes.
+    var removed: Observer?
+    defer { withExtendedLifetime(removed) {} }
     let isLast = state.withLock { state in
-      guard let observer = observers.remove(id) else { return false }
+      removed = observers.remove(id)
+      guard let observer = removed else { return false }
       if let scope = observer.scope { state.contents.narrow(scope) }
       guard observers.isEmpty else { return false }
       state.events?.cancel()

@@ -22,7 +22,7 @@ final class Fields: Sendable {
   /// - Parameter limits: of the store.
   init<Value>(
     of defaultValue: Value, _ codec: SettingCodec<Value>,
-    members: ([String: StoredValue]) throws -> CodedMembers, prefix: String,
+    members: ([String: StoredValue]) -> CodedMembers, prefix: String,
     within limits: StoreLimits?
   ) throws(SettingDeclarationError) {
     if let problem = Self.problem(with: Value.self) { throw problem }
@@ -99,30 +99,27 @@ extension Fields {
     }
   }
 
-  /// The members that the type asks for only where another one is missing: its former name.
-  private static func former(
-    _ found: CodedMembers, _ defaults: [String: StoredValue],
-    _ members: ([String: StoredValue]) throws -> CodedMembers
-  ) -> [CodedMembers.Member] {
-    var known = Set(found.members.map(\.name))
-    return defaults.keys.sorted().flatMap { name -> [CodedMembers.Member] in
-      let without = defaults.filter { $0.key != name }
-      // Most types cannot do without.
-      guard case .success(let other) = Result(catching: { try members(without) }) else { return [] }
-      return other.members.filter { known.insert($0.name).inserted }
+  /// The member that the type asks for only where another one is missing, as for its former name:
+  /// it would never be read, because there is always the default of the other one.
+  private static func hidden(
+    among known: Set<String>, _ defaults: [String: StoredValue],
+    _ members: ([String: StoredValue]) -> CodedMembers
+  ) -> (name: String, by: String)? {
+    for name in defaults.keys.sorted() {
+      let asked = members(defaults.filter { $0.key != name }).members
+      if let stranger = asked.first(where: { !known.contains($0.name) }) {
+        return (stranger.name, name)
+      }
     }
+    return nil
   }
 
   private static func members(
     _ type: Any.Type, _ defaults: [String: StoredValue],
-    _ members: ([String: StoredValue]) throws -> CodedMembers
+    _ members: ([String: StoredValue]) -> CodedMembers
   ) throws(SettingDeclarationError) -> [CodedMembers.Member] {
-    let found: CodedMembers
-    do {
-      found = try members(defaults)
-    } catch {
-      throw problem("its default cannot be read back: \(error)")
-    }
+    let found = members(defaults)
+    if let error = found.failure { throw problem("its default cannot be read back: \(error)") }
     guard !found.isOpen else {
       throw problem(
         "the members of \(type) differ from value to value, as those of a dictionary;"
@@ -131,6 +128,11 @@ extension Fields {
     guard found.isKeyed, !found.members.isEmpty else {
       throw problem("\(type) has no members; declare it without fields")
     }
-    return found.members + former(found, defaults, members)
+    if let hidden = hidden(among: Set(found.members.map(\.name)), defaults, members) {
+      throw problem(
+        "\(type) asks for \"\(hidden.name)\" only where \"\(hidden.by)\" is missing, which has a"
+          + " default; a renamed member keeps its key, by its case in CodingKeys")
+    }
+    return found.members
   }
 }

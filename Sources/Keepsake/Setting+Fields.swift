@@ -20,12 +20,13 @@ extension Setting {
   /// a structure's too; nil removes it, which uncovers the layer below. A write stores in one step
   /// those members that differ from what was read; other keys with the prefix, such as members of a
   /// newer version, stay. A member that cannot be read has the default's value, is reported under
-  /// its own key, and is not written unless it differs from the default; `read()` and `update(_:)`
-  /// throw for it.
+  /// its own key, and is written by `write(_:)`, else only if it differs from the default; `read()`
+  /// and `update(_:)` throw for it.
   ///
   /// The members are those of the type's `Codable` conformance; hooks of the type itself are not
   /// called, those of its members are. The store cannot be made if the type encodes no members, if
-  /// they differ from value to value, or if another setting has the key of one. A value is not
+  /// they differ from value to value, if it asks for one only where another one is missing, or if
+  /// another setting has the key of one. A value is not
   /// written if it encodes others than the default.
   ///
   /// - Parameters:
@@ -55,7 +56,9 @@ extension Setting {
   ) rethrows -> Value {
     let arguments = backing.layers.arguments
     let isArgued = fields.members.contains { arguments[ByteText($0.key)] != nil }
-    if !isArgued, case .success(let value) = whole(laid(inForce, over: fields)) { return value }
+    if !isArgued, case .success(let value) = whole(fields.defaults.merging(inForce) { $1 }) {
+      return value
+    }
     // One after the other; again as long as one was found, since one may need another.
     var (laid, value) = (fields.defaults, defaultValue)
     var rest = fields.members.filter { inForce[$0.name] != nil }
@@ -96,8 +99,11 @@ extension Setting {
 extension Setting {
   /// What to store instead of what was read: nothing if it is the same, of members those that
   /// differ.
+  ///
+  /// - Parameter always: keys of members to store in any case.
   func replacements(
-    of read: InPlaceChange<Value>.Reading, by new: Value, _ bound: SettingSlot.Binding
+    of read: InPlaceChange<Value>.Reading, by new: Value, _ bound: SettingSlot.Binding,
+    always: Set<String> = []
   ) throws -> [Replacement] {
     guard let fields = bound.fields else {
       return try bound.backing.replacements(of: read, by: new, declaration(bound))
@@ -107,7 +113,9 @@ extension Setting {
       let before = try fields.members(of: codec.encode(read.value))
       let after = try fields.members(of: encoded)
       let inForce = read.stored?.members ?? [:]
-      return fields.members.filter { before[$0.name] != after[$0.name] }.map {
+      return fields.members.filter {
+        before[$0.name] != after[$0.name] || always.contains($0.key)
+      }.map {
         Replacement(key: $0.key, seen: inForce[$0.name], new: after[$0.name])
       }
     } catch {
@@ -118,16 +126,21 @@ extension Setting {
   /// Writes the members that differ from those below the launch arguments, as one step: an argument
   /// must not keep what equals it from being stored.
   ///
-  /// - Parameter writing: is told under which key it writes.
+  /// - Parameters:
+  ///   - replacesUnreadable: whether also those that cannot be read.
+  ///   - writing: is told under which key it writes.
   func writeMembers(
     _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration?,
-    writing: (String) -> Void
+    replacingUnreadable replacesUnreadable: Bool, writing: (String) -> Void
   ) throws {
     let backing = bound.backing
     try backing.transaction(backing.durability, waiting: limit) {
       let stored = bound.form(of: try backing.layers.valuesBelowArguments(bound.keys))
-      let read = (stored, try decode(inForce: stored, bound) { _ in })
-      for replacement in try replacements(of: read, by: value, bound) {
+      var unreadable: Set<String> = []
+      let old = try decode(inForce: stored, bound) {
+        if replacesUnreadable { unreadable.insert($0.key) }
+      }
+      for replacement in try replacements(of: (stored, old), by: value, bound, always: unreadable) {
         writing(replacement.key)
         try backing.set(replacement.new, replacement.key)
       }

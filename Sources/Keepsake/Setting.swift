@@ -115,12 +115,13 @@ public final class Setting<Value: Sendable>: Sendable {
     try read(try bound())
   }
 
-  /// Stores a value; durable when it returns.
+  /// Stores a value; durable when it returns. Of one that is stored member by member those that
+  /// differ from what was stored, and those that could not be read.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be written, `SettingFailure` when the value
   ///   cannot be stored; its `cause` is what the hook threw. The store holds what it held.
   public func write(_ value: Value) throws {
-    try write(value, try bound())
+    try write(value, try bound(), replacingUnreadable: true)
   }
 
   /// Changes the value as one step: no other thread and no other process writes in between.
@@ -162,13 +163,16 @@ public final class Setting<Value: Sendable>: Sendable {
     try bound().reset()
   }
 
-  /// - Parameter writing: is told under which key it writes.
+  /// - Parameters:
+  ///   - replacesUnreadable: of members, whatever their value.
+  ///   - writing: is told under which key it writes.
   private func write(
     _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration? = nil,
-    writing: (String) -> Void = { _ in }
+    replacingUnreadable replacesUnreadable: Bool = false, writing: (String) -> Void = { _ in }
   ) throws {
     guard bound.fields == nil else {
-      return try writeMembers(value, bound, waiting: limit, writing: writing)
+      return try writeMembers(
+        value, bound, waiting: limit, replacingUnreadable: replacesUnreadable, writing: writing)
     }
     try bound.backing.write(value, declaration(bound), waiting: limit)
   }

@@ -71,7 +71,7 @@ protocol MemberHooks<Value>: SettingHooks {
   /// The members of a value.
   ///
   /// - Parameter encoded: what some value encodes.
-  static func members(_ encoded: [String: StoredValue]) throws -> CodedMembers
+  static func members(_ encoded: [String: StoredValue]) -> CodedMembers
 }
 
 @usableFromInline
@@ -100,8 +100,8 @@ enum OptionalHooks<Value: OptionalBackingStoreConvertible>: SettingHooks {
 private enum CodedHooks<Value: Codable>: MemberHooks {
   static func decode(_ stored: StoredValue) throws -> Value { try stored.decoded(as: Value.self) }
   static func encode(_ value: Value) throws -> StoredValue? { try StoredValue(coding: value) }
-  static func members(_ encoded: [String: StoredValue]) throws -> CodedMembers {
-    try CodedMembers(of: Value.self, decoding: encoded)
+  static func members(_ encoded: [String: StoredValue]) -> CodedMembers {
+    CodedMembers(of: Value.self, decoding: encoded)
   }
 }
 

@@ -69,6 +69,25 @@ extension Setting {
   public convenience init(_ key: String? = nil, by transformer: Transformer<Value>) {
     fatalError("unavailable")
   }
+
+  @available(
+    *, unavailable,
+    message: """
+      a structure that is stored member by member conforms to Codable, and has no key of its own: \
+      @Setting(fields: "prefs.")
+      """
+  )
+  @_disfavoredOverload
+  public convenience init(wrappedValue: Value, _ key: String? = nil, fields prefix: String) {
+    fatalError("unavailable")
+  }
+
+  @available(
+    *, unavailable,
+    message: "a structure that is stored member by member needs a default: write = and a value"
+  )
+  @_disfavoredOverload
+  public convenience init(fields prefix: String) { fatalError("unavailable") }
 }
 
 extension SettingKey {

@@ -14,27 +14,28 @@ package struct CodedMembers: Sendable {
 
   /// In the order in which the type decodes them; then those that it only encodes.
   package fileprivate(set) var members: [Member] = []
-  /// The names of those that decoding asked for.
-  package fileprivate(set) var asked: Set<String> = []
   /// False for a type that is decoded as something else than members, or by hooks.
   package fileprivate(set) var isKeyed = false
   /// Whether the type asks which members there are, as dictionaries and enumerations with
   /// associated values do: then they are not known beforehand.
   package fileprivate(set) var isOpen = false
+  /// Why the type cannot decode the example; then it has asked for these members until it failed.
+  package fileprivate(set) var failure: (any Error)?
 
-  /// - Parameter example: an encoded value, which the type can decode.
-  package init<Value: Decodable>(
-    of type: Value.Type, decoding example: [String: StoredValue]
-  ) throws {
+  /// - Parameter example: an encoded value.
+  package init<Value: Decodable>(of type: Value.Type, decoding example: [String: StoredValue]) {
     let record = MemberRecord()
-    _ = try StoredValueDecoder.read(
-      by: { decoder in
-        try Value(
-          from: StoredValueDecoder(
-            value: decoder.value, codingPath: decoder.codingPath, record: record))
-      }, from: .dictionary(example))
+    let decoded = Result {
+      try StoredValueDecoder.read(
+        by: { decoder in
+          try Value(
+            from: StoredValueDecoder(
+              value: decoder.value, codingPath: decoder.codingPath, record: record))
+        }, from: .dictionary(example))
+    }
     self = record.found
-    asked = Set(members.map(\.name))
+    if case .failure(let error) = decoded { failure = error }
+    let asked = Set(members.map(\.name))
     for name in example.keys.sorted() where !asked.contains(name) {
       members.append(Member(name: name))
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A structure that is stored member by member: what an assignment compares with, and members that
-// were renamed.
+// A structure that is stored member by member: what an assignment compares with, and a member that
+// was renamed.
 
 import Keepsake
 import TestSupport
@@ -14,25 +14,13 @@ private final class Local: UserDefaultsStore, @unchecked Sendable {
 }
 
 private struct Renamed: Codable, Equatable {
-  enum FormerKeys: String, CodingKey { case userName, size }
+  enum CodingKeys: String, CodingKey {
+    case name = "userName"
+    case volume
+  }
 
   var name = "guest"
-  var width = 1
   var volume: Int? = 5
-
-  init() {}
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    let former = try decoder.container(keyedBy: FormerKeys.self)
-    name =
-      try container.decodeIfPresent(String.self, forKey: .name)
-      ?? former.decodeIfPresent(String.self, forKey: .userName) ?? "nobody"
-    width =
-      try container.decodeIfPresent(Int.self, forKey: .width)
-      ?? former.decodeIfPresent(Int.self, forKey: .size) ?? 0
-    volume = try container.decodeIfPresent(Int.self, forKey: .volume)
-  }
 }
 
 private final class Newer: UserDefaultsStore, @unchecked Sendable {
@@ -51,19 +39,23 @@ private final class Newer: UserDefaultsStore, @unchecked Sendable {
     #expect(plain.limits == Limits(low: 7, high: 6) && argued.errors.isEmpty)
   }
 
-  @Test func aMemberThatWasRenamedIsFoundUnderItsFormerName() throws {
+  @Test func aRenamedMemberKeepsItsKey() throws {
     let store = try Newer(on: .inMemory(), arguments: .none)
-    #expect(store.prefs == Renamed())
     store["p.userName"] = "ada"
-    var wanted = Renamed()
-    wanted.name = "ada"
-    #expect(store.prefs == wanted, "the others have the default's values")
-    store["p.size"] = 3
-    wanted.width = 3
-    #expect(store.prefs == wanted)
+    #expect(store.prefs.name == "ada" && store.prefs.volume == 5)
     store.prefs.name = "bob"
-    wanted.name = "bob"
-    #expect(store.prefs == wanted && store["p.userName"] == "ada")
-    #expect(store["p.name"] == "bob" && store.errors.isEmpty)
+    #expect(store["p.userName"] == "bob" && store.errors.isEmpty)
+  }
+
+  @Test func aWriteReplacesWhatCannotBeReadAndAnAssignmentDoesNot() throws {
+    let store = try Local(on: .inMemory(), arguments: .none)
+    store["l.low"] = "zero"
+    store["l.high"] = 6
+    store.limits = Limits(low: 0, high: 6)
+    #expect(store["l.low"] == "zero")
+    #expect(throws: SettingFailure.self) { try store.$limits.update { $0.high = 7 } }
+    try store.$limits.write(Limits(low: 0, high: 6))
+    #expect(store["l.low"] == 0 && store["l.high"] == 6)
+    #expect(try store.$limits.read() == Limits(low: 0, high: 6))
   }
 }

@@ -107,6 +107,24 @@ private func observe(_ device: Device) -> ObservationToken {
     withExtendedLifetime(token) {}
   }
 
+  @Test(arguments: [false, true])
+  func whatAnObserverHoldsMayWriteWhenItGoes(isAlone: Bool) throws {
+    let store = try Local(on: .inMemory())
+    final class Screen: Sendable {
+      let store: Local
+      init(_ store: Local) { self.store = store }
+      deinit { store.count = 3 }
+    }
+    let other = isAlone ? nil : store.observe { _ in }
+    @Sendable func observe() -> ObservationToken {
+      let screen = Screen(store)
+      return store.observe { _ in withExtendedLifetime(screen) {} }
+    }
+    #expect(ends { observe().cancel() })
+    #expect(store.count == 3 && store.errors.isEmpty)
+    withExtendedLifetime(other) {}
+  }
+
   /// What is kept of the last read is released without a lock.
   @Test func aValueMayReadItsSettingWhenItGoes() throws {
     final class Noisy: Sendable {
