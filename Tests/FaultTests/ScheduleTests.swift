@@ -15,7 +15,12 @@ import Testing
     try Command.run(Command.built("fault-probe").get(), ["schedule"] + words)
   }
 
-  @Test(arguments: ["sqlite"] + ours)
+  /// These lose commits where SQLite has the WAL-reset bug, with a seed that does with 3.40.1.
+  private static let unsafe: [(String, UInt64)] = [
+    ("sqlite", 4_449_830_046_629_988_059), ("unguarded", 12_807_144_164_152_458_454),
+  ]
+
+  @Test(arguments: unsafe.map(\.0) + ours)
   func oneSeedGivesOneSchedule(_ scenario: String) throws {
     let words = [scenario, "--seed", "1", "--schedules", "3", "--trace"]
     let courses = try (0..<2).map { _ in
@@ -25,10 +30,10 @@ import Testing
     #expect(Set(courses[0].stdout.split(separator: "\n")).count == 5, "\(courses[0])")
   }
 
-  @Test(.enabled(if: SQLiteVersion.hasResetBug, "this SQLite has no such bug"))
-  func theSchedulerFindsSQLitesResetBug() throws {
-    // With version 3.40.1 the first of these schedules does.
-    let ending = try play("sqlite", "--seed", "7227128348212146145", "--schedules", "5000")
+  /// `unguarded` is what `checkpoint` would be without the write lock.
+  @Test(.enabled(if: SQLiteVersion.hasResetBug, "this SQLite has no such bug"), arguments: unsafe)
+  func theSchedulerFindsSQLitesResetBug(_ scenario: String, seed: UInt64) throws {
+    let ending = try play(scenario, "--seed", "\(seed)", "--schedules", "2000")
     #expect(ending.code == 1)
     #expect(ending.stdout.contains(/acknowledged commits \d+ are there/), "\(ending)")
   }

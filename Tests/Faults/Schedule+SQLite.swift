@@ -36,35 +36,69 @@ extension ScheduledScenario {
       try database.run("PRAGMA integrity_check")
     })
 
-  /// The same through devices, whose checkpoints run under the write lock.
-  package static let checkpoint = ScheduledScenario(
-    name: "checkpoint", summary: "three processes write and checkpoint", steps: 1000,
-    prepare: { folder in _ = try Device(scheduled: folder + "/file", 1) },
-    actors: (0..<writers).map { writer in
-      { acknowledge, folder in
-        let device = try Device(scheduled: folder + "/file", 1)
-        for number in 0..<writes {
-          try device.write([
-            LocalWrite(store: "cloud", key: "\(writer)/\(number)", value: .integer(1))
-          ])
-          acknowledge(number + 1)
-          if number % 2 == writer % 2 {
-            try Checkpoint.run(device.core.location, waiting: .seconds(5))
+  /// The same file, moved as Keepsake does: under the write lock.
+  package static let checkpoint = moving("checkpoint", "as Keepsake does") { file in
+    try Checkpoint.run(.file(file), waiting: .seconds(60))
+  }
+
+  /// Shows that `checkpoint` would see what the write lock prevents.
+  package static let unguarded = moving("unguarded", "without the write lock") { file in
+    try Bare(file, checkpointsAt: 0).run("PRAGMA wal_checkpoint(PASSIVE)")
+  }
+
+  private enum Part: Int {
+    case writes, movesAll, moves, writesLast
+  }
+
+  /// A log is moved whole, by one process; then another one's checkpoint, which may have begun
+  /// before, meets the write that begins the log anew. What is written after both is lost, if that
+  /// checkpoint has noted the former log's length.
+  private static func moving(
+    _ name: String, _ how: String, by checkpoint: @escaping @Sendable (String) throws -> Void
+  ) -> ScheduledScenario {
+    let writes = 3
+    return ScheduledScenario(
+      name: name, summary: "two connections write, and two others checkpoint \(how)", steps: 150,
+      prepare: { folder in
+        _ = try Device(scheduled: folder + "/file", 1)
+        let database = try Bare(folder + "/file", checkpointsAt: 0)
+        try database.run("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+      },
+      actors: (0..<4).map { part in
+        { acknowledge, folder in
+          let file = folder + "/file"
+          switch Part(rawValue: part) {
+          case .writes:
+            let database = try Bare(file, checkpointsAt: 0)
+            for number in 1...writes {
+              try database.run("INSERT INTO t VALUES (\(number))")
+              acknowledge(number)
+            }
+          case .movesAll:
+            waitForActor(Part.writes.rawValue, toAcknowledge: writes)
+            try checkpoint(file)
+            acknowledge(1)
+          case .moves:
+            try checkpoint(file)
+            acknowledge(1)
+          case .writesLast, nil:
+            let database = try Bare(file, checkpointsAt: 0)
+            for (number, part) in [Part.movesAll, .moves].enumerated() {
+              waitForActor(part.rawValue, toAcknowledge: 1)
+              try database.run("INSERT INTO t VALUES (\(writes + 1 + number))")
+            }
           }
         }
-      }
-    },
-    check: { folder, acknowledged in
-      let device = try Device(scheduled: folder + "/file", 1)
-      try device.checkIntegrity()
-      for (writer, count) in acknowledged.enumerated() {
-        for number in 0..<count {
-          guard try device.entry(store: "cloud", key: "\(writer)/\(number)") != nil else {
-            throw ScheduleFailure("the acknowledged write \(number) of process \(writer) is lost")
-          }
+      },
+      check: { folder, _ in
+        let database = try Bare(folder + "/file", checkpointsAt: 0)
+        let count = try database.integer("SELECT count(*) FROM t")
+        guard count == writes + 2 else {
+          throw ScheduleFailure("of \(writes + 2) acknowledged commits \(count) are there")
         }
-      }
-    })
+        try database.run("PRAGMA integrity_check")
+      })
+  }
 }
 
 /// A connection without anything of ours.

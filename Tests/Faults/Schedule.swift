@@ -22,6 +22,11 @@ package struct ScheduledScenario: Sendable {
   let check: @Sendable (String, _ acknowledged: [Int]) throws -> Void
 }
 
+/// By an actor: lets others go on until one of them has had so many writes acknowledged.
+func waitForActor(_ actor: Int, toAcknowledge count: Int) {
+  while turns_acknowledged(nil, Int32(actor)) < count { turns_yield(Int32(turns_wait), false) }
+}
+
 /// Gives the turn away at each call that other processes could notice.
 private final class TurnTaker: FileSystemWatcher {
   private static let points: Set = [
@@ -32,9 +37,19 @@ private final class TurnTaker: FileSystemWatcher {
 
   func willMake(_ call: shim_call) -> shim_verdict {
     if Self.points.contains(call.operation.rawValue) {
-      turns_yield(Int32(call.operation.rawValue) + 1)
+      turns_yield(Int32(call.operation.rawValue) + 1, Self.isRare(call))
     }
     return .pass
+  }
+
+  /// Whether it is one of those in which a checkpoint begins and a log ends.
+  private static func isRare(_ call: shim_call) -> Bool {
+    let checkpointLock: sqlite3_int64 = 1
+    return switch call.operation {
+    case shim_sync, shim_truncate, shim_unfetch, shim_delete: true
+    case shim_shm_lock: call.offset == checkpointLock && call.argument & SQLITE_SHM_LOCK != 0
+    default: false
+    }
   }
 }
 

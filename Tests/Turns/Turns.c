@@ -26,9 +26,13 @@ struct turns {
   bool has_left[turns_most_actors];
   int priority[turns_most_actors];
   int lowest;
-  int change_at[most_changes];
+  struct {
+    bool is_rare;
+    int at;
+  } change[most_changes];
   int acknowledged[turns_most_actors];
   int steps;
+  int rare_steps;
   uint64_t trace;
 };
 
@@ -62,7 +66,11 @@ void turns_prepare(turns *turns, int actors, uint64_t seed, int steps) {
     for (int j = 0; j < i; j++) turns->priority[j] += turns->priority[j] >= place;
     turns->priority[i] = place;
   }
-  for (int i = 0; i < most_changes; i++) turns->change_at[i] = 1 + below(turns, steps);
+  for (int i = 0; i < most_changes; i++) {
+    bool is_rare = below(turns, 2) == 0;
+    turns->change[i].is_rare = is_rare;
+    turns->change[i].at = 1 + below(turns, is_rare ? steps / 10 : steps);
+  }
 }
 
 int turns_fork(void) { return fork(); }
@@ -84,7 +92,15 @@ void turns_on_new_thread(void (*body)(void *), void *context) {
   if (pthread_create(&thread, NULL, make_call, &call) == 0) pthread_join(thread, NULL);
 }
 
-static int choose(turns *turns, int current, bool waits) {
+static bool changes_here(const turns *turns, bool is_rare) {
+  for (int i = 0; i < most_changes; i++) {
+    int now = turns->change[i].is_rare ? turns->rare_steps : turns->steps;
+    if (turns->change[i].at == now && (is_rare || !turns->change[i].is_rare)) return true;
+  }
+  return false;
+}
+
+static int choose(turns *turns, int current, bool waits, bool is_rare) {
   int others[turns_most_actors], count = 0;
   for (int i = 0; i < turns->actors; i++) {
     if (!turns->has_left[i] && i != current) others[count++] = i;
@@ -96,9 +112,7 @@ static int choose(turns *turns, int current, bool waits) {
     return goes ? others[below(turns, count)] : current;
   }
   if (is_there) {
-    bool falls = waits;
-    for (int i = 0; i < most_changes; i++) falls |= turns->change_at[i] == turns->steps;
-    if (falls) turns->priority[current] = --turns->lowest;
+    if (waits || changes_here(turns, is_rare)) turns->priority[current] = --turns->lowest;
   }
   int best = is_there ? current : others[0];
   for (int i = 0; i < count; i++) {
@@ -124,12 +138,13 @@ void turns_join(turns *turns, int actor) {
   wait_for(&turns->turn[actor]);
 }
 
-void turns_begin(turns *turns) { sem_post(&turns->turn[choose(turns, -1, false)]); }
+void turns_begin(turns *turns) { sem_post(&turns->turn[choose(turns, -1, false, false)]); }
 
-void turns_yield(int what) {
+void turns_yield(int what, bool is_rare) {
   if (!takes_turns) return;
   note(mine, what);
-  int next = choose(mine, me, what == turns_wait);
+  mine->rare_steps += is_rare;
+  int next = choose(mine, me, what == turns_wait, is_rare);
   if (next == me) return;
   sem_post(&mine->turn[next]);
   wait_for(&mine->turn[me]);
@@ -139,13 +154,15 @@ void turns_leave(void) {
   note(mine, 0);
   takes_turns = false;
   mine->has_left[me] = true;
-  int next = choose(mine, me, false);
+  int next = choose(mine, me, false, false);
   if (next >= 0) sem_post(&mine->turn[next]);
 }
 
 void turns_acknowledge(int count) { mine->acknowledged[me] = count; }
 
-int turns_acknowledged(const turns *turns, int actor) { return turns->acknowledged[actor]; }
+int turns_acknowledged(const turns *turns, int actor) {
+  return (turns ? turns : mine)->acknowledged[actor];
+}
 
 uint64_t turns_trace(const turns *turns) { return turns->trace; }
 
@@ -155,7 +172,7 @@ int turns_steps(const turns *turns) { return turns->steps; }
 /// lets it go on, and loses no time.
 int usleep(useconds_t microseconds) {
   if (takes_turns) {
-    turns_yield(turns_wait);
+    turns_yield(turns_wait, false);
     return 0;
   }
   struct timespec time = {microseconds / 1000000, (long)(microseconds % 1000000) * 1000};

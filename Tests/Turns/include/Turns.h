@@ -5,6 +5,7 @@
 // its seed alone, so that it can be played again.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// In memory that processes share.
@@ -25,7 +26,7 @@ turns *turns_map(void);
 ///   - actors: how many there will be.
 ///   - seed: of the schedule. Even ones give priorities that change at a few random steps (PCT:
 ///     Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs",
-///     ASPLOS 2010), odd ones a random walk.
+///     ASPLOS 2010), odd ones a random walk. Half of those steps are among the rare ones.
 ///   - steps: about how many the schedule will have.
 void turns_prepare(turns *turns, int actors, uint64_t seed, int steps);
 
@@ -44,7 +45,9 @@ void turns_join(turns *turns, int actor);
 void turns_begin(turns *turns);
 
 /// By an actor: lets the next one go on, which may be itself. By others: nothing.
-void turns_yield(int what);
+///
+/// - Parameter is_rare: whether few steps are like this, of those that matter: one in ten.
+void turns_yield(int what, bool is_rare);
 
 /// By an actor: this many of its writes have been acknowledged.
 void turns_acknowledge(int count);
@@ -53,6 +56,8 @@ void turns_acknowledge(int count);
 void turns_leave(void);
 
 /// What an actor has had acknowledged.
+///
+/// - Parameter turns: NULL for an actor's own.
 int turns_acknowledged(const turns *turns, int actor);
 
 /// A number for the whole course of a schedule, and how many steps it had.
