@@ -127,6 +127,10 @@ private func sorted(_ node: PropertyListNode) -> PropertyListNode {
       "malformedBinary p:k[0]: at byte 14: this property list is damaged: a reference"
     ),
     (
+      [[0xA1, 3]],
+      "malformedBinary p:k[0]: at byte 14: this property list is damaged: a reference"
+    ),
+    (
       [[0xA1, 3], [0xA1, 2]],
       "malformedBinary p:k[0][0]: at byte 13: this property list is damaged: an array or"
     ),
@@ -164,6 +168,18 @@ private func sorted(_ node: PropertyListNode) -> PropertyListNode {
     let result = outcome(of: binary([root, text("k")] + objects))
     #expect(result.hasPrefix(expected), "\(result)")
     #expect(result.contains("; "))
+  }
+
+  @Test func anObjectLiesBetweenTheHeadAndTheTable() {
+    let bytes = binary(root, text("k"), [0x09])
+    // The offsets are one byte each; this one is the last object's.
+    let (entry, table) = (bytes.count - 33, UInt8(bytes.count - 35))
+    for offset in [0, 1, 7, table, table + 1, 0xFF] as [UInt8] {
+      var moved = bytes
+      moved[entry] = offset
+      let result = outcome(of: moved)
+      #expect(result.contains("the offset of an object is out of range"), "\(offset): \(result)")
+    }
   }
 
   @Test func aTrailerThatContradictsItsFileIsRefused() {

@@ -49,6 +49,22 @@ import Testing
     }
   }
 
+  /// Files of all versions say so: the timestamp, then the device, the tag and the cell.
+  @Test func theOrderOfEntriesIsThisOne() {
+    func entry(_ time: Int64, _ device: Int64, _ tag: Int64, _ cell: Cell) -> Entry {
+      Entry(
+        Address(store: "cloud", key: "k"), TaggedCell(tag: tag, cell: cell),
+        timestamp: HybridTimestamp(rawValue: time), origin: ReplicaID(rawValue: device))
+    }
+    let ascending = [
+      entry(1, 9, 9, .text("z")), entry(2, 1, 9, .text("z")), entry(2, 2, 1, .text("z")),
+      entry(2, 2, 2, .text("a")), entry(2, 2, 2, .text("b")),
+    ]
+    for (lower, upper) in zip(ascending, ascending.dropFirst()) {
+      #expect(upper.beats(lower) && !lower.beats(upper), "\(lower) \(upper)")
+    }
+  }
+
   @Test func cellsCompareAsSQLiteSaysTheyDo() {
     let ascending: [Cell] = [
       .null, .real(-.infinity), .integer(.min), .real(-1.5), .integer(-1), .integer(0), .real(0.5),
