@@ -112,6 +112,7 @@ let package = Package(
       name: "StorageTests",
       dependencies: [
         "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations", "TestSupport", "checkpoint-probe",
+        "kvsync",
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/StorageTests"),

@@ -15,7 +15,7 @@ extension SettingsBundle {
 
   /// Every row with a key, or every member of a flat table.
   package var declarations: [Declaration] {
-    if panes[0].root["PreferenceSpecifiers"] == nil {
+    if isFlatTable {
       return seeds.map { Declaration(key: $0.key, values: [$0.value], place: $0.place) }
     }
     return panes.flatMap { pane in
@@ -51,4 +51,9 @@ extension SettingsSpecifier {
     else { return nil }
     return lowest + (highest - lowest) / 2
   }
+}
+
+extension SettingsBundle {
+  /// Whether it was read from a file that is no pane, as a table of defaults.
+  package var isFlatTable: Bool { panes[0].root["PreferenceSpecifiers"] == nil }
 }

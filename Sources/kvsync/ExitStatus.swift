@@ -35,6 +35,8 @@ struct ExitStatus {
   }
 
   func exit() -> Never {
+    // Standard output may lead elsewhere, and take nothing off the terminal.
+    ProgressLine.end()
     // By our own output: ArgumentParser does not notice when its help cannot be written.
     if let cleanExit { Output.standardOutput(KVSync.fullMessage(for: cleanExit) + "\n") }
     if let line { Output.note(line, .failure) }
@@ -52,7 +54,6 @@ struct ExitStatus {
     let words = Array(CommandLine.arguments.dropFirst())
     let commands = KVSync.configuration.subcommands.compactMap { $0.configuration.commandName }
     let command = words.first.flatMap { commands.contains($0) ? $0 : nil }
-    let meant = words.first.flatMap { Suggestion.nearest(to: $0, of: commands) }
     // Further on, a word may be the value of an option.
     let file = words.dropFirst().first.flatMap { $0.hasPrefix("-") || $0.isEmpty ? nil : $0 }
     let place = command == nil ? "(command line)" : file ?? "(command line)"
@@ -64,7 +65,7 @@ struct ExitStatus {
     let cure =
       command.map { name in
         mayBeValue.map { InputError.dashCure(after: $0.0) } ?? "see kvsync help \(name)"
-      } ?? meant.map { "did you mean \($0)?" } ?? "see kvsync help"
+      } ?? "see kvsync help"
     return "\(place): \(message.prefix(1).lowercased())\(message.dropFirst()); \(cure)"
   }
 

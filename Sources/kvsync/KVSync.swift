@@ -49,11 +49,22 @@ struct KVSync: ParsableCommand {
     }
   }
 
+  /// Of `lst FILE` ArgumentParser would complain of every word, and of `lst --help` of none.
+  private static func refuseUnknownCommand() throws {
+    let words = CommandLine.arguments.dropFirst().drop { $0 == "help" }
+    let commands = configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard let word = words.first, !word.hasPrefix("-"), !commands.contains(word) else { return }
+    let meant = Suggestion.nearest(to: word, of: commands).map { "did you mean \($0)?" }
+    throw InputError.usage(
+      "(command line): there is no command \(word.prefix(40)); \(meant ?? "see kvsync help")")
+  }
+
   static func main() {
     do {
       try ProcessLimits.prepare()
       try refuseOtherEncodings()
       try refuseHiddenHelp()
+      try refuseUnknownCommand()
       var command = try parseAsRoot()
       let interruption = (command as? any Subcommand).flatMap { command in
         command.hasProgress

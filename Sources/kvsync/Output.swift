@@ -68,7 +68,10 @@ struct Output {
     do {
       try FileHandle.standardOutput.write(contentsOf: bytes)
     } catch {
-      note("(standard output): cannot be written; check where it leads", .failure)
+      // Commands print when their work is done.
+      note(
+        "(standard output): cannot be written; what was to be changed is changed, "
+          + "check where it leads", .failure)
       exit(EX_IOERR)
     }
   }
@@ -99,11 +102,13 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal would not show it but act on it: control characters, those of ISO 6429 from
-  /// U+0080 on too, line separators, and what turns the direction of the text around it.
+  /// Whether a terminal would not show it, or act on it: control characters, those of ISO 6429 from
+  /// U+0080 on too, line separators, what turns the direction of the text around it, and what is
+  /// invisible, by which two keys would look alike. What joins letters is shown by them.
   var isForTerminals: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
+    case .format where value != 0x200C && value != 0x200D: properties.isDefaultIgnorableCodePoint
     default: properties.isBidiControl
     }
   }

@@ -78,6 +78,7 @@ struct PlistCommand: Subcommand {
     let bundle = try SettingsBundle(
       at: path, mode: .lenient, idiom: idiom?.idiom, limits: reading.limits)
     let (strings, warnings) = bundle.strings(for: language)
+    sayIfFlat(bundle)
     common.output.warn(
       (bundle.warnings + warnings).map { bundle.shownPath($0.description) }, all: "--lint")
     let outline = ShownOutline(bundle.outline(strings, idiom: idiom?.idiom), bundle.identifier)
@@ -103,7 +104,15 @@ struct PlistCommand: Subcommand {
       .array(findings.map(Self.json)),
       lines: try findings.map { Line(try SettingsBundle.shownPath(of: $0.description, at: path)) },
       isData: true)
-    if !findings.isEmpty { throw Negative(message: nil) }
+    guard findings.isEmpty else { throw Negative(message: nil) }
+    sayIfFlat(try SettingsBundle(at: path, mode: .lenient, limits: reading.limits))
+  }
+
+  /// Nothing wrong with a table is not what one wants to know of a pane.
+  private func sayIfFlat(_ bundle: SettingsBundle) {
+    guard bundle.isFlatTable else { return }
+    common.output.say(
+      "\(path): it has no PreferenceSpecifiers, so it was read as a table of defaults, not as a pane")
   }
 
   private static func json(_ finding: SettingsBundle.Finding) -> JSON {

@@ -84,6 +84,18 @@ import Testing
       try folder.must("plist", "S.bundle") == folder.must("plist", "S.bundle/Root.plist"))
   }
 
+  @Test(arguments: ["--lint", "--describe"])
+  func aTableOfDefaultsIsNotTakenForAPaneInSilence(_ option: String) throws {
+    let folder = try Folder()
+    try folder.write(defaultsTable, to: "table.plist")
+    let ending = try folder.run(["plist", "table.plist", option])
+    #expect(ending.code == 0)
+    #expect(
+      ending.stderr == "kvsync: table.plist: it has no PreferenceSpecifiers, so it was read as a "
+        + "table of defaults, not as a pane\n")
+    #expect(try folder.run(["plist", "table.plist", option, "--quiet"]).stderr.isEmpty)
+  }
+
   @Test func whatIsNoPropertyListIsRefused() throws {
     let folder = try Folder()
     let missing = "there is no such file; check the path"

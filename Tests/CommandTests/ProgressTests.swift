@@ -25,6 +25,15 @@ import Testing
     #expect(!Pseudoterminal.screen(seen.stdout).contains("kvsync \(arguments[0])"), "\(seen)")
   }
 
+  @Test func theLineGoesAlsoWhereTheAnswerLeadsElsewhere() throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "bad", "k", "v", Moment.ten.argument)
+    let seen = try Pseudoterminal(lockedFile: "bad", sign: "kvsync diff", isErrorsOnly: true).run(
+      folder, ["diff", "bad", "good", "--busy-timeout", "60s"])
+    #expect(seen.code == 1 && !Pseudoterminal.frames(seen.stdout).isEmpty)
+    #expect(Pseudoterminal.screen(seen.stdout).isEmpty, "\(seen)")
+  }
+
   @Test func anErrorTakesThePlaceOfTheLine() throws {
     let folder = try Folder.furnished()
     let seen = try Pseudoterminal(

@@ -17,6 +17,8 @@ struct Pseudoterminal {
   var sign: String?
   /// Whether Ctrl-C is typed when the sign is seen, before the lock and the input end.
   var interrupts = false
+  /// Whether standard output leads elsewhere.
+  var isErrorsOnly = false
 
   private static let script = #"""
     import fcntl, json, os, pty, re, signal, sqlite3, struct, sys, termios
@@ -37,6 +39,7 @@ struct Pseudoterminal {
       termios.tcsetattr(1, termios.TCSANOW, mode)
       fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, plan["columns"], 0, 0))
       if plan["input"] is not None: os.dup2(reader, 0)
+      if plan["errors"]: os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
       for name in "NO_COLOR", "TERM": os.environ.pop(name, None)
       os.environ.update(plan["environment"])
       os.execv(sys.argv[2], sys.argv[2:])
@@ -66,7 +69,7 @@ struct Pseudoterminal {
     let text = { (text: String?) in text.map(JSON.string) ?? .null }
     let plan = JSON.object([
       "columns": .integer(Int64(columns)), "lock": text(lockedFile), "input": text(input),
-      "sign": text(sign), "interrupts": .boolean(interrupts),
+      "sign": text(sign), "interrupts": .boolean(interrupts), "errors": .boolean(isErrorsOnly),
       "environment": .object(environment.map { JSON.Member($0.key, .string($0.value)) }),
     ])
     return try Command.run(

@@ -42,7 +42,7 @@ import Testing
 
   @Test func aTerminalActsOnNothingThatIsPrinted() throws {
     let folder = try Folder()
-    let odd = "a\u{1B}[31m\u{7}\u{7F}\u{9B}2J\u{202E}\u{2066}\rz"
+    let odd = "a\u{1B}[31m\u{7}\u{7F}\u{9B}2J\u{202E}\u{2066}\r\u{200B}\u{FEFF}\u{AD}\u{E0041}z"
     let line = JSON.object([
       "key": .string(odd), "type": .string("string"), "value": .string(odd),
     ])
@@ -63,7 +63,8 @@ import Testing
       #expect(!seen.isEmpty)
       let bad = seen.unicodeScalars.filter {
         $0 != "\n" && $0 != "\t"
-          && ($0.properties.generalCategory == .control || $0.properties.isBidiControl)
+          && ($0.properties.generalCategory == .control || $0.properties.isBidiControl
+            || $0.properties.isDefaultIgnorableCodePoint)
       }
       #expect(bad.isEmpty, "\(words) \(bad)")
     }

@@ -40,14 +40,15 @@ private let misuses: [Misuse] = [
   Misuse("seed", "good", "table.plist", "--store", "", says: store),
   Misuse("import", "good", "lines", "--store", "", says: store),
   Misuse("merge", "good", "new", "--create", "--store", "", says: store),
-  Misuse("bogus", says: "(command line): unexpected argument 'bogus'; see kvsync help"),
-  Misuse("lst", says: "(command line): unexpected argument 'lst'; did you mean list?"),
+  Misuse("bogus", says: "(command line): there is no command bogus; see kvsync help"),
+  Misuse("lst", says: "(command line): there is no command lst; did you mean list?"),
+  Misuse("lst", "--help", says: "(command line): there is no command lst; did you mean list?"),
+  Misuse("help", "lst", says: "(command line): there is no command lst; did you mean list?"),
   Misuse(
-    "mrege", "good", "bad",
-    says: "(command line): 3 unexpected arguments: 'mrege', 'good', 'bad'; did you mean merge?"),
+    "mrege", "good", "bad", says: "(command line): there is no command mrege; did you mean merge?"),
   Misuse(
-    "Conflict", says: "(command line): unexpected argument 'Conflict'; did you mean conflicts?"),
-  Misuse("x", says: "(command line): unexpected argument 'x'; see kvsync help"),
+    "Conflict", says: "(command line): there is no command Conflict; did you mean conflicts?"),
+  Misuse("x", says: "(command line): there is no command x; see kvsync help"),
   Misuse(
     "list", "good", "--josn",
     says: "good: unknown option '--josn'. Did you mean '--json'?; see kvsync help list"),

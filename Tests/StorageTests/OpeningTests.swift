@@ -29,6 +29,30 @@ import Testing
     }
   }
 
+  @Test func aFileWithoutItsEndIsRefusedAndLeftAsItIs() throws {
+    try Device(path: path).write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    // SQLite itself opens all of these: of a page it reads what is there, and takes the rest for 0.
+    for missing in [1, 512, 1024] {
+      let rest = whole.dropLast(missing)
+      try rest.write(to: URL(fileURLWithPath: path))
+      let error = #expect(throws: KeepsakeError.self) { try Device(path: path) }
+      #expect(error?.code == .corrupt && error?.description.contains("end is missing") == true)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == rest, "\(missing)")
+    }
+  }
+
+  @Test func aDraftIsNotAbandonedWhileItIsMade() throws {
+    do {
+      let draft = try Draft(of: path)
+      #expect(Draft.removeAbandoned(of: path).isEmpty && Draft.abandoned(of: path).isEmpty)
+      try draft.populate(.random())
+      #expect(try draft.publish())
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+    _ = try Device(path: path)
+  }
+
   @Test func aNewFileHasAnIdentityThatStays() throws {
     let id = try Device(path: path).replica()
     #expect(try Device(path: path).replica() == id)
