@@ -26,6 +26,7 @@ let package = Package(
         .embedInCode("V003_grave.sql"),
       ]),
     .target(name: "KeepsakeMapping", path: "Sources/Mapping"),
+    .target(name: "KeepsakeForks", path: "Sources/Forks"),
     .target(
       name: "KeepsakeFileSystem", path: "Sources/FileSystem",
       linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -42,7 +43,8 @@ let package = Package(
     .target(
       name: "KeepsakeStorage",
       dependencies: [
-        "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeFileSystem",
+        "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeForks",
+        "KeepsakeFileSystem",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
@@ -141,8 +143,19 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/FaultProbe"),
+    // Processes that are killed, that share a file, that fork.
+    .executableTarget(
+      name: "process-probe",
+      dependencies: [
+        "Turns", "Keepsake", "KeepsakeSync", "KeepsakeDevice", "KeepsakeTesting",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/ProcessProbe"),
     .testTarget(
-      name: "FaultTests", dependencies: ["fault-probe", "KeepsakeDevice", "TestSupport"],
+      name: "FaultTests",
+      dependencies: [
+        "fault-probe", "process-probe", "kvsync", "Keepsake", "KeepsakeDevice", "TestSupport",
+      ],
       path: "Tests/FaultTests"),
     .executableTarget(
       name: "checkpoint-probe",

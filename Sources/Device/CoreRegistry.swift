@@ -41,6 +41,7 @@ package enum CoreRegistry {
         try Draft.create(path: path, identity: identity)
       }
       guard let status = try FileStatus(of: path) else { throw KeepsakeError.missing(path) }
+      guard !Storage.isInherited(status.id) else { throw .inherited(path) }
       let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
       if let core = open[slot]?.core { return core }
       hooks.beforeOpening()

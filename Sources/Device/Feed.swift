@@ -33,6 +33,7 @@ final class Feed: Sendable {
   }
 
   let observers = Observers()
+  private let origin = Origin()
   private let state = Mutex(State())
   /// Held while the thread has a hold on the core.
   private let looking = Mutex(())
@@ -89,6 +90,8 @@ final class Feed: Sendable {
   }
 
   func remove(_ id: Int) {
+    // A child that fork has made shares the pipe that ends its parent's thread, and has no thread.
+    guard origin.isThisProcess else { return }
     // It ends when nothing is locked any more: what it holds may write when it goes.
     var removed: Observer?
     defer { withExtendedLifetime(removed) {} }

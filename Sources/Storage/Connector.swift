@@ -16,6 +16,8 @@ enum Connector {
     var configuration = Configuration()
     configuration.readonly = mode == .readOnly || mode == .immutable
     configuration.foreignKeysEnabled = false
+    // `Connection.transaction` ends each; one that a fork got into stays open in the child.
+    configuration.allowsUnsafeTransactions = true
     configuration.busyMode = .callback { busyHandler.wait(attempt: $0) }
     let limit = WorkLimit()
     // The configuration keeps `limit` as long as the connection lives.

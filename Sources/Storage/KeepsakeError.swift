@@ -27,6 +27,8 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case diskFull
     /// Another connection kept the file locked for longer than the busy timeout.
     case locked
+    /// The parent of this process had it open when it called `fork`.
+    case inherited
     /// The operating system does not let us.
     case permissionDenied
     /// The same file was named twice.

@@ -11,6 +11,7 @@ import KeepsakeValues
 struct LockedFile {
   private let path: String
   private let descriptor: Int32
+  private let origin: Origin
 
   /// Waits for the lock for as long as it takes, and makes the file if it is missing.
   init(_ path: String) throws(KeepsakeError) {
@@ -33,7 +34,7 @@ struct LockedFile {
       let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
       let code = errno
       if isLocked, Self.isStill(descriptor, path) {
-        (self.path, self.descriptor) = (path, descriptor)
+        (self.path, self.descriptor, origin) = (path, descriptor, Origin())
         return
       }
       close(descriptor)
@@ -48,7 +49,8 @@ struct LockedFile {
   ///
   /// - Parameter keepsFile: whether it stays there, unlocked.
   func remove(keepsFile: Bool = false) {
-    if !keepsFile { unlink(path) }
+    // In a child that fork has made it is the parent's, whose lock goes on.
+    if !keepsFile, origin.isThisProcess { unlink(path) }
     close(descriptor)
   }
 

@@ -102,7 +102,8 @@ struct WalIndex: @unchecked Sendable {
 package final class ReadVersions: Sendable {
   private let index: WalIndex?
   private let layers: LayerVersion
-  private let canBeTold: Bool
+  private let hasVersions: Bool
+  private let origin = Origin()
   private let ownCommits = Atomic<UInt64>(0)
   /// The thread that is in a transaction, which alone sees its own state; 0 for none.
   private let writer = Atomic<UInt>(0)
@@ -114,8 +115,11 @@ package final class ReadVersions: Sendable {
   init(_ index: WalIndex?, layers: LayerVersion, isPrivate: Bool) {
     self.layers = layers
     self.index = index
-    canBeTold = index != nil || isPrivate
+    hasVersions = index != nil || isPrivate
   }
+
+  /// Never in a child that fork has made: what is not told has to be read, and that throws.
+  private var canBeTold: Bool { hasVersions && origin.isThisProcess }
 
   deinit { index?.end() }
 

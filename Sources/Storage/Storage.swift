@@ -23,6 +23,7 @@ package final class Storage: Sendable {
   private let findTooLarge: @Sendable (Connection) throws -> Void
   /// Deleted when the connection has gone.
   private let folder: TemporaryFolder?
+  package let origin = Origin()
 
   package var isReadOnly: Bool { mode != .readWrite }
 
@@ -42,21 +43,25 @@ package final class Storage: Sendable {
       opened.index, layers: layers, isPrivate: file == nil || opened.mode == .immutable)
     checkpoints =
       file == nil || opened.mode != .readWrite ? nil : Checkpoints(location, busyHandler, report)
+    if let file { OpenFiles.add(file) }
     if let checkpoints {
       queue.unsafeReentrantWrite { checkpoints.follow(Connection($0, location)) }
     }
   }
 
   deinit {
+    guard origin.isThisProcess else { return keepOpenForever() }
     checkpoints?.stop()
     // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
     // elsewhere), and the next open does it.
     Result { try queue.close() }.discardFailure()
+    if let file { OpenFiles.remove(file) }
   }
 
   /// Uses the connection outside of a transaction, if there is none to join: each statement sees
   /// its own snapshot.
   package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
+    try origin.refuseChild(location.path)
     do {
       return try queue.unsafeReentrantWrite { database in
         let connection = Connection(database, location)

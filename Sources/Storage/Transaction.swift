@@ -38,12 +38,16 @@ extension Connection {
       isInTransaction
       ? ("SAVEPOINT part", "RELEASE part", ["ROLLBACK TO part", "RELEASE part"])
       : (kind.rawValue, "COMMIT", ["ROLLBACK"])
+    let origin = Origin()
     try run(begin)
     do {
       let value = try body(self)
+      try origin.refuseChild(path)
       try run(commit)
       return value
     } catch {
+      // It is the parent's, and rolling back writes to memory that is shared.
+      guard origin.isThisProcess else { throw error }
       // SQLite rolls back by itself when the disk is full or broken. What fails here fails for the
       // reason that is thrown.
       Result { if isInTransaction { for sql in rollBack { try run(sql) } } }.discardFailure()

@@ -78,6 +78,8 @@ struct ExitStatus {
     case .inputOutput, .diskFull: EX_IOERR
     case .locked: EX_TEMPFAIL
     case .permissionDenied, .readOnly: EX_NOPERM
+    // The command does not fork.
+    case .inherited: EX_SOFTWARE
     }
   }
 

@@ -14,6 +14,8 @@ struct Soak: ParsableCommand {
     discussion: """
       Each is compared with an oracle. The first that fails is made smaller, and printed as a \
       script for --replay; then this exits with 1. Progress goes to stderr.
+
+      Scripts/soak kills plays other rounds: processes are killed in the middle of their work.
       """)
 
   @Option(help: "The first history; the same seed gives the same histories. (default: random)")

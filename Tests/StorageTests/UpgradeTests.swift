@@ -26,7 +26,8 @@ import Testing
   }
 
   private func must(_ program: String, _ words: String...) throws {
-    let ending = try Command.run(Command.find(program), words)
+    let path = program.hasPrefix("/") ? program : try Command.find(program)
+    let ending = try Command.run(path, words)
     try #require(ending.code == 0, "\(program) \(words) \(ending)")
   }
 
@@ -90,6 +91,33 @@ import Testing
       path: path, access: .create, busyTimeout: Device.defaultBusyTimeout, clock: .system,
       folder: nil, identity: ReplicaID(rawValue: 1), hooks: hooks)
     try expectWhole()
+  }
+
+  @Test func aReaderGoesOnWhileAnotherProcessMigratesAndHearsOfWhatItWrites() throws {
+    try restart()
+    let reader = try Device(path: path, access: .readOnly)
+    let heard = Heard()
+    let observation = reader.observe(store: "cloud", "k0") {
+      heard.append($0)
+    } onFailure: {
+      Issue.record($0)
+    }
+    defer { observation.cancel() }
+    let start = Pipe()
+    let (process, output) = try opener(start)
+    try start.fileHandleForReading.close()
+    func theme() throws -> StoredValue? {
+      try reader.entry(store: "cloud", key: "theme")?.content.value
+    }
+    #expect(try theme() == "dark")
+    try start.fileHandleForWriting.close()
+    while process.isRunning { #expect(try theme() == "dark") }
+    let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(said.hasSuffix("migrations \(Migrations.all.count - 1)\n"))
+    #expect(try theme() == "dark")
+    try must(Command.built("checkpoint-probe").get(), path, "sets", "1")
+    #expect(heard.wait { $0.map(\.new) == ["value 0"] })
+    #expect(try reader.entry(store: "cloud", key: "k0")?.content.value == "value 0")
   }
 
   @Test func aKillAtAnyStatementLeavesAFileThatOpens() throws {

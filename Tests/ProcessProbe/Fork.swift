@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What must not be done: a child that fork has made uses what its parent had open.
+
+import ArgumentParser
+import Foundation
+import Keepsake
+import Synchronization
+import Turns
+
+struct ForkCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fork", abstract: "Uses a device in a child that fork has made.",
+    discussion: "Prints what the child is told, then what the parent finds.",
+    shouldDisplay: false)
+
+  enum Case: String, CaseIterable, ExpressibleByArgument {
+    case use, open, release, log, transaction, merge, end
+  }
+
+  @Argument var what: Case
+  @Argument(help: "An empty folder.") var folder: String
+
+  func run() throws {
+    switch what {
+    case .use: try use()
+    case .open: try open()
+    case .release: try release()
+    case .log: try log()
+    case .transaction: try transaction()
+    case .merge: try merge()
+    case .end: try end()
+    }
+  }
+
+  func path(_ name: String) -> String { Round.path(name, in: folder) }
+
+  func device(_ name: String, _ backups: BackupPolicy = .never) throws -> Device {
+    try Device(path: path(name), backups: backups)
+  }
+}
+
+/// Runs `body` in a child, and waits for its end.
+func inChild(_ body: () throws -> Void) throws {
+  let id = turns_fork()
+  guard id == 0 else { return wait(for: id) }
+  try body()
+  // As a program ends by itself.
+  exit(0)
+}
+
+func wait(for id: Int32) {
+  var status: Int32 = 0
+  waitpid(id, &status, 0)
+  say("child: \(status == 0 ? "ended" : "status \(status)")")
+}
+
+func attempt(_ name: String, _ body: () throws -> Void) {
+  do {
+    try body()
+    say("\(name): no error")
+  } catch let error as KeepsakeError {
+    say("\(name): \(error.code)")
+  } catch {
+    say("\(name): \(error)")
+  }
+}
+
+/// Runs another program to its end.
+func start(_ program: String, _ arguments: String...) throws {
+  let process = Process()
+  process.executableURL = URL(fileURLWithPath: Victim.product(program))
+  process.arguments = arguments
+  process.standardOutput = FileHandle.nullDevice
+  try process.run()
+  process.waitUntilExit()
+  let isKilled = process.terminationReason == .uncaughtSignal
+  say("\(program): \(isKilled ? "killed" : "\(process.terminationStatus)")")
+}
+
+/// The first call forks, and no other.
+final class OneFork: Sendable {
+  private let id = Mutex<Int32?>(nil)
+
+  var isChild: Bool { id.withLock { $0 } == 0 }
+
+  func make() -> Int32? {
+    id.withLock { id in
+      guard id == nil else { return nil }
+      id = turns_fork()
+      return id
+    }
+  }
+}

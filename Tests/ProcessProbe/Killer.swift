@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeTesting
+
+/// Plays rounds, and counts.
+struct Killer {
+  private struct Row: Hashable {
+    let work: Work
+    let keeper: Keeper
+  }
+
+  private struct Tally {
+    var rounds = 0
+    var inside = 0
+    var acknowledged = 0
+    var lost = 0
+    var damaged = 0
+  }
+
+  private let template: Template
+  private var tallies: [Row: Tally] = [:]
+  /// Of the work that was done last without being killed.
+  private var durations: [Row: Duration] = [:]
+  /// Until `kvsync` begins to work.
+  private let startup: Duration
+  private var peerRounds = 0
+
+  /// - Parameter folder: for all files.
+  init(_ folder: String) throws {
+    template = try Template(in: folder)
+    startup = try Victim(
+      program: Victim.product("kvsync"), arguments: ["--version"], folder: folder,
+      givesSigns: false
+    ).run(life: nil).duration
+  }
+
+  var rounds: Int { tallies.values.reduce(0) { $0 + $1.rounds } }
+  var inside: Int { tallies.values.reduce(0) { $0 + $1.inside } }
+
+  /// One round; of a writer a second one for `UserDefaults`, by turns with and without a call of
+  /// `synchronize()`.
+  ///
+  /// - Throws: `Complaint` when Keepsake has not kept what it promises.
+  mutating func play(_ work: Work, _ seed: UInt64) throws {
+    let round = try template.newRound()
+    let end = try kill(Row(work: work, keeper: .keepsake), seed, round)
+    try Verdict(work: work, seed: seed, template: template, round: round).check(end)
+    guard work.isWriting else { return }
+    peerRounds += 1
+    let keeper = peerRounds.isMultiple(of: 2) ? Keeper.synchronized : .userDefaults
+    try playPeer(Row(work: work, keeper: keeper), seed)
+  }
+
+  /// Copies the files of the last round to a folder that stays.
+  ///
+  /// - Returns: its path.
+  func keepFiles(of seed: UInt64) throws -> String {
+    let folder = TemporaryFolder.parent + "/killed-\(seed)"
+    if FileManager.default.fileExists(atPath: folder) {
+      try FileManager.default.removeItem(atPath: folder)
+    }
+    try FileManager.default.copyItem(atPath: template.lastRound.folder, toPath: folder)
+    return folder
+  }
+
+  private mutating func playPeer(_ row: Row, _ seed: UInt64) throws {
+    let round = try template.newRound()
+    let end = try kill(row, seed, round)
+    let (reader, output) = (Process(), Pipe())
+    reader.executableURL = URL(fileURLWithPath: Victim.product("process-probe"))
+    reader.arguments = ["read", row.work.rawValue]
+    reader.environment = ProcessInfo.processInfo.environment.merging(
+      ["XDG_CONFIG_HOME": round.folder]) { $1 }
+    reader.standardOutput = output
+    try reader.run()
+    let text = String(
+      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    reader.waitUntilExit()
+    var contents = Contents()
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: "\t", maxSplits: 1)
+      if parts.count == 2 { contents[String(parts[0])] = String(parts[1]) }
+    }
+    switch try Outcome(contents, after: end, row.work, seed) {
+    case .lost(let count): tallies[row, default: Tally()].lost += count
+    case .damaged: tallies[row, default: Tally()].damaged += 1
+    }
+  }
+
+  private mutating func kill(_ row: Row, _ seed: UInt64, _ round: Round) throws -> Victim.End {
+    let victim = Victim(row.work, row.keeper, seed, template, round)
+    let duration = try duration(row, seed)
+    var generator = SeededGenerator(seed: seed)
+    let share = Double.random(in: 0..<1, using: &generator)
+    let start = victim.givesSigns ? .zero : min(startup, duration)
+    let end = try victim.run(life: start + (duration - start) * share)
+    // The machine may have become faster.
+    if !end.isInside { durations[row] = end.duration }
+    tallies[row, default: Tally()].rounds += 1
+    tallies[row, default: Tally()].inside += end.isInside ? 1 : 0
+    tallies[row, default: Tally()].acknowledged += end.acknowledged
+    return end
+  }
+
+  private mutating func duration(_ row: Row, _ seed: UInt64) throws -> Duration {
+    if let known = durations[row] { return known }
+    let round = try template.newRound(named: "measured")
+    let end = try Victim(row.work, row.keeper, seed, template, round).run(life: nil)
+    durations[row] = end.duration
+    return end.duration
+  }
+
+  /// What was found, in Markdown.
+  var table: String {
+    let title = "| work | settings | rounds | inside | acknowledged | lost | damaged |"
+    var lines = [title, "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+    for work in Work.allCases {
+      for keeper in Keeper.allCases {
+        guard let tally = tallies[Row(work: work, keeper: keeper)] else { continue }
+        let told = work.isWriting ? "\(tally.acknowledged)" : ""
+        lines.append(
+          "| \(work.rawValue) | \(keeper.rawValue) | \(tally.rounds) | \(tally.inside) | \(told) "
+            + "| \(tally.lost) | \(tally.damaged) |")
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Keepsake
+import KeepsakeTesting
+
+/// What is killed.
+enum Work: String, CaseIterable, ExpressibleByArgument {
+  case sets, transactions, typed, merge, compaction, clone
+  case importing = "import"
+
+  /// Whether it reports each of its steps when it has returned.
+  var isWriting: Bool { [.sets, .transactions, .typed].contains(self) }
+}
+
+/// Who does it.
+enum Keeper: String, CaseIterable, ExpressibleByArgument {
+  case keepsake = "Keepsake"
+  case userDefaults = "UserDefaults"
+  /// With a call of `synchronize()` after each step.
+  case synchronized = "UserDefaults, synchronized"
+}
+
+/// What a writer does, step by step, and so what it must have left.
+struct Steps {
+  /// Without a value the key is removed.
+  typealias Change = (key: String, value: StoredValue?)
+
+  /// Of one writer.
+  static let count = 200
+  private static let typed = ["count", "name", "ratio", "tags"]
+
+  let work: Work
+  private var generator: SeededGenerator
+  private var number: Int64 = 0
+
+  init(_ work: Work, seed: UInt64) {
+    self.work = work
+    generator = SeededGenerator(seed: seed)
+  }
+
+  static func keys(_ work: Work) -> [String] {
+    work == .typed ? typed : (0..<100).map { "k\($0)" }
+  }
+
+  /// One of a transaction has several changes.
+  mutating func next() -> [Change] {
+    number += 1
+    let count = work == .transactions ? Int.random(in: 3...8, using: &generator) : 1
+    let keys = Self.keys(work).shuffled(using: &generator).prefix(count)
+    return keys.map { ($0, work == .typed ? typedValue($0) : value()) }
+  }
+
+  private mutating func value() -> StoredValue? {
+    guard Int.random(in: 0..<5, using: &generator) > 0 else { return nil }
+    let length = Int.random(in: 0..<200, using: &generator)
+    return .string("\(number) " + String(repeating: "x", count: length))
+  }
+
+  private func typedValue(_ key: String) -> StoredValue {
+    switch key {
+    case "count": .integer(number)
+    case "name": .string("name \(number)")
+    case "ratio": .real(Double(number) + 0.5)
+    default: .array([.string("tag"), .string("\(number)")])
+    }
+  }
+}
+
+/// What a keeper holds, as text.
+typealias Contents = [String: String]
+
+extension Contents {
+  mutating func apply(_ changes: [Steps.Change]) {
+    for change in changes { self[change.key] = change.value.map { "\($0)" } }
+  }
+}
