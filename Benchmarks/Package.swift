@@ -9,19 +9,20 @@ let package = Package(
   dependencies: [
     .package(name: "Keepsake", path: ".."),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
+    .target(name: "Peers"),
+    .executableTarget(name: "measure"),
     .executableTarget(
-      name: "KeepsakeBenchmarks",
+      name: "benchmark",
       dependencies: [
+        "Peers", "measure",
         .product(name: "Keepsake", package: "Keepsake"),
         .product(name: "KeepsakeInjection", package: "Keepsake"),
+        .product(name: "kvsync", package: "Keepsake"),
+        .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
-        .product(name: "Benchmark", package: "benchmark"),
-      ],
-      path: "Benchmarks/KeepsakeBenchmarks",
-      plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct TidyTests {
   private static let code = ["Sources", "Migrations"]
-  private static let everything = ["Sources", "Migrations", "Tests", "Examples"]
+  private static let everything = code + ["Tests", "Examples", "Benchmarks/Sources"]
 
   private static func lines(_ path: String) throws -> [(number: Int, text: Substring)] {
     let text = try Project.text(path)

@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// 10 MB of a Settings bundle: 100 runs per second are 1,000 MB/s.
 
-import Benchmark
 import Foundation
 @_spi(Benchmarks) import KeepsakeSettingsBundle
 
-func propertyListBenchmarks() {
-  let options = Benchmark.Configuration(
-    metrics: [.wallClock, .throughput, .peakMemoryResident], warmupIterations: 1,
-    scalingFactor: .one, maxDuration: .seconds(5))
-  let bytes = settingsFile(10_000_000)
-
-  Benchmark("plist: parse 10 MB to a tree with places", configuration: options) { _ in
-    blackHole(try PropertyListBenchmark(parsing: bytes))
+func propertyLists(_ report: Report) {
+  let bytes = settingsFile(Scale.isQuick ? 1_000_000 : 10_000_000)
+  let race = Race(seconds: 10)
+  race.enter("ours") {
+    try nanoseconds { _ in blackHole(try PropertyListBenchmark(parsing: bytes)) }
   }
-
-  Benchmark("plist: Foundation parses the same", configuration: options) { benchmark in
-    let data = Data(bytes)
-    benchmark.startMeasurement()
-    blackHole(try PropertyListSerialization.propertyList(from: data, format: nil))
+  let data = Data(bytes)
+  race.enter("Foundation's PropertyListSerialization") {
+    try nanoseconds { _ in
+      blackHole(try PropertyListSerialization.propertyList(from: data, format: nil))
+    }
   }
-
-  Benchmark("plist: the limit, a look at each byte", configuration: options) { _ in
-    blackHole(bytes.reduce(into: UInt8(0)) { $0 ^= $1 })
+  race.enter("a look at each byte") {
+    nanoseconds { _ in blackHole(bytes.reduce(into: UInt8(0)) { $0 ^= $1 }) }
   }
+  race.row(
+    "parse \(bytes.count / 1_000_000) MB of XML", "ours",
+    beside: ["Foundation's PropertyListSerialization", "a look at each byte"])
+  report.run(race)
 }
 
 /// A pane that repeats one row of each type, formatted as by Xcode.
