@@ -71,29 +71,30 @@ func containers(_ report: Report) {
   look(race, "singleton", Container.Key<Alpha>()) { $0.alpha() }
   look(race, "singleton by its protocol", Container.Key<any Greek>()) { $0.greek() }
   look(race, "singleton by its name", Container.Key<Beta>("main")) { $0.beta() }
-  look(race, "new object, three dependencies", Container.Key<Trio>()) { $0.trio() }
+  let new = "new object, three dependencies"
+  look(race, new, Container.Key<Trio>(), count: many / 10) { $0.trio() }
   report.run(race)
 }
 
 /// Rows of one look-up, by one thread and by two at once.
 private func look<Value: Sendable>(
   _ race: Race, _ name: String, _ key: Container.Key<Value>,
-  _ byHand: @escaping @Sendable (Objects) -> Value?
+  count: Int = many, _ byHand: @escaping @Sendable (Objects) -> Value?
 ) {
   let limit = "lock and dictionary: \(name)"
   race.enter(name, container) { container in
-    try nanoseconds(many) { _ in blackHole(try container.get(key)) }
+    try nanoseconds(count) { _ in blackHole(try container.get(key)) }
   }
   race.enter(limit, Objects.init) { objects in
-    nanoseconds(many) { _ in blackHole(byHand(objects)) }
+    nanoseconds(count) { _ in blackHole(byHand(objects)) }
   }
   race.row(name, name, beside: [limit])
   let two = "by two threads at once, each"
   race.enter("\(name), \(two)", container) { container in
-    try twice(2 * many) { blackHole(try container.get(key)) }
+    try twice(count) { blackHole(try container.get(key)) }
   }
   race.enter("\(limit) \(two)", Objects.init) { objects in
-    try twice(2 * many) { blackHole(byHand(objects)) }
+    try twice(count) { blackHole(byHand(objects)) }
   }
   race.row("\(name), \(two)", "\(name), \(two)", beside: ["\(limit) \(two)"])
 }

@@ -22,7 +22,6 @@ extension SettingKey where Value == Int {
   fileprivate static var count: Self { Self("count", default: 0) }
 }
 
-/// So few that a round is over before the scheduler looks for another process.
 private let many = 20_000
 private let text = Fixture.value(1)
 private let lock = "lock and dictionary"
@@ -52,16 +51,16 @@ private func readsByOne() -> Race {
   }
   let kept = SettingKey("count", default: 0)
   race.enter("kept key", settings) { settings in
-    nanoseconds(many) { _ in blackHole(settings[kept]) }
+    nanoseconds(many / 4) { _ in blackHole(settings[kept]) }
   }
   race.enter("new key", settings) { settings in
     nanoseconds(many / 4) { _ in blackHole(settings[.count]) }
   }
   race.enter("string(forKey:)", settings) { settings in
-    nanoseconds(many) { _ in blackHole(settings.string(forKey: "username")) }
+    nanoseconds(many / 2) { _ in blackHole(settings.string(forKey: "username")) }
   }
   race.enter("fields", StructuredSettings.init) { settings in
-    nanoseconds(many / 10) { _ in blackHole(settings.preferences) }
+    nanoseconds(many) { _ in blackHole(settings.preferences) }
   }
   race.enter("\(lock): Int", { LockedValues(["count": 5]) }) { values in
     nanoseconds(many) { _ in blackHole(values.get("count")) }
@@ -74,10 +73,10 @@ private func readsByOne() -> Race {
   }
   let defaults = { try FoundationDefaults.make(keys: 1) }
   race.enter("UserDefaults: Int", defaults) { defaults in
-    nanoseconds(many / 5) { _ in blackHole(defaults.integer(forKey: "count")) }
+    nanoseconds(many / 20) { _ in blackHole(defaults.integer(forKey: "count")) }
   }
   race.enter("UserDefaults: String", defaults) { defaults in
-    nanoseconds(many / 5) { _ in blackHole(defaults.string(forKey: Fixture.key(0))) }
+    nanoseconds(many / 20) { _ in blackHole(defaults.string(forKey: Fixture.key(0))) }
   }
   race.row(
     "typed read of an Int", "Int", beside: ["\(lock): Int", "UserDefaults: Int"])
@@ -92,18 +91,18 @@ private func readsByOne() -> Race {
 
 private func readsByTwo() -> Race {
   let race = Race(rounds: 25...401, seconds: 6)
-  race.enter("Int", settings) { settings in try twice(2 * many) { blackHole(settings.count) } }
+  race.enter("Int", settings) { settings in try twice(many) { blackHole(settings.count) } }
   race.enter("String", settings) { settings in
-    try twice(2 * many) { blackHole(settings.username) }
+    try twice(many) { blackHole(settings.username) }
   }
   race.enter("string(forKey:)", settings) { settings in
-    try twice(2 * many) { blackHole(settings.string(forKey: "username")) }
+    try twice(many) { blackHole(settings.string(forKey: "username")) }
   }
   race.enter("\(lock): Int", { LockedValues(["count": 5]) }) { values in
-    try twice(2 * many) { blackHole(values.get("count")) }
+    try twice(many) { blackHole(values.get("count")) }
   }
   race.enter("\(lock): String", { LockedValues(["username": text]) }) { values in
-    try twice(2 * many) { blackHole(values.get("username")) }
+    try twice(many) { blackHole(values.get("username")) }
   }
   race.row("the same Int by two threads at once, each", "Int", beside: ["\(lock): Int"])
   race.row("the same String by two threads at once, each", "String", beside: ["\(lock): String"])
@@ -154,15 +153,18 @@ private final class CachedSets: @unchecked Sendable {
 
 /// A thousand keys of so many, all of which were read before.
 private func reads(among size: Int) -> Race {
-  let race = Race(rounds: 9...101, seconds: 3, growth: .init(cost: "Reading a key", keys: size))
+  let race = Race(rounds: 9...201, seconds: 3, growth: .init(cost: "Reading a key", keys: size))
   let keys = (0..<min(size, 1_000)).map { Fixture.key($0 * 7_368_787 % size) }
-  /// The time of one read, of several passes over the keys.
-  func each(_ passes: Int, _ read: (String) throws -> String?) rethrows -> Double {
-    let time = try nanoseconds(passes) { _ in for key in keys { blackHole(try read(key)) } }
-    return time / Double(keys.count)
+  var next = 0
+  /// So many reads, of one key after the other.
+  func each(_ count: Int, _ read: (String) throws -> String?) rethrows -> Double {
+    try nanoseconds(count) { _ in
+      next = next + 1 < keys.count ? next + 1 : 0
+      blackHole(try read(keys[next]))
+    }
   }
   race.enter("Keepsake", { try BenchmarkSettings(Fixture(keys: size).copy()) }) { settings in
-    each(10) { settings.string(forKey: $0) }
+    each(10_000) { settings.string(forKey: $0) }
   }
   race.enter(
     lock,
@@ -170,19 +172,19 @@ private func reads(among size: Int) -> Race {
       LockedValues(
         Dictionary(uniqueKeysWithValues: (0..<size).map { (Fixture.key($0), Fixture.value($0)) }))
     }
-  ) { values in each(10) { values.get($0) } }
+  ) { values in each(10_000) { values.get($0) } }
   race.enter("UserDefaults", { try FoundationDefaults.make(keys: size) }) { defaults in
-    each(2) { defaults.string(forKey: $0) }
+    each(500) { defaults.string(forKey: $0) }
   }
   race.enter("SQLite, C API", { try RawSets(Fixture(keys: size).copy()) }) { sets in
-    try each(1) { try sets.get($0) }
+    try each(200) { try sets.get($0) }
   }
   race.enter("GRDB alone", { try GRDBSets(Fixture(keys: size).copy()) }) { sets in
-    try each(1) { try sets.get($0) }
+    try each(200) { try sets.get($0) }
   }
   for name in KeyValuePeer.names {
     race.enter(name, { try KeyValuePeer(name, keys: size) }) { peer in
-      each(5) { peer.get($0) }
+      each(3_000) { peer.get($0) }
     }
   }
   race.row("string(forKey:), of \(Scale.name(size)) keys", "Keepsake", beside: [lock] + others)

@@ -3,9 +3,9 @@
 import Foundation
 import Keepsake
 
-private let many = 100
+private let many = 40
 /// What is synced waits for a disk.
-private let fewer = 20
+private let fewer = 10
 private let foundation = "UserDefaults, set and synchronize()"
 
 func writes(_ report: Report) {
@@ -20,7 +20,7 @@ func writes(_ report: Report) {
 
 /// A key of its own is set by turns to two values.
 private func sets(_ name: String, _ durability: Durability, _ synchronous: String) -> Race {
-  let race = Race(rounds: 25...201, seconds: 10)
+  let race = Race(rounds: 25...401, seconds: 10)
   let isSynced = durability == .powerSafe
   let many = isSynced ? fewer : many
   let (c, grdb) = ("SQLite, C API, synchronous=\(synchronous)", "GRDB alone, \(synchronous)")
@@ -47,7 +47,7 @@ private func sets(_ name: String, _ durability: Durability, _ synchronous: Strin
       nanoseconds(many) { defaults.set(Fixture.value($0 % 2), forKey: "username") }
     }
     race.enter(names[5], { try FoundationDefaults.make(keys: 1) }) { defaults in
-      try nanoseconds(many / 10) {
+      try nanoseconds(4) {
         defaults.set(Fixture.value($0 % 2), forKey: "username")
         guard defaults.synchronize() else { throw Failure("synchronize() failed") }
       }
@@ -86,7 +86,7 @@ private func transactions() -> Race {
 }
 
 private func sets(among size: Int) -> Race {
-  let race = Race(rounds: 3...31, seconds: 4, growth: .init(cost: "Setting a key", keys: size))
+  let race = Race(rounds: 3...101, seconds: 4, growth: .init(cost: "Setting a key", keys: size))
   var round = 0
   /// Other keys in each round, each with a value that it did not have.
   func each(_ count: Int, _ set: (String, String) throws -> Void) throws -> Double {
@@ -111,7 +111,7 @@ private func sets(among size: Int) -> Race {
     }
   }
   race.enter(foundation, { try FoundationDefaults.make(keys: size) }) { defaults in
-    try each(size >= 10_000 ? 1 : 10) {
+    try each(size >= 1_000 ? 1 : 4) {
       defaults.set($1, forKey: $0)
       guard defaults.synchronize() else { throw Failure("synchronize() failed") }
     }
