@@ -27,8 +27,9 @@ struct Quoted: CustomStringConvertible {
         sink.append(String(scalar))
         continue
       }
-      // None of them is beyond 16 bits.
-      sink.append("\\u" + ("000" + String(scalar.value, radix: 16)).suffix(4))
+      for unit in String(scalar).utf16 {
+        sink.append("\\u" + ("000" + String(unit, radix: 16)).suffix(4))
+      }
     }
   }
 

@@ -112,7 +112,8 @@ struct PlistCommand: Subcommand {
   private func sayIfFlat(_ bundle: SettingsBundle) {
     guard bundle.isFlatTable else { return }
     common.output.say(
-      "\(path): it has no PreferenceSpecifiers, so it was read as a table of defaults, not as a pane")
+      "\(path): it has no PreferenceSpecifiers, "
+        + "so it was read as a table of defaults, not as a pane")
   }
 
   private static func json(_ finding: SettingsBundle.Finding) -> JSON {

@@ -54,7 +54,7 @@ import Testing
       #expect(readings.count == 50)
       for reading in readings {
         let isLocked = reading.hasPrefix("75 0 0 kvsync: seen/device: another program ")
-        #expect(reading == "0 \(Self.keys) 1 " || isLocked)
+        #expect(reading == "0 \(Self.keys) 1 " || isLocked, "\(reading)")
       }
       try folder.shell("rmdir", "seen")
     }

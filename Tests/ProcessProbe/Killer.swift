@@ -21,7 +21,7 @@ struct Killer {
 
   private let template: Template
   private var tallies: [Row: Tally] = [:]
-  /// Of the work that was done last without being killed.
+  /// How long each work takes without a kill, by what was seen last.
   private var durations: [Row: Duration] = [:]
   /// Until `kvsync` begins to work.
   private let startup: Duration
@@ -96,8 +96,8 @@ struct Killer {
     let share = Double.random(in: 0..<1, using: &generator)
     let start = victim.givesSigns ? .zero : min(startup, duration)
     let end = try victim.run(life: start + (duration - start) * share)
-    // The machine may have become faster.
-    if !end.isInside { durations[row] = end.duration }
+    // The machine may have become faster or slower: kills are to reach the end of the work too.
+    durations[row] = end.isInside ? duration * 1.1 : end.duration
     tallies[row, default: Tally()].rounds += 1
     tallies[row, default: Tally()].inside += end.isInside ? 1 : 0
     tallies[row, default: Tally()].acknowledged += end.acknowledged
