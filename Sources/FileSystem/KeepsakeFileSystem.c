@@ -80,3 +80,7 @@ const char *keepsake_register_file_system(void) {
   }
   return "keepsake";
 }
+
+void keepsake_keep_log(sqlite3 *connection, int keeps) {
+  if (connection) sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, NULL);
+}

@@ -23,6 +23,7 @@ extension Connection {
         // The line before the others names the database within the connection.
         .filter { $0 != "ok" && !$0.hasPrefix("*** in database") }
     }
+    if !problems.isEmpty { keepLog(true) }
     if problems.contains(where: Self.isReadError) { throw KeepsakeError(system: EIO, path: path) }
     return problems
   }

@@ -57,8 +57,10 @@ extension KeepsakeError {
         make(
           .corrupt, "reading it takes longer than its size can explain",
           "do not trust this file; restore a backup of it")
-      case .SQLITE_ERROR where message.contains("same text encoding"):
-        // What ATTACH says of a header that names another one, which no file of ours does.
+      case .SQLITE_ERROR
+      where ["same text encoding", "unsupported file format"].contains(where: message.contains):
+        // What ATTACH says of a header that names another encoding, and what every opening says of
+        // one with another format of the schema: no file of ours has either.
         make(.corrupt, "the file is damaged (\(message))", "restore a backup of it")
       case .SQLITE_ERROR, .SQLITE_SCHEMA:
         // The schema was checked when the file was opened: another program changes it, or this one

@@ -6,6 +6,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import KeepsakeFileSystem
 
 /// The failure of the system behind an error of SQLite's.
 struct SystemFault {
@@ -123,9 +124,23 @@ extension Connection {
   func explaining<Value>(_ body: () throws -> Value) throws -> Value {
     do {
       return try body()
-    } catch let error as DatabaseError {
-      throw KeepsakeError(error, path: path, on: handle)
+    } catch {
+      guard error is DatabaseError || error is KeepsakeError else { throw error }
+      let error = KeepsakeError(error, path: path, on: handle)
+      if error.isRefusal { keepLog(true) }
+      throw error
     }
+  }
+
+  /// Whether closing leaves the log as it is: a file that is refused stays as it was, for whoever
+  /// wants to save what is in it.
+  package func keepLog(_ keeps: Bool) { keepsake_keep_log(handle, keeps ? 1 : 0) }
+}
+
+extension KeepsakeError {
+  /// Whether the file is not one to write to.
+  fileprivate var isRefusal: Bool {
+    [.corrupt, .notKeepsake, .newerSchema, .foreignLog].contains(code)
   }
 }
 

@@ -46,6 +46,8 @@ extension Core {
       try sender.storage.checkIntegrity()
       return error
     } catch {
+      // This file is whole, as far as is known.
+      Result { () throws(KeepsakeError) in try access { $0.keepLog(false) } }.discardFailure()
       return error
     }
   }

@@ -44,7 +44,7 @@ struct MergeCommand: Subcommand {
     for name in store { try StoreOption.check(name, files[0]) }
     var options = MergeOptions(
       stores: store.isEmpty ? nil : store, maximumClockSkew: maxClockSkew, isOneWay: oneWay,
-      changeLimit: allChanges ? .max : 1000, checksIntegrity: true)
+      changeLimit: allChanges ? .max : 1000, checksIntegrity: !dryRun)
     let progress = MergeProgressLine(files)
     options.onProgress = { progress.show($0) }
     let shown = try merge(options)

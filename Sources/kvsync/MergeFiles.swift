@@ -52,12 +52,14 @@ final class MergeFiles {
     }
   }
 
-  /// Temporary copies, so that a dry run reports what a merge would do.
+  /// Temporary copies, so that a dry run reports what a merge would do. The files themselves are
+  /// checked: one that is refused keeps its log.
   func copies(in folder: TemporaryFolder) throws -> [Device] {
     try DistinctFiles.check(paths)
     return try paths.enumerated().map { place, path in
       let copy = Self.copy(place, in: folder)
       if let device = try open(place, .readOnly) {
+        try device.checkIntegrity()
         try device.backUp(to: copy)
       } else {
         try refuseFolder(of: path)

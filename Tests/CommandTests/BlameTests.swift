@@ -19,8 +19,9 @@ import Testing
       Command.find("prlimit"), [limit, try Command.kvsync.get()] + arguments, in: folder.path)
   }
 
-  /// The encoding in a form that only attaching notices; a format that only writing notices.
-  @Test(arguments: [59, 18], [["bad", "good"], ["good", "bad"]])
+  /// The encoding in a form that only attaching notices; a format that only writing notices; one
+  /// of the schema that SQLite does not know.
+  @Test(arguments: [59, 18, 47], [["bad", "good"], ["good", "bad"]])
   func aDamagedHeaderIsThatFilesFaultAndNoOtherIsTouched(
     _ offset: Int, _ order: [String]
   ) throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct DamageTests {
@@ -71,6 +72,20 @@ import Testing
     try folder.must("set", "good", "k", "newer", Moment.eleven.argument)
     try damageMiddle(folder, "bad")
     try folder.expectDamage(of: "bad", by: FileCommand.merges)
+  }
+
+  @Test(
+    arguments: [FileCommand.list, .export, .clone, .compact, .doctor] + FileCommand.merges)
+  func aDamagedFileKeepsItsLog(_ command: FileCommand) throws {
+    let folder = try Folder.furnished()
+    try large(folder, "bad")
+    try folder.crash("bad", "UPDATE entry SET value = 'late' WHERE key = 'key1'")
+    try damageMiddle(folder, "bad")
+    let before = try folder.digests("bad", "bad-wal")
+    let ending = try folder.run(command.arguments("bad"))
+    #expect([65, command == .doctor ? 1 : 65].contains(ending.code), "\(ending)")
+    #expect(try folder.digests("bad", "bad-wal") == before, "\(ending)")
+    #expect(!folder.exists("good-wal"))
   }
 
   @Test func oneBadFileOfThreeStopsTheMergeOfAll() throws {

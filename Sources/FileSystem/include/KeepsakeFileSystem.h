@@ -13,4 +13,11 @@
 /// - Returns: what an address calls it by (`vfs=`).
 const char *_Nonnull keepsake_register_file_system(void);
 
+struct sqlite3;
+
+/// Decides whether the write-ahead log stays when a connection closes, also if it is the last one,
+/// which would move it into the file and remove it. Here because Swift has no variadic functions of C.
+/// https://www.sqlite.org/c3ref/c_dbconfig_defensive.html (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)
+void keepsake_keep_log(struct sqlite3 *_Nullable connection, int keeps);
+
 #endif
