@@ -39,6 +39,11 @@ let package = Package(
     .target(
       name: "KeepsakeBundleTools", dependencies: ["KeepsakeSettingsBundle", "KeepsakeValues"],
       path: "Sources/BundleTools"),
+    // What `import` reads, whatever it is written to: so that a fuzzer needs no more.
+    .target(
+      name: "KeepsakeTransfer",
+      dependencies: ["KeepsakeBundleTools", "KeepsakeSettingsBundle", "KeepsakeValues"],
+      path: "Sources/Transfer"),
     // One SQLite file that is ours, and safe to use. It knows no keys.
     .target(
       name: "KeepsakeStorage",
@@ -74,7 +79,7 @@ let package = Package(
       name: "kvsync",
       dependencies: [
         "Keepsake", "KeepsakeValues", "KeepsakeSettingsBundle", "KeepsakeBundleTools",
-        "KeepsakeDevice", "KeepsakeSync",
+        "KeepsakeTransfer", "KeepsakeDevice", "KeepsakeSync",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/kvsync"),
@@ -151,10 +156,24 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/ProcessProbe"),
+    // What a fuzzer gives bytes to, and the program that makes them up itself.
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "KeepsakeTransfer", "KeepsakeBundleTools", "KeepsakeSettingsBundle", "KeepsakeValues",
+      ],
+      path: "Tests/FuzzTargets"),
+    .executableTarget(
+      name: "fuzz",
+      dependencies: [
+        "FuzzTargets", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/Fuzz", exclude: ["Corpus"]),
     .testTarget(
       name: "FaultTests",
       dependencies: [
-        "fault-probe", "process-probe", "kvsync", "Keepsake", "KeepsakeDevice", "TestSupport",
+        "fault-probe", "process-probe", "fuzz", "kvsync", "Keepsake", "KeepsakeDevice", "TestSupport",
       ],
       path: "Tests/FaultTests"),
     .executableTarget(

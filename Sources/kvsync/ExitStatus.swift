@@ -7,6 +7,7 @@ import ArgumentParser
 import Foundation
 import KeepsakeDevice
 import KeepsakeSettingsBundle
+import KeepsakeTransfer
 import KeepsakeValues
 
 struct ExitStatus {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import KeepsakeDevice
+import KeepsakeTransfer
 import KeepsakeValues
 
 struct ImportCommand: Subcommand {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import KeepsakeTransfer
 
 @main
 struct KVSync: ParsableCommand {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import KeepsakeBundleTools
+import KeepsakeTransfer
 import KeepsakeValues
 
 /// Which rules `plist --lint` checks.

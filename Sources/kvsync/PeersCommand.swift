@@ -3,6 +3,7 @@
 import ArgumentParser
 import KeepsakeDevice
 import KeepsakeSync
+import KeepsakeTransfer
 import KeepsakeValues
 
 struct PeersCommand: Subcommand {

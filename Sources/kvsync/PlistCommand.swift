@@ -3,6 +3,7 @@
 import ArgumentParser
 import KeepsakeBundleTools
 import KeepsakeSettingsBundle
+import KeepsakeTransfer
 import KeepsakeValues
 
 struct PlistCommand: Subcommand {
@@ -123,17 +124,5 @@ struct PlistCommand: Subcommand {
         JSON.Member("rule", .string(finding.rule)),
         JSON.Member("message", .string(finding.message)),
       ])
-  }
-}
-
-extension PropertyListLimits {
-  /// For files that the user names: far above every settings file, far below what a machine has.
-  static var generous: PropertyListLimits {
-    var limits = PropertyListLimits()
-    limits.bytes = 256 << 20
-    limits.depth = 512
-    limits.elements = 1_000_000
-    limits.textBytes = 64 << 20
-    return limits
   }
 }

@@ -3,6 +3,7 @@
 import KeepsakeBundleTools
 import KeepsakeDevice
 import KeepsakeSettingsBundle
+import KeepsakeTransfer
 import KeepsakeValues
 
 /// The values of one store as an XML property list: a dictionary of its keys.

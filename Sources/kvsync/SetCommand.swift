@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import KeepsakeDevice
+import KeepsakeTransfer
 import KeepsakeValues
 
 struct SetCommand: Subcommand {

@@ -2,6 +2,7 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeTransfer
 import KeepsakeValues
 
 /// Writes that were checked and are still to be made: in memory as long as they are few, in a

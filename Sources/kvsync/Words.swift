@@ -4,6 +4,7 @@
 
 import ArgumentParser
 import Foundation
+import KeepsakeTransfer
 import KeepsakeValues
 
 enum Words {

@@ -4,71 +4,23 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The commands that work on a device file: the rows of a table that tests fill in.
-///
-/// | what is wrong | tests |
-/// | --- | --- |
-/// | missing, foreign, empty, a folder, a pipe, a link to nowhere, newer | `BadFileTests` |
-/// | an old log in the place of a new file | `OrphanedLogTests` |
-/// | cut short, damaged pages, odd rows | `DamageTests`, `DamagedPageTests` |
-/// | read-only file or folder, with and without a log | `AccessTests`, `LiveLogTests` |
-/// | locked | `LockTests` |
-/// | the same file twice | `BadFileTests`, `UpkeepTests` for a clone |
-/// | a full disk, a full temporary folder | `FullDiskTests` |
-/// | output that nobody gets, input that is not there | `OutputTests` |
-/// | options, numbers, times; words that are not UTF-8 | `UsageTests`, `OptionTests` |
-/// | values of another type, bad lines, bad lists | `ValueTests`, `ImportTests`, `SeedTests` |
-/// | odd and long names; large values | `OddNameTests`, `LargeValueTests` |
-/// | killed | `KillTests`, `DraftTests` |
-/// | pages without end | `EndlessFileTests` |
-enum FileCommand: String, CaseIterable {
-  case get, list, export, explain, conflicts, peers, doctor, clone, diffFirst, diffLast, watch
-  case mergeOneWayFirst, mergeDryRun
-  case set, `import`, seed
-  case delete, restore, retire, repair, compact
-  case mergeFirst, mergeLast, mergeOneWayLast
-
-  /// Those that make a missing file.
-  static let makers: [FileCommand] = [.set, .import, .seed]
-  /// Those that only read it, and come to an end.
-  static let readers: [FileCommand] = [
-    .get, .list, .export, .explain, .conflicts, .peers, .doctor, .clone, .diffFirst, .diffLast,
-    .mergeOneWayFirst, .mergeDryRun,
-  ]
-  static let merges = allCases.filter { $0.rawValue.hasPrefix("merge") }
-  static let writers = allCases.filter { !readers.contains($0) && $0 != .watch }
-
-  /// The command line on a file, in a folder with `good`, `lines` and `table.plist`.
-  func arguments(_ file: String) -> [String] {
-    switch self {
-    case .get: ["get", file, "k"]
-    case .list: ["list", file, "--json"]
-    case .export: ["export", file]
-    case .explain: ["explain", file, "k"]
-    case .conflicts: ["conflicts", file]
-    case .restore: ["conflicts", file, "--restore", "1"]
-    case .peers: ["peers", file]
-    case .retire: ["peers", file, "retire", "0123456789abcdef"]
-    // Quiet, or it says which SQLite it uses.
-    case .doctor: ["doctor", file, "--quiet"]
-    case .repair: ["doctor", file, "--repair"]
-    case .clone: ["clone", file, "cloned"]
-    case .compact: ["compact", file]
-    case .diffFirst: ["diff", file, "good"]
-    case .diffLast: ["diff", "good", file, "--json"]
-    case .watch: ["watch", file]
-    case .set: ["set", file, "k", "new"]
-    case .delete: ["delete", file, "k"]
-    case .import: ["import", file, "lines"]
-    case .seed: ["seed", file, "table.plist"]
-    case .mergeFirst: ["merge", file, "good"]
-    case .mergeLast: ["merge", "good", file, "--json"]
-    case .mergeOneWayFirst: ["merge", file, "good", "--one-way"]
-    case .mergeOneWayLast: ["merge", "good", file, "--one-way"]
-    case .mergeDryRun: ["merge", "good", file, "--dry-run"]
-    }
-  }
-}
+// The commands of `FileCommand` are the rows of a table that tests fill in:
+//
+// | what is wrong | tests |
+// | --- | --- |
+// | missing, foreign, empty, a folder, a pipe, a link to nowhere, newer | `BadFileTests` |
+// | an old log in the place of a new file | `OrphanedLogTests` |
+// | cut short, damaged pages, odd rows | `DamageTests`, `DamagedPageTests` |
+// | read-only file or folder, with and without a log | `AccessTests`, `LiveLogTests` |
+// | locked | `LockTests` |
+// | the same file twice | `BadFileTests`, `UpkeepTests` for a clone |
+// | a full disk, a full temporary folder | `FullDiskTests` |
+// | output that nobody gets, input that is not there | `OutputTests` |
+// | options, numbers, times; words that are not UTF-8 | `UsageTests`, `OptionTests` |
+// | values of another type, bad lines, bad lists | `ValueTests`, `ImportTests`, `SeedTests` |
+// | odd and long names; large values | `OddNameTests`, `LargeValueTests` |
+// | killed | `KillTests`, `DraftTests` |
+// | pages without end | `EndlessFileTests` |
 
 extension Folder {
   /// A folder with a device file `good` and what the commands read.

@@ -25,6 +25,9 @@ import Testing
     "Sources/Values": ["Foundation", "FoundationEssentials"],
     "Sources/SettingsBundle": ["KeepsakeValues"],
     "Sources/BundleTools": ["KeepsakeSettingsBundle", "KeepsakeValues"],
+    "Sources/Transfer": [
+      "KeepsakeBundleTools", "KeepsakeSettingsBundle", "KeepsakeValues", "Foundation",
+    ],
     "Sources/Storage": [
       "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeForks",
       "KeepsakeFileSystem", "GRDB", "GRDBSQLite", "Foundation",
@@ -42,7 +45,7 @@ import Testing
     ],
     "Sources/kvsync": [
       "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
-      "KeepsakeBundleTools", "ArgumentParser", "Foundation",
+      "KeepsakeBundleTools", "KeepsakeTransfer", "ArgumentParser", "Foundation",
     ],
   ]
   private static let swiftsOwn: Set<String> = [

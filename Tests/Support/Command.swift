@@ -41,18 +41,16 @@ public enum Command {
     }
   }
 
-  /// Longer than any of these may run.
-  private static let patience = DispatchTimeInterval.seconds(60)
-
   /// Runs a program to its end.
   ///
   /// - Parameters:
   ///   - program: its absolute path.
   ///   - stdin: a file to read from; nil for an empty input.
   ///   - life: seconds until it is killed, if it still runs then.
+  ///   - patience: seconds that it may run; longer than any of these needs.
   public static func run(
     _ program: String, _ arguments: [String], in folder: String = "/", stdin: String? = nil,
-    life: TimeInterval? = nil
+    life: TimeInterval? = nil, patience: Int = 60
   ) throws -> Ending {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
@@ -68,7 +66,7 @@ public enum Command {
     try process.run()
     let id = process.processIdentifier
     let watchdog = DispatchWorkItem { kill(id, SIGKILL) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: watchdog)
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(patience), execute: watchdog)
     // Both at once: a program that fills one pipe while we wait on the other would never end.
     out.startReading()
     error.startReading()

@@ -8,15 +8,15 @@
 // - A value that this version cannot read is `"type":"opaque"`, with the number of its type in
 //   `"tag"`.
 
-import KeepsakeValues
+package import KeepsakeValues
 
-struct TransferLine {
-  let store: String
-  let key: String
+package struct TransferLine {
+  package let store: String
+  package let key: String
   /// A tombstone is a deletion.
-  let content: TaggedCell
+  package let content: TaggedCell
   /// The clock for this line, in milliseconds since 1970.
-  let time: Int64?
+  package let time: Int64?
 }
 
 /// What is wrong with a line; what to do.
@@ -24,39 +24,6 @@ struct LineError: Error {
   let message: String
 
   init(_ message: String) { self.message = message }
-}
-
-// MARK: - Writing
-
-extension TransferLine {
-  static func json(_ entry: Entry) throws -> JSON {
-    let address = [
-      JSON.Member("store", .string(entry.address.store.string)),
-      JSON.Member("key", .string(entry.address.key.string)),
-    ]
-    let content =
-      try entry.content.undecoded.map(members) ?? [JSON.Member("deleted", .boolean(true))]
-    let time = JSON.Member("at", Shown.time(entry.timestamp.date))
-    return .object(address + content + [time])
-  }
-
-  private static func members(_ value: UndecodedValue) throws -> [JSON.Member] {
-    let type = JSON.Member("type", .string(value.kind.rawValue))
-    switch value {
-    case .container(let text):
-      return [type, JSON.Member("value", .container(text, isShown: false))]
-    case .decoded(.date(let date)):
-      let shown = JSON.Member("value", try JSON(showing: value))
-      let seconds = try JSON(showing: .real(date.timeIntervalSinceReferenceDate))
-      return shown.value == seconds
-        ? [type, shown] : [type, shown, JSON.Member("seconds", seconds)]
-    case .decoded(.opaque(let opaque)):
-      return [
-        type, JSON.Member("tag", .integer(opaque.tag)), JSON.Member("value", try opaque.json),
-      ]
-    case .decoded: return [type, JSON.Member("value", try JSON(showing: value))]
-    }
-  }
 }
 
 // MARK: - Reading

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeBundleTools
-import KeepsakeDevice
 import KeepsakeSettingsBundle
 import KeepsakeValues
 
 /// What an input to import says, checked whole before anything is written.
-struct ImportFile {
+package struct ImportFile {
   let input: ImportInput
-  /// The store of lines that name none.
-  let store: String
+  private let store: String
+
+  /// - Parameter store: of lines that name none.
+  package init(input: ImportInput, store: String) {
+    self.input = input
+    self.store = store
+  }
 
   /// Calls `body` for each write, in the order of the input.
-  func forEachWrite(_ body: (TransferLine) throws -> Void) throws {
+  package func forEachWrite(_ body: (TransferLine) throws -> Void) throws {
     let head = try input.head()
     if PropertyList.isBinary(head) { return try forEach(memberOf: whole(), body) }
     if try isWide(head) {

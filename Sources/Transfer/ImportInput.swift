@@ -3,46 +3,26 @@
 // What is imported, read piece by piece: a file, a pipe or a device, to its end, whatever its size
 // claims to be.
 
-import Foundation
-import KeepsakeDevice
-import KeepsakeSettingsBundle
+package import Foundation
 
 /// The bytes of an input, one after the other, and the part of them that is being gathered.
-final class ImportInput {
-  /// For messages.
+package final class ImportInput {
   let name: String
-  private let handle: FileHandle
+  private let maximumPart: Int
+  private let read: (Int) throws -> Data?
   private var chunk = Data()
   private var place = 0
   /// What was gathered last.
   private(set) var part: [UInt8] = []
 
-  /// Bytes of a line, or of an element of an array: room for every value that is not nearly all
-  /// control characters.
-  static let maximumPart = 2 * EntrySize.maximumValue
-
-  init(_ path: String) throws {
-    name = path == "-" ? "(standard input)" : path
-    if path != "-" {
-      var isFolder: ObjCBool = false
-      guard try FileID(of: path) != nil,
-        FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-      else {
-        throw Self.fail(.missing, name, "there is no such file; check the path")
-      }
-      if isFolder.boolValue { throw Self.fail(.data, name, "this is a folder; name a file") }
-    }
-    let handle = path == "-" ? .standardInput : FileHandle(forReadingAtPath: path)
-    guard let handle else {
-      throw Self.fail(.unreadable, name, "the file cannot be read; check its permissions")
-    }
-    self.handle = handle
-  }
-
-  private static func fail(
-    _ kind: InputError.Kind, _ name: String, _ message: String
-  ) -> InputError {
-    InputError(kind: kind, message: "\(name): \(message)")
+  /// - Parameters:
+  ///   - name: for messages.
+  ///   - maximumPart: bytes of a line, or of an element of an array, at most.
+  ///   - read: gives up to so many bytes, and nil or none at the end.
+  package init(name: String, maximumPart: Int, read: @escaping (Int) throws -> Data?) {
+    self.name = name
+    self.maximumPart = maximumPart
+    self.read = read
   }
 
   static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -58,9 +38,12 @@ final class ImportInput {
   func head() throws -> [UInt8] {
     if place == chunk.count { try refill() }
     var start = chunk
-    while start.count < 1 << 24, Self.first(chunk) == nil, !chunk.isEmpty {
+    var hasContent = Self.first(chunk) != nil
+    // A pipe may give less than what tells the formats from each other.
+    while start.count < 16 || !hasContent && start.count < 1 << 24, !chunk.isEmpty {
       try refill()
       start += chunk
+      hasContent = hasContent || Self.first(chunk) != nil
     }
     chunk = start
     return [UInt8](chunk[place...])
@@ -70,9 +53,10 @@ final class ImportInput {
     do {
       place = 0
       // Fewer bytes than that are no end: a pipe gives what it has.
-      chunk = try handle.read(upToCount: 1 << 16) ?? Data()
+      chunk = try read(1 << 16) ?? Data()
     } catch {
-      throw Self.fail(.broken, name, "it cannot be read; check where it comes from")
+      throw InputError(
+        kind: .broken, message: "\(name): it cannot be read; check where it comes from")
     }
   }
 
@@ -110,10 +94,10 @@ final class ImportInput {
       let length = rest.withUnsafeBytes { end($0.bindMemory(to: UInt8.self)) }
       part += rest.prefix(length ?? rest.count)
       place += length ?? rest.count
-      guard part.count <= Self.maximumPart else {
+      guard part.count <= maximumPart else {
         throw InputError(
           kind: .data,
-          message: "\(name):\(line): this is longer than \(Self.maximumPart) bytes;"
+          message: "\(name):\(line): this is longer than \(maximumPart) bytes;"
             + " keep what is so large in a file of its own")
       }
       if length != nil { return true }

@@ -1,0 +1,1 @@
+UPDATE entry SET tag = 7, value = '[1,';

@@ -1,0 +1,1 @@
+UPDATE OR REPLACE entry SET lseq = -lseq;

@@ -1,0 +1,1 @@
+UPDATE entry SET tag = 5, value = 1e300;

@@ -1,0 +1,1 @@
+UPDATE entry SET tag = 2, value = 'text';

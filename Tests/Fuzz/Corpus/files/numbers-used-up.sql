@@ -1,0 +1,1 @@
+UPDATE replica SET lseq = 9223372036854775807;

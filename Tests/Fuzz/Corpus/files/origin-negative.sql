@@ -1,0 +1,1 @@
+UPDATE entry SET origin = -1;

@@ -1,0 +1,1 @@
+CREATE TABLE more (a CHECK (a > 0)); INSERT INTO more VALUES (1);

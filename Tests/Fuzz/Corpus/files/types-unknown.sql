@@ -1,0 +1,1 @@
+UPDATE entry SET tag = 99 WHERE key = 'k';

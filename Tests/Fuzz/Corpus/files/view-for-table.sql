@@ -1,0 +1,1 @@
+PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'view' WHERE name = 'entry';

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import TestSupport
+
+/// Makes mutants of the arena's device file.
+struct Source {
+  private let arena: Arena
+  private let schema: Schema
+  /// The file, and a log with commits that it does not have.
+  private let logged: [String: Data]
+
+  init(_ arena: Arena) throws {
+    self.arena = arena
+    let path = arena.path + "/base"
+    try arena.whole.write(to: URL(fileURLWithPath: path))
+    schema = try DatabaseQueue(path: path).read(Schema.init)
+    logged = try Self.withLog(path)
+  }
+
+  /// Another process reads the files: this one has the connection that keeps the log.
+  private static func withLog(_ path: String) throws -> [String: Data] {
+    let queue = try DatabaseQueue(path: path)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+      try database.execute(
+        sql: """
+          UPDATE entry SET value = value || ' late' WHERE tag = 1 AND key < 'key3';
+          DELETE FROM entry WHERE key = 'key8';
+          """)
+    }
+    var files: [String: Data] = [:]
+    for suffix in ["", "-wal"] {
+      _ = try Command.run(Command.find("cp"), [path + suffix, path + ".copy" + suffix])
+      files[suffix] = try Data(contentsOf: URL(fileURLWithPath: path + ".copy" + suffix))
+    }
+    try queue.close()
+    return files
+  }
+
+  func mutant(_ seed: UInt64) -> Mutant {
+    var generator = SeededGenerator(seed: seed)
+    let hasLog = Int.random(in: 0..<4, using: &generator) == 0
+    let files = hasLog ? logged : ["": arena.whole]
+    let count = Int.random(in: 1...3, using: &generator)
+    // Statements would apply the log.
+    if !hasLog, Int.random(in: 0..<3, using: &generator) > 0 {
+      let statements = schema.statements(count, using: &generator)
+      return Mutant(hasLog: false, changes: statements.map(Mutant.Change.statement))
+    }
+    return Mutant(
+      hasLog: hasLog,
+      changes: (0..<count).map { _ in Damage.random(of: files, using: &generator) })
+  }
+
+  /// What it does to the files, by what follows their name.
+  func files(of mutant: Mutant) throws -> [String: Data] {
+    var files = mutant.hasLog ? logged : ["": arena.whole]
+    var statements: [String] = []
+    for change in mutant.changes {
+      if case .statement(let sql) = change { statements.append(sql) } else {
+        Damage.apply(change, to: &files)
+      }
+    }
+    if !statements.isEmpty { files[""] = try edited(by: statements) }
+    return files
+  }
+
+  /// The file after statements; those that SQLite refuses are left out.
+  private func edited(by statements: [String]) throws -> Data {
+    let path = arena.path + "/edited"
+    try arena.whole.write(to: URL(fileURLWithPath: path))
+    let queue = try DatabaseQueue(path: path)
+    try queue.writeWithoutTransaction { database in
+      let easy = "PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON"
+      for sql in [easy] + statements {
+        do {
+          try database.execute(sql: sql)
+        } catch is DatabaseError {}
+        if database.isInsideTransaction { try database.execute(sql: "ROLLBACK") }
+      }
+    }
+    try queue.close()
+    return try Data(contentsOf: URL(fileURLWithPath: path))
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A reader of bytes that anybody may have written.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+  case plist, json, lines
+
+  /// Reads the bytes, and looks for what must not be: besides what traps or does not end, an answer
+  /// that contradicts another one.
+  package func take(_ bytes: [UInt8]) throws(Finding) {
+    switch self {
+    case .plist: try readPropertyList(bytes)
+    case .json: try readJSON(bytes)
+    case .lines: try readLines(bytes)
+    }
+  }
+}
+
+/// What must not be.
+package struct Finding: Error, CustomStringConvertible {
+  package let description: String
+}
+
+/// Throws unless `condition` holds.
+func demand(_ condition: Bool, _ description: @autoclosure () -> String) throws(Finding) {
+  if !condition { throw Finding(description: description()) }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where commands meet device files that no device has written.
+
+public import Foundation
+
+/// What a command must not do.
+public struct Harm: Error, CustomStringConvertible {
+  public let description: String
+}
+
+/// A folder with `good`, which is whole, and with `bad`, which is written anew for each command.
+public final class Arena {
+  public let path: String
+  /// A device file with something in every table.
+  public let whole: Data
+  private let good: Data
+  private let program: String
+
+  /// Kilobytes of address space, several times what any command needs for these files; and seconds.
+  private static let (memory, patience) = (1_500_000, 20)
+  private static let now = "--at=2026-11-20T12:00:00Z"
+
+  public var pageCount: Int { whole.count / PageDamage.size }
+
+  /// - Throws: `Harm` when the files cannot be made.
+  public init() throws {
+    path = FileManager.default.temporaryDirectory.path + "/arena-" + UUID().uuidString
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: false)
+    program = try Command.kvsync.get()
+    (whole, good) = try Self.furnish(path, program)
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      FileHandle.standardError.write(Data("\(path) cannot be removed: \(error)\n".utf8))
+    }
+  }
+
+  private static func furnish(_ path: String, _ program: String) throws -> (Data, Data) {
+    func url(_ name: String) -> URL { URL(fileURLWithPath: "\(path)/\(name)") }
+    func must(_ program: String, _ words: String...) throws {
+      let ending = try Command.run(program, words, in: path)
+      guard ending.code == 0 else { throw Harm(description: "\(words) \(ending)") }
+    }
+    func kvsync(_ words: String..., hour: Int = 10) throws {
+      let ending = try Command.run(
+        program, words + ["--at=2026-11-20T\(hour):00:00Z"], in: path)
+      guard ending.code == 0 else { throw Harm(description: "\(words) \(ending)") }
+    }
+    let lines = (0..<60).map {
+      let value = String(repeating: "x", count: $0 == 30 ? 2500 : $0 % 40)
+      return #"{"key":"key\#($0)","type":"string","value":"\#(value)"}"#
+    }
+    try Data(lines.joined(separator: "\n").utf8).write(to: url("many"))
+    try Data(#"{"key":"k","type":"integer","value":1}"#.utf8).write(to: url("lines"))
+    let table = "<plist version=\"1.0\"><dict><key>theme</key><string>light</string></dict></plist>"
+    try Data(table.utf8).write(to: url("table.plist"))
+    try kvsync("set", "good", "k", "v")
+    try kvsync("import", "bad", "many")
+    for (number, value) in typed.enumerated() {
+      try kvsync("set", "bad", "typed\(number)", "--type", value.0, value.1)
+    }
+    try kvsync("delete", "bad", "key7")
+    try kvsync("set", "bad", "k", "bad")
+    try kvsync("seed", "bad", "table.plist")
+    try kvsync("merge", "bad", "good")
+    try kvsync("set", "good", "k", "newer", hour: 11)
+    // What `FileCommand.restore` and `.retire` work on, and what is rare.
+    try must(
+      Command.find("sqlite3"), "bad",
+      """
+      INSERT INTO peer (peer, store) VALUES (0x0123456789abcdef, 'cloud');
+      INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
+        winner_tag, winner_hlc, winner_origin, at)
+      VALUES ('cloud', 'k', 1, 'lost', 1, 1, 1, 2, 2, 3);
+      INSERT INTO held VALUES ('cloud', 'h', 1, 'x', 1 << 62, 5, 0);
+      INSERT INTO superseded VALUES (9, 1 << 40);
+      INSERT INTO void VALUES (11, 1 << 40);
+      INSERT INTO grave SELECT 'cloud', 'buried', 1 << 40, id, 1 FROM replica;
+      PRAGMA wal_checkpoint(TRUNCATE);
+      """)
+    return (try Data(contentsOf: url("bad")), try Data(contentsOf: url("good")))
+  }
+
+  private static let typed = [
+    ("integer", "5"), ("real", "0.5"), ("boolean", "true"), ("data", "AAEC"),
+    ("date", "2026-01-01T00:00:00Z"), ("json", "[1,\"a\"]"), ("json", "{\"a\":[true]}"),
+  ]
+
+  private func url(_ name: String) -> URL { URL(fileURLWithPath: "\(path)/\(name)") }
+
+  /// Runs the command line, within limits of memory and time.
+  public func run(_ words: [String], life: TimeInterval? = nil) throws -> Ending {
+    let limited = "ulimit -v \(Self.memory) 2> /dev/null; exec \"$0\" \"$@\""
+    return try Command.run(
+      "/bin/sh", ["-c", limited, program] + words, in: path, life: life, patience: Self.patience)
+  }
+
+  /// Runs a command on `bad`, and looks for an answer or a refusal, and for no harm to other files.
+  ///
+  /// - Parameters:
+  ///   - files: `bad` and what is beside it, by what follows that name.
+  ///   - story: what was done to them.
+  /// - Throws: `Harm` for anything else.
+  public func meet(
+    _ files: [String: Data], _ command: FileCommand, _ story: @autoclosure () -> String
+  ) throws {
+    try reset(to: files)
+    // It goes on where the damage is out of its way.
+    let watches = command == .watch
+    let ending = try run(
+      command.arguments("bad") + (watches ? [] : ["--busy-timeout", "50ms", Self.now]),
+      life: watches ? 0.2 : nil)
+    func demand(_ holds: Bool, _ what: String) throws {
+      if !holds { throw Harm(description: "\(story())\n\(command): \(what) \(ending)") }
+    }
+    let changesOther = FileCommand.merges.contains(command) && command != .mergeDryRun
+    let isKilledWatch = watches && ending.code == 128 + SIGKILL
+    switch ending.code {
+    case 0: break
+    case 1: try demand(command.mayAnswerNo, "answers \"no\"")
+    case 64 where command.mayNameNothing, 65:
+      let lines = ending.stderr.split(separator: "\n", omittingEmptySubsequences: false)
+        .filter { $0 != "kvsync: bad: watching; interrupt to stop" }
+      let isOneLine = lines.count == 2 && lines[1] == ""
+      try demand(isOneLine && lines[0].hasPrefix("kvsync: bad: "), "a refusal in one line")
+      try demand(lines[0].contains("; "), "a refusal says what to do")
+      try demand(ending.stdout == "" || watches, "a refusal prints nothing else")
+      try demand(!isThere("cloned"), "a refused file is not cloned")
+      for (suffix, bytes) in files where suffix != "-shm" {
+        let same = try isThere("bad" + suffix) && Data(contentsOf: url("bad" + suffix)) == bytes
+        try demand(same, "a refused file stays as it was: bad\(suffix)")
+      }
+    default: try demand(isKilledWatch, "ends by \(ending.code)")
+    }
+    if ending.code == 0, changesOther || command == .clone {
+      try demand(isInOrder("bad"), "what it worked on is in order")
+      try demand(isInOrder(command == .clone ? "cloned" : "good"), "what it wrote is in order")
+    }
+    if ending.code != 0 || !changesOther {
+      try demand(Data(contentsOf: url("good")) == good, "the other file stays as it was")
+    }
+    let left = try FileManager.default.contentsOfDirectory(atPath: path).filter {
+      $0.contains(".new-")
+    }
+    try demand(left == [] || isKilledWatch, "leaves \(left)")
+  }
+
+  private func isThere(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: "\(path)/\(name)")
+  }
+
+  /// Whether SQLite's own shell finds a file in order.
+  private func isInOrder(_ file: String) throws -> Bool {
+    let shell = try Command.find("sqlite3")
+    let ending = try Command.run(shell, [file, "PRAGMA integrity_check"], in: path)
+    return ending.code == 0 && ending.stdout == "ok\n"
+  }
+
+  private func reset(to files: [String: Data]) throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: path)
+    where !["good", "lines", "table.plist"].contains(name) {
+      try FileManager.default.removeItem(at: url(name))
+    }
+    for (suffix, bytes) in files { try bytes.write(to: url("bad" + suffix)) }
+    try good.write(to: url("good"))
+  }
+}
