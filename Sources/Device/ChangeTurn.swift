@@ -9,23 +9,22 @@ import Synchronization
 /// still there. So a thread that has the turn takes no second one, one that has waited as long as a
 /// setter may goes on without, and the turn may end on another thread.
 ///
-/// Observers of the write run when the turn is over, so they may wait for a thread that takes one.
+/// Observers of what its thread writes run when the turn is over: they may wait for a thread that
+/// takes one.
 package final class ChangeTurn: Sendable {
   private let free = DispatchSemaphore(value: 1)
   /// The thread whose turn it is; 0 for none.
   private let owner = Atomic<UInt>(0)
-  /// The thread that makes the write which its turn was for; 0 for none.
-  private let writer = Atomic<UInt>(0)
 
-  /// Whether this thread makes the write that its turn was for.
-  var isWriting: Bool { writer.load(ordering: .relaxed) == currentThread }
+  /// Whether this thread has the turn.
+  var isOurs: Bool { owner.load(ordering: .relaxed) == currentThread }
 
   /// - Parameters:
   ///   - isAlone: whether no other connection can write, so that no turn is needed.
   ///   - limit: how long to wait for it.
   /// - Returns: what is to be ended; nil without a turn.
   package func begin(unless isAlone: Bool, waiting limit: Duration) -> ChangeTurn? {
-    guard !isAlone, owner.load(ordering: .relaxed) != currentThread,
+    guard !isAlone, !isOurs,
       free.wait(timeout: .now() + limit.seconds) == .success
     else { return nil }
     owner.store(currentThread, ordering: .relaxed)
@@ -34,9 +33,8 @@ package final class ChangeTurn: Sendable {
 
   /// Makes the write that the turn was for, and ends the turn.
   package func end(_ write: () -> Void) {
-    writer.store(currentThread, ordering: .relaxed)
+    owner.store(currentThread, ordering: .relaxed)
     write()
-    writer.store(0, ordering: .relaxed)
     owner.store(0, ordering: .relaxed)
     free.signal()
   }

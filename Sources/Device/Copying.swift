@@ -41,7 +41,8 @@ extension Device {
       try prepare(copy)
       try copy.core.storage.emptyLog()
     } catch {
-      throw error.at(draft.target)
+      // What is wrong with a copy is wrong with what was copied.
+      throw error.at(error.isRefusal ? self.path : draft.target)
     }
   }
 }

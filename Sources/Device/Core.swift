@@ -88,8 +88,12 @@ package final class Core: Sendable {
         cure: "open it for writing")
     }
     var isOutermost = false
+    var reports: [() -> Void] = []
     // Observers are notified of what others committed before even when this fails.
-    defer { if isOutermost { shared.tellObservers() } }
+    defer {
+      for report in reports { report() }
+      if isOutermost { shared.tellObservers() }
+    }
     let (value, needsBarrier) = try access { connection in
       if versions.isInOurTransaction || connection.isInTransaction {
         if let ending = session.ending { throw ending }
@@ -97,6 +101,7 @@ package final class Core: Sendable {
         return (try join(connection, savepoint: savepoint, body), false)
       }
       isOutermost = true
+      defer { reports = session.takeReports() }
       storage.busyHandler.limit(to: limit)
       defer { storage.busyHandler.limit(to: nil) }
       if durability != session.durability {

@@ -17,13 +17,20 @@ extension Core {
     do {
       value = try body()
     } catch {
-      unthrown.first?.report()
+      if let first = unthrown.first { afterTransaction(first.report) }
       throw error
     }
     guard let first = unthrown.first else { return value }
     // What has ended the whole transaction is why everything after it failed.
     if let ending = session.ending { throw KeepsakeError(ending, path: location.path) }
     throw first.error
+  }
+
+  /// Calls what may write when this thread's transaction is over: within, its writes would be
+  /// taken back with those that failed.
+  package func afterTransaction(_ report: @escaping () -> Void) {
+    guard versions.isInOurTransaction else { return report() }
+    session.report(later: report)
   }
 
   /// Leaves a failure to the transaction of this thread, which is going to throw the first of them.

@@ -18,7 +18,7 @@ package final class SharedState: Sendable {
   package func tellObservers() {
     Lease.afterwards(self) { [self] in
       // Who ends the turn tells them.
-      if !changes.isWriting { feed.observers.deliver() }
+      if !changes.isOurs { feed.observers.deliver() }
     }
   }
 

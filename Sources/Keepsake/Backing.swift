@@ -114,6 +114,7 @@ final class Backing: Sendable {
   }
 
   func valuesAndDefaults() throws(KeepsakeError) -> [ByteText: StoredValue] {
+    tracking?.everything.access()
     let defaults = declared.load()?.value.compactMapValues { $0.encoded.value } ?? [:]
     return try layers.values().merging(defaults) { upper, _ in upper }
   }
@@ -145,7 +146,9 @@ final class Backing: Sendable {
     do throws(KeepsakeError) {
       try device.write([write], durability: durability, waiting: limit)
     } catch {
-      if error.code == .quotaExceeded { refusals.report(key) }
+      if error.code == .quotaExceeded {
+        device.core.afterTransaction { [refusals] in refusals.report(key) }
+      }
       throw error
     }
   }

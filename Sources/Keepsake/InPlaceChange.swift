@@ -44,21 +44,26 @@ struct InPlaceChange<Value> {
   ///
   /// - Parameter replacements: what is to be stored instead of what was read.
   func end(_ replacements: (Reading) throws -> [Replacement]) {
-    guard let turn else { return finish(replacements) }
-    turn.end { finish(replacements) }
-    core.shared.tellObservers()
-  }
-
-  private func finish(_ replacements: (Reading) throws -> [Replacement]) {
-    var key = key
-    do {
-      switch read {
-      case .success(let read): try replace(replacements(read)) { key = $0 }
-      case .failure(let error): throw backing.failure(.write, error, key: key)
+    var failure: (key: String, cause: any Error)?
+    func finish() {
+      var key = key
+      do {
+        switch read {
+        case .success(let read): try replace(replacements(read)) { key = $0 }
+        case .failure(let error): throw backing.failure(.write, error, key: key)
+        }
+      } catch {
+        failure = (key, error)
       }
-    } catch {
-      backing.reportWrite(key, error)
     }
+    if let turn {
+      turn.end(finish)
+      core.shared.tellObservers()
+    } else {
+      finish()
+    }
+    // Without the turn: who hears of it may write.
+    if let failure { backing.reportWrite(failure.key, failure.cause) }
   }
 
   private func replace(_ replacements: [Replacement], writing: (String) -> Void) throws {

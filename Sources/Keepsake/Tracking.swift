@@ -21,6 +21,12 @@ final class TrackedKey: Observable, Sendable {
 
 /// The tracked keys of one store.
 final class Tracking: Sendable {
+  /// A caller that reads ever new keys must not fill the memory.
+  private static let limit = 10_000
+
+  /// For whoever reads all keys, and for single ones beyond the limit.
+  let everything = TrackedKey()
+
   private struct State {
     var keys: [KeyFilter: TrackedKey] = [:]
     var byName: [ByteText: [TrackedKey]] = [:]
@@ -33,6 +39,7 @@ final class Tracking: Sendable {
     let filter = KeyFilter.keys(names)
     return state.withLock { state in
       if let key = state.keys[filter] { return key }
+      guard state.keys.count < Self.limit else { return everything }
       let key = TrackedKey()
       state.keys[filter] = key
       for name in names { state.byName[ByteText(name), default: []].append(key) }
@@ -47,5 +54,6 @@ final class Tracking: Sendable {
     var told: Set<ObjectIdentifier> = []
     // Without the lock: a notified observer reads again, and may track.
     for key in changed where told.insert(ObjectIdentifier(key)).inserted { key.didChange() }
+    everything.didChange()
   }
 }

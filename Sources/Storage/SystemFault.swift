@@ -139,7 +139,7 @@ extension Connection {
 
 extension KeepsakeError {
   /// Whether the file is not one to write to.
-  fileprivate var isRefusal: Bool {
+  package var isRefusal: Bool {
     [.corrupt, .notKeepsake, .newerSchema, .foreignLog].contains(code)
   }
 }

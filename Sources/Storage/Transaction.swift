@@ -39,6 +39,8 @@ extension Connection {
       ? ("SAVEPOINT part", "RELEASE part", ["ROLLBACK TO part", "RELEASE part"])
       : (kind.rawValue, "COMMIT", ["ROLLBACK"])
     let origin = Origin()
+    // Prepared before it is needed: to roll back must not fail for want of memory.
+    for sql in rollBack { _ = try database.cachedStatement(sql: sql) }
     try run(begin)
     do {
       let value = try body(self)

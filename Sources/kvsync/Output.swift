@@ -109,6 +109,9 @@ extension Unicode.Scalar {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
     case .format where value != 0x200C && value != 0x200D: properties.isDefaultIgnorableCodePoint
+    // What selects a form of the character before it is seen by that.
+    case .nonspacingMark, .otherLetter:
+      properties.isDefaultIgnorableCodePoint && !properties.isVariationSelector
     default: properties.isBidiControl
     }
   }

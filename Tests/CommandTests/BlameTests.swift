@@ -61,6 +61,7 @@ import Testing
       try folder.expect("set", "good", "k", "new", says: complaint, code: 65)
       try folder.expect("get", "good", "k", prints: "v\n")
     }
+    try folder.expect("clone", "good", "new", says: complaint, code: 65)
   }
 
   /// Its CHECK takes hours, and SQLite's own check of the file would evaluate it.

@@ -144,4 +144,25 @@ private final class Listener: Sendable {
     }
     #expect(gone == nil && !device.hasObservers)
   }
+
+  /// What it writes must not be taken back with what was refused.
+  @Test(arguments: [false, true])
+  func whoHearsOfARefusalMayMakeRoom(isInTransaction: Bool) throws {
+    let limits = StoreLimits(totalBytes: 100, keyCount: 3, valueBytes: 100, keyBytes: 10)
+    let store = try Shared(on: device, limits: limits)
+    store["old"] = "value"
+    store.theme = "x"
+    let token = center.addObserver(
+      forName: Shared.didChangeExternallyNotification, object: store, queue: nil
+    ) { [weak store] _ in store?.removeObject(forKey: "old") }
+    store.postNotifications(to: center)
+    let long = String(repeating: "v", count: 101)
+    if isInTransaction {
+      #expect(throws: (any Error).self) { try store.transaction { store.theme = long } }
+    } else {
+      store.theme += long
+    }
+    #expect(store["old"] == nil && store.theme == "x")
+    center.removeObserver(token)
+  }
 }

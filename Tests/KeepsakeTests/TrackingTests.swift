@@ -51,6 +51,22 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     }
   }
 
+  @Test func whoReadsAllKeysIsToldOfEach() throws {
+    let store = try Tracked(on: device)
+    let told = track { _ = store.dictionaryRepresentation() }
+    store["any"] = 1
+    #expect(told() == 1)
+  }
+
+  /// What is kept of them has an end: those beyond it are told of any change.
+  @Test func everNewKeysAreTrackedToo() throws {
+    let store = try Tracked(on: device)
+    for number in 0..<10_100 { _ = store.string(forKey: "key \(number)") }
+    let told = track { _ = store.string(forKey: "key 10099") }
+    store["key 1"] = "new"
+    #expect(told() == 1)
+  }
+
   @Test func anObserverReadsTheNewValue() throws {
     let store = try Tracked(on: device)
     let seen = Mutex<[String]>([])
