@@ -17,7 +17,7 @@ struct Power: ParsableCommand {
   var seed: UInt64?
 
   @Option(help: "How many cuts.")
-  var cuts = 1000
+  var cuts = 10_000
 
   @Option(help: "Stop after so many minutes.")
   var minutes: Double?

@@ -204,6 +204,30 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     session.cancel()
   }
 
+  /// Each takes the conflict over from the other once, and not again as long as nothing is written;
+  /// meanwhile what is in its own log is tried at each exchange, of which there are about five.
+  @Test func twoResolversThatFailComeToRest() throws {
+    struct Undecided: Error {}
+    disagree(["mine"], ["theirs"])
+    try device.merge(with: there)
+    let tries = Collected<Int>()
+    let tokens = [settings, theirs].enumerated().map { place, settings in
+      settings.resolveConflicts { _ in
+        tries.append([place])
+        throw Undecided()
+      }
+    }
+    let session = SyncSession(device, there) { Issue.record($0) }
+    #expect(tries.wait { Set($0).count == 2 })
+    // What one begins may begin something at the other.
+    for device in [device, there, device, there] {
+      #expect(device.core.shared.pending.wait(seconds: 30))
+    }
+    #expect(tries.sets.count <= 20, "\(tries.sets.count)")
+    session.cancel()
+    tokens.forEach { $0.cancel() }
+  }
+
   /// Its first merge finds nothing to write, so that no commit wakes the resolver.
   @Test func aSessionThatBeginsLaterBringsThePartnersConflicts() throws {
     disagree(["mine"], ["theirs"])

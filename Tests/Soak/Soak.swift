@@ -15,7 +15,8 @@ struct Soak: ParsableCommand {
       Each is compared with an oracle. The first that fails is made smaller, and printed as a \
       script for --replay; then this exits with 1. Progress goes to stderr.
 
-      Scripts/soak kills plays other rounds: processes are killed in the middle of their work.
+      Scripts/soak kills plays other rounds: processes are killed in the middle of their work. \
+      Scripts/soak power lets the power go, 10,000 times.
       """)
 
   @Option(help: "The first history; the same seed gives the same histories. (default: random)")
