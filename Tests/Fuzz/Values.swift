@@ -34,7 +34,7 @@ enum Values {
   ]
 
   /// More than any device accepts: seldom, because they take long to write.
-  private static let huge = ["zeroblob(70000000)", "hex(zeroblob(35000000))"]
+  private static let huge = ["zeroblob(80000000)", "hex(zeroblob(40000000))"]
 
   static func random(
     _ column: String, _ table: String, using generator: inout SeededGenerator
