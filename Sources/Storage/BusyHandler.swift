@@ -21,10 +21,13 @@ package final class BusyHandler: Sendable {
   }
   private let state: Mutex<State>
 
-  init(_ limit: Duration) {
+  package init(_ limit: Duration) {
     usual = limit
     state = Mutex(State(limit: limit))
   }
+
+  /// How long the next wait may be.
+  package var limit: Duration { state.withLock { $0.limit } }
 
   /// For the next transaction.
   ///
@@ -35,7 +38,7 @@ package final class BusyHandler: Sendable {
 
   /// - Parameter isPaused: whether this process itself has the lock, for no longer than it needs: a
   ///   wait for that has no limit.
-  func pause(_ isPaused: Bool) {
+  package func pause(_ isPaused: Bool) {
     state.withLock { state in
       state.isPaused = isPaused
       // A moment more for those who met the lock just before it was released.
@@ -47,7 +50,7 @@ package final class BusyHandler: Sendable {
   ///
   /// - Parameter attempt: counts from 0.
   /// - Returns: whether to try again.
-  func wait(attempt: Int) -> Bool {
+  package func wait(attempt: Int) -> Bool {
     let isOver = state.withLock { state in
       if attempt == 0 { state.start = max(state.start, .now) }
       return !state.isPaused && state.start.duration(to: .now) >= state.limit

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeStorage
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@Suite struct BusyHandlerTests {
+  @Test func aWaitForACheckpointOfThisProcessHasNoLimit() {
+    let handler = BusyHandler(.zero)
+    #expect(!handler.wait(attempt: 0))
+    handler.pause(true)
+    for attempt in 0..<3 { #expect(handler.wait(attempt: attempt)) }
+    handler.pause(false)
+    // A moment more, and no longer.
+    var attempt = 3
+    while handler.wait(attempt: attempt) { attempt += 1 }
+    #expect(!handler.wait(attempt: attempt))
+  }
+
+  /// A setter waits for a second at most; what comes after it waits as long as it may.
+  @Test func theLimitOfAWriteEndsWithIt() throws {
+    let device = try Device.temporary()
+    let write = LocalWrite(store: "defaults", key: "k", value: 1)
+    try device.write([write], waiting: .milliseconds(1))
+    #expect(device.core.storage.busyHandler.limit == BusyHandler.usualLimit)
+    let limits = StoreLimits(totalBytes: 0, keyCount: 0, valueBytes: 0, keyBytes: 0)
+    let refused = LocalWrite(store: "defaults", key: "l", value: "text", limits: limits)
+    #expect(throws: KeepsakeError.self) {
+      try device.write([refused], waiting: .milliseconds(1))
+    }
+    #expect(device.core.storage.busyHandler.limit == BusyHandler.usualLimit)
+  }
+}
