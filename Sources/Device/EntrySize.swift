@@ -111,5 +111,5 @@ extension Connection {
   private static var all: String { "FROM entry AS e ORDER BY e.store, e.key" }
 
   /// Throws for the first entry that no other device would take.
-  func checkSizes() throws { _ = try extent(of: Self.all, in: path) }
+  package func checkSizes() throws { _ = try extent(of: Self.all, in: path) }
 }

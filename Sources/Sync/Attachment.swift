@@ -44,6 +44,7 @@ extension Core {
     guard error.code == .corrupt, error.path == location.path else { return error }
     do throws(KeepsakeError) {
       try sender.storage.checkIntegrity()
+      try sender.access { try $0.checkSizes() }
       return error
     } catch {
       // This file is whole, as far as is known.

@@ -17,16 +17,10 @@ package struct Difference: Sendable, Equatable {
     _ left: Device, _ right: Device, stores: [String]?
   ) throws(KeepsakeError) -> [Difference] {
     let names = try MergedStores.of([left, right], only: stores)
-    do throws(KeepsakeError) {
-      return try right.core.withSender(left.core) { () throws(KeepsakeError) in
-        try right.core.read { connection in
-          try names.flatMap { try values(of: $0, connection) }
-        }
+    return try right.core.withSender(left.core) { () throws(KeepsakeError) in
+      try right.core.read { connection in
+        try names.flatMap { try values(of: $0, connection) }
       }
-    } catch {
-      // One statement reads both files; SQLite does not say in which of them it met the damage.
-      if error.code == .corrupt { try left.checkIntegrity() }
-      throw error
     }
   }
 

@@ -45,7 +45,11 @@ import Testing
       "INSERT INTO entry SELECT 'cloud', 'huge', 6, zeroblob(80000000), 1, id, 1000 FROM replica")
     let problem = "cloud/huge is larger than any device accepts"
     let cure = "do not trust this file; restore a backup of it"
-    for words in [["list", "good"], ["export", "good"], ["get", "good", "huge"]] {
+    try folder.must("set", "other", "k", "v")
+    for words in [
+      ["list", "good"], ["export", "good"], ["get", "good", "huge"], ["diff", "good", "other"],
+      ["diff", "other", "good"],
+    ] {
       #expect(
         try folder.run(words) == Ending(stderr: "kvsync: good: \(problem); \(cure)\n", code: 65))
     }
