@@ -88,12 +88,8 @@ package final class Core: Sendable {
         cure: "open it for writing")
     }
     var isOutermost = false
-    var reports: [() -> Void] = []
     // Observers are notified of what others committed before even when this fails.
-    defer {
-      for report in reports { report() }
-      if isOutermost { shared.tellObservers() }
-    }
+    defer { if isOutermost { shared.tellObservers() } }
     let (value, needsBarrier) = try access { connection in
       if versions.isInOurTransaction || connection.isInTransaction {
         if let ending = session.ending { throw ending }
@@ -101,7 +97,7 @@ package final class Core: Sendable {
         return (try join(connection, savepoint: savepoint, body), false)
       }
       isOutermost = true
-      defer { reports = session.takeReports() }
+      defer { shared.note(session.reports.take()) }
       storage.busyHandler.limit(to: limit)
       defer { storage.busyHandler.limit(to: nil) }
       if durability != session.durability {

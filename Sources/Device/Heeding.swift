@@ -28,16 +28,16 @@ extension Core {
 
   /// Calls what may write when this thread's transaction is over: within, its writes would be
   /// taken back with those that failed.
-  package func afterTransaction(_ report: @escaping () -> Void) {
+  package func afterTransaction(_ report: @escaping @Sendable () -> Void) {
     guard versions.isInOurTransaction else { return report() }
-    session.report(later: report)
+    session.reports.add([report])
   }
 
   /// Leaves a failure to the transaction of this thread, which is going to throw the first of them.
   ///
   /// - Parameter report: called if it throws something else.
   /// - Returns: false when there is no such transaction, so that nothing was done.
-  package func note(_ error: any Error, orReport report: @escaping () -> Void) -> Bool {
+  package func note(_ error: any Error, orReport report: @escaping @Sendable () -> Void) -> Bool {
     guard versions.isInOurTransaction, let unthrown = session.unthrown else { return false }
     if unthrown.first == nil { unthrown.first = (error, report) }
     return true

@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeStorage
+import Synchronization
+
+/// What is to be called when it disturbs nobody.
+struct Reports {
+  private var all: [@Sendable () -> Void] = []
+
+  mutating func add(_ reports: [@Sendable () -> Void]) { all += reports }
+
+  mutating func take() -> [@Sendable () -> Void] {
+    defer { all = [] }
+    return all
+  }
+}
 
 /// What all cores on one file share within a process, however each was opened. It is in memory, and
 /// goes with the last of them.
@@ -12,15 +25,21 @@ package final class SharedState: Sendable {
   package let changes = ChangeTurn()
   package let upkeep = UpkeepReports()
   package let pending = PendingWork()
+  private let reports = Mutex(Reports())
 
   /// After a change set was put into the queue with a lock held: at once, or when this thread's
   /// leases and its turn to change a value in place are over.
   package func tellObservers() {
     Lease.afterwards(self) { [self] in
       // Who ends the turn tells them.
-      if !changes.isOurs { feed.observers.deliver() }
+      guard !changes.isOurs else { return }
+      for report in reports.withLock({ $0.take() }) { report() }
+      feed.observers.deliver()
     }
   }
+
+  /// What `tellObservers` calls first, of transactions that are over.
+  func note(_ reports: [@Sendable () -> Void]) { self.reports.withLock { $0.add(reports) } }
 
   /// For tests: returns when the thread that watches other processes has begun a check.
   package func waitForCheck() { feed.checks.waitForNext() }

@@ -4,5 +4,5 @@
 // Only used from within the queue of its core.
 final class Unthrown {
   /// The first failure, and what reports it in case something else is thrown.
-  var first: (error: any Error, report: () -> Void)?
+  var first: (error: any Error, report: @Sendable () -> Void)?
 }

@@ -24,18 +24,11 @@ final class WriteSession: @unchecked Sendable {
   /// Where what runs now leaves what it cannot throw; nil for a write of the library's own.
   var unthrown: Unthrown?
   /// What is to be called when the transaction is over, whichever way it ends.
-  private var reports: [() -> Void] = []
+  var reports = Reports()
 
   func begin() {
     (changes, replica, needsBarrier) = ([], nil, false)
     ending = nil
-  }
-
-  func report(later report: @escaping () -> Void) { reports.append(report) }
-
-  func takeReports() -> [() -> Void] {
-    defer { reports = [] }
-    return reports
   }
 
   /// Notes what was changed by other means than `add`.

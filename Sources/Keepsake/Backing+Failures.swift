@@ -30,7 +30,7 @@ extension Backing {
 
   /// Reports a setter's failure, unless it is within a transaction, which throws it.
   func reportWrite(_ key: String, _ error: any Error) {
-    let report = { self.report(.write, error, key: key) }
+    let report = { @Sendable in self.report(.write, error, key: key) }
     if !device.core.note(error, orReport: report) { report() }
   }
 

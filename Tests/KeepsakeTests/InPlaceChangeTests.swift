@@ -58,7 +58,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
   @Test func observersRunWhenTheTurnOfAChangeIsOver() throws {
     let turns = local.device.core.shared.changes
     let turn = Mutex<Bool?>(nil)
-    let token = local.observe { _ in
+    @Sendable func look() {
       let isFree = Mutex(false)
       let asked = ends {
         guard let turn = turns.begin(unless: false, waiting: .zero) else { return }
@@ -67,6 +67,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
       }
       turn.withLock { $0 = asked && isFree.withLock { $0 } }
     }
+    let token = local.observe { _ in look() }
     local.runs += 1
     #expect(turn.withLock { $0 } == true)
     turn.withLock { $0 = nil }
@@ -76,7 +77,19 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     local["raw"]? = 1
     local["runs"]? = 7
     #expect(turn.withLock { $0 } == true && local.runs == 7)
-    withExtendedLifetime(token) {}
+    turn.withLock { $0 = nil }
+    change(&local.runs) { runs in
+      runs += 1
+      local.note = "written meanwhile"
+      #expect(turn.withLock { $0 } == nil)
+    }
+    #expect(turn.withLock { $0 } == true && local.runs == 8)
+    local["runs"] = "many"
+    turn.withLock { $0 = nil }
+    let failures = local.observeFailures { _ in look() }
+    local.runs += 1
+    #expect(turn.withLock { $0 } == true && local["runs"] == "many")
+    withExtendedLifetime((token, failures)) {}
   }
 
   @Test func aStoreThatCannotBeReadIsNotWritten() throws {
