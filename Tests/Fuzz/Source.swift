@@ -73,7 +73,11 @@ struct Source {
     try arena.whole.write(to: URL(fileURLWithPath: path))
     let queue = try DatabaseQueue(path: path)
     try queue.writeWithoutTransaction { database in
-      let easy = "PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON"
+      // Of pages of 1 KiB: a statement that would write gigabytes is refused.
+      let easy = """
+        PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON;
+        PRAGMA max_page_count = 100000
+        """
       for sql in [easy] + statements {
         do {
           try database.execute(sql: sql)
