@@ -11,10 +11,11 @@ import Testing
     let handler = BusyHandler(.zero)
     #expect(!handler.wait(attempt: 0))
     handler.pause(true)
-    for attempt in 0..<3 { #expect(handler.wait(attempt: attempt)) }
+    // Longer than the moment that follows a pause: each attempt waits up to a millisecond.
+    for attempt in 0..<100 { #expect(handler.wait(attempt: attempt)) }
     handler.pause(false)
-    // A moment more, and no longer.
-    var attempt = 3
+    // That moment more, and no longer.
+    var attempt = 100
     while handler.wait(attempt: attempt) { attempt += 1 }
     #expect(!handler.wait(attempt: attempt))
   }
