@@ -17,7 +17,8 @@ public final class Arena {
   private let good: Data
   private let program: String
 
-  /// Kilobytes of address space, several times what any command needs for these files; and seconds.
+  /// Kilobytes of address space, several times what any command needs for these files (Linux alone
+  /// limits it); and seconds.
   private static let (memory, patience) = (1_500_000, 20)
   private static let now = "--at=2026-11-20T12:00:00Z"
 
