@@ -56,6 +56,9 @@ final class Observers: Sendable {
 
   private let state = Mutex(State())
 
+  /// The number of no observer.
+  static let none = -1
+
   func add(_ observer: Observer) -> Int {
     state.withLock { state in
       defer { state.nextID += 1 }

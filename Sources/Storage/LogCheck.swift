@@ -48,9 +48,17 @@ enum LogCheck {
       let lock = try LogLock(real + "-wal", location, busyHandler)
     else { return try connect() }
     defer { lock.release() }
-    if try !isOpen(real) { try refuseForeignLog(location, busyHandler) }
-    // Still under the lock: the process that waits for it then finds the log open.
-    return try connect()
+    do {
+      if try !isOpen(real) { try refuseForeignLog(location, busyHandler) }
+      // Still under the lock: the process that waits for it then finds the log open.
+      return try connect()
+    } catch {
+      // SQLite says of such a log no more than that the file cannot be opened.
+      guard KeepsakeError(error, path: real).code == .permissionDenied, lock.hasOtherFormat else {
+        throw error
+      }
+      throw foreign(location, "-wal", "is a log of a format that this SQLite does not read")
+    }
   }
 
   private static func foreign(
@@ -215,6 +223,14 @@ private struct LogLock {
   }
 
   func release() { close(descriptor) }
+
+  /// Whether the number of its format is not the only one that there has been.
+  ///
+  /// Source: https://sqlite.org/fileformat2.html#walformat
+  var hasOtherFormat: Bool {
+    var number: UInt32 = 0
+    return pread(descriptor, &number, 4, 4) == 4 && UInt32(bigEndian: number) != 3_007_000
+  }
 
   /// Whether the path still leads to it: the last connection to close removes a log.
   private static func isStill(_ descriptor: Int32, _ path: String) -> Bool {

@@ -18,13 +18,15 @@ import Testing
     try folder.must("import", file, "lines", "--quiet", Moment.ten.argument)
   }
 
-  private func expectRefused(_ folder: Folder) throws {
+  private func expectRefused(
+    _ folder: Folder, _ refusal: String = ForeignLogTests.foreign
+  ) throws {
     let before = try folder.digests("m", "m-wal")
     for words in [
       ["get", "m", "key 1"], ["list", "m"], ["doctor", "m"], ["set", "m", "k", "v"],
       ["export", "m"], ["compact", "m"], ["clone", "m", "n"], ["doctor", "m", "--repair"],
     ] {
-      #expect(try folder.run(words) == Ending(stderr: Self.foreign, code: 65), "\(words)")
+      #expect(try folder.run(words) == Ending(stderr: refusal, code: 65), "\(words)")
     }
     #expect(try folder.digests("m", "m-wal") == before)
   }
@@ -66,6 +68,19 @@ import Testing
     try expectRefused(folder)
     try folder.shell("rm", "m-wal")
     try folder.expect("get", "m", "key 1", prints: "late\n")
+  }
+
+  @Test func aLogOfAnUnknownFormatIsNamed() throws {
+    let folder = try Folder()
+    try fill(folder, "m", "old")
+    try folder.crash("m", "UPDATE entry SET value = 'late', lseq = 301 WHERE key = 'key 1'")
+    var log = try Data(contentsOf: folder.url("m-wal"))
+    log[7] += 1
+    try LogChecksums.correct(log).write(to: folder.url("m-wal"))
+    try expectRefused(
+      folder,
+      Self.foreign.replacing(
+        "is not this file's log", with: "is a log of a format that this SQLite does not read"))
   }
 
   /// What cannot be told apart, as `LogCheck` says.

@@ -29,6 +29,10 @@ import Testing
       "kvsync: 0", "observer: heard")
   }
 
+  @Test func aChildThatObservesWaitsForNoThreadOfItsParents() throws {
+    try expect("observe", "parent: over")
+  }
+
   @Test func aChildOpensFilesThatItsParentHadNotOpenAndNoOthers() throws {
     try expect(
       "open", "open: inherited", "open to read: inherited", "open: inherited",

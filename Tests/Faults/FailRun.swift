@@ -28,6 +28,7 @@ package struct FailRun {
     (self.scenario, self.start, self.step) = (scenario, start, step)
     files = FailingFiles()
     FileSystemCalls.watch(files)
+    FileSystemCalls.watchNames(will: { [files] naming, path, _ in files.willName(naming, path) })
     folder = try TemporaryFolder()
     prepared = try Workspace(folder.path + "/prepared")
     try scenario.prepare(prepared)
@@ -67,7 +68,7 @@ package struct FailRun {
         return nil
       }
       tally.faults += 1
-      space.mayHaveCommitted = strike.operation == shim_sync && strike.fault.isLasting
+      space.mayBeDone = strike.mayBeDone
       if case .failure(let error) = result {
         tally.errors += 1
         try Self.expect(error, strike.fault)

@@ -8,14 +8,24 @@ import Synchronization
 final class FailingFiles: FileSystemWatcher {
   /// What has failed.
   struct Strike: CustomStringConvertible {
-    let operation: shim_operation
+    let operation: String
     /// The file's name.
     let file: String
     let fault: Fault
     /// In how many ways this call can fail.
     let ways: Int
 
-    var description: String { "\(operation.name) of \(file): \(fault)" }
+    /// Whether what is told as failed may be done: what could not be synced is there, and so is
+    /// what could not be taken back.
+    var mayBeDone: Bool {
+      switch fault.reach {
+      case .nothing: operation == shim_sync_folder.name
+      case .sameCalls: [shim_sync_folder.name, shim_sync.name].contains(operation)
+      case .everything: true
+      }
+    }
+
+    var description: String { "\(operation) of \(file): \(fault)" }
   }
 
   private struct State {
@@ -45,26 +55,38 @@ final class FailingFiles: FileSystemWatcher {
   }
 
   func willMake(_ call: shim_call) -> shim_verdict {
+    fault(call.operation.name, call.path.map { String(cString: $0) }, Fault.all(of: call))?
+      .verdict(call) ?? .pass
+  }
+
+  /// - Returns: an `errno`, or 0.
+  func willName(_ naming: shim_naming, _ path: String) -> Int32 {
+    fault(naming.name, path, Fault.all(of: naming))?.code ?? 0
+  }
+
+  /// - Parameter faults: how the call at hand can fail.
+  private func fault(_ operation: String, _ path: String?, _ faults: [Fault]) -> Fault? {
     state.withLock { state in
-      guard state.place < .max else { return .pass }
+      guard state.place < .max, !faults.isEmpty else { return nil }
       if let strike = state.strike {
-        let isSame = strike.fault.isLasting && call.operation == strike.operation
-        return isSame && !Fault.all(of: call).isEmpty ? strike.fault.verdict(call) : .pass
+        switch strike.fault.reach {
+        case .nothing: return nil
+        case .sameCalls: return operation == strike.operation ? strike.fault : nil
+        case .everything: return faults[0]
+        }
       }
-      let faults = Fault.all(of: call)
-      if !faults.isEmpty { state.count += 1 }
-      guard state.count == state.place else { return .pass }
-      let strike = Strike(
-        operation: call.operation, file: Self.name(call), fault: faults[state.way],
-        ways: faults.count)
-      state.strike = strike
-      return strike.fault.verdict(call)
+      state.count += 1
+      guard state.count == state.place else { return nil }
+      let fault = faults[state.way]
+      state.strike = Strike(
+        operation: operation, file: Self.name(path), fault: fault, ways: faults.count)
+      return fault
     }
   }
 
-  private static func name(_ call: shim_call) -> String {
-    let name = (call.path.map { String(cString: $0) } ?? "") as NSString
-    return name.length == 0 ? "a temporary file" : name.lastPathComponent
+  private static func name(_ path: String?) -> String {
+    guard let path, path != "" else { return "a temporary file" }
+    return (path as NSString).lastPathComponent
   }
 }
 
@@ -90,6 +112,18 @@ extension shim_operation {
     case shim_delete: "delete"
     case shim_access: "access"
     default: "call \(rawValue)"
+    }
+  }
+}
+
+extension shim_naming {
+  fileprivate var name: String {
+    switch self {
+    case shim_link: "link"
+    case shim_rename: "rename"
+    case shim_make_folder: "making of the folder"
+    case shim_sync_folder: "sync of the folder"
+    default: "naming \(rawValue)"
     }
   }
 }

@@ -1,33 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FileSystemShim
+import Foundation
 import GRDBSQLite
 import KeepsakeDevice
 
-/// A way in which one call of SQLite to its file system fails.
+/// A way in which one call to the file system fails, of SQLite or of ours.
 struct Fault: CustomStringConvertible {
-  /// What the call returns.
+  /// What else fails from then on.
+  enum Reach: String {
+    case nothing = ""
+    case sameCalls = " from then on"
+    /// As when the disk is gone.
+    case everything = ", and everything from then on"
+  }
+
+  /// What the call returns: of SQLite; or an `errno`.
   let code: Int32
   /// Whether half of a read or write is done nevertheless.
   var isPartial = false
-  /// Whether all later calls of the kind fail too.
-  var isLasting = false
+  var reach = Reach.nothing
   /// What the operation's error may say of it.
-  let errors: Set<KeepsakeError.Code>
+  private(set) var errors: Set<KeepsakeError.Code>
 
   var description: String {
     "code \(code & 0xFF)\(code > 0xFF ? "/\(code >> 8)" : "")\(isPartial ? " halfway" : "")"
-      + (isLasting ? " from then on" : "")
+      + reach.rawValue
   }
 
-  /// How a call may fail, each once and from then on; none for a call whose result SQLite has no
-  /// use for, as when it gives a lock back.
-  static func all(of call: shim_call) -> [Fault] {
-    kinds(of: call).flatMap { fault in
+  /// How a call of SQLite may fail; none for one whose result it has no use for, as when it gives a
+  /// lock back.
+  static func all(of call: shim_call) -> [Fault] { reaching(kinds(of: call)) }
+
+  /// How a call of ours may fail. Not the removal of what is no longer needed: that would stay.
+  static func all(of naming: shim_naming) -> [Fault] {
+    switch naming {
+    case shim_sync_folder: reaching([Fault(EIO)])
+    case shim_link, shim_rename, shim_make_folder:
+      reaching([Fault(EIO, .inputOutput, .cannotCreate), Fault(ENOSPC, .diskFull)])
+    default: []
+    }
+  }
+
+  private static func reaching(_ faults: [Fault]) -> [Fault] {
+    let each = faults.flatMap { fault in
       // Who waits for a lock tries again.
       fault.code == SQLITE_BUSY
-        ? [fault] : [false, true].map { Fault(fault, isLasting: $0) }
+        ? [fault] : [fault, Fault(fault, .sameCalls)]
     }
+    return each + faults.prefix(1).map { Fault($0, .everything) }
   }
 
   private static func kinds(of call: shim_call) -> [Fault] {
@@ -64,8 +85,9 @@ struct Fault: CustomStringConvertible {
     self.errors = errors.isEmpty ? [.inputOutput] : Set(errors)
   }
 
-  private init(_ fault: Fault, isLasting: Bool) {
+  private init(_ fault: Fault, _ reach: Reach) {
     self = fault
-    self.isLasting = isLasting
+    self.reach = reach
+    if reach == .everything { errors.formUnion([.inputOutput, .cannotCreate, .permissionDenied]) }
   }
 }

@@ -59,23 +59,34 @@ extension FileSystemCalls {
   /// Lets this process no longer wait for the disk.
   package static func ignoreSyncs() { shim_ignore_syncs() }
 
-  fileprivate typealias Named = @Sendable (shim_naming, String, String?) -> Void
+  /// What this process does to names in folders: what, the name, and the new name.
+  typealias Naming<Result> = @Sendable (shim_naming, String, String?) -> Result
 
   private final class NameBox {
-    let named: Named
-    init(_ named: @escaping Named) { self.named = named }
+    let will: Naming<Int32>
+    let did: Naming<Void>
+    init(_ will: @escaping Naming<Int32>, _ did: @escaping Naming<Void>) {
+      (self.will, self.did) = (will, did)
+    }
   }
 
-  /// Lets `named` see what this process does to names in folders from now on: what, the name, and
-  /// the new name. On the thread that does it.
-  static func watchNames(_ named: (@Sendable (shim_naming, String, String?) -> Void)?) {
-    guard let named else { return shim_watch_names(nil, nil) }
+  /// Lets two functions see what this process does to names in folders from now on, on the thread
+  /// that does it; none sees it without them.
+  ///
+  /// - Parameters:
+  ///   - will: returns what it fails with, an `errno`, or 0.
+  ///   - did: sees what has succeeded.
+  static func watchNames(will: Naming<Int32>? = nil, did: Naming<Void>? = nil) {
+    if will == nil, did == nil { return shim_watch_names(nil, nil, nil) }
     // Kept for good: a thread may be in a call.
-    let box = Unmanaged.passRetained(NameBox(named))
+    let box = Unmanaged.passRetained(NameBox(will ?? { _, _, _ in 0 }, did ?? { _, _, _ in }))
     shim_watch_names(
-      { context, naming, path, other in
-        Unmanaged<NameBox>.fromOpaque(context!).takeUnretainedValue()
-          .named(naming, String(cString: path!), other.map { String(cString: $0) })
-      }, box.toOpaque())
+      { Self.names($0).will($1, String(cString: $2!), $3.map { String(cString: $0) }) },
+      { Self.names($0).did($1, String(cString: $2!), $3.map { String(cString: $0) }) },
+      box.toOpaque())
+  }
+
+  private static func names(_ context: UnsafeMutableRawPointer?) -> NameBox {
+    Unmanaged<NameBox>.fromOpaque(context!).takeUnretainedValue()
   }
 }

@@ -32,12 +32,12 @@ final class Recorder: FileSystemWatcher {
   /// Watches this process from now on; of recorders the last one.
   func start() {
     FileSystemCalls.watch(self)
-    FileSystemCalls.watchNames { [weak self] in self?.note($0, $1, $2) }
+    FileSystemCalls.watchNames(did: { [weak self] in self?.note($0, $1, $2) })
   }
 
   func stop() {
     FileSystemCalls.watch(nil)
-    FileSystemCalls.watchNames(nil)
+    FileSystemCalls.watchNames()
   }
 
   /// How much has been recorded.
@@ -82,6 +82,7 @@ final class Recorder: FileSystemWatcher {
       switch naming {
       case shim_sync_folder: state.recording.events.append(.syncFolder(path))
       case shim_unlink: state.name(path, nil)
+      case shim_make_folder: break
       default:
         guard let other, let file = state.names[path] else { return }
         state.name(other, file)

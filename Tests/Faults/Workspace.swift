@@ -12,9 +12,9 @@ package final class Workspace {
   let clock = ManualClock()
   /// Keys whose writes have returned.
   var acknowledged: Set<String> = []
-  /// Whether every sync failed: then a commit that was told as failed may be in the log, and be
-  /// found there when the file is opened again.
-  var mayHaveCommitted = false
+  /// Whether what was told as failed may be done: a commit that is in the log is found there when
+  /// the file is opened again, and a file that has its name keeps it.
+  var mayBeDone = false
 
   package init(_ folder: String) throws {
     self.folder = Location.real(folder)

@@ -26,34 +26,38 @@ struct Files: ParsableCommand {
     let arena = try Arena()
     let source = try Source(arena)
     if let seed = extent.seed, show {
-      return print(source.mutant(seed).description)
+      return print(try source.mutant(seed).0)
     }
     for file in files {
       let text = try String(contentsOfFile: file, encoding: .utf8)
-      let mutant = Mutant(hasLog: false, changes: [.statement(text)])
-      for command in FileCommand.allCases { try meet(arena, source, mutant, command, file) }
+      let mutant = Mutant(log: .none, changes: [.statement(text)])
+      let written = try source.files(of: mutant)
+      for command in FileCommand.allCases {
+        try meet(arena, (mutant, written), command, file)
+      }
     }
     guard files.isEmpty else { return say("\(files.count) files, and all went well") }
     let commands = FileCommand.allCases
     let count = try extent.forEachSeed { seed in
-      let mutant = source.mutant(seed)
+      let mutant = try source.mutant(seed)
       // By the seed alone, so that it is the same one alone.
       let command = commands[Int(seed % UInt64(commands.count))]
       for command in every ? commands : [command] {
-        try meet(arena, source, mutant, command, "seed \(seed)")
+        try meet(arena, mutant, command, "seed \(seed)")
       }
     }
     say("\(count) device files, and all went well")
   }
 
   private func meet(
-    _ arena: Arena, _ source: Source, _ mutant: Mutant, _ command: FileCommand, _ name: String
+    _ arena: Arena, _ mutant: (Mutant, files: [String: Data]), _ command: FileCommand,
+    _ name: String
   ) throws {
     do {
-      try arena.meet(source.files(of: mutant), command, mutant.description)
+      try arena.meet(mutant.files, command, mutant.0.description)
     } catch let harm as Harm {
       say("\(name): \(harm)")
-      try keep(source.files(of: mutant))
+      try keep(mutant.files)
       throw ExitCode.failure
     }
   }

@@ -5,9 +5,15 @@ import TestSupport
 
 /// How a device file is changed.
 struct Mutant: CustomStringConvertible {
-  /// Whether a log lies beside it, with commits that the file does not have yet.
-  let hasLog: Bool
+  let log: Log
   let changes: [Change]
+
+  enum Log: String {
+    /// One with commits that the file does not have yet may lie beside it.
+    case none = "", some = "with a log"
+    /// Its checksums are those of the changed bytes, so that SQLite reads these.
+    case checked = "with a log of right checksums"
+  }
 
   enum Change: CustomStringConvertible {
     /// Those that SQLite refuses are left out.
@@ -34,6 +40,6 @@ struct Mutant: CustomStringConvertible {
   }
 
   var description: String {
-    (hasLog ? "with a log\n" : "") + changes.map { "\($0)" }.joined(separator: "\n")
+    ([log.rawValue] + changes.map { "\($0)" }).filter { $0 != "" }.joined(separator: "\n")
   }
 }

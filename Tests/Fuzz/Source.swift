@@ -17,6 +17,9 @@ struct Source {
     try arena.whole.write(to: URL(fileURLWithPath: path))
     schema = try DatabaseQueue(path: path).read(Schema.init)
     logged = try Self.withLog(path)
+    guard let log = logged["-wal"], LogChecksums.correct(log) == log else {
+      throw Harm(description: "the checksums of SQLite's log are others than ours")
+    }
   }
 
   /// Another process reads the files: this one has the connection that keeps the log.
@@ -39,24 +42,43 @@ struct Source {
     return files
   }
 
-  func mutant(_ seed: UInt64) -> Mutant {
+  /// A mutant and its files, by what follows their name.
+  ///
+  /// What changes no byte is drawn again: statements that SQLite refuses, or that find no row.
+  func mutant(_ seed: UInt64) throws -> (Mutant, files: [String: Data]) {
     var generator = SeededGenerator(seed: seed)
-    let hasLog = Int.random(in: 0..<4, using: &generator) == 0
-    let files = hasLog ? logged : ["": arena.whole]
+    while true {
+      let mutant = draw(using: &generator)
+      let files = try files(of: mutant)
+      if files != original(mutant.log) { return (mutant, files) }
+    }
+  }
+
+  private func original(_ log: Mutant.Log) -> [String: Data] {
+    log == .none ? ["": arena.whole] : logged
+  }
+
+  private func draw(using generator: inout SeededGenerator) -> Mutant {
+    let log: Mutant.Log =
+      switch Int.random(in: 0..<8, using: &generator) {
+      case 0: .some
+      case 1: .checked
+      default: .none
+      }
     let count = Int.random(in: 1...3, using: &generator)
     // Statements would apply the log.
-    if !hasLog, Int.random(in: 0..<3, using: &generator) > 0 {
+    if log == .none, Int.random(in: 0..<3, using: &generator) > 0 {
       let statements = schema.statements(count, using: &generator)
-      return Mutant(hasLog: false, changes: statements.map(Mutant.Change.statement))
+      return Mutant(log: log, changes: statements.map(Mutant.Change.statement))
     }
+    let files = original(log)
     return Mutant(
-      hasLog: hasLog,
-      changes: (0..<count).map { _ in Damage.random(of: files, using: &generator) })
+      log: log, changes: (0..<count).map { _ in Damage.random(of: files, using: &generator) })
   }
 
   /// What it does to the files, by what follows their name.
   func files(of mutant: Mutant) throws -> [String: Data] {
-    var files = mutant.hasLog ? logged : ["": arena.whole]
+    var files = original(mutant.log)
     var statements: [String] = []
     for change in mutant.changes {
       if case .statement(let sql) = change { statements.append(sql) } else {
@@ -64,6 +86,7 @@ struct Source {
       }
     }
     if !statements.isEmpty { files[""] = try edited(by: statements) }
+    if mutant.log == .checked { files["-wal"] = files["-wal"].map(LogChecksums.correct) }
     return files
   }
 

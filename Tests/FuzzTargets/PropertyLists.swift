@@ -19,9 +19,33 @@ func readPropertyList(_ bytes: [UInt8]) throws(Finding) {
     let again = try PropertyList.parse(once, file: "written.plist").root
     let twice = try PropertyList.write(again.value)
     guard once == twice else { throw Finding(description: "the second text differs") }
+    try demand(isSame(again, root), "what is written is another value: \(again.value)")
   } catch let finding as Finding {
     throw finding
   } catch {
     try demand(PropertyList.isBinary(bytes), "what was accepted is refused: \(error)")
   }
+}
+
+/// Whether one tree is what the other becomes when it is written.
+private func isSame(_ a: PropertyListNode, _ b: PropertyListNode) -> Bool {
+  switch (a.value, b.value) {
+  case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+  case (.integer(let a), .integer(let b)): a == b
+  case (.unsigned(let a), .unsigned(let b)): a == b
+  case (.real(let a), .real(let b)): a.bitPattern == b.bitPattern || a.isNaN && b.isNaN
+  case (.boolean(let a), .boolean(let b)): a == b
+  case (.date(let a), .date(let b)): a == b
+  case (.data(let a), .data(let b)): a == b
+  case (.array(let a), .array(let b)): a.elementsEqual(b, by: isSame)
+  case (.dictionary(let a), .dictionary(let b)):
+    sorted(a).elementsEqual(sorted(b)) {
+      $0.key.utf8.elementsEqual($1.key.utf8) && isSame($0.value, $1.value)
+    }
+  default: false
+  }
+}
+
+private func sorted(_ members: [PropertyListNode.Member]) -> [PropertyListNode.Member] {
+  members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
 }

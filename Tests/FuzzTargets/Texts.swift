@@ -50,7 +50,7 @@ private func expectReturn(of value: StoredValue) throws(Finding) {
   do {
     let text = try JSON(storing: value).text()
     let again = try JSON(parsing: text).storedValue()
-    guard try JSON(storing: again).text() == text else {
+    guard again == value, try JSON(storing: again).text() == text else {
       throw Finding(description: "\(text) comes back as \(again)")
     }
   } catch let finding as Finding {

@@ -15,7 +15,7 @@ struct ForkCommand: ParsableCommand {
     shouldDisplay: false)
 
   enum Case: String, CaseIterable, ExpressibleByArgument {
-    case use, open, release, log, transaction, merge, end
+    case use, observe, open, release, log, transaction, merge, end
   }
 
   @Argument var what: Case
@@ -24,6 +24,7 @@ struct ForkCommand: ParsableCommand {
   func run() throws {
     switch what {
     case .use: try use()
+    case .observe: try observe()
     case .open: try open()
     case .release: try release()
     case .log: try log()

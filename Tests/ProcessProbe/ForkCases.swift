@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import Keepsake
 import KeepsakeSync
+import Synchronization
 import Turns
 
 extension ForkCommand {
@@ -35,6 +36,39 @@ extension ForkCommand {
     let isHeard = news.wait(timeout: .now() + 20) == .success
     say("observer: \(isHeard ? "heard" : "deaf")")
     withExtendedLifetime(token) {}
+  }
+
+  /// Children observe while another thread of their parent begins and ends to: whatever lock of the
+  /// feed's it has when they are made, nobody gives back in them.
+  func observe() throws {
+    let device = try device("a")
+    let observe = { @Sendable in device.observe(.all, { _ in }, onFailure: { _ in }) }
+    let isOver = Flag()
+    let ended = DispatchSemaphore(value: 0)
+    // One that stays, so that the others neither begin nor end the thread that listens.
+    let token = observe()
+    withExtendedLifetime(token) {
+      Thread {
+        while !isOver.isSet { observe().cancel() }
+        ended.signal()
+      }.start()
+      for _ in 0..<200 {
+        let id = turns_fork()
+        guard id == 0 else {
+          var status: Int32 = 0
+          waitpid(id, &status, 0)
+          if status != 0 { say("child: status \(status)") }
+          continue
+        }
+        // What waits for a lock for ever ends by SIGALRM.
+        alarm(20)
+        observe().cancel()
+        _exit(0)
+      }
+      isOver.set()
+      ended.wait()
+    }
+    say("parent: over")
   }
 
   /// The child opens its parent's file anew, with and without its parent's device, and one of its
@@ -146,6 +180,13 @@ extension ForkCommand {
     let time = try ContinuousClock().measure { try inChild {} }
     say("at once: \(time < .seconds(5))")
   }
+}
+
+private final class Flag: Sendable {
+  private let value = Atomic(false)
+
+  var isSet: Bool { value.load(ordering: .relaxed) }
+  func set() { value.store(true, ordering: .relaxed) }
 }
 
 private final class Pair {

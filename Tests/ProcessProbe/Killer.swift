@@ -78,6 +78,9 @@ struct Killer {
     let text = String(
       decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     reader.waitUntilExit()
+    guard reader.terminationStatus == 0, reader.terminationReason == .exit else {
+      throw Complaint("the reader of UserDefaults ended by \(reader.terminationStatus)")
+    }
     var contents = Contents()
     for line in text.split(separator: "\n") {
       let parts = line.split(separator: "\t", maxSplits: 1)

@@ -7,6 +7,8 @@ public import Foundation
 /// What a command must not do.
 public struct Harm: Error, CustomStringConvertible {
   public let description: String
+
+  public init(description: String) { self.description = description }
 }
 
 /// A folder with `good`, which is whole, and with `bad`, which is written anew for each command.
@@ -96,7 +98,8 @@ public final class Arena {
 
   /// Runs the command line, within limits of memory and time.
   public func run(_ words: [String], life: TimeInterval? = nil) throws -> Ending {
-    let limited = "ulimit -v \(Self.memory) 2> /dev/null; exec \"$0\" \"$@\""
+    let limited =
+      "[ \"$(uname)\" != Linux ] || ulimit -v \(Self.memory) || exit 99; exec \"$0\" \"$@\""
     return try Command.run(
       "/bin/sh", ["-c", limited, program] + words, in: path, life: life, patience: Self.patience)
   }
