@@ -75,9 +75,10 @@ struct PowerCut {
   }
 
   private func checkClones(_ space: Workspace) throws {
-    for (name, end) in workload.clones {
+    for (name, state, end) in workload.clones {
       if space.exists(name) {
-        _ = try space.examine(name, allowing: [.held])
+        let found = try space.examine(name, allowing: [.held])
+        try demand(found == state, "\(name) is not what it was made of")
       } else {
         try demand(end > cut, "\(name) had been made, and is gone")
       }

@@ -14,8 +14,8 @@ final class PowerWorkload {
   let space: Workspace
   let recorder: Recorder
   private(set) var ledgers = PowerWorkload.names.map(Ledger.init)
-  /// Clones: their names, and when each had been made.
-  private(set) var clones: [(name: String, end: Int)] = []
+  /// Clones: their names, what they were made of, and when each had been made.
+  private(set) var clones: [(name: String, state: DeviceState, end: Int)] = []
   private var generator: SeededGenerator
   private var devices: [Device] = []
 
@@ -155,7 +155,7 @@ final class PowerWorkload {
     let name = "clone\(clones.count)"
     try devices[place].clone(
       to: space.path(name), identity: ReplicaID.random(using: &generator))
-    clones.append((name, recorder.count))
+    clones.append((name, try DeviceState(devices[place]), recorder.count))
   }
 }
 

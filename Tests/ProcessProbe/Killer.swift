@@ -38,6 +38,12 @@ struct Killer {
 
   var rounds: Int { tallies.values.reduce(0) { $0 + $1.rounds } }
   var inside: Int { tallies.values.reduce(0) { $0 + $1.inside } }
+  /// The works of Keepsake's that few kills hit inside; of a handful it depends on the machine.
+  var seldomHit: [String] {
+    tallies.filter { row, tally in
+      row.keeper == .keepsake && tally.rounds >= 5 && tally.inside * 3 < tally.rounds
+    }.map(\.key.work.rawValue).sorted()
+  }
 
   /// One round; of a writer a second one for `UserDefaults`, by turns with and without a call of
   /// `synchronize()`.
