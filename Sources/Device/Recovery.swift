@@ -59,13 +59,19 @@ extension Device {
       try Device(path: backup.url.path, access: .readOnly, clock: clock).copy(into: draft)
     }
     mark.staysWithoutFile = true
-    let aside = try putAside(path, clock)
-    guard try draft.publish() else {
-      throw KeepsakeError(
-        .cannotCreate, path: path, "another program has made this file meanwhile",
-        cure: "look at it; the damaged one is \(aside.path)")
+    let aside = try freeName(beside: path, clock)
+    do throws(KeepsakeError) {
+      try putAside(path, aside)
+      guard try draft.publish() else {
+        throw KeepsakeError(
+          .cannotCreate, path: path, "another program has made this file meanwhile",
+          cure: "look at it; the damaged one is \(aside)")
+      }
+    } catch {
+      putBack(path, aside)
+      throw error
     }
-    return aside
+    return URL(fileURLWithPath: aside)
   }
 
   /// Nil for a sound file. What is no damage is thrown.
@@ -87,7 +93,9 @@ extension Device {
     }
   }
 
-  private static func putAside(_ path: String, _ clock: WallClock) throws(KeepsakeError) -> URL {
+  private static func freeName(
+    beside path: String, _ clock: WallClock
+  ) throws(KeepsakeError) -> String {
     let time = ISO8601.text(milliseconds: clock.milliseconds)?.prefix(19) ?? "unknown"
     let name = path + ".corrupt-" + time.replacing(":", with: "")
     var (aside, number) = (name, 1)
@@ -95,12 +103,24 @@ extension Device {
       number += 1
       aside = name + "-\(number)"
     }
+    return aside
+  }
+
+  private static func putAside(_ path: String, _ aside: String) throws(KeepsakeError) {
     for suffix in ["", "-wal"] where rename(path + suffix, aside + suffix) != 0 {
       let code = errno
       // After a crash the file itself may be aside already.
       if code != ENOENT { throw KeepsakeError(system: code, path: path + suffix) }
     }
     unlink(path + "-shm")
-    return URL(fileURLWithPath: aside)
+  }
+
+  /// Where even that fails, the mark stays, and the next recovery goes on.
+  private static func putBack(_ path: String, _ aside: String) {
+    guard !FileStatus.exists(path) else { return }
+    // The file comes last: it must not be there without its log.
+    for suffix in ["-wal", ""] where FileStatus.exists(aside + suffix) {
+      guard rename(aside + suffix, path + suffix) == 0 else { return }
+    }
   }
 }

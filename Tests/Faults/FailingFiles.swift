@@ -20,7 +20,8 @@ final class FailingFiles: FileSystemWatcher {
     var mayBeDone: Bool {
       switch fault.reach {
       case .nothing: operation == shim_sync_folder.name
-      case .sameCalls: [shim_sync_folder.name, shim_sync.name].contains(operation)
+      case .sameCalls:
+        [shim_sync_folder.name, shim_sync.name, shim_rename.name].contains(operation)
       case .everything: true
       }
     }
