@@ -6,6 +6,7 @@
 //
 // The order: the successor is made complete under a draft's name; the file goes aside, then its
 // log, which would else be taken for the successor's; the successor gets its name; the mark goes.
+// Where the log cannot go, or the name not be given, both go back.
 
 public import Foundation
 public import KeepsakeValues
@@ -39,7 +40,8 @@ extension Device {
   ///   recover the file.
   /// - Returns: where the damaged file is now; nil when the file is sound, or not there.
   /// - Throws: what `decide` throws, the damage if it gives up, or what stops the recovery; then
-  ///   the file is where it was, unless its place was lost in a crash before.
+  ///   the file is where it was, unless its place was lost in a crash before, or it cannot be put
+  ///   back: the next recovery goes on then.
   public static func recover(
     at url: URL, clock: WallClock = .system, _ decide: (Damage) throws -> Recovery
   ) throws -> URL? {

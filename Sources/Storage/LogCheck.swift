@@ -224,7 +224,7 @@ private struct LogLock {
 
   func release() { close(descriptor) }
 
-  /// Whether the number of its format is not the only one that there has been.
+  /// Whether its header names another format than 3007000, the only one so far.
   ///
   /// Source: https://sqlite.org/fileformat2.html#walformat
   var hasOtherFormat: Bool {

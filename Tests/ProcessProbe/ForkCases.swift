@@ -38,8 +38,8 @@ extension ForkCommand {
     withExtendedLifetime(token) {}
   }
 
-  /// Children observe while another thread of their parent begins and ends to: whatever lock of the
-  /// feed's it has when they are made, nobody gives back in them.
+  /// Children observe that were made while another thread of their parent began and ended to
+  /// observe: a lock of the feed's that it had at that moment, nobody gives back in them.
   func observe() throws {
     let device = try device("a")
     let observe = { @Sendable in device.observe(.all, { _ in }, onFailure: { _ in }) }
