@@ -81,13 +81,15 @@ extension Device {
 }
 
 extension Connection {
-  package func stores() throws -> [String] {
+  /// The stores that a table names, in order. One seek for each in its primary key, which begins
+  /// with the store.
+  package func stores(in table: String = "entry") throws -> [String] {
     try all(
       """
       WITH RECURSIVE name (store) AS (
-        SELECT min(store) FROM entry
+        SELECT min(store) FROM \(table)
         UNION ALL
-        SELECT (SELECT min(store) FROM entry WHERE store > name.store) FROM name
+        SELECT (SELECT min(store) FROM \(table) WHERE store > name.store) FROM name
         WHERE name.store IS NOT NULL
       )
       SELECT store FROM name WHERE store IS NOT NULL

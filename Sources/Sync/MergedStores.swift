@@ -13,11 +13,13 @@ enum MergedStores {
     var names = Set((stores ?? [StoreName.cloud]).map(ByteText.init))
     if stores == nil {
       for device in devices {
-        // Held entries may be applied, and sent on, in this very merge.
-        let held = try device.core.access { connection in
-          try connection.all("SELECT DISTINCT store FROM held") { $0.text(0) }
+        let all = try device.core.access { connection in
+          // Held entries may be applied, and sent on, in this very merge. A grave is as much of a
+          // deletion as a tombstone: whoever reads it has seen the deletion.
+          let hasGraves = try connection.hasTable("grave")
+          return try connection.stores() + connection.stores(in: "held")
+            + (hasGraves ? connection.stores(in: "grave") : [])
         }
-        let all = try device.stores() + held
         names.formUnion(all.filter(StoreName.isSynced).map(ByteText.init))
       }
     }

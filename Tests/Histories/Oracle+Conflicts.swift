@@ -14,12 +14,12 @@ extension Oracle {
     }
   }
 
-  /// Two devices have met: a write that lost is journalled iff whoever had the winner had not known
+  /// Two devices have met: a write that lost is logged iff whoever had the winner had not known
   /// it, so that nobody has decided against it.
   ///
   /// Only as long as there are no copies, and no writes from the future: of what waited it is not
   /// known whether it was seen.
-  func compareConflicts(_ met: Met, _ journalled: Set<Loss>) throws {
+  func compareConflicts(_ met: Met, _ logged: Set<Loss>) throws {
     guard isPlain, met.encounter.places.count == 2 else { return }
     let (a, b) = (met.start[met.encounter.places[0]], met.start[met.encounter.places[1]])
     var possible: Set<Loss> = []
@@ -29,16 +29,16 @@ extension Oracle {
       else { continue }
       let (loser, mind) = wins(left, over: right) ? (right, a) : (left, b)
       let loss = Loss(address, loser.timestamp, loser.origin)
-      let isNoted = journalled.contains(loss)
+      let isNoted = logged.contains(loss)
       if !mind.known.contains(loser) { possible.insert(loss) }
       guard isNoted ? possible.contains(loss) : mind.perhapsKnown.contains(loser) else {
         throw Divergence(
           description: "\(show(loser)) at \(name(address)) lost, and is \(isNoted ? "" : "not ")"
-            + "in the journal")
+            + "in the conflict log")
       }
     }
-    guard journalled.isSubset(of: possible) else {
-      throw Divergence(description: "the journal has what did not lose")
+    guard logged.isSubset(of: possible) else {
+      throw Divergence(description: "the conflict log has what did not lose")
     }
   }
 }

@@ -46,6 +46,19 @@ import Testing
     #expect(try b.merge(with: a).conflicts.isEmpty)
   }
 
+  /// What is left of the store is a grave.
+  @Test func aWriteAfterACollectedDeletionWasSeenIsNoConflict() throws {
+    let name = "cloud:gone"
+    try a.write([LocalWrite(store: name, key: "k", value: nil)])
+    clock.milliseconds += 100 * 86_400_000
+    try a.compact()
+    try a.merge(with: b)
+    clock.milliseconds += 1
+    try b.write([LocalWrite(store: name, key: "k", value: "anew")])
+    #expect(try a.merge(with: b).conflicts.isEmpty)
+    #expect(try a.entry(store: name, key: "k")?.content.value == "anew")
+  }
+
   @Test func twoWritesOfOneValueAreNoConflict() throws {
     try set(a, "same")
     try set(b, "same")
