@@ -117,6 +117,7 @@ package final class Core: Sendable {
     session.begin()
     versions.beginTransaction()
     defer { versions.endTransaction() }
+    var before: ReadVersion?
     let feed = shared.feed
     let isObserved = !feed.observers.isEmpty
     // An observer that is added within the transaction is not notified of it.
@@ -124,6 +125,7 @@ package final class Core: Sendable {
     var commits: UInt32?
     let total = connection.totalChanges
     let value = try connection.transaction(.immediate) { connection in
+      before = versions.beforeCommit
       try connection.refuseMovedFile()
       if isObserved { commits = feed.willWrite(connection, versions) }
       let value = try body(connection, session)
@@ -131,6 +133,10 @@ package final class Core: Sendable {
       try session.sender?.still?.check()
       try session.finish(connection, isObserved: isObserved)
       return value
+    }
+    // At once: who reads meanwhile waits for it.
+    if session.isComplete, let before, let after = versions.successor(of: before) {
+      shared.trail.add(from: before, to: after, session.changes)
     }
     if isObserved {
       feed.didWrite(

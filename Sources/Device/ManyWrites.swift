@@ -19,7 +19,7 @@ extension Device {
         try session.add(write, connection, clock)
         guard let change = session.changes[count...].first else { continue }
         tally.add(change)
-        if !isObserved { session.rewind(to: count) }
+        if !isObserved { session.drop(after: count) }
       }
       return tally.count
     }

@@ -22,6 +22,7 @@ package final class SharedState: Sendable {
   /// Defaults that the process registered with the device.
   package let registered: RegisteredDefaults
   let layers = LayerVersion()
+  package let trail = CommitTrail()
   package let changes = ChangeTurn()
   package let upkeep = UpkeepReports()
   package let pending = PendingWork()

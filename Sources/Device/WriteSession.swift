@@ -7,6 +7,8 @@ import KeepsakeValues
 final class WriteSession: @unchecked Sendable {
   /// In the order in which they were made.
   private(set) var changes: [SettingChange] = []
+  /// Whether `changes` has everything that was changed of what a store reads.
+  private(set) var isComplete = true
   /// Nil when it has to be read.
   private var replica: ReplicaState?
   /// The last local sequence number given, when it is finished.
@@ -29,12 +31,20 @@ final class WriteSession: @unchecked Sendable {
   func begin() {
     (changes, replica, needsBarrier) = ([], nil, false)
     ending = nil
+    isComplete = true
   }
 
   /// Notes what was changed by other means than `add`.
   func note(_ changes: [SettingChange]) {
     self.changes += changes
     replica = nil
+    isComplete = false
+  }
+
+  /// Forgets changes that nobody wants to know, which stay.
+  func drop(after count: Int) {
+    rewind(to: count)
+    isComplete = false
   }
 
   /// Forgets what was taken back. Timestamps and local sequence numbers that were given stay given.

@@ -23,10 +23,22 @@ final class Backing: Sendable {
   /// By the keys of the properties; nil until the store has bound them.
   private let declared = AtomicLazyReference<Box<[ByteText: DeclaredDefault]>>()
 
-  /// What was read since the present state began.
+  /// What was read, and has not changed since.
   private struct Cache {
     var state: StoreState?
     var values: [ByteText: StoredValue?] = [:]
+
+    /// Forgets what has changed since.
+    ///
+    /// - Returns: false when that is unknown.
+    mutating func renew(_ isHere: (StoreState) -> Bool, _ trail: () -> CommitTrail) -> Bool {
+      guard let state else { return false }
+      if state.isCurrent { return true }
+      guard isHere(state), let next = state.successor(by: trail()) else { return false }
+      for key in next.changed { values.removeValue(forKey: key) }
+      self.state = next.state
+      return true
+    }
 
     /// - Parameter state: from before the value was read: so it may be newer, and never older.
     mutating func keep(_ value: StoredValue?, of key: ByteText, as state: StoreState) {
@@ -69,6 +81,9 @@ final class Backing: Sendable {
   var device: Device { location.device }
   var layers: Layers { location.place.layers }
 
+  /// What this process has changed in the file.
+  var trail: CommitTrail { device.core.shared.trail }
+
   /// The present state; nil where it is unknown, and everything has to be read.
   var state: StoreState? { StoreState(location.place.versions) }
 
@@ -80,7 +95,7 @@ final class Backing: Sendable {
     tracking?.key(of: [key]).access()
     let key = ByteText(key)
     let known = cache.withLock { cache -> StoredValue?? in
-      cache.state?.isCurrent == true ? cache.values[key] : nil
+      cache.renew(isHere, { trail }) ? cache.values[key] : nil
     }
     if let known { return known }
     guard let state else { return try layers.value(key) }
@@ -94,7 +109,7 @@ final class Backing: Sendable {
     tracking?.key(of: keys).access()
     let keys = keys.map(ByteText.init)
     let known = cache.withLock { cache -> [StoredValue?]? in
-      guard cache.state?.isCurrent == true else { return nil }
+      guard cache.renew(isHere, { trail }) else { return nil }
       let known = keys.compactMap { cache.values[$0] }
       return known.count == keys.count ? known : nil
     }

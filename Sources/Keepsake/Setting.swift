@@ -2,8 +2,8 @@
 //
 // A property that lives in a store. The wrapper and its `$` projection are the same object.
 //
-// Threading: everything is immutable but the slot, which has a lock. The value itself is in the
-// database; the slot remembers it until the next commit.
+// Threading: everything is immutable but the slot, which takes care of itself. The value is in the
+// database; the slot remembers it until a commit that may have changed it.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -67,13 +67,19 @@ public final class Setting<Value: Sendable>: Sendable {
   @_disfavoredOverload
   public init() { fatalError("unavailable") }
 
+  /// What was read last, if it is still in force.
+  @inline(__always)
+  private var known: Value? {
+    // Only this setting keeps anything in its slot.
+    slot.ifKnown { unsafeDowncast($0, to: SettingSlot.Kept<Value>.self).value }
+  }
+
   /// The value in force. A value that cannot be read is reported, and the default is given; a write
   /// that fails is reported, after a second at most of waiting for another process. `read` and
   /// `write` throw instead.
   public var wrappedValue: Value {
     get {
-      // Only this setting keeps anything in its slot.
-      if let box = slot.known { return unsafeDowncast(box, to: Box<Value>.self).value }
+      if let value = known { return value }
       guard let bound = slot.binding else {
         Self.reportUnbound()
         return defaultValue
@@ -182,8 +188,7 @@ public final class Setting<Value: Sendable>: Sendable {
   }
 
   private func beginChange() -> InPlaceChange<Value>? {
-    // For those who track what is read.
-    _ = slot.known
+    slot.access()
     return slot.binding.map { bound in
       InPlaceChange(bound.backing, bound.key) { try readForChange(bound) }
     }
@@ -220,10 +225,11 @@ public final class Setting<Value: Sendable>: Sendable {
   /// The value for a getter, which cannot throw.
   private func value(_ bound: SettingSlot.Binding) -> Value {
     do {
+      if slot.renew(), let value = known { return value }
       let origin = bound.backing.state
       let value = try readable(bound.stored(), bound)
       // A default that is computed is worth something else the next time.
-      if fallback.isConstant, let origin { slot.keep(Box(value), as: origin) }
+      if fallback.isConstant, let origin { slot.keep(SettingSlot.Kept(value, origin)) }
       return value
     } catch {
       bound.backing.reportRead(bound.key, error)

@@ -2,6 +2,9 @@
 //
 // What a setting knows of its place and of its value, apart from the value's type: code that is
 // generic would look the type up at each read, which costs many times the read.
+//
+// Threading: a read takes no lock. The place is set once. What is known of the value is replaced,
+// and lives as long as somebody reads it: see `SharedReference`.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -9,72 +12,94 @@ import Synchronization
 
 /// The place of a setting in a store, and what was last read there.
 final class SettingSlot: Sendable {
-  struct Binding {
+  /// Where a setting is stored.
+  final class Binding: Sendable {
     let backing: Backing
     /// What the keys of the members begin with, if there are `fields`.
     let key: String
     /// Of a value that is stored member by member.
-    var fields: Fields?
-  }
-
-  private struct State {
-    var binding: Binding?
+    let fields: Fields?
     /// Of a class that is `Observable`.
-    var tracked: TrackedKey?
-    var known: Known?
+    fileprivate let tracked: TrackedKey?
+
+    init(backing: Backing, key: String, fields: Fields?) {
+      (self.backing, self.key, self.fields) = (backing, key, fields)
+      tracked = backing.tracking?.key(of: fields?.members.map(\.key) ?? [key])
+    }
   }
 
-  /// An object, because a read would copy a structure of this size.
-  private final class Known: Sendable {
-    let box: any AnyObject & Sendable
-    private let state: StoreState
+  /// What a setting was worth in a state of its store.
+  // Sendable: nothing in it changes, nor in its subclass.
+  class Known: @unchecked Sendable {
+    fileprivate let state: StoreState
 
-    init(_ box: any AnyObject & Sendable, _ state: StoreState) {
-      (self.box, self.state) = (box, state)
+    fileprivate init(_ state: StoreState) { self.state = state }
+
+    /// The same in another state.
+    func copy(_ state: StoreState) -> Known { Known(state) }
+  }
+
+  /// The value, which never changes.
+  // Sendable: as its superclass.
+  final class Kept<Value: Sendable>: Known, @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value, _ state: StoreState) {
+      self.value = value
+      super.init(state)
     }
 
-    var isCurrent: Bool { state.isCurrent }
+    override func copy(_ state: StoreState) -> Known { Kept(value, state) }
   }
 
-  private let state = Mutex(State())
+  private let place = AtomicLazyReference<Binding>()
+  private let known = SharedReference<Known>()
 
-  var binding: Binding? { state.withLock { $0.binding } }
+  var binding: Binding? { place.load() }
 
   /// - Returns: false when there is a binding already.
-  func bind(_ binding: Binding) -> Bool {
-    state.withLock { state in
-      guard state.binding == nil else { return false }
-      state.binding = binding
-      state.tracked = binding.backing.tracking?.key(of: binding.keys)
-      return true
-    }
+  func bind(_ binding: Binding) -> Bool { place.storeIfNil(binding) === binding }
+
+  /// Tells those who track what is read that this is.
+  func access() { place.load()?.tracked?.access() }
+
+  /// What `read` makes of what is known, if it is still what a read would give.
+  ///
+  /// - Parameter read: takes a copy; runs no code of others.
+  @inline(__always)
+  func ifKnown<Result>(_ read: (Known) -> Result) -> Result? {
+    access()
+    return known.read { $0.state.isCurrent ? read($0) : nil } ?? nil
   }
 
-  /// What was kept, if it is still what a read would give.
-  var known: (any AnyObject & Sendable)? {
-    state.withLock { state in
-      state.tracked?.access()
-      guard let known = state.known, known.isCurrent else { return nil }
-      return known.box
-    }
+  /// Makes what is known current, if nothing that this setting reads has changed since.
+  ///
+  /// - Returns: whether it did.
+  func renew() -> Bool {
+    guard let binding, let known = known.read({ $0 }),
+      let (state, changed) = known.state.successor(by: binding.backing.trail),
+      !changed.contains(where: { binding.reads($0) })
+    else { return false }
+    return keep(known.copy(state))
   }
 
-  /// - Parameter origin: from before the value was read: so it may be newer, and never older.
-  func keep(_ box: any AnyObject & Sendable, as origin: StoreState) {
-    let known = Known(box, origin)
-    let last = state.withLock { state -> Known? in
-      guard state.binding?.backing.isHere(origin) == true else { return nil }
-      defer { state.known = known }
-      return state.known
-    }
-    // Either may go here, and what it holds may read this very setting. An optimiser that knows no
-    // further use would let them go where they were last used, which is within the lock.
-    withExtendedLifetime((known, last)) {}
+  /// - Parameter new: its state is from before the value was read: so it may be newer, and never
+  ///   older.
+  /// - Returns: false when the store has moved meanwhile.
+  @discardableResult
+  func keep(_ new: Known) -> Bool {
+    guard binding?.backing.isHere(new.state) == true else { return false }
+    known.replace(by: new)
+    return true
   }
 }
 
 extension SettingSlot.Binding {
   var keys: [String] { fields?.members.map(\.key) ?? [key] }
+
+  fileprivate func reads(_ changed: ByteText) -> Bool {
+    fields.map { $0.members.contains { changed == ByteText($0.key) } } ?? (changed == ByteText(key))
+  }
 
   /// What is in force: of members, a dictionary of those that some layer has.
   func stored() throws(KeepsakeError) -> StoredValue? {

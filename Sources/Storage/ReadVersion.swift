@@ -33,7 +33,8 @@ package struct ReadVersion: Equatable, Sendable {
   private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
   init(count: UInt64, layers: Int) {
-    words = (count, 0, 0, 0, 0, 0)
+    // Where the header of a wal-index has its own count.
+    words = (0, count, 0, 0, 0, 0)
     self.layers = layers
   }
 
@@ -42,6 +43,12 @@ package struct ReadVersion: Equatable, Sendable {
     func word(_ index: Int) -> UInt64 { header.load(fromByteOffset: index * 8, as: UInt64.self) }
     words = (word(0), word(1), word(2), word(3), word(4), word(5))
   }
+
+  /// The next one of those that are counted here.
+  fileprivate var next: ReadVersion { ReadVersion(count: words.1 + 1, layers: layers) }
+
+  /// How many commits there were (`iChange`).
+  fileprivate var commits: UInt32 { UInt32(truncatingIfNeeded: words.1) }
 
   package static func == (a: ReadVersion, b: ReadVersion) -> Bool {
     let low = a.words.0 ^ b.words.0 | a.words.1 ^ b.words.1 | a.words.2 ^ b.words.2
@@ -127,9 +134,7 @@ package final class ReadVersions: Sendable {
   /// thread, and where SQLite does not show it.
   package var now: ReadVersion? {
     guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
-    let layers = layers.value
-    return index?.version(layers: layers)
-      ?? ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers)
+    return version
   }
 
   /// Whether `version`, which this object has given, is still the state that a read would see.
@@ -138,6 +143,25 @@ package final class ReadVersions: Sendable {
     let layers = layers.value
     return index?.isNow(version, layers: layers)
       ?? (version == ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers))
+  }
+
+  /// The state that a write transaction of this thread began with, until it has written something.
+  package var beforeCommit: ReadVersion { version }
+
+  /// The state that a transaction of this thread has made, before it is ended here.
+  ///
+  /// - Parameter before: what it began with.
+  /// - Returns: nil where another process has committed since, and where nothing was written.
+  package func successor(of before: ReadVersion) -> ReadVersion? {
+    guard let index else { return before.next }
+    let now = index.version(layers: layers.value)
+    return now.commits == before.commits &+ 1 ? now : nil
+  }
+
+  private var version: ReadVersion {
+    let layers = layers.value
+    return index?.version(layers: layers)
+      ?? ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers)
   }
 
   /// Notes that what stores read besides the file has changed.

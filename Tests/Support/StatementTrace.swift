@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDBSQLite
-import KeepsakeDevice
+package import KeepsakeDevice
 import KeepsakeValues
-
-@testable import KeepsakeStorage
 
 /// What SQLite does for a device while `body` runs: its statements, and how many pages they looked
 /// at, in the cache or not.
-final class StatementTrace {
-  private(set) var statements: Set<String> = []
-  private(set) var pages = 0
+package final class StatementTrace {
+  package private(set) var statements: Set<String> = []
+  package private(set) var pages = 0
 
-  static func of(_ devices: [Device], _ body: () throws -> Void) throws -> StatementTrace {
+  package static func of(_ devices: [Device], _ body: () throws -> Void) throws -> StatementTrace {
     let trace = StatementTrace()
     for device in devices { try device.core.access { trace.start(on: $0) } }
     defer {
       for device in devices {
         let result = Result {
           try device.core.access {
-            _ = sqlite3_trace_v2($0.database.sqliteConnection, 0, nil, nil)
+            _ = sqlite3_trace_v2($0.handle, 0, nil, nil)
           }
         }
         withExtendedLifetime(result) {}
@@ -30,9 +28,9 @@ final class StatementTrace {
   }
 
   private func start(on connection: Connection) {
-    _ = Self.takePages(connection.database.sqliteConnection)
+    _ = Self.takePages(connection.handle)
     sqlite3_trace_v2(
-      connection.database.sqliteConnection, UInt32(SQLITE_TRACE_PROFILE),
+      connection.handle, UInt32(SQLITE_TRACE_PROFILE),
       { _, context, statement, _ in
         guard let context, let statement = statement.map(OpaquePointer.init) else { return 0 }
         let trace = Unmanaged<StatementTrace>.fromOpaque(context).takeUnretainedValue()

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A reference that is read without a lock, and without counting up the object that it leads to.
+//
+// When may the object go? A reader counts itself in, loads the pointer, copies what it wants and
+// counts itself out. Who replaces the pointer lets the old object go once every count has been zero
+// after that. A reader writes the count and then reads the pointer, a writer writes the pointer and
+// then reads the counts, all sequentially consistent: so the writer sees the reader's count, or the
+// reader the new pointer (Dekker's argument), and then all of the new object, which was made before
+// the exchange. What a reader did before it counted itself out happens before the writer reads a
+// zero: the counts are one release sequence, of which the writer acquires the last.
+//
+// One count for all would be as slow as a lock between threads, so there are several, each in its
+// own cache lines, and a thread uses one of them.
+
+import KeepsakeDevice
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A reference to an object, which may be replaced while others read.
+// Sendable: the pointer is atomic, and owns the object.
+struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
+  private let pointer = Atomic<UnsafeRawPointer?>(nil)
+
+  deinit { Readers.release(pointer.load(ordering: .acquiring)) }
+
+  /// What `body` makes of the object; nil when there is none.
+  ///
+  /// - Parameter body: a few instructions, and none of others: who replaces the object waits.
+  @inline(__always)
+  func read<Result>(_ body: (Object) -> Result) -> Result? {
+    let turn = Readers.enter()
+    defer { turn.leave() }
+    guard let pointer = pointer.load(ordering: .sequentiallyConsistent) else { return nil }
+    return Unmanaged<Object>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+  }
+
+  func replace(by object: Object) {
+    let new = UnsafeRawPointer(Unmanaged.passRetained(object).toOpaque())
+    Readers.retire(pointer.exchange(new, ordering: .sequentiallyConsistent))
+  }
+}
+
+private enum Readers {
+  private static let count = 16
+  /// Of counts: 128 bytes, which processors fetch together.
+  private static let stride = 16
+  /// Objects that wait before one who retires another has to wait with them.
+  private static let patience = 64
+
+  /// As long as the process: a reader that goes on at its end must find them.
+  // Sendable: it points to atomic values.
+  private struct Counts: @unchecked Sendable {
+    private let first: UnsafeMutablePointer<Atomic<Int>>
+
+    init() {
+      first = .allocate(capacity: count * stride)
+      for index in 0..<count * stride { (first + index).initialize(to: Atomic(0)) }
+    }
+
+    @inline(__always)
+    subscript(index: Int) -> UnsafeMutablePointer<Atomic<Int>> { first + index * stride }
+  }
+
+  private static let counts = Counts()
+
+  // Sendable: nobody else uses the object any more, once it is over.
+  private struct Waiting: @unchecked Sendable {
+    let object: UnsafeRawPointer
+    /// One bit for each count that has not been zero since.
+    var busy: UInt16 = .max
+
+    mutating func isOver() -> Bool {
+      for index in 0..<count where busy & 1 << index != 0 {
+        let readers = counts[index].pointee.load(ordering: .sequentiallyConsistent)
+        if readers == 0 { busy &= ~(1 << index) }
+      }
+      return busy == 0
+    }
+  }
+
+  private static let waiting = Mutex<[Waiting]>([])
+
+  /// A reader that is counted.
+  struct Turn {
+    fileprivate let place: UnsafeMutablePointer<Atomic<Int>>
+
+    @inline(__always)
+    func leave() { place.pointee.subtract(1, ordering: .releasing) }
+  }
+
+  @inline(__always)
+  static func enter() -> Turn {
+    // Threads are some pages apart: the high bits of a product depend on all of them.
+    let thread = UInt64(truncatingIfNeeded: currentThread) &* 0x9E37_79B9_7F4A_7C15
+    let place = counts[Int(thread >> 60)]
+    place.pointee.add(1, ordering: .sequentiallyConsistent)
+    return Turn(place: place)
+  }
+
+  /// Lets an object go when no reader can have it any more: at once, or when others are retired.
+  ///
+  /// - Parameter object: one that was retained, and that no new reader can find.
+  static func retire(_ object: UnsafeRawPointer?) {
+    guard let object else { return }
+    waiting.withLock { $0.append(Waiting(object: object)) }
+    while true {
+      let (over, rest) = waiting.withLock { all in
+        var over: [UnsafeRawPointer] = []
+        for index in all.indices.reversed() where all[index].isOver() {
+          over.append(all.remove(at: index).object)
+        }
+        return (over, all.count)
+      }
+      // Without the lock: what goes may read settings, and change them.
+      for object in over { release(object) }
+      guard rest > patience else { return }
+      sched_yield()
+    }
+  }
+
+  /// Lets an object go that no reader can have.
+  static func release(_ object: UnsafeRawPointer?) {
+    if let object { Unmanaged<AnyObject>.fromOpaque(object).release() }
+  }
+}
