@@ -67,11 +67,13 @@ public final class Setting<Value: Sendable>: Sendable {
   @_disfavoredOverload
   public init() { fatalError("unavailable") }
 
-  /// What was read last, if it is still in force.
   @inline(__always)
-  private var known: Value? {
+  private func value(_ loan: SharedReference<SettingSlot.Known>.Loan) -> Value {
+    defer { loan.giveBack() }
     // Only this setting keeps anything in its slot.
-    slot.ifKnown { unsafeDowncast($0, to: SettingSlot.Kept<Value>.self).value }
+    return loan.object.unsafelyUnwrapped._withUnsafeGuaranteedRef {
+      unsafeDowncast($0, to: SettingSlot.Kept<Value>.self).value
+    }
   }
 
   /// The value in force. A value that cannot be read is reported, and the default is given; a write
@@ -79,7 +81,7 @@ public final class Setting<Value: Sendable>: Sendable {
   /// `write` throw instead.
   public var wrappedValue: Value {
     get {
-      if let value = known { return value }
+      if let loan = slot.borrow() { return value(loan) }
       guard let bound = slot.binding else {
         Self.reportUnbound()
         return defaultValue
@@ -225,7 +227,7 @@ public final class Setting<Value: Sendable>: Sendable {
   /// The value for a getter, which cannot throw.
   private func value(_ bound: SettingSlot.Binding) -> Value {
     do {
-      if slot.renew(), let value = known { return value }
+      if slot.renew(), let loan = slot.borrow() { return self.value(loan) }
       let origin = bound.backing.state
       let value = try readable(bound.stored(), bound)
       // A default that is computed is worth something else the next time.

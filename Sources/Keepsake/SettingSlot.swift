@@ -53,30 +53,40 @@ final class SettingSlot: Sendable {
   }
 
   private let place = AtomicLazyReference<Binding>()
+  /// Whether the class is `Observable`. To load the place would count the references to it, which
+  /// threads would have to take turns for.
+  private let isTracked = Atomic<Bool>(false)
   private let known = SharedReference<Known>()
 
   var binding: Binding? { place.load() }
 
   /// - Returns: false when there is a binding already.
-  func bind(_ binding: Binding) -> Bool { place.storeIfNil(binding) === binding }
+  func bind(_ binding: Binding) -> Bool {
+    guard place.storeIfNil(binding) === binding else { return false }
+    isTracked.store(binding.tracked != nil, ordering: .releasing)
+    return true
+  }
 
   /// Tells those who track what is read that this is.
-  func access() { place.load()?.tracked?.access() }
+  func access() {
+    if isTracked.load(ordering: .relaxed) { place.load()?.tracked?.access() }
+  }
 
-  /// What `read` makes of what is known, if it is still what a read would give.
-  ///
-  /// - Parameter read: takes a copy; runs no code of others.
+  /// What is known, on loan, if it is still what a read would give.
   @inline(__always)
-  func ifKnown<Result>(_ read: (Known) -> Result) -> Result? {
+  func borrow() -> SharedReference<Known>.Loan? {
     access()
-    return known.read { $0.state.isCurrent ? read($0) : nil } ?? nil
+    let loan = known.borrow()
+    if loan.object?._withUnsafeGuaranteedRef({ $0.state.isCurrent }) == true { return loan }
+    loan.giveBack()
+    return nil
   }
 
   /// Makes what is known current, if nothing that this setting reads has changed since.
   ///
   /// - Returns: whether it did.
   func renew() -> Bool {
-    guard let binding, let known = known.read({ $0 }),
+    guard let binding, let known = known.object,
       let (state, changed) = known.state.successor(by: binding.backing.trail),
       !changed.contains(where: { binding.reads($0) })
     else { return false }

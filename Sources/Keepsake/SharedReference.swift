@@ -29,15 +29,29 @@ struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Send
 
   deinit { Readers.release(pointer.load(ordering: .acquiring)) }
 
-  /// What `body` makes of the object; nil when there is none.
-  ///
-  /// - Parameter body: a few instructions, and none of others: who replaces the object waits.
+  /// The object, which stays until the loan is given back: a few instructions later, since who
+  /// replaces it waits.
+  struct Loan {
+    /// Nil when there is none.
+    let object: Unmanaged<Object>?
+    fileprivate let place: Readers.Place
+
+    @inline(__always)
+    func giveBack() { place.pointee.wrappingSubtract(1, ordering: .releasing) }
+  }
+
   @inline(__always)
-  func read<Result>(_ body: (Object) -> Result) -> Result? {
-    let turn = Readers.enter()
-    defer { turn.leave() }
-    guard let pointer = pointer.load(ordering: .sequentiallyConsistent) else { return nil }
-    return Unmanaged<Object>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+  func borrow() -> Loan {
+    let place = Readers.enter()
+    let pointer = pointer.load(ordering: .sequentiallyConsistent)
+    return Loan(object: pointer.map { Unmanaged<Object>.fromOpaque($0) }, place: place)
+  }
+
+  /// The object, with a reference of the caller's.
+  var object: Object? {
+    let loan = borrow()
+    defer { loan.giveBack() }
+    return loan.object?.takeUnretainedValue()
   }
 
   func replace(by object: Object) {
@@ -86,21 +100,16 @@ private enum Readers {
 
   private static let waiting = Mutex<[Waiting]>([])
 
-  /// A reader that is counted.
-  struct Turn {
-    fileprivate let place: UnsafeMutablePointer<Atomic<Int>>
-
-    @inline(__always)
-    func leave() { place.pointee.subtract(1, ordering: .releasing) }
-  }
+  /// Where a reader is counted.
+  typealias Place = UnsafeMutablePointer<Atomic<Int>>
 
   @inline(__always)
-  static func enter() -> Turn {
+  static func enter() -> Place {
     // Threads are some pages apart: the high bits of a product depend on all of them.
     let thread = UInt64(truncatingIfNeeded: currentThread) &* 0x9E37_79B9_7F4A_7C15
     let place = counts[Int(thread >> 60)]
-    place.pointee.add(1, ordering: .sequentiallyConsistent)
-    return Turn(place: place)
+    place.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    return place
   }
 
   /// Lets an object go when no reader can have it any more: at once, or when others are retired.

@@ -39,10 +39,10 @@ import Testing
     let living = Living()
     do {
       let holder = Holder()
-      #expect(holder.reference.read { $0.number } == nil)
+      #expect(holder.reference.object?.number == nil)
       for number in 0..<10 {
         holder.reference.replace(by: Counted(number, living))
-        #expect(holder.reference.read { $0.number } == number)
+        #expect(holder.reference.object?.number == number)
       }
     }
     // What a reader on another thread has delayed goes when something else is retired.
@@ -68,7 +68,10 @@ import Testing
       }
       var seen = 0
       while seen < last {
-        let (number, isThere) = holder.reference.read { ($0.number, $0.isThere) } ?? (-1, false)
+        let loan = holder.reference.borrow()
+        let (number, isThere) =
+          loan.object?._withUnsafeGuaranteedRef { ($0.number, $0.isThere) } ?? (-1, false)
+        loan.giveBack()
         guard isThere, number >= seen else {
           Issue.record("\(number) after \(seen), there: \(isThere)")
           return
