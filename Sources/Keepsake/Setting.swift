@@ -120,7 +120,8 @@ public final class Setting<Value: Sendable>: Sendable {
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingFailure` when the stored value
   ///   cannot be; its `cause` is what the hook threw.
   public func read() throws -> Value {
-    try read(try bound())
+    let bound = try bound()
+    return try decode(inForce: bound.stored(), bound)
   }
 
   /// Stores a value; durable when it returns. Of one that is stored member by member those that
@@ -199,10 +200,6 @@ public final class Setting<Value: Sendable>: Sendable {
   private func endChange(_ change: InPlaceChange<Value>?, _ value: Value) {
     guard let change, let bound = slot.binding else { return Self.reportUnbound() }
     change.end { try replacements(of: $0, by: value, bound) }
-  }
-
-  private func read(_ bound: SettingSlot.Binding) throws -> Value {
-    try decode(inForce: bound.stored(), bound)
   }
 
   /// - Parameter failing: of members only, see `value(of:_:_:failing:)`.
