@@ -43,6 +43,16 @@ package final class Core: Sendable {
     try access { _ in session.sender = sender?.storage }
   }
 
+  /// As `access`, for what only reads the device's own tables: it waits for no other thread.
+  package func look<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
+    try storage.look(body)
+  }
+
+  /// As `look`, from one snapshot, also of what this thread looks at meanwhile by other calls.
+  package func survey<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
+    try look { try $0.transaction(.deferred) { try body($0) } }
+  }
+
   /// Reads from one snapshot.
   package func read<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
     try access { try $0.transaction(.deferred) { try body($0) } }
@@ -90,7 +100,8 @@ package final class Core: Sendable {
     var isOutermost = false
     // Observers are notified of what others committed before even when this fails.
     defer { if isOutermost { shared.tellObservers() } }
-    let (value, needsBarrier) = try access { connection in
+    let start = limit == nil ? nil : ContinuousClock.now
+    let (value, needsBarrier) = try storage.access(waiting: limit) { connection in
       if versions.isInOurTransaction || connection.isInTransaction {
         if let ending = session.ending { throw ending }
         if durability > session.durability { session.needsBarrier = true }
@@ -98,7 +109,9 @@ package final class Core: Sendable {
       }
       isOutermost = true
       defer { shared.note(session.reports.take()) }
-      storage.busyHandler.limit(to: limit)
+      // What is left of it, after waiting for other threads.
+      storage.busyHandler.limit(
+        to: limit.flatMap { limit in start.map { max(.zero, limit - $0.duration(to: .now)) } })
       defer { storage.busyHandler.limit(to: nil) }
       if durability != session.durability {
         try connection.use(durability)

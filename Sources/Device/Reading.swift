@@ -24,7 +24,7 @@ extension Row {
 extension Device {
   /// The entry of a key, a tombstone included; nil when the key was never set.
   package func entry(store: String, key: String) throws(KeepsakeError) -> Entry? {
-    try core.access { try $0.entry(at: Address(store: store, key: key)) }
+    try core.look { try $0.entry(at: Address(store: store, key: key)) }
   }
 
   /// Calls `body` for entries in the order of store and key, from one snapshot.
@@ -35,7 +35,7 @@ extension Device {
   package func forEachEntry(
     store: String? = nil, prefix: String = "", _ body: (Entry) throws -> Void
   ) throws(KeepsakeError) {
-    try core.access { connection in
+    try core.look { connection in
       var room = try connection.maximumRows()
       try connection.run(
         """

@@ -149,7 +149,7 @@ final class Backing: Sendable {
 
   /// The same of several keys, of one moment.
   func explanations(_ keys: [String]) throws(KeepsakeError) -> [SettingExplanation] {
-    try device.core.read { _ in try keys.map(explanation) }
+    try device.core.survey { _ in try keys.map(explanation) }
   }
 
   /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device

@@ -82,13 +82,13 @@ final class Layers: Sendable {
   /// The same of several keys, of one moment.
   func values(_ keys: [ByteText]) throws(KeepsakeError) -> [StoredValue?] {
     let stack = state.withLock { $0.stack }
-    return try device.core.read { _ in try keys.map { try first($0, of: stack) } }
+    return try device.core.survey { _ in try keys.map { try first($0, of: stack) } }
   }
 
   /// The same without the launch arguments.
   func valuesBelowArguments(_ keys: [String]) throws(KeepsakeError) -> [StoredValue?] {
     let stack = state.withLock { $0.stack }.filter { !$0.isArguments }
-    return try device.core.read { _ in try keys.map { try first(ByteText($0), of: stack) } }
+    return try device.core.survey { _ in try keys.map { try first(ByteText($0), of: stack) } }
   }
 
   private func first(_ key: ByteText, of stack: [Layer]) throws(KeepsakeError) -> StoredValue? {
@@ -110,7 +110,7 @@ final class Layers: Sendable {
   /// What every layer has to say of a key.
   func explanation(_ key: ByteText) throws(KeepsakeError) -> [SettingExplanation.Layer] {
     let stack = state.withLock { $0.stack }
-    return try device.core.read { connection in
+    return try device.core.survey { connection in
       let replica = try ReplicaState(connection).id
       return try stack.flatMap { try $0.explanation(key, device, replica) }
     }
@@ -122,7 +122,7 @@ final class Layers: Sendable {
   ) throws(KeepsakeError) -> Value {
     let (stack, hasSuites) = state.withLock { ($0.stack, !$0.suites.isEmpty) }
     // The entries of one store are read by one statement, which needs no transaction.
-    return hasSuites ? try device.core.read { _ in try body(stack) } : try body(stack)
+    return hasSuites ? try device.core.survey { _ in try body(stack) } : try body(stack)
   }
 
   // MARK: - Suites

@@ -37,5 +37,10 @@ extension Storage {
 
   /// In a child that fork has made: to close the connection would write to the file, without the
   /// locks for that.
-  func keepOpenForever() { _ = Unmanaged.passRetained(queue) }
+  func keepOpenForever() {
+    _ = Unmanaged.passRetained(queue)
+    // Another thread may have been using it.
+    if let reader { _ = Unmanaged.passRetained(reader) }
+    _ = Unmanaged.passRetained(turnstile)
+  }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threading: GRDB's queue lets one access at a time use the connection. An access from within an
-// access, as when a setting is read while another is updated, joins it: it uses the same
-// connection, and its writes are part of the outer transaction.
+// Threading: one access at a time uses the connection. An access from within an access, as when a
+// setting is read while another is updated, joins it: it uses the same connection, and its writes
+// are part of the outer transaction. Who only wants to read does not wait for an access of another
+// thread: there is a second connection for that.
 
 import GRDB
 import KeepsakeValues
@@ -15,6 +16,8 @@ package final class Storage: Sendable {
   package let file: FileID?
   package let versions: ReadVersions
   let queue: DatabaseQueue
+  let turnstile = Turnstile()
+  let reader: SecondConnection?
   package let busyHandler: BusyHandler
   /// Nil where nothing is written, or no log is.
   package let checkpoints: Checkpoints?
@@ -41,6 +44,9 @@ package final class Storage: Sendable {
     (queue, busyHandler, still) = (opened.queue, opened.busyHandler, opened.still)
     versions = ReadVersions(
       opened.index, layers: layers, isPrivate: file == nil || opened.mode == .immutable)
+    reader =
+      file == nil || opened.mode == .immutable || opened.mode == .readOnly
+      ? nil : SecondConnection(opened.location, opened.busyHandler.usual)
     checkpoints =
       file == nil || opened.mode != .readWrite ? nil : Checkpoints(location, busyHandler, report)
     if let file { OpenFiles.add(file) }
@@ -54,14 +60,45 @@ package final class Storage: Sendable {
     checkpoints?.stop()
     // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
     // elsewhere), and the next open does it.
+    reader?.close()
     Result { try queue.close() }.discardFailure()
     if let file { OpenFiles.remove(file) }
   }
 
   /// Uses the connection outside of a transaction, if there is none to join: each statement sees
   /// its own snapshot.
-  package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
+  ///
+  /// - Parameter limit: how long to wait for other threads; nil for as long as it takes.
+  package func access<Value>(
+    waiting limit: Duration? = nil, _ body: (Connection) throws -> Value
+  ) throws(KeepsakeError) -> Value {
     try origin.refuseChild(location.path)
+    guard let isOutermost = turnstile.enter(waiting: limit) else {
+      throw KeepsakeError(
+        .locked, path: location.path, "another thread of this process keeps the file locked",
+        cure: "try again")
+    }
+    defer { if isOutermost { turnstile.leave() } }
+    return try use(queue, body)
+  }
+
+  /// As `access`, for what only reads: on the second connection if another thread is using the
+  /// first one.
+  package func look<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
+    guard let reader, !turnstile.isMine else { return try access(body) }
+    try origin.refuseChild(location.path)
+    guard reader.isMine || !turnstile.tryToEnter() else {
+      defer { turnstile.leave() }
+      return try use(queue, body)
+    }
+    let value = try reader.use(of: file) { (queue) throws(KeepsakeError) in try use(queue, body) }
+    if let value { return value }
+    return try access(body)
+  }
+
+  private func use<Value>(
+    _ queue: DatabaseQueue, _ body: (Connection) throws -> Value
+  ) throws(KeepsakeError) -> Value {
     do {
       return try queue.unsafeReentrantWrite { database in
         let connection = Connection(database, location)

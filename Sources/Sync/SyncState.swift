@@ -24,7 +24,7 @@ extension Device {
   /// A device that has read something from here by a one-way merge leaves no trace, and does not
   /// count. O(what is pending).
   package func syncState(of store: String) throws(KeepsakeError) -> SyncState {
-    try core.read { connection in
+    try core.survey { connection in
       let met = try connection.first(
         """
         SELECT max(last_met), max(acked) FROM peer

@@ -25,9 +25,8 @@ enum ProgressLine {
   /// - Returns: what keeps an interruption from leaving the line behind, while it is kept.
   static func begin(_ name: String, _ output: Output) -> Interruption? {
     guard !output.isQuiet, Terminal.hasProgress else { return nil }
-    state.withLock { $0.name = name }
-    draw(after: .milliseconds(500))
-    return Interruption(isForced: false) { number in
+    // Before there can be a line: on a busy machine the draw may come at once.
+    let interruption = Interruption(isForced: false) { number in
       end()
       // As if nobody had listened.
       var signals = sigset_t()
@@ -37,6 +36,9 @@ enum ProgressLine {
       pthread_sigmask(SIG_UNBLOCK, &signals, nil)
       raise(number)
     }
+    state.withLock { $0.name = name }
+    draw(after: .milliseconds(500))
+    return interruption
   }
 
   /// Says how much is done; cheap enough for each of a million rows.

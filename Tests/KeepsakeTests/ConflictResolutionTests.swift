@@ -47,6 +47,12 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     while try !isSo() { try #require(ContinuousClock.now < limit) }
   }
 
+  /// Waits for conflicts that `unite` was called with, and for the end of its transaction.
+  private func waitForDecisions(_ count: Int) throws {
+    #expect(heard.wait { $0.count == count })
+    try device.transaction {}
+  }
+
   private func unite(_ conflict: Conflict) throws {
     guard let lost = try settings.$tags.lost(in: conflict) else { return }
     settings.tags = Set(settings.tags + lost).sorted()
@@ -114,12 +120,12 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     try device.merge(with: there)
     // What was open before it was there, too.
     let token = settings.resolveConflicts { try unite($0) }
-    #expect(heard.wait { $0.count == 1 })
+    try waitForDecisions(1)
     #expect(settings.tags == ["mine", "theirs"])
     disagree(["x"], ["y"])
     let report = try device.merge(with: there)
     #expect(report.hasConverged)
-    #expect(heard.wait { $0.count == 2 })
+    try waitForDecisions(2)
     #expect(settings.tags == ["x", "y"])
     #expect(try settings.conflicts.allSatisfy(\.isResolved))
     try device.merge(with: there)
@@ -279,7 +285,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     clock.milliseconds += 1
     theirs.tags = ["last"]
     try account.merge(with: accountThere)
-    #expect(heard.wait { $0.count == 1 })
+    try waitForDecisions(1)
     #expect(heard.sets[0][0].lost == ["mine"])
     #expect(settings.tags == ["last", "mine"])
     token.cancel()

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+
+/// Lets one thread at a time use a connection; a thread that has it may come in again.
+///
+/// GRDB's queue does the same, and cannot say that it is taken, nor end a wait.
+final class Turnstile: Sendable {
+  private let isFree = DispatchSemaphore(value: 1)
+  private let holder = Atomic<UInt>(0)
+
+  /// Whether this thread is within.
+  var isMine: Bool { holder.load(ordering: .relaxed) == currentThread }
+
+  /// Takes the turn if nobody has it; then `leave` has to follow.
+  func tryToEnter() -> Bool {
+    guard isFree.wait(timeout: .now()) == .success else { return false }
+    holder.store(currentThread, ordering: .relaxed)
+    return true
+  }
+
+  /// Waits for the turn, unless this thread has it.
+  ///
+  /// - Parameter limit: how long; nil for as long as it takes.
+  /// - Returns: whether `leave` has to follow; nil when the time was over.
+  func enter(waiting limit: Duration?) -> Bool? {
+    if isMine { return false }
+    if let limit {
+      let deadline = DispatchTime.now() + limit / .seconds(1)
+      guard isFree.wait(timeout: deadline) == .success else { return nil }
+    } else {
+      isFree.wait()
+    }
+    holder.store(currentThread, ordering: .relaxed)
+    return true
+  }
+
+  func leave() {
+    holder.store(0, ordering: .relaxed)
+    isFree.signal()
+  }
+}

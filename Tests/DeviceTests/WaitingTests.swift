@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+/// Who waits for whom within a process.
+@Suite struct WaitingTests {
+  /// Runs `body` while another thread is in the middle of an access of the device.
+  private func beside(
+    _ device: Device, _ access: @escaping @Sendable (Device, () -> Void) throws -> Void,
+    _ body: () throws -> Void
+  ) rethrows {
+    let (isWithin, isOver, hasEnded) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    Thread.detachNewThread {
+      #expect(throws: Never.self) {
+        try access(device) {
+          isWithin.signal()
+          isOver.wait()
+        }
+      }
+      hasEnded.signal()
+    }
+    isWithin.wait()
+    defer {
+      isOver.signal()
+      hasEnded.wait()
+    }
+    try body()
+  }
+
+  @Test func aReadWaitsForNoTransactionOfAnotherThread() throws {
+    let device = try Device.temporary()
+    try device.write([LocalWrite(store: "defaults", key: "k", value: "before")])
+    try beside(
+      device,
+      { device, wait in
+        try device.transaction {
+          try device.write([LocalWrite(store: "defaults", key: "k", value: "within")])
+          let entry = try device.entry(store: "defaults", key: "k")
+          #expect(entry?.content.value == "within")
+          wait()
+        }
+      }
+    ) {
+      for _ in 0..<2 {
+        #expect(try device.entry(store: "defaults", key: "k")?.content.value == "before")
+      }
+      var count = 0
+      try device.forEachEntry { entry in
+        // Within, what is read is of the same connection.
+        let again = try device.entry(store: "defaults", key: "k")
+        #expect(again == entry)
+        count += 1
+      }
+      #expect(count == 1)
+    }
+    #expect(try device.entry(store: "defaults", key: "k")?.content.value == "within")
+  }
+
+  @Test func aReadWaitsForNoAccessWhateverItDoes() throws {
+    let device = try Device.temporary()
+    try device.write([LocalWrite(store: "defaults", key: "k", value: 1)])
+    try beside(device, { device, wait in try device.core.access { _ in wait() } }) {
+      #expect(try device.entry(store: "defaults", key: "k")?.content.value == 1)
+      let entry = try device.core.survey { _ in try device.entry(store: "defaults", key: "k") }
+      #expect(entry?.content.value == 1)
+    }
+  }
+
+  @Test func aWriteWaitsForAnotherThreadNoLongerThanItIsTold() throws {
+    let device = try Device.temporary()
+    try beside(device, { device, wait in try device.transaction { wait() } }) {
+      let error = #expect(throws: KeepsakeError.self) {
+        try device.write(
+          [LocalWrite(store: "defaults", key: "k", value: 1)], waiting: .milliseconds(20))
+      }
+      #expect(error?.code == .locked)
+      #expect(error?.description.contains("another thread of this process") == true)
+    }
+    try device.write([LocalWrite(store: "defaults", key: "k", value: 1)])
+  }
+
+  @Test func aFileThatHasTheNameOfAMovedOneIsNotRead() throws {
+    let device = try Device.temporary()
+    try device.write([LocalWrite(store: "defaults", key: "k", value: "moved")])
+    let other = device.path + ".other"
+    try Device(at: URL(fileURLWithPath: other)).write([
+      LocalWrite(store: "defaults", key: "k", value: "other")
+    ])
+    try FileManager.default.moveItem(atPath: device.path, toPath: device.path + ".away")
+    try FileManager.default.moveItem(atPath: other, toPath: device.path)
+    let (isReading, hasRead) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    for _ in 0..<20 {
+      // It gets the second connection if it comes while this thread has the first.
+      Thread.detachNewThread {
+        isReading.signal()
+        let entry = Result { try device.entry(store: "defaults", key: "k") }
+        #expect(throws: Never.self) { try entry.get() }
+        if case .success(let entry) = entry { #expect(entry?.content.value == "moved") }
+        hasRead.signal()
+      }
+      try device.core.access { _ in
+        isReading.wait()
+        for _ in 0..<1_000 { sched_yield() }
+      }
+      hasRead.wait()
+    }
+  }
+}
