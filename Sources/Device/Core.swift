@@ -139,6 +139,7 @@ package final class Core: Sendable {
     let total = connection.totalChanges
     let value = try connection.transaction(.immediate) { connection in
       before = versions.beforeCommit
+      if let before { session.resume(at: before) }
       try connection.refuseMovedFile()
       if isObserved { commits = feed.willWrite(connection, versions) }
       let value = try body(connection, session)
@@ -148,8 +149,9 @@ package final class Core: Sendable {
       return value
     }
     // At once: who reads meanwhile waits for it.
-    if session.isComplete, let before, let after = versions.successor(of: before) {
-      shared.trail.add(from: before, to: after, session.changes)
+    if let before, let after = versions.successor(of: before) {
+      if session.isComplete { shared.trail.add(from: before, to: after, session.changes) }
+      session.end(at: after)
     }
     if isObserved {
       feed.didWrite(

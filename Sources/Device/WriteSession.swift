@@ -11,6 +11,10 @@ final class WriteSession: @unchecked Sendable {
   private(set) var isComplete = true
   /// Nil when it has to be read.
   private var replica: ReplicaState?
+  /// What it was after the last commit, and the version of the file that the commit made.
+  private var last: (replica: ReplicaState, version: ReadVersion)?
+  /// Whether numbers were given that the file does not know.
+  private var hasRewound = false
   /// The last local sequence number given, when it is finished.
   private var transaction: Int64 = 0
   /// What the connection is set to.
@@ -31,7 +35,22 @@ final class WriteSession: @unchecked Sendable {
   func begin() {
     (changes, replica, needsBarrier) = ([], nil, false)
     ending = nil
-    isComplete = true
+    (isComplete, hasRewound) = (true, false)
+  }
+
+  /// When the file is locked.
+  ///
+  /// - Parameter version: of the file. Where it is the last commit's, there is nothing to read.
+  func resume(at version: ReadVersion) {
+    if let last, last.version == version { replica = last.replica }
+    last = nil
+  }
+
+  /// After the commit.
+  ///
+  /// - Parameter version: what it made.
+  func end(at version: ReadVersion) {
+    if let replica, isComplete, !hasRewound { last = (replica, version) }
   }
 
   /// Notes what was changed by other means than `add`.
@@ -48,7 +67,10 @@ final class WriteSession: @unchecked Sendable {
   }
 
   /// Forgets what was taken back. Timestamps and local sequence numbers that were given stay given.
-  func rewind(to count: Int) { changes.removeLast(changes.count - count) }
+  func rewind(to count: Int) {
+    changes.removeLast(changes.count - count)
+    hasRewound = true
+  }
 
   func add(_ write: LocalWrite, _ connection: Connection, _ clock: WallClock) throws {
     try check(write.address, connection)
