@@ -50,7 +50,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
   /// Waits for conflicts that `unite` was called with, and for the end of its transaction.
   private func waitForDecisions(_ count: Int) throws {
     #expect(heard.wait { $0.count == count })
-    try device.transaction {}
+    try settings.device.transaction {}
   }
 
   private func unite(_ conflict: Conflict) throws {
