@@ -21,7 +21,7 @@ struct Pseudoterminal {
   var isErrorsOnly = false
 
   private static let script = #"""
-    import fcntl, json, os, pty, re, signal, sqlite3, struct, sys, termios
+    import fcntl, json, os, pty, re, select, signal, sqlite3, struct, sys, termios
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     signal.signal(signal.SIGINT, signal.default_int_handler)
     plan = json.loads(sys.argv[1])
@@ -31,9 +31,18 @@ struct Pseudoterminal {
       for statement in "PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "SELECT * FROM entry":
         lock.execute(statement).fetchall()
     reader, writer = os.pipe()
+    ended, ending = os.pipe()
     process, terminal = pty.fork()
     if process == 0:
+      # When the leader of a session ends, what its terminal has not delivered yet is thrown away:
+      # so this one leads, and stays until everything was read.
       os.close(writer)
+      command = os.fork()
+      if command != 0:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.close(reader)
+        os.write(ending, struct.pack("i", os.waitpid(command, 0)[1]))
+        signal.pause()
       mode = termios.tcgetattr(1)
       mode[1] &= ~termios.OPOST
       termios.tcsetattr(1, termios.TCSANOW, mode)
@@ -44,8 +53,10 @@ struct Pseudoterminal {
       os.environ.update(plan["environment"])
       os.execv(sys.argv[2], sys.argv[2:])
     os.close(reader)
+    os.close(ending)
     if plan["input"]: os.write(writer, plan["input"].encode())
     seen, waits = b"", plan["sign"] is not None
+    status = None
     while True:
       if not waits and writer is not None:
         if plan["interrupts"]: os.write(terminal, b"\x03")
@@ -53,14 +64,17 @@ struct Pseudoterminal {
           if lock: lock.close()
           os.close(writer)
         writer = None
+      if status is None and ended in select.select([terminal, ended], [], [])[0]:
+        status = struct.unpack("i", os.read(ended, 4))[0]
+        os.set_blocking(terminal, False)
+      if status is None and not select.select([terminal], [], [], 0)[0]: continue
       try: part = os.read(terminal, 65536)
-      except OSError: break
-      if not part: break
+      except BlockingIOError: break
       seen += part
       if waits and re.search(plan["sign"].encode(), seen): waits = False
     sys.stdout.buffer.write(seen)
     sys.stdout.flush()
-    status = os.waitpid(process, 0)[1]
+    os.kill(process, signal.SIGKILL)
     os._exit(128 + status if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
     """#
 
