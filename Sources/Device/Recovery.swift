@@ -73,6 +73,7 @@ extension Device {
       putBack(path, aside)
       throw error
     }
+    unlink(aside + "-shm")
     return URL(fileURLWithPath: aside)
   }
 
@@ -109,19 +110,20 @@ extension Device {
   }
 
   private static func putAside(_ path: String, _ aside: String) throws(KeepsakeError) {
-    for suffix in ["", "-wal"] where rename(path + suffix, aside + suffix) != 0 {
+    // The shared memory is moved, too: who has the file open shares it with those who open the file
+    // again if it is put back, and only so they see each other's locks.
+    for suffix in ["", "-wal", "-shm"] where rename(path + suffix, aside + suffix) != 0 {
       let code = errno
       // After a crash the file itself may be aside already.
       if code != ENOENT { throw KeepsakeError(system: code, path: path + suffix) }
     }
-    unlink(path + "-shm")
   }
 
   /// Where even that fails, the mark stays, and the next recovery goes on.
   private static func putBack(_ path: String, _ aside: String) {
     guard !FileStatus.exists(path) else { return }
     // The file comes last: it must not be there without its log.
-    for suffix in ["-wal", ""] where FileStatus.exists(aside + suffix) {
+    for suffix in ["-shm", "-wal", ""] where FileStatus.exists(aside + suffix) {
       guard rename(aside + suffix, path + suffix) == 0 else { return }
     }
   }

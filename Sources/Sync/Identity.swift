@@ -61,8 +61,8 @@ extension Device {
     try core.write { connection in
       let original = try ReplicaState(connection)
       // What the original wrote until now is known here, and is not this device's own.
-      for store in try connection.stores() where StoreName.isSynced(store) {
-        try VersionVectors.note(connection, original.id, of: store, upTo: original.last)
+      for store in try connection.syncedStores() {
+        try VersionVectors.note(connection, original.id, of: store.string, upTo: original.last)
       }
       try connection.peers.clear()
       // The original still has its conflicts; each is resolved once.

@@ -13,16 +13,21 @@ enum MergedStores {
     var names = Set((stores ?? [StoreName.cloud]).map(ByteText.init))
     if stores == nil {
       for device in devices {
-        let all = try device.core.access { connection in
-          // Held entries may be applied, and sent on, in this very merge. A grave is as much of a
-          // deletion as a tombstone: whoever reads it has seen the deletion.
-          let hasGraves = try connection.hasTable("grave")
-          return try connection.stores() + connection.stores(in: "held")
-            + (hasGraves ? connection.stores(in: "grave") : [])
-        }
-        names.formUnion(all.filter(StoreName.isSynced).map(ByteText.init))
+        names.formUnion(try device.core.access { try $0.syncedStores() })
       }
     }
     return names.sorted()
+  }
+}
+
+extension Connection {
+  /// The synced stores of which the device knows anything.
+  func syncedStores() throws -> Set<ByteText> {
+    // Held entries may be applied, and sent on, in the very merge that lists them. A grave is as
+    // much of a deletion as a tombstone: whoever reads it has seen the deletion, and those who read
+    // that device have, though it holds nothing of the store.
+    let tables = try ["entry", "held", "seen"] + (hasTable("grave") ? ["grave"] : [])
+    let names = try tables.flatMap { try stores(in: $0) }
+    return Set(names.filter(StoreName.isSynced).map(ByteText.init))
   }
 }

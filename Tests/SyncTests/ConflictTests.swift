@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
@@ -57,6 +58,34 @@ import Testing
     try b.write([LocalWrite(store: name, key: "k", value: "anew")])
     #expect(try a.merge(with: b).conflicts.isEmpty)
     #expect(try a.entry(store: name, key: "k")?.content.value == "anew")
+  }
+
+  @Test func aCollectedDeletionThatWasSeenThroughAThirdDeviceIsNoConflict() throws {
+    let name = "cloud:gone"
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: clock.wallClock)
+    try a.write([LocalWrite(store: name, key: "k", value: nil)])
+    clock.milliseconds += 100 * 86_400_000
+    try a.compact()
+    try a.merge(with: b)
+    try b.merge(with: c)
+    clock.milliseconds += 1
+    try c.write([LocalWrite(store: name, key: "k", value: "anew")])
+    #expect(try a.merge(with: c).conflicts.isEmpty)
+  }
+
+  @Test func aCloneHasSeenTheDeletionsOfWhichGravesAreLeft() throws {
+    try set(a, nil)
+    clock.milliseconds += 100 * 86_400_000
+    try a.compact()
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { Result { try FileManager.default.removeItem(at: folder) }.discardFailure() }
+    let url = folder.appendingPathComponent("clone.keepsake")
+    try a.clone(to: url.path)
+    let clone = try Device(at: url, clock: clock.wallClock)
+    clock.milliseconds += 1
+    try set(clone, "anew")
+    #expect(try a.merge(with: clone).conflicts.isEmpty)
   }
 
   @Test func twoWritesOfOneValueAreNoConflict() throws {
