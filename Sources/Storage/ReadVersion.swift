@@ -29,7 +29,7 @@ package final class LayerVersion: Sendable {
 /// A state of a database and of the layers in memory. What was read after a version was taken is
 /// valid while that is the present one.
 package struct ReadVersion: Equatable, Sendable {
-  private let layers: Int
+  fileprivate let layers: Int
   private let words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
   init(count: UInt64, layers: Int) {
@@ -151,11 +151,12 @@ package final class ReadVersions: Sendable {
   /// The state that a transaction of this thread has made, before it is ended here.
   ///
   /// - Parameter before: what it began with.
-  /// - Returns: nil where another process has committed since, and where nothing was written.
+  /// - Returns: nil where another process has committed since, where nothing was written, and where
+  ///   the layers in memory have changed meanwhile, which is no part of the commit.
   package func successor(of before: ReadVersion) -> ReadVersion? {
     guard let index else { return before.next }
     let now = index.version(layers: layers.value)
-    return now.commits == before.commits &+ 1 ? now : nil
+    return now.commits == before.commits &+ 1 && now.layers == before.layers ? now : nil
   }
 
   private var version: ReadVersion {

@@ -94,6 +94,18 @@ private struct Place: Codable, Equatable {
     #expect(store.place == Place(x: 8, y: 7))
   }
 
+  /// The commit names one key, and the default is of another.
+  @Test(arguments: [false, true])
+  func aDefaultThatIsRegisteredWithinATransactionIsSeenByTheNextRead(inMemory: Bool) throws {
+    let store = try Renewed(on: inMemory ? .inMemory() : .temporary())
+    #expect(store.name == "nobody" && store.string(forKey: "name") == "nobody")
+    try store.transaction {
+      store.count += 1
+      store.register(defaults: ["name": "registered"])
+    }
+    #expect(store.name == "registered" && store.string(forKey: "name") == "registered")
+  }
+
   @Test func aMergeIsSeenByTheNextRead() throws {
     let (a, b) = (try Device.temporary(), try Device.temporary())
     let (left, right) = (try Cloud(on: a), try Cloud(on: b))
