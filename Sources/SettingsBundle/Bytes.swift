@@ -62,6 +62,17 @@ extension [UInt8] {
   }
 }
 
+extension UInt8 {
+  /// 1 if both are equal, else 0; without a branch, for loops over many bytes.
+  func one(ifEqual other: UInt8) -> UInt8 {
+    let difference = self ^ other
+    return ((difference &- 1) & ~difference) >> 7
+  }
+
+  /// 1 unless the byte continues a character, else 0.
+  var isFirstOfCharacter: UInt8 { ~(self >> 7) & 1 | (self >> 6) & 1 }
+}
+
 /// Eight bytes at once, little-endian. A set of bytes is a mask of their highest bits.
 extension UInt64 {
   /// A 1 in each byte.
@@ -70,22 +81,23 @@ extension UInt64 {
 
   var isASCII: Bool { self & Self.highest == 0 }
 
-  /// The set of bytes equal to `byte`. All must be ASCII, so that no sum carries.
-  func asciiBytes(equalTo byte: UInt8) -> UInt64 {
-    ~((self ^ Self.ones * UInt64(byte)) + Self.ones * 0x7F) & Self.highest
+  /// A set whose lowest byte is the first 0; without zeros it is empty. (Only the lowest is exact:
+  /// borrows propagate upwards.)
+  private var zeros: UInt64 { (self &- Self.ones) & ~self & Self.highest }
+
+  /// The index of the first `byte`.
+  func firstByte(_ byte: UInt8) -> Int? { (self ^ Self.ones * UInt64(byte)).zeros.firstIndex }
+
+  /// The index of the first byte that ends plain text, or may end it: `<`, `>`, `&` or NUL.
+  var firstMarkup: Int? {
+    // < and > differ in one bit.
+    let brackets = (self | Self.ones * 0x02) ^ Self.ones * UInt64(UInt8(ascii: ">"))
+    return (brackets.zeros | (self ^ Self.ones * UInt64(UInt8(ascii: "&"))).zeros | zeros)
+      .firstIndex
   }
 
-  /// The set of control characters below the space. All bytes must be ASCII.
-  var asciiControls: UInt64 { ~(self + Self.ones * 0x60) & Self.highest }
-
-  /// The index of the first `byte`. (Only the lowest zero of a difference is exact: borrows
-  /// propagate upwards.)
-  func firstByte(_ byte: UInt8) -> Int? {
-    let difference = self ^ Self.ones * UInt64(byte)
-    let zeros = (difference &- Self.ones) & ~difference & Self.highest
-    return zeros == 0 ? nil : zeros.trailingZeroBitCount / 8
-  }
+  private var firstIndex: Int? { self == 0 ? nil : trailingZeroBitCount / 8 }
 
   /// The first `count` bytes, fewer than eight; the others are 0.
-  func lowest(_ count: Int) -> UInt64 { self & ~(.max << UInt64(8 * count)) }
+  func lowest(_ count: Int) -> UInt64 { self & ~(.max &<< UInt64(8 * count)) }
 }

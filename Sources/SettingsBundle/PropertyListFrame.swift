@@ -16,11 +16,15 @@ struct PropertyListFrame {
   /// The key that has no value yet.
   private(set) var key: Key?
   /// The offsets by key, once there are too many keys to compare one by one.
-  private var places: [String: UInt32] = [:]
+  private var offsets: [String: UInt32] = [:]
+  /// The places in `RecentKeys` of the keys, a bit each.
+  private var places: UInt64 = 0
+  /// Whether `RecentKeys` found each key.
+  private var areShort = true
 
   private static let comparedOneByOne = 8
   /// Reserved at once, because growing to as many one by one would take as long as parsing.
-  private static let usualMembers = 4
+  private static let usualMembers = 6
 
   init(isDictionary: Bool, offset: UInt32) {
     self.isDictionary = isDictionary
@@ -34,13 +38,19 @@ struct PropertyListFrame {
   }
 
   /// Starts a member. Keys must be unique by canonical equivalence, as `String` compares.
-  mutating func open(key text: String, at offset: UInt32) throws(Fault) {
+  ///
+  /// - Parameter place: The key's place in `RecentKeys`; nil if it was not found there.
+  mutating func open(key text: String, at offset: UInt32, place: Int? = nil) throws(Fault) {
+    if isNew(at: place) {
+      key = Key(text: text, offset: offset)
+      return
+    }
     if text.hasTooManyCombiningMarks {
       throw Fault(
         .textTooLong, at: Int(offset), "this key has more than 30 combining marks in a row",
         cure: "rename it")
     }
-    if let first = place(of: text) {
+    if let first = self.offset(of: text) {
       throw Fault(
         .duplicateKey, at: Int(offset), "duplicate key \(text.quoted)",
         cure: "remove or rename one of the two",
@@ -49,14 +59,28 @@ struct PropertyListFrame {
     key = Key(text: text, offset: offset)
   }
 
-  private mutating func place(of text: String) -> UInt32? {
+  /// Notes the place of a key in `RecentKeys`.
+  ///
+  /// - Returns: whether the key is surely new, as one of ASCII is where no other has its place and
+  ///   all are ASCII: other texts may be canonically equal.
+  private mutating func isNew(at place: Int?) -> Bool {
+    guard let place else {
+      areShort = false
+      return false
+    }
+    let bit: UInt64 = 1 << place
+    defer { places |= bit }
+    return areShort && places & bit == 0
+  }
+
+  private mutating func offset(of text: String) -> UInt32? {
     if members.count < Self.comparedOneByOne {
       return members.first { $0.key == text }?.keyOffset
     }
-    if places.isEmpty {
-      for member in members { places[member.key] = member.keyOffset }
+    if offsets.isEmpty {
+      for member in members { offsets[member.key] = member.keyOffset }
     }
-    return places[text]
+    return offsets[text]
   }
 
   /// The key path of what the innermost of these frames waits for; nil at the root.
@@ -69,7 +93,7 @@ struct PropertyListFrame {
     return path.text
   }
 
-  mutating func place(_ node: PropertyListNode) {
+  mutating func place(_ node: consuming PropertyListNode) {
     guard let key else {
       nodes.append(node)
       return
@@ -77,7 +101,7 @@ struct PropertyListFrame {
     if members.isEmpty { members.reserveCapacity(Self.usualMembers) }
     members.append(
       PropertyListNode.Member(key: key.text, keyOffset: key.offset, value: node))
-    if !places.isEmpty { places[key.text] = key.offset }
+    if !offsets.isEmpty { offsets[key.text] = key.offset }
     self.key = nil
   }
 }

@@ -45,9 +45,13 @@ extension PropertyListParser {
     let first = cursor.index
     var index = first
     while true {
-      let byte = cursor.bytes[index]
-      if byte == UInt8(ascii: "<") || byte == UInt8(ascii: "&") || byte == 0 { break }
-      if byte == UInt8(ascii: ">"), index - first >= 2, cursor.bytes.matches("]]", at: index - 2) {
+      guard let next = cursor.bytes.word(at: index).firstMarkup else {
+        index += 8
+        continue
+      }
+      index += next
+      guard cursor.bytes[index] == UInt8(ascii: ">") else { break }
+      if index - first >= 2, cursor.bytes.matches("]]", at: index - 2) {
         throw Fault(
           .unexpectedText, at: index - 2, "]]> is not allowed in text", cure: "write ]]&gt;")
       }

@@ -13,6 +13,7 @@ struct PropertyListParser {
   var cursor: XMLCursor
   private var stack: [PropertyListFrame] = []
   private var root: PropertyListNode?
+  private var recentKeys = RecentKeys()
   private(set) var elements = 0
   private let isTranscoded: Bool
 
@@ -170,8 +171,16 @@ extension PropertyListParser {
         cure: "move it into a <dict>, or write <string>")
     }
     if let pending = stack[top].key { throw Self.noValue(for: pending, at: start) }
-    let text = isEmpty ? "" : try string(.key, at: start)
-    try stack[top].open(key: text, at: UInt32(start))
+    if !isEmpty,
+      let (key, count) = recentKeys.find(
+        in: cursor.bytes, at: cursor.index, limit: limits.textBytes)
+    {
+      cursor.index += count
+      try stack[top].open(key: key.text, at: UInt32(start), place: key.place)
+    } else {
+      let text = isEmpty ? "" : try string(.key, at: start)
+      try stack[top].open(key: text, at: UInt32(start))
+    }
   }
 
   private static func noValue(for key: PropertyListFrame.Key, at offset: Int) -> Fault {
@@ -193,7 +202,7 @@ extension PropertyListParser {
     place(frame.value, at: Int(frame.offset))
   }
 
-  private mutating func place(_ value: PropertyListNode.Value, at start: Int) {
+  private mutating func place(_ value: consuming PropertyListNode.Value, at start: Int) {
     let node = PropertyListNode(offset: UInt32(start), value)
     if stack.isEmpty {
       root = node

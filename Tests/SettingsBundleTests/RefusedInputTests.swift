@@ -290,5 +290,7 @@ import Testing
     }
     let accented = "<dict><key>é</key><true/>\(members)\n<key>e\u{301}</key><true/></dict>"
     #expect(refusal(document(accented)) == "4:1 duplicateKey")
+    let last = "<dict><key>é</key><true/>\(members)\n<key>\(count - 1)</key><true/></dict>"
+    #expect(refusal(document(last)) == "4:1 duplicateKey")
   }
 }
