@@ -201,12 +201,16 @@ final class Feed: Sendable {
   private func start(_ location: Location) throws(KeepsakeError) -> FileEvents {
     let events = try FileEvents(path: location.realPath)
     let thread = Thread { [self] in
+      var known: UInt32?
+      // Until the next look at what may be under way; nil when nothing is.
+      var pause: Int32?
       var lastCheck = ContinuousClock.now
       while true {
-        switch events.wait(timeout: 500) {
+        switch events.wait(timeout: pause ?? 500) {
         case .cancelled: return
-        case .event: settle()
-        case .timeout: break
+        case .event: pause = follow(events, from: &known)
+        // After twice the time: what takes long is found in time, with little work.
+        case .timeout: pause = pause.flatMap { takeIn(&known) || $0 >= 200 ? nil : 2 * $0 }
         }
         // Also when a file that has replaced ours is written to without a pause.
         guard lastCheck.duration(to: .now) > .milliseconds(400) else { continue }
@@ -219,25 +223,38 @@ final class Feed: Sendable {
     return events
   }
 
-  /// A write to the log shows in the index only when its transaction has committed, microseconds to
-  /// milliseconds later: the first few are not worth a sleep.
-  private func settle() {
+  /// A write to the log shows in the index only when its transaction has committed: microseconds
+  /// later, which are not worth a sleep, or as much as a disk takes to flush.
+  ///
+  /// - Parameter known: the file's commit count when a commit was last taken in.
+  /// - Returns: the milliseconds until the next look; nil if no commit is under way.
+  private func follow(_ events: FileEvents, from known: inout UInt32?) -> Int32? {
+    // One that was there already may be the one before that which was being written.
+    if takeIn(&known) { return 1 }
     let start = ContinuousClock.now
-    var before: UInt32?
-    var isOver = false
-    while !isOver {
-      with { storage in
-        let commits = before ?? storage.versions.commits
-        before = commits
-        if !isBehind(storage.versions) { storage.versions.wait(for: commits) }
-        isOver = try look(storage)
-        // It was our own.
-        if storage.versions.commits != commits, !isBehind(storage.versions) { isOver = true }
-      }
-      let waited = start.duration(to: .now)
-      guard !isOver, waited < .milliseconds(20) else { return }
-      usleep(waited < .milliseconds(2) ? 20 : 1_000)
+    with { storage in if let known { storage.versions.wait(for: known) } }
+    while !takeIn(&known) {
+      guard start.duration(to: .now) < .milliseconds(2) else { return 2 }
+      usleep(20)
     }
+    // It wrote these as well, but another may have begun.
+    return events.takeAll() ? 1 : nil
+  }
+
+  /// Takes in what was committed since, by whomever.
+  ///
+  /// - Returns: whether anything was.
+  private func takeIn(_ known: inout UInt32?) -> Bool {
+    var isThere = false
+    with { storage in
+      let versions = storage.versions
+      // The index moves before a transaction of ours is over, which tells of itself.
+      guard !versions.isWriting, versions.commits != known || isBehind(versions) else { return }
+      let commits = versions.commits
+      _ = try look(storage)
+      (known, isThere) = (commits, true)
+    }
+    return isThere
   }
 
   private func check(_ storage: Storage) throws {

@@ -62,7 +62,7 @@ package final class FileEvents: Sendable {
       let count = poll(&polls, isBlind ? 1 : 2, isBlind ? min(timeout, 50) : timeout)
       guard count > 0 else { return .timeout }
       guard polls[0].revents == 0 else { return .cancelled }
-    } while !drain()
+    } while !takeAll()
     return .event
   }
 
@@ -73,10 +73,10 @@ package final class FileEvents: Sendable {
     _ = write(pipe.write, &byte, 1)
   }
 
-  /// Takes all events.
+  /// Takes all events that are there.
   ///
   /// - Returns: whether one of them is about the database: its folder may be a busy one.
-  private func drain() -> Bool {
+  package func takeAll() -> Bool {
     var isOurs = false
     #if os(Linux)
       var buffer = [UInt8](repeating: 0, count: 4096)
