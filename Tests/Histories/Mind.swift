@@ -45,6 +45,12 @@ struct Mind {
     }
   }
 
+  /// The stores of which it knows anything.
+  var stores: Set<ByteText> {
+    Set(shown.keys.map(\.store)).union(graves.keys.map(\.store))
+      .union(waiting.map(\.address.store))
+  }
+
   mutating func show(_ entry: Entry?, at address: Address) {
     shown[address] = entry
   }

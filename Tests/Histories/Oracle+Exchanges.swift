@@ -110,11 +110,18 @@ extension Oracle {
     minds[place].waiting = facts.held
   }
 
+  /// An exchange is about the stores that it names, or else about those that a participant knew
+  /// when it began: one that came up meanwhile has been exchanged with nobody yet.
   private mutating func noteMet(_ met: Met) {
-    let center = met.encounter.places[0]
-    for other in met.encounter.places.dropFirst() {
+    let places = met.encounter.places
+    let start = Set(
+      met.encounter.stores?.map { ByteText($0) }
+        ?? places.flatMap { met.start[$0].stores } + [ByteText(StoreName.cloud)])
+    let center = places[0]
+    for other in places.dropFirst() {
       let addresses = [center, other].flatMap { met.facts[$0]?.shown.keys.map(\.store) ?? [] }
-      for store in Set(addresses) where met.travels(Address(store: store.string, key: "")) {
+      for store in start.intersection(addresses)
+      where met.travels(Address(store: store.string, key: "")) {
         minds[center].met[store, default: []].insert(other)
         minds[other].met[store, default: []].insert(center)
       }

@@ -62,7 +62,6 @@ import Testing
     ).play()
   }
 
-  /// The write during the exchange moves only the sender's end.
   /// As if nothing had been collected: of two deletions from the future only the last is sent.
   @Test func aGraveUnderALaterEntryIsNotSent() throws {
     try History(
@@ -125,6 +124,23 @@ import Testing
     ).play()
   }
 
+  /// Its stores are those that were there when it began.
+  @Test func aStoreThatComesUpDuringAnExchangeIsNotYetExchanged() throws {
+    try History(
+      parsing: #"""
+        devices 3
+        meet 0 2 during 1 write 0 cloud:a a string:
+        delete 1 cloud:a b
+        meet 1 0
+        pass 7862400000
+        compact 0
+        meet 0 2
+
+        """#
+    ).play()
+  }
+
+  /// The write during the exchange moves only the sender's end.
   @Test func whatWasReadBeforeASenderWroteOnCountsAsSeen() throws {
     try History(
       parsing: #"""
