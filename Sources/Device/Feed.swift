@@ -67,13 +67,13 @@ final class Feed: Sendable {
   // MARK: - Observers
 
   func add(_ observer: Observer, on storage: Storage) -> Int {
-    guard storage.versions.seesOthers else { return observers.add(observer) }
     // A child that fork has made hears nothing; and threads of its parent's, which it has not, may
     // have had each of these locks.
     guard origin.isThisProcess else {
       observer.onFailure(.inherited(storage.location.path))
       return Observers.none
     }
+    guard storage.versions.seesOthers else { return observers.add(observer) }
     let storage = self.storage ?? storage
     var id: Int?
     do {

@@ -4,9 +4,11 @@
 // decide: no store is empty in silence. While this goes on, `<file>.recovery` is there, locked; a
 // crash leaves it behind, and the file cannot be opened until a recovery has ended.
 //
-// The order: the successor is made complete under a draft's name; the file goes aside, then its
-// log, which would else be taken for the successor's; the successor gets its name; the mark goes.
-// Where the log cannot go, or the name not be given, both go back.
+// The order: the successor is made complete under a draft's name; the mark names where the file
+// goes; the file goes aside, then its log, which would else be taken for the successor's; the
+// successor gets its name; the mark goes. Where the log cannot go, or the name not be given, both
+// go back. After a crash the next recovery first puts back what the mark names, and begins anew: so
+// a file and its log stay together.
 
 public import Foundation
 public import KeepsakeValues
@@ -40,8 +42,9 @@ extension Device {
   ///   recover the file.
   /// - Returns: where the damaged file is now; nil when the file is sound, or not there.
   /// - Throws: what `decide` throws, the damage if it gives up, or what stops the recovery; then
-  ///   the file is where it was, unless its place was lost in a crash before, or it cannot be put
-  ///   back: the next recovery goes on then.
+  ///   the file is where it was, unless it cannot be put back: the next recovery does that first.
+  ///   A folder that cannot be synced is reported though the successor is in place: a power failure
+  ///   may undo it.
   public static func recover(
     at url: URL, clock: WallClock = .system, _ decide: (Damage) throws -> Recovery
   ) throws -> URL? {
@@ -51,6 +54,7 @@ extension Device {
     guard isThere else { return nil }
     let mark = try RecoveryMark(of: path)
     defer { mark.release() }
+    if let aside = mark.interrupted { try putBack(path, aside) }
     guard let error = try damage(path, clock, wasMoved: mark.wasThere) else { return nil }
     let recovery = try decide(Damage(error: error, backups: try backups(of: url)))
     let draft = try Draft(of: path)
@@ -60,8 +64,10 @@ extension Device {
     case .restore(let backup):
       try Device(path: backup.url.path, access: .readOnly, clock: clock).copy(into: draft)
     }
-    mark.staysWithoutFile = true
     let aside = try freeName(beside: path, clock)
+    try mark.note(aside)
+    // Once the file's place is taken, nobody opens the damaged one under the name that this serves.
+    defer { if FileStatus.exists(path) { unlink(aside + "-shm") } }
     do throws(KeepsakeError) {
       try putAside(path, aside)
       guard try draft.publish() else {
@@ -70,10 +76,10 @@ extension Device {
           cure: "look at it; the damaged one is \(aside)")
       }
     } catch {
-      putBack(path, aside)
+      // Where that fails, too, the mark stays, and the next recovery does it.
+      Result { () throws(KeepsakeError) in try putBack(path, aside) }.discardFailure()
       throw error
     }
-    unlink(aside + "-shm")
     return URL(fileURLWithPath: aside)
   }
 
@@ -100,7 +106,7 @@ extension Device {
     beside path: String, _ clock: WallClock
   ) throws(KeepsakeError) -> String {
     let time = ISO8601.text(milliseconds: clock.milliseconds)?.prefix(19) ?? "unknown"
-    let name = path + ".corrupt-" + time.replacing(":", with: "")
+    let name = path + RecoveryMark.asideInfix + time.replacing(":", with: "")
     var (aside, number) = (name, 1)
     while try FileStatus(of: aside) != nil {
       number += 1
@@ -119,12 +125,14 @@ extension Device {
     }
   }
 
-  /// Where even that fails, the mark stays, and the next recovery goes on.
-  private static func putBack(_ path: String, _ aside: String) {
+  /// Nothing where the file's place is taken: by its successor, or by another program's file.
+  private static func putBack(_ path: String, _ aside: String) throws(KeepsakeError) {
     guard !FileStatus.exists(path) else { return }
     // The file comes last: it must not be there without its log.
     for suffix in ["-shm", "-wal", ""] where FileStatus.exists(aside + suffix) {
-      guard rename(aside + suffix, path + suffix) == 0 else { return }
+      guard rename(aside + suffix, path + suffix) == 0 else {
+        throw KeepsakeError(system: errno, path: aside + suffix)
+      }
     }
   }
 }

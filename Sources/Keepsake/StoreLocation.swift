@@ -34,6 +34,7 @@ final class StoreLocation: Sendable {
   let store: String
   /// Reports changes that observers could not be notified of.
   private let report: @Sendable (any Error) -> Void
+  private let origin = Origin()
   private let present: Mutex<Place>
   private let moving = Mutex(())
   private let listeners = Mutex(Listeners())
@@ -50,6 +51,12 @@ final class StoreLocation: Sendable {
   func observe(
     _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void
   ) -> ObservationToken {
+    // As in `Feed.add`: this lock, too, a thread of its parent's may have had.
+    guard origin.isThisProcess else {
+      let path = present.withLockIfAvailable { $0.device.path }
+      report(KeepsakeError.inherited(path ?? "the file of the store \(store)"))
+      return ObservationToken {}
+    }
     let observer = StoreObserver(keys: keys, handler: handler, onFailure: report)
     let device = device
     let token =

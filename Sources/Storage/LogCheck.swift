@@ -224,12 +224,15 @@ private struct LogLock {
 
   func release() { close(descriptor) }
 
-  /// Whether its header names another format than 3007000, the only one so far.
+  /// Whether its header is a log's, and names another format than 3007000, the only one so far.
+  /// SQLite takes what has no such header, as zeros have not, for an empty log.
   ///
   /// Source: https://sqlite.org/fileformat2.html#walformat
   var hasOtherFormat: Bool {
-    var number: UInt32 = 0
-    return pread(descriptor, &number, 4, 4) == 4 && UInt32(bigEndian: number) != 3_007_000
+    var header: (magic: UInt32, format: UInt32) = (0, 0)
+    return pread(descriptor, &header, 8, 0) == 8
+      && UInt32(bigEndian: header.magic) & ~1 == 0x377F_0682
+      && UInt32(bigEndian: header.format) != 3_007_000
   }
 
   /// Whether the path still leads to it: the last connection to close removes a log.

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The locked file that says that a recovery is under way.
+/// The locked file that says that a recovery is under way, and where it puts the damaged file: one
+/// that was interrupted can be undone.
 package final class RecoveryMark {
   package static let suffix = ".recovery"
+  /// Between a file's name and the time in the name of what was put aside.
+  package static let asideInfix = ".corrupt-"
 
   private let file: String
   private let lock: LockedFile
   /// Another recovery is under way, or was interrupted.
   package let wasThere: Bool
+  /// Where a recovery that was interrupted put the damaged file, or was about to.
+  package let interrupted: String?
   /// Once the file has been moved: without a successor it must not be made anew in silence.
-  package var staysWithoutFile: Bool
+  private var staysWithoutFile: Bool
 
   /// Waits for another recovery of the same file.
   package init(of file: String) throws(KeepsakeError) {
@@ -17,7 +22,31 @@ package final class RecoveryMark {
     let path = file + Self.suffix
     wasThere = try FileStatus(of: path) != nil
     staysWithoutFile = wasThere
-    lock = try LockedFile(path)
+    lock = try LockedFile(path, mayHoldText: true)
+    do throws(KeepsakeError) {
+      interrupted = try Self.suffix(lock, path).map { file + $0 }
+    } catch {
+      lock.remove(keepsFile: true)
+      throw error
+    }
+  }
+
+  private static func suffix(
+    _ lock: LockedFile, _ path: String
+  ) throws(KeepsakeError) -> String? {
+    guard let suffix = try lock.text() else { return nil }
+    guard suffix.hasPrefix(asideInfix), !suffix.contains("/"), !suffix.contains("\0") else {
+      throw LockedFile.isInTheWay(path)
+    }
+    return suffix
+  }
+
+  /// Notes where the damaged file goes, before it does.
+  ///
+  /// - Parameter aside: a path that begins with the file's.
+  package func note(_ aside: String) throws(KeepsakeError) {
+    staysWithoutFile = true
+    try lock.write(String(aside.dropFirst(file.count)))
   }
 
   package func release() {

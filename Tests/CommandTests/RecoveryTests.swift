@@ -24,6 +24,38 @@ import Testing
     try folder.expectDoctor("bad", Moment.ten.argument, prints: "bad: nothing is wrong\n")
   }
 
+  /// Only so it and those who open the file again see each other's locks.
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "needs /proc"))
+  func whoHasAFileOpenThatIsPutBackSharesItsMemoryWithTheNext() throws {
+    let folder = try Folder()
+    try folder.must("set", "a", "k", "v", Moment.ten.argument)
+    let watching = try Watching(folder, "a")
+    var bytes = try Data(contentsOf: folder.url("a"))
+    for place in 1024..<bytes.count { bytes[place] = 0xA5 }
+    let file = try FileHandle(forWritingTo: folder.url("a"))
+    try file.write(contentsOf: bytes)
+    try file.close()
+    let place = folder.url("")
+    // Asked when the successor is made, and has still to get its name: from here on it cannot.
+    let clock = WallClock {
+      do {
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+        for name in names where name.hasPrefix("a.new-") {
+          try FileManager.default.removeItem(at: place.appendingPathComponent(name + "/device"))
+        }
+      } catch {
+        Issue.record(error)
+      }
+      return Date(timeIntervalSince1970: 1_795_255_200)
+    }
+    #expect(throws: KeepsakeError.self) {
+      try Device.recover(at: folder.url("a"), clock: clock) { _ in .startEmpty }
+    }
+    #expect(try folder.names() == ["a"], "and its log and shared memory")
+    #expect(try watching.openFile(endingWith: "-shm")?.hasSuffix("/a-shm") == true)
+    _ = watching.end()
+  }
+
   @Test func backupsAreNothingWrongAndOneIsNamedWhereItIsNeeded() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)

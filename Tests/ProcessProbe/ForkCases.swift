@@ -39,10 +39,20 @@ extension ForkCommand {
   }
 
   /// Children observe that were made while another thread of their parent began and ended to
-  /// observe: a lock of the feed's that it had at that moment, nobody gives back in them.
+  /// observe: a lock that it had at that moment, nobody gives back in them.
   func observe() throws {
-    let device = try device("a")
-    let observe = { @Sendable in device.observe(.all, { _ in }, onFailure: { _ in }) }
+    let (device, memory) = (try device("a"), try Device.inMemory())
+    let settings = try SharedSettings(on: device)
+    let observers: [@Sendable () -> ObservationToken] = [
+      { device.observe(.all, { _ in }, onFailure: { _ in }) },
+      { memory.observe(.all, { _ in }, onFailure: { _ in }) },
+      { settings.observe { _ in } },
+    ]
+    for observe in observers { self.observe(observe) }
+    say("parent: over")
+  }
+
+  private func observe(_ observe: @escaping @Sendable () -> ObservationToken) {
     let isOver = Flag()
     let ended = DispatchSemaphore(value: 0)
     // One that stays, so that the others neither begin nor end the thread that listens.
@@ -52,7 +62,7 @@ extension ForkCommand {
         while !isOver.isSet { observe().cancel() }
         ended.signal()
       }.start()
-      for _ in 0..<200 {
+      for _ in 0..<100 {
         let id = turns_fork()
         guard id == 0 else {
           var status: Int32 = 0
@@ -68,7 +78,6 @@ extension ForkCommand {
       isOver.set()
       ended.wait()
     }
-    say("parent: over")
   }
 
   /// The child opens its parent's file anew, with and without its parent's device, and one of its
