@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct DamagedPageTests {
+@Suite(AddressSpace.isPlain) struct DamagedPageTests {
   /// Each page in turn is damaged in every way, and each time another command meets it.
   @Test(arguments: Seeds.list(1))
   func noCommandCrashesOrSpreadsDamageWhicheverPageHasIt(_ seed: UInt64) throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A value of 20 MB, by which nothing is cut, and which takes only a few times its size.
-@Suite struct LargeValueTests {
+@Suite(AddressSpace.isPlain) struct LargeValueTests {
   private static let size = 20_000_000
 
   /// Runs the tool with so much memory as it may have, in KiB of address space.

@@ -41,7 +41,7 @@ private struct Work: Sendable, CustomTestStringConvertible {
   var testDescription: String { words.joined(separator: " ") }
 }
 
-@Suite(.serialized) struct MemoryTests {
+@Suite(.serialized, AddressSpace.isPlain) struct MemoryTests {
   /// Runs a program, its output to nowhere, and prints its exit code and its peak in bytes.
   private static let measuring = """
     import os, sys

@@ -31,14 +31,14 @@ import Testing
     #expect(ending.stderr.hasSuffix("fuzz: \(target): 3000 mutants, and all went well\n"))
   }
 
-  @Test func noCommandIsHarmedByADeviceFileThatNoDeviceWrote() throws {
+  @Test(AddressSpace.isPlain) func noCommandIsHarmedByADeviceFileThatNoDeviceWrote() throws {
     let ending = try fuzz(["files", "--seed", "1", "--mutants", "60"], seconds: 300)
     #expect(ending.code == 0, "\(ending)")
     #expect(ending.stderr.hasSuffix("fuzz: 60 device files, and all went well\n"))
   }
 
   /// `Scripts/fuzz` takes all of them.
-  @Test(arguments: ["text-is-no-utf-8", "schema-newer"])
+  @Test(AddressSpace.isPlain, arguments: ["text-is-no-utf-8", "schema-newer"])
   func everyCommandTakesAFileOfTheCorpus(_ name: String) throws {
     let ending = try fuzz(["files", Self.corpus.path + "/files/\(name).sql"], seconds: 120)
     #expect(ending == Ending(stderr: "fuzz: 1 files, and all went well\n"))
