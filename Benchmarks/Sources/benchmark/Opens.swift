@@ -117,7 +117,7 @@ enum OpenRoles {
   }
 
   /// With the pages of mapped files that were read.
-  private static func residentBytes() throws -> Int {
+  static func residentBytes() throws -> Int {
     let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(
       separator: " ")
     guard words.count > 1, let pages = Int(words[1]) else { throw Failure("no figure") }

@@ -7,24 +7,30 @@ import Foundation
 
 struct Plot {
   let title: String
+  let axis: Race.Growth.Axis
   let unit: Measure.Unit
   /// In the order of the table.
-  private(set) var series: [(name: String, points: [(keys: Int, cost: Double)])] = []
+  private(set) var series: [(name: String, points: [(size: Int, cost: Double)])] = []
 
-  init(title: String, unit: Measure.Unit) { (self.title, self.unit) = (title, unit) }
+  init(title: String, axis: Race.Growth.Axis, unit: Measure.Unit) {
+    (self.title, self.axis, self.unit) = (title, axis, unit)
+  }
+
+  var caption: String { "\(title), by the number of \(axis.rawValue)" }
 
   /// A name for a file.
   var fileName: String {
-    let words = title.lowercased().filter { $0 != "," }.split { !$0.isLetter && !$0.isNumber }
+    let words = (axis == .keys ? title : caption).lowercased().filter { $0 != "," }
+      .split { !$0.isLetter && !$0.isNumber }
     return words.joined(separator: "-") + ".svg"
   }
 
-  mutating func add(_ name: String, keys: Int, _ cost: Double) {
+  mutating func add(_ name: String, size: Int, _ cost: Double) {
     guard let place = series.firstIndex(where: { $0.name == name }) else {
-      return series.append((name, [(keys, cost)]))
+      return series.append((name, [(size, cost)]))
     }
-    guard !series[place].points.contains(where: { $0.keys == keys }) else { return }
-    series[place].points.append((keys, cost))
+    guard !series[place].points.contains(where: { $0.size == size }) else { return }
+    series[place].points.append((size, cost))
   }
 
   /// By how a name begins, so that one is found again in every plot. Each has a contrast of 3 or
@@ -46,14 +52,20 @@ struct Plot {
     return low...max(high, low + 1)
   }
 
-  private var keys: ClosedRange<Double> {
-    let all = series.flatMap(\.points).map { log10(Double($0.keys)) }
-    let low = all.min() ?? 2
-    return low...max(all.max() ?? 6, low + 1)
+  /// As powers of the base of the scale.
+  private var sizes: ClosedRange<Double> {
+    let all = series.flatMap(\.points).map { exponent($0.size) }
+    let low = all.min() ?? 0
+    return low...max(all.max() ?? 0, low + 1)
   }
 
+  /// Threads are counted by twos.
+  private var base: Double { axis == .threads ? 2 : 10 }
+
+  private func exponent(_ size: Int) -> Double { log2(Double(size)) / log2(base) }
+
   private func x(_ exponent: Double) -> Double {
-    let part = (exponent - keys.lowerBound) / (keys.upperBound - keys.lowerBound)
+    let part = (exponent - sizes.lowerBound) / (sizes.upperBound - sizes.lowerBound)
     return Self.frame.left + part * (Self.frame.right - Self.frame.left)
   }
 
@@ -65,7 +77,7 @@ struct Plot {
   var svg: String {
     """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 400" width="800" height="400" \
-    role="img" aria-label="\(Self.escaped(title)), by the number of keys">
+    role="img" aria-label="\(Self.escaped(caption))">
     <style>
     rect { fill: #ffffff }
     text { fill: #24292f; font: 13px sans-serif }
@@ -97,23 +109,25 @@ struct Plot {
         <text x="\(left - 8)" y="\(place(y(exponent) + 4))" text-anchor="end">\(label)</text>
         """
     }
-    let columns = stride(from: keys.lowerBound, through: keys.upperBound, by: 1).map { exponent in
+    let columns = stride(from: sizes.lowerBound, through: sizes.upperBound, by: 1).map { exponent in
       """
       <line class="grid" x1="\(place(x(exponent)))" y1="\(top)" x2="\(place(x(exponent)))" \
       y2="\(bottom)"/>
       <text x="\(place(x(exponent)))" y="\(bottom + 20)" text-anchor="middle">\
-      \(Int(pow(10, exponent).rounded()).formatted(.number.locale(Locale(identifier: "en_US"))))\
+      \(Int(pow(base, exponent).rounded()).formatted(.number.locale(Locale(identifier: "en_US"))))\
       </text>
       """
     }
     return rules + columns + [
-      "<text x=\"\((left + right) / 2)\" y=\"\(bottom + 40)\" text-anchor=\"middle\">keys</text>"
+      """
+      <text x="\((left + right) / 2)" y="\(bottom + 40)" text-anchor="middle">\(axis.rawValue)</text>
+      """
     ]
   }
 
   private var lines: [String] {
     // Names stand where their lines end, apart from each other.
-    let last = series.map { $0.points.max { $0.keys < $1.keys }?.cost ?? 1 }
+    let last = series.map { $0.points.max { $0.size < $1.size }?.cost ?? 1 }
     let ends = last.enumerated().map { (index: $0, y: y(log10(max($1, 1)))) }
       .sorted { $0.y < $1.y }
     var labels: [Int: Double] = [:]
@@ -125,8 +139,8 @@ struct Plot {
     let tooLow = max(0, lowest - Self.frame.bottom)
     return series.enumerated().map { index, line in
       let colour = Self.colour(line.name)
-      let points = line.points.sorted { $0.keys < $1.keys }.map {
-        (place(x(log10(Double($0.keys)))), place(y(log10(max($0.cost, 1)))))
+      let points = line.points.sorted { $0.size < $1.size }.map {
+        (place(x(exponent($0.size))), place(y(log10(max($0.cost, 1)))))
       }
       let dots = points.map { "<circle cx=\"\($0.0)\" cy=\"\($0.1)\" r=\"3\" fill=\"\(colour)\"/>" }
       let label = place((labels[index] ?? 0) - tooLow + 4)

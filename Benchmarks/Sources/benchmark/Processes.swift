@@ -4,12 +4,15 @@ import Foundation
 import Keepsake
 import Synchronization
 
-func processes(_ report: Report) {
-  let distribution = [
+extension Measure {
+  static let distribution = [
     Measure(suffix: ", p50", unit: .nanoseconds), Measure(suffix: ", p99", unit: .nanoseconds),
   ]
-  report.run(hearing(distribution))
-  report.run(waiting(distribution + [Measure(suffix: ", longest", unit: .nanoseconds)]))
+}
+
+func processes(_ report: Report) {
+  report.run(hearing())
+  report.run(waiting(Measure.distribution + [Measure(suffix: ", longest", unit: .nanoseconds)]))
 }
 
 /// The median, the 99th percentile and the longest of one round.
@@ -23,38 +26,43 @@ private func distribution(_ times: [Double], longest: Bool) -> [Double] {
 
 private let perRound = 200
 
-private func hearing(_ measures: [Measure]) -> Race {
-  let race = Race(measures, rounds: 7...15, seconds: 12)
-  race.enter("ours", Listener.init) { try distribution($0.round(), longest: false) }
-  race.enter("inotify and a write of eight bytes", FileListener.init) {
-    try distribution($0.round(), longest: false)
-  }
+private func hearing() -> Race {
+  let race = Race(Measure.distribution, rounds: 7...15, seconds: 12)
+  race.enter(
+    "ours",
+    {
+      let settings = try BenchmarkSettings()
+      return Listener([settings], to: try Command.start("tell", [settings.device.path]))
+    }
+  ) { try $0.round() }
+  race.enter(FileListener.name, FileListener.init) { try $0.round() }
   race.leaveOut("UserDefaults", "a running process never hears of it")
   race.row(
-    "a set is heard in another process", "ours",
-    beside: ["inotify and a write of eight bytes", "UserDefaults"])
+    "a set is heard in another process", "ours", beside: [FileListener.name, "UserDefaults"])
   return race
 }
 
-private final class Listener: Sendable {
-  private let settings: BenchmarkSettings
+/// Observes a key of each store, which another process sets to the time.
+final class Listener: Sendable {
+  private let stores: [UserDefaultsStore]
   private let other: Running
   private let delays = Mutex<[Double]>([])
   private let news = DispatchSemaphore(value: 0)
-  private let token = Mutex<ObservationToken?>(nil)
+  private let tokens = Mutex<[ObservationToken]>([])
 
-  init() throws {
-    settings = try BenchmarkSettings()
-    other = try Command.start("tell", [settings.device.path])
-    let observation = settings.observe("count") { [weak self] changes in
-      let end = now()
-      guard let self, let change = changes.last, change.process == .other,
-        case .integer(let sent)? = change.new
-      else { return }
-      delays.withLock { $0.append(Double(Int64(end) - sent)) }
-      news.signal()
+  init(_ stores: [UserDefaultsStore], keys: KeyFilter = "count", to other: Running) {
+    (self.stores, self.other) = (stores, other)
+    let all = stores.map { store in
+      store.observe(keys) { [weak self] changes in
+        let end = now()
+        guard let self, let change = changes.last, change.process == .other,
+          case .integer(let sent)? = change.new
+        else { return }
+        delays.withLock { $0.append(Double(Int64(end) - sent)) }
+        news.signal()
+      }
     }
-    token.withLock { $0 = observation }
+    tokens.withLock { $0 = all }
   }
 
   /// One set after the other, each once the one before was heard.
@@ -64,11 +72,14 @@ private final class Listener: Sendable {
       try other.say("")
       guard news.wait(timeout: .now() + 10) == .success else { throw Failure("nothing was heard") }
     }
-    return delays.withLock { $0 }
+    return distribution(delays.withLock { $0 }, longest: false)
   }
 }
 
-private final class FileListener {
+/// What wakes a process at best.
+final class FileListener {
+  static let name = "inotify and a write of eight bytes"
+
   private let events: Int32
   private let file: Int32
   private let other: Running
@@ -89,7 +100,7 @@ private final class FileListener {
   }
 
   func round() throws -> [Double] {
-    try (0..<perRound).map { _ in
+    let delays = try (0..<perRound).map { _ in
       try other.say("")
       var poll = pollfd(fd: events, events: Int16(POLLIN), revents: 0)
       guard Glibc.poll(&poll, 1, 10_000) == 1 else { throw Failure("nothing was heard") }
@@ -99,6 +110,7 @@ private final class FileListener {
       guard pread(file, &sent, 8, 0) == 8 else { throw Failure("nothing was written") }
       return Double(end - sent)
     }
+    return distribution(delays, longest: false)
   }
 }
 

@@ -36,10 +36,19 @@ final class Race {
     let beside: [String]
   }
 
-  /// What a plot shows: how the cost grows with the number of keys.
+  /// What a plot shows: how the cost grows with the number of keys, or of something else.
   struct Growth {
+    enum Axis: String { case keys, threads, stores }
+
     let cost: String
-    let keys: Int
+    let axis: Axis
+    let size: Int
+
+    init(cost: String, keys: Int) { self.init(cost: cost, .keys, keys) }
+
+    init(cost: String, _ axis: Axis, _ size: Int) {
+      (self.cost, self.axis, self.size) = (cost, axis, size)
+    }
   }
 
   let measures: [Measure]

@@ -48,9 +48,9 @@ final class Report {
     for (index, measure) in race.measures.enumerated() {
       let title = growth.cost + measure.suffix
       let place =
-        plots.firstIndex { $0.title == title }
+        plots.firstIndex { $0.title == title && $0.axis == growth.axis }
         ?? {
-          plots.append(Plot(title: title, unit: measure.unit))
+          plots.append(Plot(title: title, axis: growth.axis, unit: measure.unit))
           return plots.count - 1
         }()
       for row in race.rows {
@@ -58,7 +58,7 @@ final class Report {
           guard let values = race.figures[name]?[index], let summary = Summary(values) else {
             continue
           }
-          plots[place].add(Race.shown(name), keys: growth.keys, summary.median)
+          plots[place].add(Race.shown(name), size: growth.size, summary.median)
         }
       }
     }

@@ -18,11 +18,17 @@ struct Run {
       note: "One set, and the same where nothing is lost if the process dies; a set that is synced "
         + "also survives a power failure.", run: writes),
     Group(
+      name: "threads", note: "What one operation costs, of all threads together.",
+      run: manyThreads),
+    Group(
       name: "open",
       note: "Opening what was opened before, and what a process keeps in memory. GRDB and SQLite "
         + "read the same file.", run: opens),
     Group(
       name: "process", note: "Two processes have one file open.", run: processes),
+    Group(
+      name: "observe", note: "One process observes; itself or another one sets.", run: observing),
+    Group(name: "stores", note: "Many stores on one device, a key in each.", run: manyStores),
     Group(
       name: "merge",
       note: "With opening and closing the files, but where nothing is to do. An upsert is one "
@@ -98,7 +104,7 @@ struct Run {
     try FileManager.default.createDirectory(atPath: plots, withIntermediateDirectories: true)
     for plot in report.plots {
       try plot.svg.write(toFile: "\(plots)/\(plot.fileName)", atomically: true, encoding: .utf8)
-      text += "![\(plot.title), by the number of keys](plots/\(plot.fileName))\n\n"
+      text += "![\(plot.caption)](plots/\(plot.fileName))\n\n"
     }
     try text.write(toFile: folder + "/results.md", atomically: true, encoding: .utf8)
     print("\(folder)/results.md and \(report.plots.count) plots are written.")

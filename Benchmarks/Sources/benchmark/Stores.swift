@@ -87,7 +87,7 @@ enum SQL {
 }
 
 /// GRDB alone: the same statements through its `DatabasePool`.
-final class GRDBSets {
+final class GRDBSets: Sendable {
   private let pool: DatabasePool
 
   init(_ path: String? = nil, synchronous: String = "NORMAL") throws {

@@ -1,7 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
+import Foundation
 import Synchronization
+
+/// Runs a body once in each of so many threads at once, which are there before the clock starts.
+///
+/// - Returns: the nanoseconds until all are done.
+func together(_ threads: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws -> Double {
+  let round = Round(threads, body)
+  for number in 0..<threads {
+    let thread = Thread { round.run(number) }
+    thread.stackSize = 1 << 19
+    thread.start()
+  }
+  return try round.wait()
+}
+
+private final class Round: Sendable {
+  private let body: @Sendable (Int) throws -> Void
+  private let threads: Int
+  private let ready = Atomic(0)
+  private let done = DispatchGroup()
+  private let failure = Mutex<(any Error)?>(nil)
+  private let start = Mutex<UInt64?>(nil)
+
+  init(_ threads: Int, _ body: @escaping @Sendable (Int) throws -> Void) {
+    (self.threads, self.body) = (threads, body)
+    for _ in 0..<threads { done.enter() }
+  }
+
+  func run(_ number: Int) {
+    defer { done.leave() }
+    ready.add(1, ordering: .acquiringAndReleasing)
+    while ready.load(ordering: .acquiring) < threads { sched_yield() }
+    start.withLock { $0 = $0 ?? now() }
+    do { try body(number) } catch { failure.withLock { $0 = error } }
+  }
+
+  func wait() throws -> Double {
+    done.wait()
+    let end = now()
+    if let error = failure.withLock({ $0 }) { throw error }
+    return Double(end - (start.withLock { $0 } ?? end))
+  }
+}
 
 /// Runs a body `count` times in each of two threads at once.
 ///

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Observing one key, or a whole store, of a file of so many keys.
+
+import Foundation
+import Keepsake
+
+private let ours = "Keepsake"
+private let raw = "SQLite, C API"
+
+func observing(_ report: Report) {
+  for size in Scale.sizes { report.run(beginning(size, ofAll: false)) }
+  for size in Scale.sizes { report.run(beginning(size, ofAll: true)) }
+  for size in Scale.sizes { report.run(setting(size)) }
+  for size in Scale.sizes { report.run(hearing(size)) }
+}
+
+private func keys(_ size: Int) -> String { "of \(Scale.name(size)) keys" }
+
+/// The first observer of a file, to its end: a store's values have to be known, to tell of changes.
+private func beginning(_ size: Int, ofAll: Bool) -> Race {
+  let what = ofAll ? "a store" : "a key"
+  let race = Race(
+    rounds: 3...61, seconds: 1, growth: .init(cost: "Observing \(what)", keys: size))
+  let key = Fixture.key(size / 2)
+  race.enter(ours, { try BenchmarkSettings(Fixture(keys: size).copy()) }) { settings in
+    nanoseconds { _ in settings.observe(ofAll ? .all : .keys([key])) { _ in }.cancel() }
+  }
+  race.enter(
+    raw,
+    {
+      try RawDatabase(Fixture(keys: size).copy()).prepare(
+        "SELECT key, value FROM entry WHERE store = 'defaults' AND (?1 IS NULL OR key = ?1)")
+    }
+  ) { statement in
+    try nanoseconds { _ in
+      if !ofAll { statement.bind(1, key) }
+      try statement.run()
+    }
+  }
+  race.row("begin to observe \(what) \(keys(size))", ours, beside: [raw])
+  return race
+}
+
+/// A set while the whole store is observed.
+private func setting(_ size: Int) -> Race {
+  let race = Race(
+    rounds: 9...101, seconds: 1, growth: .init(cost: "Setting a key that is observed", keys: size))
+  let many = 40
+  var round = 0
+  race.enter(
+    ours,
+    {
+      let settings = try BenchmarkSettings(Fixture(keys: size).copy())
+      return (settings, settings.observe { _ in })
+    }
+  ) { settings, token in
+    round += 1
+    return withExtendedLifetime(token) {
+      nanoseconds(many) {
+        let number = (round * many + $0) * 7_368_787 % size
+        settings.set(Fixture.value(round), forKey: Fixture.key(number))
+      }
+    }
+  }
+  race.enter(raw, { try RawSets(Fixture(keys: size).copy()) }) { sets in
+    round += 1
+    return try nanoseconds(many) {
+      let number = (round * many + $0) * 7_368_787 % size
+      try sets.set(Fixture.key(number), Fixture.value(round))
+    }
+  }
+  race.row("set with an observer of a store \(keys(size))", ours, beside: [raw])
+  return race
+}
+
+/// A set of another process, while the whole store is observed.
+private func hearing(_ size: Int) -> Race {
+  let race = Race(
+    Measure.distribution, rounds: 5...15, seconds: 4,
+    growth: .init(cost: "Hearing a set of another process", keys: size))
+  race.enter(
+    ours,
+    {
+      let settings = try BenchmarkSettings(Fixture(keys: size).copy())
+      return Listener(
+        [settings], keys: .all, to: try Command.start("tell", [settings.device.path]))
+    }
+  ) { try $0.round() }
+  race.enter(FileListener.name, FileListener.init) { try $0.round() }
+  race.row("a set is heard, store \(keys(size))", ours, beside: [FileListener.name])
+  return race
+}
