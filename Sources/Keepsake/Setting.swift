@@ -36,10 +36,11 @@ public final class Setting<Value: Sendable>: Sendable {
   /// declaration has a closure.
   public var defaultValue: Value { fallback.value }
 
+  // First: its place in the object does not depend on the type of the value.
+  @usableFromInline let slot = SettingSlot()
   let fallback: SettingDefault<Value>
   let explicitKey: String?
   let codec: SettingCodec<Value>
-  let slot = SettingSlot()
 
   init(_ fallback: SettingDefault<Value>, key: String?, codec: SettingCodec<Value>) {
     self.fallback = fallback
@@ -67,26 +68,14 @@ public final class Setting<Value: Sendable>: Sendable {
   @_disfavoredOverload
   public init() { fatalError("unavailable") }
 
-  @inline(__always)
-  private func value(_ loan: SharedReference<SettingSlot.Known>.Loan) -> Value {
-    defer { loan.giveBack() }
-    // Only this setting keeps anything in its slot.
-    return loan.object.unsafelyUnwrapped._withUnsafeGuaranteedRef {
-      unsafeDowncast($0, to: SettingSlot.Kept<Value>.self).value
-    }
-  }
-
   /// The value in force. A value that cannot be read is reported, and the default is given; a write
   /// that fails is reported, after a second at most of waiting for another process. `read` and
   /// `write` throw instead.
   public var wrappedValue: Value {
+    // Inlined, it is code for the value's own type.
+    @inlinable @inline(__always)
     get {
-      if let loan = slot.borrow() { return value(loan) }
-      guard let bound = slot.binding else {
-        Self.reportUnbound()
-        return defaultValue
-      }
-      return value(bound)
+      if let loan = slot.borrowUntracked() { value(loan) } else { valueOrDefault() }
     }
     set {
       guard let bound = slot.binding else { return Self.reportUnbound() }
@@ -221,26 +210,6 @@ public final class Setting<Value: Sendable>: Sendable {
     try bound.backing.decode(stored, declaration(bound), of: argument)
   }
 
-  /// The value for a getter, which cannot throw.
-  private func value(_ bound: SettingSlot.Binding) -> Value {
-    do {
-      if slot.renew(), let loan = slot.borrow() { return self.value(loan) }
-      let origin = bound.backing.state
-      let value = try readable(bound.stored(), bound)
-      // A default that is computed is worth something else the next time.
-      if fallback.isConstant, let origin { slot.keep(SettingSlot.Kept(value, origin)) }
-      return value
-    } catch {
-      bound.backing.reportRead(bound.key, error)
-      return defaultValue
-    }
-  }
-
-  /// As `decode`, with a report of each member that cannot be read.
-  private func readable(_ stored: StoredValue?, _ bound: SettingSlot.Binding) throws -> Value {
-    try decode(inForce: stored, bound) { bound.backing.reportRead($0.key, $0) }
-  }
-
   /// Wakes after each commit that changed the key.
   func signals() -> AsyncStream<Void> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
@@ -292,7 +261,7 @@ public final class Setting<Value: Sendable>: Sendable {
   }
 
   /// There is no store with `errors`, only the log; in a debug build the program stops.
-  private static func reportUnbound() {
+  static func reportUnbound() {
     Logger(label: "keepsake").error("\(unbound)")
     assertionFailure("\(unbound)")
   }

@@ -11,6 +11,7 @@ import KeepsakeValues
 import Synchronization
 
 /// The place of a setting in a store, and what was last read there.
+@usableFromInline
 final class SettingSlot: Sendable {
   /// Where a setting is stored.
   final class Binding: Sendable {
@@ -30,6 +31,7 @@ final class SettingSlot: Sendable {
 
   /// What a setting was worth in a state of its store.
   // Sendable: nothing in it changes, nor in its subclass.
+  @usableFromInline
   class Known: @unchecked Sendable {
     fileprivate let state: StoreState
 
@@ -41,8 +43,9 @@ final class SettingSlot: Sendable {
 
   /// The value, which never changes.
   // Sendable: as its superclass.
+  @usableFromInline
   final class Kept<Value: Sendable>: Known, @unchecked Sendable {
-    let value: Value
+    @usableFromInline let value: Value
 
     init(_ value: Value, _ state: StoreState) {
       self.value = value
@@ -72,12 +75,21 @@ final class SettingSlot: Sendable {
     if isTracked.load(ordering: .relaxed) { place.load()?.tracked?.access() }
   }
 
+  /// What is known, on loan, if it is still what a read would give; nil also of a class that is
+  /// `Observable`, which has to be told.
+  ///
+  /// It lets nothing go, and says so: the caller need not retain the setting to ask for its value,
+  /// which threads that read one setting would have to take turns for.
+  @inline(never) @_effects(releasenone) @usableFromInline
+  func borrowUntracked() -> SharedReference<Known>.Loan? {
+    isTracked.load(ordering: .relaxed) ? nil : borrow()
+  }
+
   /// What is known, on loan, if it is still what a read would give.
   @inline(__always)
   func borrow() -> SharedReference<Known>.Loan? {
-    access()
-    let loan = known.borrow()
-    if loan.object?._withUnsafeGuaranteedRef({ $0.state.isCurrent }) == true { return loan }
+    guard let loan = known.borrow() else { return nil }
+    if loan.object._withUnsafeGuaranteedRef({ $0.state.isCurrent }) { return loan }
     loan.giveBack()
     return nil
   }

@@ -10,6 +10,13 @@
 // the exchange. What a reader did before it counted itself out happens before the writer reads a
 // zero: the counts are one release sequence, of which the writer acquires the last.
 //
+// What is reached from the object by such pointers is as safe: a reader that counted itself in
+// before it loaded one of them is seen by whoever replaces it.
+//
+// What a reader copies has to be its own before it counts itself out. `giveBack` is therefore no
+// function that the optimiser knows, and `extendLifetime` stands before it: a retain is not moved
+// below either.
+//
 // One count for all would be as slow as a lock between threads, so there are several, each in its
 // own cache lines, and a thread uses one of them.
 
@@ -24,6 +31,7 @@ import Synchronization
 
 /// A reference to an object, which may be replaced while others read.
 // Sendable: the pointer is atomic, and owns the object.
+@usableFromInline
 struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
   private let pointer = Atomic<UnsafeRawPointer?>(nil)
 
@@ -31,33 +39,72 @@ struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Send
 
   /// The object, which stays until the loan is given back: a few instructions later, since who
   /// replaces it waits.
+  @usableFromInline
   struct Loan {
-    /// Nil when there is none.
-    let object: Unmanaged<Object>?
-    fileprivate let place: Readers.Place
+    @usableFromInline let object: Unmanaged<Object>
+    @usableFromInline let reader: Reader
 
-    @inline(__always)
-    func giveBack() { place.pointee.wrappingSubtract(1, ordering: .releasing) }
+    @inlinable @inline(__always)
+    func giveBack() { reader.leave() }
   }
 
+  /// - Returns: nil when there is no object.
   @inline(__always)
-  func borrow() -> Loan {
-    let place = Readers.enter()
-    let pointer = pointer.load(ordering: .sequentiallyConsistent)
-    return Loan(object: pointer.map { Unmanaged<Object>.fromOpaque($0) }, place: place)
+  func borrow() -> Loan? {
+    let reader = Reader()
+    guard let object = peek() else {
+      reader.leave()
+      return nil
+    }
+    return Loan(object: object, reader: reader)
+  }
+
+  /// The object, for as long as a loan lasts that the caller has already, of whatever reference.
+  @inline(__always)
+  func peek() -> Unmanaged<Object>? {
+    pointer.load(ordering: .sequentiallyConsistent).map { Unmanaged<Object>.fromOpaque($0) }
   }
 
   /// The object, with a reference of the caller's.
   var object: Object? {
-    let loan = borrow()
-    defer { loan.giveBack() }
-    return loan.object?.takeUnretainedValue()
+    guard let loan = borrow() else { return nil }
+    let object = loan.object.takeUnretainedValue()
+    extendLifetime(object)
+    loan.giveBack()
+    return object
   }
 
-  func replace(by object: Object) {
+  func replace(by object: Object) { exchange(with: object).retire() }
+
+  /// As `replace`, for a caller that has a lock: the old object goes when it is retired, and what
+  /// goes may read settings, and change them.
+  func exchange(with object: Object) -> Replaced {
     let new = UnsafeRawPointer(Unmanaged.passRetained(object).toOpaque())
-    Readers.retire(pointer.exchange(new, ordering: .sequentiallyConsistent))
+    return Replaced(object: pointer.exchange(new, ordering: .sequentiallyConsistent))
   }
+
+  /// What was replaced, and must be retired.
+  struct Replaced {
+    fileprivate let object: UnsafeRawPointer?
+
+    func retire() { Readers.retire(object) }
+  }
+}
+
+/// A reader that is counted in.
+@usableFromInline
+struct Reader {
+  private let count: UnsafeMutablePointer<Atomic<Int>>
+
+  @inline(__always)
+  init() {
+    count = Readers.place
+    count.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
+  }
+
+  /// Counts it out.
+  @inline(never) @usableFromInline
+  func leave() { count.pointee.wrappingSubtract(1, ordering: .releasing) }
 }
 
 private enum Readers {
@@ -100,16 +147,11 @@ private enum Readers {
 
   private static let waiting = Mutex<[Waiting]>([])
 
-  /// Where a reader is counted.
-  typealias Place = UnsafeMutablePointer<Atomic<Int>>
-
   @inline(__always)
-  static func enter() -> Place {
+  static var place: UnsafeMutablePointer<Atomic<Int>> {
     // Threads are some pages apart: the high bits of a product depend on all of them.
     let thread = UInt64(truncatingIfNeeded: currentThread) &* 0x9E37_79B9_7F4A_7C15
-    let place = counts[Int(thread >> 60)]
-    place.pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    return place
+    return counts[Int(thread >> 60)]
   }
 
   /// Lets an object go when no reader can have it any more: at once, or when others are retired.
