@@ -144,11 +144,6 @@ final class Observers: Sendable {
   }
 }
 
-extension String {
-  /// Equal as SQLite compares: "é" is not "e" + U+0301.
-  package func isSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
-}
-
 /// Keeps an observer alive; it ends with this object, or by `cancel()`.
 // Not `Observation`: what Swift's macro `@Observable` expands to looks in the module of that name.
 public final class ObservationToken: Sendable {

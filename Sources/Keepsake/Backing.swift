@@ -5,10 +5,11 @@
 
 import KeepsakeDevice
 import KeepsakeSettingsBundle
-import KeepsakeValues
+public import KeepsakeValues
 import Logging
 import Synchronization
 
+@usableFromInline
 final class Backing: Sendable {
   let store: String
   let failures: FailureLog
@@ -20,36 +21,12 @@ final class Backing: Sendable {
 
   private let location: StoreLocation
   private let trackedKeys = AtomicLazyReference<Tracking>()
+  /// Whether there are any: to load an `AtomicLazyReference` costs as much as a read.
+  private let isTracked = Atomic<Bool>(false)
   /// By the keys of the properties; nil until the store has bound them.
   private let declared = AtomicLazyReference<Box<[ByteText: DeclaredDefault]>>()
 
-  /// What was read, and has not changed since.
-  private struct Cache {
-    var state: StoreState?
-    var values: [ByteText: StoredValue?] = [:]
-
-    /// Forgets what has changed since.
-    ///
-    /// - Returns: false when that is unknown.
-    mutating func renew(_ isHere: (StoreState) -> Bool, _ trail: () -> CommitTrail) -> Bool {
-      guard let state else { return false }
-      if state.isCurrent { return true }
-      guard isHere(state), let next = state.successor(by: trail()) else { return false }
-      for key in next.changed { values.removeValue(forKey: key) }
-      self.state = next.state
-      return true
-    }
-
-    /// - Parameter state: from before the value was read: so it may be newer, and never older.
-    mutating func keep(_ value: StoredValue?, of key: ByteText, as state: StoreState) {
-      // A caller that asks for ever new keys must not fill the memory.
-      if self.state != state || values.count >= 200_000 { values = [:] }
-      self.state = state
-      values[key] = .some(value)
-    }
-  }
-
-  private let cache = Mutex(Cache())
+  private let known = KnownValues()
 
   /// - Parameter bundle: wins over what the file knows of other bundles.
   init(
@@ -90,17 +67,33 @@ final class Backing: Sendable {
   /// Whether what was read since `state` may be kept: the store may have moved meanwhile.
   func isHere(_ state: StoreState) -> Bool { state.versions === location.place.versions }
 
+  /// What `body` makes of the value of a key; nil where it is not known, and where reads are
+  /// tracked.
+  ///
+  /// - Parameter body: as of `KnownValues.read`.
+  @inline(__always)
+  func known<Result>(_ key: String, _ body: (StoredValue?) -> Result?) -> Result? {
+    isTracked.load(ordering: .relaxed) ? nil : known.read(key, body)
+  }
+
+  /// The value of a key, the inner one nil if no layer has one; the outer one as of `known`.
+  @inline(never) @usableFromInline
+  func knownValue(_ key: String) -> StoredValue?? { known(key) { .some($0) } }
+
   /// The value of the first layer that has one; a property adds its default.
   func value(_ key: String) throws(KeepsakeError) -> StoredValue? {
     tracking?.key(of: [key]).access()
-    let key = ByteText(key)
-    let known = cache.withLock { cache -> StoredValue?? in
-      cache.renew(isHere, { trail }) ? cache.values[key] : nil
-    }
-    if let known { return known }
-    guard let state else { return try layers.value(key) }
-    let value = try layers.value(key)
-    cache.withLock { if isHere(state) { $0.keep(value, of: key, as: state) } }
+    if let known = known.read(key, { .some($0) }) { return known }
+    return try readValue(key)
+  }
+
+  @inline(never)
+  private func readValue(_ key: String) throws(KeepsakeError) -> StoredValue? {
+    if known.renew(isHere, { trail }), let known = known.read(key, { .some($0) }) { return known }
+    let text = ByteText(key)
+    guard let state else { return try layers.value(text) }
+    let value = try layers.value(text)
+    known.keep([(text, value)], as: state, isHere)
     return value
   }
 
@@ -108,18 +101,10 @@ final class Backing: Sendable {
   func values(_ keys: [String]) throws(KeepsakeError) -> [StoredValue?] {
     tracking?.key(of: keys).access()
     let keys = keys.map(ByteText.init)
-    let known = cache.withLock { cache -> [StoredValue?]? in
-      guard cache.renew(isHere, { trail }) else { return nil }
-      let known = keys.compactMap { cache.values[$0] }
-      return known.count == keys.count ? known : nil
-    }
-    if let known { return known }
+    if let known = known.values(of: keys, isHere, { trail }) { return known }
     guard let state else { return try layers.values(keys) }
     let values = try layers.values(keys)
-    cache.withLock { cache in
-      guard isHere(state) else { return }
-      for (key, value) in zip(keys, values) { cache.keep(value, of: key, as: state) }
-    }
+    known.keep(Array(zip(keys, values)), as: state, isHere)
     return values
   }
 
@@ -204,11 +189,12 @@ extension Backing {
   }
 
   /// What `Observable` tracks; nil for a store that is not.
-  var tracking: Tracking? { trackedKeys.load() }
+  var tracking: Tracking? { isTracked.load(ordering: .relaxed) ? trackedKeys.load() : nil }
 
   /// - Returns: what is to be kept as long as a property may be tracked.
   func track() -> ObservationToken {
     let tracking = trackedKeys.storeIfNil(Tracking())
+    isTracked.store(true, ordering: .releasing)
     return observe(.all) { tracking.didChange($0) }
   }
 }

@@ -14,6 +14,8 @@ import KeepsakeValues
 
 extension StoredValue {
   /// Text as it is, a number in its shortest decimal form, a boolean as "1" or "0"; else nil.
+  // Inlined, it copies a text and not the value.
+  @inline(__always)
   var stringValue: String? {
     switch self {
     case .string(let text): text

@@ -21,7 +21,7 @@ extension SettingsStore {
   public func object(forKey key: String) -> StoredValue? { self[key] }
 
   /// Text; a number as text, "1" for true and "0" for false; else nil.
-  public func string(forKey key: String) -> String? { readable(key)?.stringValue }
+  public func string(forKey key: String) -> String? { value(key, \.stringValue) }
 
   /// Elements of any types; nil when the value is not an array.
   ///
@@ -63,11 +63,11 @@ extension SettingsStore {
   }
 
   /// A number, 1 for true, the decimal number that a text begins with; else 0.
-  public func double(forKey key: String) -> Double { readable(key)?.doubleValue ?? 0 }
+  public func double(forKey key: String) -> Double { value(key, \.doubleValue) ?? 0 }
 
   /// Whether a number is not 0, or a text begins like "YES", "true" or a number that is not 0; else
   /// false.
-  public func bool(forKey key: String) -> Bool { readable(key)?.boolValue ?? false }
+  public func bool(forKey key: String) -> Bool { value(key, \.boolValue) ?? false }
 
   /// Stores a value of any type that a store can hold, or removes it when it is nil; durable when
   /// it returns. A failure is reported in `errors`, and leaves what was there.
@@ -123,6 +123,14 @@ extension SettingsStore {
     }
   }
 
+  /// What a name that says its type makes of a value.
+  @inline(__always)
+  fileprivate func value<Result>(_ key: String, _ convert: (StoredValue) -> Result?) -> Result? {
+    // What it makes nothing of may have to be reported, or be below the layers.
+    backing.known(key) { if let value = $0 { convert(value) } else { nil } }
+      ?? readable(key).flatMap(convert)
+  }
+
   /// The value for a name that says its type.
   fileprivate func readable(_ key: String) -> StoredValue? {
     let value = self[key]
@@ -137,7 +145,7 @@ extension SettingsStore {
 extension UserDefaultsStore {
   /// A number cut to its whole part, 1 for true, the whole number that a text begins with, the
   /// nearest `Int` where one is out of range; else 0.
-  public func integer(forKey key: String) -> Int { Int(clamping: readable(key)?.integerValue ?? 0) }
+  public func integer(forKey key: String) -> Int { Int(clamping: value(key, \.integerValue) ?? 0) }
 
   /// The `Float` nearest to `double(forKey:)`.
   public func float(forKey key: String) -> Float { Float(double(forKey: key)) }
@@ -185,5 +193,5 @@ extension UserDefaultsStore {
 extension CloudKeyValueStore {
   /// A number cut to its whole part, 1 for true, the whole number that a text begins with, the
   /// nearest `Int64` where one is out of range; else 0.
-  public func longLong(forKey key: String) -> Int64 { readable(key)?.integerValue ?? 0 }
+  public func longLong(forKey key: String) -> Int64 { value(key, \.integerValue) ?? 0 }
 }

@@ -36,6 +36,7 @@ enum SettingCodec<Value: Sendable>: Sendable {
       encode: { try $0.map(transformer.toBackingStore) })
   }
 
+  @inlinable
   func decode(_ stored: StoredValue) throws -> Value {
     switch self {
     case .hooks(let hooks): try hooks.decode(stored)

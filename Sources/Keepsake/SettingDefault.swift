@@ -10,7 +10,7 @@ enum SettingDefault<Value: Sendable>: Sendable {
   /// Computed at each use.
   case computed(@Sendable () -> Value)
 
-  var value: Value {
+  @inlinable var value: Value {
     switch self {
     case .constant(let value): value
     case .computed(let body): body()

@@ -84,6 +84,18 @@ extension SettingKey {
   }
 }
 
+extension SettingKey {
+  /// What a stored value is; nil where it cannot be read, which may be a launch argument's.
+  @inlinable
+  func value(of stored: StoredValue?) -> Value? {
+    guard let stored else { return fallback.value }
+    return switch Result(catching: { try codec.decode(stored) }) {
+    case .success(let value): value
+    case .failure: nil
+    }
+  }
+}
+
 /// Two keys of one type are equal when their names have the same bytes, whatever their defaults: a
 /// store has one value for both.
 extension SettingKey: Hashable {
@@ -107,12 +119,11 @@ extension SettingsStore {
   /// writes meanwhile, as for a property. A failure is reported in `errors`; the operations of
   /// `setting(_:)` throw instead.
   public subscript<Value: Sendable>(key: SettingKey<Value>) -> Value {
+    // Inlined, it is code for the value's own type.
+    @inlinable
     get {
-      do {
-        return try backing.read(key)
-      } catch {
-        backing.reportRead(key.name, error)
-        return key.defaultValue
+      if let known = backing.knownValue(key.name), let value = key.value(of: known) { value } else {
+        valueOrDefault(key)
       }
     }
     set {
@@ -132,6 +143,16 @@ extension SettingsStore {
         change.end { try backing.replacements(of: $0, by: value, key) }
       }
       yield &value
+    }
+  }
+
+  @inline(never) @usableFromInline
+  func valueOrDefault<Value>(_ key: SettingKey<Value>) -> Value {
+    do {
+      return try backing.read(key)
+    } catch {
+      backing.reportRead(key.name, error)
+      return key.defaultValue
     }
   }
 

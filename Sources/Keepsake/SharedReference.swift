@@ -59,7 +59,8 @@ struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Send
     return Loan(object: object, reader: reader)
   }
 
-  /// The object, for as long as a loan lasts that the caller has already, of whatever reference.
+  /// The object, for as long as a loan lasts that the caller has already, of whatever reference;
+  /// or while it has the lock that all take who replace it.
   @inline(__always)
   func peek() -> Unmanaged<Object>? {
     pointer.load(ordering: .sequentiallyConsistent).map { Unmanaged<Object>.fromOpaque($0) }
@@ -82,13 +83,14 @@ struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Send
     let new = UnsafeRawPointer(Unmanaged.passRetained(object).toOpaque())
     return Replaced(object: pointer.exchange(new, ordering: .sequentiallyConsistent))
   }
+}
 
-  /// What was replaced, and must be retired.
-  struct Replaced {
-    fileprivate let object: UnsafeRawPointer?
+/// An object that was replaced, and must be retired.
+// Sendable: who retires it is the only one to have it, but for readers from before.
+struct Replaced: @unchecked Sendable {
+  fileprivate let object: UnsafeRawPointer?
 
-    func retire() { Readers.retire(object) }
-  }
+  func retire() { Readers.retire(object) }
 }
 
 /// A reader that is counted in.

@@ -21,18 +21,7 @@ package struct ByteText: Hashable, Comparable, Sendable, CustomStringConvertible
 
   package var description: String { string }
 
-  package static func == (a: ByteText, b: ByteText) -> Bool {
-    let (left, right) = (a.string.utf8, b.string.utf8)
-    guard left.count == right.count else { return false }
-    // The fast path for two native strings.
-    let isEqual = left.withContiguousStorageIfAvailable { left in
-      right.withContiguousStorageIfAvailable { right in
-        guard let start = left.baseAddress, let other = right.baseAddress else { return true }
-        return memcmp(start, other, left.count) == 0
-      }
-    }
-    return (isEqual ?? nil) ?? left.elementsEqual(right)
-  }
+  package static func == (a: ByteText, b: ByteText) -> Bool { a.string.isSameBytes(as: b.string) }
 
   package static func < (a: ByteText, b: ByteText) -> Bool {
     a.string.utf8.lexicographicallyPrecedes(b.string.utf8)
@@ -47,5 +36,36 @@ package struct ByteText: Hashable, Comparable, Sendable, CustomStringConvertible
       Array(string.utf8).withUnsafeBytes { hasher.combine(bytes: $0) }
     }
     hasher.combine(0xff as UInt8)
+  }
+}
+
+extension String {
+  /// Equal as SQLite compares: "é" is not "e" + U+0301.
+  package func isSameBytes(as other: String) -> Bool {
+    let (left, right) = (utf8, other.utf8)
+    guard left.count == right.count else { return false }
+    // The fast path for two native strings.
+    let isEqual = left.withContiguousStorageIfAvailable { left in
+      right.withContiguousStorageIfAvailable { right in
+        Self.isEqual(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+      }
+    }
+    return (isEqual ?? nil) ?? left.elementsEqual(right)
+  }
+
+  /// - Parameter b: as long as `a`.
+  @inline(__always)
+  private static func isEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+    guard let start = a.baseAddress, let other = b.baseAddress else { return true }
+    func isSame<Word: FixedWidthInteger & BitwiseCopyable>(_ place: Int, _: Word.Type) -> Bool {
+      start.loadUnaligned(fromByteOffset: place, as: Word.self)
+        == other.loadUnaligned(fromByteOffset: place, as: Word.self)
+    }
+    // The usual key is short, and to call a function costs more than to compare it.
+    return switch a.count {
+    case 4..<8: isSame(0, UInt32.self) && isSame(a.count - 4, UInt32.self)
+    case 8...16: isSame(0, UInt64.self) && isSame(a.count - 8, UInt64.self)
+    default: memcmp(start, other, a.count) == 0
+    }
   }
 }

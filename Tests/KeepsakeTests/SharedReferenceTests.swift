@@ -70,8 +70,8 @@ import Testing
       while seen < last {
         let loan = holder.reference.borrow()
         let (number, isThere) =
-          loan.object?._withUnsafeGuaranteedRef { ($0.number, $0.isThere) } ?? (-1, false)
-        loan.giveBack()
+          loan?.object._withUnsafeGuaranteedRef { ($0.number, $0.isThere) } ?? (-1, false)
+        loan?.giveBack()
         guard isThere, number >= seen else {
           Issue.record("\(number) after \(seen), there: \(isThere)")
           return

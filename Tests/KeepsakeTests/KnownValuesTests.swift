@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import KeepsakeDevice
+import KeepsakeValues
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Keepsake
+
+@Suite struct KnownValuesTests {
+  private final class Numbers: UserDefaultsStore, @unchecked Sendable {}
+
+  private let store: Numbers
+
+  init() throws { store = try Numbers(on: .temporary()) }
+
+  private func state() throws -> StoreState { try #require(store.backing.state) }
+
+  private func keep(_ values: [(String, StoredValue?)], _ known: KnownValues, _ state: StoreState) {
+    known.keep(values.map { (ByteText($0.0), $0.1) }, as: state) { _ in true }
+  }
+
+  @Test func everyKeyThatWasReadIsKnownUntilItChanges() throws {
+    let keys = (0..<1_000).map { "key \($0)" }
+    try store.transaction {
+      for (number, key) in keys.enumerated() { store.set(number, forKey: key) }
+    }
+    func read() -> [Int] { keys.map { store.integer(forKey: $0) } }
+    #expect(read() == Array(0..<1_000))
+    for changed in [0, 500, 999] {
+      store.set(-1, forKey: keys[changed])
+      let trace = try StatementTrace.of([store.device]) {
+        for (number, key) in keys.enumerated() where number != changed {
+          _ = store.string(forKey: key)
+        }
+      }
+      #expect(trace.statements == [], "after \(keys[changed])")
+      #expect(store.integer(forKey: keys[changed]) == -1)
+      store.set(changed, forKey: keys[changed])
+    }
+    #expect(read() == Array(0..<1_000))
+  }
+
+  @Test func whatIsKnownHasAnEnd() throws {
+    let known = KnownValues(limit: 100)
+    let state = try state()
+    let keys = (0..<1_000).map { "key \($0)" }
+    for key in keys {
+      keep([(key, "value")], known, state)
+      #expect(known.read(key) { $0 } == "value")
+    }
+    #expect(keys.count { known.read($0) { $0 } != nil } <= 100)
+  }
+
+  @Test func whatWasReadBeforeACommitIsNotKeptAfterIt() throws {
+    let known = KnownValues()
+    let before = try state()
+    store.set("new", forKey: "key")
+    keep([("key", "new"), ("none", nil)], known, try state())
+    keep([("key", "old")], known, before)
+    #expect(known.read("key") { $0 } == "new")
+    #expect(known.read("none") { .some($0) } == .some(nil))
+    #expect(known.read("other") { .some($0) } == nil)
+  }
+
+  /// Keys that differ in a byte, or only for SQLite.
+  @Test func keysAreToldApartByTheirBytes() throws {
+    let known = KnownValues()
+    let letters = (0..<40).map { String(repeating: "a", count: $0) }
+    let changed = letters.dropFirst().flatMap { key in
+      key.utf8.indices.map { String(key[..<$0]) + "b" + String(key[key.utf8.index(after: $0)...]) }
+    }
+    let keys = letters + changed + ["é", "e\u{301}"]
+    let state = try state()
+    keep(keys.enumerated().map { ($1, .integer(Int64($0))) }, known, state)
+    for (number, key) in keys.enumerated() {
+      #expect(known.read(key) { $0 } == .integer(Int64(number)), "\(key)")
+    }
+  }
+
+  @Test func everyByteOfAKeyCountsForItsHash() {
+    let hash = KeyHash()
+    for count in 1..<70 {
+      let bytes = [UInt8](repeating: 0x61, count: count)
+      var hashes: Set<UInt64> = [hash(String(decoding: bytes, as: UTF8.self))]
+      for place in 0..<count {
+        var other = bytes
+        other[place] = 0x62
+        hashes.insert(hash(String(decoding: other, as: UTF8.self)))
+      }
+      #expect(hashes.count == count + 1)
+    }
+    #expect(KeyHash()("key") != hash("key"))
+  }
+
+  @Test func readersByKeyNeverSeeWhatIsOlderThanACommitThatTheyKnowOf() throws {
+    let (store, last) = (store, 300)
+    let committed = Atomic(0)
+    store.set(0, forKey: "key")
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      guard thread > 0 else {
+        for number in 1...last {
+          store.set(number, forKey: "key")
+          committed.store(number, ordering: .releasing)
+          if number.isMultiple(of: 7) { store.set(number, forKey: "key \(number)") }
+        }
+        return
+      }
+      var latest = 0
+      while latest < last {
+        let least = max(latest, committed.load(ordering: .acquiring))
+        latest =
+          thread == 1
+          ? store[SettingKey("key", default: 0)] : store.integer(forKey: "key")
+        guard latest >= least else {
+          Issue.record("\(latest) after \(least)")
+          return
+        }
+        _ = store.string(forKey: "key \(latest)")
+      }
+    }
+  }
+}
