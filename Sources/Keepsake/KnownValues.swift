@@ -98,8 +98,8 @@ final class KnownValues: Sendable {
 
   /// What `body` makes of the value of a key, if it is known what a read would give; else nil.
   ///
-  /// - Parameter body: is short, lets nothing go and calls nobody's code: who replaces the value
-  ///   may wait for it.
+  /// - Parameter body: is short, lets nothing go but what it has made, and calls nobody's code: who
+  ///   replaces the value may wait for it.
   @inline(__always)
   func read<Result>(_ key: String, _ body: (StoredValue?) -> Result?) -> Result? {
     let hash = hash(key)
@@ -143,27 +143,19 @@ final class KnownValues: Sendable {
   ) {
     change { replaced in
       guard isHere(state) else { return }
-      var places = Places(capacity: 64)
-      if let known = table.object {
-        if known.state == state {
-          places = known.places
-        } else if known.state.isCurrent {
-          // Others have gone on meanwhile.
-          return
-        }
-      }
-      let before = places
+      let known = table.object
+      let isSame = known?.state == state
+      // Else others have gone on meanwhile.
+      guard isSame || known?.state.isCurrent != true else { return }
+      var places = isSame ? known?.places : nil
       for (key, value) in values {
-        if places.count >= limit {
-          places = Places(capacity: 64)
-        } else if places.isFull {
-          places = places.grown(hash)
-        }
-        replaced.append(places.put(Entry(key.string, value), hash(key.string)))
+        let old = places.flatMap { $0.count < limit ? $0 : nil } ?? Places(capacity: 64)
+        let new = old.isFull ? old.grown(hash) : old
+        replaced.append(new.put(Entry(key.string, value), hash(key.string)))
+        places = new
       }
-      if places !== before || table.object?.places !== places {
-        replaced.append(table.exchange(with: Table(state, places)))
-      }
+      guard let places, places !== known?.places else { return }
+      replaced.append(table.exchange(with: Table(state, places)))
     }
   }
 
