@@ -105,6 +105,20 @@ public final class Device: Sendable {
   /// Throws for an entry that no other device would take. O(entries).
   package func checkSizes() throws(KeepsakeError) { try core.access { try $0.checkSizes() } }
 
+  /// Reads every page and every size, and remembers that they were in order.
+  ///
+  /// - Parameter remembers: whether it counts that they were before (`CheckRecord`).
+  package func checkWhole(remembers: Bool) throws(KeepsakeError) {
+    let now = clock.milliseconds
+    if remembers, try CheckRecord.holds(for: core.location, at: now) { return }
+    let record = isReadOnly ? nil : try CheckRecord(of: core.location, at: now)
+    // What was read before may have been damaged since.
+    try core.access { try $0.run("PRAGMA shrink_memory") }
+    try checkIntegrity()
+    try checkSizes()
+    record?.save(for: core.location)
+  }
+
   /// The file's path; `(memory)` for a device in memory.
   public var path: String { core.location.path }
 

@@ -48,7 +48,9 @@ package enum Checkpoint {
       return try holder.writeWithoutTransaction { holder in
         try mover.writeWithoutTransaction { mover in
           let mover = Connection(mover, location)
-          return try mover.explaining { try run(Connection(holder, location), mover, writers) }
+          return try mover.explaining {
+            try run(location, Connection(holder, location), mover, writers)
+          }
         }
       }
     } catch {
@@ -57,7 +59,7 @@ package enum Checkpoint {
   }
 
   private static func run(
-    _ holder: Connection, _ mover: Connection, _ writers: BusyHandler?
+    _ location: Location, _ holder: Connection, _ mover: Connection, _ writers: BusyHandler?
   ) throws -> Bool {
     // Most of the waiting for the disk, while others can still write.
     guard try mover.syncLog() else { return true }
@@ -67,9 +69,11 @@ package enum Checkpoint {
       // Both are open on one file, and it is the one that the path leads to.
       try holder.refuseMovedFile()
       try mover.refuseMovedFile()
-      return try mover.first("PRAGMA wal_checkpoint(PASSIVE)") {
-        $0.integer(0) == 0 && $0.integer(1) == $0.integer(2)
-      } ?? false
+      return try CheckRecord.carried(over: location) {
+        try mover.first("PRAGMA wal_checkpoint(PASSIVE)") {
+          $0.integer(0) == 0 && $0.integer(1) == $0.integer(2)
+        } ?? false
+      }
     }
   }
 

@@ -48,7 +48,8 @@ package struct FileStatus: Equatable {
   let owner: uid_t
   let group: gid_t
   let permissions: mode_t
-  /// When it was last changed, in nanoseconds since 1970.
+  /// When its content was last changed, and when anything about it was, in nanoseconds since 1970.
+  let modification: Int64
   private let change: Int64
 
   /// Follows symbolic links; nil when nothing is there.
@@ -65,11 +66,12 @@ package struct FileStatus: Equatable {
     size = Int64(status.st_size)
     (owner, group, permissions) = (status.st_uid, status.st_gid, status.st_mode & 0o7777)
     #if canImport(Darwin)
-      let time = status.st_ctimespec
+      let (content, any) = (status.st_mtimespec, status.st_ctimespec)
     #else
-      let time = status.st_ctim
+      let (content, any) = (status.st_mtim, status.st_ctim)
     #endif
-    change = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    modification = Int64(content.tv_sec) * 1_000_000_000 + Int64(content.tv_nsec)
+    change = Int64(any.tv_sec) * 1_000_000_000 + Int64(any.tv_nsec)
     kind =
       switch status.st_mode & S_IFMT {
       case S_IFREG: .regular

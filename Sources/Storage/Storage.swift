@@ -61,7 +61,7 @@ package final class Storage: Sendable {
     // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
     // elsewhere), and the next open does it.
     reader?.close()
-    Result { try queue.close() }.discardFailure()
+    Result { try CheckRecord.carried(over: location, queue.close) }.discardFailure()
     if let file { OpenFiles.remove(file) }
   }
 

@@ -12,8 +12,9 @@ public struct MergeOptions: Sendable {
   public var changeLimit: Int
   /// Entries that one transaction takes at most.
   public var chunkSize: Int
-  /// Whether to read every page of both files before anything is written, even when they have met
-  /// before. A first exchange always does.
+  /// Whether to look for damage in both files before anything is written, even when they have met
+  /// before. Every page is read, as a first exchange always does; of a file that was checked within
+  /// a day, and that only Keepsake has written since, the rows that the merge reads or replaces.
   public var checksIntegrity: Bool
   /// Gets how far the merge has come, after each transaction, on the thread that merges. It must
   /// not wait for another merge of this process, which waits for this one.

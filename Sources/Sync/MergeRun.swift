@@ -121,21 +121,50 @@ extension MergeRun {
   }
 
   /// Reads every page and every size of devices that meet for the first time, and where it is asked
-  /// for.
+  /// for; where that was done before and nothing but SQLite has written since, only of strangers.
   func check() throws(KeepsakeError) {
+    var remembers: [Int: Bool] = [:]
     for exchange in exchanges {
       let pair = try exchange.snapshot()
       guard
         pair.isFirst || options.checksIntegrity && (options.isOneWay || !pair.isUpToDate)
       else { continue }
       for place in [exchange.left, exchange.right] {
-        try devices[place].checkIntegrity()
-        try devices[place].checkSizes()
+        remembers[place] = remembers[place] ?? true && !pair.areStrangers
       }
-      // Whether each can be read beside the other, too.
-      let (left, right) = (parties[exchange.left], parties[exchange.right])
-      try left.lend(to: right.device) {}
-      if !options.isOneWay { try right.lend(to: left.device) {} }
+    }
+    let places = remembers.keys.sorted()
+    try Concurrently.each(places, if: areLarge(places)) {
+      [devices, remembers] place throws(KeepsakeError) in
+      try devices[place].checkWhole(remembers: remembers[place] ?? false)
+    }
+    // Whether each can be read beside the other, too.
+    for exchange in exchanges where remembers[exchange.right] != nil {
+      try checkRows(exchange, into: exchange.right)
+      if !options.isOneWay { try checkRows(exchange, into: exchange.left) }
+    }
+  }
+
+  /// Whether it takes longer to read these files than to begin threads.
+  private func areLarge(_ places: [Int]) throws(KeepsakeError) -> Bool {
+    for place in places {
+      let size = try FileStatus(of: devices[place].core.location.realPath)?.size ?? 0
+      if size < 1 << 20 { return false }
+    }
+    return true
+  }
+
+  /// Looks at the rows that `place` is going to read, and at those that they meet.
+  private func checkRows(_ exchange: Exchange, into place: Int) throws(KeepsakeError) {
+    let (sender, receiver) = (parties[exchange.other(place)], devices[place])
+    // Stores that were never read are of a file that was checked whole, or is read whole.
+    let cursor = try exchange.side(place).memory.map(\.cursor).filter { $0 > 0 }.min()
+    try sender.lend(to: receiver) { () throws(KeepsakeError) in
+      guard let cursor else { return }
+      try receiver.core.read { connection in
+        try RowCheck(connection: connection, sender: sender.name, receiver: receiver.path)
+          .run(after: cursor)
+      }
     }
   }
 

@@ -36,8 +36,13 @@ struct PairSnapshot {
   let left: Side
   let right: Side
 
-  /// Whether either has never read the other.
+  /// Whether there is a store that either has never read of the other.
   var isFirst: Bool { (left.memory + right.memory).contains { $0.readToken == nil } }
+
+  /// Whether either has never read anything of the other.
+  var areStrangers: Bool {
+    [left, right].contains { $0.memory.allSatisfy { $0.readToken == nil } }
+  }
 
   /// Whether both have read all there is of each other.
   var isUpToDate: Bool {

@@ -3,6 +3,8 @@
 #ifndef KEEPSAKE_FILE_SYSTEM_H
 #define KEEPSAKE_FILE_SYSTEM_H
 
+#include <stddef.h>
+
 /// Makes a file system known to SQLite: its own for Unix, but a read that the system fails is told
 /// as one (SQLITE_IOERR_READ).
 ///
@@ -19,5 +21,18 @@ struct sqlite3;
 /// which would move it into the file and remove it. Here because Swift has no variadic functions of C.
 /// https://www.sqlite.org/c3ref/c_dbconfig_defensive.html (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)
 void keepsake_keep_log(struct sqlite3 *_Nullable connection, int keeps);
+
+/// Reads an extended attribute of the file at a path; nothing is opened, so all locks stay. Here
+/// because the systems call it by different arguments.
+///
+/// - Returns: its size, -1 when there is none or it cannot be read.
+long keepsake_get_attribute(
+    const char *_Nonnull path, const char *_Nonnull name, void *_Nonnull value, size_t size);
+
+/// Sets an extended attribute of the file at a path, and changes nothing else of it.
+///
+/// - Returns: whether the file system has taken it.
+int keepsake_set_attribute(
+    const char *_Nonnull path, const char *_Nonnull name, const void *_Nonnull value, size_t size);
 
 #endif
