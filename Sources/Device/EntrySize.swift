@@ -42,57 +42,29 @@ package enum EntrySize {
 
 extension Address {
   /// For messages.
-  /// For messages.
   var shortened: String { "\(store.string.prefix(100))/\(key.string.prefix(100))" }
 }
 
 extension Connection {
-  private static let size = "length(CAST(e.key AS BLOB)) + ifnull(length(CAST(e.value AS BLOB)), 0)"
-
-  /// How many entries these are, and the bytes of the largest; throws for one that is too large,
-  /// with its name.
+  /// Measures entries one by one; throws for one that is too large, with its name.
   ///
   /// - Parameters:
   ///   - entries: the FROM clause of a SELECT, and what follows it; `e` is the entry.
   ///   - path: the file that they are in.
-  package func extent(
-    of entries: String, _ arguments: [Cell] = [], in path: String
-  ) throws -> (count: Int64, largest: Int64) {
-    do {
-      let extent = try first(
-        "SELECT count(*), ifnull(max(\(Self.size)), 0) \(entries)", arguments
-      ) { ($0.integer(0), $0.integer(1)) }
-      if let extent, extent.1 <= EntrySize.maximumName { return extent }
-    } catch {
-      guard KeepsakeError.isRowTooLarge(error) else { throw error }
-    }
-    // At least one is so large that it has to be looked at.
-    var (count, largest): (Int64, Int64) = (0, 0)
-    try measure(entries, arguments, in: path) { _, bytes in
-      count += 1
-      largest = max(largest, bytes)
-    }
-    return (count, largest)
-  }
-
-  /// Measures entries one by one; otherwise as `extent`.
-  ///
-  /// - Parameter body: called with a row of `lseq`, `store`, `key`, and the entry's bytes.
+  ///   - body: called with a row of `lseq`, `store`, `key`, `value` and `hlc`, and the bytes of the
+  ///     entry's key and value.
   package func measure(
     _ entries: String, _ arguments: [Cell] = [], in path: String,
-    _ body: (_ row: Row, _ bytes: Int64) throws -> Void
+    _ body: (_ row: Row, _ bytes: Int) throws -> Void
   ) throws {
-    var count: Int64 = 0
+    var count = 0
     do {
-      try run("SELECT e.lseq, e.store, e.key, \(Self.size) \(entries)", arguments) { row in
-        let bytes = row.integer(3)
-        if bytes > EntrySize.maximumName {
-          let address = Address(store: row.text(1), key: row.text(2))
-          let name = address.key.string.utf8.count
-          guard name <= EntrySize.maximumName, Int(bytes) - name <= EntrySize.maximumValue
-          else { throw EntrySize.tooLarge(address, path) }
+      try run("SELECT e.lseq, e.store, e.key, e.value, e.hlc \(entries)", arguments) { row in
+        let (name, value) = (row.byteCount(2), row.byteCount(3))
+        guard name <= EntrySize.maximumName, value <= EntrySize.maximumValue else {
+          throw EntrySize.tooLarge(Address(store: row.text(1), key: row.text(2)), path)
         }
-        try body(row, bytes)
+        try body(row, name + value)
         count += 1
         return true
       }
@@ -111,5 +83,5 @@ extension Connection {
   private static var all: String { "FROM entry AS e ORDER BY e.store, e.key" }
 
   /// Throws for the first entry that no other device would take.
-  package func checkSizes() throws { _ = try extent(of: Self.all, in: path) }
+  package func checkSizes() throws { try measure(Self.all, in: path) { _, _ in } }
 }

@@ -133,6 +133,15 @@ package struct Row {
     sqlite3_column_int64(statement, column)
   }
 
+  /// The size of text or of a blob, in its file; of a number what it takes at most.
+  package func byteCount(_ column: Int32) -> Int {
+    switch sqlite3_column_type(statement, column) {
+    case SQLITE_TEXT, SQLITE_BLOB: Int(sqlite3_column_bytes(statement, column))
+    case SQLITE_NULL: 0
+    default: 8
+    }
+  }
+
   package func text(_ column: Int32) -> String {
     guard let start = sqlite3_column_text(statement, column) else { return "" }
     let count = Int(sqlite3_column_bytes(statement, column))

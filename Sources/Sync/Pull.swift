@@ -151,7 +151,9 @@ struct Pull {
     let source = plan.source(of: plan.chunks[place])
     var replica = try ReplicaState(connection)
     if !wantsAll, try meetsNothing(connection, replica, result) {
-      if try insert(connection, source, plan.end, &replica, keeping: kept, &result) { return [] }
+      let isDone = try insert(
+        connection, source, plan.end, upTo: plan.newest[place], &replica, keeping: kept, &result)
+      if isDone { return [] }
     }
     let received = try Incoming.fill(connection, from: source.sql, source.arguments)
     guard received > 0 else { return [] }
@@ -206,18 +208,17 @@ struct Pull {
 
   /// Inserts a chunk without looking up local entries.
   ///
-  /// - Parameter end: no entry has a larger local sequence number in its file.
+  /// - Parameters:
+  ///   - end: no entry has a larger local sequence number in its file.
+  ///   - newest: nor a later timestamp, in this chunk.
   /// - Returns: false when some of it is from the future, and nothing was done.
   private func insert(
     _ connection: Connection, _ source: (sql: String, arguments: [Cell]), _ end: Int64,
-    _ replica: inout ReplicaState, keeping kept: Int, _ result: inout Result
+    upTo newest: HybridTimestamp, _ replica: inout ReplicaState, keeping kept: Int,
+    _ result: inout Result
   ) throws -> Bool {
     // Of a file whose numbers are almost used up this one must not get the like.
     guard end < 1 << 40 else { return false }
-    let newest = HybridTimestamp(
-      rawValue: try connection.first(
-        "SELECT ifnull(max(e.hlc), 0) \(source.sql)", source.arguments
-      ) { $0.integer(0) } ?? 0)
     guard newest <= Held.horizon(now: now, skew: options.clockSkew) else { return false }
     if !result.hasMoreChanges {
       try connection.run(

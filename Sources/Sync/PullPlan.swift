@@ -63,9 +63,11 @@ struct PullPlan {
   }
 
   /// Bytes of keys and values after which no transaction takes another entry: 16 MiB.
-  static let chunkBytes: Int64 = 1 << 24
+  static let chunkBytes = 1 << 24
 
   private(set) var chunks: [Chunk] = []
+  /// The newest timestamp of each chunk when it was planned: entries only leave it.
+  private(set) var newest: [HybridTimestamp] = []
   /// The last local sequence number that is read.
   let end: Int64
   /// The sender's last collection; another one makes the plan void.
@@ -100,7 +102,7 @@ struct PullPlan {
       try add(.arrivals(after: lower, through: upper), connection)
     }
     // That there is nothing to read is written down too.
-    if chunks.isEmpty { chunks.append(.arrivals(after: end, through: end)) }
+    if chunks.isEmpty { append(.arrivals(after: end, through: end), 0) }
   }
 
   /// What to read by arrival, around the echo.
@@ -111,40 +113,23 @@ struct PullPlan {
   /// Adds `whole`, in parts where it is too much for one transaction.
   private mutating func add(_ whole: Chunk, _ connection: Connection) throws {
     let (sql, arguments) = source(of: whole)
-    let (count, largest) = try connection.extent(of: sql, arguments, in: path)
-    guard count > 0 else { return }
-    var rest = whole
-    if count > size || count * largest > Self.chunkBytes {
-      if Int64(size) * largest <= Self.chunkBytes {
-        try cutByCount(&rest, connection)
-      } else {
-        try cutBySize(&rest, connection)
-      }
-    }
-    chunks.append(rest)
-  }
-
-  private mutating func cutByCount(_ rest: inout Chunk, _ connection: Connection) throws {
-    while true {
-      let (sql, arguments) = source(of: rest)
-      let cut = try connection.first(
-        "SELECT e.lseq, e.store, e.key \(sql) LIMIT 1 OFFSET \(size - 1)", arguments
-      ) { try self.cut(&rest, at: $0) }
-      guard let cut else { return }
-      chunks.append(cut)
-    }
-  }
-
-  private mutating func cutBySize(_ rest: inout Chunk, _ connection: Connection) throws {
-    let (sql, arguments) = source(of: rest)
-    var (count, bytes): (Int, Int64) = (0, 0)
+    var (rest, count, bytes, newest) = (whole, 0, 0, Int64(0))
+    /// What is full ends before the next row, if there is one.
+    var full: Chunk?
     try connection.measure(sql, arguments, in: path) { row, size in
-      count += 1
-      bytes += size
-      guard count >= self.size || bytes >= Self.chunkBytes else { return }
-      (count, bytes) = (0, 0)
-      chunks.append(try cut(&rest, at: row))
+      if let chunk = full {
+        append(chunk, newest)
+        (full, count, bytes, newest) = (nil, 0, 0, 0)
+      }
+      (count, bytes, newest) = (count + 1, bytes + size, max(newest, row.integer(4)))
+      if count >= self.size || bytes >= Self.chunkBytes { full = try cut(&rest, at: row) }
     }
+    if count > 0 { append(full ?? rest, newest) }
+  }
+
+  private mutating func append(_ chunk: Chunk, _ newest: Int64) {
+    chunks.append(chunk)
+    self.newest.append(HybridTimestamp(rawValue: newest))
   }
 
   /// Every cut goes forward, or planning would not end: in a damaged tree rows are out of order.
