@@ -35,9 +35,12 @@ struct ConflictLog {
   ///   - values: the columns of a conflict but `at`. They are computed only for rows that are
   ///     written, and not sorted, which would hold several copies of a value.
   ///   - rows: the FROM clause of rows `i`, with a condition, numbered by `i.seq`.
+  ///   - omitted: how many there were before them that have no room.
   ///   - now: milliseconds since 1970.
-  /// - Returns: how many rows there were.
-  func append(_ values: String, of rows: String, at now: Int64) throws -> Int {
+  /// - Returns: how many rows there were, with those omitted.
+  func append(
+    _ values: String, of rows: String, after omitted: Int = 0, at now: Int64
+  ) throws -> Int {
     let count = try connection.first("SELECT count(*) \(rows)") { $0.integer(0) } ?? 0
     guard count > 0 else { return 0 }
     var first: Int64 = 0
@@ -49,13 +52,13 @@ struct ConflictLog {
         ) { $0.integer(0) } ?? 0
       // All at once, which costs a tenth of what it costs one by one.
       try connection.run("DELETE FROM conflict")
-      try skip(count - Self.capacity)
     }
+    try skip(max(0, count - Self.capacity) + Int64(omitted))
     try append(
       "SELECT \(values), ?1 \(rows) AND i.seq >= ?2 ORDER BY i.seq",
       [.integer(now), .integer(first)])
     try trim()
-    return Int(count)
+    return Int(count) + omitted
   }
 
   /// Gives the next conflicts later numbers: those tell how many had no room.

@@ -80,6 +80,9 @@ enum VersionVectors {
         SELECT i.store, i.key, i.hlc, i.origin, i.old_tag, i.old_hlc, i.old_origin
         \(losers) AND NOT \(Incoming.wins) ORDER BY i.seq
         """)
+      // The log has no room for more; the numbers tell how many there were before.
+      try connection.run(
+        "DELETE FROM lost WHERE seq <= (SELECT max(seq) FROM lost) - \(ConflictLog.capacity)")
     }
     return try connection.conflictLog.append(
       """
@@ -94,7 +97,8 @@ enum VersionVectors {
   }
 
   /// Logs what `logConflicts` has put off, in the transaction in which it counts as seen. What the
-  /// sender has replaced meanwhile was decided against there.
+  /// sender has replaced meanwhile was decided against there; of what the log has no room for all
+  /// counts.
   ///
   /// - Returns: as `logConflicts`.
   static func logLost(_ connection: Connection, at now: Int64) throws -> Int {
@@ -103,6 +107,7 @@ enum VersionVectors {
     let same = "store = i.store AND e.key = i.key AND e.hlc = i.hlc AND e.origin = i.origin"
     let isGrave =
       hasGraves ? "EXISTS (SELECT 1 FROM sender.grave AS e WHERE e.\(same))" : "FALSE"
+    let omitted = try connection.first("SELECT min(seq) - 1 FROM lost") { Int($0.integer(0)) } ?? 0
     let count = try connection.conflictLog.append(
       """
       i.store, i.key, ifnull(e.tag, 0), e.value, i.hlc, i.origin, i.winner_tag, i.winner_hlc,
@@ -111,7 +116,7 @@ enum VersionVectors {
       of: """
         FROM lost AS i LEFT JOIN sender.entry AS e ON e.\(same)
         WHERE (e.key IS NOT NULL OR \(isGrave))
-        """, at: now)
+        """, after: omitted, at: now)
     try connection.run("DELETE FROM lost")
     return count
   }

@@ -127,8 +127,8 @@ import Testing
     #expect(losses(try a.merge(with: b)) == ["during"])
   }
 
-  @Test func theConflictLogIsBoundedAndSaysWhatItDropped() throws {
-    let count = 10_050
+  @Test(arguments: [(10_050, 50_000), (25_000, 5000)])
+  func theConflictLogIsBoundedAndSaysWhatItDropped(_ count: Int, _ chunk: Int) throws {
     for device in [a, b] {
       clock.milliseconds += 1
       try device.write(
@@ -136,10 +136,29 @@ import Testing
           LocalWrite(store: "cloud", key: "\($0)", value: device === a ? "a" : "b")
         })
     }
-    let report = try a.merge(with: b)
+    let report = try a.merge(with: b, options: MergeOptions(chunkSize: chunk))
     #expect(report.transfers.map(\.conflicts) == [0, count])
-    #expect(report.events == [.conflictsDropped(device: 0, count: 50)])
+    #expect(report.events == [.conflictsDropped(device: 0, count: count - 10_000)])
+    let kept = try a.conflicts()
+    #expect(kept.count == 10_000)
+    #expect(try a.droppedConflicts() == Int64(count) - 10_000)
+    // They are read in the order of their keys' bytes.
+    let keys = (0..<count).map(String.init).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    #expect(kept.map(\.key) == keys.suffix(10_000))
+  }
+
+  @Test func whatTheSenderWouldWinIsBoundedInTheLogOfTheOther() throws {
+    let count = 25_000
+    for device in [b, a] {
+      clock.milliseconds += 1
+      try device.write(
+        (0..<count).map {
+          LocalWrite(store: "cloud", key: "\($0)", value: device === a ? "a" : "b")
+        })
+    }
+    let report = try a.merge(with: b, options: MergeOptions(chunkSize: 5000))
+    #expect(report.transfers.map(\.conflicts) == [0, count])
     #expect(try a.conflicts().count == 10_000)
-    #expect(try a.droppedConflicts() == 50)
+    #expect(try a.droppedConflicts() == Int64(count) - 10_000)
   }
 }
