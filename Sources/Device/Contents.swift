@@ -61,12 +61,12 @@ struct Contents {
     let replica = try ReplicaState(connection)
     let hasMet = try connection.hasMet()
     var news = News(replica: replica, reason: self.hasMet ? .merge : .firstMerge)
-    if hasCommits, !scopes.all.isEmpty { try compare(connection, &news) }
+    if hasCommits, !scopes.isEmpty { try compare(connection, &news) }
     var added: [Address: TaggedCell] = [:]
     for scope in unread {
       try connection.forEachEntry(in: scope) { added[$0.address] = $0.content.ifValue }
     }
-    values.merge(added) { $1 }
+    if values.isEmpty { values = added } else { values.merge(added) { $1 } }
     for change in news.changes {
       values[Address(store: change.store, key: change.key)] = change.after.ifValue
     }
@@ -139,21 +139,28 @@ struct Contents {
 private struct Scopes {
   /// Of one key in one store: there may be many, so they are found at once.
   private var keys: [Address: Int] = [:]
-  private var others: [Scope: Int] = [:]
+  /// By store, nil for all.
+  private var others: [ByteText?: [Scope: Int]] = [:]
+
+  var isEmpty: Bool { keys.isEmpty && others.isEmpty }
 
   var all: [Scope] {
-    keys.keys.map { Scope(store: $0.store, keys: .key($0.key.string)) } + others.keys
+    keys.keys.map { Scope(store: $0.store, keys: .key($0.key.string)) }
+      + others.values.flatMap(\.keys)
   }
 
   func contains(_ address: Address) -> Bool {
-    keys[address] != nil || others.keys.contains { $0.contains(address) }
+    if keys[address] != nil { return true }
+    return [address.store, nil].contains { store in
+      others[store]?.keys.contains { $0.contains(address) } ?? false
+    }
   }
 
   mutating func add(_ scope: Scope) {
     if let address = scope.address {
       keys[address, default: 0] += 1
     } else {
-      others[scope, default: 0] += 1
+      others[scope.store, default: [:]][scope, default: 0] += 1
     }
   }
 
@@ -162,7 +169,8 @@ private struct Scopes {
     if let address = scope.address {
       return Self.takeOne(of: address, from: &keys)
     }
-    return Self.takeOne(of: scope, from: &others)
+    defer { if others[scope.store]?.isEmpty == true { others[scope.store] = nil } }
+    return Self.takeOne(of: scope, from: &others[scope.store, default: [:]])
   }
 
   private static func takeOne<Key>(of key: Key, from counts: inout [Key: Int]) -> Bool {
@@ -174,7 +182,7 @@ private struct Scopes {
 
 extension Scope {
   /// The one address that it is about; nil when there may be others.
-  fileprivate var address: Address? {
+  var address: Address? {
     guard let store, case .keys(let keys) = self.keys.kind, keys.count == 1, let key = keys.first
     else { return nil }
     return Address(store: store.string, key: key.string)

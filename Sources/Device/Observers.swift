@@ -46,12 +46,34 @@ final class Observers: Sendable {
   }
 
   private struct State {
+    /// In the order of their numbers.
     var observers: [(id: Int, observer: Observer)] = []
+    var places = ObserverPlaces()
     var nextID = 0
     var pending: [ChangeSet] = []
     var isDelivering = false
     /// Whether another thread has left its delivery to the one that was delivering.
     var isHandedOver = false
+
+    /// Whether an observer gets every commit, or any of the changes.
+    func isHeard(_ changes: [SettingChange], isCommit: Bool) -> Bool {
+      isCommit && places.hasEveryCommit || !changes.isEmpty && !observers.isEmpty
+    }
+
+    func place(of id: Int) -> Int? {
+      var (low, high) = (0, observers.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if observers[middle].id < id { low = middle + 1 } else { high = middle }
+      }
+      return low < observers.count && observers[low].id == id ? low : nil
+    }
+
+    /// Those who may get some of the changes. O(changes) or O(observers), whichever are fewer.
+    func listeners(to changes: [SettingChange]) -> [(id: Int, observer: Observer)] {
+      guard observers.count > changes.count else { return observers }
+      return places.ids(for: changes).compactMap { place(of: $0).map { observers[$0] } }
+    }
   }
 
   private let state = Mutex(State())
@@ -63,6 +85,7 @@ final class Observers: Sendable {
     state.withLock { state in
       defer { state.nextID += 1 }
       state.observers.append((state.nextID, observer))
+      state.places.add(state.nextID, observer.scope)
       return state.nextID
     }
   }
@@ -70,8 +93,10 @@ final class Observers: Sendable {
   /// - Returns: the observer, unless it had been removed already.
   func remove(_ id: Int) -> Observer? {
     state.withLock { state in
-      guard let place = state.observers.firstIndex(where: { $0.id == id }) else { return nil }
-      return state.observers.remove(at: place).observer
+      guard let place = state.place(of: id) else { return nil }
+      let observer = state.observers.remove(at: place).observer
+      state.places.remove(id, observer.scope)
+      return observer
     }
   }
 
@@ -95,10 +120,7 @@ final class Observers: Sendable {
     end: Int? = nil, isCommit: Bool = false
   ) {
     state.withLock {
-      guard
-        $0.observers.contains(where: { isCommit && $0.observer.scope == nil })
-          || !(changes.isEmpty || $0.observers.isEmpty)
-      else { return }
+      guard $0.isHeard(changes, isCommit: isCommit) else { return }
       $0.pending.append(
         ChangeSet(
           changes: changes, listeners: listeners, isForeign: isForeign, end: end ?? $0.nextID))
@@ -139,7 +161,8 @@ final class Observers: Sendable {
       }
       guard next.isForeign || !isForeign || state.isHandedOver else { return nil }
       state.isDelivering = true
-      return (state.pending.removeFirst(), state.observers)
+      let set = state.pending.removeFirst()
+      return (set, state.listeners(to: set.changes))
     }
   }
 }

@@ -26,18 +26,14 @@ private func beginning(_ size: Int, ofAll: Bool) -> Race {
   race.enter(ours, { try BenchmarkSettings(Fixture(keys: size).copy()) }) { settings in
     nanoseconds { _ in settings.observe(ofAll ? .all : .keys([key])) { _ in }.cancel() }
   }
+  let sql = "SELECT key, value FROM entry WHERE store = 'defaults'"
   race.enter(
     raw,
     {
-      try RawDatabase(Fixture(keys: size).copy()).prepare(
-        "SELECT key, value FROM entry WHERE store = 'defaults' AND (?1 IS NULL OR key = ?1)")
+      try RawDatabase(Fixture(keys: size).copy())
+        .prepare(sql + (ofAll ? "" : " AND key = '\(key)'"))
     }
-  ) { statement in
-    try nanoseconds { _ in
-      if !ofAll { statement.bind(1, key) }
-      try statement.run()
-    }
-  }
+  ) { statement in try nanoseconds { _ in try statement.run() } }
   race.row("begin to observe \(what) \(keys(size))", ours, beside: [raw])
   return race
 }

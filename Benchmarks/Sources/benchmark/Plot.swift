@@ -120,7 +120,8 @@ struct Plot {
     }
     return rules + columns + [
       """
-      <text x="\((left + right) / 2)" y="\(bottom + 40)" text-anchor="middle">\(axis.rawValue)</text>
+      <text x="\((left + right) / 2)" y="\(bottom + 40)" text-anchor="middle">\
+      \(axis.rawValue)</text>
       """
     ]
   }
