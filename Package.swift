@@ -27,6 +27,7 @@ let package = Package(
       ]),
     .target(name: "KeepsakeMapping", path: "Sources/Mapping"),
     .target(name: "KeepsakeForks", path: "Sources/Forks"),
+    .target(name: "KeepsakeThreads", path: "Sources/Threads"),
     .target(
       name: "KeepsakeFileSystem", path: "Sources/FileSystem",
       linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -65,7 +66,7 @@ let package = Package(
       name: "Keepsake",
       dependencies: [
         "KeepsakeInjection", "KeepsakeValues", "KeepsakeSettingsBundle", "KeepsakeDevice",
-        "KeepsakeSync", .product(name: "Logging", package: "swift-log"),
+        "KeepsakeSync", "KeepsakeThreads", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/Keepsake"),
     .target(

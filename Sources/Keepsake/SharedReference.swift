@@ -20,7 +20,7 @@
 // One count for all would be as slow as a lock between threads, so there are several, each in its
 // own cache lines, and a thread uses one of them.
 
-import KeepsakeDevice
+import KeepsakeThreads
 import Synchronization
 
 #if canImport(Glibc)
@@ -110,7 +110,7 @@ struct Reader {
 }
 
 private enum Readers {
-  private static let count = 16
+  private static let count = 32
   /// Of counts: 128 bytes, which processors fetch together.
   private static let stride = 16
   /// Objects that wait before one who retires another has to wait with them.
@@ -136,7 +136,7 @@ private enum Readers {
   private struct Waiting: @unchecked Sendable {
     let object: UnsafeRawPointer
     /// One bit for each count that has not been zero since.
-    var busy: UInt16 = .max
+    var busy: UInt32 = .max
 
     mutating func isOver() -> Bool {
       for index in 0..<count where busy & 1 << index != 0 {
@@ -149,11 +149,10 @@ private enum Readers {
 
   private static let waiting = Mutex<[Waiting]>([])
 
+  /// The count of this thread, its own as long as there are not more threads than counts.
   @inline(__always)
   static var place: UnsafeMutablePointer<Atomic<Int>> {
-    // Threads are some pages apart: the high bits of a product depend on all of them.
-    let thread = UInt64(truncatingIfNeeded: currentThread) &* 0x9E37_79B9_7F4A_7C15
-    return counts[Int(thread >> 60)]
+    counts[Int(truncatingIfNeeded: keepsake_thread_number()) & (count - 1)]
   }
 
   /// Lets an object go when no reader can have it any more: at once, or when others are retired.

@@ -22,6 +22,7 @@ import Testing
     "Sources/Injection": [],
     "Sources/Mapping": [],
     "Sources/Forks": [],
+    "Sources/Threads": [],
     "Sources/Values": ["Foundation", "FoundationEssentials"],
     "Sources/SettingsBundle": ["KeepsakeValues"],
     "Sources/BundleTools": ["KeepsakeSettingsBundle", "KeepsakeValues"],
@@ -36,7 +37,7 @@ import Testing
     "Sources/Sync": ["KeepsakeValues", "KeepsakeStorage", "KeepsakeDevice", "Foundation"],
     "Sources/Keepsake": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
-      "KeepsakeInjection", "Logging", "Foundation",
+      "KeepsakeInjection", "KeepsakeThreads", "Logging", "Foundation",
     ],
     // Neither Swift Testing nor XCTest: its users have one of them.
     "Sources/Testing": [

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "KeepsakeThreads.h"
+
+#include <stdatomic.h>
+
+_Thread_local unsigned keepsake_own_number = 0;
+
+static atomic_uint last = 0;
+
+unsigned keepsake_number_thread(void) {
+  // Never 0, also after 2^32 threads, when numbers are given again.
+  do {
+    keepsake_own_number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+  } while (keepsake_own_number == 0);
+  return keepsake_own_number;
+}

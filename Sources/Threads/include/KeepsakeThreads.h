@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef KEEPSAKE_THREADS_H
+#define KEEPSAKE_THREADS_H
+
+/// Not to be used elsewhere; 0 for a thread that has no number yet.
+extern _Thread_local unsigned keepsake_own_number;
+
+/// Gives this thread its number.
+unsigned keepsake_number_thread(void);
+
+/// A number of this thread, from 1 in the order in which threads first ask, so that the threads of
+/// a program differ in its lowest bits, which no hash of an address can promise. Inline, because a
+/// read of a setting asks for it.
+static inline unsigned keepsake_thread_number(void) {
+  unsigned number = keepsake_own_number;
+  return number != 0 ? number : keepsake_number_thread();
+}
+
+#endif
