@@ -192,8 +192,8 @@ let package = Package(
     .testTarget(
       name: "KeepsakeTests",
       dependencies: [
-        "Keepsake", "KeepsakeInjection", "SettingsFixture", "settings-probe", "kvsync",
-        "TestSupport", "OtherNames", .product(name: "Logging", package: "swift-log"),
+        "Keepsake", "KeepsakeInjection", "KeepsakeThreads", "SettingsFixture", "settings-probe",
+        "kvsync", "TestSupport", "OtherNames", .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/KeepsakeTests"),

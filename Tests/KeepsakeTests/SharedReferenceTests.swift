@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Foundation
+import KeepsakeThreads
 import Synchronization
 import Testing
 
@@ -80,5 +82,20 @@ import Testing
       }
     }
     #expect(most.load(ordering: .relaxed) <= 70)
+  }
+
+  /// Else they would take turns to be counted.
+  @Test func eachThreadKeepsANumberOfItsOwn() {
+    let numbers = Mutex<[UInt32]>([])
+    let end = DispatchSemaphore(value: 0)
+    for _ in 0..<8 {
+      Thread.detachNewThread {
+        let number = keepsake_thread_number()
+        numbers.withLock { $0 += number == keepsake_thread_number() ? [number] : [] }
+        end.signal()
+      }
+    }
+    for _ in 0..<8 { end.wait() }
+    #expect(Set(numbers.withLock { $0 }).subtracting([0]).count == 8)
   }
 }
