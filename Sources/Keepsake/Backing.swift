@@ -89,9 +89,10 @@ final class Backing: Sendable {
 
   @inline(never)
   private func readValue(_ key: String) throws(KeepsakeError) -> StoredValue? {
-    if known.renew(isHere, { trail }), let known = known.read(key, { .some($0) }) { return known }
     let text = ByteText(key)
+    // Without a state nothing is known. It is so in a child of fork, where a lock may stay held.
     guard let state else { return try layers.value(text) }
+    if known.renew(isHere, { trail }), let known = known.read(key, { .some($0) }) { return known }
     let value = try layers.value(text)
     known.keep([(text, value)], as: state, isHere)
     return value
@@ -101,8 +102,8 @@ final class Backing: Sendable {
   func values(_ keys: [String]) throws(KeepsakeError) -> [StoredValue?] {
     tracking?.key(of: keys).access()
     let keys = keys.map(ByteText.init)
-    if let known = known.values(of: keys, isHere, { trail }) { return known }
     guard let state else { return try layers.values(keys) }
+    if let known = known.values(of: keys, isHere, { trail }) { return known }
     let values = try layers.values(keys)
     known.keep(Array(zip(keys, values)), as: state, isHere)
     return values

@@ -126,9 +126,14 @@ extension SettingsStore {
   /// What a name that says its type makes of a value.
   @inline(__always)
   fileprivate func value<Result>(_ key: String, _ convert: (StoredValue) -> Result?) -> Result? {
-    // What it makes nothing of may have to be reported, or be below the layers.
-    backing.known(key) { if let value = $0 { convert(value) } else { nil } }
-      ?? readable(key).flatMap(convert)
+    let known = backing.known(key) { value -> Result? in
+      switch value {
+      // The default of a property may be below the layers, and what is opaque is reported.
+      case nil, .opaque: nil
+      case let value?: convert(value)
+      }
+    }
+    return known ?? readable(key).flatMap(convert)
   }
 
   /// The value for a name that says its type.
