@@ -184,8 +184,8 @@ extension TextSink {
   fileprivate func orderMembers(from start: Int) {
     guard flush == nil else { return }
     var ordered: [UInt8] = [UInt8(ascii: "{")]
-    ordered.reserveCapacity(bytes.count - start)
-    bytes.withUnsafeBufferPointer { bytes in
+    ordered.reserveCapacity(buffer.count - start)
+    buffer.withUnsafeBufferPointer { bytes in
       for place in Self.orderedMembers(bytes, from: start) {
         if ordered.count > 1 { ordered.append(UInt8(ascii: ",")) }
         var scanner = JSONScanner(bytes)
@@ -197,7 +197,7 @@ extension TextSink {
       }
     }
     ordered.append(UInt8(ascii: "}"))
-    bytes.replaceSubrange(start..., with: ordered)
+    buffer.replaceSubrange(start..., with: ordered)
   }
 
   private static func orderedMembers(

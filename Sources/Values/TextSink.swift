@@ -6,8 +6,8 @@
 package final class TextSink {
   private static let size = 1 << 16
 
-  /// The bytes not flushed yet; all bytes if there is no `flush`.
-  package internal(set) var bytes: [UInt8] = []
+  // Not seen by other modules, so that the compiler knows every use and need not check each.
+  var buffer: [UInt8] = []
   let flush: ((UnsafeBufferPointer<UInt8>) -> Void)?
 
   /// - Parameter flush: receives the text in pieces of about 64 KiB; nil to gather it in `bytes`.
@@ -15,14 +15,17 @@ package final class TextSink {
     self.flush = flush
   }
 
+  /// The bytes not flushed yet; all bytes if there is no `flush`.
+  package var bytes: [UInt8] { buffer }
+
   package func append(_ byte: UInt8) {
-    bytes.append(byte)
-    if bytes.count >= Self.size, flush != nil { end() }
+    buffer.append(byte)
+    if buffer.count >= Self.size, flush != nil { end() }
   }
 
   package func append(_ piece: UnsafeBufferPointer<UInt8>) {
-    guard let flush, bytes.count + piece.count >= Self.size else {
-      bytes.append(contentsOf: piece)
+    guard let flush, buffer.count + piece.count >= Self.size else {
+      buffer.append(contentsOf: piece)
       return
     }
     end()
@@ -36,13 +39,13 @@ package final class TextSink {
 
   /// Flushes the rest.
   package func end() {
-    guard let flush, !bytes.isEmpty else { return }
-    bytes.withUnsafeBufferPointer(flush)
-    bytes.removeAll(keepingCapacity: true)
+    guard let flush, !buffer.isEmpty else { return }
+    buffer.withUnsafeBufferPointer(flush)
+    buffer.removeAll(keepingCapacity: true)
   }
 
   /// Discards the gathered bytes.
-  package func clear() { bytes.removeAll(keepingCapacity: bytes.capacity <= Self.size) }
+  package func clear() { buffer.removeAll(keepingCapacity: buffer.capacity <= Self.size) }
 }
 
 // MARK: - Strings of JSON

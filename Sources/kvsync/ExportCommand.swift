@@ -41,14 +41,38 @@ struct ExportCommand: Subcommand {
     if format == .plist {
       return Output.standardOutput(try PropertyListExport(device, file).text(of: store))
     }
-    var entries: [Entry] = []
-    try device.forEachEntry(store: store) {
-      if deleted || !$0.content.isTombstone { entries.append($0) }
-      ProgressLine.count(entries.count, "read")
+    // What is printed is one state of the file, and who reads it slowly holds nothing up: all is
+    // read before the first line is written.
+    var rows = SortedSpool()
+    try device.forEachEntry(store: store) { entry in
+      guard deleted || !entry.content.isTombstone else { return }
+      try rows.append(SpooledRow(entry))
+      ProgressLine.count(rows.count, "read")
     }
-    entries.sort { ($0.timestamp, $0.origin) < ($1.timestamp, $1.origin) }
-    let lines = try entries.map(TransferLine.json)
     let output = Output(isJSON: common.json || format == .json, isQuiet: common.quiet)
-    output.print(.array(lines), lines: lines.map(Line.init), isData: true)
+    let count = rows.count
+    try output.printEach { write in
+      var written = 0
+      try rows.forEach { row in
+        write(try TransferLine.json(row.entry))
+        written += 1
+        ProgressLine.count(written, of: count, "written")
+      }
+    }
+  }
+}
+
+extension SpooledRow {
+  /// Ranked by the time of its write.
+  fileprivate init(_ entry: Entry) {
+    (store, key) = (entry.address.store.string, entry.address.key.string)
+    content = entry.content
+    rank = Rank(first: entry.timestamp.rawValue, second: entry.origin.rawValue)
+  }
+
+  fileprivate var entry: Entry {
+    Entry(
+      Address(store: store, key: key), content,
+      timestamp: HybridTimestamp(rawValue: rank.first), origin: ReplicaID(rawValue: rank.second))
   }
 }

@@ -33,22 +33,37 @@ struct ImportCommand: Subcommand {
   func run() throws {
     try StoreOption.check(store, file)
     let lines = try ImportInput(input)
-    let spool = Spool()
+    var spool = Spool()
     try ImportFile(input: lines, store: store).forEachWrite { write in
-      try spool.append(write)
+      try spool.append(SpooledRow(write))
       ProgressLine.count(spool.count, "read")
     }
     let changed = try common.writing(to: file) { device in
-      try spool.rewind()
-      var written = 0
+      var (rows, written) = (try spool.reader(), 0)
       return try device.write {
         defer { written += 1 }
         ProgressLine.count(written, of: spool.count, "written")
-        return try spool.next()
+        return try rows.next().map(LocalWrite.init)
       }
     }
     common.output.print(
       .object(["imported": .integer(Int64(spool.count)), "changed": .integer(Int64(changed))]),
       lines: ["\(spool.count) imported, \(changed) changed"], isData: false)
+  }
+}
+
+extension SpooledRow {
+  /// Ranked by its time; -1 where it has none.
+  fileprivate init(_ line: TransferLine) {
+    (store, key, content) = (line.store, line.key, line.content)
+    rank = Rank(first: line.time ?? -1)
+  }
+}
+
+extension LocalWrite {
+  fileprivate init(_ row: SpooledRow) {
+    self.init(
+      store: row.store, key: row.key, content: row.content,
+      wallClock: row.rank.first < 0 ? nil : row.rank.first)
   }
 }

@@ -21,6 +21,23 @@ struct Output {
     }
   }
 
+  /// Prints values as they come: one JSON array under `--json`, else each in a line.
+  ///
+  /// - Parameter body: calls what it gets for each value.
+  func printEach(_ body: ((JSON) -> Void) throws -> Void) rethrows {
+    let sink = TextSink(flush: Self.write)
+    var isFirst = true
+    if isJSON { sink.append(UInt8(ascii: "[")) }
+    try body { value in
+      if isJSON, !isFirst { sink.append(UInt8(ascii: ",")) }
+      isFirst = false
+      Line(value).write(to: sink, isShown: Terminal.showsOutput)
+      if !isJSON { sink.append(UInt8(ascii: "\n")) }
+    }
+    if isJSON { sink.append("]\n") }
+    sink.end()
+  }
+
   /// Says something beside the data.
   func say(_ line: String) {
     if !isQuiet { Self.note(line) }
@@ -49,12 +66,13 @@ struct Output {
 
   /// Prints data.
   static func standardOutput(_ text: String) {
-    write(Data((Terminal.showsOutput ? text.forTerminals : text).utf8))
+    var text = Terminal.showsOutput ? text.forTerminals : text
+    text.withUTF8(write)
   }
 
   /// Prints lines, each piece by piece.
   static func standardOutput(_ lines: [Line]) {
-    let sink = TextSink { write(Data($0)) }
+    let sink = TextSink(flush: write)
     for line in lines {
       line.write(to: sink, isShown: Terminal.showsOutput)
       sink.append(UInt8(ascii: "\n"))
@@ -63,11 +81,13 @@ struct Output {
   }
 
   /// A full disk behind `> file` must not pass for success.
-  private static func write(_ bytes: Data) {
+  private static func write(_ bytes: UnsafeBufferPointer<UInt8>) {
     if Terminal.showsOutput { ProgressLine.end() }
-    do {
-      try FileHandle.standardOutput.write(contentsOf: bytes)
-    } catch {
+    var rest = UnsafeRawBufferPointer(bytes)
+    while let start = rest.baseAddress, !rest.isEmpty {
+      let count = Foundation.write(STDOUT_FILENO, start, rest.count)
+      if count > 0 { rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
+      if count > 0 || errno == EINTR { continue }
       // Commands print when their work is done.
       note(
         "(standard output): cannot be written; what was to be changed is changed, "

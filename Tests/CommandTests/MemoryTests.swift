@@ -121,8 +121,10 @@ private struct Work: Sendable, CustomTestStringConvertible {
       """
       seq -f '{"key":"key %.0f","type":"integer","value":1}' 200000 > in
       """)
-    let cost = try peak(Work(words: ["import", "a", "in"]), in: folder)
-    #expect(cost < 80 << 20, "\(cost) bytes")
+    for words in [["import", "a", "in"], ["export", "a"], ["export", "a", "--format", "json"]] {
+      let cost = try peak(Work(words: words), in: folder)
+      #expect(cost < 80 << 20, "\(words) took \(cost) bytes")
+    }
   }
 
   @Test func aPropertyListOfTooManyElementsIsRefused() throws {
