@@ -73,7 +73,7 @@ extension ImportFile {
       line += 1
       isEnd = try !input.gather(line: line) { $0.firstIndex(of: 0x0A) }
       if !isEnd { input.skip() }
-      guard !input.part.allSatisfy(ImportInput.blanks.contains) else { continue }
+      guard !input.part.allSatisfy(ImportInput.isBlank) else { continue }
       do {
         let record = try record(at: line, cure: "write one JSON object a line")
         let write = try write(record, at: "\(line)")
@@ -101,12 +101,13 @@ extension ImportFile {
   }
 
   private func write(
-    _ record: JSONRecord, at place: String, _ prefix: String = ""
+    _ record: JSONRecord, at place: @autoclosure () -> String,
+    _ prefix: @autoclosure () -> String = ""
   ) throws -> TransferLine {
     do {
       return try TransferLine(record, store: store)
     } catch let error as LineError {
-      throw fail(place, prefix + error.message)
+      throw fail(place(), prefix() + error.message)
     }
   }
 }
@@ -125,7 +126,7 @@ extension ImportFile {
       let hasEnd = try input.gather(line: 1) { element.find(in: $0) }
       isOver = try input.next() == UInt8(ascii: "]")
       let length = input.part.count { $0 & 0xC0 != 0x80 }
-      if hasEnd, input.part.allSatisfy(ImportInput.blanks.contains) {
+      if hasEnd, input.part.allSatisfy(ImportInput.isBlank) {
         if isOver, number == 0 { break }
         throw fail("1:\(column + length + 1)", "this is not a JSON value; \(cure)")
       }
@@ -148,7 +149,7 @@ extension ImportFile {
   /// - Returns: how many.
   private func skipBlanks() throws -> Int {
     var count = 0
-    while let byte = try input.next(), ImportInput.blanks.contains(byte) {
+    while let byte = try input.next(), ImportInput.isBlank(byte) {
       input.skip()
       count += 1
     }
@@ -190,6 +191,7 @@ private struct ElementEnd {
 
 extension UnsafeBufferPointer<UInt8> {
   var isUTF8: Bool {
+    if allSatisfy({ $0 < 0x80 }) { return true }
     var start = 0
     while start < count {
       var end = Swift.min(start + 65_536, count)

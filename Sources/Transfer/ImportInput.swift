@@ -26,11 +26,14 @@ package final class ImportInput {
   }
 
   static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-  static let blanks: Set<UInt8> = [0x20, 0x09, 0x0D, 0x0A]
+
+  static func isBlank(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
+  }
 
   /// The first byte that is not white space, nor of a byte order mark.
   static func first(_ bytes: some Sequence<UInt8>) -> UInt8? {
-    bytes.first { !blanks.contains($0) && !mark.contains($0) }
+    bytes.first { !isBlank($0) && !mark.contains($0) }
   }
 
   /// The beginning, with white space as far as something follows it within 16 MiB, which is not
@@ -88,7 +91,7 @@ package final class ImportInput {
   func gather(
     line: Int, until end: (UnsafeBufferPointer<UInt8>) -> Int?
   ) throws -> Bool {
-    part.removeAll(keepingCapacity: part.capacity <= 1 << 20)
+    drop()
     while try next() != nil {
       let rest = chunk[place...]
       let length = rest.withUnsafeBytes { end($0.bindMemory(to: UInt8.self)) }
@@ -106,5 +109,5 @@ package final class ImportInput {
   }
 
   /// Lets go of what was gathered.
-  func drop() { part = [] }
+  func drop() { part.removeAll(keepingCapacity: part.capacity <= 1 << 20) }
 }

@@ -13,18 +13,27 @@ package struct JSONRecord {
 
   /// The known names, and which of them is the large member.
   package struct Names {
-    let all: Set<String>
+    let all: [String]
     let large: String
 
-    package init(_ all: Set<String>, large: String) {
+    package init(_ all: [String], large: String) {
       self.all = all
       self.large = large
     }
   }
 
+  /// Members by name. There are few, which are found sooner than they would be hashed.
+  package struct Members {
+    private var all: [(name: String, value: JSON)] = []
+
+    package subscript(name: String) -> JSON? { all.first { $0.name == name }?.value }
+
+    fileprivate mutating func append(_ name: String, _ value: JSON) { all.append((name, value)) }
+  }
+
   package private(set) var isObject = false
   /// The other known members. Arrays and objects are read as empty ones.
-  package private(set) var members: [String: JSON] = [:]
+  package private(set) var members = Members()
   package private(set) var content: Content?
   /// The first unknown name.
   package private(set) var unknownName: String?
@@ -59,7 +68,7 @@ package struct JSONRecord {
         content = try Self.content(&scanner)
       } else {
         let value = try Self.shallowValue(&scanner)
-        if isKnown { members[name] = value } else { unknownName = unknownName ?? name }
+        if isKnown { members.append(name, value) } else { unknownName = unknownName ?? name }
       }
     } while scanner.accept(UInt8(ascii: ","))
     try scanner.expect(UInt8(ascii: "}"), "expected , or }")
