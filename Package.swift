@@ -23,7 +23,7 @@ let package = Package(
       name: "KeepsakeMigrations", path: "Migrations", exclude: ["SHIPPED"],
       resources: [
         .embedInCode("V001_initial.sql"), .embedInCode("V002_void.sql"),
-        .embedInCode("V003_grave.sql"),
+        .embedInCode("V003_grave.sql"), .embedInCode("Schema.txt"),
       ]),
     .target(name: "KeepsakeMapping", path: "Sources/Mapping"),
     .target(name: "KeepsakeForks", path: "Sources/Forks"),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The schema's history. A shipped migration is never edited: `SHIPPED` holds its checksum.
-// A new one gets the next number, a line here, one in Package.swift and one in `SHIPPED`.
+// A new one gets the next number, a line here, one in Package.swift and one in `SHIPPED`, and what
+// it makes goes to `Schema.txt`, which a test compares with it.
 
 /// One step of the schema, applied once to every file.
 package struct Migration: Sendable {
@@ -17,6 +18,10 @@ package enum Migrations {
     Migration(identifier: "V002_void", sql: text(PackageResources.V002_void_sql)),
     Migration(identifier: "V003_grave", sql: text(PackageResources.V003_grave_sql)),
   ]
+
+  /// What all steps make, as `sqlite_schema` has it: the name of each object in a comment, its
+  /// text, a semicolon; in the order of the names.
+  package static var schema: String { text(PackageResources.Schema_txt) }
 
   /// The schema version that this code writes; `replica.min_writer` is compared with it.
   package static var version: Int { all.count }

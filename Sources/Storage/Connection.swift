@@ -47,6 +47,11 @@ package struct Connection {
     }
   }
 
+  /// Runs statements without results or arguments, each once; they are not kept.
+  func execute(_ statements: String) throws {
+    try check(sqlite3_exec(handle, statements, nil, nil, nil), statements)
+  }
+
   /// What `read` makes of each row.
   package func all<Value>(
     _ sql: String, _ arguments: [Cell] = [], _ read: (Row) throws -> Value

@@ -25,23 +25,19 @@ enum Connector {
       limit.watch(database.sqliteConnection)
       let connection = Connection(database, location)
       sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, maximumRow)
-      // Some of them read the file.
-      try connection.explaining {
-        try database.execute(
-          sql: """
-            PRAGMA trusted_schema = OFF;
-            PRAGMA cell_size_check = ON;
-            PRAGMA temp_store = MEMORY;
-            PRAGMA synchronous = NORMAL;
-            PRAGMA wal_autocheckpoint = 0;
-            PRAGMA journal_size_limit = 4194304;
-            """)
-      }
-      if mode == .queryOnly { try database.execute(sql: "PRAGMA query_only = ON") }
+      var statements = """
+        PRAGMA trusted_schema = OFF;
+        PRAGMA cell_size_check = ON;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA synchronous = NORMAL;
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA journal_size_limit = 4194304;
+        """
+      if mode == .queryOnly { statements += "PRAGMA query_only = ON;" }
       // The first reading, while the connection can still say why it failed. An immutable file is
       // locked before.
-      guard mode != .immutable else { return }
-      try connection.explaining { try connection.run("SELECT 1 FROM sqlite_schema LIMIT 1") }
+      if mode != .immutable { statements += "SELECT 1 FROM sqlite_schema LIMIT 1;" }
+      try connection.explaining { try connection.execute(statements) }
     }
     return try DatabaseQueue(path: location.uri(mode), configuration: configuration)
   }

@@ -52,18 +52,22 @@ package enum Opening {
       let still = try queue.writeWithoutTransaction { database in
         let connection = Connection(database, location)
         let still = mode == .immutable ? try StillFile(connection, location) : nil
-        try StillFile.checking(still) {
+        let isMigrated = try StillFile.checking(still) {
           try connection.explaining {
             try connection.transaction(.deferred) { connection in
-              try Schema.check(connection, path: location.path)
+              let isMigrated = try Schema.check(connection, path: location.path)
               try refuseCutOff(connection, location)
+              return isMigrated
             }
           }
         }
         try connection.refuseMovedFile()
         guard mode == .readWrite else { return still }
         try connection.explaining {
-          try Schema.migrate(connection, willMigrate: hooks.beforeMigrating)
+          // Nobody takes a migration back.
+          if !isMigrated {
+            try Schema.migrate(connection, willMigrate: hooks.beforeMigrating)
+          }
           try prepareForWriting(connection, location)
         }
         return still

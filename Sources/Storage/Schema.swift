@@ -47,7 +47,10 @@ package enum Schema {
   }
 
   /// Throws unless this is a complete file of ours that this version may use. Within a transaction.
-  static func check(_ connection: Connection, path: String) throws {
+  ///
+  /// - Returns: whether it has every migration that this version knows.
+  @discardableResult
+  static func check(_ connection: Connection, path: String) throws -> Bool {
     let id = try connection.first("PRAGMA application_id") { $0.integer(0) }
     guard id == Int64(Migrations.applicationID) else {
       let kind = id == 0 ? "this is not a Keepsake file" : "this is another application's file"
@@ -56,13 +59,19 @@ package enum Schema {
     }
     let objects = try Self.objects(connection)
     try refuseCode(objects, path)
+    let known = Migrations.all.map(\.identifier)
+    // The usual one: that needs no history, which takes as long as all else of opening.
+    if isPresent(objects), try applied(connection) == Set(known) {
+      try refuseNewer(connection, path)
+      try refuseOddities(connection, path)
+      return true
+    }
     let history = try history.get()
     guard objects["grdb_migrations"] == migrationsTable,
       history.contains(where: { $0["replica"] == objects["replica"] })
     else { throw damaged(path, "its schema is not one of ours") }
     let applied = try applied(connection)
     try refuseNewer(connection, path)
-    let known = Migrations.all.map(\.identifier)
     // Opening for writing applies the rest; a reader takes an older file as it is.
     let version = known.prefix { applied.contains($0) }.count
     let expected = history[max(version, 1) - 1]
@@ -81,6 +90,15 @@ package enum Schema {
       try refuseOthers(among: objects, than: expected, path)
     }
     try refuseOddities(connection, path)
+    return version == known.count
+  }
+
+  /// Whether these are exactly the objects of a file of this version.
+  private static func isPresent(_ objects: [String: String]) -> Bool {
+    var objects = objects
+    guard objects.removeValue(forKey: "grdb_migrations") == migrationsTable else { return false }
+    let lines = objects.sorted { $0.key < $1.key }.map { "-- \($0.key)\n\($0.value);\n" }
+    return lines.joined() == Migrations.schema
   }
 
   /// What no later version may change without raising `min_writer`.

@@ -31,6 +31,20 @@ import Testing
     #expect(listed == Migrations.all.map { $0.identifier[...] + ".sql" })
   }
 
+  /// Opening compares a file with it, and need not run the migrations to know what they make.
+  @Test func theSchemaIsWrittenDownAsTheMigrationsMakeIt() throws {
+    let ending = try Command.run(
+      Command.find("sqlite3"),
+      [
+        ":memory:", "\n" + Migrations.all.map(\.sql).joined(separator: "\n"),
+        """
+        SELECT group_concat('-- ' || name || char(10) || sql || ';' || char(10), '')
+        FROM (SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name)
+        """,
+      ], in: Self.folder)
+    #expect(ending == Ending(stdout: Migrations.schema + "\n"), "Migrations/Schema.txt")
+  }
+
   @Test func everyColumnSaysWhatItMeansAndWhoWritesIt() throws {
     for migration in Migrations.all {
       // A column starts a line with its name and type; its comment may go on below.
