@@ -19,7 +19,6 @@ let package = Package(
         "Peers", "measure",
         .product(name: "Keepsake", package: "Keepsake"),
         .product(name: "KeepsakeInjection", package: "Keepsake"),
-        .product(name: "kvsync", package: "Keepsake"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),

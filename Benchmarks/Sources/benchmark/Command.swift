@@ -6,7 +6,15 @@ import Foundation
 
 enum Command {
   private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
-  static let kvsync = beside("kvsync")
+  /// As `Scripts/install` makes it.
+  static var kvsync: String {
+    get throws {
+      guard let path = ProcessInfo.processInfo.environment["KVSYNC"] else {
+        throw Failure("KVSYNC names no kvsync; use Scripts/benchmark")
+      }
+      return path
+    }
+  }
 
   /// What is built with this program.
   private static func beside(_ name: String) -> String {
