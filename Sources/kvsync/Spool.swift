@@ -2,7 +2,7 @@
 
 import KeepsakeDevice
 
-/// Rows that wait for their use: in memory as long as they are few, in a temporary file beyond that.
+/// Rows that wait for their use: in memory as long as they are few, then in a temporary file.
 struct Spool {
   /// In bytes.
   private static let memory = 4 << 20
