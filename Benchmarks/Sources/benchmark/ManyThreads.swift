@@ -59,7 +59,8 @@ private func sets(by threads: Int, durability: Durability) -> Race {
   let isSynced = durability == .powerSafe
   let (word, synchronous) = isSynced ? (".powerSafe", "FULL") : (".crashSafe", "NORMAL")
   let race = Race(
-    rounds: 5...61, seconds: 2, growth: .init(cost: "Setting a key, \(word)", .threads, threads))
+    rounds: (isSynced ? 3 : 5)...61, seconds: 2,
+    growth: .init(cost: "Setting a key, \(word)", .threads, threads))
   let many = max((isSynced ? 128 : 512) / threads, 4)
   func each(_ set: @escaping @Sendable (String, String) throws -> Void) throws -> Double {
     try together(threads) { thread in
