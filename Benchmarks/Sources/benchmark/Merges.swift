@@ -116,7 +116,7 @@ private func restore(_ size: Int) -> Race {
 final class MetPair {
   let keys: Int
   private let met: FilePair
-  private var round = 0
+  fileprivate var round = 0
   var changed: Int { min(1_000, keys) }
 
   /// Made once for all rows of a run.
@@ -151,6 +151,22 @@ final class MetPair {
         SELECT printf('key-%07d', (i * 7368787 + \(round)) % \(keys)) FROM n)
       """)
     return before
+  }
+}
+
+extension MetPair {
+  /// As `change`, by the command.
+  func `import`(_ pair: FilePair) throws {
+    round += 1
+    let lines = (0..<changed).map { number in
+      let key = Fixture.key((number * 7_368_787 + round) % keys)
+      let value = Fixture.value(round) + "\(number % 10)"
+      return #"{"store":"cloud","key":"\#(key)","type":"string","value":"\#(value)"}"# + "\n"
+    }
+    let path = Files.new(".jsonl")
+    try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: path))
+    try Command.run([Command.kvsync, "import", "--quiet", pair.paths[0], path])
+    try Files.remove(path)
   }
 }
 
