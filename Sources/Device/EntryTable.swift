@@ -28,7 +28,8 @@ package struct EntryTable {
     """
   }
 
-  private static let upsertOne = upsert("VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+  private static let upsertOne = FrequentStatement(
+    upsert("VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"))
   private static let upsertIncoming = upsert(
     """
     SELECT store, key, tag, value, hlc, origin, ?1 + seq FROM incoming AS i

@@ -3,12 +3,17 @@
 public import KeepsakeValues
 
 extension Connection {
+  private static let entryOfKey = FrequentStatement(
+    "SELECT tag, value, hlc, origin FROM entry WHERE store = ?1 AND key = ?2")
+
   /// The entry of a key, a tombstone included.
   package func entry(at address: Address) throws -> Entry? {
-    try first(
-      "SELECT tag, value, hlc, origin FROM entry WHERE store = ?1 AND key = ?2",
-      [.text(address.store.string), .text(address.key.string)]
-    ) { $0.entry(address, from: 0) }
+    var entry: Entry?
+    try run(Self.entryOfKey, [.text(address.store.string), .text(address.key.string)]) { row in
+      entry = row.entry(address, from: 0)
+      return false
+    }
+    return entry
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statements with exact values. GRDB opens, queues, migrates, caches statements and runs the
-// transactions; binding and reading of values is ours, because GRDB hands text to SQLite as a C
-// string, so that a value with a NUL in it would be cut there without a word.
+// Statements with exact values. GRDB opens and closes; binding and reading of values is ours,
+// because GRDB hands text to SQLite as a C string, so that a value with a NUL in it would be cut
+// there without a word.
 //
 // Threading: a `Connection` is valid only inside the closure that received it.
 
@@ -13,11 +13,18 @@ package import KeepsakeValues
 /// The database inside one access.
 package struct Connection {
   let database: Database
+  /// Keeps the prepared statements; nil on a connection of the moment, where GRDB does.
+  let held: HeldDatabase?
   /// The file's path, for messages.
   package let path: String
 
   /// SQLite's own, for what has no statement; valid within the access.
-  package var handle: OpaquePointer? { database.sqliteConnection }
+  package let handle: OpaquePointer?
+
+  init(database: Database, held: HeldDatabase? = nil, path: String) {
+    (self.database, self.held, self.path) = (database, held, path)
+    handle = database.sqliteConnection
+  }
 
   /// Runs one statement to its end.
   ///
@@ -28,21 +35,42 @@ package struct Connection {
   package func run(
     _ sql: String, _ arguments: [Cell] = [], row: (Row) throws -> Bool = { _ in true }
   ) throws {
-    let statement = try database.cachedStatement(sql: sql).sqliteStatement
+    let statement =
+      try held?.statement(sql) ?? database.cachedStatement(sql: sql).sqliteStatement
+    try run(statement, arguments, row)
+  }
+
+  /// The same of one that runs often.
+  package func run(
+    _ statement: FrequentStatement, _ arguments: [Cell] = [],
+    row: (Row) throws -> Bool = { _ in true }
+  ) throws {
+    try run(try prepared(statement), arguments, row)
+  }
+
+  /// Prepares it, if it is not: what follows then fails for other reasons alone.
+  func prepared(_ statement: FrequentStatement) throws -> OpaquePointer {
+    try held?.statement(statement)
+      ?? database.cachedStatement(sql: statement.sql).sqliteStatement
+  }
+
+  private func run(
+    _ statement: OpaquePointer, _ arguments: [Cell], _ row: (Row) throws -> Bool
+  ) throws {
     defer {
       // Their codes would only repeat what `sqlite3_step` reported.
       sqlite3_reset(statement)
-      sqlite3_clear_bindings(statement)
+      if !arguments.isEmpty { sqlite3_clear_bindings(statement) }
     }
     for (index, cell) in arguments.enumerated() {
-      try check(bind(cell, to: statement, at: Int32(index + 1)), sql)
+      try check(bind(cell, to: statement, at: Int32(index + 1)), statement)
     }
     while true {
       switch sqlite3_step(statement) {
       case SQLITE_ROW:
         guard try row(Row(statement: statement)) else { return }
       case SQLITE_DONE: return
-      case let code: try check(code, sql)
+      case let code: try check(code, statement)
       }
     }
   }
@@ -83,12 +111,18 @@ package struct Connection {
   }
 
   /// How many rows the last INSERT, UPDATE or DELETE touched.
-  package var changes: Int { database.changesCount }
+  package var changes: Int { Int(sqlite3_changes(handle)) }
+
+  private func check(_ code: Int32, _ statement: OpaquePointer) throws {
+    guard code != SQLITE_OK else { return }
+    try check(code, sqlite3_sql(statement).map { String(cString: $0) } ?? "")
+  }
 
   private func check(_ code: Int32, _ sql: String) throws {
     guard code != SQLITE_OK else { return }
-    let message = String(cString: sqlite3_errmsg(database.sqliteConnection))
-    throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message, sql: sql)
+    throw DatabaseError(
+      resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(handle)),
+      sql: sql)
   }
 }
 

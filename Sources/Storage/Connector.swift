@@ -18,6 +18,10 @@ enum Connector {
     configuration.foreignKeysEnabled = false
     // `Connection.transaction` ends each; one that a fork got into stays open in the child.
     configuration.allowsUnsafeTransactions = true
+    #if os(iOS)
+      // It would use the connection beside our threads, which keep each other out by themselves.
+      configuration.automaticMemoryManagement = false
+    #endif
     configuration.busyMode = .callback { busyHandler.wait(attempt: $0) }
     let limit = WorkLimit()
     // The configuration keeps `limit` as long as the connection lives.

@@ -6,7 +6,7 @@
 // The order in which a thread takes what it needs, so that no two wait for each other:
 // 1. the turn, of which a process has one: devices in memory have no file to lease;
 // 2. the leases of all files that it is going to write, by `FileID`;
-// 3. a device's connection (GRDB's queue);
+// 3. a device's connection (its turnstile);
 // 4. SQLite's locks.
 // A thread that has a connection already, as within a transaction, waits neither for 1 nor for 2.
 // Observers run when 1 to 4 are free again, so they may wait for a thread that merges.

@@ -38,7 +38,7 @@ extension Storage {
   /// In a child that fork has made: to close the connection would write to the file, without the
   /// locks for that.
   func keepOpenForever() {
-    _ = Unmanaged.passRetained(queue)
+    _ = Unmanaged.passRetained(database)
     // Another thread may have been using it.
     if let reader { _ = Unmanaged.passRetained(reader) }
     _ = Unmanaged.passRetained(turnstile)

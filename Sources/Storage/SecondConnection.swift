@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import KeepsakeValues
 import Synchronization
 
@@ -9,7 +8,7 @@ final class SecondConnection: Sendable {
   private let location: Location
   private let patience: Duration
   private let turnstile = Turnstile()
-  private let queue = Mutex<DatabaseQueue?>(nil)
+  private let database = Mutex<HeldDatabase?>(nil)
 
   /// - Parameter patience: how long it waits for other connections.
   init(_ location: Location, _ patience: Duration) {
@@ -23,17 +22,17 @@ final class SecondConnection: Sendable {
   /// - Returns: nil when there is no second connection to it, because the path leads elsewhere by
   ///   now, or because the system gives no more.
   func use<Value>(
-    of file: FileID?, _ body: (DatabaseQueue) throws(KeepsakeError) -> Value
+    of file: FileID?, _ body: (HeldDatabase) throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value? {
     let isOutermost = turnstile.enter(waiting: nil) ?? false
     defer { if isOutermost { turnstile.leave() } }
-    guard let queue = connection(to: file) else { return nil }
-    return try body(queue)
+    guard let database = connection(to: file) else { return nil }
+    return try body(database)
   }
 
-  private func connection(to file: FileID?) -> DatabaseQueue? {
-    queue.withLock { queue in
-      if let queue { return queue }
+  private func connection(to file: FileID?) -> HeldDatabase? {
+    database.withLock { database in
+      if let database { return database }
       // To open another file that was given the name would be to open our log with it.
       guard leads(to: file),
         // Whoever cannot have a connection waits for the first one, which says what is wrong.
@@ -46,8 +45,9 @@ final class SecondConnection: Sendable {
         Result { try new.close() }.discardFailure()
         return nil
       }
-      queue = new
-      return new
+      let held = HeldDatabase(new)
+      database = held
+      return held
     }
   }
 
@@ -58,7 +58,7 @@ final class SecondConnection: Sendable {
   }
 
   func close() {
-    let queue = queue.withLock { $0 }
-    Result { try queue?.close() }.discardFailure()
+    let database = database.withLock { $0 }
+    Result { try database?.close() }.discardFailure()
   }
 }

@@ -15,7 +15,7 @@ package final class Storage: Sendable {
   /// Equal for two iff they have one file; nil in memory.
   package let file: FileID?
   package let versions: ReadVersions
-  let queue: DatabaseQueue
+  let database: HeldDatabase
   let turnstile = Turnstile()
   let reader: SecondConnection?
   package let busyHandler: BusyHandler
@@ -41,7 +41,8 @@ package final class Storage: Sendable {
   ) {
     self.findTooLarge = findTooLarge
     (location, mode, self.file, self.folder) = (opened.location, opened.mode, file, folder)
-    (queue, busyHandler, still) = (opened.queue, opened.busyHandler, opened.still)
+    (busyHandler, still) = (opened.busyHandler, opened.still)
+    database = HeldDatabase(opened.queue)
     versions = ReadVersions(
       opened.index, layers: layers, isPrivate: file == nil || opened.mode == .immutable)
     reader =
@@ -50,9 +51,7 @@ package final class Storage: Sendable {
     checkpoints =
       file == nil || opened.mode != .readWrite ? nil : Checkpoints(location, busyHandler, report)
     if let file { OpenFiles.add(file) }
-    if let checkpoints {
-      queue.unsafeReentrantWrite { checkpoints.follow(Connection($0, location)) }
-    }
+    checkpoints?.follow(database.connection(location))
   }
 
   deinit {
@@ -61,8 +60,18 @@ package final class Storage: Sendable {
     // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
     // elsewhere), and the next open does it.
     reader?.close()
-    Result { try CheckRecord.carried(over: location, queue.close) }.discardFailure()
+    Result { try CheckRecord.carried(over: location, database.close) }.discardFailure()
     if let file { OpenFiles.remove(file) }
+  }
+
+  /// Whether this thread is in an access.
+  package var isMine: Bool { turnstile.isMine }
+
+  /// That the time was over before this thread could use the connection.
+  package var isTaken: KeepsakeError {
+    KeepsakeError(
+      .locked, path: location.path, "another thread of this process keeps the file locked",
+      cure: "try again")
   }
 
   /// Uses the connection outside of a transaction, if there is none to join: each statement sees
@@ -73,13 +82,9 @@ package final class Storage: Sendable {
     waiting limit: Duration? = nil, _ body: (Connection) throws -> Value
   ) throws(KeepsakeError) -> Value {
     try origin.refuseChild(location.path)
-    guard let isOutermost = turnstile.enter(waiting: limit) else {
-      throw KeepsakeError(
-        .locked, path: location.path, "another thread of this process keeps the file locked",
-        cure: "try again")
-    }
+    guard let isOutermost = turnstile.enter(waiting: limit) else { throw isTaken }
     defer { if isOutermost { turnstile.leave() } }
-    return try use(queue, body)
+    return try use(database, body)
   }
 
   /// As `access`, for what only reads: on the second connection if another thread is using the
@@ -89,27 +94,27 @@ package final class Storage: Sendable {
     try origin.refuseChild(location.path)
     guard reader.isMine || !turnstile.tryToEnter() else {
       defer { turnstile.leave() }
-      return try use(queue, body)
+      return try use(database, body)
     }
-    let value = try reader.use(of: file) { (queue) throws(KeepsakeError) in try use(queue, body) }
+    let value = try reader.use(of: file) { (reader) throws(KeepsakeError) in
+      try use(reader, body)
+    }
     if let value { return value }
     return try access(body)
   }
 
   private func use<Value>(
-    _ queue: DatabaseQueue, _ body: (Connection) throws -> Value
+    _ database: HeldDatabase, _ body: (Connection) throws -> Value
   ) throws(KeepsakeError) -> Value {
     do {
-      return try queue.unsafeReentrantWrite { database in
-        let connection = Connection(database, location)
-        return try StillFile.checking(still) {
-          try connection.explaining {
-            do {
-              return try body(connection)
-            } catch where KeepsakeError.isRowTooLarge(error) {
-              try findTooLarge(connection)
-              throw error
-            }
+      let connection = database.connection(location)
+      return try StillFile.checking(still) {
+        try connection.explaining {
+          do {
+            return try body(connection)
+          } catch where KeepsakeError.isRowTooLarge(error) {
+            try findTooLarge(connection)
+            throw error
           }
         }
       }

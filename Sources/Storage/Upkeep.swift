@@ -5,31 +5,41 @@ import KeepsakeValues
 
 extension Storage {
   /// Copies the file through SQLite: the copy is consistent, and all locks stay.
+  ///
+  /// - Throws: `KeepsakeError`, also within a transaction: what it wrote may be taken back.
   package func backUp(to path: String) throws(KeepsakeError) {
+    guard !versions.isInOurTransaction else {
+      throw KeepsakeError(
+        .locked, path: location.path, "it cannot be copied within a transaction of its own",
+        cure: "copy it after the transaction")
+    }
     let copy: DatabaseQueue
     do {
       copy = try Connector.connect(.file(path), .create, busyHandler)
     } catch {
       throw KeepsakeError(error, path: path)
     }
-    do {
-      try queue.backup(to: copy)
-      try copy.close()
-    } catch {
-      throw blame(error, path, copy)
+    try access { connection in
+      do {
+        try connection.transaction(.deferred) { connection in
+          try copy.writeWithoutTransaction { try connection.database.backup(to: $0) }
+        }
+        try copy.close()
+      } catch {
+        throw blame(error, path, connection, copy)
+      }
     }
   }
 
   /// The same error about the file that it is in: SQLite does not say which one of two it met.
   private func blame(
-    _ error: any Error, _ path: String, _ copy: DatabaseQueue
+    _ error: any Error, _ path: String, _ connection: Connection, _ copy: DatabaseQueue
   ) -> KeepsakeError {
     let own = KeepsakeError(error, path: location.path)
-    let isRead = queue.unsafeReentrantWrite { SystemFault.isReadError($0.sqliteConnection) }
     // Of this device nothing is written, and it is open already.
-    guard !isRead, [.diskFull, .inputOutput, .permissionDenied].contains(own.code) else {
-      return own
-    }
+    guard !SystemFault.isReadError(connection.handle),
+      [.diskFull, .inputOutput, .permissionDenied].contains(own.code)
+    else { return own }
     return copy.unsafeReentrantWrite { KeepsakeError(error, path: path, on: $0.sqliteConnection) }
   }
 
