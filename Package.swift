@@ -125,7 +125,11 @@ let package = Package(
       ],
       path: "Tests/StorageTests"),
     .testTarget(
-      name: "DeviceTests", dependencies: ["KeepsakeDevice", "KeepsakeValues", "TestSupport"],
+      name: "DeviceTests",
+      dependencies: [
+        "KeepsakeDevice", "KeepsakeValues", "TestSupport",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       path: "Tests/DeviceTests"),
     // A layer below SQLite that sees and decides its calls, what is done with it, and the program
     // that runs on it.

@@ -41,7 +41,7 @@ package final class ChangeTurn: Sendable {
 }
 
 extension Duration {
-  fileprivate var seconds: Double {
+  var seconds: Double {
     Double(components.seconds) + Double(components.attoseconds) / 1e18
   }
 }

@@ -10,8 +10,10 @@ import Synchronization
 
 /// Which keys the last commits of this process have changed.
 package final class CommitTrail: Sendable {
-  /// Steps that are kept, and keys that one may have changed.
+  /// Steps that are kept.
   private static let limit = 32
+  /// Keys that one may have changed: as many as sets share a commit.
+  private static let mostKeys = SetQueue.most
 
   private struct Step {
     let before, after: ReadVersion
@@ -26,7 +28,7 @@ package final class CommitTrail: Sendable {
   ///
   /// - Parameter changes: all that it has changed of what a store can read.
   func add(from before: ReadVersion, to after: ReadVersion, _ changes: [SettingChange]) {
-    guard changes.count <= Self.limit else { return }
+    guard changes.count <= Self.mostKeys else { return }
     let step = Step(before: before, after: after, keys: changes.map { ByteText($0.key) })
     steps.withLock { steps in
       if steps.last?.after != before { steps.removeAll(keepingCapacity: true) }

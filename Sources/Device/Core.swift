@@ -10,8 +10,12 @@ package import KeepsakeValues
 package final class Core: Sendable {
   package let storage: Storage
   package let shared: SharedState
-  /// Only used from within the connection's queue.
+  /// Only used by the thread that has the connection.
   let session = WriteSession()
+  /// Threads that set at once.
+  let sets = SetQueue()
+  /// For tests: how many set now, or wait to.
+  package var setsUnderWay: Int { sets.count }
 
   package var location: Location { storage.location }
   package var mode: Location.Mode { storage.mode }
@@ -108,25 +112,29 @@ package final class Core: Sendable {
         return (try join(connection, savepoint: savepoint, body), false)
       }
       isOutermost = true
-      defer { shared.note(session.reports.take()) }
       // What is left of it, after waiting for other threads.
-      storage.busyHandler.limit(
-        to: limit.flatMap { limit in start.map { max(.zero, limit - $0.duration(to: .now)) } })
-      defer { storage.busyHandler.limit(to: nil) }
-      if durability != session.durability {
-        try connection.use(durability)
-        session.durability = durability
-      }
-      return (try commit(connection, body), session.needsBarrier)
+      let rest = limit.flatMap { limit in start.map { max(.zero, limit - $0.duration(to: .now)) } }
+      return (try commit(connection, durability, waiting: rest, body), session.needsBarrier)
     }
     if isOutermost { storage.checkpoints?.runIfDue() }
     if needsBarrier { try storage.synchronize() }
     return value
   }
 
-  private func commit<Value>(
-    _ connection: Connection, _ body: (Connection, WriteSession) throws -> Value
+  /// A transaction of its own for what `body` does.
+  ///
+  /// - Parameter limit: how long to wait for other connections; nil for as long as the device does.
+  func commit<Value>(
+    _ connection: Connection, _ durability: Durability, waiting limit: Duration?,
+    _ body: (Connection, WriteSession) throws -> Value
   ) throws -> Value {
+    defer { shared.note(session.reports.take()) }
+    storage.busyHandler.limit(to: limit)
+    defer { storage.busyHandler.limit(to: nil) }
+    if durability != session.durability {
+      try connection.use(durability)
+      session.durability = durability
+    }
     session.begin()
     versions.beginTransaction()
     defer { versions.endTransaction() }
@@ -153,10 +161,13 @@ package final class Core: Sendable {
       if session.isComplete { shared.trail.add(from: before, to: after, session.changes) }
       session.end(at: after)
     }
-    if isObserved {
-      feed.didWrite(
-        session.netChanges, isCommit: connection.totalChanges != total, after: commits, end: end,
-        versions)
+    // In memory an observer may have come before one of the steps, and after the transaction began.
+    if isObserved || session.steps.count > 1 {
+      func whole() -> WriteStep {
+        WriteStep(
+          changes: session.netChanges, isCommit: connection.totalChanges != total, end: end)
+      }
+      feed.didWrite(session.steps.isEmpty ? [whole()] : session.steps, after: commits, versions)
     }
     return value
   }

@@ -132,7 +132,8 @@ public final class Device: Sendable {
   /// Calls `handler` after every commit that changed something, whichever process made it, until
   /// the result is released.
   ///
-  /// For a commit of this process, `handler` runs on the thread that committed. For those of other
+  /// For a commit of this process, `handler` runs on a thread that committed; sets of several
+  /// threads may share a commit, and are told one by one all the same. For those of other
   /// processes it gets the net change, on a thread of its own, which the system wakes on Linux and
   /// which looks every 50 ms elsewhere: commits that follow each other closely arrive as one change
   /// set, each transaction whole.

@@ -132,20 +132,19 @@ final class Feed: Sendable {
   /// After it, with what it has changed.
   ///
   /// - Parameters:
-  ///   - isCommit: whether it has written anything.
+  ///   - steps: each is delivered on its own.
   ///   - commits: the count before it.
-  ///   - end: of the observers that were there when it began.
-  func didWrite(
-    _ changes: [SettingChange], isCommit: Bool, after commits: UInt32?, end: Int,
-    _ versions: ReadVersions
-  ) {
-    observers.enqueue(changes, end: end, isCommit: isCommit)
+  func didWrite(_ steps: [WriteStep], after commits: UInt32?, _ versions: ReadVersions) {
+    for step in steps {
+      observers.enqueue(step.changes, end: step.end, isCommit: step.isCommit)
+    }
     state.withLock { state in
       guard state.events != nil else { return }
       let isWhole = commits.map { $0 == state.commits } ?? false
-      state.contents.note(changes, isWhole: isWhole)
+      for step in steps { state.contents.note(step.changes, isWhole: isWhole) }
       // A transaction that wrote only to temporary tables is none for the file.
-      guard isCommit, isWhole, let commits, versions.commits != commits else { return }
+      guard steps.contains(where: \.isCommit), isWhole, let commits, versions.commits != commits
+      else { return }
       state.commits = commits &+ 1
     }
   }

@@ -2,11 +2,22 @@
 
 import KeepsakeValues
 
+/// What observers get at once.
+struct WriteStep {
+  let changes: [SettingChange]
+  /// Whether it has written anything, also when no value has changed.
+  let isCommit: Bool
+  /// Observers from this one on came later.
+  let end: Int
+}
+
 /// What the write transaction under way has done so far.
-// Sendable: only used from within the queue of its core.
+// Sendable: only used by the thread that has the connection of its core.
 final class WriteSession: @unchecked Sendable {
   /// In the order in which they were made.
   private(set) var changes: [SettingChange] = []
+  /// Of a transaction that is several writes of their own; empty of one that is whole.
+  private(set) var steps: [WriteStep] = []
   /// Whether `changes` has everything that was changed of what a store reads.
   private(set) var isComplete = true
   /// Nil when it has to be read.
@@ -33,7 +44,7 @@ final class WriteSession: @unchecked Sendable {
   var reports = Reports()
 
   func begin() {
-    (changes, replica, needsBarrier) = ([], nil, false)
+    (changes, steps, replica, needsBarrier) = ([], [], nil, false)
     ending = nil
     (isComplete, hasRewound) = (true, false)
   }
@@ -70,6 +81,23 @@ final class WriteSession: @unchecked Sendable {
   func rewind(to count: Int) {
     changes.removeLast(changes.count - count)
     hasRewound = true
+  }
+
+  /// Makes a write that is a step of its own.
+  ///
+  /// - Returns: its change, if there is one.
+  /// - Throws: as `add`; then it is no step.
+  func step(
+    _ set: QueuedSet, _ connection: Connection, _ observers: Observers
+  ) throws -> [SettingChange] {
+    let (count, total) = (changes.count, connection.totalChanges)
+    try add(set.write, connection, set.clock)
+    var new = Array(changes[count...])
+    for index in new.indices { new[index].transaction = replica?.lseq ?? 0 }
+    steps.append(
+      WriteStep(
+        changes: new, isCommit: connection.totalChanges != total, end: observers.end))
+    return new
   }
 
   func add(_ write: LocalWrite, _ connection: Connection, _ clock: WallClock) throws {

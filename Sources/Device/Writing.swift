@@ -17,10 +17,8 @@ extension Device {
   package func write(
     _ writes: [LocalWrite], durability: Durability = .crashSafe, waiting limit: Duration? = nil
   ) throws(KeepsakeError) -> [SettingChange] {
-    // A single write happens or not: no savepoint is needed to take half of it back.
-    try core.write(
-      durability, savepoint: writes.count > 1, waiting: limit
-    ) { connection, session in
+    if writes.count == 1 { return try core.set(writes[0], clock, durability, waiting: limit) }
+    return try core.write(durability, waiting: limit) { connection, session in
       let count = session.changes.count
       for write in writes { try session.add(write, connection, clock) }
       return SettingChange.net(Array(session.changes[count...]))

@@ -74,6 +74,31 @@ extension Scenario {
     try demand(!isDone || space.acknowledged.count == 3, "a set is missing")
   }
 
+  private static let members = (0..<6).map { "g\($0)" }
+
+  static let group = Scenario(name: "group") {
+    try $0.furnish("a")
+  } run: { space in
+    let device = try space.open("a")
+    for (keys, durability) in [
+      (members.prefix(3), Durability.crashSafe), (members.suffix(3), .powerSafe),
+    ] {
+      let results = try device.together(
+        keys.map { key in { try device.set(key, "v", durability) } })
+      for (key, result) in zip(keys, results) {
+        if case .success = result { space.acknowledged.insert(key) }
+      }
+      for result in results { try result.get() }
+    }
+  } check: { space, isDone in
+    let state = try space.examineFurnished("a")
+    let there = members.filter { state[$0] != nil }
+    try demand(
+      there.allSatisfy(space.acknowledged.contains) || space.mayBeDone,
+      "\(there) are there, and only \(space.acknowledged.sorted()) were told as set")
+    try demand(!isDone || there.count == members.count, "a set is missing")
+  }
+
   private static let parts = (0..<40).map { "t\($0)" }
 
   static let transaction = Scenario(name: "transaction") {

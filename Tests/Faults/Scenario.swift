@@ -14,7 +14,7 @@ package struct Scenario: Sendable {
   let check: @Sendable (_ space: Workspace, _ isDone: Bool) throws -> Void
 
   package static let all: [Scenario] = [
-    .creation, .set, .transaction, .seed, .migration, .merge, .compaction, .backup, .clone,
+    .creation, .set, .group, .transaction, .seed, .migration, .merge, .compaction, .backup, .clone,
     .restoration, .recovery, .soundRecovery, .accounts,
   ]
 }

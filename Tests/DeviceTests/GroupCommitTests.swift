@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+import GRDBSQLite
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+/// Threads that set at once share commits.
+@Suite struct GroupCommitTests {
+  private let device: Device
+
+  init() throws { device = try .temporary() }
+
+  private func set(
+    _ key: String, _ value: StoredValue? = 1, _ durability: Durability = .crashSafe,
+    limits: StoreLimits? = nil, waiting limit: Duration? = nil
+  ) -> @Sendable () throws -> Void {
+    { [device] in
+      let write = LocalWrite(store: "cloud", key: key, value: value, limits: limits)
+      try device.write([write], durability: durability, waiting: limit)
+    }
+  }
+
+  private func isSet(_ key: String) throws -> Bool {
+    try device.entry(store: "cloud", key: key) != nil
+  }
+
+  private func keysByArrival() throws -> [String] {
+    try device.core.access { connection in
+      try connection.all("SELECT key FROM entry ORDER BY lseq") { $0.text(0) }
+    }
+  }
+
+  private func code(_ result: Result<Void, any Error>) -> KeepsakeError.Code? {
+    guard case .failure(let error) = result else { return nil }
+    return (error as? KeepsakeError)?.code
+  }
+
+  private func execute(_ sql: String) throws {
+    try device.core.access { try $0.run(sql) }
+  }
+
+  private func commits(_ body: () throws -> Void) rethrows -> UInt32 {
+    let before = device.core.versions.commits
+    try body()
+    return device.core.versions.commits &- before
+  }
+
+  @Test func setsOfSeveralThreadsShareACommitInTheOrderInWhichTheyCame() throws {
+    let heard = Heard()
+    let token = device.observe { heard.append($0) } onFailure: { Issue.record($0) }
+    let keys = (0..<20).map { "k\($0)" }
+    let count = try commits {
+      for result in try device.together(keys.map { set($0) }) { try result.get() }
+    }
+    token.cancel()
+    #expect(count == 1)
+    #expect(try keysByArrival() == keys)
+    // To the observers each is a step of its own.
+    let steps = heard.sets
+    #expect(steps.map { $0.map(\.key) } == keys.map { [$0] })
+    #expect(steps.map { $0[0].transaction } == (1...20).map(Int64.init))
+  }
+
+  @Test func aCommitIsSharedByNoMoreThanOtherProcessesCanWaitFor() throws {
+    let count = try commits {
+      for result in try device.together((0..<300).map { set("k\($0)") }) { try result.get() }
+    }
+    #expect(count == 2)
+    #expect(try keysByArrival().count == 300)
+  }
+
+  @Test func aSetThatIsRefusedFailsAlone() throws {
+    let limits = StoreLimits(totalBytes: 1000, keyCount: 3, valueBytes: 8, keyBytes: 8)
+    let (results, count) = try {
+      var results: [Result<Void, any Error>] = []
+      let count = try commits {
+        results = try device.together([
+          set("a"), set("too large", "123456789", limits: limits), set("b", limits: limits),
+          set(""), set("c", limits: limits), set("d", limits: limits), set("e"),
+        ])
+      }
+      return (results, count)
+    }()
+    let codes = results.map(code)
+    #expect(codes == [nil, .quotaExceeded, nil, .invalidKey, nil, .quotaExceeded, nil])
+    #expect(try keysByArrival() == ["a", "b", "c", "e"])
+    #expect(count == 1)
+  }
+
+  @Test func aPowerSafeSetDoesNotShareALesserCommit() throws {
+    let count = try commits {
+      let results = try device.together([
+        set("a"), set("b"), set("c", 1, .powerSafe), set("d"), set("e", 1, .powerSafe),
+      ])
+      for result in results { try result.get() }
+    }
+    #expect(count == 2)
+    #expect(try keysByArrival() == ["a", "b", "c", "d", "e"])
+  }
+
+  @Test func aSetWhoseTimeIsOverLeavesAndIsNotMade() throws {
+    let late = DispatchSemaphore(value: 0)
+    let results = try device.together([
+      set("a"),
+      { [set = set("late", waiting: .milliseconds(10))] in
+        defer { late.signal() }
+        try set()
+      },
+      set("b"),
+    ]) { late.wait() }
+    #expect(throws: KeepsakeError.self) { try results[1].get() }
+    #expect(try keysByArrival() == ["a", "b"])
+  }
+
+  @Test func whoCannotLeadInTimeLetsTheNextOneLead() throws {
+    let late = DispatchSemaphore(value: 0)
+    let results = try device.together([
+      { [set = set("late", waiting: .milliseconds(10))] in
+        defer { late.signal() }
+        try set()
+      },
+      set("a"), set("b"),
+    ]) { late.wait() }
+    #expect(throws: KeepsakeError.self) { try results[0].get() }
+    #expect(try keysByArrival() == ["a", "b"])
+  }
+
+  /// As a full disk does, which may end the whole transaction.
+  @Test(arguments: ["ABORT", "ROLLBACK"])
+  func aFailureInTheMiddleTakesNoOtherSetWithIt(action: String) throws {
+    try execute(
+      """
+      CREATE TEMP TRIGGER fails BEFORE INSERT ON main.entry WHEN NEW.key = 'bad'
+      BEGIN SELECT RAISE(\(action), 'it fails'); END
+      """)
+    let heard = Heard()
+    let token = device.observe { heard.append($0) } onFailure: { Issue.record($0) }
+    let results = try device.together(["a", "b", "bad", "c"].map { set($0) })
+    token.cancel()
+    #expect(throws: KeepsakeError.self) { try results[2].get() }
+    for number in [0, 1, 3] { try results[number].get() }
+    #expect(try keysByArrival() == ["a", "b", "c"])
+    #expect(heard.sets.map { $0.map(\.key) } == [["a"], ["b"], ["c"]])
+  }
+
+  @Test func aCommitThatFailsFailsAllThatShareIt() throws {
+    let results = try device.together((0..<4).map { set("k\($0)") }) {
+      try device.core.access { connection in
+        _ = sqlite3_commit_hook(connection.handle, { _ in 1 }, nil)
+      }
+    }
+    for result in results { #expect(throws: KeepsakeError.self) { try result.get() } }
+    try device.core.access { _ = sqlite3_commit_hook($0.handle, nil, nil) }
+    #expect(try keysByArrival().isEmpty)
+    try set("later")()
+    #expect(try keysByArrival() == ["later"])
+  }
+
+  @Test func anObserverOfASharedCommitMaySet() throws {
+    let token = device.observe { [device] changes in
+      guard let key = changes.first?.key, !key.hasPrefix("of ") else { return }
+      let write = LocalWrite(store: "cloud", key: "of \(key)", value: 1)
+      #expect(throws: Never.self) { try device.write([write]) }
+    } onFailure: {
+      Issue.record($0)
+    }
+    for result in try device.together((0..<8).map { set("k\($0)") }) { try result.get() }
+    token.cancel()
+    #expect(try keysByArrival().count == 16)
+  }
+}
