@@ -201,6 +201,17 @@ import Testing
     #expect(try names().count == 2)
   }
 
+  @Test func whoMayReadTheFolderMayLockTheMark() throws {
+    try Data("damaged".utf8).write(to: url)
+    let aside = try Device.recover(at: url) { _ in
+      let mark = try FileManager.default.attributesOfItem(atPath: path + ".recovery")
+      // The umask of the tests takes away what it takes away.
+      #expect(((mark[.posixPermissions] as? Int) ?? 0) & ~0o644 == 0 && mark[.size] as? Int == 0)
+      return .startEmpty
+    }
+    #expect(aside != nil)
+  }
+
   @Test func aMarkThatWasLeftBesideAFileGoesWithTheNextRecovery() throws {
     try Data("damaged".utf8).write(to: url)
     try Data().write(to: URL(fileURLWithPath: path + ".recovery"))
