@@ -24,16 +24,24 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 /// Never freed: files of these kinds may be open. There are about eight.
 static Methods *kinds;
 
+/// Of this thread, on which SQLite reads for it.
+static _Thread_local unsigned read_failures;
+
 static int read_file(sqlite3_file *file, void *data, int count, sqlite3_int64 offset) {
   const Methods *methods = (const Methods *)file->pMethods;
   int code = methods->theirs->xRead(file, data, count, offset);
-  if (code == SQLITE_IOERR_CORRUPTFS) return SQLITE_IOERR_READ;
-  if (code != SQLITE_IOERR_SHORT_READ || !methods->is_database) return code;
-  // SQLite takes what is missing for zeros, and may write them back.
-  sqlite3_int64 size = 0;
-  code = methods->theirs->xFileSize(file, &size);
-  return code != SQLITE_OK || offset + count <= size ? SQLITE_IOERR_READ : SQLITE_IOERR_SHORT_READ;
+  if (code == SQLITE_IOERR_CORRUPTFS) code = SQLITE_IOERR_READ;
+  if (code == SQLITE_IOERR_SHORT_READ && methods->is_database) {
+    // SQLite takes what is missing for zeros, and may write them back.
+    sqlite3_int64 size = 0;
+    int sized = methods->theirs->xFileSize(file, &size);
+    if (sized != SQLITE_OK || offset + count <= size) code = SQLITE_IOERR_READ;
+  }
+  if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) read_failures++;
+  return code;
 }
+
+unsigned keepsake_read_failures(void) { return read_failures; }
 
 /// Returns NULL when there is no memory left.
 static Methods *find_methods(const sqlite3_io_methods *original, int is_database) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import KeepsakeFileSystem
 import KeepsakeMigrations
 
 extension Connection {
@@ -17,6 +18,7 @@ extension Connection {
       try first("SELECT count(identifier) FROM grdb_migrations") { $0.integer(0) } ?? 0
     let isNewer = migrations > Migrations.version
     var problems: [String] = []
+    let failures = keepsake_read_failures()
     for argument in try isNewer ? Schema.tables : ["\(limit)"] where problems.count < limit {
       problems += try all("PRAGMA integrity_check(\(argument))") { $0.text(0) }
         .flatMap { $0.split(separator: "\n").map(String.init) }
@@ -24,16 +26,10 @@ extension Connection {
         .filter { $0 != "ok" && !$0.hasPrefix("*** in database") }
     }
     if !problems.isEmpty { keepLog(true) }
-    if problems.contains(where: Self.isReadError) { throw KeepsakeError(system: EIO, path: path) }
-    return problems
-  }
-
-  /// Whether this is about a page that could not be read (SQLITE_IOERR, with its extensions).
-  private static func isReadError(_ problem: String) -> Bool {
-    guard let code = problem.firstMatch(of: /error code=(\d+)/).flatMap({ Int($0.1) }) else {
-      return false
+    if !problems.isEmpty, keepsake_read_failures() != failures {
+      throw KeepsakeError(system: EIO, path: path)
     }
-    return code & 0xFF == 10
+    return problems
   }
 }
 

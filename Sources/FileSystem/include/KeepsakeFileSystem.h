@@ -22,6 +22,10 @@ struct sqlite3;
 /// https://www.sqlite.org/c3ref/c_dbconfig_defensive.html (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)
 void keepsake_keep_log(struct sqlite3 *_Nullable connection, int keeps);
 
+/// How many reads of this thread the system has failed: to SQLite's integrity_check a page that
+/// could not be read is a damaged one.
+unsigned keepsake_read_failures(void);
+
 /// Reads an extended attribute of the file at a path; nothing is opened, so all locks stay. Here
 /// because the systems call it by different arguments.
 ///
