@@ -36,6 +36,9 @@ final class HeldDatabase: @unchecked Sendable {
     // GRDB's, for observers of its own, which we have none of. They insist on its queue.
     sqlite3_commit_hook(handle, nil, nil)
     sqlite3_rollback_hook(handle, nil, nil)
+    // It notes what each statement reads and writes, and forgets it only where GRDB prepares one:
+    // of ours, which every detachment has prepared anew, it would never forget any.
+    sqlite3_set_authorizer(handle, nil, nil)
   }
 
   func connection(_ location: Location) -> Connection {

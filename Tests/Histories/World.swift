@@ -4,7 +4,6 @@
 // seed and from what has happened, so a history goes the same way each time.
 
 import Foundation
-import GRDBSQLite
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeTesting
@@ -28,11 +27,7 @@ final class World {
     for place in clocks.indices {
       let identity = ReplicaID.random(using: &identities)
       if storage == .memory {
-        let device = try Device.inMemory(identity: identity, clock: clocks[place].wallClock)
-        // GRDB looks at each statement that is prepared. Nothing here needs that, and half of the
-        // time would go into it.
-        try device.core.access { _ = sqlite3_set_authorizer($0.handle, nil, nil) }
-        devices.append(device)
+        devices.append(try Device.inMemory(identity: identity, clock: clocks[place].wallClock))
       } else {
         devices.append(nil)
         try open(place, .create, identity)
