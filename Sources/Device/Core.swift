@@ -149,7 +149,9 @@ package final class Core: Sendable {
       before = versions.beforeCommit
       if let before { session.resume(at: before) }
       try connection.refuseMovedFile()
-      if isObserved { commits = feed.willWrite(connection, versions) }
+      if isObserved {
+        commits = feed.willWrite(connection, versions) { session.reports.add([$0]) }
+      }
       let value = try body(connection, session)
       if let ending = session.ending { throw ending }
       try session.sender?.still?.check()

@@ -118,14 +118,21 @@ final class Feed: Sendable {
 
   /// At the beginning of a write transaction of ours: takes in what others have committed before.
   ///
+  /// - Parameter later: gets what tells observers of a failure, when nothing is locked any more.
   /// - Returns: the file's commit count; nil without observers.
-  func willWrite(_ connection: Connection, _ versions: ReadVersions) -> UInt32? {
+  func willWrite(
+    _ connection: Connection, _ versions: ReadVersions,
+    later: (@escaping @Sendable () -> Void) -> Void
+  ) -> UInt32? {
     let (commits, error): (UInt32?, (any Error)?) = state.withLock { state in
       guard state.events != nil else { return (nil, nil) }
       let result = Result { try catchUp(connection, versions, &state) }
       return (versions.commits, result.failure)
     }
-    if let error { report(error, connection.path) }
+    if let error {
+      let failure = KeepsakeError(error, path: connection.path)
+      later { [self] in report(failure, failure.path) }
+    }
     return commits
   }
 

@@ -22,14 +22,14 @@ extension Core {
       // A single write happens or not: no savepoint is needed to take half of it back.
       return try self.write(durability, savepoint: false, waiting: limit) { connection, session in
         let count = session.changes.count
-        try session.add(write, connection, clock)
+        try session.add(write, connection, at: clock.milliseconds)
         return Array(session.changes[count...])
       }
     }
     // In a child that fork has made nobody would wake it.
     guard storage.origin.isThisProcess else { throw .inherited(location.path) }
     let deadline = limit.map { DispatchTime.now() + $0.seconds }
-    let set = QueuedSet(write, clock, durability)
+    let set = QueuedSet(write, at: write.wallClock ?? clock.milliseconds, durability)
     var isAlone = false
     if !sets.tryToLead() {
       switch sets.wait(set, until: deadline) {
@@ -84,8 +84,9 @@ extension Core {
     _ durability: Durability, _ connection: Connection, _ session: WriteSession,
     _ made: inout [Made]
   ) throws {
-    while made.count < SetQueue.most {
-      let taken = sets.take(SetQueue.most - made.count, durability)
+    let most = SetQueue.most - 1
+    while made.count < most {
+      let taken = sets.take(most - made.count, durability)
       if taken.isEmpty { return }
       let start = made.count
       // Whatever happens to one of them, none is forgotten.

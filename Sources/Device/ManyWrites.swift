@@ -16,7 +16,7 @@ extension Device {
       var tally = ChangeTally()
       while let write = try next() {
         let count = session.changes.count
-        try session.add(write, connection, clock)
+        try session.add(write, connection, at: clock.milliseconds)
         guard let change = session.changes[count...].first else { continue }
         tally.add(change)
         if !isObserved { session.drop(after: count) }

@@ -28,15 +28,16 @@ final class QueuedSet: @unchecked Sendable {
   }
 
   let write: LocalWrite
-  let clock: WallClock
+  /// Of the wall clock, in milliseconds; its thread has asked: a clock is the application's.
+  let time: Int64
   let durability: Durability
   fileprivate var stage = Stage.waits
   fileprivate var isAlone = false
   /// Signalled when the stage has changed and there is something to be done.
   fileprivate let wake = DispatchSemaphore(value: 0)
 
-  init(_ write: LocalWrite, _ clock: WallClock, _ durability: Durability) {
-    (self.write, self.clock, self.durability) = (write, clock, durability)
+  init(_ write: LocalWrite, at time: Int64, _ durability: Durability) {
+    (self.write, self.time, self.durability) = (write, time, durability)
   }
 }
 

@@ -91,7 +91,7 @@ final class WriteSession: @unchecked Sendable {
     _ set: QueuedSet, _ connection: Connection, _ observers: Observers
   ) throws -> [SettingChange] {
     let (count, total) = (changes.count, connection.totalChanges)
-    try add(set.write, connection, set.clock)
+    try add(set.write, connection, at: set.time)
     var new = Array(changes[count...])
     for index in new.indices { new[index].transaction = replica?.lseq ?? 0 }
     steps.append(
@@ -100,7 +100,10 @@ final class WriteSession: @unchecked Sendable {
     return new
   }
 
-  func add(_ write: LocalWrite, _ connection: Connection, _ clock: WallClock) throws {
+  /// - Parameter time: the wall clock's, which is asked only if it is needed.
+  func add(
+    _ write: LocalWrite, _ connection: Connection, at time: @autoclosure () -> Int64
+  ) throws {
     try check(write.address, connection)
     let content = try write.content()
     try EntrySize.check(write.address, content, connection.path)
@@ -110,7 +113,7 @@ final class WriteSession: @unchecked Sendable {
     let isSynced = StoreName.isSynced(write.address.store.string)
     guard isSynced || before != content else { return }
     var replica = try self.replica ?? ReplicaState(writing: connection)
-    let now = write.wallClock ?? clock.milliseconds
+    let now = write.wallClock ?? time()
     guard
       let timestamp = HybridTimestamp.next(
         after: replica.last, replacing: old?.timestamp, wallClock: now)

@@ -20,7 +20,7 @@ extension Device {
     if writes.count == 1 { return try core.set(writes[0], clock, durability, waiting: limit) }
     return try core.write(durability, waiting: limit) { connection, session in
       let count = session.changes.count
-      for write in writes { try session.add(write, connection, clock) }
+      for write in writes { try session.add(write, connection, at: clock.milliseconds) }
       return SettingChange.net(Array(session.changes[count...]))
     }
   }

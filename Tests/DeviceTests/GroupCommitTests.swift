@@ -67,10 +67,10 @@ import Testing
 
   @Test func aCommitIsSharedByNoMoreThanOtherProcessesCanWaitFor() throws {
     let count = try commits {
-      for result in try device.together((0..<300).map { set("k\($0)") }) { try result.get() }
+      for result in try device.together((0..<257).map { set("k\($0)") }) { try result.get() }
     }
     #expect(count == 2)
-    #expect(try keysByArrival().count == 300)
+    #expect(try keysByArrival().count == 257)
   }
 
   @Test func aSetThatIsRefusedFailsAlone() throws {
@@ -171,5 +171,39 @@ import Testing
     for result in try device.together((0..<8).map { set("k\($0)") }) { try result.get() }
     token.cancel()
     #expect(try keysByArrival().count == 16)
+  }
+
+  /// It runs when nothing is locked: within the transaction its set would be a part of it that is
+  /// no step.
+  @Test func whatAnObserverSetsWhenOthersChangesCannotBeReadIsToldToo() throws {
+    let heard = Heard()
+    let token = device.observe { heard.append($0) } onFailure: { [device] _ in
+      #expect(throws: Never.self) {
+        try device.write([LocalWrite(store: "cloud", key: "failed", value: 1)])
+      }
+    }
+    let results = try device.together([set("a"), set("b")]) { try execute("DROP TABLE peer") }
+    for result in results { try result.get() }
+    #expect(heard.wait { $0.count == 3 })
+    token.cancel()
+    #expect(Set(heard.sets.map { $0.map(\.key) }) == [["a"], ["b"], ["failed"]])
+  }
+
+  @Test func aClockIsAskedByTheThreadThatSets() throws {
+    let (path, isOwn) = (device.path, Collected<Bool>())
+    let results = try device.together(
+      (0..<4).map { number in
+        {
+          let mine = ObjectIdentifier(Thread.current)
+          let clock = WallClock {
+            isOwn.append([ObjectIdentifier(Thread.current) == mine])
+            return Date()
+          }
+          let handle = try Device(path: path, clock: clock)
+          try handle.write([LocalWrite(store: "cloud", key: "k\(number)", value: 1)])
+        }
+      })
+    for result in results { try result.get() }
+    #expect(isOwn.sets.flatMap { $0 } == [true, true, true, true])
   }
 }
