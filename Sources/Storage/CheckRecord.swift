@@ -62,7 +62,9 @@ package struct CheckRecord: Equatable {
       return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     #else
       let number = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id")
-      return number.map { String(decoding: $0.filter { $0 > 0x20 }, as: UTF8.self) }
+      let text = number.map { String(decoding: $0.filter { $0 > 0x20 }, as: UTF8.self) }
+      // What hides the number from a container may leave an empty file, which is so in every run.
+      return text?.isEmpty == false ? text : nil
     #endif
   }()
 
@@ -86,7 +88,15 @@ package struct CheckRecord: Equatable {
     guard case .file(_, let real) = location, try FileStatus(of: real + "-wal")?.size ?? 0 == 0,
       let record = try fitting(location)
     else { return false }
-    return record.time <= now && now - record.time < age
+    return record.time <= now && record.time > now - age
+  }
+
+  /// Forgets it: the file at a path is known to be damaged.
+  package static func forget(_ path: String) {
+    var byte: UInt8 = 0
+    // A file that has no record stays as it is.
+    guard keepsake_get_attribute(path, name, &byte, 0) > 0 else { return }
+    _ = keepsake_set_attribute(path, name, &byte, 0)
   }
 
   /// Remembers it. A file system that does not take it costs the next merge the time of a check.

@@ -25,7 +25,10 @@ extension Connection {
         // The line before the others names the database within the connection.
         .filter { $0 != "ok" && !$0.hasPrefix("*** in database") }
     }
-    if !problems.isEmpty { keepLog(true) }
+    if !problems.isEmpty {
+      keepLog(true)
+      CheckRecord.forget(path)
+    }
     if !problems.isEmpty, keepsake_read_failures() != failures {
       throw KeepsakeError(system: EIO, path: path)
     }

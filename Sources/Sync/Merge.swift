@@ -40,15 +40,21 @@ package enum Merge {
     try refuseSameFile(devices)
     try refuseTransaction(devices)
     let written = options.isOneWay ? devices.suffix(1) : devices[...]
-    return try Lease.hold(written.map(\.core.storage)) { () throws(KeepsakeError) in
-      var run = try MergeRun(devices, options, generator)
-      defer { generator = run.generator }
-      do throws(KeepsakeError) {
-        try run.toItsEnd()
-      } catch {
-        throw error.after(run.report)
+    do throws(KeepsakeError) {
+      return try Lease.hold(written.map(\.core.storage)) { () throws(KeepsakeError) in
+        var run = try MergeRun(devices, options, generator)
+        defer { generator = run.generator }
+        do throws(KeepsakeError) {
+          try run.toItsEnd()
+        } catch {
+          throw error.after(run.report)
+        }
+        return run.report
       }
-      return run.report
+    } catch {
+      // The next merge reads every page, whatever was read until this one found it.
+      if error.code == .corrupt { for device in devices { CheckRecord.forget(device.path) } }
+      throw error
     }
   }
 

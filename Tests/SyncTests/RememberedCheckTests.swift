@@ -88,13 +88,15 @@ import Testing
     #expect(try isRemembered("a"))
     try merge()
     #expect(try isRemembered("a") && isRemembered("b"))
-    let device = try open("b")
-    for round in 0..<3 {
-      try device.write([LocalWrite(store: "cloud", key: "r", value: .integer(Int64(round)))])
-      try device.core.storage.emptyLog()
+    do {
+      let device = try open("b")
+      for round in 0..<3 {
+        try device.write([LocalWrite(store: "cloud", key: "r", value: .integer(Int64(round)))])
+        try device.core.storage.emptyLog()
+      }
+      try device.compact()
     }
-    try device.compact()
-    withExtendedLifetime(device) {}
+    #expect(try isRemembered("b"))
   }
 
   @Test func aFileThatNobodyCheckedIsNotTakenForChecked() throws {
@@ -143,13 +145,39 @@ import Testing
   @Test func strangersAreCheckedWhateverIsRemembered() throws {
     try meet()
     try write("c", "c")
+    let devices = [try open("c"), try open("a")]
+    let trace = try StatementTrace.of([devices[1]]) { _ = try Merge.run(devices, options: options) }
+    #expect(trace.statements.contains { $0.contains("integrity_check") })
+  }
+
+  @Test(arguments: [true, false])
+  func afterDamageWasFoundAMergeReadsEveryPage(isChecked: Bool) throws {
+    try meet()
+    try write("c", "c")
+    // A page in the middle of the table, which opening does not read.
     var whole = try bytes("a")
-    let last = whole.count - 1024..<whole.count
-    whole.replaceSubrange(last, with: Data(repeating: 255, count: 1024))
+    let marker = try #require(whole.range(of: Data("\(String(repeating: "b", count: 20))150".utf8)))
+    let page = marker.lowerBound / 1024 * 1024
+    whole.replaceSubrange(page..<page + 1024, with: Data(repeating: 255, count: 1024))
     try rot("a", whole)
-    try #require(try !integrity("a"))
-    let error = #expect(throws: KeepsakeError.self) { try merge("c", "a") }
+    try #require(try isRemembered("a"))
+    let error = #expect(throws: KeepsakeError.self) {
+      isChecked ? try open("a").checkIntegrity() : try merge("c", "a")
+    }
     #expect(error?.code == .corrupt && error?.path == path("a"), "\(error as Any)")
+    #expect(try !isRemembered("a"))
+    try open("b").write([LocalWrite(store: "cloud", key: "z", value: 1)])
+    let again = #expect(throws: KeepsakeError.self) { try merge() }
+    #expect(again?.code == .corrupt && again?.path == path("a"), "\(again as Any)")
+    #expect(try open("a").entry(store: "cloud", key: "z") == nil)
+  }
+
+  @Test(arguments: [Int64.min, .max, 0, -1])
+  func anyTimeMayBeInARecord(time: Int64) throws {
+    try meet()
+    let location = Location.file(path("a"))
+    try CheckRecord(of: location, at: time)?.save(for: location)
+    #expect(try !isRemembered("a"))
   }
 
   @Test func anotherStoreOfFilesThatHaveMetIsNoReasonToReadThemWhole() throws {
@@ -232,5 +260,6 @@ import Testing
     let error = #expect(throws: KeepsakeError.self) { try merge() }
     #expect(error?.code == .corrupt && error?.path == path("a"), "\(error as Any)")
     #expect(try bytes("b") == before)
+    #expect(try !isRemembered("a"), "the next merge reads every page")
   }
 }
