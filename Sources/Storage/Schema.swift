@@ -98,7 +98,10 @@ package enum Schema {
     var objects = objects
     guard objects.removeValue(forKey: "grdb_migrations") == migrationsTable else { return false }
     let lines = objects.sorted { $0.key < $1.key }.map { "-- \($0.key)\n\($0.value);\n" }
-    return lines.joined() == Migrations.schema
+    // The text of one object could contain that of the next, which SQLite would not see.
+    let count = Migrations.schema.utf8.split(separator: UInt8(ascii: "\n"))
+      .count { $0.starts(with: "-- ".utf8) }
+    return objects.count == count && lines.joined() == Migrations.schema
   }
 
   /// What no later version may change without raising `min_writer`.

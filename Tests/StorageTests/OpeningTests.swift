@@ -150,6 +150,20 @@ import Testing
     for access in [Device.Access.create, .existing, .readOnly] { #expect(code(access) == expected) }
   }
 
+  /// One after the other they read as ours do, but SQLite takes only the first for one.
+  @Test func objectsWithinTheTextOfAnotherAreNone() throws {
+    _ = try Device(path: path)
+    try shell(
+      """
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = sql || (
+        SELECT char(59, 10) || '-- entry_lseq' || char(10) || sql
+        FROM sqlite_schema WHERE name = 'entry_lseq') WHERE name = 'entry';
+      DELETE FROM sqlite_schema WHERE name = 'entry_lseq';
+      """)
+    for access in [Device.Access.create, .existing, .readOnly] { #expect(code(access) == .corrupt) }
+  }
+
   @Test func aNewerFileThatOlderVersionsMayWriteIsOpened() throws {
     _ = try Device(path: path)
     try shell(
