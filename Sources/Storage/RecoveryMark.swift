@@ -46,7 +46,8 @@ package final class RecoveryMark {
   /// - Parameter aside: a path that begins with the file's.
   package func note(_ aside: String) throws(KeepsakeError) {
     staysWithoutFile = true
-    try lock.write(String(aside.dropFirst(file.count)))
+    // Of bytes: the name's last scalar and the point behind it may be one character.
+    try lock.write(String(decoding: aside.utf8.dropFirst(file.utf8.count), as: UTF8.self))
   }
 
   package func release() {

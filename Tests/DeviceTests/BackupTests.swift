@@ -176,6 +176,20 @@ import Testing
       try Data(contentsOf: URL(fileURLWithPath: aside.path + "-wal")) == Data("damaged-wal".utf8))
   }
 
+  /// U+0600 and the point behind it are one character.
+  @Test func aMarkNamesTheFileWhateverItsNameEndsWith() throws {
+    let url = URL(fileURLWithPath: path + "\u{600}")
+    try Data("damaged".utf8).write(to: url)
+    do {
+      let mark = try RecoveryMark(of: url.path)
+      try mark.note(url.path + ".corrupt-then")
+      try FileManager.default.moveItem(atPath: url.path, toPath: url.path + ".corrupt-then")
+      mark.release()
+    }
+    #expect(throws: KeepsakeError.self) { try Device.recover(at: url) { _ in .giveUp } }
+    #expect(try Data(contentsOf: url) == Data("damaged".utf8))
+  }
+
   @Test func aRecoveryThatWasInterruptedAtItsEndIsDone() throws {
     _ = try Device(path: path)
     try Data("damaged".utf8).write(to: URL(fileURLWithPath: path + ".corrupt-then"))
