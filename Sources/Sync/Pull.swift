@@ -152,7 +152,8 @@ struct Pull {
     var replica = try ReplicaState(connection)
     if !wantsAll, try meetsNothing(connection, replica, result) {
       let isDone = try insert(
-        connection, source, plan.end, upTo: plan.newest[place], &replica, keeping: kept, &result)
+        connection, source, plan.end, upTo: plan.newest(of: place, connection),
+        &replica, keeping: kept, &result)
       if isDone { return [] }
     }
     let received = try Incoming.fill(connection, from: source.sql, source.arguments)

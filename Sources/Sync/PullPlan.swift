@@ -66,8 +66,10 @@ struct PullPlan {
   static let chunkBytes = 1 << 24
 
   private(set) var chunks: [Chunk] = []
-  /// The newest timestamp of each chunk when it was planned: entries only leave it.
-  private(set) var newest: [HybridTimestamp] = []
+  /// The newest timestamp of each chunk when it was planned.
+  private var newest: [HybridTimestamp] = []
+  /// Of the sender's file then: SQLite gives it another one after each commit.
+  private let version: Int64
   /// The last local sequence number that is read.
   let end: Int64
   /// The sender's last collection; another one makes the plan void.
@@ -90,6 +92,7 @@ struct PullPlan {
   ) throws {
     (self.end, self.echo, self.size, self.path) = (end, echo, size, path)
     collected = try Graves.last(connection)
+    version = try Self.version(connection)
     // First: a cursor that passes one must not be written before it was read.
     let isBehind = try connection.first(
       "SELECT 1 FROM wanted WHERE cursor < ?1", [.integer(collected)]
@@ -130,6 +133,19 @@ struct PullPlan {
   private mutating func append(_ chunk: Chunk, _ newest: Int64) {
     chunks.append(chunk)
     self.newest.append(HybridTimestamp(rawValue: newest))
+  }
+
+  private static func version(_ connection: Connection) throws -> Int64 {
+    try connection.first("PRAGMA sender.data_version") { $0.integer(0) } ?? 0
+  }
+
+  /// The newest timestamp of a chunk, within the transaction that reads it: no device moves one
+  /// ahead in its row, but another program may.
+  func newest(of place: Int, _ connection: Connection) throws -> HybridTimestamp {
+    guard try Self.version(connection) != version else { return newest[place] }
+    let (sql, arguments) = source(of: chunks[place])
+    let time = try connection.first("SELECT max(e.hlc) \(sql)", arguments) { $0.integer(0) }
+    return HybridTimestamp(rawValue: time ?? 0)
   }
 
   /// Every cut goes forward, or planning would not end: in a damaged tree rows are out of order.

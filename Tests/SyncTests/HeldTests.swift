@@ -34,6 +34,30 @@ import Testing
     #expect(try a.core.access { try ReplicaState($0).last } == before)
   }
 
+  /// What no device does: a timestamp changes in its row, after the pull has been planned.
+  @Test func anEntryThatIsMovedIntoTheFutureDuringAMergeIsHeld() throws {
+    let sender = try Device.temporary(clock: slow.wallClock)
+    let receiver = try Device.temporary(clock: slow.wallClock)
+    for key in ["first", "moved"] {
+      try sender.write([LocalWrite(store: "cloud", key: key, value: 1)])
+    }
+    var options = MergeOptions()
+    options.chunkSize = 1
+    options.onProgress = { [sender] _ in
+      let result = Result {
+        try sender.core.access {
+          try $0.run("UPDATE entry SET hlc = hlc + (3600000 << 16) WHERE key = 'moved'")
+        }
+      }
+      #expect(throws: Never.self) { try result.get() }
+    }
+    options.isOneWay = true
+    let report = try Merge.run([sender, receiver], options: options)
+    #expect(report.transfers.map(\.held) == [1])
+    #expect(try receiver.entry(store: "cloud", key: "first") != nil)
+    #expect(try receiver.entry(store: "cloud", key: "moved") == nil)
+  }
+
   @Test func aHeldEntryComesInWhenItsTimeHasComeAndIsForwardedOnlyThen() throws {
     let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: slow.wallClock)
     try b.merge(with: a)
