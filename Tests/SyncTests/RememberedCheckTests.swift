@@ -59,6 +59,9 @@ import Testing
     let handle = try #require(FileHandle(forWritingAtPath: path(name)))
     try handle.write(contentsOf: bytes)
     try handle.close()
+    // Where the system's time of files is coarse, this write may have that of the one before.
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: 1)], ofItemAtPath: path(name))
   }
 
   /// What a disk does that returns other bytes than were written: nothing says when.
