@@ -51,6 +51,15 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     }
   }
 
+  @Test func whatIsKnownAlreadyIsTrackedToo() throws {
+    let store = try Tracked(on: device)
+    func read() -> [String?] { [store.name, store.string(forKey: "name")] }
+    #expect(read() == ["guest", "guest"])
+    let tolds = [track { _ = store.name }, track { _ = store.string(forKey: "name") }]
+    store.name = "ada"
+    #expect(tolds.map { $0() } == [1, 1])
+  }
+
   @Test func whoReadsAllKeysIsToldOfEach() throws {
     let store = try Tracked(on: device)
     let told = track { _ = store.dictionaryRepresentation() }
