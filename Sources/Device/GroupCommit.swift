@@ -26,7 +26,7 @@ extension Core {
         return Array(session.changes[count...])
       }
     }
-    // In a child that fork has made nobody would wake it.
+    // A child that fork has made lacks the threads that would wake it.
     guard storage.origin.isThisProcess else { throw .inherited(location.path) }
     let deadline = limit.map { DispatchTime.now() + $0.seconds }
     let set = QueuedSet(write, at: write.wallClock ?? clock.milliseconds, durability)

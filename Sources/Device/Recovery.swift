@@ -66,7 +66,7 @@ extension Device {
     }
     let aside = try freeName(beside: path, clock)
     try mark.note(aside)
-    // Once the file's place is taken, nobody opens the damaged one under the name that this serves.
+    // Shared memory serves the file's former name, which leads to the successor from now on.
     defer { if FileStatus.exists(path) { unlink(aside + "-shm") } }
     do throws(KeepsakeError) {
       try putAside(path, aside)

@@ -7,8 +7,8 @@
 // meanwhile leads the next group.
 //
 // Invariants
-// - Sets are made in the order in which they came. `waiting` is empty unless somebody leads.
-// - Whoever leads calls `finish` in the end, whatever happens: nobody waits for a thread that went.
+// - Sets are made in the order in which they came. `waiting` is empty unless a thread leads.
+// - The leader calls `finish` in the end, whatever happens, so no thread waits for one that ended.
 // - A set that is still waiting may leave, when its time is over; one that was taken may not: its
 //   transaction is under way, has SQLite's lock, and ends after at most `SetQueue.most` sets.
 // - Of a transaction that another's failure has ended all are put back, in front, and each is made
