@@ -74,7 +74,13 @@ public enum Command {
       Thread.sleep(forTimeInterval: life)
       kill(id, SIGKILL)
     }
-    let (stdout, stderr) = (out.text(), error.text())
+    // What it has started may outlive it, with these pipes.
+    let end = DispatchTime.now() + .seconds(patience + 10)
+    guard let stdout = out.text(until: end), let stderr = error.text(until: end) else {
+      throw Missing(
+        description: "\(program) \(arguments) was killed after \(patience) s, or what it had "
+          + "started still has its output open; so far: \(out.text), \(error.text)")
+    }
     process.waitUntilExit()
     watchdog.cancel()
     let signal: Int32 = process.terminationReason == .uncaughtSignal ? 128 : 0
@@ -126,14 +132,17 @@ private final class Output: Sendable {
 
   func startReading() {
     Thread.detachNewThread {
-      let bytes = self.pipe.fileHandleForReading.readDataToEndOfFile()
-      self.bytes.withLock { $0 = bytes }
+      while case let more = self.pipe.fileHandleForReading.availableData, !more.isEmpty {
+        self.bytes.withLock { $0 += more }
+      }
       self.isRead.signal()
     }
   }
 
-  func text() -> String {
-    isRead.wait()
-    return String(decoding: bytes.withLock { $0 }, as: UTF8.self)
+  var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
+
+  /// - Returns: nil when its end was not there in time.
+  func text(until end: DispatchTime) -> String? {
+    isRead.wait(timeout: end) == .success ? text : nil
   }
 }
