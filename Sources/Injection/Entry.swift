@@ -22,12 +22,14 @@ final class Entry: @unchecked Sendable {
   let base: Entry?
   /// The index among the owner's registrations; for an alias that of the base.
   let order: Int
-  private var made: AnyBox?
+  private var made: AnyBox? { didSet { settle() } }
   /// The object of `set`, which takes precedence over `made`.
-  private var given: AnyBox?
+  private var given: AnyBox? { didSet { settle() } }
   /// The converted object for each alias.
   private var converted: [ObjectIdentifier: AnyBox] = [:]
-  private var maker: Frame?
+  private var maker: Frame? { didSet { settle() } }
+  /// The object while every lookup returns it: it lasts, and nobody makes or sets another.
+  private var settled: AnyBox?
   /// A cache: the last type found not to be `Injectable`.
   private let plainType = Atomic(0)
 
@@ -47,11 +49,17 @@ final class Entry: @unchecked Sendable {
   /// The fast path of a lookup: return the object, or make one for the caller; nil if there is
   /// none.
   var shortcut: Shortcut? {
+    if let settled { return .made(settled) }
     if maker != nil { return nil }
     if let current { return .made(current) }
     if recipe.scope == .transient, recipe.make != nil { return .passing(self) }
     guard let base, base.maker == nil else { return nil }
     return base.converted[ObjectIdentifier(self)].map { .made($0) }
+  }
+
+  private func settle() {
+    let object = given ?? made
+    settled = maker == nil && object?.lasts == true ? object : nil
   }
 
   private var current: AnyBox? { given?.current ?? made?.current }
