@@ -60,13 +60,17 @@ struct KVSync: ParsableCommand {
       "(command line): there is no command \(word.prefix(40)); \(meant ?? "see kvsync help")")
   }
 
+  private static func parsed() throws -> any ParsableCommand {
+    try refuseHiddenHelp()
+    try refuseUnknownCommand()
+    return try parseAsRoot()
+  }
+
   static func main() {
     do {
       try ProcessLimits.prepare()
       try refuseOtherEncodings()
-      try refuseHiddenHelp()
-      try refuseUnknownCommand()
-      var command = try parseAsRoot()
+      var command = try PlainWords.command(CommandLine.arguments.dropFirst()) ?? parsed()
       let interruption = (command as? any Subcommand).flatMap { command in
         command.hasProgress
           ? ProgressLine.begin(
