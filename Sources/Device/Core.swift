@@ -135,12 +135,14 @@ package final class Core: Sendable {
       try connection.use(durability)
       session.durability = durability
     }
-    session.begin()
+    let feed = shared.feed
+    let isObserved = !feed.observers.isEmpty
+    // In memory an observer may come while the transaction is under way; to a file it comes only
+    // with the connection.
+    session.begin(keepsSteps: isObserved || !versions.seesOthers)
     versions.beginTransaction()
     defer { versions.endTransaction() }
     var before: ReadVersion?
-    let feed = shared.feed
-    let isObserved = !feed.observers.isEmpty
     // An observer that is added within the transaction is not notified of it.
     let end = feed.observers.end
     var commits: UInt32?
@@ -163,7 +165,7 @@ package final class Core: Sendable {
       if session.isComplete { shared.trail.add(from: before, to: after, session.changes) }
       session.end(at: after)
     }
-    // In memory an observer may have come before one of the steps, and after the transaction began.
+    // One that has come after the transaction began gets the steps after it.
     if isObserved || session.steps.count > 1 {
       func whole() -> WriteStep {
         WriteStep(

@@ -9,8 +9,6 @@ import KeepsakeStorage
 import KeepsakeValues
 
 extension Core {
-  private typealias Made = (set: QueuedSet, result: Result<[SettingChange], KeepsakeError>)
-
   /// Makes one write; durable when it returns. Within a transaction of this thread it joins that.
   ///
   /// - Parameter limit: how long to wait for other threads and for other processes together; nil
@@ -29,7 +27,12 @@ extension Core {
     // A child that fork has made lacks the threads that would wake it.
     guard storage.origin.isThisProcess else { throw .inherited(location.path) }
     let deadline = limit.map { DispatchTime.now() + $0.seconds }
-    let set = QueuedSet(write, at: write.wallClock ?? clock.milliseconds, durability)
+    let set: QueuedSet
+    do {
+      set = try QueuedSet(write, at: write.wallClock ?? clock.milliseconds, durability)
+    } catch {
+      throw KeepsakeError(error, path: location.path)
+    }
     var isAlone = false
     if !sets.tryToLead() {
       switch sets.wait(set, until: deadline) {
@@ -50,7 +53,8 @@ extension Core {
   private func lead(
     _ set: QueuedSet, _ isAlone: Bool, until deadline: DispatchTime?
   ) -> Result<[SettingChange], KeepsakeError> {
-    var others: [Made] = []
+    if !isAlone { sets.gather() }
+    var others: [QueuedSet] = []
     var own: [SettingChange] = []
     var isBroken = false
     let failure: KeepsakeError?
@@ -59,7 +63,7 @@ extension Core {
         own = try session.step(set, connection, shared.feed.observers)
         if isAlone { return }
         do {
-          try makeOthers(set.durability, connection, session, &others)
+          try makeOthers(set, connection, session, &others)
         } catch {
           isBroken = true
           throw error
@@ -70,36 +74,37 @@ extension Core {
       failure = error
     }
     if isBroken {
-      sets.putBack(others.map(\.set))
+      sets.putBack(others)
       return lead(set, true, until: deadline)
     }
     // What was refused was measured against what has not come to be.
-    if let failure { others = others.map { ($0.set, .failure(failure)) } }
+    if let failure { for other in others { other.result = .failure(failure) } }
     sets.finish(others)
     return failure.map { .failure($0) } ?? .success(own)
   }
 
-  /// - Throws: when one has failed in a way that may concern all. `made` has all that were taken.
+  /// - Parameters:
+  ///   - own: of the thread that leads, which is made.
+  ///   - made: gets all that were taken, whatever happens: none is forgotten.
+  /// - Throws: when one has failed in a way that may concern all.
   private func makeOthers(
-    _ durability: Durability, _ connection: Connection, _ session: WriteSession,
-    _ made: inout [Made]
+    _ own: QueuedSet, _ connection: Connection, _ session: WriteSession, _ made: inout [QueuedSet]
   ) throws {
     let most = SetQueue.most - 1
+    var bytes = SetQueue.mostBytes - own.bytes
     while made.count < most {
-      let taken = sets.take(most - made.count, durability)
+      let taken = sets.take(most - made.count, bytes: bytes, own.durability)
       if taken.isEmpty { return }
-      let start = made.count
-      // Whatever happens to one of them, none is forgotten.
-      made += taken.map { ($0, .success([])) }
-      for (number, set) in taken.enumerated() {
+      made += taken
+      for set in taken {
+        bytes -= set.bytes
         let written = connection.totalChanges
         do {
-          let changes = try session.step(set, connection, shared.feed.observers)
-          made[start + number].result = .success(changes)
+          set.result = .success(try session.step(set, connection, shared.feed.observers))
         } catch {
           let refusal = KeepsakeError(error, path: location.path)
           guard refusal.isOfTheWrite, connection.totalChanges == written else { throw error }
-          made[start + number].result = .failure(refusal)
+          set.result = .failure(refusal)
         }
       }
     }
@@ -111,6 +116,12 @@ extension Core {
     _ body: (Connection, WriteSession) throws -> Void
   ) throws(KeepsakeError) {
     try storage.access(waiting: deadline.map(\.fromNow)) { connection in
+      // In it this one would be a savepoint, which is not durable when it returns.
+      guard !connection.isInTransaction else {
+        throw KeepsakeError(
+          .inputOutput, path: location.path, "a transaction that failed is still open",
+          cure: "close the device and open it anew")
+      }
       try commit(connection, durability, waiting: deadline.map(\.fromNow), body)
     }
   }

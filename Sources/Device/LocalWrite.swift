@@ -33,6 +33,13 @@ package struct LocalWrite: Sendable {
     self.wallClock = wallClock
   }
 
+  /// The same with its columns, which `content` has given.
+  func storing(_ content: TaggedCell) -> LocalWrite {
+    var write = self
+    write.value = .stored(content)
+    return write
+  }
+
   /// The columns to write.
   ///
   /// - Throws: `ValueError` for a value that cannot be stored.

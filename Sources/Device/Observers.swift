@@ -77,6 +77,12 @@ final class Observers: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Of change sets that nobody has begun to deliver.
+  private let pendingCount = Atomic(0)
+
+  /// Whether `deliver` may have anything to do: all that was enqueued before, as this thread knows,
+  /// is counted.
+  var havePending: Bool { pendingCount.load(ordering: .acquiring) > 0 }
 
   /// The number of no observer.
   static let none = -1
@@ -124,6 +130,7 @@ final class Observers: Sendable {
       $0.pending.append(
         ChangeSet(
           changes: changes, listeners: listeners, isForeign: isForeign, end: end ?? $0.nextID))
+      pendingCount.store($0.pending.count, ordering: .releasing)
     }
   }
 
@@ -162,6 +169,7 @@ final class Observers: Sendable {
       guard next.isForeign || !isForeign || state.isHandedOver else { return nil }
       state.isDelivering = true
       let set = state.pending.removeFirst()
+      pendingCount.store(state.pending.count, ordering: .releasing)
       return (set, state.listeners(to: set.changes))
     }
   }

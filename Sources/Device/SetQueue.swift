@@ -4,46 +4,58 @@
 //
 // One thread leads. It takes the connection, begins a transaction, makes its own set, then those
 // that wait here, and commits all of them. Then it wakes them, and the first of those that came
-// meanwhile leads the next group.
+// meanwhile leads the next group. A thread that leads first lets those come that the last commit
+// has woken: they are about to set again, and it has nothing locked yet.
 //
 // Invariants
 // - Sets are made in the order in which they came. `waiting` is empty unless a thread leads.
 // - The leader calls `finish` in the end, whatever happens, so no thread waits for one that ended.
 // - A set that is still waiting may leave, when its time is over; one that was taken may not: its
-//   transaction is under way, has SQLite's lock, and ends after at most `SetQueue.most` sets.
+//   transaction is under way, has SQLite's lock, and ends after at most `SetQueue.most` sets and
+//   `SetQueue.mostBytes`.
 // - Of a transaction that another's failure has ended all are put back, in front, and each is made
 //   alone: so that only the one that fails has failed.
 
-import Dispatch
+import Foundation
 import KeepsakeStorage
 import KeepsakeValues
 import Synchronization
 
 /// A set whose thread waits.
-// Sendable: what changes does so only with the lock of its queue.
+// Sendable: the thread that leads writes `result` before it stores `made`, and `isAlone` before it,
+// or the next one, stores `leads`; the set's own thread reads them after it has loaded that.
 final class QueuedSet: @unchecked Sendable {
-  fileprivate enum Stage {
-    case waits, taken, leads
-    case made(Result<[SettingChange], KeepsakeError>)
-  }
+  /// `waits` is left, and come back to, only with the lock of the queue.
+  fileprivate enum Stage: UInt8, AtomicRepresentable { case waits, taken, leads, made }
 
   let write: LocalWrite
+  /// Of its value.
+  let bytes: Int
   /// Of the wall clock, in milliseconds; its thread has asked: a clock is the application's.
   let time: Int64
   let durability: Durability
-  fileprivate var stage = Stage.waits
+  /// How it has ended, once it was made.
+  var result: Result<[SettingChange], KeepsakeError> = .success([])
+  fileprivate let stage = Atomic(Stage.waits)
   fileprivate var isAlone = false
   /// Signalled when the stage has changed and there is something to be done.
   fileprivate let wake = DispatchSemaphore(value: 0)
 
-  init(_ write: LocalWrite, at time: Int64, _ durability: Durability) {
-    (self.write, self.time, self.durability) = (write, time, durability)
+  /// - Throws: for a value that cannot be stored.
+  init(_ write: LocalWrite, at time: Int64, _ durability: Durability) throws(ValueError) {
+    let content = try write.content()
+    self.write = write.storing(content)
+    (bytes, self.time, self.durability) = (content.cell.byteCount, time, durability)
   }
 }
 
 final class SetQueue: Sendable {
   /// How many sets share a commit at most: other processes wait for it.
   static let most = 256
+  /// How large the values of those are together that one thread sets for others.
+  static let mostBytes = 1 << 22
+  /// How often a thread that leads lets others run before it begins.
+  private static let patience = 16
 
   enum Turn {
     case leads(isAlone: Bool)
@@ -57,6 +69,10 @@ final class SetQueue: Sendable {
     var isLed = false
   }
   private let state = Mutex(State())
+  /// How many wait.
+  private let length = Atomic(0)
+  /// How many sets of other threads the last commit had; used by the thread that leads.
+  private let last = Atomic(0)
 
   /// How many threads are setting now, or wait to.
   var count: Int { state.withLock { $0.waiting.count + ($0.isLed ? 1 : 0) } }
@@ -73,6 +89,7 @@ final class SetQueue: Sendable {
   func wait(_ set: QueuedSet, until deadline: DispatchTime?) -> Turn {
     let leads = state.withLock { state in
       if state.isLed { state.waiting.append(set) }
+      length.store(state.waiting.count, ordering: .relaxed)
       defer { state.isLed = true }
       return !state.isLed
     }
@@ -81,29 +98,58 @@ final class SetQueue: Sendable {
     while true {
       let isLate = limit.map { set.wake.wait(timeout: $0) == .timedOut } ?? false
       if limit == nil { set.wake.wait() }
-      let turn: Turn? = state.withLock { state in
-        switch set.stage {
-        case .waits where isLate:
-          state.waiting.removeAll { $0 === set }
-          return .late
-        case .waits: limit = deadline
-        case .taken: limit = nil
-        case .leads: return .leads(isAlone: set.isAlone)
-        case .made(let result): return .made(result)
-        }
-        return nil
+      switch set.stage.load(ordering: .acquiring) {
+      case .made: return .made(set.result)
+      case .leads: return .leads(isAlone: set.isAlone)
+      case .waits, .taken:
+        if isLate, leave(set) { return .late }
+        limit = isLate ? nil : deadline
       }
-      if let turn { return turn }
+    }
+  }
+
+  /// - Returns: false when it is not waiting any more, and its thread will be told.
+  private func leave(_ set: QueuedSet) -> Bool {
+    state.withLock { state in
+      guard set.stage.load(ordering: .relaxed) == .waits else { return false }
+      state.waiting.removeAll { $0 === set }
+      length.store(state.waiting.count, ordering: .relaxed)
+      return true
+    }
+  }
+
+  /// For the thread that leads, before it begins: lets as many come as shared the last commit, as
+  /// long as any does.
+  func gather() {
+    let expected = last.load(ordering: .relaxed)
+    var (known, idle) = (length.load(ordering: .relaxed), 0)
+    for _ in 0..<Self.patience where known < expected && idle < 2 {
+      sched_yield()
+      let now = length.load(ordering: .relaxed)
+      idle = now > known ? 0 : idle + 1
+      known = now
     }
   }
 
   /// For the thread that leads: the next ones, as far as its commit is durable enough for them.
-  func take(_ most: Int, _ durability: Durability) -> [QueuedSet] {
-    state.withLock { state in
-      let taken = Array(
-        state.waiting.prefix(most).prefix { $0.durability <= durability && !$0.isAlone })
-      state.waiting.removeFirst(taken.count)
-      for set in taken { set.stage = .taken }
+  ///
+  /// - Parameters:
+  ///   - most: how many at most.
+  ///   - bytes: how large at most, together.
+  func take(_ most: Int, bytes: Int, _ durability: Durability) -> [QueuedSet] {
+    // Most often nobody waits.
+    guard length.load(ordering: .relaxed) > 0 else { return [] }
+    return state.withLock { state in
+      var (count, rest) = (0, bytes)
+      for set in state.waiting.prefix(most) {
+        rest -= set.bytes
+        guard rest >= 0, set.durability <= durability, !set.isAlone else { break }
+        count += 1
+      }
+      let taken = Array(state.waiting.prefix(count))
+      state.waiting.removeFirst(count)
+      length.store(state.waiting.count, ordering: .relaxed)
+      for set in taken { set.stage.store(.taken, ordering: .relaxed) }
       return taken
     }
   }
@@ -111,23 +157,31 @@ final class SetQueue: Sendable {
   /// For the thread that leads, when the transaction that they were part of has gone.
   func putBack(_ sets: [QueuedSet]) {
     state.withLock { state in
-      for set in sets { (set.stage, set.isAlone) = (.waits, true) }
+      for set in sets {
+        set.isAlone = true
+        set.stage.store(.waits, ordering: .relaxed)
+      }
       state.waiting.insert(contentsOf: sets, at: 0)
+      length.store(state.waiting.count, ordering: .relaxed)
     }
     // Those whose time is over by now leave.
     for set in sets { set.wake.signal() }
   }
 
-  /// Tells how they have ended, and lets the next thread lead.
-  func finish(_ sets: [(set: QueuedSet, result: Result<[SettingChange], KeepsakeError>)]) {
+  /// Tells those that were made, and lets the next thread lead.
+  func finish(_ sets: [QueuedSet]) {
+    last.store(sets.count, ordering: .relaxed)
     let next = state.withLock { state in
-      for (set, result) in sets { set.stage = .made(result) }
       let next = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
-      next?.stage = .leads
+      length.store(state.waiting.count, ordering: .relaxed)
+      next?.stage.store(.leads, ordering: .releasing)
       state.isLed = next != nil
       return next
     }
     next?.wake.signal()
-    for (set, _) in sets { set.wake.signal() }
+    for set in sets {
+      set.stage.store(.made, ordering: .releasing)
+      set.wake.signal()
+    }
   }
 }

@@ -27,20 +27,37 @@ package final class SharedState: Sendable {
   package let upkeep = UpkeepReports()
   package let pending = PendingWork()
   private let reports = Mutex(Reports())
+  /// Whether `reports` may have any.
+  private let hasReports = Atomic(false)
 
   /// After a change set was put into the queue with a lock held: at once, or when this thread's
   /// leases and its turn to change a value in place are over.
   package func tellObservers() {
+    // Most often there is nothing to tell, and threads that set at once would wait for each other.
+    guard hasReports.load(ordering: .acquiring) || feed.observers.havePending else { return }
     Lease.afterwards(self) { [self] in
       // Who ends the turn tells them.
       guard !changes.isOurs else { return }
-      for report in reports.withLock({ $0.take() }) { report() }
+      for report in takeReports() { report() }
       feed.observers.deliver()
     }
   }
 
   /// What `tellObservers` calls first, of transactions that are over.
-  func note(_ reports: [@Sendable () -> Void]) { self.reports.withLock { $0.add(reports) } }
+  func note(_ reports: [@Sendable () -> Void]) {
+    guard !reports.isEmpty else { return }
+    self.reports.withLock { all in
+      all.add(reports)
+      hasReports.store(true, ordering: .releasing)
+    }
+  }
+
+  private func takeReports() -> [@Sendable () -> Void] {
+    reports.withLock { reports in
+      hasReports.store(false, ordering: .relaxed)
+      return reports.take()
+    }
+  }
 
   /// For tests: returns when the thread that watches other processes has begun a check.
   package func waitForCheck() { feed.checks.waitForNext() }

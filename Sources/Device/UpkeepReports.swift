@@ -5,14 +5,30 @@ import Synchronization
 
 /// Reports failures of a file's upkeep, which no caller waits for.
 package final class UpkeepReports: Sendable {
-  private let handlers = Mutex<[ObjectIdentifier: @Sendable (KeepsakeError) -> Void]>([:])
+  private struct Handler: Sendable {
+    weak let owner: (any AnyObject & Sendable)?
+    let handle: @Sendable (KeepsakeError) -> Void
+  }
+  private let handlers = Mutex<[Handler]>([])
 
-  /// - Parameter handler: in place of what the same owner gave before; must not keep it.
-  package func tell(_ owner: AnyObject, _ handler: @escaping @Sendable (KeepsakeError) -> Void) {
-    handlers.withLock { $0[ObjectIdentifier(owner)] = handler }
+  package init() {}
+
+  /// - Parameters:
+  ///   - owner: who wants to know, as long as it lives.
+  ///   - handler: in place of what the same owner gave before; must not keep it.
+  package func tell(
+    _ owner: any AnyObject & Sendable, _ handler: @escaping @Sendable (KeepsakeError) -> Void
+  ) {
+    let handler = Handler(owner: owner, handle: handler)
+    // What goes does so when nothing is locked any more.
+    let all = handlers.withLock { handlers in
+      defer { handlers = handlers.filter { $0.owner != nil && $0.owner !== owner } + [handler] }
+      return handlers
+    }
+    withExtendedLifetime(all) {}
   }
 
   func report(_ error: KeepsakeError) {
-    for handler in handlers.withLock({ Array($0.values) }) { handler(error) }
+    for handler in handlers.withLock({ $0 }) where handler.owner != nil { handler.handle(error) }
   }
 }

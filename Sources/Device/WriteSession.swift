@@ -16,8 +16,10 @@ struct WriteStep {
 final class WriteSession: @unchecked Sendable {
   /// In the order in which they were made.
   private(set) var changes: [SettingChange] = []
-  /// Of a transaction that is several writes of their own; empty of one that is whole.
+  /// Of a transaction that is several writes of their own; empty of one that is whole, and where
+  /// nobody can want to know.
   private(set) var steps: [WriteStep] = []
+  private var keepsSteps = false
   /// Whether `changes` has everything that was changed of what a store reads.
   private(set) var isComplete = true
   /// Nil when it has to be read.
@@ -43,8 +45,10 @@ final class WriteSession: @unchecked Sendable {
   /// What is to be called when the transaction is over, whichever way it ends.
   var reports = Reports()
 
-  func begin() {
+  /// - Parameter keepsSteps: whether there is an observer, or may come one meanwhile.
+  func begin(keepsSteps: Bool) {
     (changes, steps, replica, needsBarrier) = ([], [], nil, false)
+    self.keepsSteps = keepsSteps
     ending = nil
     (isComplete, hasRewound) = (true, false)
   }
@@ -94,9 +98,11 @@ final class WriteSession: @unchecked Sendable {
     try add(set.write, connection, at: set.time)
     var new = Array(changes[count...])
     for index in new.indices { new[index].transaction = replica?.lseq ?? 0 }
-    steps.append(
-      WriteStep(
-        changes: new, isCommit: connection.totalChanges != total, end: observers.end))
+    if keepsSteps {
+      steps.append(
+        WriteStep(
+          changes: new, isCommit: connection.totalChanges != total, end: observers.end))
+    }
     return new
   }
 

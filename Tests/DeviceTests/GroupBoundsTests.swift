@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+/// What a thread that sets for others takes on.
+@Suite struct GroupBoundsTests {
+  private func write(_ key: String, _ value: StoredValue) -> LocalWrite {
+    LocalWrite(store: "defaults", key: key, value: value)
+  }
+
+  /// Others' commits wait for this one.
+  @Test func aCommitIsSharedByNoMoreBytesThanOtherProcessesCanWaitFor() throws {
+    let device = try Device.temporary()
+    let value = StoredValue.string(String(repeating: "v", count: 1 << 21))
+    let before = device.core.versions.commits
+    let sets = (0..<5).map { number in
+      { @Sendable in _ = try device.write([write("k\(number)", value)]) }
+    }
+    for result in try device.together(sets) { try result.get() }
+    // Two of them are four MiB.
+    #expect(device.core.versions.commits &- before == 3)
+    for number in 0..<5 { #expect(try device.entry(store: "defaults", key: "k\(number)") != nil) }
+  }
+
+  /// A set within it would be durable only when somebody ended it.
+  @Test func nothingIsSetInATransactionThatWasLeftOpen() throws {
+    let device = try Device.temporary()
+    try device.core.access { try $0.run("BEGIN") }
+    #expect { try device.write([write("k", 1)]) } throws: {
+      ($0 as? KeepsakeError)?.code == .inputOutput
+    }
+    try device.core.access { try $0.run("ROLLBACK") }
+    #expect(try device.entry(store: "defaults", key: "k") == nil)
+    try device.write([write("k", 1)])
+    #expect(try device.entry(store: "defaults", key: "k") != nil)
+  }
+
+  @Test func aValueThatCannotBeStoredIsRefusedAsAnywhere() throws {
+    let device = try Device.temporary()
+    let deep = (0..<2_000).reduce(StoredValue.integer(1)) { value, _ in .array([value]) }
+    func code(_ writes: [LocalWrite]) -> KeepsakeError.Code? {
+      #expect(throws: KeepsakeError.self) { try device.write(writes) }?.code
+    }
+    let alone = code([write("k", deep)])
+    #expect(alone == .invalidValue)
+    #expect(alone == code([write("k", deep), write("l", 1)]))
+  }
+}
