@@ -40,13 +40,14 @@ package struct EntryTable {
   ///
   /// - Parameter lseq: its local sequence number.
   package func apply(_ entry: Entry, as lseq: Int64) throws {
-    try connection.run(
-      Self.upsertOne,
-      [
-        .text(entry.address.store.string), .text(entry.address.key.string),
-        .integer(entry.content.tag), entry.content.cell,
-        .integer(entry.timestamp.rawValue), .integer(entry.origin.rawValue), .integer(lseq),
-      ])
+    try connection.run(Self.upsertOne) {
+      try $0.bind(entry.address)
+      try $0.bind(entry.content.tag, at: 3)
+      try $0.bind(entry.content.cell, at: 4)
+      try $0.bind(entry.timestamp.rawValue, at: 5)
+      try $0.bind(entry.origin.rawValue, at: 6)
+      try $0.bind(lseq, at: 7)
+    }
   }
 
   /// Writes every row of `incoming` that wins, and empties `incoming`.
@@ -155,6 +156,14 @@ extension EntryTable {
     let count = connection.changes
     replica.lseq += Int64(count)
     return count
+  }
+}
+
+extension Bindings {
+  /// The store as the first argument, and the key as the second.
+  func bind(_ address: Address) throws {
+    try bind(address.store.string, at: 1)
+    try bind(address.key.string, at: 2)
   }
 }
 

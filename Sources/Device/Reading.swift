@@ -9,7 +9,9 @@ extension Connection {
   /// The entry of a key, a tombstone included.
   package func entry(at address: Address) throws -> Entry? {
     var entry: Entry?
-    try run(Self.entryOfKey, [.text(address.store.string), .text(address.key.string)]) { row in
+    try run(Self.entryOfKey) {
+      try $0.bind(address)
+    } row: { row in
       entry = row.entry(address, from: 0)
       return false
     }

@@ -31,10 +31,16 @@ extension Backing {
   }
 
   func encode<Value>(_ value: Value, _ key: SettingKey<Value>) throws -> StoredValue? {
+    try encode(value, key.name, key.codec)
+  }
+
+  func encode<Value>(
+    _ value: Value, _ key: String, _ codec: SettingCodec<Value>
+  ) throws -> StoredValue? {
     do {
-      return try key.codec.encode(value)
+      return try codec.encode(value)
     } catch {
-      throw failure(.write, error, key: key.name)
+      throw failure(.write, error, key: key)
     }
   }
 

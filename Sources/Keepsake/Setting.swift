@@ -172,7 +172,9 @@ public final class Setting<Value: Sendable>: Sendable {
       return try writeMembers(
         value, bound, waiting: limit, replacingUnreadable: replacesUnreadable, writing: writing)
     }
-    try bound.backing.write(value, declaration(bound), waiting: limit)
+    // Not by a `SettingKey`, whose generic metadata Swift would look up at each use.
+    let backing = bound.backing
+    try backing.set(try backing.encode(value, bound.key, codec), bound.key, waiting: limit)
   }
 
   func declaration(_ bound: SettingSlot.Binding) -> SettingKey<Value> {

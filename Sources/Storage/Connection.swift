@@ -37,15 +37,23 @@ package struct Connection {
   ) throws {
     let statement =
       try held?.statement(sql) ?? database.cachedStatement(sql: sql).sqliteStatement
-    try run(statement, arguments, row)
+    try run(
+      statement,
+      { bindings in
+        for (index, cell) in arguments.enumerated() {
+          try bindings.bind(cell, at: Int32(index + 1))
+        }
+      }, row)
   }
 
-  /// The same of one that runs often.
+  /// The same of one that runs often, without an array.
+  ///
+  /// - Parameter bind: binds its arguments.
   package func run(
-    _ statement: FrequentStatement, _ arguments: [Cell] = [],
+    _ statement: FrequentStatement, bind: (Bindings) throws -> Void = { _ in },
     row: (Row) throws -> Bool = { _ in true }
   ) throws {
-    try run(try prepared(statement), arguments, row)
+    try run(try prepared(statement), bind, row)
   }
 
   /// Prepares it, if it is not: what follows then fails for other reasons alone.
@@ -55,16 +63,14 @@ package struct Connection {
   }
 
   private func run(
-    _ statement: OpaquePointer, _ arguments: [Cell], _ row: (Row) throws -> Bool
+    _ statement: OpaquePointer, _ bind: (Bindings) throws -> Void, _ row: (Row) throws -> Bool
   ) throws {
     defer {
       // Their codes would only repeat what `sqlite3_step` reported.
       sqlite3_reset(statement)
-      if !arguments.isEmpty { sqlite3_clear_bindings(statement) }
+      if sqlite3_bind_parameter_count(statement) > 0 { sqlite3_clear_bindings(statement) }
     }
-    for (index, cell) in arguments.enumerated() {
-      try check(bind(cell, to: statement, at: Int32(index + 1)), statement)
-    }
+    try bind(Bindings(statement: statement, connection: self))
     while true {
       switch sqlite3_step(statement) {
       case SQLITE_ROW:
@@ -113,7 +119,7 @@ package struct Connection {
   /// How many rows the last INSERT, UPDATE or DELETE touched.
   package var changes: Int { Int(sqlite3_changes(handle)) }
 
-  private func check(_ code: Int32, _ statement: OpaquePointer) throws {
+  fileprivate func check(_ code: Int32, _ statement: OpaquePointer) throws {
     guard code != SQLITE_OK else { return }
     try check(code, sqlite3_sql(statement).map { String(cString: $0) } ?? "")
   }
@@ -129,27 +135,51 @@ package struct Connection {
 /// Tells SQLite to copy what it is given (SQLITE_TRANSIENT, a macro that Swift cannot import).
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-private func bind(_ cell: Cell, to statement: OpaquePointer, at index: Int32) -> Int32 {
-  switch cell {
-  case .null: return sqlite3_bind_null(statement, index)
-  case .integer(let number): return sqlite3_bind_int64(statement, index, number)
-  case .real(let number): return sqlite3_bind_double(statement, index, number)
-  case .text(var text):
-    return text.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) {
-        // Without an address, which an empty buffer may lack, SQLite would bind NULL.
-        guard let start = $0.baseAddress, !$0.isEmpty else {
-          return sqlite3_bind_text(statement, index, "", 0, copied)
-        }
-        return sqlite3_bind_text64(
-          statement, index, start, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+/// The arguments of a statement that is about to run. They count from 1.
+package struct Bindings {
+  fileprivate let statement: OpaquePointer
+  fileprivate let connection: Connection
+
+  package func bind(_ cell: borrowing Cell, at index: Int32) throws {
+    switch cell {
+    case .null: try check(sqlite3_bind_null(statement, index))
+    case .integer(let number): try bind(number, at: index)
+    case .real(let number): try check(sqlite3_bind_double(statement, index, number))
+    case .text(let text): try bind(text, at: index)
+    case .blob(let bytes):
+      guard !bytes.isEmpty else { return try check(sqlite3_bind_zeroblob(statement, index, 0)) }
+      try check(
+        bytes.withUnsafeBytes {
+          sqlite3_bind_blob64(statement, index, $0.baseAddress, UInt64($0.count), copied)
+        })
+    }
+  }
+
+  package func bind(_ number: Int64, at index: Int32) throws {
+    try check(sqlite3_bind_int64(statement, index, number))
+  }
+
+  package func bind(_ text: String, at index: Int32) throws {
+    let code = text.utf8.withContiguousStorageIfAvailable { bind($0, at: index) }
+    if let code { return try check(code) }
+    // Text that is Foundation's.
+    var text = text
+    try check(text.withUTF8 { bind($0, at: index) })
+  }
+
+  private func bind(_ text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
+    text.withMemoryRebound(to: CChar.self) {
+      // Without an address, which an empty buffer may lack, SQLite would bind NULL.
+      guard let start = $0.baseAddress, !$0.isEmpty else {
+        return sqlite3_bind_text(statement, index, "", 0, copied)
       }
+      return sqlite3_bind_text64(
+        statement, index, start, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
     }
-  case .blob(let bytes):
-    guard !bytes.isEmpty else { return sqlite3_bind_zeroblob(statement, index, 0) }
-    return bytes.withUnsafeBytes {
-      sqlite3_bind_blob64(statement, index, $0.baseAddress, UInt64($0.count), copied)
-    }
+  }
+
+  private func check(_ code: Int32) throws {
+    if code != SQLITE_OK { try connection.check(code, statement) }
   }
 }
 
