@@ -10,6 +10,7 @@ private let ours = "Keepsake"
 private let lock = "lock and dictionary"
 private let locked = "SQLite, C API, behind a lock"
 private let grdb = "GRDB alone"
+private let handOver = "a call that another thread ends"
 
 func manyThreads(_ report: Report) {
   for threads in Scale.threads { report.run(reads("an Int", by: threads) { blackHole($0.count) }) }
@@ -84,8 +85,10 @@ private func sets(by threads: Int, durability: Durability) -> Race {
       try each { try peer.put($0, $1) }
     }
   }
+  race.enter(handOver, { HandOver.shared }) { handOver in try each { _, _ in handOver.call() } }
   race.row(
-    "set, \(word), \(name(threads))", ours, beside: [locked, grdb] + KeyValuePeer.names)
+    "set, \(word), \(name(threads))", ours,
+    beside: [locked, grdb] + KeyValuePeer.names + [handOver])
   return race
 }
 
