@@ -158,6 +158,7 @@ let package = Package(
       name: "process-probe",
       dependencies: [
         "Turns", "Keepsake", "KeepsakeSync", "KeepsakeDevice", "KeepsakeTesting",
+        "KeepsakeThreads",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/ProcessProbe"),

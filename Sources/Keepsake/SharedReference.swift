@@ -110,27 +110,8 @@ struct Reader {
 }
 
 private enum Readers {
-  private static let count = 32
-  /// Of counts: 128 bytes, which processors fetch together.
-  private static let stride = 16
   /// Objects that wait before one who retires another has to wait with them.
   private static let patience = 64
-
-  /// As long as the process: a reader that goes on at its end must find them.
-  // Sendable: it points to atomic values.
-  private struct Counts: @unchecked Sendable {
-    private let first: UnsafeMutablePointer<Atomic<Int>>
-
-    init() {
-      first = .allocate(capacity: count * stride)
-      for index in 0..<count * stride { (first + index).initialize(to: Atomic(0)) }
-    }
-
-    @inline(__always)
-    subscript(index: Int) -> UnsafeMutablePointer<Atomic<Int>> { first + index * stride }
-  }
-
-  private static let counts = Counts()
 
   // Sendable: nobody else uses the object any more, once it is over.
   private struct Waiting: @unchecked Sendable {
@@ -139,21 +120,37 @@ private enum Readers {
     var busy: UInt32 = .max
 
     mutating func isOver() -> Bool {
-      for index in 0..<count where busy & 1 << index != 0 {
-        let readers = counts[index].pointee.load(ordering: .sequentiallyConsistent)
+      for index in 0..<UInt32(keepsake_reader_places) where busy & 1 << index != 0 {
+        let readers = count(index).pointee.load(ordering: .sequentiallyConsistent)
         if readers == 0 { busy &= ~(1 << index) }
       }
       return busy == 0
     }
   }
 
-  private static let waiting = Mutex<[Waiting]>([])
+  /// What waits.
+  // Sendable: it is used with the lock, which is one that a child of fork can take.
+  private final class List: @unchecked Sendable {
+    private var objects: [Waiting] = []
+
+    func withLock<Result>(_ body: (inout [Waiting]) -> Result) -> Result {
+      keepsake_lock_retired()
+      defer { keepsake_unlock_retired() }
+      return body(&objects)
+    }
+  }
+
+  private static let waiting = List()
+
+  /// As long as the process: a reader that goes on at its end must find them.
+  @inline(__always)
+  private static func count(_ place: UInt32) -> UnsafeMutablePointer<Atomic<Int>> {
+    keepsake_reader_count(place).assumingMemoryBound(to: Atomic<Int>.self)
+  }
 
   /// The count of this thread, its own as long as there are not more threads than counts.
   @inline(__always)
-  static var place: UnsafeMutablePointer<Atomic<Int>> {
-    counts[Int(truncatingIfNeeded: keepsake_thread_number()) & (count - 1)]
-  }
+  static var place: UnsafeMutablePointer<Atomic<Int>> { count(keepsake_thread_number()) }
 
   /// Lets an object go when no reader can have it any more: at once, or when others are retired.
   ///

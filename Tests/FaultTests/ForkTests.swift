@@ -33,6 +33,10 @@ import Testing
     try expect("observe", "parent: over")
   }
 
+  @Test func aChildWaitsForNoReaderAndNoWriterOfItsParents() throws {
+    try expect("read", "parent: over")
+  }
+
   @Test func aChildOpensFilesThatItsParentHadNotOpenAndNoOthers() throws {
     try expect(
       "open", "open: inherited", "open to read: inherited", "open: inherited",

@@ -15,7 +15,7 @@ struct ForkCommand: ParsableCommand {
     shouldDisplay: false)
 
   enum Case: String, CaseIterable, ExpressibleByArgument {
-    case use, observe, open, release, log, transaction, merge, end
+    case use, observe, read, open, release, log, transaction, merge, end
   }
 
   @Argument var what: Case
@@ -25,6 +25,7 @@ struct ForkCommand: ParsableCommand {
     switch what {
     case .use: try use()
     case .observe: try observe()
+    case .read: try read()
     case .open: try open()
     case .release: try release()
     case .log: try log()
@@ -50,9 +51,11 @@ func inChild(_ body: () throws -> Void) throws {
   exit(0)
 }
 
-func wait(for id: Int32) {
+/// - Parameter usual: the status that is no news.
+func wait(for id: Int32, unless usual: Int32? = nil) {
   var status: Int32 = 0
   waitpid(id, &status, 0)
+  guard status != usual else { return }
   say("child: \(status == 0 ? "ended" : "status \(status)")")
 }
 

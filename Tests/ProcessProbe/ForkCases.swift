@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import Keepsake
 import KeepsakeSync
+import KeepsakeThreads
 import Synchronization
 import Turns
 
@@ -65,9 +66,7 @@ extension ForkCommand {
       for _ in 0..<100 {
         let id = turns_fork()
         guard id == 0 else {
-          var status: Int32 = 0
-          waitpid(id, &status, 0)
-          if status != 0 { say("child: status \(status)") }
+          wait(for: id, unless: 0)
           continue
         }
         // What waits for a lock for ever ends by SIGALRM.
@@ -78,6 +77,45 @@ extension ForkCommand {
       isOver.set()
       ended.wait()
     }
+  }
+
+  /// Children use stores of their own that were made while other threads of their parent read, and
+  /// let go what is read no more: what these were doing, nobody ends in them. No thread uses SQLite
+  /// then, whose own locks stay taken in a child.
+  func read() throws {
+    let settings = try SharedSettings(on: device("a"))
+    settings.count = 1
+    let (isOver, ended) = (Flag(), DispatchSemaphore(value: 0))
+    let letGo: @Sendable () -> Void = {
+      keepsake_lock_retired()
+      keepsake_unlock_retired()
+    }
+    let bodies: [@Sendable () -> Void] =
+      [letGo] + Array(repeating: { _ = settings.count }, count: 3)
+    for body in bodies {
+      Thread.detachNewThread {
+        while !isOver.isSet { body() }
+        ended.signal()
+      }
+    }
+    for number in 0..<10 {
+      let id = turns_fork()
+      guard id == 0 else {
+        wait(for: id, unless: 0)
+        continue
+      }
+      // What waits for a reader for ever ends by SIGALRM.
+      alarm(20)
+      let own = try SharedSettings(on: device("own \(number)"))
+      for count in 1...100 {
+        own.count = count
+        try demand(own.count == count, "it reads \(own.count) after \(count)")
+      }
+      _exit(0)
+    }
+    isOver.set()
+    for _ in bodies { ended.wait() }
+    say("parent: over")
   }
 
   /// The child opens its parent's file anew, with and without its parent's device, and one of its
