@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several processes at once, in an order that a seed decides. More: `fault-probe schedule --help`.
+// Several processes and threads at once, in an order that a seed decides. More:
+// `fault-probe schedule --help`.
 
 import KeepsakeDevice
 import TestSupport
@@ -8,7 +9,7 @@ import Testing
 
 @Suite struct ScheduleTests {
   private static let ours = [
-    "checkpoint", "merge-merge", "merge-compact", "merge-writers", "migration-open",
+    "checkpoint", "merge-merge", "merge-compact", "merge-writers", "migration-open", "threads",
   ]
 
   private func play(_ words: String...) throws -> Ending {

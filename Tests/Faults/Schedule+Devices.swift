@@ -27,7 +27,7 @@ extension Device {
 
 extension ScheduledScenario {
   package static let all = [
-    sqlite, checkpoint, unguarded, mergeMerge, mergeCompact, mergeWriters, migrationOpen,
+    sqlite, checkpoint, unguarded, mergeMerge, mergeCompact, mergeWriters, migrationOpen, threads,
   ]
 
   private static let keys = 4

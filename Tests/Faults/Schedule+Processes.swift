@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import Turns
 
 /// What a new process does, and where it complains.
@@ -24,7 +25,39 @@ private final class Work {
   }
 }
 
+/// What the threads of a process do, and what the first that fails complains of.
+private final class Parts {
+  private let body: (Int) throws -> Void
+  private let failure = Mutex<(any Error)?>(nil)
+
+  init(_ body: @escaping (Int) throws -> Void) { self.body = body }
+
+  func run(_ number: Int) {
+    do {
+      try body(number)
+    } catch {
+      failure.withLock { $0 = $0 ?? error }
+    }
+  }
+
+  func get() throws { if let failure = failure.withLock({ $0 }) { throw failure } }
+}
+
 extension Schedules {
+  /// Runs the actors of a process, each on a thread of its own.
+  static func onThreads(_ numbers: Range<Int>, _ body: (Int) throws -> Void) throws {
+    try withoutActuallyEscaping(body) { body in
+      let parts = Parts(body)
+      let hasThreads = turns_on_threads(
+        Int32(numbers.lowerBound), Int32(numbers.count),
+        { Unmanaged<Parts>.fromOpaque($0!).takeUnretainedValue().run(Int($1)) },
+        Unmanaged.passUnretained(parts).toOpaque())
+      // Those that were made wait for ever: the process ends.
+      guard hasThreads else { throw ScheduleFailure("no thread can be made") }
+      try parts.get()
+    }
+  }
+
   struct Child {
     let id: Int32
     /// What it complains of; ends with it.

@@ -4,7 +4,7 @@ import FileSystemShim
 import Foundation
 import Turns
 
-/// What several processes do at once, and what has to be true afterwards.
+/// What several processes, and threads of one, do at once, and what has to be true afterwards.
 package struct ScheduledScenario: Sendable {
   package let name: String
   package let summary: String
@@ -12,7 +12,9 @@ package struct ScheduledScenario: Sendable {
   let steps: Int
   /// Makes the files, once, in a folder.
   let prepare: @Sendable (String) throws -> Void
-  /// Each in a process of its own, on copies of the files.
+  /// How many of the first actors are threads of one process.
+  var threads = 1
+  /// Each other one in a process of its own; on copies of the files.
   ///
   /// - Parameter acknowledge: tells how many of the actor's writes have been acknowledged.
   let actors: [@Sendable (_ acknowledge: (Int) -> Void, _ folder: String) throws -> Void]
@@ -24,8 +26,14 @@ package struct ScheduledScenario: Sendable {
 
 /// By an actor: lets others go on until one of them has had so many writes acknowledged.
 func waitForActor(_ actor: Int, toAcknowledge count: Int) {
-  while turns_acknowledged(nil, Int32(actor)) < count { turns_yield(Int32(turns_wait), false) }
+  while acknowledged(by: actor) < count { letOthersGoOn() }
 }
+
+/// By an actor: how many writes of another one have been acknowledged.
+func acknowledged(by actor: Int) -> Int { Int(turns_acknowledged(nil, Int32(actor))) }
+
+/// By an actor that waits for another.
+func letOthersGoOn() { turns_yield(Int32(turns_wait), false) }
 
 /// Gives the turn away at each call that other processes could notice.
 private final class TurnTaker: FileSystemWatcher {
@@ -91,17 +99,22 @@ package final class Schedules {
       try FileManager.default.copyItem(
         atPath: "\(folder)/template/\(file)", toPath: "\(place)/\(file)")
     }
-    turns_prepare(turns, Int32(scenario.actors.count), seed, Int32(scenario.steps))
-    let actors = try scenario.actors.enumerated().map { number, body in
-      try Self.process {
-        FileSystemCalls.watch(TurnTaker())
-        turns_join(turns, Int32(number))
-        defer { turns_leave() }
-        try body({ turns_acknowledge(Int32($0)) }, place)
+    let actors = scenario.actors
+    turns_prepare(turns, Int32(actors.count), seed, Int32(scenario.steps))
+    let first = 0..<scenario.threads
+    let processes = try ([first] + actors.indices.dropFirst(scenario.threads).map { $0..<$0 + 1 })
+      .map { numbers in
+        try Self.process {
+          FileSystemCalls.watch(TurnTaker())
+          try Self.onThreads(numbers) { number in
+            turns_join(turns, Int32(number))
+            defer { turns_leave() }
+            try actors[number]({ turns_acknowledge(Int32($0)) }, place)
+          }
+        }
       }
-    }
     turns_begin(turns)
-    try Self.wait(for: actors)
+    try Self.wait(for: processes)
     let acknowledged = actors.indices.map { Int(turns_acknowledged(turns, Int32($0))) }
     try Self.wait(for: [Self.process { try scenario.check(place, acknowledged) }])
     return Course(trace: turns_trace(turns), steps: Int(turns_steps(turns)))

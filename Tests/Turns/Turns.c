@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Only the process that has the turn changes what is shared, so there is no lock: the semaphore by
+// Only the actor that has the turn changes what is shared, so there is no lock: the semaphore by
 // which it gives the turn to the next one orders everything.
 
 #define _GNU_SOURCE
 #include "Turns.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -36,8 +37,8 @@ struct turns {
   uint64_t trace;
 };
 
-static turns *mine;
-static int me;
+static __thread turns *mine;
+static __thread int me;
 static __thread bool takes_turns;
 
 /// SplitMix64.
@@ -96,6 +97,29 @@ void turns_on_new_thread(void (*body)(void *), void *context) {
   struct call call = {body, context};
   pthread_t thread;
   if (pthread_create(&thread, NULL, make_call, &call) == 0) pthread_join(thread, NULL);
+}
+
+struct part {
+  void (*body)(void *, int);
+  void *context;
+  int actor;
+  pthread_t thread;
+};
+
+static void *play_part(void *pointer) {
+  struct part *part = pointer;
+  part->body(part->context, part->actor);
+  return NULL;
+}
+
+bool turns_on_threads(int first, int count, void (*body)(void *, int), void *context) {
+  struct part parts[turns_most_actors];
+  for (int i = 0; i < count; i++) {
+    parts[i] = (struct part){body, context, first + i};
+    if (pthread_create(&parts[i].thread, NULL, play_part, &parts[i]) != 0) return false;
+  }
+  for (int i = 0; i < count; i++) pthread_join(parts[i].thread, NULL);
+  return true;
 }
 
 static bool changes_here(const turns *turns, bool is_rare) {
@@ -183,4 +207,66 @@ int usleep(useconds_t microseconds) {
   }
   struct timespec time = {microseconds / 1000000, (long)(microseconds % 1000000) * 1000};
   return nanosleep(&time, NULL);
+}
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+// Its own functions in place of these are not called.
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define ACQUIRE(SEMAPHORE) __tsan_acquire(SEMAPHORE)
+#define RELEASE(SEMAPHORE) __tsan_release(SEMAPHORE)
+#endif
+#endif
+#ifndef ACQUIRE
+#define ACQUIRE(SEMAPHORE) (void)(SEMAPHORE)
+#define RELEASE(SEMAPHORE) (void)(SEMAPHORE)
+#endif
+
+/// libdispatch's DISPATCH_TIME_NOW and DISPATCH_TIME_FOREVER.
+static const uint64_t now = 0, forever = UINT64_MAX;
+
+/// The last semaphores for which actors have waited: libdispatch has some for its own threads, to
+/// which it signals or not as these happen to be there.
+static void *semaphores[64];
+static unsigned semaphore_count;
+
+static bool is_of_actors(void *semaphore) {
+  for (int i = 0; i < 64; i++) {
+    if (semaphores[i] == semaphore) return true;
+  }
+  return false;
+}
+
+/// In place of libdispatch's, as above: a thread that waits for another of its process lets all go
+/// on. One that waits for a limited time does so, with the turn.
+intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t timeout) {
+  intptr_t (*real)(void *, uint64_t) = dlsym(RTLD_NEXT, "dispatch_semaphore_wait");
+  if (takes_turns && !is_of_actors(semaphore)) semaphores[semaphore_count++ % 64] = semaphore;
+  bool spins = takes_turns && timeout == forever;
+  intptr_t result;
+  while ((result = real(semaphore, spins ? now : timeout)) != 0 && spins) {
+    turns_yield(turns_wait, false);
+  }
+  if (result == 0) ACQUIRE(semaphore);
+  return result;
+}
+
+/// In place of libdispatch's: whoever was woken may go on at once.
+intptr_t dispatch_semaphore_signal(void *semaphore) {
+  intptr_t (*real)(void *) = dlsym(RTLD_NEXT, "dispatch_semaphore_signal");
+  RELEASE(semaphore);
+  // It may be gone when it was signalled.
+  bool yields = takes_turns && is_of_actors(semaphore);
+  intptr_t result = real(semaphore);
+  if (yields) turns_yield(turns_wake, true);
+  return result;
+}
+
+/// In place of the system's, as above.
+int sched_yield(void) {
+  int (*real)(void) = dlsym(RTLD_NEXT, "sched_yield");
+  if (!takes_turns) return real();
+  turns_yield(turns_wait, false);
+  return 0;
 }

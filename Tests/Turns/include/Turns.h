@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets one of several processes go on at a time, and decides by a seed which: at each call of
-// SQLite's that others could notice, and wherever one would sleep. What a schedule does depends on
-// its seed alone, so that it can be played again.
+// Lets one of several actors go on at a time, processes or threads of one, and decides by a seed
+// which: at each call of SQLite's that others could notice, wherever one would sleep or wait for a
+// thread, and where it wakes one. What a schedule does depends on its seed alone, so that it can be
+// played again.
+//
+// A thread that waits in another way than by a semaphore of libdispatch keeps the turn, and stops
+// all: so no actor may have a lock while it makes such a call.
 #pragma once
 
 #include <stdbool.h>
@@ -11,11 +15,12 @@
 /// In memory that processes share.
 typedef struct turns turns;
 
-/// How many processes may take turns.
-enum { turns_most_actors = 8 };
+/// How many actors may take turns.
+enum { turns_most_actors = 10 };
 
-/// What a process did at a step of which others take notice: a call, or a wait in place of a sleep.
-enum { turns_wait = 255 };
+/// What an actor did at a step of which others take notice: a call, or a wait in place of a sleep
+/// or for another thread, which it may also wake.
+enum { turns_wake = 254, turns_wait = 255 };
 
 /// - Returns: NULL where the system has no such memory.
 turns *turns_map(void);
@@ -38,7 +43,13 @@ int turns_fork(void);
 /// are on, and the one that forked has its parent's there, so that it would wait for itself.
 void turns_on_new_thread(void (*body)(void *), void *context);
 
-/// In a new process: waits for its first turn. Its other threads take no turns.
+/// Runs a function on as many new threads of this process, each with the number of its actor, and
+/// waits for their end.
+///
+/// - Returns: false when the system makes no such threads.
+bool turns_on_threads(int first, int count, void (*body)(void *, int), void *context);
+
+/// On a thread of a new process: waits for its first turn. Threads without that take no turns.
 void turns_join(turns *turns, int actor);
 
 /// In the parent: gives the first turn.
