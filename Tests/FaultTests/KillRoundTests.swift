@@ -7,7 +7,7 @@ import Testing
 @Suite struct KillRoundTests {
   @Test(arguments: Seeds.list(6))
   func whatWasAcknowledgedOutlivesAKillInTheMiddleOfAnyWork(seed: UInt64) throws {
-    let words = ["kills", "--seed", "\(seed)", "--rounds", "20"]
+    let words = ["kills", "--seed", "\(seed)", "--rounds", "24"]
     let ending = try Command.run(Command.built("process-probe").get(), words)
     // It also fails when too few kills were inside.
     #expect(ending.code == 0 && ending.stdout.contains("killed inside"), "\(ending)")

@@ -45,7 +45,7 @@ struct Killer {
     }.map(\.key.work.rawValue).sorted()
   }
 
-  /// One round; of a writer a second one for `UserDefaults`, by turns with and without a call of
+  /// One round; of one writer a second one for `UserDefaults`, by turns with and without a call of
   /// `synchronize()`.
   ///
   /// - Throws: `Complaint` when Keepsake has not kept what it promises.
@@ -53,7 +53,7 @@ struct Killer {
     let round = try template.newRound()
     let end = try kill(Row(work: work, keeper: .keepsake), seed, round)
     try Verdict(work: work, seed: seed, template: template, round: round).check(end)
-    guard work.isWriting else { return }
+    guard work.isOneWriter else { return }
     peerRounds += 1
     let keeper = peerRounds.isMultiple(of: 2) ? Keeper.synchronized : .userDefaults
     try playPeer(Row(work: work, keeper: keeper), seed)

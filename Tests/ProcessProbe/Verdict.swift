@@ -21,6 +21,7 @@ struct Verdict {
     let b = try round.examine("b")
     switch work {
     case .sets, .transactions, .typed: try checkSteps(end)
+    case .threads: try checkThreads(a, end)
     case .merge: try checkMerge(["a": a, "b": b])
     case .compaction: try checkCompaction(a)
     case .clone: try checkClone(a)
@@ -44,6 +45,35 @@ struct Verdict {
       wanted.apply(changes)
     }
     try demand(try settings.contents(of: Steps.keys(work)) == wanted, "the steps fail again")
+  }
+
+  /// Each thread's steps are there in its own order; the one that it was not told of perhaps.
+  private func checkThreads(_ state: Round.State, _ end: Victim.End) throws {
+    for (thread, told) in end.byThread.enumerated() {
+      let found = contents(of: thread, in: state)
+      try demand(
+        (told...told + 1).contains { found == ThreadSteps.contents(of: thread, after: $0) },
+        "thread \(thread) was told of \(told) steps, and left \(found)")
+    }
+    try WorkCommand.setAtOnce(SharedSettings(on: round.open("a"))) { _ in }
+    let again = try round.examine("a")
+    for thread in 0..<ThreadSteps.threads {
+      try demand(
+        contents(of: thread, in: again)
+          == ThreadSteps.contents(of: thread, after: ThreadSteps.count), "the steps fail again")
+    }
+  }
+
+  private func contents(of thread: Int, in state: Round.State) -> Contents {
+    var contents = Contents()
+    for number in 0...1 {
+      let key = ThreadSteps.key(thread, number)
+      guard case .some(.some(let cell)) = state[Address(store: StoreName.cloud, key: key)] else {
+        continue
+      }
+      contents[key] = cell.value.map { "\($0)" }
+    }
+    return contents
   }
 
   private func checkMerge(_ states: [String: Round.State]) throws {

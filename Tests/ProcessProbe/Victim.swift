@@ -13,6 +13,8 @@ struct Victim {
   /// How it ended.
   struct End {
     var acknowledged = 0
+    /// The same by thread, where it has several.
+    var byThread: [Int] = []
     /// Whether it was killed before its work was done.
     var isInside = false
     /// From the beginning of its work to the end of the process.
@@ -50,8 +52,8 @@ struct Victim {
     let isWell = isKilled ? process.terminationStatus == SIGKILL : process.terminationStatus == 0
     try demand(isWell, "\(arguments) ends by \(process.terminationStatus): \(text)")
     return End(
-      acknowledged: watch.acknowledged, isInside: isKilled && !watch.hasEnded,
-      duration: watch.duration)
+      acknowledged: watch.acknowledged, byThread: watch.byThread,
+      isInside: isKilled && !watch.hasEnded, duration: watch.duration)
   }
 }
 
@@ -63,6 +65,7 @@ private struct Watch {
   private var start = ContinuousClock.now
   private var death: ContinuousClock.Instant?
   private(set) var acknowledged = 0
+  private(set) var byThread = Array(repeating: 0, count: ThreadSteps.threads)
   private(set) var hasEnded = false
   private(set) var duration = Duration.zero
 
@@ -100,7 +103,10 @@ private struct Watch {
       case .begin: begin()
       case .acknowledgement: acknowledged += 1
       case .end: hasEnded = true
-      case nil: break
+      case nil:
+        guard byThread.indices.contains(Int(byte)) else { break }
+        byThread[Int(byte)] += 1
+        acknowledged += 1
       }
     }
     return true

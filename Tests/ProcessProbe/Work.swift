@@ -6,11 +6,31 @@ import KeepsakeTesting
 
 /// What is killed.
 enum Work: String, CaseIterable, ExpressibleByArgument {
-  case sets, transactions, typed, merge, compaction, clone
+  case sets, transactions, typed, threads, merge, compaction, clone
   case importing = "import"
 
   /// Whether it reports each of its steps when it has returned.
-  var isWriting: Bool { [.sets, .transactions, .typed].contains(self) }
+  var isWriting: Bool { isOneWriter || self == .threads }
+  /// Whether its steps have one order.
+  var isOneWriter: Bool { [.sets, .transactions, .typed].contains(self) }
+}
+
+/// What each of several threads sets at once, so that their sets share commits: two keys of its
+/// own by turns, to one number after the other.
+enum ThreadSteps {
+  static let threads = 8
+  static let count = 100
+
+  static func key(_ thread: Int, _ number: Int) -> String { "thread \(thread) \(number % 2)" }
+
+  /// What a thread has left after so many steps.
+  static func contents(of thread: Int, after count: Int) -> Contents {
+    var contents = Contents()
+    for number in 1..<count + 1 {
+      contents[key(thread, number)] = "\(StoredValue.integer(Int64(number)))"
+    }
+    return contents
+  }
 }
 
 /// Who does it.
