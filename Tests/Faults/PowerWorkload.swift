@@ -5,6 +5,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
+import Synchronization
 
 /// What two devices do while everything is recorded. The same seed does the same.
 final class PowerWorkload {
@@ -73,7 +74,8 @@ final class PowerWorkload {
       Int.random(in: 0..<4, using: &generator) == 0
       ? .powerSafe : .crashSafe
     switch Int.random(in: 0..<100, using: &generator) {
-    case 0..<40: try write(place, count: 1, durability)
+    case 0..<32: try write(place, count: 1, durability)
+    case 32..<40: try writeAtOnce(place)
     case 40..<55: try write(place, count: Int.random(in: 2...30, using: &generator), durability)
     case 55..<60: try writeSafePart(place)
     case 60..<66: try seed(place)
@@ -116,6 +118,32 @@ final class PowerWorkload {
     let (number, shared) = begin(place)
     try devices[place].write(shared + marks(place, number, count: count), durability: durability)
     end(place, number, isSafe: durability == .powerSafe)
+  }
+
+  /// Threads that share commits, in the order in which they come. Each commit is as durable as the
+  /// set that leads it, and ends before one that asks for more.
+  private func writeAtOnce(_ place: Int) throws {
+    let durabilities: [Durability] = (0..<Int.random(in: 2...6, using: &generator)).map { _ in
+      Int.random(in: 0..<3, using: &generator) == 0 ? .powerSafe : .crashSafe
+    }
+    let (device, first, recorder) = (devices[place], ledgers[place].steps.count, recorder)
+    let ends = Mutex([Int](repeating: .max, count: durabilities.count))
+    let results = try device.together(
+      durabilities.enumerated().map { number, durability in
+        ledgers[place].steps.append(Ledger.Step(begin: recorder.count))
+        let write = marks(place, first + number, count: 1)
+        return {
+          try device.write(write, durability: durability)
+          ends.withLock { $0[number] = recorder.count }
+        }
+      })
+    for result in results { try result.get() }
+    var leader = Durability.crashSafe
+    for (number, (durability, end)) in zip(durabilities, ends.withLock { $0 }).enumerated() {
+      if number == 0 || durability > leader { leader = durability }
+      ledgers[place].steps[first + number].end = end
+      if leader == .powerSafe { ledgers[place].steps[first + number].safe = end }
+    }
   }
 
   /// A part asks for more than the whole.

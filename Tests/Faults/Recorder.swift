@@ -10,7 +10,7 @@ import Synchronization
 
 /// Records what SQLite, and this process itself, do to the files in a folder.
 ///
-/// By one thread: what two do at once has no order.
+/// By one thread at a time: what two do at once has no order.
 final class Recorder: FileSystemWatcher {
   fileprivate struct State {
     var recording = Recording()

@@ -12,6 +12,9 @@ package final class Workspace {
   let clock = ManualClock()
   /// Keys whose writes have returned.
   var acknowledged: Set<String> = []
+  /// Of keys that several writes set: the last value whose write has returned, and then those whose
+  /// writes have failed since.
+  var told: [String: [StoredValue?]] = [:]
   /// Whether what was told as failed may be done: a commit that is in the log is found there when
   /// the file is opened again, and a file that has its name keeps it.
   var mayBeDone = false
