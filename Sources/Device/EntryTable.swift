@@ -30,6 +30,11 @@ package struct EntryTable {
 
   private static let upsertOne = FrequentStatement(
     upsert("VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"))
+  private static let insertOne = FrequentStatement(
+    """
+    INSERT INTO entry (store, key, tag, value, hlc, origin, lseq)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (store, key) DO NOTHING
+    """)
   private static let upsertIncoming = upsert(
     """
     SELECT store, key, tag, value, hlc, origin, ?1 + seq FROM incoming AS i
@@ -40,14 +45,16 @@ package struct EntryTable {
   ///
   /// - Parameter lseq: its local sequence number.
   package func apply(_ entry: Entry, as lseq: Int64) throws {
-    try connection.run(Self.upsertOne) {
-      try $0.bind(entry.address)
-      try $0.bind(entry.content.tag, at: 3)
-      try $0.bind(entry.content.cell, at: 4)
-      try $0.bind(entry.timestamp.rawValue, at: 5)
-      try $0.bind(entry.origin.rawValue, at: 6)
-      try $0.bind(lseq, at: 7)
-    }
+    try connection.run(Self.upsertOne) { try $0.bind(entry, as: lseq) }
+  }
+
+  /// Writes one entry, if its key has none.
+  ///
+  /// - Parameter lseq: its local sequence number.
+  /// - Returns: whether it was written.
+  func insert(_ entry: Entry, as lseq: Int64) throws -> Bool {
+    try connection.run(Self.insertOne) { try $0.bind(entry, as: lseq) }
+    return connection.changes == 1
   }
 
   /// Writes every row of `incoming` that wins, and empties `incoming`.
@@ -107,6 +114,18 @@ package struct EntryTable {
   package func reissue(_ source: String, after base: Int64) throws -> Int {
     try connection.run("UPDATE main.entry SET lseq = ?1 + i.seq \(source)", [.integer(base)])
     return connection.changes
+  }
+}
+
+extension Bindings {
+  /// The columns in their order.
+  fileprivate func bind(_ entry: Entry, as lseq: Int64) throws {
+    try bind(entry.address)
+    try bind(entry.content.tag, at: 3)
+    try bind(entry.content.cell, at: 4)
+    try bind(entry.timestamp.rawValue, at: 5)
+    try bind(entry.origin.rawValue, at: 6)
+    try bind(lseq, at: 7)
   }
 }
 

@@ -30,6 +30,9 @@ final class WriteSession: @unchecked Sendable {
   private var hasRewound = false
   /// The last local sequence number given, when it is finished.
   private var transaction: Int64 = 0
+  /// Whether the last write was of a key that had no entry: then the next one is taken for another,
+  /// and looked up only if it is not.
+  private var isFilling = false
   /// What the connection is set to.
   var durability = Durability.crashSafe
   /// The other file that this connection reads.
@@ -50,7 +53,7 @@ final class WriteSession: @unchecked Sendable {
     (changes, steps, replica, needsBarrier) = ([], [], nil, false)
     self.keepsSteps = keepsSteps
     ending = nil
-    (isComplete, hasRewound) = (true, false)
+    (isComplete, hasRewound, isFilling) = (true, false, false)
   }
 
   /// When the file is locked.
@@ -113,16 +116,42 @@ final class WriteSession: @unchecked Sendable {
     try check(write.address, connection)
     let content = try write.content()
     try EntrySize.check(write.address, content, connection.path)
+    func next(replacing old: HybridTimestamp?) throws -> Stamped {
+      try stamped(
+        write.address, content, replacing: old, at: write.wallClock ?? time(), connection)
+    }
+    if isFilling, write.limits == nil, !content.isTombstone {
+      let next = try next(replacing: nil)
+      isFilling = try connection.entries.insert(next.entry, as: next.replica.lseq)
+      if isFilling { return note(next, replacing: .tombstone) }
+    }
     let old = try connection.entry(at: write.address)
     let before = old?.content ?? .tombstone
     try write.limits?.check(connection, write.address, content, replacing: before)
     let isSynced = StoreName.isSynced(write.address.store.string)
     guard isSynced || before != content else { return }
+    let next = try next(replacing: old?.timestamp)
+    if content.isTombstone, !isSynced {
+      try connection.entries.delete(write.address)
+      // The newest row may be gone, and with it what it said of the counters.
+      try next.replica.save(connection)
+    } else {
+      try connection.entries.apply(next.entry, as: next.replica.lseq)
+    }
+    isFilling = old == nil
+    note(next, replacing: before)
+  }
+
+  /// An entry with the next timestamp and number, and what the device's counters are with it.
+  private typealias Stamped = (entry: Entry, replica: ReplicaState)
+
+  private func stamped(
+    _ address: Address, _ content: TaggedCell, replacing old: HybridTimestamp?, at now: Int64,
+    _ connection: Connection
+  ) throws -> Stamped {
     var replica = try self.replica ?? ReplicaState(writing: connection)
-    let now = write.wallClock ?? time()
     guard
-      let timestamp = HybridTimestamp.next(
-        after: replica.last, replacing: old?.timestamp, wallClock: now)
+      let timestamp = HybridTimestamp.next(after: replica.last, replacing: old, wallClock: now)
     else {
       throw KeepsakeError(
         .corrupt, path: connection.path, "its clock is at the end of time",
@@ -131,16 +160,15 @@ final class WriteSession: @unchecked Sendable {
     replica.last = timestamp
     replica.lseq += 1
     try Schema.refuseExhausted(replica.lseq, connection.path)
-    let entry = Entry(write.address, content, timestamp: timestamp, origin: replica.id)
-    if content.isTombstone, !isSynced {
-      try connection.entries.delete(write.address)
-      // The newest row may be gone, and with it what it said of the counters.
-      try replica.save(connection)
-    } else {
-      try connection.entries.apply(entry, as: replica.lseq)
+    return (Entry(address, content, timestamp: timestamp, origin: replica.id), replica)
+  }
+
+  /// Notes what was written.
+  private func note(_ next: Stamped, replacing before: TaggedCell) {
+    replica = next.replica
+    if before != next.entry.content {
+      changes.append(SettingChange(next.entry, replacing: before))
     }
-    self.replica = replica
-    if before != content { changes.append(SettingChange(entry, replacing: before)) }
   }
 
   /// Before the commit.
