@@ -144,8 +144,10 @@ extension Draft {
   package static func isDraft(_ name: String, of file: String) -> Bool {
     let own = file.split(separator: "/").last ?? ""
     guard name.utf8.starts(with: own.utf8) else { return false }
-    return name.dropFirst(own.count)
-      .wholeMatch(of: /(\.backup-\d{4}-\d\d-\d\d)?\.new-[0-9a-f]{16}/) != nil
+    let rest = name.dropFirst(own.count)
+    // Not for the file itself and its log: each use compiles the pattern.
+    guard rest.first == "." else { return false }
+    return rest.wholeMatch(of: /(\.backup-\d{4}-\d\d-\d\d)?\.new-[0-9a-f]{16}/) != nil
   }
 
   /// Whether a draft in this folder has got its name, but not lost the other: then the folder still
