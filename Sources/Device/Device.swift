@@ -107,16 +107,22 @@ public final class Device: Sendable {
 
   /// Reads every page and every size, and remembers that they were in order.
   ///
-  /// - Parameter remembers: whether it counts that they were before (`CheckRecord`).
-  package func checkWhole(remembers: Bool) throws(KeepsakeError) {
+  /// - Parameters:
+  ///   - remembers: whether it counts that they were before (`CheckRecord`).
+  ///   - measure: calls `Connection.checkSizes`.
+  /// - Returns: what `measure` does; nil when it did not have to be called.
+  package func checkWhole<Measurement>(
+    remembers: Bool, _ measure: (Connection) throws -> Measurement
+  ) throws(KeepsakeError) -> Measurement? {
     let now = clock.milliseconds
-    if remembers, try CheckRecord.holds(for: core.location, at: now) { return }
+    if remembers, try CheckRecord.holds(for: core.location, at: now) { return nil }
     let record = isReadOnly ? nil : try CheckRecord(of: core.location, at: now)
     // What was read before may have been damaged since.
     try core.access { try $0.run("PRAGMA shrink_memory") }
     try checkIntegrity()
-    try checkSizes()
+    let measurement = try core.access(measure)
     record?.save(for: core.location)
+    return measurement
   }
 
   /// The file's path; `(memory)` for a device in memory.

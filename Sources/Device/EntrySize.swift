@@ -83,5 +83,9 @@ extension Connection {
   private static var all: String { "FROM entry AS e ORDER BY e.store, e.key" }
 
   /// Throws for the first entry that no other device would take.
-  package func checkSizes() throws { try measure(Self.all, in: path) { _, _ in } }
+  ///
+  /// - Parameter body: called as by `measure`, in the order of stores and keys.
+  package func checkSizes(
+    _ body: (_ row: Row, _ bytes: Int) throws -> Void = { _, _ in }
+  ) throws { try measure(Self.all, in: path, body) }
 }

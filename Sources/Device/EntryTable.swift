@@ -72,18 +72,25 @@ package struct EntryTable {
   ///
   /// - Parameters:
   ///   - source: as for `Incoming.fill`, with the local sequence numbers of the other file.
+  ///   - newest: the latest timestamp that any of them may have.
   ///   - base: the last number given in this file; theirs are added to it.
-  /// - Returns: how many.
+  /// - Returns: how many; nil when one is later than `newest`, and none was inserted.
   package func insert(
-    from source: String, _ arguments: [Cell], after base: Int64
-  ) throws -> Int {
-    try connection.run(
-      """
-      INSERT INTO main.entry (store, key, tag, value, hlc, origin, lseq)
-      SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin,
-        ?\(arguments.count + 1) + e.lseq
-      \(source)
-      """, arguments + [.integer(base)])
+    from source: String, _ arguments: [Cell], upTo newest: HybridTimestamp, after base: Int64
+  ) throws -> Int? {
+    let next = arguments.count + 1
+    do {
+      // What is too late becomes NULL, which no row may have.
+      try connection.run(
+        """
+        INSERT INTO main.entry (store, key, tag, value, hlc, origin, lseq)
+        SELECT e.store, e.key, e.tag, e.value, CASE WHEN e.hlc <= ?\(next) THEN e.hlc END,
+          e.origin, ?\(next + 1) + e.lseq
+        \(source)
+        """, arguments + [.integer(newest.rawValue), .integer(base)])
+    } catch where KeepsakeError.isMissingValue(error) {
+      return nil
+    }
     return connection.changes
   }
 

@@ -6,6 +6,7 @@
 //
 // Threading: a `Connection` is valid only inside the closure that received it.
 
+import Foundation
 import GRDB
 import GRDBSQLite
 package import KeepsakeValues
@@ -215,6 +216,15 @@ package struct Row {
     guard let start = sqlite3_column_text(statement, column) else { return "" }
     let count = Int(sqlite3_column_bytes(statement, column))
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  /// Whether a blob or text has these bytes.
+  package func has(_ bytes: Data, in column: Int32) -> Bool {
+    guard let start = sqlite3_column_blob(statement, column) else { return bytes.isEmpty }
+    guard Int(sqlite3_column_bytes(statement, column)) == bytes.count else { return false }
+    return bytes.withUnsafeBytes { own in
+      own.baseAddress.map { memcmp($0, start, own.count) == 0 } ?? true
+    }
   }
 
   /// The bytes of a blob, or of text as they are, which may be no UTF-8.

@@ -149,4 +149,9 @@ extension KeepsakeError {
   package static func isRowTooLarge(_ error: any Error) -> Bool {
     (error as? DatabaseError)?.resultCode.primaryResultCode == .SQLITE_TOOBIG
   }
+
+  /// Whether a row was to be written without a value that it must have.
+  package static func isMissingValue(_ error: any Error) -> Bool {
+    (error as? DatabaseError)?.extendedResultCode == .SQLITE_CONSTRAINT_NOTNULL
+  }
 }

@@ -11,6 +11,8 @@ struct Exchange {
   let left: Int
   let right: Int
   let stores: [ByteText]
+  /// What was found when files were checked, by place.
+  var measurements: [Int: Measurement] = [:]
   /// Local sequence numbers under which each side wrote what came from the other, by place.
   private var written: [Int: EchoRange] = [:]
   /// Places that have still to read what the other wrote: an echo of their own, or an answer to it.
@@ -155,7 +157,8 @@ struct Exchange {
       sender: sender, direction: (other(place), place), senderID: try sender.replica(),
       stores: stores,
       cursors: memory.map { trusted && !readingInFull.contains(place) ? $0.cursor : 0 },
-      offer: offer, echo: written[other(place)] ?? EchoRange(), now: receiver.now,
+      measurement: measurements[other(place)], offer: offer,
+      echo: written[other(place)] ?? EchoRange(), now: receiver.now,
       options: options, reason: newcomers.contains(place) ? .firstMerge : .merge,
       needsReader: needsReader)
     defer {

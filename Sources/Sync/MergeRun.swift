@@ -3,6 +3,7 @@
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
+import Synchronization
 
 /// One merge that is under way, with leases on the files that it writes.
 struct MergeRun<Generator: RandomNumberGenerator> {
@@ -122,7 +123,7 @@ extension MergeRun {
 
   /// Reads every page and every size of devices that meet for the first time, and where it is asked
   /// for; where that was done before and nothing but SQLite has written since, only of strangers.
-  func check() throws(KeepsakeError) {
+  mutating func check() throws(KeepsakeError) {
     var remembers: [Int: Bool] = [:]
     for exchange in exchanges {
       let pair = try exchange.snapshot()
@@ -134,9 +135,16 @@ extension MergeRun {
       }
     }
     let places = remembers.keys.sorted()
+    let measurements = Mutex<[Int: Measurement]>([:])
     try Concurrently.each(places, if: areLarge(places)) {
-      [devices, remembers] place throws(KeepsakeError) in
-      try devices[place].checkWhole(remembers: remembers[place] ?? false)
+      [devices, remembers, stores, options] place throws(KeepsakeError) in
+      let measurement = try devices[place].checkWhole(remembers: remembers[place] ?? false) {
+        try Measurement($0, of: stores, size: options.chunkSize)
+      }
+      measurements.withLock { $0[place] = measurement }
+    }
+    for index in exchanges.indices {
+      exchanges[index].measurements = measurements.withLock { $0 }
     }
     // Whether each can be read beside the other, too.
     for exchange in exchanges where remembers[exchange.right] != nil {

@@ -21,6 +21,8 @@ struct Pull {
   let stores: [ByteText]
   /// Where to read on, in the order of `stores`.
   let cursors: [Int64]
+  /// Of the sender's file; nil where its pages were not checked now.
+  let measurement: Measurement?
   /// Nil for a one-way pull, which leaves no trace of who was met.
   let offer: Offer?
   /// Local sequence numbers of the sender that came from the receiver in this exchange.
@@ -90,7 +92,7 @@ struct Pull {
         return try PullPlan(
           connection, after: cursors.filter { $0 > 0 }.min(),
           through: try offer?.lseq ?? lastArrival(connection), except: echo,
-          size: options.chunkSize, of: sender.name)
+          measurement: measurement, size: options.chunkSize, of: sender.name)
       }
       for place in plan.chunks.indices {
         try read(plan, place, into: receiver, &result)
@@ -152,8 +154,7 @@ struct Pull {
     var replica = try ReplicaState(connection)
     if !wantsAll, try meetsNothing(connection, replica, result) {
       let isDone = try insert(
-        connection, source, plan.end, upTo: plan.newest(of: place, connection),
-        &replica, keeping: kept, &result)
+        connection, source, plan.end, upTo: plan.newest[place], &replica, keeping: kept, &result)
       if isDone { return [] }
     }
     let received = try Incoming.fill(connection, from: source.sql, source.arguments)
@@ -211,8 +212,9 @@ struct Pull {
   ///
   /// - Parameters:
   ///   - end: no entry has a larger local sequence number in its file.
-  ///   - newest: nor a later timestamp, in this chunk.
-  /// - Returns: false when some of it is from the future, and nothing was done.
+  ///   - newest: nor a later timestamp, in this chunk, when it was measured. No device moves one
+  ///     ahead in its row, but another program may.
+  /// - Returns: false when some of it is from the future, or was moved there: nothing was done.
   private func insert(
     _ connection: Connection, _ source: (sql: String, arguments: [Cell]), _ end: Int64,
     upTo newest: HybridTimestamp, _ replica: inout ReplicaState, keeping kept: Int,
@@ -221,6 +223,11 @@ struct Pull {
     // Of a file whose numbers are almost used up this one must not get the like.
     guard end < 1 << 40 else { return false }
     guard newest <= Held.horizon(now: now, skew: options.clockSkew) else { return false }
+    let written = try connection.entries.insert(
+      from: source.sql, source.arguments, upTo: newest, after: replica.lseq)
+    guard let count = written else { return false }
+    result.isFresh = true
+    guard count > 0 else { return true }
     if !result.hasMoreChanges {
       try connection.run(
         "SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin \(source.sql)", source.arguments
@@ -234,10 +241,6 @@ struct Pull {
         return result.keep(change, content.cell.byteCount, limit: kept)
       }
     }
-    let count = try connection.entries.insert(
-      from: source.sql, source.arguments, after: replica.lseq)
-    result.isFresh = true
-    guard count > 0 else { return true }
     result.received += count
     result.changed += count
     result.written.append(replica.lseq, replica.lseq + end)

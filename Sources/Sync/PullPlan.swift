@@ -16,60 +16,9 @@ import KeepsakeDevice
 import KeepsakeValues
 
 struct PullPlan {
-  /// The address of a row, as the bytes that its file has: a key may be no UTF-8, and what is
-  /// repaired to be some sorts elsewhere.
-  struct Place {
-    var store = Data()
-    var key = Data()
-
-    fileprivate func precedes(_ other: Place) -> Bool {
-      store == other.store
-        ? key.lexicographicallyPrecedes(other.key)
-        : store.lexicographicallyPrecedes(other.store)
-    }
-  }
-
-  /// What one transaction reads.
-  enum Chunk {
-    /// Of stores that were never read, from after one place up to another or to the end.
-    case keys(after: Place, through: Place?)
-    /// Of the other stores, from after one local sequence number up to another.
-    case arrivals(after: Int64, through: Int64)
-    /// Collected deletions of what the receiver still has, by address.
-    case graves(after: Place, through: Place?)
-
-    /// Takes away what comes before and at a row of `lseq`, `store`, `key`, and returns that.
-    ///
-    /// - Returns: nil when the row does not come after the chunk's beginning.
-    fileprivate mutating func cut(at row: Row) -> Chunk? {
-      switch self {
-      case .keys(let after, let through):
-        let place = Place(store: row.bytes(1), key: row.bytes(2))
-        guard after.precedes(place) else { return nil }
-        self = .keys(after: place, through: through)
-        return .keys(after: after, through: place)
-      case .graves(let after, let through):
-        let place = Place(store: row.bytes(1), key: row.bytes(2))
-        guard after.precedes(place) else { return nil }
-        self = .graves(after: place, through: through)
-        return .graves(after: after, through: place)
-      case .arrivals(let after, let through):
-        let place = row.integer(0)
-        guard after < place else { return nil }
-        self = .arrivals(after: place, through: through)
-        return .arrivals(after: after, through: place)
-      }
-    }
-  }
-
-  /// Bytes of keys and values after which no transaction takes another entry: 16 MiB.
-  static let chunkBytes = 1 << 24
-
   private(set) var chunks: [Chunk] = []
-  /// The newest timestamp of each chunk when it was planned.
-  private var newest: [HybridTimestamp] = []
-  /// Of the sender's file then: SQLite gives it another one after each commit.
-  private let version: Int64
+  /// The newest timestamp of each chunk when it was measured.
+  private(set) var newest: [HybridTimestamp] = []
   /// The last local sequence number that is read.
   let end: Int64
   /// The sender's last collection; another one makes the plan void.
@@ -78,9 +27,10 @@ struct PullPlan {
   private let size: Int
   private let path: String
 
-  /// Measures all that is to be read. Needs `Connection.want`.
+  /// Measures what is to be read and was not measured before. Needs `Connection.want`.
   ///
   /// - Parameters:
+  ///   - measurement: what the check of the sender's file has found; nil where there was none.
   ///   - cursor: the smallest of those that are not 0; nil when all are.
   ///   - echo: local sequence numbers that are not read.
   ///   - size: entries of one chunk at most.
@@ -88,11 +38,10 @@ struct PullPlan {
   /// - Throws: for an entry that is too large for any device.
   init(
     _ connection: Connection, after cursor: Int64?, through end: Int64, except echo: EchoRange,
-    size: Int, of path: String
+    measurement: Measurement?, size: Int, of path: String
   ) throws {
     (self.end, self.echo, self.size, self.path) = (end, echo, size, path)
     collected = try Graves.last(connection)
-    version = try Self.version(connection)
     // First: a cursor that passes one must not be written before it was read.
     let isBehind = try connection.first(
       "SELECT 1 FROM wanted WHERE cursor < ?1", [.integer(collected)]
@@ -100,12 +49,19 @@ struct PullPlan {
     if isBehind == true {
       try add(.graves(after: Place(), through: nil), connection)
     }
-    try add(.keys(after: Place(), through: nil), connection)
+    if cursor == nil, let measurement, measurement.covers(end, except: echo) {
+      append(measurement.chunks)
+    } else {
+      try add(.keys(after: Place(), through: nil), connection)
+    }
     for (lower, upper) in cursor.map({ arrivals(after: $0) }) ?? [] {
       try add(.arrivals(after: lower, through: upper), connection)
     }
     // That there is nothing to read is written down too.
-    if chunks.isEmpty { append(.arrivals(after: end, through: end), 0) }
+    if chunks.isEmpty {
+      chunks = [.arrivals(after: end, through: end)]
+      newest = [.zero]
+    }
   }
 
   /// What to read by arrival, around the echo.
@@ -116,43 +72,14 @@ struct PullPlan {
   /// Adds `whole`, in parts where it is too much for one transaction.
   private mutating func add(_ whole: Chunk, _ connection: Connection) throws {
     let (sql, arguments) = source(of: whole)
-    var (rest, count, bytes, newest) = (whole, 0, 0, Int64(0))
-    /// What is full ends before the next row, if there is one.
-    var full: Chunk?
-    try connection.measure(sql, arguments, in: path) { row, size in
-      if let chunk = full {
-        append(chunk, newest)
-        (full, count, bytes, newest) = (nil, 0, 0, 0)
-      }
-      (count, bytes, newest) = (count + 1, bytes + size, max(newest, row.integer(4)))
-      if count >= self.size || bytes >= Self.chunkBytes { full = try cut(&rest, at: row) }
-    }
-    if count > 0 { append(full ?? rest, newest) }
+    var parts = ChunkCutter(whole, size: size, path: path)
+    try connection.measure(sql, arguments, in: path) { try parts.add($0, $1) }
+    append(parts.all())
   }
 
-  private mutating func append(_ chunk: Chunk, _ newest: Int64) {
-    chunks.append(chunk)
-    self.newest.append(HybridTimestamp(rawValue: newest))
-  }
-
-  private static func version(_ connection: Connection) throws -> Int64 {
-    try connection.first("PRAGMA sender.data_version") { $0.integer(0) } ?? 0
-  }
-
-  /// The newest timestamp of a chunk, within the transaction that reads it: no device moves one
-  /// ahead in its row, but another program may.
-  func newest(of place: Int, _ connection: Connection) throws -> HybridTimestamp {
-    guard try Self.version(connection) != version else { return newest[place] }
-    let (sql, arguments) = source(of: chunks[place])
-    let time = try connection.first("SELECT max(e.hlc) \(sql)", arguments) { $0.integer(0) }
-    return HybridTimestamp(rawValue: time ?? 0)
-  }
-
-  /// Every cut goes forward, or planning would not end: in a damaged tree rows are out of order.
-  private func cut(_ rest: inout Chunk, at row: Row) throws(KeepsakeError) -> Chunk {
-    if let chunk = rest.cut(at: row) { return chunk }
-    throw KeepsakeError(
-      .corrupt, path: path, "its entries are out of order", cure: "restore a backup of it")
+  private mutating func append(_ parts: [ChunkCutter.Part]) {
+    chunks += parts.map(\.chunk)
+    newest += parts.map(\.newest)
   }
 
   /// The FROM clause for a chunk's entries `e`, and what follows it.
