@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import KeepsakeDevice
+package import KeepsakeStorage
 import Synchronization
 
-enum Concurrently {
+package enum Concurrently {
   /// Calls `body` for each of these, and returns when all calls have.
   ///
   /// - Parameter isWorthIt: whether several at once.
   /// - Throws: of the errors that were thrown that of the first element.
-  static func each<Element: Sendable>(
+  package static func each<Element: Sendable>(
     _ elements: [Element], if isWorthIt: Bool,
     _ body: @Sendable (Element) throws(KeepsakeError) -> Void
   ) throws(KeepsakeError) {
