@@ -158,10 +158,14 @@ extension MergeRun {
   /// Looks at the rows that `place` is going to read, and at those that they meet.
   private func checkRows(_ exchange: Exchange, into place: Int) throws(KeepsakeError) {
     let (sender, receiver) = (parties[exchange.other(place)], devices[place])
-    // Stores that were never read are of a file that was checked whole, or is read whole.
+    // Not of two files that were read whole just now. Stores that were never read are of a file
+    // that was checked whole, or is read whole.
+    let areWhole =
+      exchange.measurements[exchange.left] != nil
+      && exchange.measurements[exchange.right] != nil
     let cursor = try exchange.side(place).memory.map(\.cursor).filter { $0 > 0 }.min()
     try sender.lend(to: receiver) { () throws(KeepsakeError) in
-      guard let cursor else { return }
+      guard !areWhole, let cursor else { return }
       try receiver.core.read { connection in
         try RowCheck(connection: connection, sender: sender.name, receiver: receiver.path)
           .run(after: cursor)
