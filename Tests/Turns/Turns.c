@@ -15,6 +15,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+// It sees neither what is in place of its own functions, nor a turn that came by way of another
+// process.
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define ACQUIRE(SEMAPHORE) __tsan_acquire(SEMAPHORE)
+#define RELEASE(SEMAPHORE) __tsan_release(SEMAPHORE)
+#endif
+#endif
+#ifndef ACQUIRE
+#define ACQUIRE(SEMAPHORE) (void)(SEMAPHORE)
+#define RELEASE(SEMAPHORE) (void)(SEMAPHORE)
+#endif
+
 enum { most_changes = 4 };
 
 struct turns {
@@ -159,6 +174,12 @@ static void note(turns *turns, int what) {
 
 static void wait_for(sem_t *turn) {
   while (sem_wait(turn) != 0) {}
+  ACQUIRE(mine);
+}
+
+static void give_to(sem_t *turn) {
+  RELEASE(mine);
+  sem_post(turn);
 }
 
 void turns_join(turns *turns, int actor) {
@@ -176,7 +197,7 @@ void turns_yield(int what, bool is_rare) {
   mine->rare_steps += is_rare;
   int next = choose(mine, me, what == turns_wait, is_rare);
   if (next == me) return;
-  sem_post(&mine->turn[next]);
+  give_to(&mine->turn[next]);
   wait_for(&mine->turn[me]);
 }
 
@@ -185,7 +206,7 @@ void turns_leave(void) {
   takes_turns = false;
   mine->has_left[me] = true;
   int next = choose(mine, me, false, false);
-  if (next >= 0) sem_post(&mine->turn[next]);
+  if (next >= 0) give_to(&mine->turn[next]);
 }
 
 void turns_acknowledge(int count) { mine->acknowledged[me] = count; }
@@ -208,20 +229,6 @@ int usleep(useconds_t microseconds) {
   struct timespec time = {microseconds / 1000000, (long)(microseconds % 1000000) * 1000};
   return nanosleep(&time, NULL);
 }
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-// Its own functions in place of these are not called.
-void __tsan_acquire(void *address);
-void __tsan_release(void *address);
-#define ACQUIRE(SEMAPHORE) __tsan_acquire(SEMAPHORE)
-#define RELEASE(SEMAPHORE) __tsan_release(SEMAPHORE)
-#endif
-#endif
-#ifndef ACQUIRE
-#define ACQUIRE(SEMAPHORE) (void)(SEMAPHORE)
-#define RELEASE(SEMAPHORE) (void)(SEMAPHORE)
-#endif
 
 /// libdispatch's DISPATCH_TIME_NOW and DISPATCH_TIME_FOREVER.
 static const uint64_t now = 0, forever = UINT64_MAX;
