@@ -62,6 +62,10 @@ let package = Package(
     .target(
       name: "KeepsakeSync", dependencies: ["KeepsakeDevice", "KeepsakeValues"],
       path: "Sources/Sync"),
+    // What a hub keeps, and by which rules.
+    .target(
+      name: "KeepsakeHubServer", dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"],
+      path: "Sources/HubServer"),
     .target(
       name: "Keepsake",
       dependencies: [
@@ -95,7 +99,7 @@ let package = Package(
     .target(
       name: "Histories",
       dependencies: [
-        "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
+        "KeepsakeSync", "KeepsakeHubServer", "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/Histories"),
@@ -264,6 +268,7 @@ let package = Package(
     .testTarget(
       name: "SyncTests",
       dependencies: [
+        "KeepsakeHubServer",
         "Histories", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations",
         "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],

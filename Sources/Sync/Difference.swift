@@ -16,7 +16,8 @@ package struct Difference: Sendable, Equatable {
   package static func all(
     _ left: Device, _ right: Device, stores: [String]?
   ) throws(KeepsakeError) -> [Difference] {
-    let names = try MergedStores.of([left, right], only: stores)
+    let names = try MergedStores.of(
+      [FileParty(device: left), FileParty(device: right)], only: stores)
     return try right.core.withSender(left.core) { () throws(KeepsakeError) in
       try right.core.read { connection in
         try names.flatMap { try values(of: $0, connection) }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Local sequence numbers, `lower` excluded, `upper` included.
-struct EchoRange: Equatable {
-  var lower: Int64 = 0
-  var upper: Int64 = 0
+package struct EchoRange: Sendable, Equatable {
+  package var lower: Int64 = 0
+  package var upper: Int64 = 0
+
+  package init(lower: Int64 = 0, upper: Int64 = 0) { (self.lower, self.upper) = (lower, upper) }
 
   var isEmpty: Bool { lower == upper }
 

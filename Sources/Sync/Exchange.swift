@@ -42,7 +42,7 @@ struct Exchange {
 
   /// The places of those that need a new replica ID before these two may exchange anything.
   func doubtful(_ pair: PairSnapshot) -> Set<Int> {
-    let doubt = pair.doubt
+    let doubt = parties[right].isHub ? pair.doubtWithHub : pair.doubt
     return Set((doubt.contains(.left) ? [left] : []) + (doubt.contains(.right) ? [right] : []))
   }
 
@@ -126,7 +126,7 @@ struct Exchange {
       .map { max($0.round, $1.readToken?.round ?? 0) }.max() ?? 0
     return try parties[other(reader)].offer(
       ExchangeToken(after: round, using: &generator), to: reading.replica,
-      remembering: reading.memory, of: stores)
+      remembering: reading.memory, of: stores, except: written[other(reader)] ?? EchoRange())
   }
 
   /// Reads everything new from the other side into `place`.

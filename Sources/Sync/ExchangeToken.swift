@@ -5,10 +5,10 @@
 ///
 /// The random half distinguishes two copies of one file, the number says which of two states is
 /// older.
-struct ExchangeToken: RawRepresentable, Equatable, Sendable {
-  let rawValue: Int64
+package struct ExchangeToken: RawRepresentable, Equatable, Sendable {
+  package let rawValue: Int64
 
-  init(rawValue: Int64) {
+  package init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 

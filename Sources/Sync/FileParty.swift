@@ -6,8 +6,16 @@ import KeepsakeValues
 /// A device of this process as a side of an exchange. It is read by attaching its file.
 struct FileParty: Party {
   let device: Device
+  /// Whether it takes a lease for each reading, because the merge holds none: while a request is
+  /// under way others may merge the file.
+  let takesLeases: Bool
+
+  init(device: Device, takesLeases: Bool = false) {
+    (self.device, self.takesLeases) = (device, takesLeases)
+  }
 
   var name: String { device.path }
+  var isHub: Bool { false }
   var now: Int64 { device.clock.milliseconds }
 
   // MARK: - What it says
@@ -18,6 +26,14 @@ struct FileParty: Party {
     toward peer: ReplicaID, _ stores: [ByteText]
   ) throws(KeepsakeError) -> PairSnapshot.Side {
     try device.core.read { try PairSnapshot.Side($0, of: peer, stores) }
+  }
+
+  func syncedStores() throws(KeepsakeError) -> Set<ByteText> {
+    try device.core.access { try $0.syncedStores() }
+  }
+
+  func holdsAny() throws(KeepsakeError) -> Bool {
+    try device.core.access { try Held.mattersAny($0) }
   }
 
   func hasMet() throws(KeepsakeError) -> Bool {
@@ -79,7 +95,7 @@ struct FileParty: Party {
 
   func offer(
     _ token: ExchangeToken, to reader: ReplicaID, remembering memory: [PeerState],
-    of stores: [ByteText]
+    of stores: [ByteText], except echo: EchoRange
   ) throws(KeepsakeError) -> Pull.Offer {
     let lseq = try device.core.write { connection in
       for (store, theirs) in zip(stores, memory) {
@@ -123,6 +139,9 @@ struct FileParty: Party {
   }
 
   func read(_ pull: Pull, _ result: inout Pull.Result) throws(KeepsakeError) {
-    try pull.run(into: device, &result)
+    guard takesLeases else { return try pull.run(into: device, &result) }
+    try Lease.hold([device.core.storage]) { () throws(KeepsakeError) in
+      try pull.run(into: device, &result)
+    }
   }
 }

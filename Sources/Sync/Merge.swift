@@ -38,24 +38,61 @@ package enum Merge {
     _ devices: [Device], options: MergeOptions, using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) -> MergeReport {
     try refuseSameFile(devices)
+    return try run(devices, nil, options, using: &generator)
+  }
+
+  private static func run(
+    _ devices: [Device], _ hub: HubParty?, _ options: MergeOptions,
+    using generator: inout some RandomNumberGenerator
+  ) throws(KeepsakeError) -> MergeReport {
     try refuseTransaction(devices)
-    let written = options.isOneWay ? devices.suffix(1) : devices[...]
-    do throws(KeepsakeError) {
-      return try Lease.hold(written.map(\.core.storage)) { () throws(KeepsakeError) in
-        var run = try MergeRun(devices, options, generator)
-        defer { generator = run.generator }
-        do throws(KeepsakeError) {
-          try run.toItsEnd()
-        } catch {
-          throw error.after(run.report)
-        }
-        return run.report
+    let leased = options.isOneWay ? devices.suffix(1) : devices[...]
+    func runThrough() throws(KeepsakeError) -> MergeReport {
+      var run = try MergeRun(devices, hub, options, generator)
+      defer { generator = run.generator }
+      do throws(KeepsakeError) {
+        try run.toItsEnd()
+      } catch {
+        throw error.after(run.report)
       }
+      return run.report
+    }
+    do throws(KeepsakeError) {
+      // With a hub each reading takes one.
+      guard hub == nil else { return try runThrough() }
+      return try Lease.hold(leased.map(\.core.storage), runThrough)
     } catch {
       // The next merge reads every page, whatever was read until this one found it.
       if error.code == .corrupt { for device in devices { CheckRecord.forget(device.path) } }
       throw error
     }
+  }
+
+  /// Merges a device with a hub, both ways.
+  ///
+  /// - Parameters:
+  ///   - channel: the way to the hub, which is number 1 in the report.
+  ///   - page: how much a request and an answer carry.
+  package static func run(
+    _ device: Device, with channel: any HubChannel, options: MergeOptions,
+    page: HubRequest.PageLimit = HubRequest.PageLimit(),
+    using generator: inout some RandomNumberGenerator
+  ) throws(KeepsakeError) -> MergeReport {
+    var options = options
+    // Who merges finds the conflicts; a hub only keeps.
+    options.firstReadsFirst = true
+    if let store = options.stores?.first(where: { !StoreName.isSynced($0) }) {
+      throw KeepsakeError(
+        .invalidValue, path: device.path, "the store \(store) does not sync with a hub",
+        cure: "name stores that sync: cloud, or cloud:NAME")
+    }
+    guard !options.isOneWay else {
+      throw KeepsakeError(
+        .invalidValue, path: channel.name, "a hub is merged both ways, or not at all",
+        cure: "merge without the one-way option")
+    }
+    return try run(
+      [device], HubParty(channel, for: device, limit: page), options, using: &generator)
   }
 
   /// The same by the system's random numbers.

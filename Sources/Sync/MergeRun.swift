@@ -8,7 +8,8 @@ import Synchronization
 /// One merge that is under way, with leases on the files that it writes.
 struct MergeRun<Generator: RandomNumberGenerator> {
   let devices: [Device]
-  let parties: [FileParty]
+  /// The devices, and after them a hub, if it is merged with one.
+  let parties: [any Party]
   let options: MergeOptions
   /// What it has committed so far.
   var report = MergeReport()
@@ -22,10 +23,11 @@ struct MergeRun<Generator: RandomNumberGenerator> {
   private let dropped: [Int64]
 
   init(
-    _ devices: [Device], _ options: MergeOptions, _ generator: Generator
+    _ devices: [Device], _ hub: HubParty? = nil, _ options: MergeOptions, _ generator: Generator
   ) throws(KeepsakeError) {
     (self.devices, self.options, self.generator) = (devices, options, generator)
-    parties = devices.map(FileParty.init)
+    let files = devices.map { FileParty(device: $0, takesLeases: hub != nil) }
+    parties = files + (hub.map { [$0] } ?? [])
     dropped = try Self.droppedConflicts(devices)
   }
 
@@ -34,7 +36,7 @@ struct MergeRun<Generator: RandomNumberGenerator> {
     defer { reportDropped(since: dropped) }
     for _ in 0..<100 {
       do throws(KeepsakeError) {
-        stores = try MergedStores.of(devices, only: options.stores)
+        stores = try MergedStores.of(parties, only: options.stores)
         return try options.isOneWay ? oneWay() : everyWay()
       } catch {
         guard error.cause is MergeRetry.Interruption else { throw error }
@@ -50,22 +52,22 @@ struct MergeRun<Generator: RandomNumberGenerator> {
 
 extension MergeRun {
   fileprivate mutating func everyWay() throws(KeepsakeError) {
-    exchanges = devices.indices.dropFirst().map { Exchange(parties, 0, $0, stores: stores) }
+    exchanges = parties.indices.dropFirst().map { Exchange(parties, 0, $0, stores: stores) }
     try check()
     // A device that cannot be written is found before any is written.
     for device in devices { try device.core.write { _ in ((), []) } }
-    try shareRevocations(among: devices.indices)
-    try rotateCopies(among: devices.indices)
+    try shareRevocations(among: parties.indices)
+    try rotateCopies(among: parties.indices)
     for place in devices.indices { try promote(place) }
-    for (from, into) in Self.directions(devices.count) { report.expect(from: from, into: into) }
+    for (from, into) in Self.directions(parties.count) { report.expect(from: from, into: into) }
     // A merge without news writes at most that it took place, once a day.
     if try !allUpToDate() {
       for index in exchanges.indices {
         try exchanges[index].introduce()
         try exchanges[index].lookBack()
       }
-      let isReversed = options.firstReadsFirst && devices.count == 2
-      let order = Self.directions(devices.count)
+      let isReversed = options.firstReadsFirst && parties.count == 2
+      let order = Self.directions(parties.count)
       for (from, into) in isReversed ? order.reversed() : order {
         try pull(from, into)
       }
@@ -130,7 +132,7 @@ extension MergeRun {
       guard
         pair.isFirst || options.checksIntegrity && (options.isOneWay || !pair.isUpToDate)
       else { continue }
-      for place in [exchange.left, exchange.right] {
+      for place in [exchange.left, exchange.right] where !parties[place].isHub {
         remembers[place] = remembers[place] ?? true && !pair.areStrangers
       }
     }

@@ -4,17 +4,15 @@ import KeepsakeDevice
 import KeepsakeValues
 
 enum MergedStores {
-  /// The stores that a merge of these devices is about.
+  /// The stores that a merge of these is about.
   ///
   /// - Parameter stores: exactly these; nil for all that are synced.
   static func of(
-    _ devices: [Device], only stores: [String]?
+    _ parties: [any Party], only stores: [String]?
   ) throws(KeepsakeError) -> [ByteText] {
     var names = Set((stores ?? [StoreName.cloud]).map(ByteText.init))
     if stores == nil {
-      for device in devices {
-        names.formUnion(try device.core.access { try $0.syncedStores() })
-      }
+      for party in parties { names.formUnion(try party.syncedStores()) }
     }
     return names.sorted()
   }

@@ -15,6 +15,11 @@ struct PairSnapshot {
     /// What this side remembers of the other, in the order of `stores`.
     let memory: [PeerState]
 
+    init(replica: ReplicaID, lseq: Int64, forgotten: Int64, memory: [PeerState]) {
+      (self.replica, self.lseq, self.forgotten) = (replica, lseq, forgotten)
+      self.memory = memory
+    }
+
     /// - Parameter schema: of the connection: the device itself, or the one that is attached.
     init(
       _ connection: Connection, in schema: String = "main", of peer: ReplicaID, _ stores: [ByteText]
@@ -76,6 +81,22 @@ struct PairSnapshot {
     for (mine, theirs) in zip(left.memory, right.memory) {
       add(mine.doubt(reader: theirs, lseq: left.lseq), sender: .left, reader: .right)
       add(theirs.doubt(reader: mine, lseq: right.lseq), sender: .right, reader: .left)
+    }
+    return doubt
+  }
+
+  /// The same where the right one is a hub. A hub that does not know under which token the device
+  /// has read was restored: it goes on as another one, and then neither knows anything of the
+  /// other. A device that does not know under which token the hub has read is a copy: the hub has
+  /// one state for all.
+  var doubtWithHub: Doubt {
+    var doubt: Doubt = []
+    for (mine, hubs) in zip(left.memory, right.memory) {
+      let found = hubs.doubt(reader: mine, lseq: right.lseq)
+      if found.contains(.sender) { return .right }
+      if !found.isEmpty || !mine.doubt(reader: hubs, lseq: left.lseq).isEmpty {
+        doubt.insert(.left)
+      }
     }
     return doubt
   }

@@ -13,6 +13,8 @@ import KeepsakeValues
 protocol Party {
   /// Names it in errors: the path of a file.
   var name: String { get }
+  /// Whether it only keeps what others merge.
+  var isHub: Bool { get }
   /// Milliseconds since 1970 by the clock that judges what it reads.
   var now: Int64 { get }
 
@@ -23,6 +25,12 @@ protocol Party {
   func side(
     toward peer: ReplicaID, _ stores: [ByteText]
   ) throws(KeepsakeError) -> PairSnapshot.Side
+
+  /// The synced stores of which it knows anything.
+  func syncedStores() throws(KeepsakeError) -> Set<ByteText>
+
+  /// Whether anything waits for its time that will count.
+  func holdsAny() throws(KeepsakeError) -> Bool
 
   /// Whether it has ever exchanged entries.
   func hasMet() throws(KeepsakeError) -> Bool
@@ -58,9 +66,10 @@ protocol Party {
   /// - Parameters:
   ///   - reader: by its replica ID.
   ///   - memory: what the reader remembers of this party, in the order of `stores`.
+  ///   - echo: local sequence numbers of what came from the reader, which it does not read.
   func offer(
     _ token: ExchangeToken, to reader: ReplicaID, remembering memory: [PeerState],
-    of stores: [ByteText]
+    of stores: [ByteText], except echo: EchoRange
   ) throws(KeepsakeError) -> Pull.Offer
 
   /// Makes the tables of this party those of a schema `sender` of the receiver's connection, to be

@@ -16,19 +16,27 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-struct PeerState: Equatable, Sendable {
+package struct PeerState: Equatable, Sendable {
   /// Their local sequence number up to which this device has read.
-  var cursor: Int64 = 0
+  package var cursor: Int64 = 0
   /// This device's local sequence number up to which they have read, as far as this one knows.
-  var acked: Int64 = 0
+  package var acked: Int64 = 0
   /// Under which this device last read from them.
-  var readToken: ExchangeToken?
+  package var readToken: ExchangeToken?
   /// The last two under which they were let read; a second merge at the same time may still use the
   /// one before.
-  var token: ExchangeToken?
-  var prior: ExchangeToken?
+  package var token: ExchangeToken?
+  package var prior: ExchangeToken?
   /// Under which they had last read when `token` was written.
-  var theirRead: ExchangeToken?
+  package var theirRead: ExchangeToken?
+
+  package init(
+    cursor: Int64 = 0, acked: Int64 = 0, readToken: ExchangeToken? = nil,
+    token: ExchangeToken? = nil, prior: ExchangeToken? = nil, theirRead: ExchangeToken? = nil
+  ) {
+    (self.cursor, self.acked, self.readToken) = (cursor, acked, readToken)
+    (self.token, self.prior, self.theirRead) = (token, prior, theirRead)
+  }
 
   private func knows(_ other: ExchangeToken?) -> Bool {
     other == nil || other == token || other == prior || other == theirRead

@@ -35,11 +35,7 @@ struct PeerTable {
         read_token = excluded.read_token, token = excluded.token, prior = excluded.prior,
         their_read = excluded.their_read, last_met = excluded.last_met, retired = 0
       """,
-      [
-        .integer(peer.rawValue), .text(store.string), .integer(state.cursor),
-        .integer(state.acked), Cell(state.readToken), Cell(state.token), Cell(state.prior),
-        Cell(state.theirRead), .integer(now),
-      ])
+      [.integer(peer.rawValue), .text(store.string)] + state.cells + [.integer(now)])
   }
 
   /// Notes how far a peer has read this device.
@@ -117,6 +113,15 @@ extension Row {
   fileprivate func token(_ column: Int32) -> ExchangeToken? {
     guard case .integer(let number) = cell(column) else { return nil }
     return ExchangeToken(rawValue: number)
+  }
+}
+
+extension PeerState {
+  /// As the table has them, from `cursor` to `their_read`.
+  var cells: [Cell] {
+    [
+      .integer(cursor), .integer(acked), Cell(readToken), Cell(token), Cell(prior), Cell(theirRead),
+    ]
   }
 }
 

@@ -23,10 +23,13 @@ extension Pull {
     }
   }
 
-  func hasMore(_ connection: Connection, after lseq: Int64) throws -> Bool {
+  /// Whether a device has entries of the wanted stores after a local sequence number.
+  static func hasMore(
+    _ connection: Connection, in schema: String, after lseq: Int64
+  ) throws -> Bool {
     try connection.first(
       """
-      SELECT 1 FROM sender.entry INDEXED BY entry_lseq
+      SELECT 1 FROM \(schema).entry INDEXED BY entry_lseq
       WHERE lseq > ?1 AND store IN (SELECT store FROM wanted) LIMIT 1
       """, [.integer(lseq)]
     ) { _ in true } ?? false

@@ -119,7 +119,7 @@ struct Pull {
       if place == 0 {
         try VersionVectors.load(connection, of: sender.name)
         // What the sender accepted after its offer is in its version vector, and is not read.
-        step.isBehind = try hasMore(connection, after: plan.end)
+        step.isBehind = try Self.hasMore(connection, in: "sender", after: plan.end)
       }
       let changes = try admit(connection, plan, place, wantsAll, keeping: before.limit, &step)
       try saveCursors(connection, plan, place)
@@ -179,6 +179,10 @@ struct Pull {
     }
     // A sender that is only read keeps no memory of it.
     if offer != nil { result.answered += try Graves.reissue(connection, after: replica.lseq) }
+    // A hub compares no values: of two copies that wrote at one moment it takes what it gets last.
+    if sender.isHub {
+      result.answered += try connection.entries.reissue(Self.ties, after: replica.lseq)
+    }
     result.changed += try connection.entries.applyIncoming(after: replica.lseq)
     result.written.append(replica.lseq, replica.lseq + Int64(received))
     replica.last = max(replica.last, newest)
@@ -249,6 +253,11 @@ struct Pull {
     try replica.save(connection)
     return true
   }
+
+  private static let ties = """
+    FROM incoming AS i WHERE entry.store = i.store AND entry.key = i.key
+      AND i.hlc = i.old_hlc AND i.origin = i.old_origin AND i.rank < 0
+    """
 
   private func newestTimestamp(_ connection: Connection) throws -> HybridTimestamp {
     let newest = try connection.first("SELECT ifnull(max(hlc), 0) FROM incoming") { $0.integer(0) }

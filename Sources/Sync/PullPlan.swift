@@ -131,6 +131,6 @@ struct PullPlan {
   }
 
   /// Not for rows that no device writes.
-  private static let isSound =
+  static let isSound =
     "e.key <> '' AND (e.tag = 0) = (e.value IS NULL) AND e.hlc >= 0 AND e.origin > 0"
 }

@@ -26,9 +26,9 @@ extension MergeRun {
   }
 
   func nothingIsHeld() throws(KeepsakeError) -> Bool {
-    for device in devices {
-      let matters = try device.core.access { try Held.mattersAny($0) }
-      if matters { return false }
+    for party in parties {
+      let holdsAny = try party.holdsAny()
+      if holdsAny { return false }
     }
     return true
   }

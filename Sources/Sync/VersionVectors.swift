@@ -50,18 +50,31 @@ enum VersionVectors {
     try connection.run("DELETE FROM lost")
     for (table, schema) in zip(tables, ["sender", "main"]) {
       try connection.run("DELETE FROM \(table)")
-      try connection.run(
-        """
-        INSERT INTO \(table) SELECT store, origin, max(hlc) FROM (
-          SELECT store, origin, hlc FROM \(schema).seen WHERE store IN (SELECT store FROM wanted)
-          UNION ALL
-          SELECT w.store, s.id, s.hlc FROM \(schema).superseded AS s, wanted AS w
-          UNION ALL
-          SELECT w.store, r.id, max(r.hlc, ifnull(
-            (SELECT hlc FROM \(schema).entry ORDER BY lseq DESC LIMIT 1), 0))
-          FROM \(schema).replica AS r, wanted AS w)
-        GROUP BY store, origin
-        """)
+      try connection.run("INSERT INTO \(table) \(vector(of: schema))")
+    }
+  }
+
+  /// What a device has seen of the wanted stores, its own writes included.
+  private static func vector(of schema: String) -> String {
+    """
+    SELECT store, origin, max(hlc) FROM (
+      SELECT store, origin, hlc FROM \(schema).seen WHERE store IN (SELECT store FROM wanted)
+      UNION ALL
+      SELECT w.store, s.id, s.hlc FROM \(schema).superseded AS s, wanted AS w
+      UNION ALL
+      SELECT w.store, r.id, max(r.hlc, ifnull(
+        (SELECT hlc FROM \(schema).entry ORDER BY lseq DESC LIMIT 1), 0))
+      FROM \(schema).replica AS r, wanted AS w)
+    GROUP BY store, origin
+    """
+  }
+
+  /// The version vector of this device. Needs `Connection.want`.
+  static func own(_ connection: Connection) throws -> [HubRequest.Seen] {
+    try connection.all(vector(of: "main")) { row in
+      HubRequest.Seen(
+        ByteText(row.text(0)), ReplicaID(rawValue: row.integer(1)),
+        HybridTimestamp(rawValue: row.integer(2)))
     }
   }
 

@@ -13,6 +13,8 @@ package struct History: Sendable, Equatable {
   /// Entries that one transaction of an exchange takes at most.
   package var chunkSize: Int
   package var storage: Storage
+  /// Whether the first place is a hub's.
+  package var hasHub = false
   package var steps: [Step]
 }
 
@@ -27,7 +29,7 @@ extension History: CustomStringConvertible {
     seed \(seed)
     devices \(count)
     chunk \(chunkSize)
-    storage \(storage.rawValue)
+    storage \(storage.rawValue)\(hasHub ? "\nhub" : "")
     \(steps.map(\.description).joined(separator: "\n"))
 
     """
@@ -62,6 +64,9 @@ extension History: CustomStringConvertible {
     case "chunk":
       words.skip()
       chunkSize = try words.number()
+    case "hub":
+      words.skip()
+      hasHub = true
     case "storage":
       words.skip()
       let name = try words.next()

@@ -9,8 +9,11 @@ import KeepsakeValues
 
 extension History {
   /// The same history for the same seed.
-  package init(seed: UInt64, storage: Storage) {
+  ///
+  /// - Parameter hasHub: whether the devices meet a hub most of the time.
+  package init(seed: UInt64, storage: Storage, hasHub: Bool = false) {
     var maker = Maker(seed: seed)
+    maker.hasHub = hasHub
     self = maker.history(seed: seed, storage: storage)
   }
 }
@@ -34,9 +37,12 @@ private struct Maker {
   private static let day: Int64 = 86_400_000
 
   var chance: SeededGenerator
+  var hasHub = false
   var count = 0
+  /// Places of devices.
+  var devices: Range<Int> { (hasHub ? 1 : 0)..<count }
   var theme = Theme.copies
-  var saved: [Int] = []
+  var saved: [(number: Int, isHub: Bool)] = []
   /// Who stays away until late, if anybody does.
   var away: Int?
 
@@ -47,9 +53,12 @@ private struct Maker {
   mutating func history(seed: UInt64, storage: History.Storage) -> History {
     theme = pick([.copies, .copies, .collection, .collection, .everything])
     count = pick([2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 7])
-    if count > 2, one(in: 3) { away = place() }
+    if hasHub { count += 1 }
+    if devices.count > 2, one(in: 3) { away = place() }
     var history = History(
-      seed: seed, count: count, chunkSize: pick([1, 3, 1000]), storage: storage, steps: [])
+      seed: seed, count: count, chunkSize: pick([1, 3, 1000]), storage: storage, hasHub: hasHub,
+      steps: [])
+    if hasHub, theme != .collection, one(in: 2) { history.steps.append(save(0)) }
     for place in 0..<count where one(in: 2) {
       history.steps.append(
         .skew(place, milliseconds: .random(in: -Self.minute...Self.minute, using: &chance)))
@@ -67,7 +76,7 @@ private struct Maker {
     switch Int.random(in: 0..<100, using: &chance) {
     case 0..<48: return [write()]
     case 48..<76: return exchanges()
-    case 76..<84: return clock()
+    case 76..<84: return hasHub && one(in: 4) ? [skewHub()] : clock()
     case 84..<86: return [.reopen(place())]
     default: break
     }
@@ -91,7 +100,10 @@ private struct Maker {
   }
 
   private mutating func exchanges() -> [Step] {
-    let present = (0..<count).filter { $0 != away }.shuffled(using: &chance)
+    let present = devices.filter { $0 != away }.shuffled(using: &chance)
+    if hasHub, !one(in: 4) {
+      return present.prefix(one(in: 3) ? 2 : 1).map { hubMeeting($0) }
+    }
     switch Int.random(in: 0..<20, using: &chance) {
     case 0..<2: return [.meet(details(present))]
     case 2:  // A line, along which news travel.
@@ -103,6 +115,27 @@ private struct Maker {
       return [.meet(encounter), .meet(encounter)]
     default: return [.meet(details(Array(present.prefix(2))))]
     }
+  }
+
+  private mutating func hubMeeting(_ place: Int) -> Step {
+    var encounter = Encounter([place, 0])
+    if one(in: 8) { encounter.stores = [pick(Array(Self.stores.prefix(4)))] }
+    switch Int.random(in: 0..<10, using: &chance) {
+    case 0: encounter.crash = .random(in: 0..<12, using: &chance)
+    case 1, 2:
+      encounter.fault = Encounter.Fault(
+        kind: pick(Encounter.Fault.Kind.allCases), number: .random(in: 0..<8, using: &chance))
+    case 3:
+      encounter.during = Encounter.During(
+        after: .random(in: 0..<7, using: &chance),
+        step: theme != .collection && one(in: 3) ? save(pick([0, place])) : write(by: place))
+    case 4, 5:
+      guard let guest = devices.filter({ $0 != place }).randomElement(using: &chance) else { break }
+      encounter.during = Encounter.During(
+        after: .random(in: 0..<7, using: &chance), step: .meet(Encounter([guest, 0])))
+    default: break
+    }
+    return .meet(encounter)
   }
 
   private mutating func details(_ places: [Int]) -> Encounter {
@@ -119,6 +152,10 @@ private struct Maker {
     default: break
     }
     return encounter
+  }
+
+  private mutating func skewHub() -> Step {
+    .skew(0, milliseconds: pick([-600, -6, -1, 1, 6, theme == .collection ? 1 : 600]) * Self.minute)
   }
 
   private mutating func clock() -> [Step] {
@@ -138,15 +175,17 @@ private struct Maker {
   }
 
   private mutating func save(_ place: Int) -> Step {
-    saved.append(saved.count)
-    return .save(place, as: saved.count - 1)
+    let number = saved.count
+    saved.append((number, hasHub && place == 0))
+    return .save(place, as: number)
   }
 
   private mutating func copy() -> [Step] {
-    let places = (0..<count).shuffled(using: &chance)
-    if let number = saved.randomElement(using: &chance), one(in: 2) {
-      return [.restore(places[0], from: number)]
+    let places = devices.shuffled(using: &chance)
+    if let saved = saved.randomElement(using: &chance), one(in: 2) {
+      return [.restore(saved.isHub ? 0 : places[0], from: saved.number)]
     }
+    if hasHub, one(in: 4) { return [save(0)] }
     switch Int.random(in: 0..<3, using: &chance) {
     case 0: return [save(places[0])]
     case 1: return [.copy(places[0], over: places[1])]
@@ -166,7 +205,7 @@ private struct Maker {
 
   /// Two devices, which may never have met, are cut off at one transaction after the other.
   private mutating func cutFirstMerge() -> [Step] {
-    let places = Array((0..<count).shuffled(using: &chance).prefix(2))
+    let places = Array(devices.shuffled(using: &chance).prefix(2))
     var encounter = Encounter(places)
     encounter.isOneWay = one(in: 6)
     var steps = (0..<6).map { write(by: places[$0 % 2]) }
@@ -182,8 +221,8 @@ private struct Maker {
   /// A write that others have deleted, and collected, is there again: on one that was away, or in
   /// a file that was restored or copied. A third may know it too.
   private mutating func comeback(byCopy: Bool) -> [Step] {
-    let places = (0..<count).shuffled(using: &chance)
-    let (old, deleter, third) = (places[0], places[1], places[2 % count])
+    let places = devices.shuffled(using: &chance)
+    let (old, deleter, third) = (places[0], places[1], places[2 % places.count])
     let address = Address(store: "cloud", key: pick(Self.keys))
     var steps: [Step] = [.write(old, address, pick(Self.values))]
     if one(in: 2), third != old { steps.append(.meet(Encounter([old, third]))) }
@@ -207,7 +246,7 @@ private struct Maker {
 
   /// A deletion by a clock that is ahead, which others collect when that time has come.
   private mutating func lateDeletion() -> [Step] {
-    let places = (0..<count).shuffled(using: &chance)
+    let places = devices.shuffled(using: &chance)
     let (fast, other) = (places[0], places[1])
     let address = Address(store: "cloud", key: pick(Self.keys))
     let ahead = pick([4 * Self.minute, 10 * Self.minute, 30 * Self.day])
@@ -223,7 +262,7 @@ private struct Maker {
   }
 
   private mutating func collection() -> [Step] {
-    let places = (0..<count).shuffled(using: &chance)
+    let places = devices.shuffled(using: &chance)
     let days = pick([1, 30, 91, 91, 91, 100, 181]) * Self.day
     switch Int.random(in: 0..<6, using: &chance) {
     case 0: return [.retire(places[0], places[1])]
@@ -235,7 +274,7 @@ private struct Maker {
     }
   }
 
-  private mutating func place() -> Int { .random(in: 0..<count, using: &chance) }
+  private mutating func place() -> Int { .random(in: devices, using: &chance) }
 
   private mutating func one(in number: Int) -> Bool {
     Int.random(in: 0..<number, using: &chance) == 0

@@ -94,9 +94,12 @@ struct Mind {
   }
 
   /// Reads all that another one shows, and what it knows to be deleted of what is shown here,
-  /// unless it has written that since.
-  mutating func read(_ other: Mind, _ travels: (Address) -> Bool, at time: Int64) {
-    let graves = other.graves.filter { shown[$0.key] != nil && other.shown[$0.key] == nil }
+  /// unless it has written that since. A hub, which tells it on, reads all that is known to be
+  /// deleted.
+  mutating func read(_ other: Mind, _ travels: (Address) -> Bool, at time: Int64, isHub: Bool) {
+    let graves = other.graves.filter {
+      (isHub || shown[$0.key] != nil) && other.shown[$0.key] == nil
+    }
     for (address, entry) in Array(graves) + Array(other.shown) where travels(address) {
       guard takes(entry) else { continue }
       if entry.timestamp <= Self.horizon(time) { join(entry) } else { waiting.insert(entry) }

@@ -72,7 +72,8 @@ extension Oracle {
   private mutating func join(_ met: Met) {
     let places = met.encounter.places
     func read(_ reader: Int, _ other: Int) {
-      minds[reader].read(minds[other], met.travels, at: met.clocks[reader])
+      minds[reader].read(
+        minds[other], met.travels, at: met.clocks[reader], isHub: hasHub && reader == 0)
     }
     guard !met.encounter.isOneWay else {
       let last = places[places.count - 1]
@@ -97,6 +98,11 @@ extension Oracle {
     let real = found.promising
     let ideal = minds[place].promising
     guard real != ideal else { return }
+    if hasHub, place == 0, Set(real.map(Oracle.Loss.init)) == Set(ideal.map(Oracle.Loss.init)) {
+      // A hub compares no values.
+      minds[place].waiting = facts.held
+      return
+    }
     // What was written meanwhile, or what it took the place of.
     let rivals = met.meanwhile.map { entry in
       [entry] + met.encounter.places.compactMap { met.start[$0].shown[entry.address] }

@@ -16,12 +16,18 @@ struct Divergence: Error, CustomStringConvertible {
 
 struct Oracle {
   var minds: [Mind]
-  /// Every write ever made.
-  private(set) var writes: Set<Entry> = []
+  /// Every write ever made, with what its writer may have known.
+  private(set) var writes: [Entry: Set<Entry>] = [:]
+  /// Deletions that were collected somewhere.
+  private(set) var buried: Set<Entry> = []
   private(set) var hasCopied = false
   var hasHeld = false
 
-  init(count: Int) {
+  /// Whether the first place is a hub's.
+  let hasHub: Bool
+
+  init(count: Int, hasHub: Bool) {
+    self.hasHub = hasHub
     minds = Array(repeating: Mind(), count: count)
   }
 
@@ -58,8 +64,11 @@ struct Oracle {
         description: "device \(place), \(facts.id), wrote \(show(entry)), not at \(due)")
     }
     minds[place].look(at: facts, after: newest)
+    // In the middle of an exchange it may know what any of the others does.
+    writes[entry] = (isDuringExchange ? minds : [minds[place]]).reduce(into: []) { known, mind in
+      known.formUnion(mind.perhapsKnown.filter { $0.address == address })
+    }
     minds[place].learn(entry)
-    writes.insert(entry)
   }
 
   /// A file was put in place of a device's.
@@ -93,6 +102,7 @@ struct Oracle {
             "device \(place) collected \(show(old)) of \(name(address)), unknown to \(peer)")
       }
       minds[place].bury(old)
+      buried.insert(old)
     }
   }
 

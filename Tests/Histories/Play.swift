@@ -39,12 +39,14 @@ private final class Game {
   private let chunkSize: Int
   private var saved: [Int: (image: World.Image, mind: Mind, isFromExchange: Bool)] = [:]
   private var frozen: Set<Int> = []
+  /// What everybody had when an exchange began of which a request has not come yet.
+  private var lateStart: [Mind]?
   /// The exchange of the step before.
   private var last: Encounter?
 
   init(_ history: History) throws {
     world = try World(history)
-    oracle = Oracle(count: history.count)
+    oracle = Oracle(count: history.count, hasHub: history.hasHub)
     chunkSize = history.chunkSize
   }
 
@@ -112,7 +114,7 @@ private final class Game {
   private func compact(_ place: Int) throws {
     let before = try world.facts(place)
     let result = try world[place].compact()
-    let ids = try world.clocks.indices.map { try world[$0].replica() }
+    let ids = try world.clocks.indices.map { try world.id(of: $0) }
     for (other, id) in ids.enumerated() where result.retired.contains(id) {
       oracle.retired(place, other)
     }
@@ -123,28 +125,48 @@ private final class Game {
   // MARK: - Exchanges
 
   private func meet(_ encounter: Encounter, isRepeated: Bool) throws {
+    try exchange(encounter, isRepeated: isRepeated)
+    let isWithHub = encounter.places.contains(where: world.isHub)
+    if isWithHub, encounter.fault?.kind != .late { try deliverLate() }
+  }
+
+  private func exchange(_ encounter: Encounter, isRepeated: Bool) throws {
     let start = oracle.minds
+    if encounter.fault?.kind == .late { lateStart = start }
     let interlude = encounter.during.map { Interlude($0, in: self) }
-    let report = try world.meet(encounter, chunkSize: chunkSize) { _ in interlude?.progress() }
+    let report = try world.meet(encounter, chunkSize: chunkSize) { interlude?.progress() }
     if let error = interlude?.failure { throw error }
+    // Who meets the hub in the middle may learn of one part and not of another, and tell so.
+    var all = encounter
+    let guest = interlude?.guest
+    if let guest { (all.places, all.stores) = ([0, encounter.places[0], guest], nil) }
     var facts: [Int: Facts] = [:]
-    for place in encounter.places { facts[place] = try world.facts(place) }
+    for place in all.places { facts[place] = try world.facts(place) }
     let met = Oracle.Met(
-      encounter: encounter, clocks: world.clocks.map(\.milliseconds), facts: facts,
-      isCut: report == nil, start: start, meanwhile: interlude?.entry)
+      encounter: all, clocks: world.clocks.map(\.milliseconds), facts: facts,
+      isCut: report == nil || guest != nil, start: start, meanwhile: interlude?.entry)
     try oracle.met(met)
-    guard let report, interlude?.entry == nil, !encounter.isOneWay else { return }
+    guard let report, interlude?.entry == nil, guest == nil, !encounter.isOneWay else { return }
     guard report.hasConverged == !facts.values.contains(where: \.waits) else {
       throw Divergence(description: "it says that it has converged: \(report.hasConverged)")
     }
-    let losses = report.conflicts.map(\.conflict).map {
-      Oracle.Loss(Address(store: $0.store, key: $0.key), $0.lostTimestamp, $0.lostOrigin)
-    }
-    try oracle.compareConflicts(met, Set(losses))
+    try oracle.compareConflicts(met, Set(report.conflicts.map(\.conflict).map(Oracle.Loss.init)))
     if isRepeated, !report.isQuiet {
       throw Divergence(description: "again, and something was read: \(report.transfers)")
     }
     last = encounter
+  }
+
+  /// What came too late counts as an exchange that was cut off where it left.
+  private func deliverLate() throws {
+    guard let start = lateStart, let place = try world.deliverLate() else { return }
+    lateStart = nil
+    let encounter = Encounter([place, 0])
+    try oracle.met(
+      Oracle.Met(
+        encounter: encounter, clocks: world.clocks.map(\.milliseconds),
+        facts: [place: world.facts(place), 0: world.facts(0)], isCut: true, start: start,
+        meanwhile: nil))
   }
 
   /// What happens in the middle of an exchange.
@@ -161,6 +183,9 @@ private final class Game {
     case .save(let place, let number):
       saved[number] = (try world.image(of: place), oracle.minds[place], true)
       return nil
+    case .meet(let encounter):
+      _ = try world.meet(encounter, chunkSize: chunkSize)
+      return nil
     default: throw ScriptError(description: "not in the middle of an exchange: \(step)")
     }
   }
@@ -172,15 +197,23 @@ private final class Game {
     }
     let latest = (timestamps.map(\.milliseconds) + world.clocks.map(\.milliseconds)).max() ?? 0
     for clock in world.clocks { clock.milliseconds = latest + 1000 }
-    let everybody = Encounter(Array(world.clocks.indices))
+    let places = Array(world.clocks.indices)
+    let everybody =
+      world.isHub(0)
+      ? places.dropFirst().map { Encounter([$0, 0]) } : [Encounter(places)]
     var isQuiet = false
     for round in 0..<10 where !isQuiet {
-      last = round == 0 ? nil : everybody
-      try meet(everybody, isRepeated: last != nil)
-      let again = try world.meet(everybody, chunkSize: chunkSize)
-      isQuiet = again?.isQuiet ?? false
+      for encounter in everybody {
+        try meet(encounter, isRepeated: round > 0 && everybody.count == 1)
+      }
+      isQuiet = true
+      for encounter in everybody {
+        let again = try world.meet(encounter, chunkSize: chunkSize)
+        isQuiet = isQuiet && again?.isQuiet == true
+      }
     }
     guard isQuiet else { throw Divergence(description: "there is always something to read") }
+    try oracle.compareLosses(Set(places.flatMap { try world.losses($0) }))
     let first = try world.facts(0)
     for place in world.clocks.indices.dropFirst() {
       let other = try world.facts(place)
@@ -192,7 +225,7 @@ private final class Game {
           description: "device 0 has \(show(a)) at \(name(address)), and \(place) has \(show(b))")
       }
     }
-    for place in world.clocks.indices { try world[place].checkIntegrity() }
+    for place in places where !world.isHub(place) { try world[place].checkIntegrity() }
   }
 }
 
@@ -209,6 +242,8 @@ private final class Interlude: @unchecked Sendable {
   private let game: Game
   private var readings = 0
   private(set) var entry: Entry?
+  /// Who has met the hub.
+  private(set) var guest: Int?
   private(set) var failure: (any Error)?
 
   init(_ during: Encounter.During, in game: Game) {
@@ -221,6 +256,7 @@ private final class Interlude: @unchecked Sendable {
     guard readings == during.after else { return }
     do {
       entry = try game.interrupt(with: during.step)
+      if case .meet(let encounter) = during.step { guest = encounter.places[0] }
     } catch {
       failure = error
     }

@@ -60,7 +60,8 @@ package struct Shrinker {
   }
 
   private mutating func dropDevices() {
-    for place in (0..<history.count).reversed() where history.count > 2 {
+    let first = history.hasHub ? 1 : 0
+    for place in (first..<history.count).reversed() where history.count > 2 {
       tryInstead { $0.remove(place) }
     }
   }
@@ -68,6 +69,7 @@ package struct Shrinker {
   private mutating func simplifyExchanges() {
     for index in history.steps.indices {
       simplify(index) { $0.crash = nil }
+      simplify(index) { $0.fault = nil }
       simplify(index) { $0.during = nil }
       simplify(index) { $0.isOneWay = false }
       simplify(index) { $0.stores = nil }

@@ -2,7 +2,8 @@
 
 package import KeepsakeValues
 
-/// One thing that happens in a history. Devices are named by their place, from 0.
+/// One thing that happens in a history. Devices are named by their place, from 0; of a history with
+/// a hub that is the hub's, which only meets one device at a time, and is saved and restored.
 package indirect enum Step: Sendable, Equatable {
   /// A device writes, or, without a value, deletes.
   case write(Int, Address, StoredValue?)
@@ -39,16 +40,34 @@ package struct Encounter: Sendable, Equatable {
   /// before stays.
   package var crash: Int?
   package var during: During?
+  /// What goes wrong on the way to a hub.
+  package var fault: Fault?
 
   package init(_ places: [Int]) {
     self.places = places
   }
 
+  /// What happens to one request.
+  package struct Fault: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable {
+      /// The request is lost, or its answer is.
+      case request, answer
+      /// It comes twice.
+      case double
+      /// It comes after the next exchange with the hub.
+      case late
+    }
+    package var kind: Kind
+    /// From 0.
+    package var number: Int
+  }
+
   /// What happens in the middle.
   package struct During: Sendable, Equatable {
-    /// How many transactions have read before.
+    /// How many transactions have read before; of an exchange with a hub, how many requests it has
+    /// answered.
     package var after: Int
-    /// A write, or a copy that is kept.
+    /// A write, a copy that is kept, or, with a hub, another device's exchange with it.
     package var step: Step
   }
 }

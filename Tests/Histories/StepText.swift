@@ -66,6 +66,7 @@ extension Encounter: CustomStringConvertible {
     if isOneWay { words.append("one-way") }
     if let stores { words += ["only", stores.map(escaped).joined(separator: ",")] }
     if let crash { words += ["crash", String(crash)] }
+    if let fault { words += ["fault", fault.kind.rawValue, String(fault.number)] }
     if let during { words += ["during", "\(during.after)", "\(during.step)"] }
     return words.joined(separator: " ")
   }
@@ -78,6 +79,12 @@ extension Encounter: CustomStringConvertible {
       case "one-way": isOneWay = true
       case "only": stores = try words.next().split(separator: ",").map { try unescaped($0) }
       case "crash": crash = try words.number()
+      case "fault":
+        let name = try words.next()
+        guard let kind = Fault.Kind(rawValue: name) else {
+          throw ScriptError(description: "there is no fault \(name)")
+        }
+        fault = Fault(kind: kind, number: try words.number())
       case "during": during = During(after: try words.number(), step: try Step(&words))
       default:
         guard let place = Int(word) else {

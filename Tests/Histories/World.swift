@@ -5,6 +5,7 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeHubServer
 import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
@@ -14,9 +15,12 @@ final class World {
   private let storage: History.Storage
   private let folder: TemporaryFolder?
   private var devices: [Device?] = []
+  /// In the first place.
+  private let hub: MemoryHub?
   let clocks: [ManualClock]
   private var exchanges: UInt64 = 0
   private var saves = 0
+  private var late: (request: HubRequest, from: Int)?
 
   init(_ history: History) throws {
     seed = history.seed
@@ -24,7 +28,9 @@ final class World {
     folder = storage == .files ? try TemporaryFolder() : nil
     clocks = (0..<history.count).map { _ in ManualClock() }
     var identities = SeededGenerator(seed: seed)
-    for place in clocks.indices {
+    hub = history.hasHub ? MemoryHub(.random(using: &identities)) : nil
+    if hub != nil { devices.append(nil) }
+    for place in clocks.indices.dropFirst(devices.count) {
       let identity = ReplicaID.random(using: &identities)
       if storage == .memory {
         devices.append(try Device.inMemory(identity: identity, clock: clocks[place].wallClock))
@@ -44,6 +50,14 @@ final class World {
     }
   }
 
+  /// Its present replica ID.
+  func id(of place: Int) throws -> ReplicaID {
+    if let hub, isHub(place) { return hub.id }
+    return try self[place].replica()
+  }
+
+  func isHub(_ place: Int) -> Bool { hub != nil && place == 0 }
+
   private func path(_ place: Int) -> String { "\(folder?.path ?? "")/\(place).keepsake" }
 
   private func open(_ place: Int, _ access: Device.Access, _ identity: ReplicaID) throws {
@@ -60,16 +74,18 @@ final class World {
   }
 
   func reopen(_ place: Int) throws {
-    if storage == .files { try whileClosed(place) {} }
+    if storage == .files, !isHub(place) { try whileClosed(place) {} }
   }
 
   /// A device's file as it was at one moment.
   enum Image {
     case rows([TableRows])
     case file(String)
+    case hub(MemoryHub.Image)
   }
 
   func image(of place: Int) throws -> Image {
+    if let hub, isHub(place) { return .hub(hub.image) }
     guard let folder, storage == .files else {
       return .rows(try TableRows.all(of: self[place]))
     }
@@ -83,6 +99,7 @@ final class World {
     switch image {
     case .rows(let tables): try TableRows.put(tables, into: self[place])
     case .file(let source): try replace(place, by: source)
+    case .hub(let image): hub?.restore(image)
     }
   }
 
@@ -98,38 +115,73 @@ final class World {
     }
   }
 
-  /// - Parameter onProgress: called after each transaction that has read.
+  /// - Parameter onProgress: called after each transaction that has read, or, of an exchange with a
+  ///   hub, before each request.
   /// - Returns: nil when it ended with the commit that was to fail; all handles are gone then.
   func meet(
-    _ encounter: Encounter, chunkSize: Int, onProgress: (@Sendable (MergeProgress) -> Void)? = nil
+    _ encounter: Encounter, chunkSize: Int, onProgress: (@Sendable () -> Void)? = nil
   ) throws -> MergeReport? {
     exchanges += 1
     let fuse = encounter.crash.map(Fuse.init)
     var options = MergeOptions(
       stores: encounter.stores, isOneWay: encounter.isOneWay, chunkSize: chunkSize)
-    options.onProgress = onProgress
-    let result = Result { try merge(encounter, options, fuse) }
-    guard let fuse, fuse.isBlown else { return try result.get() }
-    if case .success = result {
-      throw Divergence(description: "a commit failed, and the exchange went on")
+    var line: HubLine?
+    if let hub, encounter.places.contains(where: isHub) {
+      line = HubLine(hub, clocks[0], encounter.fault) { onProgress?() }
+    } else if let onProgress {
+      options.onProgress = { _ in onProgress() }
     }
-    for place in encounter.places { try reopen(place) }
+    let result = Result { try merge(encounter, options, fuse, line) }
+    if let request = line?.late { late = (request, encounter.places[0]) }
+    let isBlown = fuse?.isBlown ?? false
+    guard isBlown || line?.isCut == true else { return try result.get() }
+    if case .success = result {
+      throw Divergence(description: "a commit or a request failed, and the exchange went on")
+    }
+    if isBlown { for place in encounter.places { try reopen(place) } }
     return nil
   }
 
+  /// Lets the hub have a request that it has not got yet.
+  ///
+  /// - Returns: whose it was; nil when there is none.
+  func deliverLate() throws -> Int? {
+    guard let (request, place) = late else { return nil }
+    late = nil
+    _ = try hub?.answer(request, at: clocks[0].milliseconds)
+    return place
+  }
+
   private func merge(
-    _ encounter: Encounter, _ options: MergeOptions, _ fuse: Fuse?
+    _ encounter: Encounter, _ options: MergeOptions, _ fuse: Fuse?, _ line: HubLine?
   ) throws -> MergeReport {
     var tokens = SeededGenerator(seed: seed &+ exchanges)
-    let list = try encounter.places.map { try self[$0] }
+    let list = try encounter.places.filter { !isHub($0) }.map { try self[$0] }
     for device in list { try fuse?.attach(to: device) }
-    let result = Result { try Merge.run(list, options: options, using: &tokens) }
+    let result = Result {
+      guard let line else { return try Merge.run(list, options: options, using: &tokens) }
+      return try Merge.run(
+        list[0], with: line, options: options,
+        page: HubRequest.PageLimit(rows: options.chunkSize), using: &tokens)
+    }
     for device in list { try fuse?.detach(from: device) }
     return try result.get()
   }
 
+  /// What has lost on a device, by its conflict log.
+  func losses(_ place: Int) throws -> [Oracle.Loss] {
+    guard !isHub(place) else { return [] }
+    return try self[place].conflicts().map(Oracle.Loss.init)
+  }
+
   /// What a device has.
   func facts(_ place: Int) throws -> Facts {
+    if let hub, isHub(place) {
+      var facts = Facts(id: ReplicaID(rawValue: 0), clock: .zero)
+      for row in hub.rows { facts.shown[row.entry.address] = row.entry }
+      facts.held = hub.held
+      return facts
+    }
     let replica = try self[place].core.access { try ReplicaState($0) }
     var facts = Facts(id: replica.id, clock: replica.last)
     try self[place].forEachEntry { facts.shown[$0.address] = $0 }

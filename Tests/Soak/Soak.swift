@@ -31,6 +31,9 @@ struct Soak: ParsableCommand {
   @Flag(help: "Where the devices are; without, every fourth history is on files.")
   var storage: Storage?
 
+  @Flag(help: "With a hub, which the devices meet most of the time.")
+  var hub = false
+
   @Option(help: ArgumentHelp("Play what an earlier run has printed.", valueName: "file"))
   var replay: String?
 
@@ -48,8 +51,10 @@ struct Soak: ParsableCommand {
     guard minutes == nil || histories == nil else {
       throw ValidationError("either --minutes or --histories")
     }
-    guard replay == nil || seed == nil && minutes == nil && histories == nil && storage == nil
-    else { throw ValidationError("--replay takes everything else from the file") }
+    let isFree = seed == nil && minutes == nil && histories == nil && storage == nil && !hub
+    guard replay == nil || isFree else {
+      throw ValidationError("--replay takes everything else from the file")
+    }
     guard !show || seed != nil else { throw ValidationError("--show needs --seed") }
   }
 
@@ -78,7 +83,7 @@ struct Soak: ParsableCommand {
 
   private func history(_ seed: UInt64, _ number: Int) -> History {
     let isOnFiles = storage.map { $0 == .files } ?? (number % 4 == 3)
-    return History(seed: seed, storage: isOnFiles ? .files : .memory)
+    return History(seed: seed, storage: isOnFiles ? .files : .memory, hasHub: hub)
   }
 
   private func script(_ path: String) throws -> History {

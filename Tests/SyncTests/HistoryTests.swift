@@ -19,6 +19,16 @@ import Testing
     try play(History(seed: seed, storage: .files))
   }
 
+  @Test(arguments: Seeds.list(1000))
+  func anyHistoryWithAHubGoesAsTheOracleSays(seed: UInt64) throws {
+    try play(History(seed: seed, storage: .memory, hasHub: true))
+  }
+
+  @Test(arguments: Seeds.list(100))
+  func anyHistoryOnFilesWithAHubGoesAsTheOracleSays(seed: UInt64) throws {
+    try play(History(seed: seed, storage: .files, hasHub: true))
+  }
+
   private func play(_ history: History) throws {
     do {
       try history.play()
@@ -160,9 +170,10 @@ import Testing
   @Test(arguments: Seeds.list(50))
   func aHistoryIsReadFromItsScript(seed: UInt64) throws {
     for storage in [History.Storage.memory, .files] {
-      let history = History(seed: seed, storage: storage)
+      let history = History(seed: seed, storage: storage, hasHub: storage == .files)
       #expect(try History(parsing: history.description) == history)
-      #expect(History(seed: seed, storage: storage) == history, "the same seed, the same history")
+      let again = History(seed: seed, storage: storage, hasHub: history.hasHub)
+      #expect(again == history, "the same seed, the same history")
     }
   }
 

@@ -81,7 +81,8 @@ import Testing
     let (a, b) = (try open("a"), try open("b"))
     try a.write([LocalWrite(store: "cloud", key: "k", value: 1)])
     try a.merge(with: b)
-    let exchange = Exchange([a, b].map(FileParty.init), 0, 1, stores: [ByteText("cloud")])
+    let exchange = Exchange(
+      [a, b].map { FileParty(device: $0) }, 0, 1, stores: [ByteText("cloud")])
     let cursor = "UPDATE peer SET cursor = cursor + ?1"
     func move(_ count: Int64) throws {
       try b.core.write { connection in

@@ -67,6 +67,10 @@ struct StagedParty: Party {
     try file.side(toward: peer, stores)
   }
 
+  var isHub: Bool { false }
+
+  func syncedStores() throws(KeepsakeError) -> Set<ByteText> { try file.syncedStores() }
+  func holdsAny() throws(KeepsakeError) -> Bool { try file.holdsAny() }
   func hasMet() throws(KeepsakeError) -> Bool { try file.hasMet() }
 
   func hasEntries(of stores: [ByteText], after cursors: [Int64]) throws(KeepsakeError) -> Bool {
@@ -96,9 +100,9 @@ struct StagedParty: Party {
 
   func offer(
     _ token: ExchangeToken, to reader: ReplicaID, remembering memory: [PeerState],
-    of stores: [ByteText]
+    of stores: [ByteText], except echo: EchoRange
   ) throws(KeepsakeError) -> Pull.Offer {
-    try file.offer(token, to: reader, remembering: memory, of: stores)
+    try file.offer(token, to: reader, remembering: memory, of: stores, except: echo)
   }
 
   func read(_ pull: Pull, _ result: inout Pull.Result) throws(KeepsakeError) {

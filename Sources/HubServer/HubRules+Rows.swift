@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which rows come in, and which of two rows of a key stays.
+
+import KeepsakeSync
+import KeepsakeValues
+
+extension HubRules {
+  /// Where a row stands among those of its key, by what still counts of its timestamp.
+  private struct Rank: Comparable {
+    let timestamp: HybridTimestamp
+    let origin: ReplicaID
+
+    static func < (a: Rank, b: Rank) -> Bool {
+      a.timestamp == b.timestamp ? a.origin < b.origin : a.timestamp < b.timestamp
+    }
+  }
+
+  private func rank(_ entry: Entry) -> Rank {
+    Rank(
+      timestamp: min(entry.timestamp, limits[entry.origin] ?? entry.timestamp),
+      origin: entry.origin)
+  }
+
+  /// Gives a row the next sequence number.
+  private mutating func number(_ entry: Entry) -> HubAnswer.Row {
+    account.seq += 1
+    return HubAnswer.Row(entry, seq: account.seq)
+  }
+
+  // MARK: - Pushed rows
+
+  mutating func take(_ push: HubRequest.Push, _ request: HubRequest) throws -> HubAnswer.Pushed {
+    try refuseUnread(push, request)
+    var pushed = HubAnswer.Pushed(before: account.seq, after: account.seq)
+    var present = try tables.rows(at: push.rows.map(\.address))
+    let read = Dictionary(uniqueKeysWithValues: Array(zip(request.stores, push.read)))
+    var (changed, held): ([Address: HubAnswer.Row], [Entry]) = ([:], [])
+    for entry in push.rows {
+      guard let cursor = read[entry.address.store] else { continue }
+      let known = present[entry.address]
+      if entry == known?.entry { continue }
+      if let known, rank(entry) < rank(known.entry) {
+        // The device has read what beats this, and has lost it since: it has to read it again.
+        guard known.seq <= cursor else { continue }
+        changed[entry.address] = number(known.entry)
+        pushed.answered += 1
+      } else if rank(entry).timestamp > horizon {
+        held.append(entry)
+        continue
+      } else {
+        changed[entry.address] = number(entry)
+        pushed.changed += 1
+      }
+      present[entry.address] = changed[entry.address]
+    }
+    try tables.put(changed.values.sorted { $0.seq < $1.seq })
+    try tables.hold(held)
+    pushed.held = held.count
+    pushed.after = account.seq
+    try change(request) { peer, place in
+      peer.state.cursor = max(push.through, peer.state.cursor)
+      peer.state.readToken = push.token
+    }
+    if let seen = push.seen { try raise(seen) }
+    return pushed
+  }
+
+  /// Nothing is taken from a device that has not read everything: it would replace what it does not
+  /// know, and nobody would notice the conflict.
+  private func refuseUnread(_ push: HubRequest.Push, _ request: HubRequest) throws {
+    let cursors = Dictionary(uniqueKeysWithValues: Array(zip(request.stores, push.read)))
+    let unread = try tables.rows(
+      after: cursors, and: 0, through: account.seq, except: push.own,
+      HubRequest.PageLimit(rows: 1))
+    guard unread.rows.isEmpty else { throw HubRefusal.behind }
+  }
+
+  /// What the device has seen, the hub has: but for what waits, and what comes from the future.
+  private func raise(_ seen: [HubRequest.Seen]) throws {
+    let waiting = try tables.held()
+    try tables.raise(
+      seen.map { seen in
+        let first = waiting.filter { $0.address.store == seen.store && $0.origin == seen.origin }
+          .map(\.timestamp).min()
+        let known = first.map { HybridTimestamp(rawValue: $0.rawValue - 1) } ?? seen.timestamp
+        return HubRequest.Seen(seen.store, seen.origin, min(seen.timestamp, known, horizon))
+      })
+  }
+
+  // MARK: - What was put off, and taken back
+
+  /// Lets in what waits and is due.
+  mutating func promote() throws {
+    let due = try tables.due(upTo: horizon)
+    guard !due.isEmpty else { return }
+    var present = try tables.rows(at: due.map(\.address))
+    var changed: [Address: HubAnswer.Row] = [:]
+    for entry in due {
+      if let known = present[entry.address]?.entry, rank(entry) < rank(known) || entry == known {
+        continue
+      }
+      present[entry.address] = number(entry)
+      changed[entry.address] = present[entry.address]
+    }
+    try tables.put(changed.values.sorted { $0.seq < $1.seq })
+    try tables.dropHeld(due)
+  }
+
+  /// Takes down up to where timestamps stand. Rows stay as they were written, and count from now on
+  /// as made at the limit.
+  ///
+  /// - Returns: how many origins had rows that count otherwise now.
+  mutating func revoke(_ news: [ReplicaID: HybridTimestamp]) throws -> Int {
+    var count = 0
+    for (origin, limit) in news.sorted(by: { $0.key < $1.key }) {
+      let isNew = limits[origin].map { limit < $0 } ?? true
+      guard isNew, (HybridTimestamp.zero...horizon).contains(limit) else { continue }
+      limits[origin] = limit
+      try tables.revoke(origin, after: limit)
+      try tables.dropHeld(of: origin, after: limit)
+      try tables.cutSeen(of: origin, to: limit)
+      if try tables.hasRows(of: origin, after: limit) { count += 1 }
+    }
+    // They may have replaced what now is the later write: all devices give all they have again.
+    if count > 0 { try tables.rewindPeers() }
+    return count
+  }
+}

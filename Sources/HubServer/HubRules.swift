@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules of a hub. It is a shelf: it keeps the winning row of each key, in the order of
+// `(timestamp, origin)`, and what it remembers of each device. It never looks at a value, gives no
+// timestamp and changes none, finds no conflict, and answers no deletion: that devices do. So what
+// it keeps may be sealed.
+//
+// Invariants
+// - A request is one transaction, and those of an account do not overlap: sequence numbers are in
+//   the order of commits, so a reader that goes on from one misses no row.
+// - A row is taken only from a device that has read all that the hub has in its stores: so it has
+//   decided against each row that is replaced, and noticed each conflict.
+// - A row from the future waits, with its timestamp, and comes in when it is due.
+// - What a device writes down of the hub, the hub can check: see `PeerState`.
+
+package import KeepsakeSync
+import KeepsakeValues
+
+package struct HubRules {
+  let tables: any HubTables
+  /// Milliseconds since 1970.
+  let now: Int64
+  /// The last timestamp that is not from the future.
+  let horizon: HybridTimestamp
+  var account: HubAccount
+  var limits: [ReplicaID: HybridTimestamp]
+
+  /// Answers one request, in a transaction that the caller commits if this returns.
+  ///
+  /// - Parameters:
+  ///   - now: milliseconds since 1970.
+  ///   - skew: how many milliseconds a timestamp may be ahead of that.
+  /// - Throws: `HubRefusal` when nothing is done; what the tables throw.
+  package static func answer(
+    _ request: HubRequest, _ tables: any HubTables, at now: Int64, skew: Int64 = 300_000
+  ) throws -> HubAnswer {
+    var rules = HubRules(
+      tables: tables, now: now, horizon: Held.horizon(now: now, skew: skew),
+      account: try tables.account, limits: try tables.revocations())
+    return try rules.answer(request)
+  }
+
+  private mutating func answer(_ request: HubRequest) throws -> HubAnswer {
+    let hasMet = try tables.hasPeers
+    try promote()
+    try check(request)
+    var (revoked, page, pushed) = (0, HubAnswer.Page?.none, HubAnswer.Pushed?.none)
+    for step in request.steps {
+      switch step {
+      case .revoke(let limits): revoked += try revoke(limits)
+      case .rename(let id): try rename(id)
+      case .rewind: try change(request) { peer, _ in peer.state.cursor = 0 }
+      case .offer(let offer): page = try accept(offer, request)
+      case .more(let more):
+        page = try read(more.offer, after: more.after, through: more.through, request)
+      case .push(let push): pushed = try take(push, request)
+      case .acknowledge(let cursors):
+        try change(request) { peer, place in
+          peer.state.acked = max(peer.state.acked, cursors[place])
+        }
+      }
+    }
+    if request.steps.isEmpty { try noteMet(request) }
+    try tables.save(account)
+    var answer = try outline(request, hasMet: hasMet)
+    (answer.revoked, answer.page, answer.pushed) = (revoked, page, pushed)
+    return answer
+  }
+
+  /// Refuses what another request has overtaken.
+  private func check(_ request: HubRequest) throws {
+    guard let expected = request.expected else {
+      for step in request.steps {
+        guard case .revoke = step else { throw HubRefusal.moved }
+      }
+      return
+    }
+    let peers = try tables.peers(request.device, request.stores).map(\.state)
+    guard expected.hub == account.hub, expected.peers == peers else { throw HubRefusal.moved }
+  }
+
+  private func outline(_ request: HubRequest, hasMet: Bool) throws -> HubAnswer {
+    let last = try tables.lastOfEachStore()
+    let stores = Set(request.stores).union(last.keys).sorted()
+    let peers = try tables.peers(request.device, stores)
+    let all = zip(stores, peers).map { store, peer in
+      (store, HubAnswer.Store(peer: peer.state, last: last[store] ?? 0))
+    }
+    return HubAnswer(
+      hub: account.hub, former: account.former, time: now, seq: account.seq,
+      forgotten: account.forgotten, hasMet: hasMet,
+      stores: Dictionary(uniqueKeysWithValues: all), revocations: limits,
+      waiting: try tables.held().count)
+  }
+
+  /// Where nothing is exchanged, a device was met once a day.
+  private func noteMet(_ request: HubRequest) throws {
+    let peers = try tables.peers(request.device, request.stores)
+    let isDue = peers.contains { $0 != HubPeer() && $0.lastMet < now - 86_400_000 }
+    guard isDue else { return }
+    try change(request) { _, _ in }
+  }
+
+  /// Changes what is remembered of the device in each store of the request.
+  func change(_ request: HubRequest, _ body: (inout HubPeer, Int) -> Void) throws {
+    var peers = try tables.peers(request.device, request.stores)
+    for place in peers.indices {
+      body(&peers[place], place)
+      peers[place].lastMet = now
+    }
+    try tables.save(peers, request.device, request.stores)
+  }
+
+  /// The hub is an older state of itself, so what it remembers of devices is not true of them.
+  private mutating func rename(_ id: ReplicaID) throws {
+    account.former.append(account.hub)
+    account.hub = id
+    try tables.clearPeers()
+  }
+
+  // MARK: - Being read
+
+  private func accept(_ offer: HubRequest.Offer, _ request: HubRequest) throws -> HubAnswer.Page {
+    try change(request) { peer, place in
+      let theirs = offer.memory[place]
+      peer.state.acked = max(peer.state.acked, theirs.cursor)
+      peer.state.theirRead = theirs.readToken
+      (peer.state.prior, peer.state.token) = (peer.state.token, offer.token)
+    }
+    var page = try read(offer, after: 0, through: account.seq, request)
+    page.seen = try tables.seen(of: request.stores)
+    return page
+  }
+
+  private func read(
+    _ offer: HubRequest.Offer, after place: Int64, through end: Int64, _ request: HubRequest
+  ) throws -> HubAnswer.Page {
+    let cursors = zip(request.stores, offer.memory.map(\.cursor))
+    let (rows, hasMore) = try tables.rows(
+      after: Dictionary(uniqueKeysWithValues: Array(cursors)), and: place, through: end,
+      except: offer.echo, offer.page)
+    return HubAnswer.Page(
+      rows: rows, through: hasMore ? rows.last?.seq ?? end : end, hasMore: hasMore, seen: [])
+  }
+}

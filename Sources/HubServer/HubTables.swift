@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeSync
+package import KeepsakeValues
+
+/// What a hub keeps of one account, within a transaction that no other one of the account overlaps.
+///
+/// It keeps, and decides nothing: all that is decided is in `HubRules`, once for every kind of
+/// store. It never looks at a value.
+package protocol HubTables {
+  // MARK: - The account
+
+  var account: HubAccount { get throws }
+  func save(_ account: HubAccount) throws
+
+  // MARK: - Rows
+
+  /// The rows at these addresses, those that there are.
+  func rows(at addresses: [Address]) throws -> [Address: HubAnswer.Row]
+
+  /// Rows by sequence number, as many as the limit takes, one at least.
+  ///
+  /// - Parameters:
+  ///   - cursors: by store, where to begin; other stores are left out.
+  ///   - after: a sequence number before which there is nothing to read.
+  ///   - through: the last sequence number to be read.
+  ///   - echo: sequence numbers that are left out.
+  /// - Returns: whether there are more, too.
+  func rows(
+    after cursors: [ByteText: Int64], and after: Int64, through: Int64, except echo: EchoRange,
+    _ limit: HubRequest.PageLimit
+  ) throws -> (rows: [HubAnswer.Row], hasMore: Bool)
+
+  /// Puts rows in the place of those with the same addresses.
+  func put(_ rows: [HubAnswer.Row]) throws
+
+  /// The largest sequence number in each store that has rows.
+  func lastOfEachStore() throws -> [ByteText: Int64]
+
+  /// Whether an origin has a row that is later than a timestamp.
+  func hasRows(of origin: ReplicaID, after timestamp: HybridTimestamp) throws -> Bool
+
+  // MARK: - What waits
+
+  /// Puts rows that are from the future aside, each once.
+  func hold(_ entries: [Entry]) throws
+  /// The rows that wait up to a timestamp, the first ones first.
+  func due(upTo horizon: HybridTimestamp) throws -> [Entry]
+  func dropHeld(_ entries: [Entry]) throws
+  /// Drops what waits of an origin and is later than a timestamp.
+  func dropHeld(of origin: ReplicaID, after timestamp: HybridTimestamp) throws
+  func held() throws -> [Entry]
+
+  // MARK: - What was seen
+
+  func seen(of stores: [ByteText]) throws -> [HubRequest.Seen]
+  /// Raises what was seen to these, where it is lower.
+  func raise(_ seen: [HubRequest.Seen]) throws
+  /// Lowers what was seen of an origin to a timestamp.
+  func cutSeen(of origin: ReplicaID, to timestamp: HybridTimestamp) throws
+
+  // MARK: - What does not stand
+
+  func revocations() throws -> [ReplicaID: HybridTimestamp]
+  func revoke(_ origin: ReplicaID, after timestamp: HybridTimestamp) throws
+
+  // MARK: - Devices
+
+  func peers(_ device: ReplicaID, _ stores: [ByteText]) throws -> [HubPeer]
+  func save(_ peers: [HubPeer], _ device: ReplicaID, _ stores: [ByteText]) throws
+  var hasPeers: Bool { get throws }
+  /// Forgets how far every device was read.
+  func rewindPeers() throws
+  /// Forgets all devices.
+  func clearPeers() throws
+}
+
+/// An account, as devices meet it.
+package struct HubAccount: Sendable, Equatable {
+  package var hub: ReplicaID
+  /// Under which replica IDs it was met before it was restored.
+  package var former: [ReplicaID] = []
+  /// The last sequence number that was given.
+  package var seq: Int64 = 0
+  /// The one up to which deletions were forgotten.
+  package var forgotten: Int64 = 0
+
+  package init(hub: ReplicaID) { self.hub = hub }
+}
+
+/// What a hub remembers of a device in a store.
+package struct HubPeer: Sendable, Equatable {
+  package var state = PeerState()
+  /// Milliseconds since 1970.
+  package var lastMet: Int64 = 0
+
+  package init() {}
+}

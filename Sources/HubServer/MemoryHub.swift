@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+package import KeepsakeSync
+package import KeepsakeValues
+import Synchronization
+
+/// A hub of one account that is gone with its process: for tests, and the shortest form of the
+/// tables.
+package final class MemoryHub: Sendable {
+  fileprivate struct Content: Sendable {
+    var account: HubAccount
+    var rows: [Address: HubAnswer.Row] = [:]
+    var held: Set<Entry> = []
+    var seen: [ByteText: [ReplicaID: HybridTimestamp]] = [:]
+    var revocations: [ReplicaID: HybridTimestamp] = [:]
+    var peers: [ReplicaID: [ByteText: HubPeer]] = [:]
+  }
+
+  /// All of a hub at one moment.
+  package struct Image: Sendable {
+    fileprivate let content: Content
+  }
+
+  private let content: Mutex<Content>
+
+  package init(_ hub: ReplicaID) { content = Mutex(Content(account: HubAccount(hub: hub))) }
+
+  /// Answers a request, all of it or nothing.
+  package func answer(
+    _ request: HubRequest, at now: Int64
+  ) throws -> Result<HubAnswer, HubRefusal> {
+    try content.withLock { content in
+      let transaction = Transaction(content)
+      do {
+        let answer = try HubRules.answer(request, transaction, at: now)
+        content = transaction.content
+        return .success(answer)
+      } catch let refusal as HubRefusal {
+        return .failure(refusal)
+      }
+    }
+  }
+
+  package var image: Image { content.withLock { Image(content: $0) } }
+
+  /// Goes back, or on, to another state.
+  package func restore(_ image: Image) { content.withLock { $0 = image.content } }
+
+  /// Every row, by address.
+  package var rows: [HubAnswer.Row] {
+    content.withLock { content in
+      content.rows.values.sorted { $0.entry.address < $1.entry.address }
+    }
+  }
+
+  package var id: ReplicaID { content.withLock(\.account.hub) }
+
+  package var held: Set<Entry> { content.withLock(\.held) }
+
+  private final class Transaction: HubTables {
+    var content: Content
+
+    init(_ content: Content) { self.content = content }
+
+    var account: HubAccount { content.account }
+    func save(_ account: HubAccount) { content.account = account }
+
+    // MARK: - Rows
+
+    func rows(at addresses: [Address]) -> [Address: HubAnswer.Row] {
+      content.rows.filter { Set(addresses).contains($0.key) }
+    }
+
+    func rows(
+      after cursors: [ByteText: Int64], and after: Int64, through: Int64, except echo: EchoRange,
+      _ limit: HubRequest.PageLimit
+    ) -> (rows: [HubAnswer.Row], hasMore: Bool) {
+      let all = content.rows.values.filter { row in
+        guard let cursor = cursors[row.entry.address.store] else { return false }
+        return row.seq > max(cursor, after) && row.seq <= through
+          && !(row.seq > echo.lower && row.seq <= echo.upper)
+      }.sorted { $0.seq < $1.seq }
+      var (rows, bytes) = ([HubAnswer.Row](), 0)
+      for row in all {
+        guard rows.count < limit.rows, bytes < limit.bytes else { return (rows, true) }
+        rows.append(row)
+        bytes += row.entry.size
+      }
+      return (rows, false)
+    }
+
+    func put(_ rows: [HubAnswer.Row]) {
+      for row in rows { content.rows[row.entry.address] = row }
+    }
+
+    func lastOfEachStore() -> [ByteText: Int64] {
+      content.rows.values.reduce(into: [:]) { last, row in
+        last[row.entry.address.store] = max(last[row.entry.address.store] ?? 0, row.seq)
+      }
+    }
+
+    func hasRows(of origin: ReplicaID, after timestamp: HybridTimestamp) -> Bool {
+      content.rows.values.contains {
+        $0.entry.origin == origin && $0.entry.timestamp > timestamp
+      }
+    }
+
+    // MARK: - What waits
+
+    func hold(_ entries: [Entry]) {
+      for entry in entries {
+        // Of two copies that wrote at one moment the one that comes last has been decided.
+        content.held = content.held.filter {
+          $0.address != entry.address || $0.timestamp != entry.timestamp
+            || $0.origin != entry.origin
+        }
+        content.held.insert(entry)
+      }
+    }
+
+    func due(upTo horizon: HybridTimestamp) -> [Entry] {
+      content.held.filter { $0.timestamp <= horizon }.sorted { a, b in
+        (a.timestamp, a.origin, a.address) < (b.timestamp, b.origin, b.address)
+      }
+    }
+
+    func dropHeld(_ entries: [Entry]) { content.held.subtract(entries) }
+
+    func dropHeld(of origin: ReplicaID, after timestamp: HybridTimestamp) {
+      content.held = content.held.filter { $0.origin != origin || $0.timestamp <= timestamp }
+    }
+
+    func held() -> [Entry] { Array(content.held) }
+
+    // MARK: - What was seen
+
+    func seen(of stores: [ByteText]) -> [HubRequest.Seen] {
+      stores.flatMap { store in
+        (content.seen[store] ?? [:]).sorted { $0.key < $1.key }
+          .map { HubRequest.Seen(store, $0.key, $0.value) }
+      }
+    }
+
+    func raise(_ seen: [HubRequest.Seen]) {
+      for seen in seen {
+        let known = content.seen[seen.store]?[seen.origin] ?? .zero
+        content.seen[seen.store, default: [:]][seen.origin] = max(known, seen.timestamp)
+      }
+    }
+
+    func cutSeen(of origin: ReplicaID, to timestamp: HybridTimestamp) {
+      for (store, all) in content.seen {
+        if let known = all[origin] { content.seen[store]?[origin] = min(known, timestamp) }
+      }
+    }
+
+    // MARK: - What does not stand
+
+    func revocations() -> [ReplicaID: HybridTimestamp] { content.revocations }
+
+    func revoke(_ origin: ReplicaID, after timestamp: HybridTimestamp) {
+      content.revocations[origin] = timestamp
+    }
+
+    // MARK: - Devices
+
+    func peers(_ device: ReplicaID, _ stores: [ByteText]) -> [HubPeer] {
+      stores.map { content.peers[device]?[$0] ?? HubPeer() }
+    }
+
+    func save(_ peers: [HubPeer], _ device: ReplicaID, _ stores: [ByteText]) {
+      for (store, peer) in zip(stores, peers) { content.peers[device, default: [:]][store] = peer }
+    }
+
+    var hasPeers: Bool { !content.peers.isEmpty }
+
+    func rewindPeers() {
+      for (device, stores) in content.peers {
+        for store in stores.keys { content.peers[device]?[store]?.state.cursor = 0 }
+      }
+    }
+
+    func clearPeers() { content.peers = [:] }
+  }
+}
+
+extension Entry {
+  /// Bytes of its key and value, as a page counts them.
+  var size: Int { address.key.string.utf8.count + content.cell.byteCount }
+}

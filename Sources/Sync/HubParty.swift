@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A hub as a side of an exchange. The hub keeps rows, and what it remembers of each device; it does
+// not merge. It takes rows only from a device that has read all it has, so conflicts are found by
+// the device, which reads first.
+//
+// Each step is a request. What the hub said last is what the next step expects, so a step that
+// another one has overtaken, or that comes twice, is refused, and the exchange begins again.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+final class HubParty: Party {
+  private let channel: any HubChannel
+  /// The other side.
+  private let device: Device
+  private let limit: HubRequest.PageLimit
+  /// Rows that one reading stages at most.
+  private let stagedRows: Int
+  /// What the hub said last, and to whom.
+  private var known: (device: ReplicaID, answer: HubAnswer)?
+  /// What the last offer gave to be read.
+  private var page = HubAnswer.Page(rows: [], through: 0, hasMore: false, seen: [])
+
+  init(
+    _ channel: any HubChannel, for device: Device, limit: HubRequest.PageLimit,
+    stagedRows: Int = 50_000
+  ) {
+    (self.channel, self.device) = (channel, device)
+    (self.limit, self.stagedRows) = (limit, stagedRows)
+  }
+
+  var name: String { channel.name }
+  /// Rows from the future are held by the hub's clock, which the device does not know.
+  var now: Int64 { device.clock.milliseconds }
+  var isHub: Bool { true }
+
+  // MARK: - Requests
+
+  private func ask(
+    _ stores: [ByteText], _ steps: [HubRequest.Step], expecting: HubAnswer?
+  ) throws(KeepsakeError) -> HubAnswer {
+    let id = try device.replica()
+    var request = HubRequest(device: id, stores: stores, steps: steps)
+    if let expecting {
+      request.expected = HubRequest.Memory(
+        hub: expecting.hub, peers: try stores.map { store throws(KeepsakeError) in
+          try state(of: store, in: expecting).peer
+        })
+    }
+    // Whatever becomes of the request, the next look tells.
+    known = nil
+    switch try channel.send(request) {
+    case .success(let answer):
+      known = (id, answer)
+      return answer
+    case .failure(.behind): throw MergeRetry.unread(name)
+    case .failure(.moved): throw MergeRetry.interrupted(name)
+    }
+  }
+
+  /// A step that writes, if nothing has come between.
+  private func take(
+    _ step: HubRequest.Step, _ stores: [ByteText]
+  ) throws(KeepsakeError) -> HubAnswer {
+    try ask(stores, [step], expecting: look(stores))
+  }
+
+  /// What the hub said last; asks it where it has said nothing of these stores to this device.
+  private func look(_ stores: [ByteText]) throws(KeepsakeError) -> HubAnswer {
+    if let known, try known.device == device.replica(),
+      stores.allSatisfy({ known.answer.stores[$0] != nil })
+    {
+      return known.answer
+    }
+    return try ask(stores, [], expecting: nil)
+  }
+
+  private func state(
+    of store: ByteText, in answer: HubAnswer
+  ) throws(KeepsakeError) -> HubAnswer.Store {
+    guard let state = answer.stores[store] else {
+      throw malformed("names no store \(store.string)")
+    }
+    return state
+  }
+
+  private func malformed(_ problem: String) -> KeepsakeError {
+    KeepsakeError(
+      .corrupt, path: name, "its answer \(problem)",
+      cure: "ask who runs the hub, or try another version")
+  }
+
+  // MARK: - What it says
+
+  func replica() throws(KeepsakeError) -> ReplicaID { try look([]).hub }
+
+  func syncedStores() throws(KeepsakeError) -> Set<ByteText> {
+    Set(try look([]).stores.keys.filter { StoreName.isSynced($0.string) })
+  }
+
+  func side(
+    toward peer: ReplicaID, _ stores: [ByteText]
+  ) throws(KeepsakeError) -> PairSnapshot.Side {
+    let answer = try look(stores)
+    return PairSnapshot.Side(
+      replica: answer.hub, lseq: answer.seq, forgotten: answer.forgotten,
+      memory: try stores.map { store throws(KeepsakeError) in
+        try state(of: store, in: answer).peer
+      })
+  }
+
+  func hasMet() throws(KeepsakeError) -> Bool { try look([]).hasMet }
+
+  func hasEntries(of stores: [ByteText], after cursors: [Int64]) throws(KeepsakeError) -> Bool {
+    let answer = try look(stores)
+    for (store, cursor) in zip(stores, cursors) {
+      let last = try state(of: store, in: answer).last
+      if last > cursor { return true }
+    }
+    return false
+  }
+
+  func holdsAny() throws(KeepsakeError) -> Bool { try look([]).waiting > 0 }
+
+  func revocations() throws(KeepsakeError) -> [ReplicaID: HybridTimestamp] {
+    try look([]).revocations
+  }
+
+  // MARK: - What it notes
+
+  func revoke(
+    after limits: [ReplicaID: HybridTimestamp], as id: ReplicaID
+  ) throws(KeepsakeError) -> (entries: Int, isCopy: Bool) {
+    (try ask([], [.revoke(limits)], expecting: nil).revoked, false)
+  }
+
+  func rotate(
+    to id: ReplicaID, against peer: any Party, known: PairSnapshot.Side?, _ stores: [ByteText],
+    if isNeeded: (_ mine: PairSnapshot.Side, _ theirs: PairSnapshot.Side) -> Bool
+  ) throws(KeepsakeError) {
+    let mine = try side(toward: peer.replica(), stores)
+    let theirs = if let known { known } else { try peer.side(toward: mine.replica, stores) }
+    guard isNeeded(mine, theirs) else { throw MergeRetry.interrupted(name) }
+    _ = try take(.rename(id), stores)
+  }
+
+  func rewind(_ peer: ReplicaID, _ stores: [ByteText]) throws(KeepsakeError) {
+    _ = try take(.rewind, stores)
+  }
+
+  func acknowledge(
+    _ cursors: [(store: ByteText, cursor: Int64)], by peer: ReplicaID
+  ) throws(KeepsakeError) {
+    let stores = cursors.map(\.store)
+    _ = try take(.acknowledge(cursors.map(\.cursor)), stores)
+  }
+
+  /// It does so at each request.
+  func noteMet(_ peer: ReplicaID, _ stores: [ByteText]) {}
+
+  // MARK: - Being read
+
+  func offer(
+    _ token: ExchangeToken, to reader: ReplicaID, remembering memory: [PeerState],
+    of stores: [ByteText], except echo: EchoRange
+  ) throws(KeepsakeError) -> Pull.Offer {
+    let offer = HubRequest.Offer(token: token, memory: memory, echo: echo, page: limit)
+    var answer = try take(.offer(offer), stores)
+    let end = answer.seq
+    page = try checked(answer, after: 0)
+    while page.hasMore, page.rows.count < stagedRows {
+      let after = page.through
+      answer = try take(
+        .more(HubRequest.More(offer, after: after, through: end)), stores)
+      let next = try checked(answer, after: after)
+      page.rows += next.rows
+      (page.through, page.hasMore) = (next.through, next.hasMore)
+    }
+    return Pull.Offer(token: token, lseq: page.hasMore ? page.through : end)
+  }
+
+  private func checked(
+    _ answer: HubAnswer, after place: Int64
+  ) throws(KeepsakeError) -> HubAnswer.Page {
+    guard let page = answer.page else { throw malformed("has no rows") }
+    var last = place
+    for row in page.rows {
+      guard row.seq > last, row.seq <= page.through, !row.entry.address.key.string.isEmpty else {
+        throw malformed("has rows in a wrong order")
+      }
+      last = row.seq
+    }
+    guard page.through >= place, !page.hasMore || page.through > place else {
+      throw malformed("does not go on")
+    }
+    return page
+  }
+
+  func lend(
+    to receiver: Device, _ body: () throws(KeepsakeError) -> Void
+  ) throws(KeepsakeError) {
+    let answer = try look([])
+    try receiver.core.withStaged(Staging(answer, page), for: receiver.replica(), body)
+  }
+
+  // MARK: - Reading
+
+  func read(_ pull: Pull, _ result: inout Pull.Result) throws(KeepsakeError) {
+    // Only a one-way merge makes none, and a hub takes no part in one.
+    guard let offer = pull.offer else { throw MergeRetry.interrupted(name) }
+    var place = pull.cursors.min() ?? 0
+    var isLast = false
+    while !isLast {
+      let answer = try look(pull.stores)
+      let memory = try FileParty(device: device).side(toward: answer.hub, pull.stores).memory
+      let next = try Outgoing(
+        of: pull, offer, after: place, for: answer.hub, limit, from: device)
+      let push = HubRequest.Push(
+        token: offer.token, through: next.through, read: memory.map(\.cursor),
+        own: result.answered == 0 ? result.written : EchoRange(), rows: next.rows,
+        seen: next.seen)
+      guard let pushed = try take(.push(push), pull.stores).pushed else {
+        throw malformed("does not tell what became of the rows")
+      }
+      result.received += next.rows.count
+      result.changed += pushed.changed
+      result.held += pushed.held
+      result.answered += pushed.answered
+      if pushed.after > pushed.before { result.written.append(pushed.before, pushed.after) }
+      (place, isLast) = (next.through, next.isLast)
+      result.isBehind = isLast && next.seen == nil
+    }
+  }
+}
+
+extension Staging {
+  fileprivate init(_ answer: HubAnswer, _ page: HubAnswer.Page) {
+    sender = answer.hub
+    lseq = answer.seq
+    forgotten = answer.forgotten
+    peers = answer.stores.map { ($0.key, $0.value.peer) }
+    (rows, hasMore, seen) = (page.rows, page.hasMore, page.seen)
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeValues
+
+/// What a reader that cannot attach a device's file has still to read of it.
+struct Outgoing {
+  /// By local sequence number.
+  var rows: [Entry] = []
+  /// Up to where there are no others.
+  var through: Int64
+  var isLast = true
+  /// The version vector of the device, with the last rows; nil when it has seen more since the
+  /// offer.
+  var seen: [HubRequest.Seen]?
+
+  /// Reads the next rows of an offer from one snapshot, with the version vector if they are the
+  /// last.
+  ///
+  /// - Parameters:
+  ///   - pull: what is read of whom.
+  ///   - place: the local sequence number after which to go on.
+  ///   - reader: the one that the offer was made to.
+  ///   - limit: of one reading.
+  init(
+    of pull: Pull, _ offer: Pull.Offer, after place: Int64, for reader: ReplicaID,
+    _ limit: HubRequest.PageLimit, from device: Device
+  ) throws(KeepsakeError) {
+    self = try device.core.read { connection in
+      for store in pull.stores {
+        let state = try connection.peers.state(of: reader, store: store)
+        guard state.token == offer.token else { throw MergeRetry.interrupted(device.path) }
+      }
+      try connection.want(pull.stores, from: pull.cursors)
+      var outgoing = Outgoing(through: offer.lseq)
+      var bytes = 0
+      try connection.run(
+        Self.unread,
+        [
+          .integer(place), .integer(offer.lseq), .integer(pull.echo.lower),
+          .integer(pull.echo.upper),
+        ]
+      ) { row in
+        guard outgoing.rows.count < limit.rows, bytes < limit.bytes else {
+          outgoing.isLast = false
+          return false
+        }
+        let entry = row.entry(Address(store: row.text(0), key: row.text(1)), from: 2)
+        outgoing.rows.append(entry)
+        outgoing.through = row.integer(6)
+        bytes += entry.address.key.string.utf8.count + entry.content.cell.byteCount
+        return true
+      }
+      if outgoing.isLast {
+        outgoing.through = offer.lseq
+        let hasMore = try Pull.hasMore(connection, in: "main", after: offer.lseq)
+        if !hasMore { outgoing.seen = try VersionVectors.own(connection) }
+      }
+      return outgoing
+    }
+  }
+
+  private init(through: Int64) { self.through = through }
+
+  private static let unread = """
+    SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin, e.lseq FROM (
+      SELECT store, key, tag, value, hlc, origin, lseq
+      FROM main.entry INDEXED BY entry_lseq WHERE lseq > ?1 AND lseq <= ?2
+      UNION ALL
+      SELECT store, key, 0, NULL, hlc, origin, lseq FROM main.grave
+      WHERE lseq > ?1 AND lseq <= ?2) AS e
+    JOIN wanted AS w ON w.store = e.store
+    WHERE e.lseq > w.cursor AND NOT (e.lseq > ?3 AND e.lseq <= ?4) AND \(PullPlan.isSound)
+    ORDER BY e.lseq
+    """
+}

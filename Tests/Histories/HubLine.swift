@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeHubServer
+import KeepsakeSync
+import KeepsakeTesting
+
+/// The way from a device to the hub of a history, on which one request goes wrong.
+final class HubLine: HubChannel {
+  struct Lost: Error {}
+
+  private let hub: MemoryHub
+  private let clock: ManualClock
+  private let fault: Encounter.Fault?
+  /// Called before each request.
+  private let onRequest: () -> Void
+  private var requests = 0
+  /// A request that has not come yet.
+  private(set) var late: HubRequest?
+  /// Whether the device has been told that something went wrong.
+  private(set) var isCut = false
+
+  let name = "hub"
+
+  init(
+    _ hub: MemoryHub, _ clock: ManualClock, _ fault: Encounter.Fault?,
+    onRequest: @escaping () -> Void
+  ) {
+    (self.hub, self.clock, self.fault) = (hub, clock, fault)
+    self.onRequest = onRequest
+  }
+
+  func send(_ request: HubRequest) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
+    defer { requests += 1 }
+    onRequest()
+    guard let fault, fault.number == requests else { return try answer(request) }
+    switch fault.kind {
+    case .request: break
+    case .answer: _ = try answer(request)
+    case .late: late = request
+    case .double:
+      let first = try answer(request)
+      _ = try answer(request)
+      return first
+    }
+    isCut = true
+    throw KeepsakeError(
+      .inputOutput, path: name, "nothing came back", cure: "try again", cause: Lost())
+  }
+
+  private func answer(
+    _ request: HubRequest
+  ) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
+    do {
+      return try hub.answer(request, at: clock.milliseconds)
+    } catch {
+      throw KeepsakeError(error, path: name)
+    }
+  }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeHubServer
+import KeepsakeTesting
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@testable import KeepsakeSync
+
+/// Devices that know of each other by a hub alone.
+@Suite struct HubTests {
+  /// A hub of this process, and what was asked of it.
+  private final class Line: HubChannel {
+    let name = "hub"
+    let hub: MemoryHub
+    let clock: ManualClock
+    var requests: [HubRequest] = []
+    var change: (inout HubAnswer) -> Void = { _ in }
+
+    init(_ hub: MemoryHub, _ clock: ManualClock) { (self.hub, self.clock) = (hub, clock) }
+
+    func send(_ request: HubRequest) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
+      requests.append(request)
+      do {
+        return try hub.answer(request, at: clock.milliseconds).map { answer in
+          var answer = answer
+          change(&answer)
+          return answer
+        }
+      } catch {
+        throw KeepsakeError(error, path: name)
+      }
+    }
+  }
+
+  private let clock = ManualClock()
+  private let line: Line
+  private let phone: Device
+  private let laptop: Device
+
+  init() throws {
+    line = Line(MemoryHub(ReplicaID(rawValue: 9)), clock)
+    phone = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
+    laptop = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
+  }
+
+  private func set(_ device: Device, _ key: String, _ value: StoredValue?) throws {
+    clock.milliseconds += 1
+    try device.write([LocalWrite(store: "cloud", key: key, value: value)])
+  }
+
+  @discardableResult
+  private func meet(
+    _ device: Device, _ options: MergeOptions = MergeOptions()
+  ) throws -> MergeReport {
+    var generator = SeededGenerator(seed: 7)
+    return try Merge.run(device, with: line, options: options, using: &generator)
+  }
+
+  private func value(_ device: Device, _ key: String) throws -> StoredValue? {
+    try device.entry(store: "cloud", key: key)?.content.value
+  }
+
+  @Test func whatOneGivesTheOtherGets() throws {
+    try set(phone, "theme", "dark")
+    try set(laptop, "font", "Mono")
+    #expect(try meet(phone).hasConverged)
+    let report = try meet(laptop)
+    #expect(report.hasConverged)
+    #expect(report.transfers.map(\.received) == [1, 1])
+    try meet(phone)
+    for device in [phone, laptop] {
+      #expect(try value(device, "theme") == "dark")
+      #expect(try value(device, "font") == "Mono")
+    }
+  }
+
+  @Test func whoHasNothingNewAsksOnce() throws {
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    line.requests = []
+    let report = try meet(phone)
+    #expect(line.requests.count == 1)
+    #expect(report.transfers.allSatisfy { $0.received == 0 })
+  }
+
+  @Test func theDeviceThatMeetsSecondFindsTheConflict() throws {
+    try set(phone, "theme", "dark")
+    try set(laptop, "theme", "light")
+    #expect(try meet(phone).conflicts.isEmpty)
+    let conflicts = try meet(laptop).conflicts.map(\.conflict)
+    #expect(conflicts.map(\.lostOrigin) == [ReplicaID(rawValue: 1)])
+    #expect(try meet(phone).conflicts.isEmpty)
+    #expect(try value(phone, "theme") == "light")
+  }
+
+  @Test func aRequestThatComesAgainDoesNothing() throws {
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    let (rows, image) = (line.hub.rows, line.requests)
+    for request in image where request.expected != nil {
+      #expect(try line.hub.answer(request, at: clock.milliseconds) == .failure(.moved))
+    }
+    #expect(line.hub.rows == rows)
+    #expect(try meet(phone).hasConverged)
+  }
+
+  @Test func aPushFromWhoHasNotReadEverythingIsRefused() throws {
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    try set(laptop, "font", "Mono")
+    try meet(laptop)
+    try set(phone, "theme", "light")
+    // As if it were the first time, and nothing had been read.
+    let memory = PeerState()
+    let push = HubRequest.Push(
+      token: ExchangeToken(rawValue: 1), through: 1, read: [0], own: EchoRange(), rows: [],
+      seen: nil)
+    let request = HubRequest(
+      device: ReplicaID(rawValue: 3), stores: [ByteText("cloud")],
+      expected: HubRequest.Memory(hub: ReplicaID(rawValue: 9), peers: [memory]),
+      steps: [.push(push)])
+    #expect(try line.hub.answer(request, at: clock.milliseconds) == .failure(.behind))
+  }
+
+  @Test func aHubThatWasRestoredGoesOnAsAnotherAndGetsEverythingAgain() throws {
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    let image = line.hub.image
+    try set(phone, "font", "Mono")
+    try meet(phone)
+    try meet(laptop)
+    line.hub.restore(image)
+    let report = try meet(phone)
+    #expect(report.events == [.cloneDetected(device: 1)])
+    #expect(report.hasConverged)
+    #expect(line.hub.id != ReplicaID(rawValue: 9))
+    #expect(line.hub.rows.map(\.entry.address.key.string) == ["font", "theme"])
+    #expect(try meet(laptop).events.isEmpty)
+  }
+
+  @Test func aHubThatWasWipedGetsEverythingAgain() throws {
+    let image = line.hub.image
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    line.hub.restore(image)
+    #expect(try meet(phone).hasConverged)
+    #expect(line.hub.rows.count == 1)
+  }
+
+  @Test func aHubIsNotMergedOneWayNorWithWhatDoesNotSync() throws {
+    #expect(throws: KeepsakeError.self) { try meet(phone, MergeOptions(isOneWay: true)) }
+    #expect(throws: KeepsakeError.self) { try meet(phone, MergeOptions(stores: ["defaults"])) }
+    #expect(line.requests.isEmpty)
+  }
+
+  private static let lies: [@Sendable (inout HubAnswer) -> Void] = [
+    { $0.stores = [:] },
+    { $0.page = nil },
+    { $0.page?.rows.reverse() },
+    { answer in
+      let rows = answer.page?.rows ?? []
+      answer.page?.rows += rows
+    },
+    { $0.page?.through = 0 },
+    { if $0.page != nil { $0.page?.hasMore = true } },
+    { $0.pushed = nil },
+  ]
+
+  @Test(arguments: lies.indices)
+  func anAnswerThatMakesNoSenseIsAnErrorAndLosesNothing(number: Int) throws {
+    for key in ["a", "b"] { try set(phone, key, 1) }
+    try meet(phone)
+    for key in ["c", "d"] { try set(laptop, key, 1) }
+    line.change = Self.lies[number]
+    #expect { try meet(laptop) } throws: { ($0 as? KeepsakeError)?.code == .corrupt }
+    line.change = { _ in }
+    #expect(try meet(laptop).hasConverged)
+    #expect(line.hub.rows.count == 4)
+    for key in ["a", "b", "c", "d"] { #expect(try value(laptop, key) == 1) }
+  }
+
+  @Test func aLongAnswerComesInPages() throws {
+    for number in 0..<50 { try set(phone, "key \(number)", .integer(Int64(number))) }
+    var generator = SeededGenerator(seed: 7)
+    for device in [phone, laptop] {
+      let report = try Merge.run(
+        device, with: line, options: MergeOptions(), page: HubRequest.PageLimit(rows: 7),
+        using: &generator)
+      #expect(report.hasConverged)
+    }
+    #expect(try value(laptop, "key 49") == 49)
+    let pages = line.requests.flatMap(\.steps).count { if case .more = $0 { true } else { false } }
+    #expect(pages == 7)
+  }
+}
