@@ -62,6 +62,9 @@ let package = Package(
     .target(
       name: "KeepsakeSync", dependencies: ["KeepsakeDevice", "KeepsakeValues"],
       path: "Sources/Sync"),
+    // What devices and hubs say to each other.
+    .target(
+      name: "KeepsakeHub", dependencies: ["KeepsakeSync", "KeepsakeValues"], path: "Sources/Hub"),
     // What a hub keeps, and by which rules.
     .target(
       name: "KeepsakeHubServer", dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"],
@@ -99,7 +102,7 @@ let package = Package(
     .target(
       name: "Histories",
       dependencies: [
-        "KeepsakeSync", "KeepsakeHubServer", "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
+        "KeepsakeSync", "KeepsakeHub", "KeepsakeHubServer", "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/Histories"),
@@ -268,7 +271,7 @@ let package = Package(
     .testTarget(
       name: "SyncTests",
       dependencies: [
-        "KeepsakeHubServer",
+        "KeepsakeHub", "KeepsakeHubServer",
         "Histories", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "KeepsakeMigrations",
         "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],

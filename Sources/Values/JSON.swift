@@ -38,5 +38,5 @@ package struct ContainerText: Sendable, Equatable {
   let text: String
   package let kind: StoredValue.Kind
   /// Whether the text is what this version writes; other programs may write it differently.
-  let isCanonical: Bool
+  package let isCanonical: Bool
 }

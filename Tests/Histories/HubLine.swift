@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
+import KeepsakeHub
 import KeepsakeHubServer
 import KeepsakeSync
 import KeepsakeTesting
@@ -48,11 +49,18 @@ final class HubLine: HubChannel {
       .inputOutput, path: name, "nothing came back", cure: "try again", cause: Lost())
   }
 
+  /// As the hub reads it, and as the device reads what it answers.
   private func answer(
     _ request: HubRequest
   ) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
     do {
-      return try hub.answer(request, at: clock.milliseconds)
+      let heard = try request.text().withUnsafeBufferPointer { try HubRequest($0) }
+      guard heard == request else { throw Divergence(description: "another request came") }
+      let result = try hub.answer(heard, at: clock.milliseconds)
+      guard case .success(let answer) = result else { return result }
+      let told = try answer.text().withUnsafeBufferPointer { try HubAnswer($0) }
+      guard told == answer else { throw Divergence(description: "another answer came") }
+      return .success(told)
     } catch {
       throw KeepsakeError(error, path: name)
     }

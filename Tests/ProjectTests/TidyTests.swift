@@ -35,6 +35,7 @@ import Testing
     ],
     "Sources/Device": ["KeepsakeValues", "KeepsakeStorage", "Foundation"],
     "Sources/Sync": ["KeepsakeValues", "KeepsakeStorage", "KeepsakeDevice", "Foundation"],
+    "Sources/Hub": ["KeepsakeValues", "KeepsakeSync", "Foundation"],
     "Sources/HubServer": ["KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "Foundation"],
     "Sources/Keepsake": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
