@@ -111,31 +111,18 @@ public final class Device: Sendable {
   ///   - remembers: whether it counts that they were before (`CheckRecord`).
   ///   - measure: calls `Connection.checkSizes`.
   /// - Returns: what `measure` does; nil when it did not have to be called.
-  package func checkWhole<Measurement: Sendable>(
-    remembers: Bool, _ measure: @Sendable (Connection) throws -> Measurement
+  package func checkWhole<Measurement>(
+    remembers: Bool, _ measure: (Connection) throws -> Measurement
   ) throws(KeepsakeError) -> Measurement? {
     let now = clock.milliseconds
     if remembers, try CheckRecord.holds(for: core.location, at: now) { return nil }
     let record = isReadOnly ? nil : try CheckRecord(of: core.location, at: now)
     // What was read before may have been damaged since.
     try core.access { try $0.run("PRAGMA shrink_memory") }
-    let measurement = Mutex<Measurement?>(nil)
-    let isLarge = try isLarge
-    // Where pages are damaged that is what is thrown, whatever was found in them.
-    try Concurrently.each([true, false], if: isLarge) { isOfPages throws(KeepsakeError) in
-      if isOfPages { return try checkIntegrity() }
-      let result = try isLarge ? core.storage.lookAside(measure) : core.access(measure)
-      measurement.withLock { $0 = result }
-    }
+    try checkIntegrity()
+    let measurement = try core.access(measure)
     record?.save(for: core.location)
-    return measurement.withLock { $0 }
-  }
-
-  /// Whether it takes longer to read the file than to begin a thread.
-  package var isLarge: Bool {
-    get throws(KeepsakeError) {
-      try FileStatus(of: core.location.realPath)?.size ?? 0 >= 1 << 20
-    }
+    return measurement
   }
 
   /// The file's path; `(memory)` for a device in memory.

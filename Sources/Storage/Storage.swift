@@ -103,18 +103,6 @@ package final class Storage: Sendable {
     return try access(body)
   }
 
-  /// As `access`, for what reads for long: on a connection of the moment, which nobody waits for.
-  package func lookAside<Value>(
-    _ body: (Connection) throws -> Value
-  ) throws(KeepsakeError) -> Value {
-    guard reader != nil else { return try access(body) }
-    let aside = SecondConnection(location, busyHandler.usual)
-    defer { aside.close() }
-    let value = try aside.use(of: file) { (aside) throws(KeepsakeError) in try use(aside, body) }
-    if let value { return value }
-    return try access(body)
-  }
-
   private func use<Value>(
     _ database: HeldDatabase, _ body: (Connection) throws -> Value
   ) throws(KeepsakeError) -> Value {

@@ -137,10 +137,8 @@ extension MergeRun {
       }
     }
     let places = remembers.keys.sorted()
-    var areLarge = true
-    for place in places where areLarge { areLarge = try devices[place].isLarge }
     let measurements = Mutex<[Int: Measurement]>([:])
-    try Concurrently.each(places, if: areLarge) {
+    try Concurrently.each(places, if: areLarge(places)) {
       [devices, remembers, stores, options] place throws(KeepsakeError) in
       let measurement = try devices[place].checkWhole(remembers: remembers[place] ?? false) {
         try Measurement($0, of: stores, size: options.chunkSize)
@@ -155,6 +153,15 @@ extension MergeRun {
       try checkRows(exchange, into: exchange.right)
       if !options.isOneWay { try checkRows(exchange, into: exchange.left) }
     }
+  }
+
+  /// Whether it takes longer to read these files than to begin threads.
+  private func areLarge(_ places: [Int]) throws(KeepsakeError) -> Bool {
+    for place in places {
+      let size = try FileStatus(of: devices[place].core.location.realPath)?.size ?? 0
+      if size < 1 << 20 { return false }
+    }
+    return true
   }
 
   /// Looks at the rows that `place` is going to read, and at those that they meet.

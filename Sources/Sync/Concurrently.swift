@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-package import KeepsakeStorage
+import KeepsakeDevice
 import Synchronization
 
-package enum Concurrently {
+enum Concurrently {
   /// Calls `body` for each of these, and returns when all calls have.
   ///
   /// - Parameter isWorthIt: whether several at once.
   /// - Throws: of the errors that were thrown that of the first element.
-  package static func each<Element: Sendable>(
+  static func each<Element: Sendable>(
     _ elements: [Element], if isWorthIt: Bool,
     _ body: @Sendable (Element) throws(KeepsakeError) -> Void
   ) throws(KeepsakeError) {
