@@ -101,12 +101,14 @@ package final class Core: Sendable {
         .readOnly, path: location.path, "the device was opened read-only",
         cure: "open it for writing")
     }
+    let isWithin = storage.isMine
     var isOutermost = false
     // Observers are notified of what others committed before even when this fails.
     defer { if isOutermost { shared.tellObservers() } }
     let start = limit == nil ? nil : ContinuousClock.now
     let (value, needsBarrier) = try storage.access(waiting: limit) { connection in
       if versions.isInOurTransaction || connection.isInTransaction {
+        guard isWithin else { throw connection.isLeftOpen }
         if let ending = session.ending { throw ending }
         if durability > session.durability { session.needsBarrier = true }
         return (try join(connection, savepoint: savepoint, body), false)

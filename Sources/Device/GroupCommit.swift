@@ -116,14 +116,19 @@ extension Core {
     _ body: (Connection, WriteSession) throws -> Void
   ) throws(KeepsakeError) {
     try storage.access(waiting: deadline.map(\.fromNow)) { connection in
-      // In it this one would be a savepoint, which is not durable when it returns.
-      guard !connection.isInTransaction else {
-        throw KeepsakeError(
-          .inputOutput, path: location.path, "a transaction that failed is still open",
-          cure: "close the device and open it anew")
-      }
+      guard !connection.isInTransaction else { throw connection.isLeftOpen }
       try commit(connection, durability, waiting: deadline.map(\.fromNow), body)
     }
+  }
+}
+
+extension Connection {
+  /// That a transaction is open which no thread is in: what joined it would be a savepoint, and not
+  /// durable when it returns.
+  var isLeftOpen: KeepsakeError {
+    KeepsakeError(
+      .inputOutput, path: path, "a transaction that failed is still open",
+      cure: "close the device and open it anew")
   }
 }
 

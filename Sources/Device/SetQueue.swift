@@ -29,7 +29,7 @@ final class QueuedSet: @unchecked Sendable {
   fileprivate enum Stage: UInt8, AtomicRepresentable { case waits, taken, leads, made }
 
   let write: LocalWrite
-  /// Of its value.
+  /// Of its key and its value.
   let bytes: Int
   /// Of the wall clock, in milliseconds; its thread has asked: a clock is the application's.
   let time: Int64
@@ -45,14 +45,15 @@ final class QueuedSet: @unchecked Sendable {
   init(_ write: LocalWrite, at time: Int64, _ durability: Durability) throws(ValueError) {
     let content = try write.content()
     self.write = write.storing(content)
-    (bytes, self.time, self.durability) = (content.cell.byteCount, time, durability)
+    bytes = write.address.key.string.utf8.count + content.cell.byteCount
+    (self.time, self.durability) = (time, durability)
   }
 }
 
 final class SetQueue: Sendable {
   /// How many sets share a commit at most: other processes wait for it.
   static let most = 256
-  /// How large the values of those are together that one thread sets for others.
+  /// How large the keys and values of those are together that one thread sets for others.
   static let mostBytes = 1 << 22
   /// How often a thread that leads lets others run before it begins.
   private static let patience = 16

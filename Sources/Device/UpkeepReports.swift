@@ -21,11 +21,13 @@ package final class UpkeepReports: Sendable {
   ) {
     let handler = Handler(owner: owner, handle: handler)
     // What goes does so when nothing is locked any more.
-    let all = handlers.withLock { handlers in
-      defer { handlers = handlers.filter { $0.owner != nil && $0.owner !== owner } + [handler] }
-      return handlers
+    let gone = handlers.withLock { handlers in
+      let owners = handlers.map(\.owner)
+      let others = zip(handlers, owners).filter { $1 != nil && $1 !== owner }.map(\.0)
+      defer { handlers = others + [handler] }
+      return (handlers, owners)
     }
-    withExtendedLifetime(all) {}
+    withExtendedLifetime(gone) {}
   }
 
   func report(_ error: KeepsakeError) {

@@ -136,9 +136,13 @@ package struct HubRules {
     _ offer: HubRequest.Offer, after place: Int64, through end: Int64, _ request: HubRequest
   ) throws -> HubAnswer.Page {
     let cursors = zip(request.stores, offer.memory.map(\.cursor))
+    let most = HubRequest.PageLimit()
+    let limit = HubRequest.PageLimit(
+      rows: min(max(offer.page.rows, 1), most.rows),
+      bytes: min(max(offer.page.bytes, 1), most.bytes))
     let (rows, hasMore) = try tables.rows(
       after: Dictionary(uniqueKeysWithValues: Array(cursors)), and: place, through: end,
-      except: offer.echo, offer.page)
+      except: offer.echo, limit)
     return HubAnswer.Page(
       rows: rows, through: hasMore ? rows.last?.seq ?? end : end, hasMore: hasMore, seen: [])
   }

@@ -69,7 +69,7 @@ package final class MemoryHub: Sendable {
     // MARK: - Rows
 
     func rows(at addresses: [Address]) -> [Address: HubAnswer.Row] {
-      content.rows.filter { Set(addresses).contains($0.key) }
+      addresses.reduce(into: [:]) { found, address in found[address] = content.rows[address] }
     }
 
     func rows(

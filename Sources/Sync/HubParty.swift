@@ -15,8 +15,8 @@ final class HubParty: Party {
   /// The other side.
   private let device: Device
   private let limit: HubRequest.PageLimit
-  /// Rows that one reading stages at most.
-  private let stagedRows: Int
+  /// What one reading stages, but for the rest of an answer.
+  private let staging: HubRequest.PageLimit
   /// What the hub said last, and to whom.
   private var known: (device: ReplicaID, answer: HubAnswer)?
   /// What the last offer gave to be read.
@@ -24,10 +24,10 @@ final class HubParty: Party {
 
   init(
     _ channel: any HubChannel, for device: Device, limit: HubRequest.PageLimit,
-    stagedRows: Int = 50_000
+    staging: HubRequest.PageLimit = HubRequest.PageLimit(rows: 50_000, bytes: 1 << 24)
   ) {
     (self.channel, self.device) = (channel, device)
-    (self.limit, self.stagedRows) = (limit, stagedRows)
+    (self.limit, self.staging) = (limit, staging)
   }
 
   var name: String { channel.name }
@@ -142,7 +142,8 @@ final class HubParty: Party {
     let mine = try side(toward: peer.replica(), stores)
     let theirs = if let known { known } else { try peer.side(toward: mine.replica, stores) }
     guard isNeeded(mine, theirs) else { throw MergeRetry.interrupted(name) }
-    _ = try take(.rename(id), stores)
+    let answer = try take(.rename(id), stores)
+    guard answer.hub == id else { throw malformed("has not the replica ID that it was given") }
   }
 
   func rewind(_ peer: ReplicaID, _ stores: [ByteText]) throws(KeepsakeError) {
@@ -169,7 +170,7 @@ final class HubParty: Party {
     var answer = try take(.offer(offer), stores)
     let end = answer.seq
     page = try checked(answer, after: 0)
-    while page.hasMore, page.rows.count < stagedRows {
+    while page.hasMore, page.rows.count < staging.rows, page.bytes < staging.bytes {
       let after = page.through
       answer = try take(
         .more(HubRequest.More(offer, after: after, through: end)), stores)
@@ -234,12 +235,26 @@ final class HubParty: Party {
   }
 }
 
+extension HubAnswer.Page {
+  /// Of keys and values.
+  fileprivate var bytes: Int {
+    rows.reduce(0) { $0 + $1.entry.address.key.string.utf8.count + $1.entry.content.cell.byteCount }
+  }
+}
+
 extension Staging {
   fileprivate init(_ answer: HubAnswer, _ page: HubAnswer.Page) {
     sender = answer.hub
     lseq = answer.seq
     forgotten = answer.forgotten
     peers = answer.stores.map { ($0.key, $0.value.peer) }
-    (rows, hasMore, seen) = (page.rows, page.hasMore, page.seen)
+    (hasMore, seen) = (page.hasMore, page.seen)
+    // A file that knows of a revocation would have its rows dated so.
+    rows = page.rows.map { row in
+      var row = row
+      let limit = answer.revocations[row.entry.origin] ?? row.entry.timestamp
+      row.entry.timestamp = min(row.entry.timestamp, limit)
+      return row
+    }
   }
 }

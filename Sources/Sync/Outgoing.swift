@@ -34,8 +34,10 @@ struct Outgoing {
       try connection.want(pull.stores, from: pull.cursors)
       var outgoing = Outgoing(through: offer.lseq)
       var bytes = 0
+      let collected =
+        try connection.first("SELECT gc_lseq FROM replica") { $0.integer(0) } ?? 0
       try connection.run(
-        Self.unread,
+        collected > place ? Self.unreadWithGraves : Self.unread,
         [
           .integer(place), .integer(offer.lseq), .integer(pull.echo.lower),
           .integer(pull.echo.upper),
@@ -63,14 +65,26 @@ struct Outgoing {
   private init(through: Int64) { self.through = through }
 
   private static let unread = """
+    SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin, e.lseq
+    FROM main.entry AS e INDEXED BY entry_lseq CROSS JOIN wanted AS w ON w.store = e.store
+    WHERE \(isUnread) ORDER BY e.lseq
+    """
+
+  /// Collected deletions too, but for those that a later entry has replaced. The last of them has
+  /// the local sequence number of the last collection at most.
+  private static let unreadWithGraves = """
     SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin, e.lseq FROM (
-      SELECT store, key, tag, value, hlc, origin, lseq
-      FROM main.entry INDEXED BY entry_lseq WHERE lseq > ?1 AND lseq <= ?2
+      SELECT * FROM main.entry INDEXED BY entry_lseq WHERE lseq > ?1 AND lseq <= ?2
       UNION ALL
-      SELECT store, key, 0, NULL, hlc, origin, lseq FROM main.grave
-      WHERE lseq > ?1 AND lseq <= ?2) AS e
+      SELECT g.store, g.key, 0, NULL, g.hlc, g.origin, g.lseq FROM main.grave AS g
+      WHERE g.lseq > ?1 AND g.lseq <= ?2 AND NOT EXISTS (
+        SELECT 1 FROM main.entry AS n WHERE n.store = g.store AND n.key = g.key)) AS e
     JOIN wanted AS w ON w.store = e.store
-    WHERE e.lseq > w.cursor AND NOT (e.lseq > ?3 AND e.lseq <= ?4) AND \(PullPlan.isSound)
-    ORDER BY e.lseq
+    WHERE \(isUnread) ORDER BY e.lseq
+    """
+
+  private static let isUnread = """
+    e.lseq > ?1 AND e.lseq <= ?2 AND e.lseq > w.cursor AND NOT (e.lseq > ?3 AND e.lseq <= ?4)
+      AND \(PullPlan.isSound)
     """
 }

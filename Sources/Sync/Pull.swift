@@ -111,6 +111,8 @@ struct Pull {
     let isLast = place == plan.chunks.count - 1
     let wantsAll = receiver.hasObservers
     result = try receiver.core.write { connection in
+      // A merge with a hub, which holds no lease meanwhile, may want others.
+      try connection.want(stores, from: cursors)
       try checkSender(connection, plan)
       if needsReader, try hasUnread(connection, except: before.written) {
         throw MergeRetry.unread(receiver.path)

@@ -13,8 +13,17 @@ extension MergeRun {
   mutating func rotateCopies(among places: some Sequence<Int>) throws(KeepsakeError) {
     let places = Set(places)
     var rotated: Set<Int> = []
+    // Each of them is found once, and once more when another one is.
+    var patience = 2 * parties.count
     repeat {
       rotated = []
+      patience -= 1
+      guard patience >= 0 else {
+        throw KeepsakeError(
+          .corrupt, path: parties[parties.count - 1].name,
+          "what it remembers of the others is true of none of their replica IDs",
+          cure: "do not trust it; restore a backup of it, or ask who runs the hub")
+      }
       var pairs: [(Exchange, PairSnapshot)] = []
       for exchange in try exchanges + sharersOfIdentity() {
         pairs.append((exchange, try exchange.snapshot()))

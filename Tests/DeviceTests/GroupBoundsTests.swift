@@ -14,13 +14,13 @@ import Testing
   /// Others' commits wait for this one.
   @Test func aCommitIsSharedByNoMoreBytesThanOtherProcessesCanWaitFor() throws {
     let device = try Device.temporary()
-    let value = StoredValue.string(String(repeating: "v", count: 1 << 21))
+    let value = StoredValue.string(String(repeating: "v", count: 1 << 21 - 2))
     let before = device.core.versions.commits
     let sets = (0..<5).map { number in
       { @Sendable in _ = try device.write([write("k\(number)", value)]) }
     }
     for result in try device.together(sets) { try result.get() }
-    // Two of them are four MiB.
+    // Two of them are four MiB, with their keys.
     #expect(device.core.versions.commits &- before == 3)
     for number in 0..<5 { #expect(try device.entry(store: "defaults", key: "k\(number)") != nil) }
   }
@@ -29,8 +29,10 @@ import Testing
   @Test func nothingIsSetInATransactionThatWasLeftOpen() throws {
     let device = try Device.temporary()
     try device.core.access { try $0.run("BEGIN") }
-    #expect { try device.write([write("k", 1)]) } throws: {
-      ($0 as? KeepsakeError)?.code == .inputOutput
+    for writes in [[write("k", 1)], [write("k", 1), write("l", 1)]] {
+      #expect { try device.write(writes) } throws: {
+        ($0 as? KeepsakeError)?.code == .inputOutput
+      }
     }
     try device.core.access { try $0.run("ROLLBACK") }
     #expect(try device.entry(store: "defaults", key: "k") == nil)

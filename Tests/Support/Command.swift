@@ -65,7 +65,8 @@ public enum Command {
     process.standardError = error.pipe
     try process.run()
     let id = process.processIdentifier
-    let watchdog = DispatchWorkItem { kill(id, SIGKILL) }
+    // With what it has started: Foundation makes it the leader of a group.
+    let watchdog = DispatchWorkItem { kill(-id, SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(patience), execute: watchdog)
     // Both at once: a program that fills one pipe while we wait on the other would never end.
     out.startReading()

@@ -156,6 +156,43 @@ import Testing
     #expect(line.requests.isEmpty)
   }
 
+  @Test func timestampsThatDoNotStandMakeAllGiveEverythingAgain() throws {
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    try set(laptop, "font", "Mono")
+    try meet(laptop)
+    let theme = line.hub.rows.map(\.entry).filter { $0.address.key.string == "theme" }
+    let limit = try #require(theme.first?.timestamp)
+    let request = HubRequest(
+      device: ReplicaID(rawValue: 3), stores: [], steps: [.revoke([ReplicaID(rawValue: 1): limit])])
+    let answer = try line.hub.answer(request, at: clock.milliseconds).get()
+    // It wrote nothing after that.
+    #expect(answer.revoked == 0)
+    line.requests = []
+    try meet(laptop)
+    #expect(line.requests.count == 1)
+    let early = HybridTimestamp(rawValue: 1)
+    let again = HubRequest(
+      device: ReplicaID(rawValue: 3), stores: [], steps: [.revoke([ReplicaID(rawValue: 1): early])])
+    #expect(try line.hub.answer(again, at: clock.milliseconds).get().revoked == 1)
+    #expect(try meet(laptop).transfers.map(\.received).reduce(0, +) > 0)
+    #expect(try value(laptop, "theme") == "dark")
+    #expect(try meet(laptop).hasConverged)
+  }
+
+  @Test func aHubThatAlwaysForgetsEndsTheMerge() throws {
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    line.change = { answer in
+      for store in answer.stores.keys {
+        answer.stores[store]?.peer.readToken = ExchangeToken(rawValue: 12_345)
+      }
+    }
+    #expect(throws: KeepsakeError.self) { try meet(phone) }
+    line.change = { _ in }
+    #expect(try meet(phone).hasConverged)
+  }
+
   private static let lies: [@Sendable (inout HubAnswer) -> Void] = [
     { $0.stores = [:] },
     { $0.page = nil },
