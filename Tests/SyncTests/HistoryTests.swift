@@ -167,6 +167,27 @@ import Testing
     ).play()
   }
 
+  /// A hub, which compares no values, keeps what it got last of two that wrote at one moment.
+  @Test func ofTwoCopiesThatWroteAtOneMomentTheLargerValueReachesTheHub() throws {
+    try History(
+      parsing: """
+        devices 3
+        hub
+        skew 1 360000
+        delete 1 cloud a
+        copy 1 over 2
+        write 1 cloud a integer:1
+        write 2 cloud a string:
+        meet 1 0
+        meet 2 0
+        pass 600000
+        meet 1 0
+        meet 2 0
+
+        """
+    ).play()
+  }
+
   @Test(arguments: Seeds.list(50))
   func aHistoryIsReadFromItsScript(seed: UInt64) throws {
     for storage in [History.Storage.memory, .files] {

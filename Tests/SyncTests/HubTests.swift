@@ -125,6 +125,24 @@ import Testing
     #expect(try line.hub.answer(request, at: clock.milliseconds) == .failure(.behind))
   }
 
+  @Test func whatBeatsAPushedRowIsReadAgain() throws {
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    let row = try #require(line.hub.rows.first)
+    var older = row.entry
+    older.timestamp = HybridTimestamp(rawValue: 1)
+    let push = HubRequest.Push(
+      token: ExchangeToken(rawValue: 1), through: 1, read: [row.seq], own: EchoRange(),
+      rows: [older], seen: nil)
+    let request = HubRequest(
+      device: ReplicaID(rawValue: 3), stores: [ByteText("cloud")],
+      expected: HubRequest.Memory(hub: ReplicaID(rawValue: 9), peers: [PeerState()]),
+      steps: [.push(push)])
+    let pushed = try line.hub.answer(request, at: clock.milliseconds).get().pushed
+    #expect(pushed?.answered == 1 && pushed?.changed == 0)
+    #expect(line.hub.rows == [HubAnswer.Row(row.entry, seq: row.seq + 1)])
+  }
+
   @Test func aHubThatWasRestoredGoesOnAsAnotherAndGetsEverythingAgain() throws {
     try set(phone, "theme", "dark")
     try meet(phone)
@@ -175,6 +193,9 @@ import Testing
     let again = HubRequest(
       device: ReplicaID(rawValue: 3), stores: [], steps: [.revoke([ReplicaID(rawValue: 1): early])])
     #expect(try line.hub.answer(again, at: clock.milliseconds).get().revoked == 1)
+    let look = HubRequest(device: ReplicaID(rawValue: 2), stores: [ByteText("cloud")])
+    let store = try line.hub.answer(look, at: clock.milliseconds).get().stores[ByteText("cloud")]
+    #expect(store?.peer.cursor == 0)
     #expect(try meet(laptop).transfers.map(\.received).reduce(0, +) > 0)
     #expect(try value(laptop, "theme") == "dark")
     #expect(try meet(laptop).hasConverged)
@@ -229,6 +250,11 @@ import Testing
       #expect(report.hasConverged)
     }
     #expect(try value(laptop, "key 49") == 49)
+    // Each row is given once, however many pages it takes.
+    let given = line.requests.flatMap(\.steps).reduce(0) { count, step in
+      if case .push(let push) = step { count + push.rows.count } else { count }
+    }
+    #expect(given == 50)
     let pages = line.requests.flatMap(\.steps).count { if case .more = $0 { true } else { false } }
     #expect(pages == 7)
   }
