@@ -24,6 +24,22 @@ import Testing
     await #expect(throws: CancellationError.self) { try await waiting.value }
   }
 
+  @Test func theStartOfAChildMakesNothingThatItReplaces() async throws {
+    let container = Container()
+    let made = Log()
+    container.register { _ -> RealAPI in
+      made.add("of the parent")
+      return RealAPI()
+    }
+    let child = container.child()
+    child.register { _ -> RealAPI in
+      made.add("of the child")
+      return RealAPI()
+    }
+    try await child.start()
+    #expect(made.lines == ["of the child"])
+  }
+
   @Test func thoseWhoWaitHearThatTheStartFailed() async throws {
     let container = Container()
     let tries = Counter()
