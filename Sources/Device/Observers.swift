@@ -77,7 +77,7 @@ final class Observers: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Of change sets that nobody has begun to deliver.
+  /// How many change sets no thread has begun to deliver.
   private let pendingCount = Atomic(0)
 
   /// Whether `deliver` may have anything to do: all that was enqueued before, as this thread knows,

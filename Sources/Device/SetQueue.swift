@@ -138,7 +138,7 @@ final class SetQueue: Sendable {
   ///   - most: how many at most.
   ///   - bytes: how large at most, together.
   func take(_ most: Int, bytes: Int, _ durability: Durability) -> [QueuedSet] {
-    // Most often nobody waits.
+    // Most often no set waits, and no lock is needed to know that.
     guard length.load(ordering: .relaxed) > 0 else { return [] }
     return state.withLock { state in
       var (count, rest) = (0, bytes)

@@ -16,8 +16,8 @@ struct WriteStep {
 final class WriteSession: @unchecked Sendable {
   /// In the order in which they were made.
   private(set) var changes: [SettingChange] = []
-  /// Of a transaction that is several writes of their own; empty of one that is whole, and where
-  /// nobody can want to know.
+  /// Of a transaction in which several threads' writes share a commit, one for each; empty for any
+  /// other, and where there is no observer to be told.
   private(set) var steps: [WriteStep] = []
   private var keepsSteps = false
   /// Whether `changes` has everything that was changed of what a store reads.

@@ -130,7 +130,7 @@ struct MessageMembers {
     return EchoRange(lower: bounds[0], upper: bounds[1])
   }
 
-  /// Up to where timestamps stand.
+  /// The last valid timestamp of replica IDs whose later ones are revoked.
   func limits(_ name: String) throws(MessageError) -> [ReplicaID: HybridTimestamp] {
     let pairs = try objects(name) { members throws(MessageError) in
       (try members.replica("origin"), try members.timestamp("stamp"))

@@ -66,8 +66,8 @@ extension HubRules {
     return pushed
   }
 
-  /// Nothing is taken from a device that has not read everything: it would replace what it does not
-  /// know, and nobody would notice the conflict.
+  /// Refuses a device that has not read every row of its stores: it would replace rows that it does
+  /// not know, and no device would find the conflict.
   private func refuseUnread(_ push: HubRequest.Push, _ request: HubRequest) throws {
     let cursors = Dictionary(uniqueKeysWithValues: Array(zip(request.stores, push.read)))
     let unread = try tables.rows(
@@ -76,7 +76,8 @@ extension HubRules {
     guard unread.rows.isEmpty else { throw HubRefusal.behind }
   }
 
-  /// What the device has seen, the hub has: but for what waits, and what comes from the future.
+  /// Joins the device's version vector into the hub's, up to the horizon, and below the first held
+  /// row of each replica: a hub that claimed to have seen that would hide its conflicts.
   private func raise(_ seen: [HubRequest.Seen]) throws {
     let waiting = try tables.held()
     try tables.raise(
@@ -90,7 +91,7 @@ extension HubRules {
 
   // MARK: - What was put off, and taken back
 
-  /// Lets in what waits and is due.
+  /// Applies the held rows that are due.
   mutating func promote() throws {
     let due = try tables.due(upTo: horizon)
     guard !due.isEmpty else { return }

@@ -47,7 +47,7 @@ package protocol HubTables {
   /// The rows that wait up to a timestamp, the first ones first.
   func due(upTo horizon: HybridTimestamp) throws -> [Entry]
   func dropHeld(_ entries: [Entry]) throws
-  /// Drops what waits of an origin and is later than a timestamp.
+  /// Drops the held rows of an origin that are later than a timestamp.
   func dropHeld(of origin: ReplicaID, after timestamp: HybridTimestamp) throws
   func held() throws -> [Entry]
 

@@ -28,7 +28,7 @@ final class Entry: @unchecked Sendable {
   /// The converted object for each alias.
   private var converted: [ObjectIdentifier: AnyBox] = [:]
   private var maker: Frame? { didSet { settle() } }
-  /// The object while every lookup returns it: it lasts, and nobody makes or sets another.
+  /// The object, if its scope keeps it, and while no thread makes or sets another one.
   private var settled: AnyBox?
   /// A cache: the last type found not to be `Injectable`.
   private let plainType = Atomic(0)

@@ -157,7 +157,7 @@ final class HubParty: Party {
     _ = try take(.acknowledge(cursors.map(\.cursor)), stores)
   }
 
-  /// It does so at each request.
+  /// The hub dates each request that names stores and writes.
   func noteMet(_ peer: ReplicaID, _ stores: [ByteText]) {}
 
   // MARK: - Being read

@@ -33,9 +33,10 @@ package struct HubRequest: Sendable, Equatable {
   }
 
   package enum Step: Sendable, Equatable {
-    /// Up to where timestamps stand, by replica ID. The hub takes these in whatever is expected.
+    /// The last valid timestamp of replica IDs whose later ones are revoked. The hub applies these
+    /// whatever the request expects.
     case revoke([ReplicaID: HybridTimestamp])
-    /// The hub is an older state of itself: it goes on under this replica ID, and has met nobody.
+    /// A backup of the hub was restored: the hub takes this replica ID, and forgets all devices.
     case rename(ReplicaID)
     /// The hub forgets how far it has read the device.
     case rewind
@@ -105,7 +106,7 @@ package struct HubRequest: Sendable, Equatable {
     }
   }
 
-  /// Up to where somebody has seen what a replica wrote in a store.
+  /// One component of a version vector: the last timestamp of a replica that was seen in a store.
   package struct Seen: Sendable, Equatable {
     package var store: ByteText
     package var origin: ReplicaID

@@ -29,7 +29,7 @@ protocol Party {
   /// The synced stores of which it knows anything.
   func syncedStores() throws(KeepsakeError) -> Set<ByteText>
 
-  /// Whether anything waits for its time that will count.
+  /// Whether it holds an entry from the future that will win over what it shows.
   func holdsAny() throws(KeepsakeError) -> Bool
 
   /// Whether it has ever exchanged entries.

@@ -63,17 +63,7 @@ extension ForkCommand {
         while !isOver.isSet { observe().cancel() }
         ended.signal()
       }.start()
-      for _ in 0..<100 {
-        let id = turns_fork()
-        guard id == 0 else {
-          wait(for: id, unless: 0)
-          continue
-        }
-        // What waits for a lock for ever ends by SIGALRM.
-        alarm(20)
-        observe().cancel()
-        _exit(0)
-      }
+      inChildren(100) { _ in observe().cancel() }
       isOver.set()
       ended.wait()
     }
@@ -98,20 +88,12 @@ extension ForkCommand {
         ended.signal()
       }
     }
-    for number in 0..<10 {
-      let id = turns_fork()
-      guard id == 0 else {
-        wait(for: id, unless: 0)
-        continue
-      }
-      // What waits for a reader for ever ends by SIGALRM.
-      alarm(20)
+    try inChildren(10) { number in
       let own = try SharedSettings(on: device("own \(number)"))
       for count in 1...100 {
         own.count = count
         try demand(own.count == count, "it reads \(own.count) after \(count)")
       }
-      _exit(0)
     }
     isOver.set()
     for _ in bodies { ended.wait() }
