@@ -74,7 +74,8 @@ struct Outgoing {
   /// the local sequence number of the last collection at most.
   private static let unreadWithGraves = """
     SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin, e.lseq FROM (
-      SELECT * FROM main.entry INDEXED BY entry_lseq WHERE lseq > ?1 AND lseq <= ?2
+      SELECT store, key, tag, value, hlc, origin, lseq
+      FROM main.entry INDEXED BY entry_lseq WHERE lseq > ?1 AND lseq <= ?2
       UNION ALL
       SELECT g.store, g.key, 0, NULL, g.hlc, g.origin, g.lseq FROM main.grave AS g
       WHERE g.lseq > ?1 AND g.lseq <= ?2 AND NOT EXISTS (
