@@ -12,11 +12,24 @@ let package = Package(
     .library(name: "KeepsakeTesting", targets: ["KeepsakeTesting"]),
     .executable(name: "kvsync", targets: ["kvsync"]),
   ],
+  // Off unless asked for: who does not serve a hub neither clones nor builds what serving takes.
+  traits: [
+    .trait(name: "Hub", description: "The server of kvsync hub."),
+    .trait(
+      name: "HubTLS", description: "A hub that speaks TLS itself.", enabledTraits: ["Hub"]),
+    .trait(
+      name: "PostgreSQL", description: "A hub over PostgreSQL, by libpq.", enabledTraits: ["Hub"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     // The first versions that are Sendable where Swift 6 asks; tests run with the newest.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    // Of the traits alone.
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
     .target(
@@ -69,6 +82,41 @@ let package = Package(
     .target(
       name: "KeepsakeHubServer", dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"],
       path: "Sources/HubServer"),
+    // The same in one SQLite file.
+    .target(
+      name: "KeepsakeHubFile",
+      dependencies: [
+        "KeepsakeHubServer", "KeepsakeSync", "KeepsakeStorage", "KeepsakeDevice", "KeepsakeValues",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      path: "Sources/HubFile"),
+    // A hub as others reach it: HTTP.
+    .target(
+      name: "KeepsakeHubHTTP",
+      dependencies: [
+        "KeepsakeHubServer", "KeepsakeHub", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hub"])),
+        .product(
+          name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["HubTLS"])),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Hub"])),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Hub"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Hub"])),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Sources/HubHTTP"),
+    .systemLibrary(
+      name: "CPostgres", path: "Sources/CPostgres", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    // A hub's accounts in PostgreSQL.
+    .target(
+      name: "KeepsakePostgres",
+      dependencies: [
+        "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
+        .target(name: "CPostgres", condition: .when(traits: ["PostgreSQL"])),
+      ],
+      path: "Sources/Postgres"),
     .target(
       name: "Keepsake",
       dependencies: [

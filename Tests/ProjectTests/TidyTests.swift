@@ -37,6 +37,20 @@ import Testing
     "Sources/Sync": ["KeepsakeValues", "KeepsakeStorage", "KeepsakeDevice", "Foundation"],
     "Sources/Hub": ["KeepsakeValues", "KeepsakeSync", "Foundation"],
     "Sources/HubServer": ["KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "Foundation"],
+    "Sources/HubFile": [
+      "KeepsakeValues", "KeepsakeStorage", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHubServer",
+      "GRDBSQLite", "Foundation",
+    ],
+    "Sources/HubHTTP": [
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeHubServer",
+      "Hummingbird", "HummingbirdTLS", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix",
+      "NIOSSL", "Crypto", "Metrics", "ServiceLifecycle", "Logging", "Foundation",
+    ],
+    "Sources/CPostgres": [],
+    "Sources/Postgres": [
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHubServer", "CPostgres",
+      "Foundation",
+    ],
     "Sources/Keepsake": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
       "KeepsakeInjection", "KeepsakeThreads", "Logging", "Foundation",
