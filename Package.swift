@@ -33,11 +33,14 @@ let package = Package(
   ],
   targets: [
     .target(
-      name: "KeepsakeMigrations", path: "Migrations", exclude: ["SHIPPED"],
+      name: "KeepsakeMigrations", path: "Migrations", exclude: ["Hub", "SHIPPED"],
       resources: [
         .embedInCode("V001_initial.sql"), .embedInCode("V002_void.sql"),
         .embedInCode("V003_grave.sql"), .embedInCode("Schema.txt"),
       ]),
+    .target(
+      name: "KeepsakeHubMigrations", path: "Migrations/Hub", exclude: ["SHIPPED"],
+      resources: [.embedInCode("V001_initial.sql")]),
     .target(name: "KeepsakeMapping", path: "Sources/Mapping"),
     .target(name: "KeepsakeForks", path: "Sources/Forks"),
     .target(name: "KeepsakeThreads", path: "Sources/Threads"),
@@ -86,8 +89,8 @@ let package = Package(
     .target(
       name: "KeepsakeHubFile",
       dependencies: [
-        "KeepsakeHubServer", "KeepsakeSync", "KeepsakeStorage", "KeepsakeDevice", "KeepsakeValues",
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        "KeepsakeHubServer", "KeepsakeHubMigrations", "KeepsakeSync", "KeepsakeStorage",
+        "KeepsakeDevice", "KeepsakeValues",
       ],
       path: "Sources/HubFile"),
     // A hub as others reach it: HTTP.
@@ -150,14 +153,15 @@ let package = Package(
     .target(
       name: "Histories",
       dependencies: [
-        "KeepsakeSync", "KeepsakeHub", "KeepsakeHubServer", "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
+        "KeepsakeSync", "KeepsakeHub", "KeepsakeHubServer", "KeepsakeHubFile", "KeepsakeDevice",
+        "KeepsakeValues", "KeepsakeTesting",
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/Histories"),
     .executableTarget(
       name: "soak",
       dependencies: [
-        "Histories", "KeepsakeTesting",
+        "Histories", "KeepsakeHubServer", "KeepsakeTesting", "KeepsakeValues",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Tests/Soak"),
@@ -324,6 +328,22 @@ let package = Package(
         "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/SyncTests"),
+    // A process that pushes to a hub's file until it is killed, or measures that.
+    .executableTarget(
+      name: "hub-file-probe",
+      dependencies: [
+        "KeepsakeHubFile", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
+        "KeepsakeTesting",
+      ],
+      path: "Tests/HubFileProbe"),
+    .testTarget(
+      name: "HubFileTests",
+      dependencies: [
+        "hub-file-probe", "Histories", "KeepsakeHubFile", "KeepsakeHubMigrations",
+        "KeepsakeHubServer", "KeepsakeSync", "KeepsakeStorage", "KeepsakeDevice", "KeepsakeValues",
+        "TestSupport",
+      ],
+      path: "Tests/HubFileTests"),
   ],
   swiftLanguageModes: [.v6]
 )

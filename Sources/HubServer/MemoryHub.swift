@@ -187,5 +187,5 @@ package final class MemoryHub: Sendable {
 
 extension Entry {
   /// Bytes of its key and value, as a page counts them.
-  var size: Int { address.key.string.utf8.count + content.cell.byteCount }
+  package var size: Int { address.key.string.utf8.count + content.cell.byteCount }
 }

@@ -83,7 +83,7 @@ package struct Connection {
   }
 
   /// Runs statements without results or arguments, each once; they are not kept.
-  func execute(_ statements: String) throws {
+  package func execute(_ statements: String) throws {
     try check(sqlite3_exec(handle, statements, nil, nil, nil), statements)
   }
 

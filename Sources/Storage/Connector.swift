@@ -10,8 +10,10 @@ enum Connector {
   static let maximumRow: Int32 = 68 << 20
 
   /// A bare connection; nothing of the file has been believed yet.
+  ///
+  /// - Parameter isSole: whether it keeps every other one out, from its first reading on.
   static func connect(
-    _ location: Location, _ mode: Location.Mode, _ busyHandler: BusyHandler
+    _ location: Location, _ mode: Location.Mode, _ busyHandler: BusyHandler, isSole: Bool = false
   ) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.readonly = mode == .readOnly || mode == .immutable
@@ -37,6 +39,7 @@ enum Connector {
         PRAGMA wal_autocheckpoint = 0;
         PRAGMA journal_size_limit = 4194304;
         """
+      if isSole { statements += "PRAGMA locking_mode = EXCLUSIVE;" }
       if mode == .queryOnly { statements += "PRAGMA query_only = ON;" }
       // The first reading, while the connection can still say why it failed. An immutable file is
       // locked before.

@@ -10,7 +10,7 @@ import KeepsakeTesting
 final class HubLine: HubChannel {
   struct Lost: Error {}
 
-  private let hub: MemoryHub
+  private let hub: any PlayedHub
   private let clock: ManualClock
   private let fault: Encounter.Fault?
   /// Called before each request.
@@ -24,7 +24,7 @@ final class HubLine: HubChannel {
   let name = "hub"
 
   init(
-    _ hub: MemoryHub, _ clock: ManualClock, _ fault: Encounter.Fault?,
+    _ hub: any PlayedHub, _ clock: ManualClock, _ fault: Encounter.Fault?,
     onRequest: @escaping () -> Void
   ) {
     (self.hub, self.clock, self.fault) = (hub, clock, fault)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
+import KeepsakeHubServer
 import KeepsakeSync
-import KeepsakeValues
+package import KeepsakeValues
 
 /// A history that did not go as it ought to.
 package struct Failure: Error, CustomStringConvertible {
@@ -17,10 +18,14 @@ package struct Failure: Error, CustomStringConvertible {
 
 extension History {
   /// Plays it, with an oracle beside it, and lets the devices settle.
-  package func play() throws(Failure) {
+  ///
+  /// - Parameter makeHub: makes the hub, if it has one.
+  package func play(
+    on makeHub: (ReplicaID) throws -> any PlayedHub = { MemoryHub($0) }
+  ) throws(Failure) {
     var step: Int?
     do {
-      let game = try Game(self)
+      let game = try Game(self, makeHub)
       for (number, next) in steps.enumerated() {
         step = number
         try game.take(next)
@@ -44,8 +49,8 @@ private final class Game {
   /// The exchange of the step before.
   private var last: Encounter?
 
-  init(_ history: History) throws {
-    world = try World(history)
+  init(_ history: History, _ makeHub: HubMaker) throws {
+    world = try World(history, makeHub)
     oracle = Oracle(count: history.count, hasHub: history.hasHub)
     chunkSize = history.chunkSize
   }

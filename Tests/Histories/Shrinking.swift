@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeHubServer
+
 /// Makes a history that fails smaller, as long as it fails: by steps (delta debugging, Zeller and
 /// Hildebrandt, 2002), by devices, by what is special about an exchange, by the size of a chunk.
 package struct Shrinker {
   /// How many histories are played at most.
   package var patience: Int
+  private let makeHub: HubMaker
   private(set) package var history: History
   private(set) package var failure: Failure
 
-  /// - Parameter patience: how many histories are played at most.
-  package init(_ history: History, _ failure: Failure, patience: Int = 2000) {
+  /// - Parameters:
+  ///   - patience: how many histories are played at most.
+  ///   - makeHub: makes the hub of each, if it has one.
+  package init(
+    _ history: History, _ failure: Failure, patience: Int = 2000,
+    on makeHub: @escaping HubMaker = { MemoryHub($0) }
+  ) {
+    self.makeHub = makeHub
     self.history = history
     self.failure = failure
     self.patience = patience
@@ -39,7 +48,7 @@ package struct Shrinker {
     guard candidate != history, patience > 0 else { return false }
     patience -= 1
     do {
-      try candidate.play()
+      try candidate.play(on: makeHub)
       return false
     } catch {
       (history, failure) = (candidate, error)

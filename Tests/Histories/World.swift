@@ -16,19 +16,19 @@ final class World {
   private let folder: TemporaryFolder?
   private var devices: [Device?] = []
   /// In the first place.
-  private let hub: MemoryHub?
+  private let hub: (any PlayedHub)?
   let clocks: [ManualClock]
   private var exchanges: UInt64 = 0
   private var saves = 0
   private var late: (request: HubRequest, from: Int)?
 
-  init(_ history: History) throws {
+  init(_ history: History, _ makeHub: HubMaker) throws {
     seed = history.seed
     storage = history.storage
     folder = storage == .files ? try TemporaryFolder() : nil
     clocks = (0..<history.count).map { _ in ManualClock() }
     var identities = SeededGenerator(seed: seed)
-    hub = history.hasHub ? MemoryHub(.random(using: &identities)) : nil
+    hub = history.hasHub ? try makeHub(.random(using: &identities)) : nil
     if hub != nil { devices.append(nil) }
     for place in clocks.indices.dropFirst(devices.count) {
       let identity = ReplicaID.random(using: &identities)
@@ -52,7 +52,7 @@ final class World {
 
   /// Its present replica ID.
   func id(of place: Int) throws -> ReplicaID {
-    if let hub, isHub(place) { return hub.id }
+    if let hub, isHub(place) { return try hub.id }
     return try self[place].replica()
   }
 
@@ -81,11 +81,11 @@ final class World {
   enum Image {
     case rows([TableRows])
     case file(String)
-    case hub(MemoryHub.Image)
+    case hub(any Sendable)
   }
 
   func image(of place: Int) throws -> Image {
-    if let hub, isHub(place) { return .hub(hub.image) }
+    if let hub, isHub(place) { return .hub(try hub.image()) }
     guard let folder, storage == .files else {
       return .rows(try TableRows.all(of: self[place]))
     }
@@ -99,7 +99,7 @@ final class World {
     switch image {
     case .rows(let tables): try TableRows.put(tables, into: self[place])
     case .file(let source): try replace(place, by: source)
-    case .hub(let image): hub?.restore(image)
+    case .hub(let image): try hub?.restore(image)
     }
   }
 
@@ -178,8 +178,8 @@ final class World {
   func facts(_ place: Int) throws -> Facts {
     if let hub, isHub(place) {
       var facts = Facts(id: ReplicaID(rawValue: 0), clock: .zero)
-      for row in hub.rows { facts.shown[row.entry.address] = row.entry }
-      facts.held = hub.held
+      for row in try hub.rows { facts.shown[row.entry.address] = row.entry }
+      facts.held = try hub.held
       return facts
     }
     let replica = try self[place].core.access { try ReplicaState($0) }

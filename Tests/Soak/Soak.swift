@@ -3,7 +3,9 @@
 import ArgumentParser
 import Foundation
 import Histories
+import KeepsakeHubServer
 import KeepsakeTesting
+import KeepsakeValues
 
 @main
 struct Soak: ParsableCommand {
@@ -34,6 +36,9 @@ struct Soak: ParsableCommand {
   @Flag(help: "With a hub, which the devices meet most of the time.")
   var hub = false
 
+  @Flag(help: "Of --hub: the hub keeps its account in a file, beside one in memory.")
+  var file = false
+
   @Option(help: ArgumentHelp("Play what an earlier run has printed.", valueName: "file"))
   var replay: String?
 
@@ -55,6 +60,7 @@ struct Soak: ParsableCommand {
     guard replay == nil || isFree else {
       throw ValidationError("--replay takes everything else from the file")
     }
+    guard !file || hub || replay != nil else { throw ValidationError("--file needs --hub") }
     guard !show || seed != nil else { throw ValidationError("--show needs --seed") }
   }
 
@@ -98,7 +104,7 @@ struct Soak: ParsableCommand {
 
   private func play(_ history: History) throws {
     do {
-      try history.play()
+      try history.play(on: makeHub)
       if replay != nil { report("it went well") }
     } catch {
       guard replay == nil else {
@@ -106,13 +112,18 @@ struct Soak: ParsableCommand {
         throw ExitCode.failure
       }
       report("seed \(history.seed) fails: \(error)\nmaking it smaller")
-      var shrinker = Shrinker(history, error)
+      var shrinker = Shrinker(history, error, on: makeHub)
       shrinker.run()
       report("\(shrinker.failure)")
-      print("# \(shrinker.failure)\n# Play it again: Scripts/soak --replay FILE")
+      let words = file ? " --file" : ""
+      print("# \(shrinker.failure)\n# Play it again: Scripts/soak --replay FILE\(words)")
       print(shrinker.history, terminator: "")
       throw ExitCode.failure
     }
+  }
+
+  private func makeHub(_ id: ReplicaID) throws -> any PlayedHub {
+    try file ? HubFileKeeper.hub(id) : MemoryHub(id)
   }
 
   private func report(_ text: String) {

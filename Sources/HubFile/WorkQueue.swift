@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import KeepsakeHubServer
+import Synchronization
+
+/// What waits for the thread of a file.
+final class WorkQueue: Sendable {
+  typealias Observer = @Sendable (_ account: Int64, _ seq: Int64) -> Void
+
+  private struct State {
+    var pieces: [Piece] = []
+    var observers: [Observer] = []
+    var isClosed = false
+  }
+
+  /// Held for a few instructions; nothing is called under it.
+  private let state = Mutex(State())
+  /// Signalled once for each time that there is something for the thread.
+  private let work = DispatchSemaphore(value: 0)
+  private let end = DispatchSemaphore(value: 0)
+
+  func add(_ piece: Piece) {
+    let (wasEmpty, isClosed) = state.withLock { state in
+      guard !state.isClosed else { return (false, true) }
+      state.pieces.append(piece)
+      return (state.pieces.count == 1, false)
+    }
+    if isClosed {
+      piece.fail(HubDatabaseError.unavailable("the hub ends"))
+    } else if wasEmpty {
+      work.signal()
+    }
+  }
+
+  /// What waits, as soon as there is something; nil when it is closed and nothing does.
+  func next() -> [Piece]? {
+    while true {
+      let (pieces, isClosed) = state.withLock { state in
+        defer { state.pieces = [] }
+        return (state.pieces, state.isClosed)
+      }
+      if !pieces.isEmpty { return pieces }
+      if isClosed { return nil }
+      work.wait()
+    }
+  }
+
+  /// Puts pieces before those that wait.
+  func putBack(_ pieces: some Collection<Piece>) {
+    guard !pieces.isEmpty else { return }
+    state.withLock { $0.pieces.insert(contentsOf: pieces, at: 0) }
+  }
+
+  func observe(_ observer: @escaping Observer) { state.withLock { $0.observers.append(observer) } }
+
+  func tell(_ news: [Int64: Int64]) {
+    guard !news.isEmpty else { return }
+    let observers = state.withLock(\.observers)
+    for (account, seq) in news {
+      for observer in observers { observer(account, seq) }
+    }
+  }
+
+  /// Nothing else comes in.
+  func close() {
+    state.withLock { $0.isClosed = true }
+    work.signal()
+  }
+
+  func finish() { end.signal() }
+
+  /// Also when several wait, and when it has ended.
+  func waitForEnd() {
+    end.wait()
+    end.signal()
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file that one connection has for itself (`locking_mode = EXCLUSIVE`, set before the first
+// reading): it holds SQLite's exclusive lock from then to its end, keeps the log's index in its own
+// memory, and makes no `-shm`. So no other connection of any process commits while this one moves
+// the log into the file, and SQLite's defect that `Checkpoint.swift` describes cannot occur.
+// https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory
+
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// A connection that no other one of any process shares the file with.
+// Sendable: one thread at a time uses it. Who opens it hands it to the thread that uses it from
+// then on, and knows it no more.
+package final class SoleConnection: @unchecked Sendable {
+  private let location: Location
+  private let held: HeldDatabase
+  /// Pages in the log after the last commit.
+  private var logged: Int32 = 0
+  private var isOpen = true
+
+  /// - Parameters:
+  ///   - path: of a database that is there, or of an empty file.
+  ///   - busyTimeout: how long to wait for others to close it.
+  package init(path: String, busyTimeout: Duration) throws(KeepsakeError) {
+    location = .file(path)
+    do {
+      held = HeldDatabase(
+        try Connector.connect(location, .readWrite, BusyHandler(busyTimeout), isSole: true))
+    } catch {
+      throw KeepsakeError(error, path: path)
+    }
+    sqlite3_wal_hook(
+      held.connection(location).handle,
+      { context, _, _, count in
+        guard let context else { return SQLITE_OK }
+        Unmanaged<SoleConnection>.fromOpaque(context).takeUnretainedValue().logged = count
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit { close() }
+
+  /// - Throws: SQLite's errors in our words, and the others of `body` as they are.
+  package func access<Value>(_ body: (Connection) throws -> Value) throws -> Value {
+    let connection = held.connection(location)
+    return try connection.explaining { try body(connection) }
+  }
+
+  /// What is thrown within an access, in our words, while SQLite still knows why.
+  package func explaining<Value>(_ body: () throws -> Value) throws -> Value {
+    try held.connection(location).explaining(body)
+  }
+
+  /// Moves the log into the file, between two transactions.
+  ///
+  /// - Parameter pages: from which length on.
+  /// - Throws: `KeepsakeError`; then everything is still in the log, and it is tried again when
+  ///   that has grown.
+  package func checkpoint(from pages: Int32) throws {
+    guard logged >= pages else { return }
+    logged = 0
+    try access { connection in
+      let isBusy = try connection.first("PRAGMA wal_checkpoint(PASSIVE)") { $0.integer(0) != 0 }
+      guard isBusy == false else { throw ExclusiveLock.busy(location.path) }
+    }
+  }
+
+  /// Whether a transaction is open; SQLite ends one itself when the disk is full or broken.
+  package var isInTransaction: Bool { held.connection(location).isInTransaction }
+
+  /// Ends it; what fails fails in moving the log, which then stays beside the file.
+  package func close() {
+    guard isOpen else { return }
+    isOpen = false
+    sqlite3_wal_hook(held.connection(location).handle, nil, nil)
+    Result { try held.close() }.discardFailure()
+  }
+}
