@@ -50,7 +50,7 @@ CREATE TABLE held (
   PRIMARY KEY (account, store, key, hlc, origin)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX held_hlc ON held (account, hlc);
+CREATE INDEX held_hlc ON held (account, hlc, origin);
 CREATE INDEX held_origin ON held (account, origin, hlc);
 
 -- Version vector: every write of `origin` in `store` up to `hlc` was seen, or was beaten by one

@@ -31,7 +31,9 @@ enum Connector {
       limit.watch(database.sqliteConnection)
       let connection = Connection(database, location)
       sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, maximumRow)
-      var statements = """
+      // First: some of the others read the file.
+      var statements = isSole ? "PRAGMA locking_mode = EXCLUSIVE;" : ""
+      statements += """
         PRAGMA trusted_schema = OFF;
         PRAGMA cell_size_check = ON;
         PRAGMA temp_store = MEMORY;
@@ -39,7 +41,6 @@ enum Connector {
         PRAGMA wal_autocheckpoint = 0;
         PRAGMA journal_size_limit = 4194304;
         """
-      if isSole { statements += "PRAGMA locking_mode = EXCLUSIVE;" }
       if mode == .queryOnly { statements += "PRAGMA query_only = ON;" }
       // The first reading, while the connection can still say why it failed. An immutable file is
       // locked before.

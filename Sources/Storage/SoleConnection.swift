@@ -74,7 +74,11 @@ package final class SoleConnection: @unchecked Sendable {
   package func close() {
     guard isOpen else { return }
     isOpen = false
-    sqlite3_wal_hook(held.connection(location).handle, nil, nil)
+    let connection = held.connection(location)
+    sqlite3_wal_hook(connection.handle, nil, nil)
+    // Of a file that was refused what is in the log stays; SQLite has made an empty one.
+    let log = Result { try FileStatus(of: location.realPath + "-wal")?.size ?? 0 }
+    if case .success(0) = log { connection.keepLog(false) }
     Result { try held.close() }.discardFailure()
   }
 }

@@ -27,6 +27,17 @@ package final class StatementTrace {
     return trace
   }
 
+  /// The same of a connection that is at hand.
+  package static func of(
+    _ connection: Connection, _ body: () throws -> Void
+  ) rethrows -> StatementTrace {
+    let trace = StatementTrace()
+    trace.start(on: connection)
+    defer { _ = sqlite3_trace_v2(connection.handle, 0, nil, nil) }
+    try body()
+    return trace
+  }
+
   private func start(on connection: Connection) {
     _ = Self.takePages(connection.handle)
     sqlite3_trace_v2(
