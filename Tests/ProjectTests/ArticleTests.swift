@@ -19,9 +19,11 @@ import Testing
     + [
       ("CloudStores", "CloudStores", 5), ("ComingFrom", "ComingFrom", 2),
       ("Conflicts", "Conflicts", 4), ("GettingStarted", "GettingStarted", 7),
-      ("Glossary", "HowSyncWorks", 0),
+      ("Glossary", "HowSyncWorks", 0), ("HomeHub", "HowSyncWorks", 0),
+      ("HubProtocol", "HowSyncWorks", 0),
       ("GuaranteesAndLimits", "Guarantees", 5), ("HowSyncWorks", "HowSyncWorks", 4),
       ("Keepsake", "Testing", 1), ("Layers", "Layers", 4), ("Observing", "Observing", 11),
+      ("PostgresHub", "HowSyncWorks", 0),
       ("ProcessesAndDurability", "Durability", 8), ("SyncCompared", "HowSyncWorks", 0),
       ("SyncGuarantees", "HowSyncWorks", 0), ("SyncRecipes", "SyncRecipes", 3),
       ("Testing", "Testing", 3), ("Transformers", "Transformers", 7),
@@ -38,8 +40,10 @@ import Testing
     let blocks = try Project.text(article).components(separatedBy: "```").enumerated()
       .filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
     let compiled = Project.unindented(try Project.text(source))
-    // Terminal sessions are played with those of the README.
-    for block in blocks where !block.hasPrefix("console\n") {
+    // Terminal sessions are played with those of the README; what a hub needs, by
+    // `Scripts/hub-conformance`.
+    let others = ["console\n", "json\n", "sh\n", "nginx\n", "ini\n", "sql\n"]
+    for block in blocks where !others.contains(where: block.hasPrefix) {
       // After the language; what a program prints has none.
       let snippet = String(block.drop { $0 != "\n" })
       #expect(compiled.contains(Project.unindented(snippet)), "\(block)")
@@ -53,7 +57,21 @@ import Testing
       .filter { !$0.contains("/Symbols/") && !$0.hasSuffix("/Tutorial.md") }
     #expect(articles == Self.articles.map(\.article).sorted())
     for article in articles where article.hasPrefix("Sources/Keepsake/") {
-      #expect(try Project.text(article).split(separator: "\n").count <= 150, "\(article)")
+      // A specification is looked up.
+      let limit = article.hasSuffix("/HubProtocol.md") ? 200 : 150
+      #expect(try Project.text(article).split(separator: "\n").count <= limit, "\(article)")
+    }
+  }
+
+  @Test func theMessagesOfTheProtocolAreThoseThatDevicesWrite() throws {
+    let blocks = try Project.blocks("json", of: "Sources/Keepsake/Keepsake.docc/HubProtocol.md")
+    let written = try Project.text("Tests/SyncTests/HubTextTests.swift")
+      .replacing(/\\#\n */, with: "").replacing(/\n +/, with: "\n")
+    #expect(blocks.count == 2)
+    for block in blocks {
+      // Their lines are broken.
+      let lines = block.replacing(/\n +/, with: "")
+      #expect(written.contains(lines), "\(lines)")
     }
   }
 
