@@ -32,6 +32,10 @@ def configuration(port, address, folder):
     return text
 
 
+def found(program):
+    return shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")
+
+
 class Proxy:
     """Runs in a temporary folder until it is left; its address is `url`."""
 
@@ -40,7 +44,7 @@ class Proxy:
 
     def __enter__(self):
         for program, package in (("nginx", "nginx-light"), ("openssl", "openssl")):
-            if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin"):
+            if not found(program):
                 raise SystemExit(f"{program} is missing: sudo apt-get install -y {package}")
         self.folder = tempfile.mkdtemp(prefix="keepsake-proxy-")
         with socket.socket() as free:
@@ -59,9 +63,8 @@ class Proxy:
                 f"pid {self.folder}/pid;\nerror_log {self.folder}/errors;\ndaemon off;\n"
                 f"master_process off;\nevents {{}}\nhttp {{\n  access_log off;\n{places}"
                 f"{configuration(port, self.address, self.folder)}}}\n")
-        program = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
         self.process = subprocess.Popen(
-            [program, "-p", self.folder, "-c", f"{self.folder}/nginx.conf"],
+            [found("nginx"), "-p", self.folder, "-c", f"{self.folder}/nginx.conf"],
             stderr=subprocess.PIPE, text=True)
         for _ in range(100):
             if self.process.poll() is not None:
