@@ -21,6 +21,15 @@ extension HubRequest {
             "hub": .string(expected.hub.description), "peers": .array(expected.peers.map(\.json)),
           ])))
     }
+    if let recalled {
+      members.append(
+        JSON.Member(
+          "recalled",
+          .object([
+            "hub": .string(recalled.hub.description),
+            "peers": .array(recalled.peers.map(\.json)), "revocations": recalled.revocations.json,
+          ])))
+    }
     members.append(JSON.Member("steps", .array(steps.map(\.json))))
     return MessageText.write(members, try pushed.map { try RowLine.json($0) })
   }
@@ -35,6 +44,11 @@ extension HubRequest {
       Memory(
         hub: try members.replica("hub"), peers: try members.objects("peers", PeerState.init))
     }
+    recalled = try head.ifMembers("recalled").map { members throws(MessageError) in
+      Recollection(
+        hub: try members.replica("hub"), peers: try members.objects("peers", PeerState.init),
+        revocations: try members.limits("revocations"))
+    }
     steps = try head.objects("steps") { [rows] members throws(MessageError) in
       try Step(members, rows.map(\.entry))
     }
@@ -47,6 +61,7 @@ extension HubRequest {
       throw MessageMembers.error("\"stores\" names one twice")
     }
     var lengths = expected.map { [$0.peers.count] } ?? []
+    if let recalled { lengths.append(recalled.peers.count) }
     var pushes = 0
     for step in steps {
       switch step {

@@ -43,9 +43,13 @@ package struct HubRules {
   private mutating func answer(_ request: HubRequest) throws -> HubAnswer {
     let hasMet = try tables.hasPeers
     try promote()
-    try check(request)
     var (revoked, page, pushed) = (0, HubAnswer.Page?.none, HubAnswer.Pushed?.none)
-    for step in request.steps {
+    if let recalled = request.recalled {
+      (page, pushed) = try meet(request, recalled)
+    } else {
+      try check(request)
+    }
+    for step in request.steps where request.recalled == nil {
       switch step {
       case .revoke(let limits): revoked += try revoke(limits)
       case .rename(let id): try rename(id)
@@ -94,7 +98,7 @@ package struct HubRules {
   }
 
   /// Where nothing is exchanged, a device was met once a day.
-  private func noteMet(_ request: HubRequest) throws {
+  func noteMet(_ request: HubRequest) throws {
     let peers = try tables.peers(request.device, request.stores)
     let isDue = peers.contains { $0 != HubPeer() && $0.lastMet < now - 86_400_000 }
     guard isDue else { return }
@@ -120,7 +124,7 @@ package struct HubRules {
 
   // MARK: - Being read
 
-  private func accept(_ offer: HubRequest.Offer, _ request: HubRequest) throws -> HubAnswer.Page {
+  func accept(_ offer: HubRequest.Offer, _ request: HubRequest) throws -> HubAnswer.Page {
     try change(request) { peer, place in
       let theirs = offer.memory[place]
       peer.state.acked = max(peer.state.acked, theirs.cursor)

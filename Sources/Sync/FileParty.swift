@@ -97,7 +97,21 @@ struct FileParty: Party {
     _ token: ExchangeToken, to reader: ReplicaID, remembering memory: [PeerState],
     of stores: [ByteText], except echo: EchoRange
   ) throws(KeepsakeError) -> Pull.Offer {
+    try offer(token, to: reader, remembering: memory, of: stores, ifIts: nil)
+  }
+
+  /// - Parameter known: what must still be its own side.
+  func offer(
+    _ token: ExchangeToken, to reader: ReplicaID, remembering memory: [PeerState],
+    of stores: [ByteText], ifIts known: PairSnapshot.Side?
+  ) throws(KeepsakeError) -> Pull.Offer {
     let lseq = try device.core.write { connection in
+      if let known {
+        let mine = try PairSnapshot.Side(connection, of: reader, stores)
+        guard mine.replica == known.replica, mine.memory == known.memory else {
+          throw MergeRetry.interrupted(name)
+        }
+      }
       for (store, theirs) in zip(stores, memory) {
         var state = try connection.peers.state(of: reader, store: store)
         state.acked = max(state.acked, theirs.cursor)
@@ -116,6 +130,23 @@ struct FileParty: Party {
     try device.core.write { connection in
       for (store, cursor) in cursors {
         try connection.peers.acknowledge(cursor, of: store, by: peer)
+      }
+      return ((), [])
+    }
+  }
+
+  /// Notes that a hub has read up to a local sequence number, under the last token that it was
+  /// offered.
+  func settle(
+    _ stores: [ByteText], of hub: ReplicaID, under token: ExchangeToken, through lseq: Int64
+  ) throws(KeepsakeError) {
+    try device.core.write { connection in
+      for store in stores {
+        var state = try connection.peers.state(of: hub, store: store)
+        guard state.token == token else { continue }
+        state.acked = max(state.acked, lseq)
+        state.theirRead = token
+        try connection.peers.save(state, of: hub, store: store, at: now)
       }
       return ((), [])
     }

@@ -92,9 +92,20 @@ package protocol HubChannel {
   /// Names the hub in errors, as its address.
   var name: String { get }
 
+  /// The replica ID of the hub when it was met last; nil where that is not known. Then a meeting
+  /// has to begin with a look.
+  var lastMet: ReplicaID? { get }
+  /// Keeps it for the next meeting.
+  func noteMet(_ hub: ReplicaID)
+
   /// - Returns: the answer, or why nothing was done.
   /// - Throws: when it is not known whether anything was.
   func send(
     _ request: HubRequest
   ) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal>
+}
+
+extension HubChannel {
+  package var lastMet: ReplicaID? { nil }
+  package func noteMet(_ hub: ReplicaID) {}
 }

@@ -4,8 +4,9 @@
 // not merge. It takes rows only from a device that has read all it has, so conflicts are found by
 // the device, which reads first.
 //
-// Each step is a request. What the hub said last is what the next step expects, so a step that
-// another one has overtaken, or that comes twice, is refused, and the exchange begins again.
+// Each step of an exchange is a request. What the hub said last is what the next step expects, so a
+// step that another one has overtaken, or that comes twice, is refused, and the exchange begins
+// again. Where the hub stands as the device remembers it, one request does all: `Recollection`.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -14,13 +15,13 @@ final class HubParty: Party {
   private let channel: any HubChannel
   /// The other side.
   private let device: Device
-  private let limit: HubRequest.PageLimit
+  let limit: HubRequest.PageLimit
   /// What one reading stages, but for the rest of an answer.
   private let staging: HubRequest.PageLimit
   /// What the hub said last, and to whom.
   private var known: (device: ReplicaID, answer: HubAnswer)?
   /// What the last offer gave to be read.
-  private var page = HubAnswer.Page(rows: [], through: 0, hasMore: false, seen: [])
+  private(set) var page = HubAnswer.Page()
 
   init(
     _ channel: any HubChannel, for device: Device, limit: HubRequest.PageLimit,
@@ -40,23 +41,44 @@ final class HubParty: Party {
   private func ask(
     _ stores: [ByteText], _ steps: [HubRequest.Step], expecting: HubAnswer?
   ) throws(KeepsakeError) -> HubAnswer {
-    let id = try device.replica()
-    var request = HubRequest(device: id, stores: stores, steps: steps)
+    var request = HubRequest(device: try device.replica(), stores: stores, steps: steps)
     if let expecting {
       request.expected = HubRequest.Memory(
         hub: expecting.hub, peers: try stores.map { store throws(KeepsakeError) in
           try state(of: store, in: expecting).peer
         })
     }
-    // Whatever becomes of the request, the next look tells.
-    known = nil
-    switch try channel.send(request) {
-    case .success(let answer):
-      known = (id, answer)
-      return answer
+    switch try send(request) {
+    case .success(let answer): return answer
     case .failure(.behind): throw MergeRetry.unread(name)
     case .failure(.moved): throw MergeRetry.interrupted(name)
     }
+  }
+
+  private func send(
+    _ request: HubRequest
+  ) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
+    // Whatever becomes of the request, the next look tells.
+    known = nil
+    let result = try channel.send(request)
+    if case .success(let answer) = result {
+      known = (request.device, answer)
+      if channel.lastMet != answer.hub { channel.noteMet(answer.hub) }
+    }
+    return result
+  }
+
+  /// The replica ID under which it was met last, if that is known.
+  var lastMet: ReplicaID? { channel.lastMet }
+
+  /// Does what it can of an exchange in one request.
+  ///
+  /// - Returns: nil when the hub does not stand as the request recalls, and has done nothing.
+  func meet(_ request: HubRequest) throws(KeepsakeError) -> HubAnswer? {
+    guard case .success(let answer) = try send(request) else { return nil }
+    guard answer.hub == request.recalled?.hub else { throw malformed("is of another hub") }
+    page = answer.page == nil ? HubAnswer.Page() : try checked(answer, after: 0)
+    return answer
   }
 
   /// A step that writes, if nothing has come between.
@@ -178,7 +200,9 @@ final class HubParty: Party {
       page.rows += next.rows
       (page.through, page.hasMore) = (next.through, next.hasMore)
     }
-    return Pull.Offer(token: token, lseq: page.hasMore ? page.through : end)
+    return Pull.Offer(
+      token: token, lseq: page.hasMore ? page.through : end,
+      remembered: memory.map(\.readToken))
   }
 
   private func checked(
@@ -236,6 +260,8 @@ final class HubParty: Party {
 }
 
 extension HubAnswer.Page {
+  fileprivate init() { self.init(rows: [], through: 0, hasMore: false, seen: []) }
+
   /// Of keys and values.
   fileprivate var bytes: Int {
     rows.reduce(0) { $0 + $1.entry.address.key.string.utf8.count + $1.entry.content.cell.byteCount }

@@ -15,13 +15,32 @@ package struct HubRequest: Sendable, Equatable {
   package var stores: [ByteText]
   /// What the device last heard; nil for a request that only looks.
   package var expected: Memory?
+  /// What the device remembers, of a request that begins a meeting without a look. The hub does
+  /// nothing of it unless that fits what it remembers itself; else it takes what is pushed if the
+  /// device has read everything, and makes the offer if there is anything to read then.
+  package var recalled: Recollection?
   package var steps: [Step]
 
   package init(
-    device: ReplicaID, stores: [ByteText], expected: Memory? = nil, steps: [Step] = []
+    device: ReplicaID, stores: [ByteText], expected: Memory? = nil, recalled: Recollection? = nil,
+    steps: [Step] = []
   ) {
     (self.device, self.stores) = (device, stores)
-    (self.expected, self.steps) = (expected, steps)
+    (self.expected, self.recalled, self.steps) = (expected, recalled, steps)
+  }
+
+  /// What the device remembers of the hub under one replica ID, in the order of `stores`.
+  package struct Recollection: Sendable, Equatable {
+    package var hub: ReplicaID
+    package var peers: [PeerState]
+    /// Every one that the device knows of.
+    package var revocations: [ReplicaID: HybridTimestamp]
+
+    package init(
+      hub: ReplicaID, peers: [PeerState], revocations: [ReplicaID: HybridTimestamp] = [:]
+    ) {
+      (self.hub, self.peers, self.revocations) = (hub, peers, revocations)
+    }
   }
 
   /// The hub under one replica ID, and what it remembers of the device, in the order of `stores`.

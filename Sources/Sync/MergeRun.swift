@@ -16,7 +16,7 @@ struct MergeRun<Generator: RandomNumberGenerator> {
   /// Gives tokens and identities.
   var generator: Generator
   /// What it is about.
-  private(set) var stores: [ByteText] = []
+  var stores: [ByteText] = []
   /// Pairs of devices.
   var exchanges: [Exchange] = []
   /// Conflicts that each device's log had dropped before.
@@ -36,6 +36,7 @@ struct MergeRun<Generator: RandomNumberGenerator> {
     defer { reportDropped(since: dropped) }
     for _ in 0..<100 {
       do throws(KeepsakeError) {
+        if try meetAsRemembered() { return }
         stores = try MergedStores.of(parties, only: options.stores)
         return try options.isOneWay ? oneWay() : everyWay()
       } catch {
@@ -88,12 +89,13 @@ extension MergeRun {
     for exchange in exchanges {
       try exchange.acknowledge()
       try exchange.note()
+      try settle(exchange)
     }
     report.waiting = try waiting()
     report.hasConverged = try haveConverged()
   }
 
-  private func haveConverged() throws(KeepsakeError) -> Bool {
+  func haveConverged() throws(KeepsakeError) -> Bool {
     guard try nothingIsHeld() else { return false }
     for exchange in exchanges {
       let hasUnread = try exchange.hasUnread()

@@ -42,6 +42,12 @@ package struct PeerState: Equatable, Sendable {
     other == nil || other == token || other == prior || other == theirRead
   }
 
+  /// Whether a hub that remembers this device so stands where this device has left it. Each reading
+  /// of the hub, and each that it does, changes that.
+  package func fits(_ hubs: PeerState) -> Bool {
+    readToken != nil && readToken == hubs.token && acked == hubs.cursor && knows(hubs.readToken)
+  }
+
   /// The number of the last reading that this side, as the sender, knows of.
   var round: Int64 { max(token?.round ?? 0, theirRead?.round ?? 0) }
 

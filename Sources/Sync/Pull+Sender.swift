@@ -23,6 +23,14 @@ extension Pull {
     }
   }
 
+  /// Throws when the receiver has read the sender since the offer was made: its cursor would go
+  /// back to another reading's.
+  func checkReceiver(_ connection: Connection) throws {
+    guard let remembered = offer?.remembered else { return }
+    let known = try stores.map { try connection.peers.state(of: senderID, store: $0).readToken }
+    guard known == remembered else { throw MergeRetry.interrupted(sender.name) }
+  }
+
   /// Whether a device has entries of the wanted stores after a local sequence number.
   static func hasMore(
     _ connection: Connection, in schema: String, after lseq: Int64

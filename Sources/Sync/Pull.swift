@@ -39,6 +39,9 @@ struct Pull {
   struct Offer {
     let token: ExchangeToken
     let lseq: Int64
+    /// Of a sender elsewhere: under which tokens the receiver had read it before, in the order of
+    /// `stores`. Meanwhile it has been free to read under others.
+    var remembered: [ExchangeToken?]?
   }
 
   struct Result {
@@ -119,6 +122,7 @@ struct Pull {
       }
       var step = before
       if place == 0 {
+        try checkReceiver(connection)
         try VersionVectors.load(connection, of: sender.name)
         // What the sender accepted after its offer is in its version vector, and is not read.
         step.isBehind = try Self.hasMore(connection, in: "sender", after: plan.end)

@@ -5,6 +5,7 @@ import KeepsakeHub
 import KeepsakeHubServer
 import KeepsakeSync
 import KeepsakeTesting
+import KeepsakeValues
 
 /// The way from a device to the hub of a history, on which one request goes wrong.
 final class HubLine: HubChannel {
@@ -22,14 +23,19 @@ final class HubLine: HubChannel {
   private(set) var isCut = false
 
   let name = "hub"
+  /// Kept from meeting to meeting where the device is.
+  private(set) var lastMet: ReplicaID?
 
   init(
-    _ hub: any PlayedHub, _ clock: ManualClock, _ fault: Encounter.Fault?,
+    _ hub: any PlayedHub, _ clock: ManualClock, _ fault: Encounter.Fault?, lastMet: ReplicaID?,
     onRequest: @escaping () -> Void
   ) {
     (self.hub, self.clock, self.fault) = (hub, clock, fault)
     self.onRequest = onRequest
+    self.lastMet = lastMet
   }
+
+  func noteMet(_ hub: ReplicaID) { lastMet = hub }
 
   func send(_ request: HubRequest) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
     defer { requests += 1 }

@@ -20,6 +20,8 @@ final class World {
   let clocks: [ManualClock]
   private var exchanges: UInt64 = 0
   private var saves = 0
+  /// The hub, as the devices of an exchange know it.
+  private var met: [[Int]: ReplicaID] = [:]
   private var late: (request: HubRequest, from: Int)?
 
   init(_ history: History, _ makeHub: HubMaker) throws {
@@ -127,11 +129,14 @@ final class World {
       stores: encounter.stores, isOneWay: encounter.isOneWay, chunkSize: chunkSize)
     var line: HubLine?
     if let hub, encounter.places.contains(where: isHub) {
-      line = HubLine(hub, clocks[0], encounter.fault) { onProgress?() }
+      line = HubLine(hub, clocks[0], encounter.fault, lastMet: met[encounter.places]) {
+        onProgress?()
+      }
     } else if let onProgress {
       options.onProgress = { _ in onProgress() }
     }
     let result = Result { try merge(encounter, options, fuse, line) }
+    if let line { met[encounter.places] = line.lastMet }
     if let request = line?.late { late = (request, encounter.places[0]) }
     let isBlown = fuse?.isBlown ?? false
     guard isBlown || line?.isCut == true else { return try result.get() }

@@ -78,6 +78,23 @@ import Testing
     #expect(try request(Self.requestText) == Self.request)
   }
 
+  @Test func aRecollectionIsThisLine() throws {
+    let recalled = HubRequest.Recollection(
+      hub: ReplicaID(rawValue: 9), peers: [PeerState(cursor: 1, acked: 2)],
+      revocations: [ReplicaID(rawValue: 6): HybridTimestamp(rawValue: 1)])
+    let all = HubRequest(
+      device: ReplicaID(rawValue: 7), stores: [ByteText("cloud")], recalled: recalled)
+    let line = #"""
+      {"protocol":1,"device":"0000000000000007","stores":["cloud"],\#
+      "recalled":{"hub":"0000000000000009","peers":[{"cursor":1,"acked":2}],\#
+      "revocations":[{"origin":"0000000000000006","stamp":"0000000000000001"}]},\#
+      "steps":[],"rows":0}
+
+      """#
+    #expect(try text(all.text()) == line)
+    #expect(try request(line) == all)
+  }
+
   @Test func anAnswerIsTheseLines() throws {
     #expect(try text(Self.answer.text()) == Self.answerText)
     #expect(try answer(Self.answerText) == Self.answer)
