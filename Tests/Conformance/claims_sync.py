@@ -351,6 +351,60 @@ def future_revocations(hub):
     require(first.head["revocations"] == [], first.head["revocations"])
 
 
+@claim("a device that stands as the hub remembers it needs no look, and one request")
+def recalled(hub):
+    first = hub.create()
+    first.push([first.row("a")])
+    first.read()
+    peer = first.stores["cloud"]["peer"]
+    mine = {"cursor": 1, "acked": 1, "readToken": peer["token"], "token": peer["readToken"],
+            "theirRead": peer["readToken"]}
+
+    def meet(mine, rows, **other):
+        """One request, the token to read under, and the one to be read under."""
+        offer = first.offer_step(["cloud"])
+        offer["memory"] = [mine]
+        push = {**first.push_step(["cloud"], len(rows)), "read": [mine["cursor"]], "own": [0, 0]}
+        push["token"] = number(int(push["token"], 16) + (1 << 32))
+        told = {"hub": first.head["hub"], "peers": [mine], "revocations": [], **other}
+        body = message(
+            {"device": first.replica, "stores": ["cloud"], "recalled": told,
+             "steps": ([push] if rows else []) + [offer]}, rows)
+        return body, offer["token"], push["token"]
+
+    rows = [first.row("b")]
+    good = first.head
+    for wrong in ({**mine, "acked": 0}, {**mine, "readToken": number(5)}, {**mine, "cursor": 9},
+                  {**mine, "token": number(5), "theirRead": number(5)}):
+        first.refused(first.post(meet_body(first, good, meet, wrong, rows)), "moved")
+    first.head = good
+    first.refused(first.post(meet(mine, rows, hub=number(5))[0]), "moved")
+    first.head = good
+    body, read, pushed = meet(mine, rows)
+    require(first.take(first.post(body)) == [], "its own row came back")
+    require(first.head["pushed"]["changed"] == 1 and first.head["seq"] == 2, first.head)
+    good = first.head
+    first.refused(first.post(body), "moved")
+    first.head = good
+    # As it went, for each request above has counted as a write of the device.
+    acked = first.stores["cloud"]["peer"]["cursor"]
+    mine = {"cursor": 2, "acked": acked, "readToken": read, "token": pushed, "theirRead": pushed}
+    first.take(first.post(meet(mine, [])[0]))
+    require("page" not in first.head, "nothing new is offered")
+    require(first.stores["cloud"]["peer"]["acked"] == 2, first.stores)
+    second = first.join()
+    second.read()
+    second.push([second.row("c")])
+    found = first.take(first.post(meet(mine, [first.row("d")])[0]))
+    require([row["key"] for row in decoded(found)] == ["c"], found)
+    require("pushed" not in first.head and first.head["seq"] == 3, "it was not read before")
+
+
+def meet_body(first, head, meet, mine, rows):
+    first.head = head
+    return meet(mine, rows)[0]
+
+
 @claim("a device reads and pushes in one request")
 def one_request(hub):
     first = hub.create()

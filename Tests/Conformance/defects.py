@@ -33,6 +33,8 @@ DEFECTS = [
     ('and not lower < row["seq"] <= upper), key', "), key", "echo"),
     ('row["store"] in cursors and max(cursors[row["store"]], after) < row["seq"]',
      'max(cursors.get(row["store"], 0), after) < row["seq"]', "echo"),
+    ('if not fits:', "if False:", "needs no look"),
+    ('return all(row["seq"] <= cursors', 'return True or all(row["seq"] <= cursors', "needs no look"),
     ('max(peer["acked"], step["cursors"][place])', 'step["cursors"][place]', "never less"),
     ('prior=peer.get("token")', 'prior=None', "remembers the tokens"),
     ('self.hub, self.peers = step["hub"], {}', 'self.hub = step["hub"]', "rename"),

@@ -92,8 +92,11 @@ class Account:
         met, stores, device = bool(self.peers), head["stores"], head["device"]
         self.promote(self.horizon)
         peers = [self.peer(device, store) for store in stores]
-        steps = head["steps"]
-        if "expected" in head:
+        steps, recalled = head["steps"], head.get("recalled")
+        is_read = recalled and self.recall(recalled, stores, peers)
+        if recalled:
+            pass
+        elif "expected" in head:
             expected = head["expected"]
             if expected["hub"] != self.hub or expected["peers"] != peers:
                 raise Refusal(409, "moved")
@@ -102,6 +105,11 @@ class Account:
         more, revoked = {}, 0
         for step in steps:
             kind = step["step"]
+            if recalled and kind == "push" and not is_read or (
+                    recalled and kind == "offer" and is_read and "pushed" not in more):
+                continue
+            if recalled and kind == "offer" and "pushed" in more and not more["pushed"]["answered"]:
+                step = {**step, "echo": [more["pushed"]["before"], more["pushed"]["after"]]}
             if kind == "revoke":
                 revoked += self.revoke(step["limits"])
             elif kind == "rename":
@@ -120,6 +128,9 @@ class Account:
                 more["page"], found = self.page(stores, step)
                 more["found"] = found
         found = more.pop("found", [])
+        if recalled and "page" not in more:
+            self.change(device, stores, lambda peer, place: peer.update(
+                acked=max(peer["acked"], recalled["peers"][place]["cursor"])))
         last = {}
         for row in self.rows.values():
             last[row["store"]] = max(last.get(row["store"], 0), row["seq"])
@@ -131,6 +142,20 @@ class Account:
             "revocations": [{"origin": origin, "stamp": f"{limit:016x}"}
                             for origin, limit in sorted(self.limits.items())],
             "waiting": len(self.held), "revoked": revoked, **more}, found
+
+    def recall(self, recalled, stores, peers):
+        """Whether the device has read everything, if it stands as the hub remembers it."""
+        limits = {each["origin"]: int(each["stamp"], 16) for each in recalled["revocations"]}
+        fits = recalled["hub"] == self.hub and limits == self.limits and all(
+            mine.get("readToken") and mine["readToken"] == hubs.get("token")
+            and mine["acked"] == hubs["cursor"] and mine["cursor"] <= self.seq
+            and hubs.get("readToken") in (
+                None, mine.get("token"), mine.get("prior"), mine.get("theirRead"))
+            for mine, hubs in zip(recalled["peers"], peers))
+        if not fits:
+            raise Refusal(409, "moved")
+        cursors = dict(zip(stores, (mine["cursor"] for mine in recalled["peers"])))
+        return all(row["seq"] <= cursors.get(row["store"], row["seq"]) for row in self.rows.values())
 
     def peer(self, device, store):
         return dict(self.peers.get((device, store), {"cursor": 0, "acked": 0}))

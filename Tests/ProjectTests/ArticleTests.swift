@@ -67,7 +67,7 @@ import Testing
     let blocks = try Project.blocks("json", of: "Sources/Keepsake/Keepsake.docc/HubProtocol.md")
     let written = try Project.text("Tests/SyncTests/HubTextTests.swift")
       .replacing(/\\#\n */, with: "").replacing(/\n +/, with: "\n")
-    #expect(blocks.count == 2)
+    #expect(blocks.count == 3)
     for block in blocks {
       // Their lines are broken.
       let lines = block.replacing(/\n +/, with: "")
