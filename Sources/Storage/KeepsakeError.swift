@@ -41,11 +41,27 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case readOnly
     /// The store's limits allow no such write.
     case quotaExceeded
+    /// A hub cannot be reached: there is no way to it, it does not answer in time, or something
+    /// else answers in its place.
+    case unreachable
+    /// A hub does not know the token, or has revoked it.
+    case unauthorized
+    /// A hub and this version do not speak one version of the protocol.
+    case incompatible
+    /// A hub is busy or out of service, and may answer later.
+    case unavailable
+    /// A hub takes no more of this account.
+    case full
+    /// An entry is larger than a hub takes.
+    case tooLarge
+    /// What a hub says is not what the protocol lets it say, or what it was asked is not: one of
+    /// the two is defective.
+    case malformed
   }
 
   /// The kind of problem, for programs.
   public let code: Code
-  /// The file, or what stands for it; `(memory)` for a device in memory.
+  /// The file, or what stands for it: `(memory)` for a device in memory, the address of a hub.
   public let path: String
   /// What is wrong, in a few words. Never contains a value.
   public let problem: String

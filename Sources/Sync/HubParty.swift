@@ -109,7 +109,7 @@ final class HubParty: Party {
 
   private func malformed(_ problem: String) -> KeepsakeError {
     KeepsakeError(
-      .corrupt, path: name, "its answer \(problem)",
+      .malformed, path: name, "its answer \(problem)",
       cure: "ask who runs the hub, or try another version")
   }
 

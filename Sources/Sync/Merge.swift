@@ -63,7 +63,7 @@ package enum Merge {
       return try Lease.hold(leased.map(\.core.storage), runThrough)
     } catch {
       // The next merge reads every page, whatever was read until this one found it.
-      if error.code == .corrupt, error.path != hub?.name {
+      if error.code == .corrupt {
         for device in devices { CheckRecord.forget(device.path) }
       }
       throw error

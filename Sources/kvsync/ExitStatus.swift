@@ -73,14 +73,15 @@ struct ExitStatus {
   private static func code(_ code: KeepsakeError.Code) -> Int32 {
     switch code {
     case .sameFile, .invalidKey, .invalidValue, .quotaExceeded: EX_USAGE
-    case .notKeepsake, .corrupt, .foreignLog, .newerSchema: EX_DATAERR
+    case .notKeepsake, .corrupt, .foreignLog, .newerSchema, .tooLarge: EX_DATAERR
     case .missing: EX_NOINPUT
     case .cannotCreate: EX_CANTCREAT
     case .inputOutput, .diskFull: EX_IOERR
-    case .locked: EX_TEMPFAIL
-    case .permissionDenied, .readOnly: EX_NOPERM
+    case .locked, .unavailable, .full: EX_TEMPFAIL
+    case .permissionDenied, .readOnly, .unauthorized: EX_NOPERM
+    case .unreachable, .incompatible: EX_UNAVAILABLE
     // The command does not fork.
-    case .inherited: EX_SOFTWARE
+    case .inherited, .malformed: EX_SOFTWARE
     }
   }
 

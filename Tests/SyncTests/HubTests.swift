@@ -264,7 +264,7 @@ import Testing
     try meet(phone)
     for key in ["c", "d"] { try set(laptop, key, 1) }
     line.change = Self.lies[number]
-    #expect { try meet(laptop) } throws: { ($0 as? KeepsakeError)?.code == .corrupt }
+    #expect { try meet(laptop) } throws: { ($0 as? KeepsakeError)?.code == .malformed }
     line.change = { _ in }
     #expect(try meet(laptop).hasConverged)
     #expect(line.hub.rows.count == 4)
