@@ -8,6 +8,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18)],
   products: [
     .library(name: "Keepsake", targets: ["Keepsake"]),
+    .library(name: "KeepsakeHub", targets: ["KeepsakeHub"]),
     .library(name: "KeepsakeInjection", targets: ["KeepsakeInjection"]),
     .library(name: "KeepsakeTesting", targets: ["KeepsakeTesting"]),
     .executable(name: "kvsync", targets: ["kvsync"]),
@@ -80,7 +81,8 @@ let package = Package(
       path: "Sources/Sync"),
     // What devices and hubs say to each other.
     .target(
-      name: "KeepsakeHub", dependencies: ["KeepsakeSync", "KeepsakeValues"], path: "Sources/Hub"),
+      name: "KeepsakeHub", dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"],
+      path: "Sources/Hub"),
     // What a hub keeps, and by which rules.
     .target(
       name: "KeepsakeHubServer", dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"],
@@ -320,6 +322,14 @@ let package = Package(
         "kvsync", "settings-probe", "KeepsakeDevice", "KeepsakeValues", "TestSupport",
       ],
       path: "Tests/CommandTests"),
+    // A hub as it is heard, with a transport that plays it.
+    .testTarget(
+      name: "HubClientTests",
+      dependencies: [
+        "KeepsakeHub", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
+        "KeepsakeTesting", "TestSupport",
+      ],
+      path: "Tests/HubClientTests"),
     .testTarget(
       name: "SyncTests",
       dependencies: [

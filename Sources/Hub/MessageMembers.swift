@@ -8,6 +8,8 @@ package struct MessageError: Error, Equatable, CustomStringConvertible {
   /// Counted from 1.
   package let line: Int
   package let problem: String
+  /// The version of the protocol that it has, if that is what is wrong.
+  package var version: Int64?
 
   package var description: String { "line \(line): \(problem)" }
 }
@@ -24,7 +26,7 @@ struct MessageMembers {
 
   static func error(_ problem: String) -> MessageError { MessageError(line: 1, problem: problem) }
 
-  private func has(_ name: String) -> Bool { members[name].map { $0 != .null } ?? false }
+  func has(_ name: String) -> Bool { members[name].map { $0 != .null } ?? false }
 
   private func value<Value>(
     _ name: String, _ kind: String, _ read: (JSON) -> Value?

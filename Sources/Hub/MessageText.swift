@@ -47,7 +47,9 @@ package enum MessageText {
     }
     let spoken = try head.count("protocol")
     guard spoken == version else {
-      throw MessageMembers.error("it is of version \(spoken) of the protocol, not \(version)")
+      throw MessageError(
+        line: 1, problem: "it is of version \(spoken) of the protocol, not \(version)",
+        version: spoken)
     }
     guard try head.count("rows") == Int64(lines.count) else {
       throw MessageMembers.error("\"rows\" is not how many lines follow, \(lines.count)")

@@ -87,6 +87,11 @@ package enum HubRefusal: Error, Equatable {
   case moved
 }
 
+/// The cause of a failure where a request was larger than the hub takes.
+package struct HubPageRefusal: Error {
+  package init() {}
+}
+
 /// The way to a hub.
 package protocol HubChannel {
   /// Names the hub in errors, as its address.

@@ -15,7 +15,8 @@ final class HubParty: Party {
   private let channel: any HubChannel
   /// The other side.
   private let device: Device
-  let limit: HubRequest.PageLimit
+  /// Gets smaller where a request is too large for the hub, or for a proxy before it.
+  private(set) var limit: HubRequest.PageLimit
   /// What one reading stages, but for the rest of an answer.
   private let staging: HubRequest.PageLimit
   /// What the hub said last, and to whom.
@@ -245,7 +246,15 @@ final class HubParty: Party {
         token: offer.token, through: next.through, read: memory.map(\.cursor),
         own: result.answered == 0 ? result.written : EchoRange(), rows: next.rows,
         seen: next.seen)
-      guard let pushed = try take(.push(push), pull.stores).pushed else {
+      let taken: HubAnswer
+      do throws(KeepsakeError) {
+        taken = try take(.push(push), pull.stores)
+      } catch {
+        guard error.cause is HubPageRefusal, next.rows.count > 1 else { throw error }
+        limit.rows = next.rows.count / 2
+        continue
+      }
+      guard let pushed = taken.pushed else {
         throw malformed("does not tell what became of the rows")
       }
       result.received += next.rows.count

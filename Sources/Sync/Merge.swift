@@ -106,6 +106,22 @@ package enum Merge {
     return try run(devices, options: options, using: &generator)
   }
 
+  package static func run(
+    _ device: Device, with channel: any HubChannel, options: MergeOptions
+  ) throws(KeepsakeError) -> MergeReport {
+    // The compiler of Swift 6.3 crashes where the box of the other is opened here.
+    struct SystemNumbers: RandomNumberGenerator {
+      private var calls: UInt64 = 0
+
+      mutating func next() -> UInt64 {
+        calls &+= 1
+        return .random(in: .min ... .max)
+      }
+    }
+    var generator = SystemNumbers()
+    return try run(device, with: channel, options: options, using: &generator)
+  }
+
   /// Within a transaction another file can be attached, and not be let go of again.
   private static func refuseTransaction(_ devices: [Device]) throws(KeepsakeError) {
     for device in devices where device.core.versions.isInOurTransaction {

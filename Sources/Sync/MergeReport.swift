@@ -82,7 +82,7 @@ public struct MergeReport: Sendable {
 
 extension MergeReport {
   /// Whether the exchange has exchanged or changed anything.
-  var isNews: Bool {
+  package var isNews: Bool {
     !events.isEmpty || !changes.isEmpty || transfers.contains { $0.received > 0 }
   }
 
@@ -118,6 +118,11 @@ extension KeepsakeError {
   /// What a merge that threw this had committed before; nil when that was nothing. Merging again
   /// goes on from there, and does not report it again.
   public var mergeReport: MergeReport? { (cause as? PartialMerge)?.report }
+
+  /// The error below this one, also below the report of what a merge had done.
+  package var rootCause: (any Error)? {
+    if let partial = cause as? PartialMerge { partial.cause } else { cause }
+  }
 
   /// The same with what was done, if anything was.
   func after(_ report: MergeReport) -> KeepsakeError {

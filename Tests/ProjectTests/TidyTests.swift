@@ -36,7 +36,9 @@ import Testing
     ],
     "Sources/Device": ["KeepsakeValues", "KeepsakeStorage", "Foundation"],
     "Sources/Sync": ["KeepsakeValues", "KeepsakeStorage", "KeepsakeDevice", "Foundation"],
-    "Sources/Hub": ["KeepsakeValues", "KeepsakeSync", "Foundation"],
+    "Sources/Hub": [
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "Foundation", "FoundationNetworking",
+    ],
     "Sources/HubServer": ["KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "Foundation"],
     "Sources/HubFile": [
       "KeepsakeValues", "KeepsakeHubMigrations", "KeepsakeStorage", "KeepsakeDevice",

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests by URLSession, which calls a delegate on a queue of its own; whoever asks for an answer
+// waits for it on a thread. It follows no redirect, as the one it leads to would get the token, and
+// keeps no cookies and no cache.
+
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+final class URLSessionTransport: HubTransport {
+  private let session: URLSession
+  private let delegate = Delegate()
+
+  init() {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpCookieStorage = nil
+    configuration.httpShouldSetCookies = false
+    configuration.urlCache = nil
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    // Who asks decides how long it waits.
+    configuration.timeoutIntervalForRequest = 600
+    configuration.timeoutIntervalForResource = 7 * 86_400
+    session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+  }
+
+  /// A session holds its delegate until then.
+  deinit { session.invalidateAndCancel() }
+
+  package func begin(_ request: TransportRequest) -> any TransportExchange {
+    var foundation = URLRequest(url: request.url)
+    foundation.httpMethod = request.method
+    foundation.httpBody = request.body.map { Data($0) }
+    for (name, value) in request.headers { foundation.setValue(value, forHTTPHeaderField: name) }
+    let task = session.dataTask(with: foundation)
+    let exchange = Exchange(task)
+    delegate.add(exchange, task.taskIdentifier)
+    task.resume()
+    return exchange
+  }
+
+  private final class Exchange: TransportExchange {
+    private struct State {
+      var events: [Result<TransportEvent, TransportFault>] = []
+      /// Bytes in `events`.
+      var waiting = 0
+      var isCancelled = false
+    }
+
+    /// Bytes that may wait to be asked for.
+    private static let limit = 32 << 20
+    private let task: URLSessionTask
+    private let state = Mutex(State())
+    private let signal = DispatchSemaphore(value: 0)
+
+    init(_ task: URLSessionTask) { self.task = task }
+
+    func add(_ event: Result<TransportEvent, TransportFault>) {
+      let isTooMuch = state.withLock { state in
+        if case .success(.body(let bytes)) = event { state.waiting += bytes.count }
+        state.events.append(event)
+        return state.waiting > Self.limit
+      }
+      signal.signal()
+      if isTooMuch { task.cancel() }
+    }
+
+    /// Something has been sent.
+    func move() { signal.signal() }
+
+    func next(within patience: Duration) throws(TransportFault) -> TransportEvent {
+      while true {
+        let isLate = signal.wait(timeout: .now() + (patience / .seconds(1))) == .timedOut
+        let event = state.withLock { state -> Result<TransportEvent, TransportFault>? in
+          if state.isCancelled { return .failure(.cancelled) }
+          guard !state.events.isEmpty else { return nil }
+          let event = state.events.removeFirst()
+          if case .success(.body(let bytes)) = event { state.waiting -= bytes.count }
+          return event
+        }
+        if let event { return try event.get() }
+        if isLate {
+          task.cancel()
+          throw .silent
+        }
+      }
+    }
+
+    func cancel() {
+      state.withLock { $0.isCancelled = true }
+      task.cancel()
+      signal.signal()
+    }
+  }
+
+  private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let exchanges = Mutex<[Int: Exchange]>([:])
+
+    func add(_ exchange: Exchange, _ id: Int) { exchanges.withLock { $0[id] = exchange } }
+
+    private func exchange(_ task: URLSessionTask) -> Exchange? {
+      exchanges.withLock { $0[task.taskIdentifier] }
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask,
+      willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+      completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+      // Foundation for Linux does not always give the answer itself to who declines.
+      if let exchange = exchange(task) { add(response, to: exchange) }
+      completionHandler(nil)
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+      totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+    ) {
+      exchange(task)?.move()
+    }
+
+    func urlSession(
+      _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+      completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+      if let response = response as? HTTPURLResponse, let exchange = exchange(dataTask) {
+        add(response, to: exchange)
+      }
+      completionHandler(.allow)
+    }
+
+    private func add(_ response: HTTPURLResponse, to exchange: Exchange) {
+      var headers: [String: String] = [:]
+      for (name, value) in response.allHeaderFields {
+        headers["\(name)".lowercased()] = "\(value)"
+      }
+      exchange.add(.success(.head(status: response.statusCode, headers: headers)))
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+      exchange(dataTask)?.add(.success(.body([UInt8](data))))
+    }
+
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+    ) {
+      let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+      exchange?.add(
+        error.map { .failure(.failed($0.localizedDescription)) } ?? .success(.end))
+    }
+  }
+}
