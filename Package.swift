@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "KeepsakeInjection", targets: ["KeepsakeInjection"]),
     .library(name: "KeepsakeTesting", targets: ["KeepsakeTesting"]),
     .executable(name: "kvsync", targets: ["kvsync"]),
+    .executable(name: "kvsync-hub", targets: ["kvsync-hub"]),
   ],
   // Off unless asked for: who does not serve a hub neither clones nor builds what serving takes.
   traits: [
@@ -136,9 +137,26 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Sources/Testing"),
+    // What the programs on the command line share: options, output, how they end.
+    .target(
+      name: "KeepsakeCommandLine",
+      dependencies: [
+        "KeepsakeTransfer", "KeepsakeSettingsBundle", "KeepsakeSync", "KeepsakeDevice",
+        "KeepsakeValues", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/CommandLine"),
+    // What is about hubs, which kvsync becomes: a program that needs none does not load networks.
+    .executableTarget(
+      name: "kvsync-hub",
+      dependencies: [
+        "KeepsakeCommandLine", "KeepsakeTransfer", "KeepsakeHub", "KeepsakeSync", "KeepsakeDevice",
+        "KeepsakeValues", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/kvsync-hub"),
     .executableTarget(
       name: "kvsync",
       dependencies: [
+        "KeepsakeCommandLine",
         "Keepsake", "KeepsakeValues", "KeepsakeSettingsBundle", "KeepsakeBundleTools",
         "KeepsakeTransfer", "KeepsakeDevice", "KeepsakeSync",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

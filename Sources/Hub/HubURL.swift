@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Foundation
+import Foundation
 public import KeepsakeDevice
 
 /// The address of a hub: `https://host[:port][/prefix]`.

@@ -74,9 +74,18 @@ final class HubParty: Party {
 
   /// Does what it can of an exchange in one request.
   ///
-  /// - Returns: nil when the hub does not stand as the request recalls, and has done nothing.
+  /// - Returns: nil when the hub does not stand as the request recalls, or takes no such large one,
+  ///   and has done nothing.
   func meet(_ request: HubRequest) throws(KeepsakeError) -> HubAnswer? {
-    guard case .success(let answer) = try send(request) else { return nil }
+    let result: Result<HubAnswer, HubRefusal>
+    do throws(KeepsakeError) {
+      result = try send(request)
+    } catch {
+      // Step by step it gets less at a time.
+      guard error.cause is HubPageRefusal else { throw error }
+      return nil
+    }
+    guard case .success(let answer) = result else { return nil }
     guard answer.hub == request.recalled?.hub else { throw malformed("is of another hub") }
     page = answer.page == nil ? HubAnswer.Page() : try checked(answer, after: 0)
     return answer
@@ -274,22 +283,5 @@ extension HubAnswer.Page {
   /// Of keys and values.
   fileprivate var bytes: Int {
     rows.reduce(0) { $0 + $1.entry.address.key.string.utf8.count + $1.entry.content.cell.byteCount }
-  }
-}
-
-extension Staging {
-  fileprivate init(_ answer: HubAnswer, _ page: HubAnswer.Page) {
-    sender = answer.hub
-    lseq = answer.seq
-    forgotten = answer.forgotten
-    peers = answer.stores.map { ($0.key, $0.value.peer) }
-    (hasMore, seen) = (page.hasMore, page.seen)
-    // A file that knows of a revocation would have its rows dated so.
-    rows = page.rows.map { row in
-      var row = row
-      let limit = answer.revocations[row.entry.origin] ?? row.entry.timestamp
-      row.entry.timestamp = min(row.entry.timestamp, limit)
-      return row
-    }
   }
 }

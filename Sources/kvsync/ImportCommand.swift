@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeTransfer
 import KeepsakeValues

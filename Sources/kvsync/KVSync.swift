@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import KeepsakeCommandLine
 import KeepsakeTransfer
 
 @main
@@ -23,21 +24,8 @@ struct KVSync: ParsableCommand {
       ListCommand.self, ExplainCommand.self, WatchCommand.self, SeedCommand.self,
       PlistCommand.self, ImportCommand.self, ExportCommand.self, ConflictsCommand.self,
       PeersCommand.self,
-      CloneCommand.self, RestoreCommand.self, DoctorCommand.self, CompactCommand.self,
+      CloneCommand.self, RestoreCommand.self, DoctorCommand.self, CompactCommand.self, HubCommand.self,
     ])
-
-  /// Swift would replace bytes that are not UTF-8, and so work on another key or another file.
-  private static func refuseOtherEncodings() throws {
-    for (place, argument) in CommandLine.arguments.enumerated() {
-      guard let bytes = CommandLine.unsafeArgv[place],
-        !argument.utf8.elementsEqual(
-          UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map(
-            UInt8.init(bitPattern:)))
-      else { continue }
-      throw InputError.usage(
-        "(command line): argument \(place) is not UTF-8; use names and values in UTF-8")
-    }
-  }
 
   /// In `get FILE -hello` ArgumentParser would find `-h`, and print help as if it were the value.
   private static func refuseHiddenHelp() throws {
@@ -69,7 +57,7 @@ struct KVSync: ParsableCommand {
   static func main() {
     do {
       try ProcessLimits.prepare()
-      try refuseOtherEncodings()
+      if HubProgram.isMeant(by: CommandLine.arguments.dropFirst()) { try HubProgram.run() }
       var command = try PlainWords.command(CommandLine.arguments.dropFirst()) ?? parsed()
       let interruption = (command as? any Subcommand).flatMap { command in
         command.hasProgress
@@ -80,7 +68,7 @@ struct KVSync: ParsableCommand {
       try command.run()
       ProgressLine.end()
     } catch {
-      ExitStatus(error).exit()
+      ExitStatus(error, of: KVSync.self).exit()
     }
   }
 }

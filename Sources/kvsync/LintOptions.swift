@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import KeepsakeBundleTools
+import KeepsakeCommandLine
 import KeepsakeTransfer
 import KeepsakeValues
 

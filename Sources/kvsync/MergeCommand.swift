@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
@@ -11,11 +12,12 @@ struct MergeCommand: Subcommand {
     abstract: "Merges device files: of each key the last write wins, everywhere.",
     discussion: """
       Merging again changes nothing. With more than two files each is merged into the first, then \
-      the first into each.
+      the first into each. A hub takes part by its address, with one file.
 
         kvsync merge phone.keepsake laptop.keepsake
         kvsync merge phone.keepsake laptop.keepsake --dry-run
         kvsync merge /media/backup.keepsake laptop.keepsake --one-way
+        kvsync merge phone.keepsake https://hub.example
       """)
 
   @Argument(help: "Two or more device files.", completion: .file()) var files: [String]

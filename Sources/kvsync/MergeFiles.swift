@@ -5,6 +5,7 @@
 // that fails leaves no file that was not there.
 
 import Foundation
+import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeValues
 

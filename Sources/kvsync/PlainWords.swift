@@ -4,6 +4,7 @@
 // every type of the program, which takes longer than to read or write a key. What is not plain, or
 // not right, is left to it, so help and complaints are its own.
 
+import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeValues
 

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Keepsake
+import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeSettingsBundle
 import KeepsakeValues

@@ -4,6 +4,7 @@
 // container, at the root too, so that each value tells its type; members keep the order of the
 // file, and an integer above `Int64.max` is `{"$integer":"…"}`.
 
+import KeepsakeCommandLine
 import KeepsakeSettingsBundle
 import KeepsakeValues
 

@@ -2,6 +2,7 @@
 //
 // How `export` writes the lines that `TransferLine` describes.
 
+import KeepsakeCommandLine
 import KeepsakeTransfer
 import KeepsakeValues
 

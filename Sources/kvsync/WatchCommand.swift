@@ -2,9 +2,9 @@
 
 import ArgumentParser
 import Foundation
+import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeValues
-import Synchronization
 
 struct WatchCommand: Subcommand {
   static let configuration = CommandConfiguration(
@@ -16,16 +16,23 @@ struct WatchCommand: Subcommand {
 
         kvsync watch laptop.keepsake
         kvsync watch laptop.keepsake --store cloud --prefix editor. --json
+        kvsync watch laptop.keepsake --hub https://hub.example
       """)
 
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Option(help: "Only this store. (default: all)") var store: String?
   @Option(help: "Only keys that start with this.") var prefix = ""
+  @Option(
+    help: ArgumentHelp(
+      "Stay connected with the hub at this address, and merge as either changes.",
+      valueName: "url"))
+  var hub: String?
   @OptionGroup var common: CommonOptions
 
   var hasProgress: Bool { false }
 
   func run() throws {
+    if hub != nil { try HubProgram.run() }
     if let store { try StoreOption.check(store, file) }
     let device = try common.open(file, .readOnly)
     try refuseFrozen(device)
@@ -37,7 +44,7 @@ struct WatchCommand: Subcommand {
     }
     defer { interruption.end() }
     let observation = device.observe(store: store, .prefix(prefix)) { changes in
-      let shown = Result { for change in changes { try show(change) } }
+      let shown = Result { for change in changes { try Shown.print(change, isJSON: common.json) } }
       if case .failure = shown { end.come(shown) }
     } onFailure: {
       end.come(.failure($0))
@@ -54,34 +61,5 @@ struct WatchCommand: Subcommand {
         .permissionDenied, path: file, "in a read-only folder a file cannot be watched",
         cure: "watch it as a user who may write there")
     }
-  }
-
-  private func show(_ change: SettingChange) throws {
-    guard !common.json else {
-      return Output.standardOutput([Line(try Shown.change(change))])
-    }
-    let name = "\(Shown.name(change.store))/\(Shown.name(change.key))"
-    let change = try Shown.change(from: change.before, to: change.after)
-    Output.standardOutput(["\(name, .key): \(change)"])
-  }
-}
-
-/// Why the watching ends: waited for by one thread, known to another.
-private final class Ending: Sendable {
-  private let reason = Mutex<Result<Void, any Error>?>(nil)
-  private let isKnown = DispatchSemaphore(value: 0)
-
-  /// The first that comes counts.
-  func come(_ result: Result<Void, any Error>) {
-    let isFirst = reason.withLock { reason in
-      defer { reason = reason ?? result }
-      return reason == nil
-    }
-    if isFirst { isKnown.signal() }
-  }
-
-  func wait() throws {
-    isKnown.wait()
-    try reason.withLock { $0 }?.get()
   }
 }

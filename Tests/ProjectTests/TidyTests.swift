@@ -63,8 +63,16 @@ import Testing
       "Keepsake", "KeepsakeInjection", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",
       "GRDBSQLite", "Foundation", "Testing",
     ],
+    "Sources/CommandLine": [
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
+      "KeepsakeTransfer", "ArgumentParser", "Foundation",
+    ],
+    "Sources/kvsync-hub": [
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeTransfer",
+      "KeepsakeCommandLine", "ArgumentParser", "Foundation",
+    ],
     "Sources/kvsync": [
-      "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
+      "KeepsakeCommandLine", "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
       "KeepsakeBundleTools", "KeepsakeTransfer", "ArgumentParser", "Foundation",
     ],
   ]

@@ -2,13 +2,13 @@
 //
 // Values and entries as the command prints them; the shapes are a contract with other programs.
 
-import KeepsakeDevice
-import KeepsakeSettingsBundle
-import KeepsakeValues
+package import KeepsakeDevice
+package import KeepsakeSettingsBundle
+package import KeepsakeValues
 
-enum Shown {
+package enum Shown {
   /// `{"type","value"}`.
-  static func value(_ value: UndecodedValue) throws -> [JSON.Member] {
+  package static func value(_ value: UndecodedValue) throws -> [JSON.Member] {
     [
       JSON.Member("type", .string(value.kind.rawValue)),
       JSON.Member("value", try JSON(showing: value)),
@@ -16,13 +16,13 @@ enum Shown {
   }
 
   /// `{"type","value","modified","stamp","origin"}`, or `{"deleted":true,…}` for a tombstone.
-  static func entry(_ entry: Entry) throws -> JSON {
+  package static func entry(_ entry: Entry) throws -> JSON {
     let content = try entry.content.undecoded.map(value) ?? [JSON.Member("deleted", .boolean(true))]
     return .object(content + provenance(entry.timestamp, entry.origin))
   }
 
   /// When a write was made, and by which device.
-  static func provenance(_ timestamp: HybridTimestamp, _ origin: ReplicaID) -> [JSON.Member] {
+  package static func provenance(_ timestamp: HybridTimestamp, _ origin: ReplicaID) -> [JSON.Member] {
     [
       JSON.Member("modified", time(timestamp.date)),
       JSON.Member("stamp", .string(timestamp.description)),
@@ -31,12 +31,12 @@ enum Shown {
   }
 
   /// `{"type","value","source"}`.
-  static func seed(_ seed: DefaultValue) throws -> JSON {
+  package static func seed(_ seed: DefaultValue) throws -> JSON {
     .object(try value(.decoded(seed.value)) + [JSON.Member("source", .string(seed.source))])
   }
 
   /// A change of a device that was merged into.
-  static func change(_ change: SettingChange, into path: String) throws -> JSON {
+  package static func change(_ change: SettingChange, into path: String) throws -> JSON {
     .object(
       [JSON.Member("into", .string(path))] + (try members(change)) + [
         JSON.Member("origin", .string(change.writer.description))
@@ -44,7 +44,7 @@ enum Shown {
   }
 
   /// A change of a device that is watched.
-  static func change(_ change: SettingChange) throws -> JSON {
+  package static func change(_ change: SettingChange) throws -> JSON {
     .object(
       try members(change) + provenance(change.timestamp, change.writer) + [
         JSON.Member("reason", .string(change.reason == .local ? "local" : "merge"))
@@ -61,7 +61,7 @@ enum Shown {
 
   /// The place of a finding or a warning: `{"file","line","column"}`, or `{"file","keyPath"}` in
   /// what has no lines.
-  static func place(
+  package static func place(
     _ file: String, _ position: SourcePosition?, _ keyPath: String?
   ) -> [JSON.Member] {
     let file = JSON.Member("file", .string(file))
@@ -75,30 +75,30 @@ enum Shown {
   }
 
   /// `{"type","value"}`, or null.
-  static func optional(_ content: TaggedCell?) throws -> JSON {
+  package static func optional(_ content: TaggedCell?) throws -> JSON {
     try content?.undecoded.map { .object(try self.value($0)) } ?? .null
   }
 
   /// A time as ISO 8601 where that can say it, else in milliseconds since 1970.
-  static func time(_ date: Date) -> JSON {
+  package static func time(_ date: Date) -> JSON {
     ISO8601.text(milliseconds: date.milliseconds).map(JSON.string) ?? .integer(date.milliseconds)
   }
 
   /// The same as a text.
-  static func text(_ date: Date) -> String {
+  package static func text(_ date: Date) -> String {
     ISO8601.text(milliseconds: date.milliseconds) ?? "\(date.milliseconds)"
   }
 
-  static func text(_ timestamp: HybridTimestamp) -> String { text(timestamp.date) }
+  package static func text(_ timestamp: HybridTimestamp) -> String { text(timestamp.date) }
 
   /// A key, a store or a file in a line: one with a tab or a line break in it would fake a column
   /// or a line.
-  static func name(_ name: String) -> String {
+  package static func name(_ name: String) -> String {
     name.unicodeScalars.contains(where: \.isForTerminals) ? "\(Quoted(.string(name)))" : name
   }
 
   /// A value alone, for a person or a shell: text as it is, containers as JSON.
-  static func plain(_ value: UndecodedValue) throws -> Line {
+  package static func plain(_ value: UndecodedValue) throws -> Line {
     switch try JSON(showing: value) {
     case .string(let text): Line(text)
     case let json: Line(json)
@@ -106,12 +106,12 @@ enum Shown {
   }
 
   /// A value in a line of several: text in quotes, so that it has a beginning and an end.
-  static func quoted(_ value: UndecodedValue) throws -> Quoted {
+  package static func quoted(_ value: UndecodedValue) throws -> Quoted {
     Quoted(try JSON(showing: value))
   }
 
   /// What a key had, and what it has.
-  static func change(from before: TaggedCell, to after: TaggedCell) throws -> Line {
+  package static func change(from before: TaggedCell, to after: TaggedCell) throws -> Line {
     let (before, after) = (
       try quoted(before, or: "nothing"), try quoted(after, or: "nothing")
     )
@@ -119,7 +119,15 @@ enum Shown {
   }
 
   /// The same of what may be a deletion, or nothing.
-  static func quoted(_ content: TaggedCell, or absence: String) throws -> Line {
+  package static func quoted(_ content: TaggedCell, or absence: String) throws -> Line {
     try content.undecoded.map { "\(try quoted($0))" } ?? Line(absence)
+  }
+
+  /// Prints a change of a device that is watched.
+  package static func print(_ change: SettingChange, isJSON: Bool) throws {
+    guard !isJSON else { return Output.standardOutput([Line(try self.change(change))]) }
+    let place = "\(name(change.store))/\(name(change.key))"
+    let shown = try self.change(from: change.before, to: change.after)
+    Output.standardOutput(["\(place, .key): \(shown)"])
   }
 }

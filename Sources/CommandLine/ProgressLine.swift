@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import KeepsakeSync
+package import KeepsakeSync
 import Synchronization
 
 /// One line on a terminal that shows how far a command has come. It comes when the command takes
 /// longer than half a second, and goes when the command prints anything, ends or is interrupted.
-enum ProgressLine {
+package enum ProgressLine {
   private struct State {
     /// The command; nil while there is no line.
-    var name: String?
-    var start = ContinuousClock.now
-    var isShown = false
-    var count: (done: Int, total: Int?, unit: String)?
+    package var name: String?
+    package var start = ContinuousClock.now
+    package var isShown = false
+    package var count: (done: Int, total: Int?, unit: String)?
     /// Other than a count.
-    var text: String?
+    package var text: String?
   }
 
   private static let state = Mutex(State())
@@ -23,7 +23,7 @@ enum ProgressLine {
   /// Begins the line of a command, unless standard error is no terminal that can erase it.
   ///
   /// - Returns: what keeps an interruption from leaving the line behind, while it is kept.
-  static func begin(_ name: String, _ output: Output) -> Interruption? {
+  package static func begin(_ name: String, _ output: Output) -> Interruption? {
     guard !output.isQuiet, Terminal.hasProgress else { return nil }
     // Before there can be a line: on a busy machine the draw may come at once.
     let interruption = Interruption(isForced: false) { number in
@@ -42,12 +42,12 @@ enum ProgressLine {
   }
 
   /// Says how much is done; cheap enough for each of a million rows.
-  static func count(_ done: Int, of total: Int? = nil, _ unit: String) {
+  package static func count(_ done: Int, of total: Int? = nil, _ unit: String) {
     state.withLock { $0.count = (done, total, unit) }
   }
 
   /// Shows a text, at once.
-  static func show(_ text: String) {
+  package static func show(_ text: String) {
     state.withLock { state in
       state.text = text
       draw(&state)
@@ -55,7 +55,7 @@ enum ProgressLine {
   }
 
   /// Erases the line for good.
-  static func end() {
+  package static func end() {
     state.withLock { state in
       state.name = nil
       if state.isShown { write("\r\u{1B}[K") }
@@ -94,21 +94,21 @@ enum ProgressLine {
 }
 
 /// The line of a merge.
-final class MergeProgressLine: Sendable {
+package final class MergeProgressLine: Sendable {
   private struct State {
     /// The direction that is shown, and since when.
-    var direction: [Int] = []
-    var start = ContinuousClock.now
-    var last = ContinuousClock.now
+    package var direction: [Int] = []
+    package var start = ContinuousClock.now
+    package var last = ContinuousClock.now
   }
 
   private let paths: [String]
   private let state = Mutex(State())
 
-  init(_ paths: [String]) { self.paths = paths }
+  package init(_ paths: [String]) { self.paths = paths }
 
   /// What fits into one transaction is over before a person could read the line.
-  func show(_ progress: MergeProgress) {
+  package func show(_ progress: MergeProgress) {
     state.withLock { state in
       let direction = [progress.from, progress.into]
       if state.direction != direction {

@@ -5,11 +5,11 @@
 import ArgumentParser
 import Foundation
 import KeepsakeTransfer
-import KeepsakeValues
+package import KeepsakeValues
 
-enum Words {
+package enum Words {
   /// A duration as `[0-9]+(ms|s|m|h|d)`.
-  static func duration(_ text: String) throws -> Duration {
+  package static func duration(_ text: String) throws -> Duration {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let units: [Substring: Int64] = [
       "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
@@ -25,7 +25,7 @@ enum Words {
   }
 
   /// What the help of an option with a duration ends with.
-  static func note(default duration: Duration) -> String { "(default: \(text(duration)))" }
+  package static func note(default duration: Duration) -> String { "(default: \(text(duration)))" }
 
   /// The same of whole milliseconds, in the largest unit that divides them.
   private static func text(_ duration: Duration) -> String {
@@ -38,7 +38,7 @@ enum Words {
   }
 
   /// Milliseconds since 1970 of ISO 8601, or of an integer.
-  static func milliseconds(_ text: String) throws -> Int64 {
+  package static func milliseconds(_ text: String) throws -> Int64 {
     guard let milliseconds = Int64(text) ?? ISO8601.milliseconds(text) else {
       throw ValidationError(
         "not a time; write 2026-11-20T10:00:00Z, or milliseconds since 1970")
@@ -50,19 +50,19 @@ enum Words {
   }
 
   /// The types that `--type` takes.
-  enum ValueType: String, CaseIterable, ExpressibleByArgument {
+  package enum ValueType: String, CaseIterable, ExpressibleByArgument {
     case string, integer, real, boolean, date, data, json
   }
 
   /// What `--type` has to be for a value of a kind; nil where none will do.
-  static func type(of kind: StoredValue.Kind) -> ValueType? {
+  package static func type(of kind: StoredValue.Kind) -> ValueType? {
     switch kind {
     case .array, .dictionary: .json
     default: ValueType(rawValue: kind.rawValue)
     }
   }
 
-  static func kind(_ kind: StoredValue.Kind) -> String {
+  package static func kind(_ kind: StoredValue.Kind) -> String {
     switch kind {
     case .array, .integer: "an \(kind)"
     case .opaque: "a value of a newer version"
@@ -70,7 +70,7 @@ enum Words {
     }
   }
 
-  static func value(_ text: String, _ type: ValueType) throws -> StoredValue {
+  package static func value(_ text: String, _ type: ValueType) throws -> StoredValue {
     guard let value = try parsed(text, type) else {
       throw InputError.usage(
         "the value is not of type \(type.rawValue); \(cure(type))")

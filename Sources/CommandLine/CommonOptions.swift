@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
-import KeepsakeDevice
+package import ArgumentParser
+package import KeepsakeDevice
 import KeepsakeTransfer
-import KeepsakeValues
+package import KeepsakeValues
 
 /// What every command but `kvsync` itself is.
-protocol Subcommand: ParsableCommand {
+package protocol Subcommand: ParsableCommand {
   var common: CommonOptions { get }
   /// Whether a line may show how far it has come.
   var hasProgress: Bool { get }
 }
 
 extension Subcommand {
-  var hasProgress: Bool { true }
+  package var hasProgress: Bool { true }
 }
 
 /// Options of every command.
-struct CommonOptions: ParsableArguments {
+package struct CommonOptions: ParsableArguments {
   @Flag(help: "Print exactly one JSON value; watch, one a line.")
-  var json = false
+  package var json = false
 
   @Flag(help: "Print only what was asked for.")
-  var quiet = false
+  package var quiet = false
 
   @Option(
     name: .customLong("at"),
@@ -30,7 +30,7 @@ struct CommonOptions: ParsableArguments {
       Stands in for the clock: ISO 8601, or milliseconds since 1970. (default: this machine's clock)
       """,
     transform: Words.milliseconds)
-  var time: Int64?
+  package var time: Int64?
 
   @Option(
     help: ArgumentHelp(
@@ -39,12 +39,14 @@ struct CommonOptions: ParsableArguments {
       \(Words.note(default: Device.defaultBusyTimeout))
       """),
     transform: Words.duration)
-  var busyTimeout = Device.defaultBusyTimeout
+  package var busyTimeout = Device.defaultBusyTimeout
 
-  var output: Output { Output(isJSON: json, isQuiet: quiet) }
-  var clock: WallClock { time.map { .fixed(Date(milliseconds: $0)) } ?? .system }
+  package init() {}
 
-  func open(_ path: String, _ access: Device.Access) throws(KeepsakeError) -> Device {
+  package var output: Output { Output(isJSON: json, isQuiet: quiet) }
+  package var clock: WallClock { time.map { .fixed(Date(milliseconds: $0)) } ?? .system }
+
+  package func open(_ path: String, _ access: Device.Access) throws(KeepsakeError) -> Device {
     try Device(
       path: path, access: access, busyTimeout: busyTimeout, clock: clock)
   }
@@ -52,14 +54,14 @@ struct CommonOptions: ParsableArguments {
 
 extension CommonOptions {
   /// A new device, until it gets its name.
-  func open(_ draft: Draft) throws(KeepsakeError) -> Device {
+  package func open(_ draft: Draft) throws(KeepsakeError) -> Device {
     try draft.populate(.random())
     return try open(draft.path, .existing)
   }
 
   /// Writes to a file. One that is missing is made under another name and gets its own when all is
   /// written, so a command that fails leaves none behind.
-  func writing<Value>(to path: String, _ body: (Device) throws -> Value) throws -> Value {
+  package func writing<Value>(to path: String, _ body: (Device) throws -> Value) throws -> Value {
     guard try FileID(of: path) == nil else { return try body(try open(path, .existing)) }
     let draft = try Draft(of: path)
     let value: Value
@@ -83,19 +85,21 @@ extension CommonOptions {
 }
 
 /// The store that a command works on.
-struct StoreOption: ParsableArguments {
+package struct StoreOption: ParsableArguments {
   @Option(help: "The store; cloud and cloud:<name> travel, others stay on the device.")
-  var store = StoreName.cloud
+  package var store = StoreName.cloud
 
-  func check(_ path: String) throws { try Self.check(store, path) }
+  package init() {}
 
-  static func check(_ store: String, _ path: String) throws {
+  package func check(_ path: String) throws { try Self.check(store, path) }
+
+  package static func check(_ store: String, _ path: String) throws {
     if store.isEmpty { throw InputError.usage("\(path): the store name is empty; name a store") }
   }
 }
 
 /// Checks a key before any file is touched.
-func checkKey(_ key: String, _ path: String) throws {
+package func checkKey(_ key: String, _ path: String) throws {
   guard !key.isEmpty else {
     throw InputError.usage("\(path): the key is empty; use a key of at least one character")
   }

@@ -4,8 +4,8 @@
 
 import Foundation
 
-enum Terminal {
-  static let showsOutput = isatty(STDOUT_FILENO) == 1
+package enum Terminal {
+  package static let showsOutput = isatty(STDOUT_FILENO) == 1
   private static let showsErrors = isatty(STDERR_FILENO) == 1
   private static let environment = ProcessInfo.processInfo.environment
   /// Whether it can erase a line and show colours.
@@ -13,12 +13,12 @@ enum Terminal {
   /// https://no-color.org: set and not empty means no colours.
   private static let wantsColors = isCapable && environment["NO_COLOR", default: ""].isEmpty
 
-  static let hasColors = showsOutput && wantsColors
-  static let hasErrorColors = showsErrors && wantsColors
-  static let hasProgress = showsErrors && isCapable
+  package static let hasColors = showsOutput && wantsColors
+  package static let hasErrorColors = showsErrors && wantsColors
+  package static let hasProgress = showsErrors && isCapable
 
   /// Columns of standard error, as they are now; 80 if it does not say.
-  static var columns: Int {
+  package static var columns: Int {
     var size = winsize()
     let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
     return isKnown ? Int(size.ws_col) : 80
@@ -26,7 +26,7 @@ enum Terminal {
 }
 
 /// What the parts of a text are, by their colour.
-enum Style: String {
+package enum Style: String {
   case plain = "\u{1B}[0m"
   case key = "\u{1B}[36m"
   case old = "\u{1B}[31m"
@@ -37,7 +37,7 @@ enum Style: String {
 
 extension String {
   /// As much of it as fits, with an ellipsis for what does not.
-  func fitted(to columns: Int) -> String {
+  package func fitted(to columns: Int) -> String {
     guard unicodeScalars.reduce(0, { $0 + $1.columns }) > columns else { return self }
     var (left, fitting) = (columns - 1, String.UnicodeScalarView())
     for scalar in unicodeScalars {
@@ -72,7 +72,7 @@ extension Unicode.Scalar {
 
 extension Int {
   /// With a comma between thousands.
-  var grouped: String {
+  package var grouped: String {
     var digits = Array(String(magnitude))
     for place in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(",", at: place) }
     return (self < 0 ? "-" : "") + String(digits)

@@ -3,19 +3,22 @@
 // How the command ends: the codes of sysexits.h, and for every failure one line on stderr:
 // `kvsync: <path>[:line:column]: what is wrong; what to do`.
 
-import ArgumentParser
+package import ArgumentParser
 import Foundation
 import KeepsakeDevice
 import KeepsakeSettingsBundle
 import KeepsakeTransfer
 import KeepsakeValues
 
-struct ExitStatus {
-  let code: Int32
+package struct ExitStatus {
+  package let code: Int32
   private let line: String?
   private let cleanExit: (any Error)?
+  /// What the words of the command line are read by.
+  private let root: any ParsableCommand.Type
 
-  init(_ error: any Error) {
+  package init(_ error: any Error, of root: any ParsableCommand.Type) {
+    self.root = root
     var cleanExit: (any Error)?
     switch error {
     case let error as KeepsakeError: (code, line) = (Self.code(error.code), "\(error)")
@@ -26,20 +29,20 @@ struct ExitStatus {
     default:
       // Everything else is ArgumentParser's: help, the version, or a command line it cannot read;
       // what it does not know it would call 1, which means "no".
-      let parsed = KVSync.exitCode(for: error)
+      let parsed = root.exitCode(for: error)
       let isUnknown = parsed == .failure
       code = isUnknown ? EX_SOFTWARE : parsed.rawValue
-      line = parsed.isSuccess ? nil : isUnknown ? Self.unknown(error) : Self.usageLine(error)
+      line = parsed.isSuccess ? nil : isUnknown ? Self.unknown(error) : Self.usageLine(error, root)
       cleanExit = parsed.isSuccess ? error : nil
     }
     self.cleanExit = cleanExit
   }
 
-  func exit() -> Never {
+  package func exit() -> Never {
     // Standard output may lead elsewhere, and take nothing off the terminal.
     ProgressLine.end()
     // By our own output: ArgumentParser does not notice when its help cannot be written.
-    if let cleanExit { Output.standardOutput(KVSync.fullMessage(for: cleanExit) + "\n") }
+    if let cleanExit { Output.standardOutput(root.fullMessage(for: cleanExit) + "\n") }
     if let line { Output.note(line, .failure) }
     Foundation.exit(code)
   }
@@ -49,11 +52,13 @@ struct ExitStatus {
   }
 
   /// A complaint of ArgumentParser's, in the form of all others: where, what, what to do.
-  private static func usageLine(_ error: any Error) -> String {
-    let message = KVSync.message(for: error).split(separator: "\n")
+  private static func usageLine(
+    _ error: any Error, _ root: any ParsableCommand.Type
+  ) -> String {
+    let message = root.message(for: error).split(separator: "\n")
       .map { $0.drop { $0 == " " || $0 == "-" } }.joined(separator: " ")
     let words = Array(CommandLine.arguments.dropFirst())
-    let commands = KVSync.configuration.subcommands.compactMap { $0.configuration.commandName }
+    let commands = root.configuration.subcommands.compactMap { $0.configuration.commandName }
     let command = words.first.flatMap { commands.contains($0) ? $0 : nil }
     // Further on, a word may be the value of an option.
     let file = words.dropFirst().first.flatMap { $0.hasPrefix("-") || $0.isEmpty ? nil : $0 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import KeepsakeValues
+package import KeepsakeValues
 
 /// Where things are printed: data to stdout, talk to stderr.
-struct Output {
-  let isJSON: Bool
-  let isQuiet: Bool
+package struct Output {
+  package let isJSON: Bool
+  package let isQuiet: Bool
+
+  package init(isJSON: Bool, isQuiet: Bool) { (self.isJSON, self.isQuiet) = (isJSON, isQuiet) }
 
   /// Prints the one JSON value of a command under `--json`, else the lines for people.
   ///
   /// - Parameter isData: whether the lines are what was asked for; `--quiet` silences the others.
-  func print(
+  package func print(
     _ json: @autoclosure () throws -> JSON, lines: @autoclosure () throws -> [Line], isData: Bool
   ) rethrows {
     if isJSON {
@@ -24,7 +26,7 @@ struct Output {
   /// Prints values as they come: one JSON array under `--json`, else each in a line.
   ///
   /// - Parameter body: calls what it gets for each value.
-  func printEach(_ body: ((JSON) -> Void) throws -> Void) rethrows {
+  package func printEach(_ body: ((JSON) -> Void) throws -> Void) rethrows {
     let sink = TextSink(flush: Self.write)
     var isFirst = true
     if isJSON { sink.append(UInt8(ascii: "[")) }
@@ -39,14 +41,14 @@ struct Output {
   }
 
   /// Says something beside the data.
-  func say(_ line: String) {
+  package func say(_ line: String) {
     if !isQuiet { Self.note(line) }
   }
 
   /// Says what is doubtful.
   ///
   /// - Parameter option: lists all, where a terminal gets only the first.
-  func warn(_ lines: [String], all option: String) {
+  package func warn(_ lines: [String], all option: String) {
     guard !isQuiet else { return }
     let shown = lines.prefix(Terminal.hasProgress ? Self.screenful : .max)
     for line in shown { Self.note(line, .warning) }
@@ -55,23 +57,26 @@ struct Output {
   }
 
   /// How many lines of a list leave room on a screen for its sum.
-  static let screenful = 15
+  package static let screenful = 15
 
   /// Prints one line to stderr.
-  static func note(_ line: String, _ style: Style = .plain) {
+  package static func note(_ line: String, _ style: Style = .plain) {
     let isPlain = style == .plain || !Terminal.hasErrorColors
     let name = isPlain ? "kvsync:" : style.rawValue + "kvsync:" + Style.plain.rawValue
     standardError("\(name) \(line.onOneLine)\n")
   }
 
   /// Prints data.
-  static func standardOutput(_ text: String) {
+  package static func standardOutput(_ text: String) {
     var text = Terminal.showsOutput ? text.forTerminals : text
     text.withUTF8(write)
   }
 
+  /// Prints text that is ready, and that another program reads.
+  package static func standardOutput(bytes: [UInt8]) { bytes.withUnsafeBufferPointer(write) }
+
   /// Prints lines, each piece by piece.
-  static func standardOutput(_ lines: [Line]) {
+  package static func standardOutput(_ lines: [Line]) {
     let sink = TextSink(flush: write)
     for line in lines {
       line.write(to: sink, isShown: Terminal.showsOutput)
@@ -108,7 +113,7 @@ struct Output {
 
 extension String {
   /// As `onOneLine`, but with its line breaks and tabs.
-  var forTerminals: String {
+  package var forTerminals: String {
     unicodeScalars.map {
       $0.isForTerminals && $0 != "\n" && $0 != "\t" ? $0.escaped(asASCII: true) : "\($0)"
     }.joined()
@@ -116,7 +121,7 @@ extension String {
 
   /// This text with what a terminal would act on escaped: a path may contain a line break, a
   /// message not.
-  var onOneLine: String {
+  package var onOneLine: String {
     unicodeScalars.map { $0.isForTerminals ? $0.escaped(asASCII: true) : "\($0)" }.joined()
   }
 }
@@ -125,7 +130,7 @@ extension Unicode.Scalar {
   /// Whether a terminal would not show it, or act on it: control characters, those of ISO 6429 from
   /// U+0080 on too, line separators, what turns the direction of the text around it, and what is
   /// invisible, by which two keys would look alike. What joins letters is shown by them.
-  var isForTerminals: Bool {
+  package var isForTerminals: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
     case .format where value != 0x200C && value != 0x200D: properties.isDefaultIgnorableCodePoint

@@ -4,13 +4,15 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeTransfer
 
-enum ProcessLimits {
+package enum ProcessLimits {
   /// Before anything else.
-  static func prepare() throws(KeepsakeError) {
+  package static func prepare() throws {
     // A file that may not grow any more makes write(2) fail with EFBIG.
     signal(SIGXFSZ, SIG_IGN)
     try checkDescriptors()
+    try refuseOtherEncodings()
   }
 
   /// Throws where two files, a copy and Dispatch, which would trap, do not get what they need.
@@ -21,6 +23,19 @@ enum ProcessLimits {
       let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw KeepsakeError(system: errno, path: "(this process)") }
       descriptors.append(descriptor)
+    }
+  }
+
+  /// Swift would replace bytes that are not UTF-8, and so work on another key or another file.
+  private static func refuseOtherEncodings() throws {
+    for (place, argument) in CommandLine.arguments.enumerated() {
+      guard let bytes = CommandLine.unsafeArgv[place],
+        !argument.utf8.elementsEqual(
+          UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map(
+            UInt8.init(bitPattern:)))
+      else { continue }
+      throw InputError.usage(
+        "(command line): argument \(place) is not UTF-8; use names and values in UTF-8")
     }
   }
 }

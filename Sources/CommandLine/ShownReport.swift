@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
-import KeepsakeSync
-import KeepsakeValues
+package import KeepsakeSync
+package import KeepsakeValues
 
 /// What a merge did, for programs and for people.
-struct ShownReport {
+package struct ShownReport {
   private let report: MergeReport
   private let paths: [String]
   private let replicas: [ReplicaID]
 
-  init(_ report: MergeReport, paths: [String], replicas: [ReplicaID]) {
+  package init(_ report: MergeReport, paths: [String], replicas: [ReplicaID]) {
     self.report = report
     self.paths = paths
     self.replicas = replicas
   }
 
-  var json: JSON {
+  package var json: JSON {
     get throws {
       .object([
         "converged": .boolean(report.hasConverged),
@@ -59,7 +59,7 @@ struct ShownReport {
   }
 
   /// - Parameter limit: how many changes, losses and held entries to list at most.
-  func lines(isDryRun: Bool, limit: Int) throws -> [Line] {
+  package func lines(isDryRun: Bool, limit: Int) throws -> [Line] {
     let list = try self.list
     let others = max(0, list.count - limit) + unlisted
     var lines = report.transfers.map { Line(line($0)) } + list.prefix(limit)

@@ -3,14 +3,14 @@
 import Foundation
 
 /// Turns SIGINT and SIGTERM into a call, so that a command ends in good order.
-final class Interruption {
+package final class Interruption {
   private var sources: [any DispatchSourceSignal] = []
 
   /// - Parameters:
   ///   - isForced: also of a signal that this process was told to ignore when it was started, as
   ///     one behind `&` is.
   ///   - handler: gets the signal.
-  init(isForced: Bool, _ handler: @escaping @Sendable (Int32) -> Void) {
+  package init(isForced: Bool, _ handler: @escaping @Sendable (Int32) -> Void) {
     for number in [SIGINT, SIGTERM] {
       let before = unsafeBitCast(signal(number, SIG_IGN), to: Int.self)
       guard isForced || before != unsafeBitCast(SIG_IGN, to: Int.self) else { continue }
@@ -21,7 +21,7 @@ final class Interruption {
     }
   }
 
-  func end() {
+  package func end() {
     for source in sources { source.cancel() }
   }
 }

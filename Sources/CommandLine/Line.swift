@@ -3,15 +3,15 @@
 // A line that a command prints. Values in it may be large, so they are written when it is printed,
 // piece by piece.
 
-import KeepsakeValues
+package import KeepsakeValues
 
 /// A JSON value with escapes for what a terminal would act on.
-struct Quoted: CustomStringConvertible {
+package struct Quoted: CustomStringConvertible {
   private let json: JSON
 
-  init(_ json: JSON) { self.json = json }
+  package init(_ json: JSON) { self.json = json }
 
-  func write(to sink: TextSink) {
+  package func write(to sink: TextSink) {
     let escaping = TextSink { piece in
       // The others are of more than one byte.
       guard piece.contains(where: { $0 >= 0x80 }) else { return sink.append(piece) }
@@ -33,14 +33,14 @@ struct Quoted: CustomStringConvertible {
     }
   }
 
-  var description: String {
+  package var description: String {
     let sink = TextSink()
     write(to: sink)
     return String(decoding: sink.bytes, as: UTF8.self)
   }
 }
 
-struct Line {
+package struct Line {
   fileprivate enum Piece {
     case text(String)
     case json(JSON)
@@ -50,12 +50,12 @@ struct Line {
 
   private var pieces: [Piece] = []
 
-  init(_ text: String) { pieces = [.text(text)] }
-  init(_ json: JSON) { pieces = [.json(json)] }
+  package init(_ text: String) { pieces = [.text(text)] }
+  package init(_ json: JSON) { pieces = [.json(json)] }
 
   /// - Parameter isShown: whether a terminal gets it, which must not act on anything in it; a pipe
   ///   or a file gets the exact bytes.
-  func write(to sink: TextSink, isShown: Bool) {
+  package func write(to sink: TextSink, isShown: Bool) {
     for piece in pieces {
       switch piece {
       case .text(let text) where isShown: Self.writeEscaped(text, to: sink)
@@ -77,38 +77,38 @@ struct Line {
 }
 
 extension Line: ExpressibleByStringInterpolation {
-  struct StringInterpolation: StringInterpolationProtocol {
+  package struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var pieces: [Piece] = []
 
-    init(literalCapacity: Int, interpolationCount: Int) {}
+    package init(literalCapacity: Int, interpolationCount: Int) {}
 
-    mutating func appendLiteral(_ text: String) {
+    package mutating func appendLiteral(_ text: String) {
       if !text.isEmpty { pieces.append(.text(text)) }
     }
 
-    mutating func appendInterpolation(_ text: some CustomStringConvertible) {
+    package mutating func appendInterpolation(_ text: some CustomStringConvertible) {
       appendLiteral(text.description)
     }
 
-    mutating func appendInterpolation(_ value: Quoted) { pieces.append(.quoted(value)) }
-    mutating func appendInterpolation(_ line: Line) { pieces += line.pieces }
+    package mutating func appendInterpolation(_ value: Quoted) { pieces.append(.quoted(value)) }
+    package mutating func appendInterpolation(_ line: Line) { pieces += line.pieces }
 
-    mutating func appendInterpolation(_ line: Line, _ style: Style) {
+    package mutating func appendInterpolation(_ line: Line, _ style: Style) {
       pieces += [.style(style)] + line.pieces + [.style(.plain)]
     }
 
-    mutating func appendInterpolation(_ text: String, _ style: Style) {
+    package mutating func appendInterpolation(_ text: String, _ style: Style) {
       appendInterpolation(Line(text), style)
     }
   }
 
-  init(stringLiteral text: String) { self.init(text) }
-  init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.pieces }
+  package init(stringLiteral text: String) { self.init(text) }
+  package init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.pieces }
 }
 
 extension UnsafeBufferPointer<UInt8> {
   /// Calls `body` for parts of a text, each of whole scalars.
-  func forEachPart(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+  package func forEachPart(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     var start = 0
     while start < count {
       var end = Swift.min(start + 65_536, count)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeepsakeCommandLine
+import KeepsakeValues
+
+/// What `kvsync` becomes for what is about hubs. Its words are those of `kvsync`.
+@main
+struct KVSyncHub: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "kvsync", abstract: "What kvsync does with hubs.", version: "0.1.0",
+    subcommands: [HubCommand.self, MergeCommand.self, WatchCommand.self])
+
+  static func main() {
+    do {
+      try ProcessLimits.prepare()
+      var command = try parseAsRoot()
+      try command.run()
+      ProgressLine.end()
+    } catch {
+      ExitStatus(error, of: KVSyncHub.self).exit()
+    }
+  }
+}
+
+struct HubCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hub",
+    abstract: "Makes, joins and looks after an account of a hub.",
+    discussion: """
+      A hub keeps what devices write, so that they need not meet. Each device has a token of its \
+      own, in ~/.config/keepsake/hubs; KEEPSAKE_HUB_TOKEN stands in for it.
+
+        kvsync hub create https://hub.example phone.keepsake --secret hub.secret
+        kvsync hub invite phone.keepsake
+        kvsync hub join https://hub.example laptop.keepsake
+        kvsync merge laptop.keepsake https://hub.example
+      """,
+    subcommands: [
+      CreateCommand.self, InviteCommand.self, JoinCommand.self, DevicesCommand.self,
+      RevokeCommand.self, RetireCommand.self, ExportCommand.self, DeleteCommand.self,
+    ])
+}

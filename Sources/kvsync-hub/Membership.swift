@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which account of which hub a device uses, and where its token comes from.
+
+import ArgumentParser
+import Foundation
+import KeepsakeCommandLine
+import KeepsakeDevice
+import KeepsakeHub
+import KeepsakeTransfer
+
+enum Membership {
+  private static let environment = ProcessInfo.processInfo.environment
+  static let variable = "KEEPSAKE_HUB_TOKEN"
+
+  static var credentials: HubCredentials {
+    HubCredentials(environment: environment, home: NSHomeDirectory())
+  }
+
+  /// By what a device is known in the file of tokens.
+  static func realPath(_ file: String) throws(KeepsakeError) -> String {
+    guard let path = realpath(file, nil) else { throw KeepsakeError(system: errno, path: file) }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
+  /// The entries of a device, and what cannot be read said.
+  static func entries(of file: String) throws(KeepsakeError) -> [HubCredentials.Entry] {
+    let path = try realPath(file)
+    let (entries, problems) = try credentials.read()
+    for problem in problems { Output.note(problem, .warning) }
+    return entries.filter { $0.device == path }
+  }
+
+  /// The hub of a device: the one at an address, or the only one that it knows.
+  static func hub(_ file: String, _ address: String?) throws -> Hub {
+    let url = try address.map { text throws(KeepsakeError) in try HubURL(text) }
+    if let token = environment[variable] {
+      guard let url else {
+        throw InputError.usage("\(file): \(variable) is of no hub; name its address")
+      }
+      return try Hub(url, token: token)
+    }
+    let entry = try entry(file, url)
+    return try Hub(HubURL(entry.hub), token: entry.membership.token)
+  }
+
+  static func entry(_ file: String, _ url: HubURL?) throws -> HubCredentials.Entry {
+    let entries = try entries(of: file).filter { url == nil || $0.hub == url?.description }
+    guard let entry = entries.first else {
+      throw KeepsakeError(
+        .unauthorized, path: file,
+        url.map { "this device has joined no account at \($0)" } ?? "this device knows no hub",
+        cure: "join one: kvsync hub join \(url?.description ?? "URL") \(file)")
+    }
+    guard entries.count == 1 else {
+      let hubs = entries.map(\.hub).sorted().joined(separator: ", ")
+      throw InputError.usage("\(file): this device knows several hubs; name one: \(hubs)")
+    }
+    return entry
+  }
+
+  /// Keeps a token that a hub has given.
+  static func keep(_ membership: HubMembership, _ url: HubURL, _ file: String) throws {
+    try credentials.add(
+      HubCredentials.Entry(
+        hub: url.description, device: realPath(file), membership: membership))
+  }
+
+  /// A secret of the operator's, or a code: from a file, from the environment, or a line of input.
+  static func secret(
+    _ prompt: String, file: String? = nil, variable: String? = nil
+  ) throws -> String {
+    if let file { return try line(of: file) }
+    if let variable, let secret = environment[variable] { return secret }
+    if isatty(STDIN_FILENO) == 1 { Output.note(prompt) }
+    guard let line = readLine() else {
+      throw InputError.usage("(standard input): it is empty; \(prompt)")
+    }
+    return line.trimmingCharacters(in: .whitespaces)
+  }
+
+  private static func line(of file: String) throws -> String {
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw KeepsakeError(system: errno, path: file) }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    let data = try handle.read(upToCount: 4096) ?? Data()
+    return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// What a device is called where nobody has said it.
+  static func name(_ file: String) -> String {
+    (URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent)
+  }
+}
