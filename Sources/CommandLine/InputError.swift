@@ -19,5 +19,7 @@ extension InputError {
     return "a value that starts with - follows --" + (mayBeOption ? ", or the = of its option" : "")
   }
 
-  package static func usage(_ message: String) -> InputError { InputError(kind: .usage, message: message) }
+  package static func usage(_ message: String) -> InputError {
+    InputError(kind: .usage, message: message)
+  }
 }

@@ -108,7 +108,7 @@ extension Line: ExpressibleByStringInterpolation {
 
 extension UnsafeBufferPointer<UInt8> {
   /// Calls `body` for parts of a text, each of whole scalars.
-  package func forEachPart(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+  func forEachPart(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     var start = 0
     while start < count {
       var end = Swift.min(start + 65_536, count)

@@ -113,7 +113,7 @@ package struct Output {
 
 extension String {
   /// As `onOneLine`, but with its line breaks and tabs.
-  package var forTerminals: String {
+  var forTerminals: String {
     unicodeScalars.map {
       $0.isForTerminals && $0 != "\n" && $0 != "\t" ? $0.escaped(asASCII: true) : "\($0)"
     }.joined()
@@ -130,7 +130,7 @@ extension Unicode.Scalar {
   /// Whether a terminal would not show it, or act on it: control characters, those of ISO 6429 from
   /// U+0080 on too, line separators, what turns the direction of the text around it, and what is
   /// invisible, by which two keys would look alike. What joins letters is shown by them.
-  package var isForTerminals: Bool {
+  var isForTerminals: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
     case .format where value != 0x200C && value != 0x200D: properties.isDefaultIgnorableCodePoint

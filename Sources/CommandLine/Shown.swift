@@ -22,7 +22,9 @@ package enum Shown {
   }
 
   /// When a write was made, and by which device.
-  package static func provenance(_ timestamp: HybridTimestamp, _ origin: ReplicaID) -> [JSON.Member] {
+  package static func provenance(
+    _ timestamp: HybridTimestamp, _ origin: ReplicaID
+  ) -> [JSON.Member] {
     [
       JSON.Member("modified", time(timestamp.date)),
       JSON.Member("stamp", .string(timestamp.description)),

@@ -8,9 +8,10 @@ package import KeepsakeValues
 package struct ShownReport {
   private let report: MergeReport
   private let paths: [String]
-  private let replicas: [ReplicaID]
+  /// Nil for a hub, which devices know by its address.
+  private let replicas: [ReplicaID?]
 
-  package init(_ report: MergeReport, paths: [String], replicas: [ReplicaID]) {
+  package init(_ report: MergeReport, paths: [String], replicas: [ReplicaID?]) {
     self.report = report
     self.paths = paths
     self.replicas = replicas
@@ -22,7 +23,7 @@ package struct ShownReport {
         "converged": .boolean(report.hasConverged),
         "devices": .array(
           zip(paths, replicas).map {
-            .object(["path": .string($0), "replica": .string($1.description)])
+            .object(["path": .string($0), "replica": $1.map { .string($0.description) }])
           }),
         "transfers": .array(report.transfers.map(transfer)),
         "changes": .array(

@@ -13,8 +13,8 @@ package enum Terminal {
   /// https://no-color.org: set and not empty means no colours.
   private static let wantsColors = isCapable && environment["NO_COLOR", default: ""].isEmpty
 
-  package static let hasColors = showsOutput && wantsColors
-  package static let hasErrorColors = showsErrors && wantsColors
+  static let hasColors = showsOutput && wantsColors
+  static let hasErrorColors = showsErrors && wantsColors
   package static let hasProgress = showsErrors && isCapable
 
   /// Columns of standard error, as they are now; 80 if it does not say.
@@ -37,7 +37,7 @@ package enum Style: String {
 
 extension String {
   /// As much of it as fits, with an ellipsis for what does not.
-  package func fitted(to columns: Int) -> String {
+  func fitted(to columns: Int) -> String {
     guard unicodeScalars.reduce(0, { $0 + $1.columns }) > columns else { return self }
     var (left, fitting) = (columns - 1, String.UnicodeScalarView())
     for scalar in unicodeScalars {
@@ -72,7 +72,7 @@ extension Unicode.Scalar {
 
 extension Int {
   /// With a comma between thousands.
-  package var grouped: String {
+  var grouped: String {
     var digits = Array(String(magnitude))
     for place in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(",", at: place) }
     return (self < 0 ? "-" : "") + String(digits)

@@ -123,7 +123,8 @@ enum HubFailure {
 
   /// Words of others for a line of ours.
   private static func clean(_ words: String) -> String {
-    String(words.unicodeScalars.prefix(200).map { $0.properties.isWhitespace ? " " : Character($0) })
+    String(
+      words.unicodeScalars.prefix(200).map { $0.properties.isWhitespace ? " " : Character($0) })
   }
 }
 

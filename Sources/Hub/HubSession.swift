@@ -190,11 +190,12 @@ private final class Loop: Sendable {
   // MARK: - Meeting
 
   private func meet() {
-    let wasWell = state.withLock { state in
+    let isNewTry = state.withLock { state in
       defer { state.plan.beginMeeting() }
-      return state.plan.isWell
+      if case .waiting = state.shown { return true }
+      return false
     }
-    if !wasWell { show(.connecting) }
+    if isNewTry { show(.connecting) }
     do throws(KeepsakeError) {
       let report = try device.merge(with: hub, options: options)
       state.withLock { state in

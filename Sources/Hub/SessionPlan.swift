@@ -34,9 +34,6 @@ struct SessionPlan {
     return isListening ? .wait(until: due) : .listen
   }
 
-  /// Whether there is no reason to doubt the hub.
-  var isWell: Bool { failures == 0 && refusal == nil }
-
   mutating func change() { isDirty = true }
 
   mutating func beginMeeting() { (isDirty, pauseEnd, due) = (false, nil, nil) }

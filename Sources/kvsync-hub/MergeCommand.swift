@@ -56,7 +56,7 @@ struct MergeCommand: Subcommand {
     options.onProgress = { progress.show($0) }
     let device = try common.open(file, .existing)
     let report = try device.merge(with: hub, options: options)
-    let shown = ShownReport(report, paths: paths, replicas: [try device.replica()])
+    let shown = ShownReport(report, paths: paths, replicas: [try device.replica(), nil])
     let limit = Terminal.showsOutput && !allChanges ? Output.screenful : .max
     try common.output.print(
       shown.json, lines: shown.lines(isDryRun: false, limit: limit), isData: false)

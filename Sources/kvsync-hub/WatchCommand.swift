@@ -43,7 +43,7 @@ struct WatchCommand: Subcommand {
       switch state {
       case .connecting: break
       case .connected: output.say("\(hub.url): connected")
-      case .waiting(let date): output.say("\(hub.url): tried again \(Shown.text(date))")
+      case .waiting(let date): output.say("\(hub.url): waiting, tries again at \(Shown.text(date))")
       case .refused(let error): end.come(.failure(error))
       }
     } onFailure: { error in

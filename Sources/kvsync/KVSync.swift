@@ -23,8 +23,8 @@ struct KVSync: ParsableCommand {
       MergeCommand.self, DiffCommand.self, GetCommand.self, SetCommand.self, DeleteCommand.self,
       ListCommand.self, ExplainCommand.self, WatchCommand.self, SeedCommand.self,
       PlistCommand.self, ImportCommand.self, ExportCommand.self, ConflictsCommand.self,
-      PeersCommand.self,
-      CloneCommand.self, RestoreCommand.self, DoctorCommand.self, CompactCommand.self, HubCommand.self,
+      PeersCommand.self, CloneCommand.self, RestoreCommand.self, DoctorCommand.self,
+      CompactCommand.self, HubCommand.self,
     ])
 
   /// In `get FILE -hello` ArgumentParser would find `-h`, and print help as if it were the value.

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeTesting
+import KeepsakeValues
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import KeepsakeHub
+
+@Suite struct SessionPlanTests {
+  private func error(
+    _ code: KeepsakeError.Code, after seconds: Int? = nil
+  ) -> KeepsakeError {
+    KeepsakeError(
+      code, path: "hub", "x", cure: "y", cause: seconds.map { HubFailure.Pause(seconds: $0) })
+  }
+
+  @Test func itMeetsListensAndMeetsAgainForEachChange() {
+    var plan = SessionPlan()
+    #expect(plan.next(at: 0) == .meet)
+    plan.beginMeeting()
+    plan.endMeeting(due: nil)
+    #expect(plan.next(at: 0) == .listen)
+    plan.beginListening()
+    #expect(plan.next(at: 0) == .wait(until: nil))
+    plan.change()
+    #expect(plan.next(at: 0) == .meet)
+    plan.beginMeeting()
+    // During the meeting, so after what it has read.
+    plan.hear()
+    plan.endMeeting(due: 70)
+    #expect(plan.next(at: 0) == .meet)
+    plan.beginMeeting()
+    plan.endMeeting(due: 70)
+    #expect(plan.next(at: 69) == .wait(until: 70))
+    #expect(plan.next(at: 70) == .meet)
+  }
+
+  @Test func pausesDoubleUpToFiveMinutesAndEndWithTheFirstEvent() {
+    var plan = SessionPlan()
+    var pauses: [Int64] = []
+    for _ in 0..<12 {
+      plan.beginMeeting()
+      plan.fail(error(.unreachable), at: 1000, chance: 1)
+      pauses.append((plan.pauseEnd ?? 0) - 1000)
+    }
+    #expect(pauses.prefix(4) == [1000, 2000, 4000, 8000])
+    #expect(pauses.suffix(3) == [300_000, 300_000, 300_000])
+    // A write does not shorten a pause, and the end of one leads to a meeting.
+    plan.change()
+    #expect(plan.next(at: 300_999) == .wait(until: 301_000))
+    #expect(plan.next(at: 301_000) == .meet)
+    plan.beginMeeting()
+    plan.endMeeting(due: nil)
+    plan.hear()
+    plan.beginMeeting()
+    plan.fail(error(.unreachable), at: 0, chance: 0)
+    #expect(plan.pauseEnd == 500)
+  }
+
+  @Test func aHubThatAsksForAPauseGetsIt() {
+    var plan = SessionPlan()
+    plan.beginMeeting()
+    plan.fail(error(.unavailable, after: 90), at: 10, chance: 0)
+    #expect(plan.next(at: 90_009) == .wait(until: 90_010))
+    // Another failure meanwhile, of the events.
+    plan.fail(error(.unreachable), at: 20, chance: 0)
+    #expect(plan.next(at: 90_009) == .wait(until: 90_010))
+  }
+
+  @Test(arguments: [KeepsakeError.Code.unauthorized, .incompatible, .invalidValue])
+  func whatDoesNotGoAwayEndsIt(code: KeepsakeError.Code) {
+    var plan = SessionPlan()
+    plan.beginMeeting()
+    plan.fail(error(code), at: 0, chance: 0)
+    #expect(plan.next(at: .max) == .stop)
+  }
+
+  @Test(arguments: [KeepsakeError.Code.full, .malformed, .locked, .diskFull, .tooLarge])
+  func whatMayGoAwayIsTriedAgain(code: KeepsakeError.Code) {
+    var plan = SessionPlan()
+    plan.beginMeeting()
+    plan.fail(error(code), at: 0, chance: 0)
+    #expect(plan.next(at: 500) == .meet)
+  }
+}
+
+@Suite struct EventParserTests {
+  @Test func eventsAreReadHoweverTheyAreCut() {
+    let parts = [
+      "id: 1\r\ndata: {\"seq\":1}\r\n\r\n", ":\n\n", "data: {\"seq\":22}\n\n",
+      "id: 3\rdata:{\"seq\":3}\r\r",
+    ]
+    let text = Array(parts.joined().utf8)
+    for first in 0...text.count {
+      for second in first...text.count {
+        var parser = EventParser()
+        var events: [Int64] = []
+        for piece in [text[..<first], text[first..<second], text[second...]] {
+          events += parser.take(Array(piece)) ?? [-1]
+        }
+        #expect(events == [1, 22, 3], "\(first) \(second)")
+      }
+    }
+  }
+
+  @Test func whatIsNoEventIsFound() {
+    for text in ["data: {}\n\n", "data: <html>\n\n", String(repeating: "x", count: 70_000)] {
+      var parser = EventParser()
+      #expect(parser.take(Array(text.utf8)) == nil)
+    }
+  }
+}
+
+@Suite struct HubSessionTests {
+  typealias Reply = ScriptedTransport.Reply
+
+  /// Events that are never silent, so that no thread waits: one, and then the hub hangs up.
+  private func stream(_ seq: Int) -> Reply {
+    Reply(200, "data: {\"seq\":\(seq)}\n\n", type: "text/event-stream")
+  }
+
+  private func waitAtOnce(_ clock: ManualClock) -> SessionTiming {
+    SessionTiming(
+      now: { clock.milliseconds },
+      wait: { signal, milliseconds in
+        guard let milliseconds else { return signal.wait() }
+        clock.milliseconds += milliseconds
+      }, chance: { 1 })
+  }
+
+  @Test func aSessionReachesAHubThatWasAwayAndTellsItsStates() throws {
+    let (clock, served) = (ManualClock(), ServedHub())
+    let failures = Mutex(3)
+    let (hub, _) = try Hub.scripted { request in
+      let isAway = failures.withLock { left in
+        defer { left = max(0, left - 1) }
+        return left > 0
+      }
+      if isAway { return Reply([], fault: .failed("no network")) }
+      return request.url.path.hasSuffix("/sync")
+        ? served.answer(request, at: clock.milliseconds) : self.stream(1)
+    }
+    let device = try Device.inMemory(clock: clock)
+    try device.write([LocalWrite(store: "cloud", key: "theme", value: .string("dark"))])
+    let states = Mutex<[String]>([])
+    let errors = Mutex<[String]>([])
+    let done = DispatchSemaphore(value: 0)
+    let session = HubSession(device, hub, MergeOptions(), waitAtOnce(clock)) { state in
+      let name = "\(state)".prefix { $0 != "(" }
+      states.withLock { $0.append(String(name)) }
+      if case .connected = state { done.signal() }
+    } onExchange: { _ in
+    } onFailure: { error in
+      errors.withLock { $0.append(error.problem) }
+    }
+    defer { session.cancel() }
+    #expect(done.wait(timeout: .now() + 60) == .success)
+    let told = states.withLock { Array($0.prefix(8)) }
+    #expect(
+      told == [
+        "connecting", "waiting", "connecting", "waiting", "connecting", "waiting", "connecting",
+        "connected",
+      ])
+    // Once for as long as it is the same.
+    #expect(errors.withLock { $0.first } == "it cannot be reached (no network)")
+    #expect(errors.withLock { $0.count { $0.contains("no network") } } == 1)
+  }
+
+  @Test func aRevokedTokenEndsTheSession() throws {
+    let (hub, transport) = try Hub.scripted { _ in .error(403, "revoked", "by phone") }
+    let clock = ManualClock()
+    let done = DispatchSemaphore(value: 0)
+    let session = HubSession(
+      try Device.inMemory(clock: clock), hub, MergeOptions(), waitAtOnce(clock)
+    ) { state in
+      if case .refused = state { done.signal() }
+    } onExchange: { _ in
+    } onFailure: { _ in
+    }
+    #expect(done.wait(timeout: .now() + 60) == .success)
+    guard case .refused(let error) = session.state else { throw error(session.state) }
+    #expect(error.code == .unauthorized && transport.requests.count == 1)
+  }
+
+  private func error(_ state: HubSession.State) -> Command.Missing {
+    Command.Missing(description: "\(state)")
+  }
+}
