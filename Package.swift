@@ -122,7 +122,7 @@ let package = Package(
         "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
         .target(name: "CPostgres", condition: .when(traits: ["PostgreSQL"])),
       ],
-      path: "Sources/Postgres"),
+      path: "Sources/Postgres", resources: [.embedInCode("V001_initial.sql")]),
     .target(
       name: "Keepsake",
       dependencies: [
@@ -356,6 +356,14 @@ let package = Package(
         "TestSupport", .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/SyncTests"),
+    // Histories over PostgreSQL, processes that push to it, and measurements.
+    .executableTarget(
+      name: "postgres-probe",
+      dependencies: [
+        "KeepsakePostgres", "Histories", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice",
+        "KeepsakeValues", "KeepsakeTesting",
+      ],
+      path: "Tests/PostgresProbe"),
     // A process that pushes to a hub's file until it is killed, or measures that.
     .executableTarget(
       name: "hub-file-probe",

@@ -34,6 +34,7 @@ package struct HubRules {
   package static func answer(
     _ request: HubRequest, _ tables: any HubTables, at now: Int64, skew: Int64 = 300_000
   ) throws -> HubAnswer {
+    try tables.prefetch(request)
     var rules = HubRules(
       tables: tables, now: now, horizon: Held.horizon(now: now, skew: skew),
       account: try tables.account, limits: try tables.revocations())

@@ -8,6 +8,10 @@ package import KeepsakeValues
 /// It keeps, and decides nothing: all that is decided is in `HubRules`, once for every kind of
 /// store. It never looks at a value.
 package protocol HubTables {
+  /// Says which request will be answered, so that tables that are far away can fetch what it reads
+  /// at once. It changes nothing else.
+  func prefetch(_ request: HubRequest) throws
+
   // MARK: - The account
 
   var account: HubAccount { get throws }
@@ -73,6 +77,10 @@ package protocol HubTables {
   func rewindPeers() throws
   /// Forgets all devices.
   func clearPeers() throws
+}
+
+extension HubTables {
+  package func prefetch(_ request: HubRequest) throws {}
 }
 
 /// An account, as devices meet it.

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  import CPostgres
+  import KeepsakeHubServer
+
+  /// Where the servers are, as libpq reads it: `postgresql://user@a,b/keepsake`.
+  struct PostgresAddress: Sendable {
+    let text: String
+    /// Hosts and database, without user and password.
+    let name: String
+    private let password: String?
+
+    init(_ text: String) throws(HubDatabaseError) {
+      var problem: UnsafeMutablePointer<CChar>?
+      guard text.contains("://"), let options = PQconninfoParse(text, &problem) else {
+        // libpq's words may quote a password that was not encoded.
+        PQfreemem(problem)
+        throw .broken(
+          "the address of PostgreSQL cannot be read; write postgresql://USER@HOST,HOST/DATABASE, "
+            + "and %XX for signs that have a meaning in addresses")
+      }
+      defer { PQconninfoFree(options) }
+      var values: [String: String] = [:]
+      var option = options
+      while let keyword = option.pointee.keyword {
+        if let value = option.pointee.val {
+          values[String(cString: keyword)] = String(cString: value)
+        }
+        option += 1
+      }
+      self.text = text
+      password = values["password"]
+      let hosts = values["host"] ?? values["hostaddr"] ?? "localhost"
+      name = "PostgreSQL at \(hosts), database \(values["dbname"] ?? "of the user")"
+    }
+
+    /// What libpq says, without the password.
+    func redacted(_ message: String) -> String {
+      var message = message
+      while message.last?.isWhitespace ?? false { message.removeLast() }
+      guard let password, !password.isEmpty else { return message }
+      return message.replacing(password, with: "…")
+    }
+
+    /// What the address overrides, as it stands before it: only a server that takes writes is one,
+    /// and one that does not answer must not be waited for.
+    static let defaults = [
+      ("target_session_attrs", "read-write"), ("connect_timeout", "3"),
+      ("application_name", "keepsake-hub"), ("keepalives_idle", "10"),
+      ("keepalives_interval", "3"), ("keepalives_count", "3"), ("tcp_user_timeout", "15000"),
+    ]
+  }
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One connection, used by one thread. What is sent together travels in one round trip (libpq's
+// pipeline mode). No call waits for ever: a server that does not answer in time is one that is
+// lost.
+
+#if PostgreSQL
+  import CPostgres
+  import Foundation
+
+  struct Statement: Sendable {
+    let name: String
+    let sql: String
+
+    init(_ name: String, _ sql: String) { (self.name, self.sql) = (name, sql) }
+
+    static let begin = Statement("begin", "BEGIN")
+    static let beginSerializable = Statement(
+      "begin_serializable", "BEGIN ISOLATION LEVEL SERIALIZABLE")
+    static let commit = Statement("commit", "COMMIT")
+    static let rollback = Statement("rollback", "ROLLBACK")
+  }
+
+  struct Sent {
+    var statement: Statement
+    var parameters: Parameters
+
+    init(_ statement: Statement, _ parameters: Parameters = Parameters()) {
+      (self.statement, self.parameters) = (statement, parameters)
+    }
+  }
+
+  final class PostgresConnection {
+    /// Counts warnings of the server: one at a commit says that it is not safe on a standby.
+    final class Warnings { var texts: [String] = [] }
+
+    let warnings = Warnings()
+    /// Whether it is in no state that anybody knows, and has to be given up.
+    var isDone = false
+    private let handle: OpaquePointer
+    private let address: PostgresAddress
+    /// Seconds.
+    private let patience: TimeInterval
+
+    /// Opens a connection to the first server that takes writes, and prepares statements.
+    init(
+      _ address: PostgresAddress, patience: TimeInterval = 30, prepare statements: [Statement]
+    ) throws {
+      let options = PostgresAddress.defaults + [("dbname", address.text)]
+      var keys: [UnsafeMutablePointer<CChar>?] = options.map { strdup($0.0) } + [nil]
+      var values: [UnsafeMutablePointer<CChar>?] = options.map { strdup($0.1) } + [nil]
+      defer { for text in keys + values { free(text) } }
+      let opened = keys.withUnsafeMutableBufferPointer { keys in
+        values.withUnsafeMutableBufferPointer { values in
+          keys.withMemoryRebound(to: UnsafePointer<CChar>?.self) { keys in
+            values.withMemoryRebound(to: UnsafePointer<CChar>?.self) { values in
+              PQconnectdbParams(keys.baseAddress, values.baseAddress, 1)
+            }
+          }
+        }
+      }
+      guard let opened else { throw PostgresError.lost("no memory for a connection") }
+      guard PQstatus(opened) == CONNECTION_OK else {
+        let message = String(cString: PQerrorMessage(opened))
+        PQfinish(opened)
+        throw PostgresError.lost(address.redacted(message))
+      }
+      (handle, self.address, self.patience) = (opened, address, patience)
+      PQsetNoticeReceiver(
+        opened,
+        { context, result in
+          guard let context, let severity = PQresultErrorField(result, 0x56) else { return }
+          let level = String(cString: severity)
+          guard level == "WARNING" else { return }
+          let warnings = Unmanaged<Warnings>.fromOpaque(context).takeUnretainedValue()
+          warnings.texts.append(PQresultErrorMessage(result).map { String(cString: $0) } ?? level)
+        }, Unmanaged.passUnretained(warnings).toOpaque())
+      PQsetnonblocking(opened, 1)
+      for setting in Self.settings { try run(setting) }
+      guard PQenterPipelineMode(opened) == 1 else { throw lost() }
+      for statement in statements {
+        guard PQsendPrepare(opened, statement.name, statement.sql, 0, nil) == 1 else {
+          throw lost()
+        }
+      }
+      _ = try receive(statements.count)
+    }
+
+    deinit { PQfinish(handle) }
+
+    /// A hub that stops in the middle must not keep an account's lock; a commit that is
+    /// acknowledged is on the disk; plans do not depend on how large a table was when they were
+    /// made.
+    private static let settings = [
+      """
+      SET lock_timeout = '10s'; SET statement_timeout = '60s';
+      SET idle_in_transaction_session_timeout = '60s'; SET enable_seqscan = off;
+      SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
+      SET plan_cache_mode = force_generic_plan; SET client_min_messages = warning;
+      SELECT set_config('synchronous_commit', 'on', false)
+        WHERE current_setting('synchronous_commit') = 'off'
+      """
+    ]
+
+    var socket: Int32 { PQsocket(handle) }
+
+    private func lost() -> PostgresError {
+      .lost(address.redacted(String(cString: PQerrorMessage(handle))))
+    }
+
+    // MARK: - One round trip
+
+    /// Runs statements in one round trip. After one that fails, none of the rest runs.
+    func run(_ statements: [Sent]) throws -> [PostgresResult] {
+      for sent in statements {
+        let (bytes, places) = (sent.parameters.bytes, sent.parameters.places)
+        let isSent = bytes.withUnsafeBytes { bytes in
+          let starts = places.map { place in
+            place.flatMap { place in
+              bytes.baseAddress.map {
+                ($0 + place.lowerBound).assumingMemoryBound(to: CChar.self)
+              }
+            }
+          }
+          return PQsendQueryPrepared(
+            handle, sent.statement.name, Int32(places.count), starts,
+            places.map { Int32($0?.count ?? 0) }, places.map { _ in 1 }, 1)
+        }
+        guard isSent == 1 else { throw lost() }
+      }
+      return try receive(statements.count)
+    }
+
+    func run(_ statement: Statement, _ parameters: Parameters = Parameters()) throws
+      -> PostgresResult
+    {
+      guard let result = try run([Sent(statement, parameters)]).first else { throw lost() }
+      return result
+    }
+
+    private func receive(_ count: Int) throws -> [PostgresResult] {
+      guard PQpipelineSync(handle) == 1 else { throw lost() }
+      let deadline = Date(timeIntervalSinceNow: patience)
+      try flush(deadline)
+      var (results, failure) = ([PostgresResult](), PostgresError?.none)
+      results.reserveCapacity(count)
+      while true {
+        guard let result = try next(deadline) else { continue }
+        switch PQresultStatus(result) {
+        case PGRES_PIPELINE_SYNC:
+          PQclear(result)
+          if let failure { throw failure }
+          return results
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK: results.append(PostgresResult(result))
+        default:
+          if failure == nil, PQresultStatus(result) == PGRES_FATAL_ERROR { failure = error(result) }
+          PQclear(result)
+          if PQstatus(handle) != CONNECTION_OK { throw failure ?? lost() }
+        }
+      }
+    }
+
+    private func error(_ result: OpaquePointer) -> PostgresError {
+      let state = PQresultErrorField(result, 0x43).map { String(cString: $0) }
+      let message = PQresultErrorField(result, 0x4D).map { String(cString: $0) }
+      return PostgresError(
+        state: PQstatus(handle) == CONNECTION_OK ? state : nil,
+        message: address.redacted(message ?? String(cString: PQresultErrorMessage(result))))
+    }
+
+    // MARK: - Waiting
+
+    /// The next result; nil at the end of a statement's.
+    private func next(_ deadline: Date) throws -> OpaquePointer? {
+      while PQisBusy(handle) == 1 {
+        try wait(Int16(POLLIN), deadline)
+        guard PQconsumeInput(handle) == 1 else { throw lost() }
+      }
+      let result = PQgetResult(handle)
+      if result == nil, PQstatus(handle) != CONNECTION_OK { throw lost() }
+      return result
+    }
+
+    private func flush(_ deadline: Date) throws {
+      while true {
+        switch PQflush(handle) {
+        case 0: return
+        case 1:
+          // It may not take more before its answers are read.
+          let events = try wait(Int16(POLLIN | POLLOUT), deadline)
+          guard events & Int16(POLLIN) == 0 || PQconsumeInput(handle) == 1 else { throw lost() }
+        default: throw lost()
+        }
+      }
+    }
+
+    @discardableResult
+    private func wait(_ events: Int16, _ deadline: Date) throws -> Int16 {
+      var place = pollfd(fd: PQsocket(handle), events: events, revents: 0)
+      let left = deadline.timeIntervalSinceNow
+      guard left > 0, place.fd >= 0 else { throw PostgresError.lost("it does not answer") }
+      _ = poll(&place, 1, Int32(left * 1000) + 1)
+      return place.revents
+    }
+
+    // MARK: - Without a pipeline
+
+    /// Runs statements without parameters, before anything is prepared.
+    func run(_ sql: String) throws {
+      guard PQsendQuery(handle, sql) == 1 else { throw lost() }
+      let deadline = Date(timeIntervalSinceNow: patience)
+      try flush(deadline)
+      var failure: PostgresError?
+      while let result = try next(deadline) {
+        if PQresultStatus(result) == PGRES_FATAL_ERROR { failure = failure ?? error(result) }
+        PQclear(result)
+      }
+      if let failure { throw failure }
+    }
+
+    /// So that statements may be sent as text, several at once.
+    func leavePipeline() throws {
+      guard PQexitPipelineMode(handle) == 1 else { throw lost() }
+    }
+
+    /// What a statement without parameters returns, in binary form.
+    func first(_ sql: String) throws -> PostgresResult {
+      guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost() }
+      let deadline = Date(timeIntervalSinceNow: patience)
+      try flush(deadline)
+      var found: PostgresResult?
+      while let result = try next(deadline) {
+        guard PQresultStatus(result) == PGRES_TUPLES_OK else {
+          defer { PQclear(result) }
+          throw error(result)
+        }
+        found = PostgresResult(result)
+      }
+      guard let found else { throw lost() }
+      return found
+    }
+
+    /// What was notified since, without waiting.
+    func notifications() throws -> [String] {
+      guard PQconsumeInput(handle) == 1 else { throw lost() }
+      var texts: [String] = []
+      while let notification = PQnotifies(handle) {
+        texts.append(String(cString: notification.pointee.extra))
+        PQfreemem(notification)
+      }
+      return texts
+    }
+  }
+#endif

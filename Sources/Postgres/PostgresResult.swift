@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  import CPostgres
+  import KeepsakeHubServer
+  import KeepsakeValues
+
+  /// Rows that a statement returned, in PostgreSQL's binary form.
+  final class PostgresResult {
+    private let result: OpaquePointer
+
+    init(_ result: OpaquePointer) { self.result = result }
+
+    deinit { PQclear(result) }
+
+    var count: Int { Int(PQntuples(result)) }
+
+    /// What the server says that it did, as `COMMIT`.
+    var tag: String { String(cString: PQcmdStatus(result)) }
+
+    func isNull(_ row: Int, _ column: Int32) -> Bool {
+      PQgetisnull(result, Int32(row), column) == 1
+    }
+
+    func bytes(_ row: Int, _ column: Int32) -> UnsafeRawBufferPointer {
+      UnsafeRawBufferPointer(
+        start: PQgetvalue(result, Int32(row), column),
+        count: Int(PQgetlength(result, Int32(row), column)))
+    }
+
+    /// 0 for NULL.
+    func number(_ row: Int, _ column: Int32) -> Int64 {
+      let bytes = bytes(row, column)
+      return bytes.count == 8 ? Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)) : 0
+    }
+
+    func optional(_ row: Int, _ column: Int32) -> Int64? {
+      isNull(row, column) ? nil : number(row, column)
+    }
+
+    func text(_ row: Int, _ column: Int32) -> String {
+      String(decoding: bytes(row, column), as: UTF8.self)
+    }
+
+    /// An array of numbers, none of them NULL.
+    func numbers(_ row: Int, _ column: Int32) -> [Int64] {
+      let bytes = bytes(row, column)
+      return stride(from: 24, to: bytes.count, by: 12).map { place in
+        Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: Int64.self))
+      }
+    }
+
+    /// An entry in eight columns: tag, hlc, origin, kind, store, key, value.
+    func entry(_ row: Int) throws -> Entry {
+      let kind = number(row, 3)
+      guard let cell = Cell(kind: kind, bytes(row, 6)) else {
+        throw HubDatabaseError.broken(
+          "a row has a value of kind \(kind), which this version does not know")
+      }
+      return Entry(
+        Address(store: text(row, 4), key: text(row, 5)),
+        TaggedCell(tag: number(row, 0), cell: cell),
+        timestamp: HybridTimestamp(rawValue: number(row, 1)),
+        origin: ReplicaID(rawValue: number(row, 2)))
+    }
+  }
+#endif
