@@ -364,6 +364,13 @@ let package = Package(
         "KeepsakeValues", "KeepsakeTesting",
       ],
       path: "Tests/PostgresProbe"),
+    .testTarget(
+      name: "PostgresTests",
+      dependencies: [
+        "postgres-probe", "KeepsakePostgres", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeValues",
+        "TestSupport",
+      ],
+      path: "Tests/PostgresTests"),
     // A process that pushes to a hub's file until it is killed, or measures that.
     .executableTarget(
       name: "hub-file-probe",
