@@ -386,7 +386,8 @@ class Handler(BaseHTTPRequestHandler):
             raise Refusal(401, "token", "the token is unknown", "join again")
         if "revoked" in member:
             by, date = member["revoked"]["by"], member["revoked"]["date"]
-            raise Refusal(403, "revoked", f"device {by} revoked it at {date}", "join again")
+            raise Refusal(
+                403, "revoked", f"device {by} has revoked it", "join again", date=date, by=by)
         recent = [at for at in member["requests"] if at > time.monotonic() - 60]
         member["requests"] = recent + [time.monotonic()]
         if len(recent) >= LIMITS["requestsPerMinute"]:
