@@ -387,6 +387,13 @@ let package = Package(
         "TestSupport",
       ],
       path: "Tests/HubFileTests"),
+    .testTarget(
+      name: "HubTests",
+      dependencies: [
+        "KeepsakeHubHTTP", "KeepsakeHub", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice",
+        "KeepsakeValues",
+      ],
+      path: "Tests/HubTests"),
   ],
   swiftLanguageModes: [.v6]
 )

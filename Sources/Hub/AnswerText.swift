@@ -71,6 +71,18 @@ extension HubAnswer {
   }
 }
 
+extension HubAnswer.Row {
+  /// The row as a line, with its end.
+  ///
+  /// - Throws: `ValueError` for a row that no device writes.
+  package func line() throws -> [UInt8] {
+    let sink = TextSink()
+    try RowLine.json(entry, seq: seq).write(to: sink)
+    sink.append(UInt8(ascii: "\n"))
+    return sink.bytes
+  }
+}
+
 extension HubAnswer.Page {
   fileprivate var json: JSON {
     .object([

@@ -8,7 +8,7 @@ import Synchronization
 /// A hub of one account that is gone with its process: for tests, and the shortest form of the
 /// tables.
 package final class MemoryHub: Sendable {
-  fileprivate struct Content: Sendable {
+  struct Content: Sendable {
     var account: HubAccount
     var rows: [Address: HubAnswer.Row] = [:]
     var held: Set<Entry> = []
@@ -58,7 +58,7 @@ package final class MemoryHub: Sendable {
 
   package var held: Set<Entry> { content.withLock(\.held) }
 
-  private final class Transaction: HubTables {
+  final class Transaction: HubTables {
     var content: Content
 
     init(_ content: Content) { self.content = content }

@@ -47,7 +47,7 @@ import Testing
     "Sources/HubHTTP": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeHubServer",
       "Hummingbird", "HummingbirdTLS", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix",
-      "NIOSSL", "Crypto", "Metrics", "ServiceLifecycle", "Logging", "Foundation",
+      "NIOHTTPTypes", "NIOSSL", "Crypto", "Metrics", "ServiceLifecycle", "Logging", "Foundation",
     ],
     "Sources/CPostgres": [],
     "Sources/Postgres": [

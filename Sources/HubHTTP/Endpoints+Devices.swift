@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import HTTPTypes
+  import Hummingbird
+  import KeepsakeHub
+  import KeepsakeHubServer
+  import KeepsakeSync
+  import KeepsakeValues
+  import NIOCore
+
+  extension Endpoints {
+    func invite(_ member: HubMember) async throws -> Response {
+      let code = Secrets.random()
+      let hash = Secrets.hash(code)
+      let end = try await accounts(at: settings.now()) { try $0.invite(by: member, code: hash) }
+      return json(.object(["code": code.json, "end": .integer(end)]), .created)
+    }
+
+    func list(_ member: HubMember) async throws -> Response {
+      let all = try await accounts(at: settings.now()) { try $0.list(for: member) }
+      let devices = all.map { device in
+        JSON.object([
+          "device": .integer(device.number), "name": device.name.json,
+          "created": .integer(device.created), "lastUse": .integer(device.lastUse),
+          "replica": device.replica?.description.json,
+          "revoked": device.revocation.map { revocation in
+            .object(["date": .integer(revocation.date), "by": .integer(revocation.member)])
+          },
+          "self": device.number == member.number ? .boolean(true) : nil,
+        ])
+      }
+      return json(.object(["account": .integer(member.account), "devices": .array(devices)]))
+    }
+
+    func revoke(_ text: String, _ member: HubMember) async throws -> Response {
+      guard let number = Int64(text) else { throw Problem.path("a device has a number") }
+      try await accounts(at: settings.now()) { try $0.revoke(number, by: member) }
+      listeners.end(member.account, device: number)
+      return Response(status: .noContent)
+    }
+
+    func delete(_ request: Request, _ member: HubMember) async throws -> Response {
+      guard request.uri.queryParameters["confirm"].map(String.init) == "\(member.account)" else {
+        throw Problem(
+          .badRequest, "confirm", "deleting takes ?confirm= with the account's number",
+          cure: "repeat with confirm=\(member.account)")
+      }
+      try await accounts(at: settings.now()) { try $0.delete(member.account) }
+      listeners.end(member.account)
+      return Response(status: .noContent)
+    }
+
+    /// All rows as they stand when each page is read; one that changes meanwhile comes again.
+    func export(_ member: HubMember) async throws -> Response {
+      // What fails at once is told as an error, and not by an answer that is cut off.
+      let first = try await page(of: member.account, after: 0)
+      return Response(
+        status: .ok, headers: [.contentType: "application/jsonl", .cacheControl: "no-store"],
+        body: ResponseBody { writer in
+          var page = first
+          while true {
+            for row in page.rows { try await writer.write(ByteBuffer(bytes: row.line())) }
+            guard page.hasMore, let last = page.rows.last else { break }
+            page = try await self.page(of: member.account, after: last.seq)
+          }
+          try await writer.finish(nil)
+        })
+    }
+
+    private func page(
+      of account: Int64, after seq: Int64
+    ) async throws -> (rows: [HubAnswer.Row], hasMore: Bool) {
+      try await database.onAccount(account) { tables in
+        let stores = try tables.lastOfEachStore().mapValues { _ in Int64(0) }
+        return try tables.rows(
+          after: stores, and: seq, through: tables.account.seq, except: EchoRange(),
+          HubRequest.PageLimit())
+      }
+    }
+  }
+#endif

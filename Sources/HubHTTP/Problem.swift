@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import HTTPTypes
+  import Hummingbird
+  import KeepsakeHub
+  import KeepsakeHubServer
+  import KeepsakeSync
+  import KeepsakeValues
+
+  /// Why a request is refused, as its answer says it.
+  struct Problem: Error {
+    let status: HTTPResponse.Status
+    let code: String
+    let problem: String
+    let cure: String
+    /// More members of the answer.
+    var details: [JSON.Member] = []
+    /// Seconds after which to come again.
+    var retryAfter: Int?
+    /// Whether what is left of the request is not worth reading.
+    var closes = false
+
+    init(
+      _ status: HTTPResponse.Status, _ code: String, _ problem: String, cure: String
+    ) {
+      (self.status, self.code, self.problem, self.cure) = (status, code, problem, cure)
+    }
+
+    static func malformed(_ problem: String) -> Problem {
+      Problem(
+        .badRequest, "malformed", problem,
+        cure: "see the page of the protocol, or update the device")
+    }
+
+    static func path(_ problem: String) -> Problem {
+      Problem(.notFound, "path", problem, cure: "check the address, and see GET /v1")
+    }
+
+    var response: Response {
+      var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+      if let retryAfter { fields[.retryAfter] = String(retryAfter) }
+      if status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
+      if closes { fields[.connection] = "close" }
+      let members = [
+        JSON.Member("error", .string(code)), JSON.Member("problem", .string(problem)),
+        JSON.Member("cure", .string(cure)),
+      ]
+      return Response(
+        status: status, headers: fields,
+        body: ResponseBody(byteBuffer: .line(.object(members + details))))
+    }
+  }
+
+  extension Problem {
+    init(_ error: any Error) {
+      switch error {
+      case let error as Problem: self = error
+      case let error as MessageError: self = Self.of(error)
+      case let error as HubRefusal: self = Self.of(error)
+      case let error as HubAccounts.Refusal: self = Self.of(error)
+      case HubDatabaseError.noAccount:
+        self = .path("there is no such account any more")
+      case HubDatabaseError.unavailable(let problem):
+        self.init(.serviceUnavailable, "unavailable", problem, cure: "try again later")
+        retryAfter = 5
+      default:
+        // What is broken names paths of the hub, which are for its logs alone.
+        self.init(
+          .serviceUnavailable, "unavailable", "the hub's database fails",
+          cure: "ask who runs the hub to look at its log")
+        retryAfter = 60
+      }
+    }
+
+    private static func of(_ error: MessageError) -> Problem {
+      var problem = malformed("\(error)")
+      if error.version != nil {
+        problem = Problem(
+          HTTPResponse.Status(code: 426, reasonPhrase: "Upgrade Required"), "protocol",
+          error.problem, cure: "update the device, or the hub")
+        problem.details = [JSON.Member("protocols", .array([.integer(MessageText.version)]))]
+      } else {
+        problem.details = [JSON.Member("line", .integer(Int64(error.line)))]
+      }
+      return problem
+    }
+
+    private static func of(_ error: HubRefusal) -> Problem {
+      switch error {
+      case .behind:
+        Problem(
+          .conflict, "behind", "the hub has rows that the device has not read",
+          cure: "read them, then push again")
+      case .moved:
+        Problem(
+          .conflict, "moved", "the hub does not stand as the device expects",
+          cure: "look at it again, then repeat")
+      }
+    }
+
+    private static func of(_ error: HubAccounts.Refusal) -> Problem {
+      switch error {
+      case .token:
+        return Problem(
+          .unauthorized, "token", "the hub does not know this token",
+          cure: "join the account again by an invitation")
+      case .revoked(let revocation):
+        var problem = Problem(
+          .forbidden, "revoked", "device \(revocation.member) has revoked this one",
+          cure: "join the account again by an invitation")
+        problem.details = [
+          JSON.Member("date", .integer(revocation.date)),
+          JSON.Member("by", .integer(revocation.member)),
+        ]
+        return problem
+      case .invitation:
+        return Problem(
+          .forbidden, "invitation", "the code is wrong, was used, or has ended",
+          cure: "ask for a new invitation")
+      case .noDevice(let number): return path("the account has no device \(number)")
+      case .full(let limit):
+        var problem = Problem(
+          HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "full",
+          "there are \(limit) already, and no more may be", cure: "revoke one that is not used")
+        problem.details = [JSON.Member("limit", .integer(Int64(limit)))]
+        return problem
+      case .name:
+        return malformed("a name has 1 to \(HubAccounts.nameLimit) bytes, no control characters")
+      }
+    }
+  }
+
+  extension ByteBuffer {
+    /// JSON with a line's end.
+    static func line(_ json: JSON) -> ByteBuffer {
+      let sink = TextSink()
+      json.write(to: sink)
+      sink.append(UInt8(ascii: "\n"))
+      return ByteBuffer(bytes: sink.bytes)
+    }
+  }
+#endif
