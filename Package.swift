@@ -337,7 +337,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "kvsync", "settings-probe", "KeepsakeDevice", "KeepsakeValues", "TestSupport",
+        "kvsync", "kvsync-hub", "settings-probe", "KeepsakeDevice", "KeepsakeValues", "TestSupport",
       ],
       path: "Tests/CommandTests"),
     // A hub as it is heard, with a transport that plays it.

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+/// `kvsync` becomes `kvsync-hub` for what is about hubs. No hub is needed to be told what is wrong.
+@Suite struct HubProgramTests {
+  private let address = "http://127.0.0.1:1"
+
+  private func folder() throws -> Folder {
+    let folder = try Folder()
+    try folder.must("set", "a", "theme", "dark")
+    return folder
+  }
+
+  @Test(arguments: [
+    (["--dry-run"], "http://127.0.0.1:1: --dry-run is for files; merge with a hub without it"),
+    (["--one-way"], "http://127.0.0.1:1: --one-way is for files; merge with a hub without it"),
+    (["--create"], "http://127.0.0.1:1: --create is for files; merge with a hub without it"),
+    (
+      ["b"],
+      "(command line): a hub is merged with one file; name a device file and an address"
+    ),
+  ])
+  func whatIsForFilesIsRefused(words: [String], says: String) throws {
+    try folder().expect(
+      ["merge", "a", address] + words, says: "kvsync: \(says)\n", code: 64)
+  }
+
+  @Test func anAddressWithoutTLSIsRefused() throws {
+    try folder().expect(
+      "merge", "a", "http://hub.example",
+      says: "kvsync: http://hub.example: http would show the token to others; "
+        + "write https://; http is for localhost, 127.0.0.1 and [::1]\n", code: 64)
+  }
+
+  @Test func helpNamesTheCommandsOfHubs() throws {
+    let help = try folder().must("hub", "--help")
+    for command in [
+      "create", "invite", "join", "devices", "revoke", "retire", "export", "delete",
+    ] {
+      #expect(help.contains("\n  \(command) "), "\(command)")
+    }
+  }
+}
