@@ -114,7 +114,11 @@ enum HubFailure {
       do {
         let json = try JSON(parsing: String(decoding: bytes, as: UTF8.self))
         let members = try MessageMembers(json, "the error")
-        (code, problem) = (try members.text("error"), clean(try members.text("problem")))
+        let words = clean(try members.text("problem"))
+        // When a token was revoked.
+        let date = members.has("date") ? try members.count("date") : nil
+        let time = date.flatMap { ISO8601.text(milliseconds: $0) }.map { ", at \($0)" } ?? ""
+        (code, problem) = (try members.text("error"), words + time)
       } catch {
         return nil
       }

@@ -39,6 +39,12 @@ import Testing
       .error(403, "revoked", "phone revoked it on 2026-11-20"), .unauthorized,
       "it refuses the token: phone revoked it on 2026-11-20; join"
     ),
+    (
+      Reply(
+        403, #"{"error":"revoked","problem":"device 1 revoked it","date":1700000000000,"by":1}"#,
+        type: "application/json"), .unauthorized,
+      "it refuses the token: device 1 revoked it, at 2023-11-14T22:13:20.000Z; join"
+    ),
     (.error(404, "path", "no account"), .malformed, "no such thing: no account; check"),
     (.error(400, "malformed", "line 2: no key"), .malformed, "line 2: no key; report"),
     (.error(426, "protocol", "2 only"), .incompatible, "2 only; update"),
