@@ -151,6 +151,8 @@ let package = Package(
       dependencies: [
         "KeepsakeCommandLine", "KeepsakeTransfer", "KeepsakeHub", "KeepsakeSync", "KeepsakeDevice",
         "KeepsakeValues", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .target(name: "KeepsakeHubFile", condition: .when(traits: ["Hub"])),
+        .target(name: "KeepsakeHubHTTP", condition: .when(traits: ["Hub"])),
       ],
       path: "Sources/kvsync-hub"),
     .executableTarget(

@@ -37,7 +37,8 @@ struct HubCommand: ParsableCommand {
         kvsync merge laptop.keepsake https://hub.example
       """,
     subcommands: [
-      CreateCommand.self, InviteCommand.self, JoinCommand.self, DevicesCommand.self,
+      ServeCommand.self, CreateCommand.self, InviteCommand.self, JoinCommand.self,
+      DevicesCommand.self,
       RevokeCommand.self, RetireCommand.self, ExportCommand.self, DeleteCommand.self,
     ])
 }

@@ -69,7 +69,7 @@ import Testing
     ],
     "Sources/kvsync-hub": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeTransfer",
-      "KeepsakeCommandLine", "ArgumentParser", "Foundation",
+      "KeepsakeCommandLine", "KeepsakeHubFile", "KeepsakeHubHTTP", "ArgumentParser", "Foundation",
     ],
     "Sources/kvsync": [
       "KeepsakeCommandLine", "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",
