@@ -56,6 +56,11 @@ package struct ShownReport {
         "kind": .string("conflictsDropped"), "path": .string(paths[device]),
         "count": .integer(Int64(count)),
       ])
+    case .clockDiffers(let device, let difference):
+      .object([
+        "kind": .string("clockDiffers"), "path": .string(paths[device]),
+        "seconds": .integer(difference.components.seconds),
+      ])
     }
   }
 
@@ -140,6 +145,10 @@ package struct ShownReport {
         + counted(entries, "timestamp")
     case .conflictsDropped(let device, let count):
       "\(name(device)): its conflict log is full; the oldest \(counted(count, "conflict")) went"
+    case .clockDiffers(let device, let difference):
+      "\(name(device)): its clock is "
+        + counted(Int(clamping: difference.components.seconds.magnitude), "second")
+        + (difference < .zero ? " behind" : " ahead") + "; set the one that is wrong"
     }
   }
 

@@ -60,12 +60,14 @@ struct FileParty: Party {
   func revoke(
     after limits: [ReplicaID: HybridTimestamp], as id: ReplicaID
   ) throws(KeepsakeError) -> (entries: Int, isCopy: Bool) {
-    try device.core.write { connection in
-      let before = try ReplicaState(connection).id
-      let count = try limits.sorted { $0.key < $1.key }.reduce(0) {
-        try $0 + connection.revoke($1.key, after: $1.value, as: id)
+    try leased { () throws(KeepsakeError) in
+      try device.core.write { connection in
+        let before = try ReplicaState(connection).id
+        let count = try limits.sorted { $0.key < $1.key }.reduce(0) {
+          try $0 + connection.revoke($1.key, after: $1.value, as: id)
+        }
+        return ((count, try ReplicaState(connection).id != before), [])
       }
-      return ((count, try ReplicaState(connection).id != before), [])
     }
   }
 
@@ -73,17 +75,28 @@ struct FileParty: Party {
     to id: ReplicaID, against peer: any Party, known: PairSnapshot.Side?, _ stores: [ByteText],
     if isNeeded: (_ mine: PairSnapshot.Side, _ theirs: PairSnapshot.Side) -> Bool
   ) throws(KeepsakeError) {
-    try peer.lend(to: device) { () throws(KeepsakeError) in
-      try device.core.write { connection in
-        var replica = try ReplicaState(connection)
-        let theirs =
-          try known ?? PairSnapshot.Side(connection, in: "sender", of: replica.id, stores)
-        let mine = try PairSnapshot.Side(connection, of: theirs.replica, stores)
-        guard isNeeded(mine, theirs) else { throw MergeRetry.interrupted(name) }
-        try connection.rotate(&replica, to: id)
-        return ((), [])
+    try leased { () throws(KeepsakeError) in
+      try peer.lend(to: device) { () throws(KeepsakeError) in
+        try device.core.write { connection in
+          var replica = try ReplicaState(connection)
+          let theirs =
+            try known ?? PairSnapshot.Side(connection, in: "sender", of: replica.id, stores)
+          let mine = try PairSnapshot.Side(connection, of: theirs.replica, stores)
+          guard isNeeded(mine, theirs) else { throw MergeRetry.interrupted(name) }
+          try connection.rotate(&replica, to: id)
+          return ((), [])
+        }
       }
     }
+  }
+
+  /// Runs `body` under a lease, if the merge has none: what it writes may not come between the
+  /// transactions of another one, which would write cursors of before.
+  private func leased<Value>(
+    _ body: () throws(KeepsakeError) -> Value
+  ) throws(KeepsakeError) -> Value {
+    guard takesLeases else { return try body() }
+    return try Lease.hold([device.core.storage], body)
   }
 
   func rewind(_ peer: ReplicaID, _ stores: [ByteText]) throws(KeepsakeError) {
@@ -170,9 +183,6 @@ struct FileParty: Party {
   }
 
   func read(_ pull: Pull, _ result: inout Pull.Result) throws(KeepsakeError) {
-    guard takesLeases else { return try pull.run(into: device, &result) }
-    try Lease.hold([device.core.storage]) { () throws(KeepsakeError) in
-      try pull.run(into: device, &result)
-    }
+    try leased { () throws(KeepsakeError) in try pull.run(into: device, &result) }
   }
 }

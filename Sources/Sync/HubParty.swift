@@ -40,9 +40,11 @@ final class HubParty: Party {
   // MARK: - Requests
 
   private func ask(
-    _ stores: [ByteText], _ steps: [HubRequest.Step], expecting: HubAnswer?
+    _ stores: [ByteText], _ steps: [HubRequest.Step], expecting: HubAnswer?,
+    as id: ReplicaID? = nil
   ) throws(KeepsakeError) -> HubAnswer {
-    var request = HubRequest(device: try device.replica(), stores: stores, steps: steps)
+    let id = if let id { id } else { try device.replica() }
+    var request = HubRequest(device: id, stores: stores, steps: steps)
     if let expecting {
       request.expected = HubRequest.Memory(
         hub: expecting.hub, peers: try stores.map { store throws(KeepsakeError) in
@@ -62,10 +64,9 @@ final class HubParty: Party {
     // Whatever becomes of the request, the next look tells.
     known = nil
     let result = try channel.send(request)
-    if case .success(let answer) = result {
-      known = (request.device, answer)
-      if channel.lastMet != answer.hub { channel.noteMet(answer.hub) }
-    }
+    guard case .success(let answer) = result else { return result }
+    known = (request.device, answer)
+    if channel.lastMet != answer.hub { channel.noteMet(answer.hub) }
     return result
   }
 
@@ -92,10 +93,14 @@ final class HubParty: Party {
   }
 
   /// A step that writes, if nothing has come between.
+  ///
+  /// - Parameter id: of the device, as it was when the step was made; nil for the present one.
   private func take(
-    _ step: HubRequest.Step, _ stores: [ByteText]
+    _ step: HubRequest.Step, _ stores: [ByteText], as id: ReplicaID? = nil
   ) throws(KeepsakeError) -> HubAnswer {
-    try ask(stores, [step], expecting: look(stores))
+    let expected = try look(stores)
+    guard id == nil || id == known?.device else { throw MergeRetry.interrupted(device.path) }
+    return try ask(stores, [step], expecting: expected, as: id)
   }
 
   /// What the hub said last; asks it where it has said nothing of these stores to this device.
@@ -140,6 +145,15 @@ final class HubParty: Party {
       memory: try stores.map { store throws(KeepsakeError) in
         try state(of: store, in: answer).peer
       })
+  }
+
+  /// Under which replica IDs it was met before it was restored.
+  func former() throws(KeepsakeError) -> [ReplicaID] { try look([]).former }
+
+  /// Milliseconds that its clock is ahead of the device's, as of its last answer.
+  func clockAdvance() throws(KeepsakeError) -> Int64 {
+    let (advance, isBeyond) = try look([]).time.subtractingReportingOverflow(now)
+    return isBeyond ? .max : advance
   }
 
   func hasMet() throws(KeepsakeError) -> Bool { try look([]).hasMet }
@@ -257,7 +271,7 @@ final class HubParty: Party {
         seen: next.seen)
       let taken: HubAnswer
       do throws(KeepsakeError) {
-        taken = try take(.push(push), pull.stores)
+        taken = try take(.push(push), pull.stores, as: pull.senderID)
       } catch {
         guard error.cause is HubPageRefusal, next.rows.count > 1 else { throw error }
         limit.rows = next.rows.count / 2
@@ -274,14 +288,5 @@ final class HubParty: Party {
       (place, isLast) = (next.through, next.isLast)
       result.isBehind = isLast && next.seen == nil
     }
-  }
-}
-
-extension HubAnswer.Page {
-  fileprivate init() { self.init(rows: [], through: 0, hasMore: false, seen: []) }
-
-  /// Of keys and values.
-  fileprivate var bytes: Int {
-    rows.reduce(0) { $0 + $1.entry.address.key.string.utf8.count + $1.entry.content.cell.byteCount }
   }
 }

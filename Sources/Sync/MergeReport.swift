@@ -59,6 +59,10 @@ public struct MergeReport: Sendable {
     case timestampsRevoked(device: Int, entries: Int)
     /// The device's conflict log was full: it no longer has so many of its oldest conflicts.
     case conflictsDropped(device: Int, count: Int)
+    /// The hub's clock is ahead of the first device's by so much, or behind if that is negative:
+    /// more than the largest skew. What one of them accepts waits on the other, or is believed too
+    /// early.
+    case clockDiffers(device: Int, by: Duration)
   }
 
   /// The directions, in the order in which they were read.

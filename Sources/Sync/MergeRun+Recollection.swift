@@ -119,6 +119,7 @@ extension MergeRun {
     let others = try options.stores == nil ? hub.syncedStores().subtracting(stores) : []
     guard others.isEmpty else { return false }
     try exchanges[0].note()
+    try noteHub()
     report.waiting = try waiting()
     report.hasConverged = try haveConverged()
     return true

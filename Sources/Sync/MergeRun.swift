@@ -91,6 +91,7 @@ extension MergeRun {
       try exchange.note()
       try settle(exchange)
     }
+    try noteHub()
     report.waiting = try waiting()
     report.hasConverged = try haveConverged()
   }

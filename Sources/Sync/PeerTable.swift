@@ -57,6 +57,13 @@ struct PeerTable {
     try connection.run("UPDATE peer SET retired = 1 WHERE peer = ?1", [.integer(peer.rawValue)])
   }
 
+  /// Whether collections of deletions wait for a peer.
+  func isAwaited(_ peer: ReplicaID) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM peer WHERE peer = ?1 AND retired = 0 LIMIT 1", [.integer(peer.rawValue)]
+    ) { _ in true } ?? false
+  }
+
   // MARK: - When a peer was met
 
   private static let dateIsDue =

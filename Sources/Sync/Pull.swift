@@ -170,6 +170,11 @@ struct Pull {
     let horizon = Held.horizon(now: now, skew: options.clockSkew)
     var newest = try newestTimestamp(connection)
     if newest > horizon {
+      if sender.isHub {
+        try note(
+          VersionVectors.logWaiting(connection, beyond: horizon, at: now), connection, kept,
+          &result)
+      }
       result.held += try Held.hold(connection, beyond: horizon, at: now)
       newest = try newestTimestamp(connection)
     }

@@ -47,7 +47,10 @@ extension Connection {
     if origin == replica.id { try rotate(&replica, to: id) }
     try VersionVectors.cut(self, origin, after: limit)
     try Graves.cut(self, origin, after: limit)
-    return try Held.dropRevoked(self) + sign(origin, after: limit, &replica)
+    let dropped = try Held.dropRevoked(self)
+    // A hub keeps the row, as made at the limit, and so it has to come in now.
+    if dropped > 0 { try peers.rewindAll() }
+    return try dropped + sign(origin, after: limit, &replica)
       + cut(origin, after: limit, &replica)
   }
 

@@ -15,12 +15,14 @@ extension MergeRun {
     var rotated: Set<Int> = []
     // Each of them is found once, and once more when another one is.
     var patience = 2 * parties.count
+    // Who remembers what is not true: a party with a new replica ID remembers nothing.
+    var suspect = parties.count - 1
     repeat {
       rotated = []
       patience -= 1
       guard patience >= 0 else {
         throw KeepsakeError(
-          .corrupt, path: parties[parties.count - 1].name,
+          .corrupt, path: parties[suspect].name,
           "what it remembers of the others is true of none of their replica IDs",
           cure: "do not trust it; restore a backup of it, or ask who runs the hub")
       }
@@ -34,6 +36,7 @@ extension MergeRun {
             place, to: .random(using: &generator), after: pair,
             isOtherNew: rotated.contains(exchange.other(place)))
           rotated.insert(place)
+          suspect = exchange.other(place)
           report.events.append(.cloneDetected(device: place))
         }
       }

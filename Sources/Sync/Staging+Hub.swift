@@ -20,3 +20,12 @@ extension Staging {
     }
   }
 }
+
+extension HubAnswer.Page {
+  init() { self.init(rows: [], through: 0, hasMore: false, seen: []) }
+
+  /// Of keys and values.
+  var bytes: Int {
+    rows.reduce(0) { $0 + $1.entry.address.key.string.utf8.count + $1.entry.content.cell.byteCount }
+  }
+}

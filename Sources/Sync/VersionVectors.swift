@@ -109,6 +109,26 @@ enum VersionVectors {
       """, of: final ? losers : "\(losers) AND \(Incoming.wins)", at: now)
   }
 
+  /// Logs what is going to lose to rows of a hub that have to wait here: of a hub nobody else has
+  /// noticed that. Those that wait already have been judged.
+  ///
+  /// - Returns: as `logConflicts`.
+  static func logWaiting(
+    _ connection: Connection, beyond horizon: HybridTimestamp, at now: Int64
+  ) throws -> Int {
+    try connection.conflictLog.append(
+      """
+      i.store, i.key, i.old_tag, (
+        SELECT e.value FROM main.entry AS e WHERE e.store = i.store AND e.key = i.key),
+        i.old_hlc, i.old_origin, i.tag, i.hlc, i.origin
+      """,
+      of: """
+        \(losers) AND i.hlc > \(horizon.rawValue) AND \(Incoming.wins) AND NOT EXISTS (
+          SELECT 1 FROM main.held AS h WHERE h.store = i.store AND h.key = i.key
+            AND h.hlc = i.hlc AND h.origin = i.origin)
+        """, at: now)
+  }
+
   /// Logs what `logConflicts` has put off, in the transaction in which it counts as seen. What the
   /// sender has replaced meanwhile was decided against there; of what the log has no room for all
   /// counts.

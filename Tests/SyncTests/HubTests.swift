@@ -11,40 +11,13 @@ import Testing
 
 /// Devices that know of each other by a hub alone.
 @Suite struct HubTests {
-  /// A hub of this process, and what was asked of it.
-  private final class Line: HubChannel {
-    let name = "hub"
-    let hub: MemoryHub
-    let clock: ManualClock
-    var requests: [HubRequest] = []
-    var lastMet: ReplicaID?
-    var change: (inout HubAnswer) -> Void = { _ in }
-
-    init(_ hub: MemoryHub, _ clock: ManualClock) { (self.hub, self.clock) = (hub, clock) }
-
-    func noteMet(_ hub: ReplicaID) { lastMet = hub }
-
-    func send(_ request: HubRequest) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
-      requests.append(request)
-      do {
-        return try hub.answer(request, at: clock.milliseconds).map { answer in
-          var answer = answer
-          change(&answer)
-          return answer
-        }
-      } catch {
-        throw KeepsakeError(error, path: name)
-      }
-    }
-  }
-
   private let clock = ManualClock()
-  private let line: Line
+  private let line: CountedHub
   private let phone: Device
   private let laptop: Device
 
   init() throws {
-    line = Line(MemoryHub(ReplicaID(rawValue: 9)), clock)
+    line = CountedHub(MemoryHub(ReplicaID(rawValue: 9)), clock)
     phone = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
     laptop = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
   }
@@ -183,6 +156,8 @@ import Testing
     let report = try meet(phone)
     #expect(report.events == [.cloneDetected(device: 1)])
     #expect(report.hasConverged)
+    // Its collections do not wait for a hub that nobody meets again.
+    #expect(try !phone.core.access { try $0.peers.isAwaited(ReplicaID(rawValue: 9)) })
     #expect(line.hub.id != ReplicaID(rawValue: 9))
     #expect(line.hub.rows.map(\.entry.address.key.string) == ["font", "theme"])
     #expect(try meet(laptop).events.isEmpty)

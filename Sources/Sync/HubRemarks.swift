@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeValues
+
+// What a meeting with a hub tells beside rows.
+extension MergeRun {
+  mutating func noteHub() throws(KeepsakeError) {
+    guard let hub = parties.last as? HubParty else { return }
+    try retire(hub.former())
+    let advance = try hub.clockAdvance()
+    guard advance > options.clockSkew || advance < -options.clockSkew else { return }
+    report.events.append(.clockDiffers(device: 1, by: .milliseconds(advance)))
+  }
+
+  /// Nobody meets a hub under its former replica IDs again: no collection waits for them.
+  private func retire(_ former: [ReplicaID]) throws(KeepsakeError) {
+    for id in former {
+      guard try devices[0].core.access({ try $0.peers.isAwaited(id) }) else { continue }
+      try devices[0].core.write { (try $0.peers.retire(id), []) }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeHubServer
+import KeepsakeStorage
+import KeepsakeTesting
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@testable import KeepsakeSync
+
+/// What a device that meets a hub sees to itself: the hub cannot.
+@Suite struct HubDeviceTests {
+  /// The hub's, and the phone's.
+  private let clock = ManualClock()
+  private let laptopClock = ManualClock()
+  private let line: CountedHub
+  private let phone: Device
+  private let laptop: Device
+
+  init() throws {
+    line = CountedHub(MemoryHub(ReplicaID(rawValue: 9)), clock)
+    phone = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
+    laptop = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: laptopClock.wallClock)
+  }
+
+  private func set(_ device: Device, _ key: String, _ value: StoredValue) throws {
+    for clock in [clock, laptopClock] { clock.milliseconds += 1 }
+    try device.write([LocalWrite(store: "cloud", key: key, value: value)])
+  }
+
+  @discardableResult
+  private func meet(_ device: Device) throws -> MergeReport {
+    var generator = SystemRandomNumberGenerator()
+    return try Merge.run(device, with: line, options: MergeOptions(), using: &generator)
+  }
+
+  @Test func whatLosesToARowThatWaitsHereIsAConflict() throws {
+    for device in [phone, laptop] { try meet(device) }
+    try set(laptop, "theme", "light")
+    clock.milliseconds += 3_600_000
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    let conflicts = try meet(laptop).conflicts.map(\.conflict)
+    #expect(conflicts.map(\.lostOrigin) == [ReplicaID(rawValue: 2)])
+    // Once, though the row may come again.
+    try meet(laptop)
+    laptopClock.milliseconds = clock.milliseconds
+    #expect(try meet(laptop).conflicts.isEmpty)
+    #expect(try laptop.entry(store: "cloud", key: "theme")?.content.value == "dark")
+  }
+
+  @Test func aRowThatWaitedAndWasRevokedComesInAsMadeAtTheLimit() throws {
+    try set(laptop, "font", "Mono")
+    let limit = try #require(try laptop.entry(store: "cloud", key: "font")?.timestamp)
+    clock.milliseconds += 3_600_000
+    try set(phone, "theme", "dark")
+    for device in [phone, laptop] { try meet(device) }
+    #expect(try laptop.entry(store: "cloud", key: "theme") == nil)
+    let request = HubRequest(
+      device: ReplicaID(rawValue: 3), stores: [], steps: [.revoke([ReplicaID(rawValue: 1): limit])])
+    _ = try line.hub.answer(request, at: clock.milliseconds).get()
+    let report = try meet(laptop)
+    #expect(
+      report.events == [
+        .timestampsRevoked(device: 0, entries: 1), .clockDiffers(device: 1, by: .seconds(3600)),
+      ])
+    #expect(try laptop.entry(store: "cloud", key: "theme")?.timestamp == limit)
+  }
+
+  @Test func aMergeThatAnotherOneOfTheFileOvertakesIsTakenForNoCopy() throws {
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    try set(phone, "font", "Mono")
+    line.lastMet = nil
+    var isFirst = true
+    line.change = { [line, phone] answer in
+      guard isFirst, answer.page != nil else { return }
+      isFirst = false
+      var generator = SystemRandomNumberGenerator()
+      let report = Result {
+        try Merge.run(phone, with: line, options: MergeOptions(), using: &generator)
+      }
+      #expect((try? report.get())?.hasConverged == true)
+    }
+    let report = try meet(phone)
+    #expect(!isFirst && report.events.isEmpty && report.hasConverged)
+    #expect(try phone.replica() == ReplicaID(rawValue: 1))
+  }
+
+  @Test func whatRewindsOrRenamesADeviceHasALease() throws {
+    let party = FileParty(device: phone, takesLeases: true)
+    let hub = HubParty(line, for: phone, limit: HubRequest.PageLimit())
+    try Lease.hold([phone.core.storage]) { () throws(KeepsakeError) in
+      #expect { _ = try party.revoke(after: [:], as: ReplicaID(rawValue: 5)) } throws: {
+        ($0 as? KeepsakeError)?.code == .locked
+      }
+      #expect {
+        try party.rotate(to: ReplicaID(rawValue: 5), against: hub, known: nil, []) { _, _ in true }
+      } throws: {
+        ($0 as? KeepsakeError)?.code == .locked
+      }
+    }
+    #expect(try phone.replica() == ReplicaID(rawValue: 1))
+  }
+}
