@@ -2,6 +2,7 @@
 //
 // Rows that wait for their time.
 
+import KeepsakeHubServer
 import KeepsakeStorage
 import KeepsakeSync
 import KeepsakeValues
@@ -21,6 +22,9 @@ extension FileTables {
     """
     DELETE FROM held WHERE account = ?1 AND store = ?2 AND key = ?3 AND hlc = ?4 AND origin = ?5
     """)
+  private static let count = FrequentStatement("SELECT count(*) FROM held WHERE account = ?1")
+  private static let firstOfEach = FrequentStatement(
+    "SELECT origin, min(hlc) FROM held WHERE account = ?1 AND store = ?2 GROUP BY origin")
 
   /// Of two copies that wrote at one moment the one that comes last has been decided.
   func hold(_ entries: [Entry]) throws {
@@ -60,10 +64,35 @@ extension FileTables {
       [.integer(number), .integer(origin.rawValue), .integer(timestamp.rawValue)])
   }
 
-  func held() throws -> [Entry] {
-    try connection.all(
-      "SELECT \(Self.columns) FROM held WHERE account = ?1", [.integer(number)]
-    ) { Self.entry($0) }
+  var heldCount: Int {
+    get throws {
+      var count = 0
+      try connection.run(Self.count, bind: { try $0.bind(number, at: 1) }) { row in
+        count = Int(row.integer(0))
+        return false
+      }
+      return count
+    }
+  }
+
+  func firstHeld(of stores: [ByteText]) throws -> [HubRequest.Seen] {
+    var all: [HubRequest.Seen] = []
+    for store in stores {
+      try connection.run(
+        Self.firstOfEach,
+        bind: { row in
+          try row.bind(number, at: 1)
+          try row.bind(store.string, at: 2)
+        }
+      ) { row in
+        all.append(
+          HubRequest.Seen(
+            store, ReplicaID(rawValue: row.integer(0)),
+            HybridTimestamp(rawValue: row.integer(1))))
+        return true
+      }
+    }
+    return all
   }
 
   static func removeHeld(of account: Int64, _ connection: Connection) throws {

@@ -79,11 +79,14 @@ extension HubRules {
   /// Joins the device's version vector into the hub's, up to the horizon, and below the first held
   /// row of each replica: a hub that claimed to have seen that would hide its conflicts.
   private func raise(_ seen: [HubRequest.Seen]) throws {
-    let waiting = try tables.held()
+    struct Component: Hashable { let (store, origin): (ByteText, ReplicaID) }
+    let waiting = Dictionary(
+      try tables.firstHeld(of: Set(seen.map(\.store)).sorted())
+        .map { (Component(store: $0.store, origin: $0.origin), $0.timestamp) },
+      uniquingKeysWith: min)
     try tables.raise(
       seen.map { seen in
-        let first = waiting.filter { $0.address.store == seen.store && $0.origin == seen.origin }
-          .map(\.timestamp).min()
+        let first = waiting[Component(store: seen.store, origin: seen.origin)]
         let known = first.map { HybridTimestamp(rawValue: $0.rawValue - 1) } ?? seen.timestamp
         return HubRequest.Seen(seen.store, seen.origin, min(seen.timestamp, known, horizon))
       })

@@ -42,7 +42,7 @@ package struct HubRules {
   }
 
   private mutating func answer(_ request: HubRequest) throws -> HubAnswer {
-    let hasMet = try tables.hasPeers
+    let (before, hasMet) = (account, try tables.hasPeers)
     try promote()
     var (revoked, page, pushed) = (0, HubAnswer.Page?.none, HubAnswer.Pushed?.none)
     if let recalled = request.recalled {
@@ -66,7 +66,7 @@ package struct HubRules {
       }
     }
     if request.steps.isEmpty { try noteMet(request) }
-    try tables.save(account)
+    if account != before { try tables.save(account) }
     var answer = try outline(request, hasMet: hasMet)
     (answer.revoked, answer.page, answer.pushed) = (revoked, page, pushed)
     return answer
@@ -95,25 +95,35 @@ package struct HubRules {
       hub: account.hub, former: account.former, time: now, seq: account.seq,
       forgotten: account.forgotten, hasMet: hasMet,
       stores: Dictionary(uniqueKeysWithValues: all), revocations: limits,
-      waiting: try tables.held().count)
+      waiting: try tables.heldCount)
   }
 
-  /// Where nothing is exchanged, a device was met once a day.
+  /// Notes that a device was met, in every store: one that only looks need not name any.
   func noteMet(_ request: HubRequest) throws {
-    let peers = try tables.peers(request.device, request.stores)
-    let isDue = peers.contains { $0 != HubPeer() && $0.lastMet < now - 86_400_000 }
-    guard isDue else { return }
-    try change(request) { _, _ in }
+    let stores = try Set(request.stores).union(tables.lastOfEachStore().keys).sorted()
+    try change(request.device, stores) { _, _ in }
   }
 
   /// Changes what is remembered of the device in each store of the request.
   func change(_ request: HubRequest, _ body: (inout HubPeer, Int) -> Void) throws {
-    var peers = try tables.peers(request.device, request.stores)
+    try change(request.device, request.stores, body)
+  }
+
+  /// What stays as it was is not written, but once a day that the device was met. What a wrong
+  /// clock has dated later was at the latest now.
+  private func change(
+    _ device: ReplicaID, _ stores: [ByteText], _ body: (inout HubPeer, Int) -> Void
+  ) throws {
+    let before = try tables.peers(device, stores)
+    var peers = before
     for place in peers.indices {
       body(&peers[place], place)
-      peers[place].lastMet = now
+      let isRecent = (now - 86_400_000...now).contains(peers[place].lastMet)
+      if peers[place].state != before[place].state || peers[place] != HubPeer() && !isRecent {
+        peers[place].lastMet = now
+      }
     }
-    try tables.save(peers, request.device, request.stores)
+    if peers != before { try tables.save(peers, device, stores) }
   }
 
   /// The hub is an older state of itself, so what it remembers of devices is not true of them.

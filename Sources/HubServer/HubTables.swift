@@ -53,7 +53,10 @@ package protocol HubTables {
   func dropHeld(_ entries: [Entry]) throws
   /// Drops the held rows of an origin that are later than a timestamp.
   func dropHeld(of origin: ReplicaID, after timestamp: HybridTimestamp) throws
-  func held() throws -> [Entry]
+  /// How many wait.
+  var heldCount: Int { get throws }
+  /// The first that waits of each origin in these stores; later ones may follow.
+  func firstHeld(of stores: [ByteText]) throws -> [HubRequest.Seen]
 
   // MARK: - What was seen
 
@@ -81,6 +84,17 @@ package protocol HubTables {
 
 extension HubTables {
   package func prefetch(_ request: HubRequest) throws {}
+}
+
+extension HubTables {
+  package var heldCount: Int {
+    get throws { try due(upTo: HybridTimestamp(rawValue: .max)).count }
+  }
+
+  package func firstHeld(of stores: [ByteText]) throws -> [HubRequest.Seen] {
+    try due(upTo: HybridTimestamp(rawValue: .max)).filter { stores.contains($0.address.store) }
+      .map { HubRequest.Seen($0.address.store, $0.origin, $0.timestamp) }
+  }
 }
 
 /// An account, as devices meet it.

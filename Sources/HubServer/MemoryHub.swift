@@ -54,6 +54,11 @@ package final class MemoryHub: Sendable {
     }
   }
 
+  /// When it met a device last, in milliseconds since 1970; nil when it never has.
+  package func lastMet(_ device: ReplicaID, _ store: ByteText) -> Int64? {
+    content.withLock { $0.peers[device]?[store]?.lastMet }
+  }
+
   package var id: ReplicaID { content.withLock(\.account.hub) }
 
   package var held: Set<Entry> { content.withLock(\.held) }
@@ -131,7 +136,14 @@ package final class MemoryHub: Sendable {
       content.held = content.held.filter { $0.origin != origin || $0.timestamp <= timestamp }
     }
 
-    func held() -> [Entry] { Array(content.held) }
+    var heldCount: Int { content.held.count }
+
+    func firstHeld(of stores: [ByteText]) -> [HubRequest.Seen] {
+      Dictionary(grouping: content.held) { [$0.address.store.string, $0.origin.description] }
+        .values.compactMap { $0.min { $0.timestamp < $1.timestamp } }
+        .filter { stores.contains($0.address.store) }
+        .map { HubRequest.Seen($0.address.store, $0.origin, $0.timestamp) }
+    }
 
     // MARK: - What was seen
 

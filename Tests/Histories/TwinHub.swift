@@ -75,7 +75,9 @@ package final class TwinHub: PlayedHub {
   }
 
   package var held: Set<Entry> {
-    get throws { try same("held rows", memory.held) { Set(try $0.held()) } }
+    get throws { try same("held rows", memory.held) {
+        Set(try $0.due(upTo: HybridTimestamp(rawValue: .max)))
+      } }
   }
 
   private func same<Value: Equatable & Sendable>(
