@@ -24,12 +24,16 @@
 
     /// As the account that the package of PostgreSQL makes: root may not run it.
     private func run(_ program: String, _ arguments: [String]) throws {
-      let all = ["\(Self.programs)/\(program)"] + arguments
+      // A server that kept what Foundation opens to see the end of its child would hide that end.
+      let alone =
+        #"for f in /proc/$$/fd/*; do f=${f##*/}; ((f < 3)) || eval "exec $f>&-"; done; "#
+        + #"exec "$@""#
+      let all = ["/bin/bash", "-c", alone, "bash", "\(Self.programs)/\(program)"] + arguments
       let ending =
         geteuid() == 0
         ? try Command.run(
           Command.find("runuser"), ["-u", "postgres", "--"] + all, in: folder)
-        : try Command.run(all[0], arguments, in: folder)
+        : try Command.run(all[0], Array(all.dropFirst()), in: folder)
       _ = try Self.done(ending)
     }
 

@@ -76,7 +76,7 @@
       let account = try await account(database)
       #expect(try await put("a\0", in: account, database) == 1)
       _ = try cluster.shell(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
           + "WHERE application_name = 'keepsake-hub'")
       #expect(try await put("b", in: account, database) == 2)
       try cluster.stop()
@@ -99,6 +99,7 @@
       try cluster.start()
       _ = try cluster.shell("ALTER SYSTEM SET default_transaction_read_only = on")
       _ = try cluster.shell("SELECT pg_reload_conf()")
+      while try cluster.shell("SHOW default_transaction_read_only") != "on\n" {}
       let second = await #expect(throws: HubDatabaseError.self) {
         try await put("a", in: account, database)
       }
