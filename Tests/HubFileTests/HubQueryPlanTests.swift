@@ -94,6 +94,17 @@ import Testing
     }
   }
 
+  /// What no test of ours can cut: the power.
+  @Test func eachCommitWaitsForTheDisk() async throws {
+    let file = try HubFolder().open()
+    let account = try await file.addAccount()
+    let synchronous = try await file.onAccount(account) { tables in
+      try #require(tables as? FileTables).connection
+        .first("PRAGMA synchronous") { $0.integer(0) }
+    }
+    #expect(synchronous == 2)
+  }
+
   @Test(arguments: ["look", "page", "push", "revocation"])
   func thePagesThatARequestLooksAtDoNotGrowWithTheRows(name: String) async throws {
     var pages: [Int] = []
