@@ -18,13 +18,17 @@ struct AccountTable {
   func account(_ number: Int64) throws -> HubAccount? {
     var found: HubAccount?
     try connection.run(Self.find, bind: { try $0.bind(number, at: 1) }) { row in
-      var account = HubAccount(hub: ReplicaID(rawValue: row.integer(0)))
-      account.former = Self.replicas(row.text(1))
-      (account.seq, account.forgotten) = (row.integer(2), row.integer(3))
-      found = account
+      found = Self.account(row)
       return false
     }
     return found
+  }
+
+  private static func account(_ row: Row) -> HubAccount {
+    var account = HubAccount(hub: ReplicaID(rawValue: row.integer(0)))
+    account.former = replicas(row.text(1))
+    (account.seq, account.forgotten) = (row.integer(2), row.integer(3))
+    return account
   }
 
   func save(_ account: HubAccount, as number: Int64) throws {
@@ -45,6 +49,13 @@ struct AccountTable {
     text.split(separator: " ").compactMap { UInt64($0, radix: 16) }.map {
       ReplicaID(rawValue: Int64(bitPattern: $0))
     }
+  }
+
+  func all() throws -> [Int64: HubAccount] {
+    let rows = try connection.all("SELECT hub, former, seq, forgotten, id FROM account") {
+      ($0.integer(4), Self.account($0))
+    }
+    return Dictionary(rows, uniquingKeysWith: { $1 })
   }
 
   // MARK: - For the directory

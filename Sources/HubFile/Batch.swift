@@ -36,6 +36,8 @@ final class Batch {
         }
       }
     } catch {
+      // Where not even the transaction can begin, nothing that waits can be done.
+      if taken == 0 { taken = pieces.count }
       outcomes = pieces[..<taken].map { piece in Piece.Outcome(tell: { piece.fail(error) }) }
     }
     return pieces[taken...]

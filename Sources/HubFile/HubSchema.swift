@@ -14,7 +14,9 @@ enum HubSchema {
   ) throws(KeepsakeError) -> SoleConnection {
     try makeEmpty(path)
     do {
-      let sole = try SoleConnection(path: path, busyTimeout: busyTimeout)
+      let sole = try HubLog.passing(path) {
+        try SoleConnection(path: path, busyTimeout: busyTimeout)
+      }
       try sole.access { connection in
         try connection.run("PRAGMA cache_size = -65536")
         if try isEmpty(connection) {
@@ -86,7 +88,7 @@ enum HubSchema {
     try connection.first("PRAGMA page_count") { $0.integer(0) } == 0
   }
 
-  private static func check(_ connection: Connection) throws {
+  static func check(_ connection: Connection) throws {
     let id = try connection.first("PRAGMA application_id") { $0.integer(0) }
     guard id == HubMigrations.applicationID else {
       let isDevice = try connection.hasTable("replica")

@@ -189,7 +189,7 @@ private struct State {
 
 extension KeepsakeError {
   /// Whether a statement asks for a table that is not there.
-  fileprivate var isOfSchema: Bool {
+  package var isOfSchema: Bool {
     (cause as? DatabaseError)?.resultCode.primaryResultCode == .SQLITE_ERROR
   }
 }

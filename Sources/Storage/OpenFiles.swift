@@ -25,6 +25,8 @@ enum OpenFiles {
     }
   }
 
+  static func has(_ file: FileID) -> Bool { all.withLock { $0[file] != nil } }
+
   static func isInherited(_ file: FileID) -> Bool {
     all.withLock { $0[file]?.origin.isThisProcess == false }
   }

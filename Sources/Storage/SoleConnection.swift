@@ -18,6 +18,7 @@ package final class SoleConnection: @unchecked Sendable {
   private let held: HeldDatabase
   /// Pages in the log after the last commit.
   private var logged: Int32 = 0
+  private let file: FileID?
   private var isOpen = true
 
   /// - Parameters:
@@ -25,12 +26,15 @@ package final class SoleConnection: @unchecked Sendable {
   ///   - busyTimeout: how long to wait for others to close it.
   package init(path: String, busyTimeout: Duration) throws(KeepsakeError) {
     location = .file(path)
+    try Self.refuseOpen(path)
     do {
+      file = try FileID(of: path)
       held = HeldDatabase(
         try Connector.connect(location, .readWrite, BusyHandler(busyTimeout), isSole: true))
     } catch {
       throw KeepsakeError(error, path: path)
     }
+    if let file { OpenFiles.add(file) }
     sqlite3_wal_hook(
       held.connection(location).handle,
       { context, _, _, count in
@@ -80,5 +84,25 @@ package final class SoleConnection: @unchecked Sendable {
     let log = Result { try FileStatus(of: location.realPath + "-wal")?.size ?? 0 }
     if case .success(0) = log { connection.keepLog(false) }
     Result { try held.close() }.discardFailure()
+    if let file { OpenFiles.remove(file) }
+  }
+
+  /// Throws when this process has the file open.
+  package static func refuseOpen(_ path: String) throws(KeepsakeError) {
+    guard let file = try FileID(of: path), OpenFiles.has(file) else { return }
+    throw ExclusiveLock.busy(path)
+  }
+
+  /// Reads a file as it is without its log. Releases every lock of this process on it.
+  package static func read<Value>(
+    withoutLog path: String, _ body: (Connection) throws -> Value
+  ) throws -> Value {
+    let location = Location.file(path)
+    let queue = try Connector.connect(location, .immutable, BusyHandler(.zero))
+    defer { Result { try queue.close() }.discardFailure() }
+    return try queue.writeWithoutTransaction { database in
+      let connection = Connection(database, location)
+      return try connection.explaining { try body(connection) }
+    }
   }
 }

@@ -121,6 +121,15 @@ import Testing
     #expect("\(error as Any)".contains("deleted or replaced while it was open"))
   }
 
+  /// Not even a transaction begins there.
+  @Test func aFileWhoseFolderIsGoneFailsWhatIsSubmitted() async throws {
+    let file = try folder.open()
+    try FileManager.default.removeItem(atPath: folder.folder.path)
+    for _ in 0..<2 {
+      await #expect(throws: HubDatabaseError.self) { try await file.addAccount() }
+    }
+  }
+
   @Test(.enabled(if: Tmpfs.isPossible, Comment(rawValue: Tmpfs.need)))
   func whatFindsTheDiskFullIsNotAcknowledgedAndNothingOfItIsThere() async throws {
     let disk = try Tmpfs(on: folder.folder.path, pages: 600)

@@ -114,6 +114,53 @@ import Testing
     #expect(try await folder.open().keys(of: 1).count == 200)
   }
 
+  /// What a hub leaves that is killed: the file, and its log.
+  private func crashed(_ folder: HubFolder, accounts: Int64) async throws -> HubFolder {
+    let copy = try HubFolder()
+    let file = try folder.open()
+    for number in 1...accounts {
+      let account = try await file.addAccount(number * 1_000)
+      try await file.put("a", "b", in: account)
+    }
+    for name in ["hub.sqlite", "hub.sqlite-wal"] {
+      try FileManager.default.copyItem(
+        atPath: "\(folder.folder.path)/\(name)", toPath: "\(copy.folder.path)/\(name)")
+    }
+    file.close()
+    return copy
+  }
+
+  @Test func theLogThatACrashHasLeftIsRead() async throws {
+    let copy = try await crashed(folder, accounts: 3)
+    let file = try copy.open()
+    #expect(try await file.keys(of: 3) == ["a", "b"])
+    file.close()
+    let again = try await crashed(copy, accounts: 2)
+    #expect(try await again.open().keys(of: 5) == ["a", "b"])
+  }
+
+  @Test func theLogOfAnotherHubIsRefused() async throws {
+    try await make()
+    let other = try HubFolder()
+    let copy = try await crashed(other, accounts: 3)
+    try FileManager.default.copyItem(atPath: copy.log, toPath: folder.log)
+    let error = try refusal()
+    #expect(error?.code == .foreignLog, "\(error as Any)")
+    try FileManager.default.removeItem(atPath: folder.log)
+    #expect(try await folder.open().keys(of: 1).count == 200)
+  }
+
+  /// A backup copied over a file that crashed.
+  @Test func theLogOfAnEarlierStateIsRefused() async throws {
+    let copy = try await crashed(folder, accounts: 1)
+    let file = try folder.open()
+    for key in 0..<50 { try await file.put("later \(key)", in: 1) }
+    file.close()
+    try FileManager.default.copyItem(atPath: copy.log, toPath: folder.log)
+    let error = try refusal()
+    #expect(error?.code == .foreignLog, "\(error as Any)")
+  }
+
   @Test func damageIsToldAndOtherAccountsGoOn() async throws {
     let file = try folder.open()
     let accounts = [try await file.addAccount(1), try await file.addAccount(2)]

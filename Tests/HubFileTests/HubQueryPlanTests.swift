@@ -96,7 +96,8 @@ import Testing
 
   /// What no test of ours can cut: the power.
   @Test func eachCommitWaitsForTheDisk() async throws {
-    let file = try HubFolder().open()
+    let folder = try HubFolder()
+    let file = try folder.open()
     let account = try await file.addAccount()
     let synchronous = try await file.onAccount(account) { tables in
       try #require(tables as? FileTables).connection

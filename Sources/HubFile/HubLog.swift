@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether the log beside a hub's file is its own, as `LogCheck.swift` asks it of a device's: SQLite
+// believes any log of the right name, and a backup that is put in the place of a file that crashed,
+// without that one's log, would be destroyed by it.
+//
+// A log is the file's own if both together are a whole hub that the file alone can have become:
+// numbers of accounts and members never fall, nor do an account's sequence numbers, and it keeps
+// its replica IDs. This reads every page, so it is done only for a log that a crash has left.
+
+import KeepsakeHubServer
+import KeepsakeStorage
+import KeepsakeValues
+
+enum HubLog {
+  /// A log's header; one without frames changes nothing.
+  private static let headerSize = 32
+
+  /// Opens a file by `connect` where its log may be read.
+  ///
+  /// - Throws: `KeepsakeError` with code `foreignLog`; then nothing was written.
+  static func passing(
+    _ path: String, _ connect: () throws -> SoleConnection
+  ) throws -> SoleConnection {
+    let real = Location.real(path)
+    guard try FileStatus(of: real + "-wal")?.size ?? 0 > headerSize else { return try connect() }
+    // To close a file releases every lock of this process on it: none has it open.
+    try SoleConnection.refuseOpen(path)
+    try ExclusiveLock(path: path, real: real).release()
+    let alone = try state { try SoleConnection.read(withoutLog: path) { try HubState($0) } }
+    var problem = Schema.damaged(path, "the file is damaged")
+    do {
+      let sole = try connect()
+      if let both = try state({ try sole.access(HubState.init(checking:)) }),
+        both.follows(alone)
+      {
+        return sole
+      }
+      try sole.access { $0.keepLog(true) }
+      sole.close()
+    } catch let error as KeepsakeError where error.isRefusal {
+      problem = error
+    }
+    let isWhole = try state {
+      try SoleConnection.read(withoutLog: path, HubState.init(checking:))
+    }
+    guard isWhole != nil else { throw problem }
+    throw KeepsakeError(
+      .foreignLog, path: path, "\(real)-wal is not this file's log, so nothing was written",
+      cure: "move \(real)-wal away; the file alone is whole")
+  }
+
+  /// - Returns: nil of what is damaged, or no hub.
+  private static func state(_ read: () throws -> HubState) throws -> HubState? {
+    do {
+      return try read()
+    } catch let error as KeepsakeError where error.isRefusal || error.isOfSchema {
+      return nil
+    }
+  }
+}
+
+/// What a hub's file says of itself that tells two states of it apart.
+private struct HubState {
+  private let accounts: [Int64: HubAccount]
+  /// The last number given, by table.
+  private let numbers: [String: Int64]
+
+  init(_ connection: Connection) throws {
+    (accounts, numbers) = try connection.transaction(.deferred) { connection in
+      let numbers = try connection.all("SELECT name, seq FROM sqlite_sequence") {
+        ($0.text(0), $0.integer(1))
+      }
+      return (
+        try AccountTable(connection).all(), Dictionary(numbers, uniquingKeysWith: max)
+      )
+    }
+  }
+
+  /// After a look at every page.
+  init(checking connection: Connection) throws {
+    try HubSchema.check(connection)
+    let found = try connection.first("PRAGMA integrity_check(1)") { $0.text(0) }
+    guard found == "ok" else { throw Schema.damaged(connection.path, "the file is damaged") }
+    try self.init(connection)
+  }
+
+  /// - Parameter earlier: nil where nothing is known of it.
+  func follows(_ earlier: HubState?) -> Bool {
+    guard let earlier else { return true }
+    return earlier.numbers.allSatisfy { numbers[$0.key] ?? 0 >= $0.value }
+      && earlier.accounts.allSatisfy { number, before in
+        guard let now = accounts[number] else { return true }
+        return now.seq >= before.seq && (now.former + [now.hub]).contains(before.hub)
+      }
+  }
+}
