@@ -260,7 +260,8 @@ let package = Package(
     .testTarget(
       name: "FaultTests",
       dependencies: [
-        "fault-probe", "process-probe", "fuzz", "kvsync", "Keepsake", "KeepsakeDevice", "TestSupport",
+        "fault-probe", "process-probe", "fuzz", "kvsync", "Keepsake", "KeepsakeDevice",
+        "TestSupport",
       ],
       path: "Tests/FaultTests"),
     .executableTarget(

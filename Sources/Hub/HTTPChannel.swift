@@ -2,12 +2,17 @@
 
 import KeepsakeDevice
 import KeepsakeSync
+import KeepsakeValues
 
 /// The way to a hub by HTTP.
 struct HTTPChannel: HubChannel {
-  let client: HubClient
+  let hub: Hub
 
+  private var client: HubClient { hub.client }
   var name: String { client.url.description }
+
+  var lastMet: ReplicaID? { hub.lastMet }
+  func noteMet(_ id: ReplicaID) { hub.lastMet = id }
 
   func send(_ request: HubRequest) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
     let text: [UInt8]

@@ -3,6 +3,8 @@
 import Foundation
 public import KeepsakeDevice
 public import KeepsakeSync
+package import KeepsakeValues
+import Synchronization
 
 /// An account of a hub, as one device uses it.
 ///
@@ -12,6 +14,18 @@ public import KeepsakeSync
 /// A device has a token of its own; `HubMembership` gets one.
 public struct Hub: Sendable {
   let client: HubClient
+  private let meetings = Meetings()
+
+  /// Under which replica ID the hub was met last: a meeting that knows it needs no look first.
+  package var lastMet: ReplicaID? {
+    get { meetings.lastMet.withLock { $0 } }
+    nonmutating set { meetings.lastMet.withLock { $0 = newValue } }
+  }
+
+  /// What copies of a `Hub` share.
+  private final class Meetings: Sendable {
+    let lastMet = Mutex<ReplicaID?>(nil)
+  }
 
   /// The hub's address.
   public var url: HubURL { client.url }
@@ -62,6 +76,6 @@ extension Device {
   public func merge(
     with hub: Hub, options: MergeOptions = MergeOptions()
   ) throws(KeepsakeError) -> MergeReport {
-    try Merge.run(self, with: HTTPChannel(client: hub.client), options: options)
+    try Merge.run(self, with: HTTPChannel(hub: hub), options: options)
   }
 }

@@ -5,7 +5,7 @@
 
 import Foundation
 package import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeValues
 
 package struct HubCredentials: Sendable {
   package struct Entry: Sendable, Equatable {
@@ -13,6 +13,8 @@ package struct HubCredentials: Sendable {
     /// The real path of the device's file.
     package let device: String
     package let membership: HubMembership
+    /// Under which replica ID the hub was met last.
+    package var lastMet: ReplicaID?
 
     package init(hub: String, device: String, membership: HubMembership) {
       (self.hub, self.device, self.membership) = (hub, device, membership)
@@ -22,6 +24,7 @@ package struct HubCredentials: Sendable {
       JSON.object([
         "hub": .string(hub), "device": .string(device), "account": .integer(membership.account),
         "number": .integer(membership.device), "token": .string(membership.token),
+        "met": lastMet.map { .string($0.description) },
       ]).text()
     }
   }
@@ -61,10 +64,12 @@ package struct HubCredentials: Sendable {
     let members = try MessageMembers(json, "the line")
     let token = try members.text("token")
     guard HubSecret.isOne(token) else { throw MessageMembers.error("\"token\" is no token") }
-    return Entry(
+    var entry = Entry(
       hub: try members.text("hub"), device: try members.text("device"),
       membership: HubMembership(
         account: try members.count("account"), device: try members.count("number"), token: token))
+    entry.lastMet = try members.has("met") ? members.replica("met") : nil
+    return entry
   }
 
   private func lines() throws(KeepsakeError) -> [String] {
@@ -105,7 +110,7 @@ package struct HubCredentials: Sendable {
 
   /// Removes an entry.
   package func remove(_ entry: Entry) throws(KeepsakeError) {
-    try change(adding: []) { $0 == entry }
+    try change(adding: []) { $0.hub == entry.hub && $0.device == entry.device }
   }
 
   private func change(

@@ -84,10 +84,18 @@ public struct MergeReport: Sendable {
   public internal(set) var hasConverged = false
 }
 
+extension MergeReport.Event {
+  /// Whether each merge tells it, for as long as it is so.
+  package var isLasting: Bool {
+    if case .clockDiffers = self { true } else { false }
+  }
+}
+
 extension MergeReport {
   /// Whether the exchange has exchanged or changed anything.
   package var isNews: Bool {
-    !events.isEmpty || !changes.isEmpty || transfers.contains { $0.received > 0 }
+    events.contains { !$0.isLasting } || !changes.isEmpty
+      || transfers.contains { $0.received > 0 }
   }
 
   /// Lists a direction, once, in which something may be transferred.

@@ -42,7 +42,23 @@ enum Membership {
       return try Hub(url, token: token)
     }
     let entry = try entry(file, url)
-    return try Hub(HubURL(entry.hub), token: entry.membership.token)
+    let hub = try Hub(HubURL(entry.hub), token: entry.membership.token)
+    hub.lastMet = entry.lastMet
+    return hub
+  }
+
+  /// Keeps under which replica ID the hub was met: the next merge begins without a look.
+  static func noteMeeting(_ hub: Hub, _ file: String) {
+    do {
+      let met = hub.lastMet
+      guard environment[variable] == nil, var entry = try entries(of: file).first(where: {
+        $0.hub == hub.url.description && $0.lastMet != met
+      }) else { return }
+      entry.lastMet = met
+      try credentials.add(entry)
+    } catch {
+      Output.note("\(error)", .warning)
+    }
   }
 
   static func entry(_ file: String, _ url: HubURL?) throws -> HubCredentials.Entry {

@@ -55,6 +55,7 @@ struct MergeCommand: Subcommand {
     let progress = MergeProgressLine(paths)
     options.onProgress = { progress.show($0) }
     let device = try common.open(file, .existing)
+    defer { Membership.noteMeeting(hub, file) }
     let report = try device.merge(with: hub, options: options)
     let shown = ShownReport(report, paths: paths, replicas: [try device.replica(), nil])
     let limit = Terminal.showsOutput && !allChanges ? Output.screenful : .max

@@ -236,7 +236,8 @@ private final class Game {
 
 extension MergeReport {
   fileprivate var isQuiet: Bool {
-    events.isEmpty && transfers.allSatisfy { $0.received == 0 && $0.changed == 0 }
+    events.allSatisfy(\.isLasting)
+      && transfers.allSatisfy { $0.received == 0 && $0.changed == 0 }
   }
 }
 

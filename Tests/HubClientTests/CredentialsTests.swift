@@ -3,6 +3,7 @@
 import Foundation
 import KeepsakeDevice
 import KeepsakeHub
+import KeepsakeValues
 import Testing
 
 @Suite final class CredentialsTests {
@@ -44,6 +45,13 @@ import Testing
     #expect(try mode(folder + "/keepsake") == 0o700)
     try credentials.remove(entry("/b", "y"))
     #expect(try credentials.read().entries == [entry("/a", "z")])
+  }
+
+  @Test func theHubThatWasMetIsKeptWithItsToken() throws {
+    var met = entry("/a", "x")
+    met.lastMet = ReplicaID(rawValue: 7)
+    try credentials.add(met)
+    #expect(try credentials.read().entries.map(\.lastMet) == [ReplicaID(rawValue: 7)])
   }
 
   @Test func aLineThatCannotBeReadIsToldAndStays() throws {

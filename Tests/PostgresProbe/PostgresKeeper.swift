@@ -42,7 +42,8 @@
       images += 1
       let name = "image_\(images)"
       try shell(
-        Self.tables.map { "SET client_min_messages = warning; DROP TABLE IF EXISTS \(name)_\($0);" }.joined()
+        "SET client_min_messages = warning;"
+          + Self.tables.map { "DROP TABLE IF EXISTS \(name)_\($0);" }.joined()
           + Self.tables.map { "CREATE TABLE \(name)_\($0) AS TABLE keepsake_\($0);" }.joined())
       return name
     }

@@ -55,8 +55,13 @@ import Testing
       let text = try Project.text(file)
       #expect(!text.contains("getenv"), "\(file)")
       names.formUnion(text.matches(of: /environment\["(\w+)"/).map(\.1))
+      names.formUnion(text.matches(of: /"(KEEPSAKE_\w+)"/).map(\.1))
     }
-    #expect(names == ["HOME", "NO_COLOR", "TERM", "XDG_DATA_HOME"])
+    #expect(
+      names == [
+        "HOME", "NO_COLOR", "TERM", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "KEEPSAKE_HUB_SECRET",
+        "KEEPSAKE_HUB_TOKEN",
+      ])
     for name in names { #expect(policy.contains("`\(name)`"), "\(name)") }
   }
 }
