@@ -32,6 +32,7 @@ extension HubRules {
 
   mutating func take(_ push: HubRequest.Push, _ request: HubRequest) throws -> HubAnswer.Pushed {
     try refuseUnread(push, request)
+    try checkRows(push.rows, request)
     var pushed = HubAnswer.Pushed(before: account.seq, after: account.seq)
     var present = try tables.rows(at: push.rows.map(\.address))
     let read = Dictionary(uniqueKeysWithValues: Array(zip(request.stores, push.read)))
@@ -54,6 +55,8 @@ extension HubRules {
       }
       present[entry.address] = changed[entry.address]
     }
+    if pushed.changed > 0 { try checkStores(with: changed.values.map(\.entry)) }
+    try checkHeld(with: held.count)
     try tables.put(changed.values.sorted { $0.seq < $1.seq })
     try tables.hold(held)
     pushed.held = held.count
@@ -85,7 +88,7 @@ extension HubRules {
         .map { (Component(store: $0.store, origin: $0.origin), $0.timestamp) },
       uniquingKeysWith: min)
     try tables.raise(
-      seen.map { seen in
+      fitting(seen).map { seen in
         let first = waiting[Component(store: seen.store, origin: seen.origin)]
         let known = first.map { HybridTimestamp(rawValue: $0.rawValue - 1) } ?? seen.timestamp
         return HubRequest.Seen(seen.store, seen.origin, min(seen.timestamp, known, horizon))
@@ -121,6 +124,7 @@ extension HubRules {
       let isNew = limits[origin].map { limit < $0 } ?? true
       guard isNew, (HybridTimestamp.zero...horizon).contains(limit) else { continue }
       limits[origin] = limit
+      try checkRevocations()
       try tables.revoke(origin, after: limit)
       try tables.dropHeld(of: origin, after: limit)
       try tables.cutSeen(of: origin, to: limit)

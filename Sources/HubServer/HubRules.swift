@@ -24,20 +24,23 @@ package struct HubRules {
   let horizon: HybridTimestamp
   var account: HubAccount
   var limits: [ReplicaID: HybridTimestamp]
+  let bounds: HubLimits
 
   /// Answers one request, in a transaction that the caller commits if this returns.
   ///
   /// - Parameters:
   ///   - now: milliseconds since 1970.
   ///   - skew: how many milliseconds a timestamp may be ahead of that.
-  /// - Throws: `HubRefusal` when nothing is done; what the tables throw.
+  /// - Throws: `HubRefusal` or `HubFault` when nothing is done; what the tables throw.
   package static func answer(
-    _ request: HubRequest, _ tables: any HubTables, at now: Int64, skew: Int64 = 300_000
+    _ request: HubRequest, _ tables: any HubTables, at now: Int64, skew: Int64 = 300_000,
+    within bounds: HubLimits = HubLimits()
   ) throws -> HubAnswer {
     try tables.prefetch(request)
     var rules = HubRules(
       tables: tables, now: now, horizon: Held.horizon(now: now, skew: skew),
-      account: try tables.account, limits: try tables.revocations())
+      account: try tables.account, limits: try tables.revocations(), bounds: bounds)
+    try rules.checkForm(request)
     return try rules.answer(request)
   }
 
@@ -50,6 +53,7 @@ package struct HubRules {
     } else {
       try check(request)
     }
+    let seq = account.seq
     for step in request.steps where request.recalled == nil {
       switch step {
       case .revoke(let limits): revoked += try revoke(limits)
@@ -61,7 +65,7 @@ package struct HubRules {
       case .push(let push): pushed = try take(push, request)
       case .acknowledge(let cursors):
         try change(request) { peer, place in
-          peer.state.acked = max(peer.state.acked, cursors[place])
+          peer.state.acked = max(peer.state.acked, min(cursors[place], seq))
         }
       }
     }
@@ -138,7 +142,7 @@ package struct HubRules {
   func accept(_ offer: HubRequest.Offer, _ request: HubRequest) throws -> HubAnswer.Page {
     try change(request) { peer, place in
       let theirs = offer.memory[place]
-      peer.state.acked = max(peer.state.acked, theirs.cursor)
+      peer.state.acked = max(peer.state.acked, min(theirs.cursor, account.seq))
       peer.state.theirRead = theirs.readToken
       (peer.state.prior, peer.state.token) = (peer.state.token, offer.token)
     }

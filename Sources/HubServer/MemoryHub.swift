@@ -24,7 +24,12 @@ package final class MemoryHub: Sendable {
 
   private let content: Mutex<Content>
 
-  package init(_ hub: ReplicaID) { content = Mutex(Content(account: HubAccount(hub: hub))) }
+  private let limits: HubLimits
+
+  package init(_ hub: ReplicaID, limits: HubLimits = HubLimits()) {
+    content = Mutex(Content(account: HubAccount(hub: hub)))
+    self.limits = limits
+  }
 
   /// Answers a request, all of it or nothing.
   package func answer(
@@ -33,7 +38,7 @@ package final class MemoryHub: Sendable {
     try content.withLock { content in
       let transaction = Transaction(content)
       do {
-        let answer = try HubRules.answer(request, transaction, at: now)
+        let answer = try HubRules.answer(request, transaction, at: now, within: limits)
         content = transaction.content
         return .success(answer)
       } catch let refusal as HubRefusal {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a hub takes of one account at most.
+package struct HubLimits: Sendable, Equatable {
+  /// Of the key of a row, and of the name of a store.
+  package var keyBytes = 1024
+  package var valueBytes = 1 << 20
+  /// That have rows, and that one request names.
+  package var stores = 64
+  /// Whose writes count as seen in a store. Of others the hub says that it has seen nothing, so
+  /// that a write may be told as a conflict that is none, and none goes unnoticed.
+  package var origins = 1000
+  package var revocations = 100
+  /// Rows from the future.
+  package var held = 10_000
+
+  package init() {}
+}
+
+/// Why a hub does nothing of a request that asking again does not mend.
+package enum HubFault: Error, Equatable {
+  /// No device asks this.
+  case malformed(String)
+  /// It is more than a limit of `HubLimits`, which is named, allows.
+  case limit(String, String)
+}
