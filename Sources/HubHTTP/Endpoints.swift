@@ -228,7 +228,7 @@
         guard size < limits.pageBytes + 1 else { throw tooLarge(limits.pageBytes) }
       }
       let answer = try await database.onAccount(member.account) { tables in
-        try HubRules.answer(asked, tables, at: now)
+        try HubRules.answer(asked, tables, at: now, within: limits.account)
       }
       if member.replica != asked.device {
         try await accounts(at: now) { try $0.note(asked.device, of: member) }

@@ -26,7 +26,7 @@
       /// PEM files of a certificate with its chain, and of its key; both or none.
       package var certificate: String?
       package var key: String?
-      package var limits = HubLimits()
+      package var limits = ServerLimits()
       /// Milliseconds since 1970.
       package var now: @Sendable () -> Int64 = {
         Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))

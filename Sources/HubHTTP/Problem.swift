@@ -58,6 +58,7 @@
       case let error as Problem: self = error
       case let error as MessageError: self = Self.of(error)
       case let error as HubRefusal: self = Self.of(error)
+      case let error as HubFault: self = Self.of(error)
       case let error as HubAccounts.Refusal: self = Self.of(error)
       case HubDatabaseError.noAccount:
         self = .path("there is no such account any more")
@@ -96,6 +97,23 @@
         Problem(
           .conflict, "moved", "the hub does not stand as the device expects",
           cure: "look at it again, then repeat")
+      }
+    }
+
+    private static func of(_ error: HubFault) -> Problem {
+      switch error {
+      case .malformed(let problem): return malformed(problem)
+      case .limit(let name, let problem):
+        // A device sends fewer rows at a time, until it knows which of them it is.
+        let isRow = ["keyBytes", "valueBytes"].contains(name)
+        var answer =
+          isRow
+          ? Problem(.contentTooLarge, "page", problem, cure: "shorten it, or remove it")
+          : Problem(
+            HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "full", problem,
+            cure: "remove what is not needed, or ask who runs the hub")
+        answer.details = [JSON.Member("limit", name.json)]
+        return answer
       }
     }
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Hub
+  package import KeepsakeHubServer
   import KeepsakeValues
 
   /// What a hub takes of its devices; `GET /v1` tells it.
-  package struct HubLimits: Sendable {
+  package struct ServerLimits: Sendable {
+    /// Of an account.
+    package var account = HubLimits()
     package var devices = 64
     package var requestsPerMinute = 60
     /// Requests that may come at once.
     package var burst = 20
     /// Event streams of a device.
     package var streams = 4
-    let keyBytes = 1_024
-    let valueBytes = 1 << 20
     let pageRows = 1_000
     let pageBytes = 1 << 20
     /// Of a request's body.
@@ -23,7 +24,9 @@
     var json: JSON {
       .object(
         [
-          ("keyBytes", keyBytes), ("valueBytes", valueBytes), ("devices", devices),
+          ("keyBytes", account.keyBytes), ("valueBytes", account.valueBytes),
+          ("devices", devices), ("stores", account.stores), ("origins", account.origins),
+          ("revocations", account.revocations), ("held", account.held),
           ("pageRows", pageRows), ("pageBytes", pageBytes),
           ("requestsPerMinute", requestsPerMinute), ("streams", streams),
         ].map { JSON.Member($0.0, .integer(Int64($0.1))) })
