@@ -23,7 +23,8 @@ public struct HubMembership: Sendable, Equatable {
   /// - Parameters:
   ///   - secret: the operator's.
   ///   - name: what the user calls the device.
-  /// - Throws: `KeepsakeError`. Where the answer is lost there may be an account that nobody uses.
+  /// - Throws: `KeepsakeError`. When the answer is lost, the hub may keep an account that no device
+  ///   uses.
   public static func create(
     at url: HubURL, secret: String, name: String
   ) throws(KeepsakeError) -> HubMembership {

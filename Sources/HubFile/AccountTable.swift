@@ -16,18 +16,26 @@ struct AccountTable {
     "UPDATE account SET hub = ?2, former = ?3, seq = ?4, forgotten = ?5 WHERE id = ?1")
 
   func account(_ number: Int64) throws -> HubAccount? {
-    var found: HubAccount?
+    var found: (account: HubAccount, former: String)?
     try connection.run(Self.find, bind: { try $0.bind(number, at: 1) }) { row in
-      found = Self.account(row)
+      found = Self.stored(row)
       return false
     }
-    return found
+    return try found.map(Self.account)
   }
 
-  private static func account(_ row: Row) -> HubAccount {
+  /// An account, and the text of its former replica IDs, which has still to be read.
+  private static func stored(_ row: Row) -> (account: HubAccount, former: String) {
     var account = HubAccount(hub: ReplicaID(rawValue: row.integer(0)))
-    account.former = replicas(row.text(1))
     (account.seq, account.forgotten) = (row.integer(2), row.integer(3))
+    return (account, row.text(1))
+  }
+
+  private static func account(
+    _ stored: (account: HubAccount, former: String)
+  ) throws -> HubAccount {
+    var account = stored.account
+    account.former = try replicas(stored.former)
     return account
   }
 
@@ -45,17 +53,20 @@ struct AccountTable {
     try row.bind(account.forgotten, at: 5)
   }
 
-  private static func replicas(_ text: String) -> [ReplicaID] {
-    text.split(separator: " ").compactMap { UInt64($0, radix: 16) }.map {
-      ReplicaID(rawValue: Int64(bitPattern: $0))
+  private static func replicas(_ text: String) throws -> [ReplicaID] {
+    try text.split(separator: " ").map { word in
+      guard let number = UInt64(word, radix: 16) else {
+        throw HubDatabaseError.broken("\(word) is no former replica ID of an account")
+      }
+      return ReplicaID(rawValue: Int64(bitPattern: number))
     }
   }
 
   func all() throws -> [Int64: HubAccount] {
     let rows = try connection.all("SELECT hub, former, seq, forgotten, id FROM account") {
-      ($0.integer(4), Self.account($0))
+      ($0.integer(4), Self.stored($0))
     }
-    return Dictionary(rows, uniquingKeysWith: { $1 })
+    return try Dictionary(rows, uniquingKeysWith: { $1 }).mapValues(Self.account)
   }
 
   // MARK: - For the directory

@@ -25,7 +25,7 @@
         throw problem
       }
       do {
-        // Whoever comes between is heard: the listener is there already.
+        // The listener is there already, so it hears a push that is committed meanwhile.
         listener.hear(try await database.onAccount(member.account) { try $0.account.seq })
       } catch {
         listeners.remove(listener)
@@ -98,7 +98,7 @@
           _ = try await accounts(at: settings.now()) { try $0.authenticate(member.tokenHash) }
           listener.wake()
         } catch {
-          // Also when the database fails: the device comes again, and is told.
+          // Also when the database fails: the device connects again, and is told why.
           return listener.end()
         }
       }
