@@ -15,7 +15,10 @@ CREATE TABLE account (
   former    TEXT    NOT NULL,  -- replica IDs from before it was restored: 16 hexadecimal digits
                                -- each, a space between two (rename)
   seq       INTEGER NOT NULL,  -- the last sequence number that it gave (each row let in)
-  forgotten INTEGER NOT NULL   -- the one up to which it forgot deletions (collection)
+  forgotten INTEGER NOT NULL,  -- the one up to which it forgot deletions (collection)
+  rows      INTEGER NOT NULL,  -- how many it has, in entry and in held (push)
+  bytes     INTEGER NOT NULL,  -- what they cost: their keys and values, and 100 for each (push)
+  collected INTEGER NOT NULL   -- when deletions were looked for that can be forgotten (collection)
 ) STRICT;
 
 -- The winning row of every key, deletions included.
@@ -34,6 +37,9 @@ CREATE TABLE entry (
 
 -- What follows a cursor is read from here; it also leads from store to store.
 CREATE UNIQUE INDEX entry_seq ON entry (account, store, seq);
+
+-- Deletions that can be forgotten.
+CREATE INDEX entry_deleted ON entry (account, store, seq) WHERE tag = 0;
 
 -- Whether rows of an origin are revoked.
 CREATE INDEX entry_origin ON entry (account, origin, hlc);
@@ -83,6 +89,7 @@ CREATE TABLE peer (
   prior      INTEGER,           -- token of the offer before that one (offer)
   their_read INTEGER,           -- its read_token when that offer was made (offer)
   last_met   INTEGER NOT NULL,  -- when it last came (request)
+  retired    INTEGER NOT NULL,  -- 1 if collection does not wait for it (retirement; request)
   PRIMARY KEY (account, device, store)
 ) STRICT, WITHOUT ROWID;
 

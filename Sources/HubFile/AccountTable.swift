@@ -10,10 +10,15 @@ struct AccountTable {
 
   init(_ connection: Connection) { self.connection = connection }
 
+  private static let columns = "hub, former, seq, forgotten, rows, bytes, collected"
   private static let find = FrequentStatement(
-    "SELECT hub, former, seq, forgotten FROM account WHERE id = ?1")
+    "SELECT \(columns) FROM account WHERE id = ?1")
   private static let update = FrequentStatement(
-    "UPDATE account SET hub = ?2, former = ?3, seq = ?4, forgotten = ?5 WHERE id = ?1")
+    """
+    UPDATE account SET hub = ?2, former = ?3, seq = ?4, forgotten = ?5, rows = ?6, bytes = ?7,
+      collected = ?8
+    WHERE id = ?1
+    """)
 
   func account(_ number: Int64) throws -> HubAccount? {
     var found: (account: HubAccount, former: String)?
@@ -28,6 +33,9 @@ struct AccountTable {
   private static func stored(_ row: Row) -> (account: HubAccount, former: String) {
     var account = HubAccount(hub: ReplicaID(rawValue: row.integer(0)))
     (account.seq, account.forgotten) = (row.integer(2), row.integer(3))
+    (account.rows, account.bytes, account.collected) = (
+      row.integer(4), row.integer(5), row.integer(6)
+    )
     return (account, row.text(1))
   }
 
@@ -42,15 +50,20 @@ struct AccountTable {
   func save(_ account: HubAccount, as number: Int64) throws {
     try connection.run(Self.update) { row in
       try row.bind(number, at: 1)
-      try Self.bind(account, to: row)
+      for (place, cell) in Self.cells(account).enumerated() {
+        try row.bind(cell, at: Int32(place) + 2)
+      }
     }
   }
 
-  private static func bind(_ account: HubAccount, to row: Bindings) throws {
-    try row.bind(account.hub.rawValue, at: 2)
-    try row.bind(account.former.map(\.description).joined(separator: " "), at: 3)
-    try row.bind(account.seq, at: 4)
-    try row.bind(account.forgotten, at: 5)
+  /// As `columns` has them.
+  private static func cells(_ account: HubAccount) -> [Cell] {
+    [
+      .integer(account.hub.rawValue),
+      .text(account.former.map(\.description).joined(separator: " ")),
+      .integer(account.seq), .integer(account.forgotten), .integer(account.rows),
+      .integer(account.bytes), .integer(account.collected),
+    ]
   }
 
   private static func replicas(_ text: String) throws -> [ReplicaID] {
@@ -63,8 +76,8 @@ struct AccountTable {
   }
 
   func all() throws -> [Int64: HubAccount] {
-    let rows = try connection.all("SELECT hub, former, seq, forgotten, id FROM account") {
-      ($0.integer(4), Self.stored($0))
+    let rows = try connection.all("SELECT \(Self.columns), id FROM account") {
+      ($0.integer(7), Self.stored($0))
     }
     return try Dictionary(rows, uniquingKeysWith: { $1 }).mapValues(Self.account)
   }
@@ -73,18 +86,11 @@ struct AccountTable {
 
   func add(_ account: HubAccount) throws -> Int64 {
     let insert = """
-      INSERT INTO account (id, hub, former, seq, forgotten) VALUES (?1, ?2, ?3, ?4, ?5)
-      RETURNING id
+      INSERT INTO account (\(Self.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id
       """
-    let former = account.former.map(\.description).joined(separator: " ")
-    let number = try connection.first(
-      insert,
-      [
-        .null, .integer(account.hub.rawValue), .text(former), .integer(account.seq),
-        .integer(account.forgotten),
-      ]
-    ) { $0.integer(0) }
-    return number ?? 0
+    let number = try connection.first(insert, Self.cells(account)) { $0.integer(0) }
+    guard let number else { throw HubDatabaseError.broken("a new account got no number") }
+    return number
   }
 
   func remove(_ number: Int64) throws {

@@ -34,12 +34,14 @@ extension FileDirectory {
   }
 
   func addMember(_ member: HubMember) throws -> Int64 {
-    try connection.first(
+    let number = try connection.first(
       """
       INSERT INTO member (account, name, token, created, last_use, replica, revoked, revoker)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id
       """, cells(member)
-    ) { $0.integer(0) } ?? 0
+    ) { $0.integer(0) }
+    guard let number else { throw HubDatabaseError.broken("a new device got no number") }
+    return number
   }
 
   func member(withToken hash: [UInt8]) throws -> HubMember? {

@@ -126,6 +126,46 @@ extension FileTables {
     return parts.joined(separator: " UNION ALL ") + " ORDER BY seq"
   }
 
+  // MARK: - Deletions
+
+  private static let tombstones = FrequentStatement(
+    """
+    SELECT \(columns), seq FROM entry INDEXED BY entry_deleted
+    WHERE account = ?1 AND store = ?2 AND tag = 0 AND seq <= ?3 AND hlc < ?4 ORDER BY seq LIMIT ?5
+    """)
+  private static let remove = FrequentStatement(
+    "DELETE FROM entry WHERE account = ?1 AND store = ?2 AND key = ?3")
+
+  func tombstones(
+    of store: ByteText, through seq: Int64, before timestamp: HybridTimestamp, limit: Int
+  ) throws -> [HubAnswer.Row] {
+    var rows: [HubAnswer.Row] = []
+    try connection.run(
+      Self.tombstones,
+      bind: { row in
+        try row.bind(number, at: 1)
+        try row.bind(store.string, at: 2)
+        try row.bind(seq, at: 3)
+        try row.bind(timestamp.rawValue, at: 4)
+        try row.bind(Int64(limit), at: 5)
+      }
+    ) { row in
+      rows.append(HubAnswer.Row(Self.entry(row), seq: row.integer(6)))
+      return true
+    }
+    return rows
+  }
+
+  func remove(_ rows: [HubAnswer.Row]) throws {
+    for row in rows {
+      try connection.run(Self.remove) { bindings in
+        try bindings.bind(number, at: 1)
+        try bindings.bind(row.entry.address.store.string, at: 2)
+        try bindings.bind(row.entry.address.key.string, at: 3)
+      }
+    }
+  }
+
   func lastOfEachStore() throws -> [ByteText: Int64] {
     var all: [ByteText: Int64] = [:]
     var store = ""

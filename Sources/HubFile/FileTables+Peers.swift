@@ -8,18 +8,22 @@ import KeepsakeSync
 import KeepsakeValues
 
 extension FileTables {
+  private static let peerColumns =
+    "cursor, acked, read_token, token, prior, their_read, last_met, retired"
   private static let peer = FrequentStatement(
     """
-    SELECT cursor, acked, read_token, token, prior, their_read, last_met FROM peer
-    WHERE account = ?1 AND device = ?2 AND store = ?3
+    SELECT \(peerColumns) FROM peer WHERE account = ?1 AND device = ?2 AND store = ?3
     """)
+  private static let everyPeer = FrequentStatement(
+    "SELECT \(peerColumns), device, store FROM peer WHERE account = ?1")
   private static let savePeer = FrequentStatement(
     """
-    INSERT INTO peer (account, device, store, cursor, acked, read_token, token, prior, their_read,
-      last_met) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    INSERT INTO peer (account, device, store, \(peerColumns))
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     ON CONFLICT (account, device, store) DO UPDATE SET cursor = excluded.cursor,
       acked = excluded.acked, read_token = excluded.read_token, token = excluded.token,
-      prior = excluded.prior, their_read = excluded.their_read, last_met = excluded.last_met
+      prior = excluded.prior, their_read = excluded.their_read, last_met = excluded.last_met,
+      retired = excluded.retired
     """)
   private static let anyPeer = FrequentStatement("SELECT 1 FROM peer WHERE account = ?1 LIMIT 1")
 
@@ -34,15 +38,29 @@ extension FileTables {
           try row.bind(store.string, at: 3)
         }
       ) { row in
-        peer.state = PeerState(
-          cursor: row.integer(0), acked: row.integer(1), readToken: Self.token(row.cell(2)),
-          token: Self.token(row.cell(3)), prior: Self.token(row.cell(4)),
-          theirRead: Self.token(row.cell(5)))
-        peer.lastMet = row.integer(6)
+        peer = Self.peer(row)
         return false
       }
       return peer
     }
+  }
+
+  func allPeers() throws -> [ReplicaID: [ByteText: HubPeer]] {
+    var all: [ReplicaID: [ByteText: HubPeer]] = [:]
+    try connection.run(Self.everyPeer, bind: { try $0.bind(number, at: 1) }) { row in
+      all[ReplicaID(rawValue: row.integer(8)), default: [:]][ByteText(row.text(9))] = Self.peer(row)
+      return true
+    }
+    return all
+  }
+
+  private static func peer(_ row: Row) -> HubPeer {
+    var peer = HubPeer()
+    peer.state = PeerState(
+      cursor: row.integer(0), acked: row.integer(1), readToken: token(row.cell(2)),
+      token: token(row.cell(3)), prior: token(row.cell(4)), theirRead: token(row.cell(5)))
+    (peer.lastMet, peer.isRetired) = (row.integer(6), row.integer(7) != 0)
+    return peer
   }
 
   private static func token(_ cell: Cell) -> ExchangeToken? {
@@ -63,6 +81,7 @@ extension FileTables {
         try row.bind(state.prior.map(cell) ?? .null, at: 8)
         try row.bind(state.theirRead.map(cell) ?? .null, at: 9)
         try row.bind(peer.lastMet, at: 10)
+        try row.bind(peer.isRetired ? 1 : 0, at: 11)
       }
     }
   }

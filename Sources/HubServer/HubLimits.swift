@@ -13,6 +13,14 @@ package struct HubLimits: Sendable, Equatable {
   package var revocations = 100
   /// Rows from the future.
   package var held = 10_000
+  /// Rows of all kinds: deletions too until they are forgotten, and those that are held.
+  package var rows = 100_000
+  /// What these cost: `Entry.cost`.
+  package var bytes = 64 << 20
+  /// Devices, under all the replica IDs that they ever had, of which something is remembered.
+  package var replicas = 1000
+  /// Replica IDs from before the hub was restored that are told; older ones are forgotten.
+  package var former = 100
 
   package init() {}
 }

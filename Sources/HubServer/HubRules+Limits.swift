@@ -81,6 +81,39 @@ extension HubRules {
       tables.heldCount + count, bounds.held, "held", "too many rows are from the future")
   }
 
+  /// Counts a row that the account gets, or one that it loses.
+  ///
+  /// - Parameter sign: 1 or -1.
+  mutating func count(_ entry: Entry, _ sign: Int64) {
+    account.rows += sign
+    account.bytes += sign * Int64(entry.cost)
+  }
+
+  /// Counts rows that will wait; one that waits already is replaced.
+  mutating func countHeld(_ entries: [Entry]) throws {
+    guard !entries.isEmpty else { return }
+    func place(_ entry: Entry) -> Entry {
+      Entry(entry.address, .tombstone, timestamp: entry.timestamp, origin: entry.origin)
+    }
+    var waiting = Dictionary(
+      try tables.due(upTo: HybridTimestamp(rawValue: .max)).map { (place($0), $0) },
+      uniquingKeysWith: { $1 })
+    for entry in entries {
+      if let known = waiting.updateValue(entry, forKey: place(entry)) { count(known, -1) }
+      count(entry, 1)
+    }
+  }
+
+  /// Refuses a push by which a full account would grow; what lets it shrink, or stay, comes in.
+  func checkRoom(since before: HubAccount) throws {
+    if account.rows > before.rows {
+      try check(Int(account.rows), bounds.rows, "rows", "the account has too many rows")
+    }
+    if account.bytes > before.bytes {
+      try check(Int(account.bytes), bounds.bytes, "bytes", "the account's rows are too large")
+    }
+  }
+
   func checkRevocations() throws {
     try check(
       limits.count, bounds.revocations, "revocations", "too many replica IDs are revoked")

@@ -33,6 +33,7 @@ extension HubRules {
   mutating func take(_ push: HubRequest.Push, _ request: HubRequest) throws -> HubAnswer.Pushed {
     try refuseUnread(push, request)
     try checkRows(push.rows, request)
+    let before = account
     var pushed = HubAnswer.Pushed(before: account.seq, after: account.seq)
     var present = try tables.rows(at: push.rows.map(\.address))
     let read = Dictionary(uniqueKeysWithValues: Array(zip(request.stores, push.read)))
@@ -52,11 +53,15 @@ extension HubRules {
       } else {
         changed[entry.address] = number(entry)
         pushed.changed += 1
+        count(entry, 1)
+        if let known { count(known.entry, -1) }
       }
       present[entry.address] = changed[entry.address]
     }
     if pushed.changed > 0 { try checkStores(with: changed.values.map(\.entry)) }
     try checkHeld(with: held.count)
+    try countHeld(held)
+    try checkRoom(since: before)
     try tables.put(changed.values.sorted { $0.seq < $1.seq })
     try tables.hold(held)
     pushed.held = held.count
@@ -104,9 +109,12 @@ extension HubRules {
     var present = try tables.rows(at: due.map(\.address))
     var changed: [Address: HubAnswer.Row] = [:]
     for entry in due {
+      count(entry, -1)
       if let known = present[entry.address]?.entry, rank(entry) < rank(known) || entry == known {
         continue
       }
+      count(entry, 1)
+      if let known = present[entry.address] { count(known.entry, -1) }
       present[entry.address] = number(entry)
       changed[entry.address] = present[entry.address]
     }
@@ -126,7 +134,10 @@ extension HubRules {
       limits[origin] = limit
       try checkRevocations()
       try tables.revoke(origin, after: limit)
-      try tables.dropHeld(of: origin, after: limit)
+      let late = try tables.due(upTo: HybridTimestamp(rawValue: .max))
+        .filter { $0.origin == origin && $0.timestamp > limit }
+      for entry in late { self.count(entry, -1) }
+      try tables.dropHeld(late)
       try tables.cutSeen(of: origin, to: limit)
       if try tables.hasRows(of: origin, after: limit) { count += 1 }
     }

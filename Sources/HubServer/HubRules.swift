@@ -122,8 +122,9 @@ package struct HubRules {
     var peers = before
     for place in peers.indices {
       body(&peers[place], place)
+      peers[place].isRetired = false
       let isRecent = (now - 86_400_000...now).contains(peers[place].lastMet)
-      if peers[place].state != before[place].state || peers[place] != HubPeer() && !isRecent {
+      if peers[place] != before[place] || peers[place] != HubPeer() && !isRecent {
         peers[place].lastMet = now
       }
     }
@@ -132,7 +133,7 @@ package struct HubRules {
 
   /// The hub is an older state of itself, so what it remembers of devices is not true of them.
   private mutating func rename(_ id: ReplicaID) throws {
-    account.former.append(account.hub)
+    account.former = (account.former + [account.hub]).suffix(bounds.former)
     account.hub = id
     try tables.clearPeers()
   }

@@ -41,6 +41,19 @@ package protocol HubTables {
   /// The largest sequence number in each store that has rows.
   func lastOfEachStore() throws -> [ByteText: Int64]
 
+  /// The first deletions of a store, by sequence number.
+  ///
+  /// - Parameters:
+  ///   - seq: the last sequence number to be looked at.
+  ///   - timestamp: the first one that is too young.
+  ///   - limit: how many at most.
+  func tombstones(
+    of store: ByteText, through seq: Int64, before timestamp: HybridTimestamp, limit: Int
+  ) throws -> [HubAnswer.Row]
+
+  /// Removes rows, by their addresses.
+  func remove(_ rows: [HubAnswer.Row]) throws
+
   /// Whether an origin has a row that is later than a timestamp.
   func hasRows(of origin: ReplicaID, after timestamp: HybridTimestamp) throws -> Bool
 
@@ -75,6 +88,8 @@ package protocol HubTables {
 
   func peers(_ device: ReplicaID, _ stores: [ByteText]) throws -> [HubPeer]
   func save(_ peers: [HubPeer], _ device: ReplicaID, _ stores: [ByteText]) throws
+  /// What is remembered of every device.
+  func allPeers() throws -> [ReplicaID: [ByteText: HubPeer]]
   var hasPeers: Bool { get throws }
   /// Forgets how far every device was read.
   func rewindPeers() throws
@@ -84,6 +99,12 @@ package protocol HubTables {
 
 extension HubTables {
   package func prefetch(_ request: HubRequest) throws {}
+
+  package func allPeers() throws -> [ReplicaID: [ByteText: HubPeer]] { [:] }
+  package func tombstones(
+    of store: ByteText, through seq: Int64, before timestamp: HybridTimestamp, limit: Int
+  ) throws -> [HubAnswer.Row] { [] }
+  package func remove(_ rows: [HubAnswer.Row]) throws {}
 }
 
 extension HubTables {
@@ -106,6 +127,12 @@ package struct HubAccount: Sendable, Equatable {
   package var seq: Int64 = 0
   /// The one up to which deletions were forgotten.
   package var forgotten: Int64 = 0
+  /// Rows, those that wait among them.
+  package var rows: Int64 = 0
+  /// What these cost: see `Entry.cost`.
+  package var bytes: Int64 = 0
+  /// When deletions were looked for that can be forgotten, in milliseconds since 1970.
+  package var collected: Int64 = 0
 
   package init(hub: ReplicaID) { self.hub = hub }
 }
@@ -115,6 +142,8 @@ package struct HubPeer: Sendable, Equatable {
   package var state = PeerState()
   /// Milliseconds since 1970.
   package var lastMet: Int64 = 0
+  /// Whether collection does not wait for it; until it comes again.
+  package var isRetired = false
 
   package init() {}
 }

@@ -68,6 +68,8 @@ package final class MemoryHub: Sendable {
 
   package var held: Set<Entry> { content.withLock(\.held) }
 
+  package var account: HubAccount { content.withLock(\.account) }
+
   final class Transaction: HubTables {
     var content: Content
 
@@ -102,6 +104,20 @@ package final class MemoryHub: Sendable {
 
     func put(_ rows: [HubAnswer.Row]) {
       for row in rows { content.rows[row.entry.address] = row }
+    }
+
+    func tombstones(
+      of store: ByteText, through seq: Int64, before timestamp: HybridTimestamp, limit: Int
+    ) -> [HubAnswer.Row] {
+      let all = content.rows.values.filter { row in
+        row.entry.address.store == store && row.entry.content.isTombstone && row.seq <= seq
+          && row.entry.timestamp < timestamp
+      }
+      return Array(all.sorted { $0.seq < $1.seq }.prefix(limit))
+    }
+
+    func remove(_ rows: [HubAnswer.Row]) {
+      for row in rows { content.rows[row.entry.address] = nil }
     }
 
     func lastOfEachStore() -> [ByteText: Int64] {
@@ -190,6 +206,8 @@ package final class MemoryHub: Sendable {
       for (store, peer) in zip(stores, peers) { content.peers[device, default: [:]][store] = peer }
     }
 
+    func allPeers() -> [ReplicaID: [ByteText: HubPeer]] { content.peers }
+
     var hasPeers: Bool { !content.peers.isEmpty }
 
     func rewindPeers() {
@@ -205,4 +223,8 @@ package final class MemoryHub: Sendable {
 extension Entry {
   /// Bytes of its key and value, as a page counts them.
   package var size: Int { address.key.string.utf8.count + content.cell.byteCount }
+
+  /// Bytes that an account pays for it: its timestamp, its numbers and its places in indexes take
+  /// about a hundred beside the key and the value.
+  package var cost: Int { size + 100 }
 }

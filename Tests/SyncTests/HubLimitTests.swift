@@ -17,6 +17,7 @@ import Testing
   init() {
     var limits = HubLimits()
     (limits.held, limits.origins) = (50, 100)
+    (limits.rows, limits.bytes, limits.former) = (70, 2_000_000, 3)
     hub = MemoryHub(ReplicaID(rawValue: 9), limits: limits)
   }
 
@@ -136,6 +137,42 @@ import Testing
     limit("held", try request([entry("more", at: end)]))
     try ask(request([entry("zero", at: .zero), entry("now")]))
     #expect(hub.rows.map(\.entry.address.key.string) == ["now", "zero"])
+  }
+
+  @Test func aFullAccountTakesWhatLetsItShrinkOrStay() throws {
+    try ask(request((0..<69).map { entry("\($0)") }))
+    let far = HybridTimestamp(milliseconds: clock.milliseconds + 3_600_000)
+    try ask(request([entry("held", at: far)]))
+    let full = hub.account
+    #expect(full.rows == 70)
+    clock.milliseconds += 1
+    limit("rows", try request([entry("0", "2"), entry("more")]))
+    #expect(hub.account == full)
+    try ask(request([entry("0", "2"), entry("held", "2", at: far)]))
+    #expect(hub.account.bytes == full.bytes)
+    clock.milliseconds += 3_600_000
+    try ask(request([entry("1", "3")]))
+    #expect(hub.held.isEmpty && hub.account.bytes == full.bytes)
+    #expect(hub.account.rows == 70)
+  }
+
+  @Test func anAccountHasSoManyBytesAndNoMore() throws {
+    let large = String(repeating: "v", count: 1_000_000)
+    try ask(request([entry("a", large)]))
+    limit("bytes", try request([entry("b", large)]))
+    clock.milliseconds += 1
+    try ask(request([entry("a", "small"), entry("b", large)]))
+    #expect(hub.account.bytes == 1_000_207)
+    #expect(hub.account.bytes == hub.rows.reduce(0) { $0 + Int64($1.entry.cost) })
+  }
+
+  @Test func formerReplicaIDsAreForgottenBeyondALimit() throws {
+    for number in 20..<25 {
+      var rename = try request([])
+      rename.steps = [.rename(ReplicaID(rawValue: Int64(number)))]
+      try ask(rename)
+    }
+    #expect(hub.account.former.map(\.rawValue) == [21, 22, 23])
   }
 
   @Test func revocationsAreBounded() throws {
