@@ -153,6 +153,9 @@ let package = Package(
         "KeepsakeValues", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .target(name: "KeepsakeHubFile", condition: .when(traits: ["Hub"])),
         .target(name: "KeepsakeHubHTTP", condition: .when(traits: ["Hub"])),
+        .target(name: "KeepsakeHubServer", condition: .when(traits: ["Hub"])),
+        .target(name: "KeepsakePostgres", condition: .when(traits: ["PostgreSQL"])),
+        .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/kvsync-hub"),
     .executableTarget(

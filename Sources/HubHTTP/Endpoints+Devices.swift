@@ -33,11 +33,17 @@
       return json(.object(["account": .integer(member.account), "devices": .array(devices)]))
     }
 
-    func revoke(_ text: String, _ member: HubMember) async throws -> Response {
-      guard let number = Int64(text) else { throw Problem.path("a device has a number") }
+    func revoke(_ text: Substring, _ member: HubMember) async throws -> Response {
+      let number = try number(text)
       try await accounts(at: settings.now()) { try $0.revoke(number, by: member) }
+      note("a device was revoked", member, device: number)
       listeners.end(member.account, device: number)
       return Response(status: .noContent)
+    }
+
+    private func number(_ text: Substring) throws -> Int64 {
+      guard let number = Int64(text) else { throw Problem.path("a device has a number") }
+      return number
     }
 
     func delete(_ request: Request, _ member: HubMember) async throws -> Response {
@@ -47,6 +53,7 @@
           cure: "repeat with confirm=\(member.account)")
       }
       try await accounts(at: settings.now()) { try $0.delete(member.account) }
+      note("an account was deleted", member)
       listeners.end(member.account)
       return Response(status: .noContent)
     }
@@ -71,12 +78,14 @@
     private func page(
       of account: Int64, after seq: Int64
     ) async throws -> (rows: [HubAnswer.Row], hasMore: Bool) {
-      try await database.onAccount(account) { tables in
+      let page = try await self.account(account) { tables in
         let stores = try tables.lastOfEachStore().mapValues { _ in Int64(0) }
         return try tables.rows(
           after: stores, and: seq, through: tables.account.seq, except: EchoRange(),
           HubRequest.PageLimit())
       }
+      metrics.count(page.rows.count, .given)
+      return page
     }
   }
 #endif

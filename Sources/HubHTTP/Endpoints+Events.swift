@@ -12,7 +12,9 @@
     /// Between comments that keep a silent stream alive.
     private static let beat = Duration.seconds(25)
 
-    func events(_ request: Request, _ member: HubMember) async throws -> Response {
+    func events(
+      _ request: Request, _ member: HubMember, _ channel: any Channel
+    ) async throws -> Response {
       let query = request.uri.queryParameters
       let after = try number(query["after"].map(String.init), "after", 0...(1 << 53))
       let wait = try number(query["wait"].map(String.init), "wait", 0...55)
@@ -26,13 +28,15 @@
       }
       do {
         // The listener is there already, so it hears a push that is committed meanwhile.
-        listener.hear(try await database.onAccount(member.account) { try $0.account.seq })
+        listener.hear(try await account(member.account) { try $0.account.seq })
       } catch {
         listeners.remove(listener)
         throw error
       }
       if let after { return await poll(listener, after, wait ?? 0) }
-      return stream(request, listener)
+      // Its place is free as soon as the connection is gone, and not with the next beat.
+      channel.closeFuture.whenComplete { _ in listener.end() }
+      return stream(listener)
     }
 
     private func number(
@@ -62,7 +66,7 @@
       return json(.object(["seq": .integer(listener.heard)]))
     }
 
-    private func stream(_ request: Request, _ listener: Listener) -> Response {
+    private func stream(_ listener: Listener) -> Response {
       Response(
         status: .ok,
         headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],

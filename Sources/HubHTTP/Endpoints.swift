@@ -13,51 +13,81 @@
   struct Endpoints: Sendable {
     let database: any HubDatabase
     let settings: HubServer.Settings
-    let listeners = Listeners()
+    let metrics: HubMetrics
+    let listeners: Listeners
     private let rate: RateLimit
 
-    init(_ database: any HubDatabase, _ settings: HubServer.Settings) {
-      (self.database, self.settings) = (database, settings)
+    init(
+      _ database: any HubDatabase, _ settings: HubServer.Settings, _ metrics: HubMetrics
+    ) {
+      (self.database, self.settings, self.metrics) = (database, settings, metrics)
+      listeners = Listeners(metrics)
       rate = RateLimit(
         perMinute: settings.limits.requestsPerMinute, burst: settings.limits.burst)
       database.observe { [listeners] account, seq in listeners.tell(account, seq) }
     }
 
-    func respond(to request: Request) async -> Response {
-      let response: Response
+    func respond(to request: Request, on channel: any Channel) async -> Response {
+      let start = ContinuousClock.now
+      var (route, member) = (Route?.none, HubMember?.none)
+      var response: Response
       do {
-        response = try await route(request)
+        let path = request.uri.path.split(separator: "/")
+        let found = try Route.find(request.method, path)
+        route = found
+        if let answer = try await answer(found, request) {
+          response = answer
+        } else {
+          let asking = try await authenticate(request)
+          member = asking
+          response = try await answer(found, request, path, asking, channel)
+        }
       } catch {
         if case HubDatabaseError.broken(let problem) = error {
           settings.logger.error("the database fails", metadata: ["problem": "\(problem)"])
         }
         response = Problem(error).response
       }
+      let duration = ContinuousClock.now - start
+      metrics.answered(route, Int(response.status.code), in: duration)
       settings.logger.debug(
         "request",
-        metadata: ["method": "\(request.method)", "status": "\(response.status.code)"])
+        metadata: [
+          "request": "\(route?.rawValue ?? "other")", "status": "\(response.status.code)",
+          "account": "\(member.map { "\($0.account)" } ?? "none")",
+          "device": "\(member.map { "\($0.number)" } ?? "none")",
+          "seconds": "\(duration / .seconds(1))",
+        ])
       return response
     }
 
-    private func route(_ request: Request) async throws -> Response {
-      let path = request.uri.path.split(separator: "/").map(String.init)
-      switch (request.method, path) {
-      case (.get, ["health"]): return text("ok\n")
-      case (.get, ["ready"]):
-        _ = try await database.onDirectory { try $0.accountCount() }
+    /// What is answered without a device's token; nil for the rest.
+    private func answer(_ route: Route, _ request: Request) async throws -> Response? {
+      switch route {
+      case .health: return text("ok\n")
+      case .ready:
+        _ = try await directory { try $0.accountCount() }
         return text("ok\n")
-      case (.get, ["v1"]): return json(greeting)
-      case (.post, ["v1", "accounts"]): return try await create(request)
-      case (.post, ["v1", "devices"]): return try await join(request)
-      case (.post, ["v1", "sync"]): return try await sync(request, authenticate(request))
-      case (.get, ["v1", "events"]): return try await events(request, authenticate(request))
-      case (.post, ["v1", "invitations"]): return try await invite(authenticate(request))
-      case (.get, ["v1", "devices"]): return try await list(authenticate(request))
-      case (.get, ["v1", "export"]): return try await export(authenticate(request))
-      case (.delete, ["v1", "account"]): return try await delete(request, authenticate(request))
-      case (.delete, let path) where path.count == 3 && path.starts(with: ["v1", "devices"]):
-        return try await revoke(path[2], authenticate(request))
-      default: throw Problem.path("there is no \(request.method) of this path")
+      case .greeting: return json(greeting)
+      case .create: return try await create(request)
+      case .join: return try await join(request)
+      default: return nil
+      }
+    }
+
+    private func answer(
+      _ route: Route, _ request: Request, _ path: [Substring], _ member: HubMember,
+      _ channel: any Channel
+    ) async throws -> Response {
+      switch route {
+      case .sync: return try await sync(request, member)
+      case .events: return try await events(request, member, channel)
+      case .invite: return try await invite(member)
+      case .list: return try await list(member)
+      case .revoke: return try await revoke(path[2], member)
+      case .export: return try await export(member)
+      case .delete: return try await delete(request, member)
+      default: throw Problem.path("there is no such path")
       }
     }
 
@@ -80,7 +110,7 @@
       return member
     }
 
-    private func token(_ request: Request) throws -> String {
+    func token(_ request: Request) throws -> String {
       let words = (request.headers[.authorization] ?? "").split(separator: " ")
       guard words.count == 2, words[0].lowercased() == "bearer" else {
         throw HubAccounts.Refusal.token
@@ -92,69 +122,19 @@
       at now: Int64, _ work: @escaping @Sendable (HubAccounts) throws -> Result
     ) async throws -> Result {
       let devices = settings.limits.devices
-      return try await database.onDirectory { directory in
-        try work(HubAccounts(directory, at: now, devices: devices))
-      }
+      return try await directory { try work(HubAccounts($0, at: now, devices: devices)) }
     }
 
-    /// A request's body, as long as it is no larger than it may be and comes in time.
-    private func body(_ request: Request, _ type: String, most: Int) async throws -> [UInt8] {
-      let given = request.headers[.contentType]?.split(separator: ";").first.map(String.init)
-      guard given?.lowercased() == type else {
-        throw Problem.malformed("the type of its body is not \(type)")
-      }
-      let announced = request.headers[.contentLength].flatMap { Int($0) } ?? 0
-      guard announced <= most else { throw tooLarge(most) }
-      return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
-        group.addTask {
-          var bytes: [UInt8] = []
-          for try await piece in request.body {
-            guard bytes.count + piece.readableBytes <= most else { throw tooLarge(most) }
-            bytes += piece.readableBytesView
-          }
-          return bytes
-        }
-        group.addTask { [settings] in
-          try await settings.sleep(.seconds(30))
-          return nil
-        }
-        defer { group.cancelAll() }
-        if let bytes = try await group.next() ?? nil { return bytes }
-        var problem = Problem.malformed("its body did not come within 30 seconds")
-        problem.closes = true
-        throw problem
-      }
+    private func directory<Result: Sendable>(
+      _ work: @escaping @Sendable (any HubDirectory) throws -> Result
+    ) async throws -> Result {
+      try await metrics.timed(.directory) { try await database.onDirectory(work) }
     }
 
-    private func tooLarge(_ most: Int) -> Problem {
-      var problem = Problem(
-        .contentTooLarge, "page", "the request is larger than it may be",
-        cure: "send fewer rows at a time")
-      problem.details = [JSON.Member("limit", .integer(Int64(most)))]
-      problem.closes = true
-      return problem
-    }
-
-    /// Members of an object, all of them text.
-    private func members(_ request: Request, _ names: String...) async throws -> [String] {
-      let bytes = try await body(request, "application/json", most: 4_096)
-      guard let text = String(validating: bytes, as: UTF8.self),
-        case .object(let members) = try parsed(text)
-      else { throw Problem.malformed("its body is no JSON object") }
-      return try names.map { name in
-        guard case .string(let value) = members.first(where: { $0.name == name })?.value else {
-          throw Problem.malformed("it has no text \"\(name)\"")
-        }
-        return value
-      }
-    }
-
-    private func parsed(_ text: String) throws -> JSON {
-      do {
-        return try JSON(parsing: text)
-      } catch {
-        throw Problem.malformed("\(error)")
-      }
+    func account<Result: Sendable>(
+      _ number: Int64, _ work: @escaping @Sendable (any HubTables) throws -> Result
+    ) async throws -> Result {
+      try await metrics.timed(.account) { try await database.onAccount(number, work) }
     }
 
     // MARK: - What answers have
@@ -178,58 +158,24 @@
       ])
     }
 
-    // MARK: - Accounts
-
-    private func create(_ request: Request) async throws -> Response {
-      guard !settings.secret.isEmpty, Secrets.areEqual(try token(request), settings.secret) else {
-        throw Problem(
-          .unauthorized, "token", "this is not the operator's secret",
-          cure: "ask who runs the hub for it")
-      }
-      let name = try await members(request, "name")[0]
-      let (token, now) = (Secrets.random(), settings.now())
-      let hash = Secrets.hash(token)
-      let member = try await accounts(at: now) {
-        try $0.create(.random(), name: name, token: hash)
-      }
-      return admitted(member, token)
-    }
-
-    private func join(_ request: Request) async throws -> Response {
-      let given = try await members(request, "code", "name")
-      let (token, now) = (Secrets.random(), settings.now())
-      let (code, hash) = (Secrets.hash(given[0]), Secrets.hash(token))
-      let member = try await accounts(at: now) {
-        try $0.join(code: code, name: given[1], token: hash)
-      }
-      return admitted(member, token)
-    }
-
-    private func admitted(_ member: HubMember, _ token: String) -> Response {
-      json(
-        .object([
-          "account": .integer(member.account), "device": .integer(member.number),
-          "token": token.json,
-        ]), .created)
-    }
-
     // MARK: - Rows
 
     private func sync(_ request: Request, _ member: HubMember) async throws -> Response {
       let (limits, now) = (settings.limits, settings.now())
-      let bytes = try await body(request, "application/jsonl", most: limits.bodyBytes)
+      let bytes = try await body(of: request, "application/jsonl", most: limits.bodyBytes)
       guard bytes.count(where: { $0 == UInt8(ascii: "\n") }) <= limits.pageRows + 1 else {
-        throw tooLarge(limits.pageRows)
+        throw Problem.tooLarge(limits.pageRows)
       }
       let asked = try bytes.withUnsafeBufferPointer { try HubRequest($0, limit: limits.pageRows) }
       for case .push(let push) in asked.steps {
         // A page takes no other row once it has as much as it may; so the last one does not count.
         let size = push.rows.dropLast().reduce(0) { $0 + $1.size }
-        guard size < limits.pageBytes + 1 else { throw tooLarge(limits.pageBytes) }
+        guard size < limits.pageBytes + 1 else { throw Problem.tooLarge(limits.pageBytes) }
       }
-      let answer = try await database.onAccount(member.account) { tables in
+      let answer = try await account(member.account) { tables in
         try HubRules.answer(asked, tables, at: now, within: limits.account)
       }
+      metrics.count(answer)
       if member.replica != asked.device {
         try await accounts(at: now) { try $0.note(asked.device, of: member) }
       }

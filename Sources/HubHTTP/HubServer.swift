@@ -7,6 +7,7 @@
   import Hummingbird
   import HummingbirdCore
   package import Logging
+  import Metrics
   import NIOCore
   import ServiceLifecycle
 
@@ -26,6 +27,8 @@
       /// PEM files of a certificate with its chain, and of its key; both or none.
       package var certificate: String?
       package var key: String?
+      /// Where metrics are told, to anybody who comes there; nil for nowhere.
+      package var metrics: (host: String, port: Int)?
       package var limits = ServerLimits()
       /// Milliseconds since 1970.
       package var now: @Sendable () -> Int64 = {
@@ -50,27 +53,59 @@
     /// Serves until the task is cancelled, or the process gets SIGTERM or SIGINT; then requests
     /// under way end, event streams close, and so does the database.
     ///
-    /// - Parameter onListening: called once, with the port that was taken.
+    /// - Parameters:
+    ///   - onListening: called once, with the port that was taken.
+    ///   - onMetrics: called once, with where metrics are told, if they are.
     package func run(
-      onListening: @escaping @Sendable (_ host: String, _ port: Int) -> Void = { _, _ in }
+      onListening: @escaping @Sendable (_ host: String, _ port: Int) -> Void = { _, _ in },
+      onMetrics: @escaping @Sendable (_ host: String, _ port: Int) -> Void = { _, _ in }
     ) async throws {
       defer { database.close() }
-      let (endpoints, settings) = (Endpoints(database, settings), settings)
-      let application = Application(
-        responder: CallbackResponder<BasicRequestContext> { request, _ in
-          await endpoints.respond(to: request)
-        },
-        server: try builder(),
+      let prometheus = settings.metrics.map { _ in PrometheusFactory() }
+      let metrics = HubMetrics(prometheus ?? NOOPMetricsHandler.instance)
+      let endpoints = Endpoints(database, settings, metrics)
+      let server = application(
+        try builder(), (settings.host, settings.port),
+        { await endpoints.respond(to: $0, on: $1) }, onListening)
+      var services: [any Service] = [server]
+      if let place = settings.metrics, let prometheus {
+        services.append(
+          application(
+            plain(settings.limits), place, { request, _ in prometheus.answer(to: request) },
+            onMetrics))
+      }
+      var configuration = ServiceGroupConfiguration(
+        services: services, gracefulShutdownSignals: [.sigterm, .sigint],
+        logger: quiet(settings.logger))
+      configuration.maximumGracefulShutdownDuration = settings.limits.ending
+      try await ServiceGroup(configuration: configuration).run()
+    }
+
+    private func application(
+      _ builder: HTTPServerBuilder, _ place: (host: String, port: Int),
+      _ respond: @escaping @Sendable (Request, any Channel) async -> Response,
+      _ onListening: @escaping @Sendable (_ host: String, _ port: Int) -> Void
+    ) -> some ApplicationProtocol {
+      Application(
+        responder: CallbackResponder<Context> { await respond($0, $1.channel) },
+        server: builder,
         configuration: ApplicationConfiguration(
-          address: .hostname(settings.host, port: settings.port)),
+          address: .hostname(place.host, port: place.port),
+          availableConnectionsDelegate: .maximum(
+            settings.limits.connections, logger: quiet(settings.logger))),
         onServerRunning: { channel in
-          onListening(settings.host, channel.localAddress?.port ?? settings.port)
+          onListening(place.host, channel.localAddress?.port ?? place.port)
         }, logger: quiet(settings.logger))
-      let group = ServiceGroup(
-        configuration: ServiceGroupConfiguration(
-          services: [application], gracefulShutdownSignals: [.sigterm, .sigint],
-          logger: quiet(settings.logger)))
-      try await group.run()
+    }
+
+    /// A request, and the connection that it came on.
+    private struct Context: RequestContext {
+      var coreContext: CoreRequestContextStorage
+      let channel: any Channel
+
+      init(source: ApplicationRequestContextSource) {
+        (coreContext, channel) = (.init(source: source), source.channel)
+      }
     }
 
     /// What the libraries say of each connection is of no use to who runs a hub.
@@ -80,13 +115,16 @@
       return logger
     }
 
-    private func builder() throws -> HTTPServerBuilder {
-      let most = settings.limits.bodyBytes
-      let plain = HTTPServerBuilder.http1(
+    private func plain(_ limits: ServerLimits) -> HTTPServerBuilder {
+      .http1(
         configuration: HTTP1Channel.Configuration(
-          additionalChannelHandlers: [BodyGate(most: most)], idleTimeout: .seconds(90),
+          additionalChannelHandlers: [BodyGate(limits)], idleTimeout: TimeAmount(limits.idle),
           httpDecoderConfiguration: .init(
             maxHeaderFieldSize: 8_192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100)))
+    }
+
+    private func builder() throws -> HTTPServerBuilder {
+      let plain = plain(settings.limits)
       guard let certificate = settings.certificate, let key = settings.key else { return plain }
       #if HubTLS
         return try .tls(

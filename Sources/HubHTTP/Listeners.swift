@@ -33,20 +33,26 @@
     /// Held while a listener is found; what is called under it takes a listener's own lock, and
     /// never this one.
     private let all = Mutex<[Int64: [ObjectIdentifier: Listener]]>([:])
+    private let metrics: HubMetrics
+
+    init(_ metrics: HubMetrics) { self.metrics = metrics }
 
     /// - Returns: nil where the device has as many as it may.
     func add(_ member: HubMember, most: Int) -> Listener? {
-      all.withLock { all in
+      let made = all.withLock { all -> Listener? in
         let present = all[member.account, default: [:]].values
         guard present.count(where: { $0.member.number == member.number }) < most else { return nil }
         let listener = Listener(member)
         all[member.account, default: [:]][ObjectIdentifier(listener)] = listener
         return listener
       }
+      if made != nil { metrics.listens(1) }
+      return made
     }
 
     func remove(_ listener: Listener) {
       listener.end()
+      metrics.listens(-1)
       all.withLock { all in
         all[listener.member.account]?[ObjectIdentifier(listener)] = nil
         if all[listener.member.account]?.isEmpty == true { all[listener.member.account] = nil }

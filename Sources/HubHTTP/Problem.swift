@@ -20,6 +20,8 @@
     var retryAfter: Int?
     /// Whether what is left of the request is not worth reading.
     var closes = false
+    /// The methods that the path has, where the one that was used is not among them.
+    var allowed: String?
 
     init(
       _ status: HTTPResponse.Status, _ code: String, _ problem: String, cure: String
@@ -37,10 +39,36 @@
       Problem(.notFound, "path", problem, cure: "check the address, and see GET /v1")
     }
 
+    /// - Parameter allowed: the methods that the path has.
+    static func method(_ allowed: String) -> Problem {
+      var problem = Problem(
+        .methodNotAllowed, "path", "the path has no such method", cure: "use \(allowed)")
+      problem.allowed = allowed
+      return problem
+    }
+
+    /// - Parameter most: bytes, or rows.
+    static func tooLarge(_ most: Int) -> Problem {
+      var problem = Problem(
+        .contentTooLarge, "page", "the request is larger than it may be",
+        cure: "send fewer rows at a time")
+      problem.details = [JSON.Member("limit", .integer(Int64(most)))]
+      problem.closes = true
+      return problem
+    }
+
+    /// What comes after such a body is no request.
+    static func cutOff(_ text: String) -> Problem {
+      var problem = malformed(text)
+      problem.closes = true
+      return problem
+    }
+
     var response: Response {
       var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
       if let retryAfter { fields[.retryAfter] = String(retryAfter) }
       if status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
+      if let allowed { fields[.allow] = allowed }
       if closes { fields[.connection] = "close" }
       let members = [
         JSON.Member("error", .string(code)), JSON.Member("problem", .string(problem)),

@@ -8,8 +8,8 @@ import KeepsakeTransfer
 import KeepsakeValues
 
 #if Hub
-  import KeepsakeHubFile
   import KeepsakeHubHTTP
+  import Logging
   import Synchronization
 #endif
 
@@ -23,38 +23,46 @@ struct ServeCommand: ParsableCommand {
       speak TLS for it, or give it a certificate.
 
         kvsync hub serve --data hub.db
+        kvsync hub serve --postgres postgresql://hub@db1,db2/keepsake --secret hub.secret
       """)
 
-  @Option(help: "The file that holds the accounts; made when it is missing.")
-  var data: String
-  @Option(help: "Where to listen; port 0 for any that is free.")
-  var listen = "127.0.0.1:7890"
-  @Option(help: "The file of the operator's secret. (default: that of --data, with .secret)")
-  var secret: String?
-  @Option(help: "The hub's certificate and its chain, PEM.")
+  @OptionGroup var place: AccountsPlace
+  @Option(
+    help: ArgumentHelp("Where to listen; port 0 for any that is free.", valueName: "host:port"))
+  var listen = ListenAddress("127.0.0.1", 7890)
+  @Option(help: "The hub's certificate and its chain, PEM.", completion: .file())
   var certificate: String?
-  @Option(help: "The key of the certificate, PEM.")
+  @Option(help: "The key of the certificate, PEM.", completion: .file())
   var key: String?
+  @Option(
+    help: ArgumentHelp(
+      "Where Prometheus gets metrics, at /metrics. (default: nowhere)", valueName: "host:port"))
+  var metrics: ListenAddress?
+  @Option(help: "What is logged on stderr: error, warning, info or debug, which tells requests.")
+  var log = Level.info
+  @OptionGroup(title: "Limits of each account") var limits: LimitOptions
+
+  enum Level: String, ExpressibleByArgument, CaseIterable { case error, warning, info, debug }
+
+  func validate() throws {
+    guard (certificate == nil) == (key == nil) else {
+      throw ValidationError("--certificate and --key belong together; give both")
+    }
+  }
 
   func run() throws {
     #if Hub
-      let (host, port) = try address()
-      guard (certificate == nil) == (key == nil) else {
-        throw InputError.usage("(command line): --certificate and --key belong together; give both")
-      }
-      let path = secret ?? data + ".secret"
-      var settings = HubServer.Settings()
-      (settings.host, settings.port) = (host, port)
-      (settings.certificate, settings.key) = (certificate, key)
-      settings.secret = try OperatorSecret.read(path)
-      let server = HubServer(
-        try HubFile(path: data) { Output.note("\($0)", .failure) }, settings: settings)
-      let scheme = certificate == nil ? "http" : "https"
+      let settings = try settings()
+      let server = HubServer(try place.open(), settings: settings)
+      let (path, scheme) = (place.secretPath, certificate == nil ? "http" : "https")
       do {
         try Self.wait {
-          try await server.run { host, port in
-            Output.standardOutput("\(scheme)://\(host):\(port), operator's secret in \(path)\n")
-          }
+          try await server.run(
+            onListening: { host, port in
+              let words = "\(scheme)://\(host):\(port), operator's secret in \(path)\n"
+              Output.standardOutput(words)
+            },
+            onMetrics: { host, port in Output.note("metrics at http://\(host):\(port)/metrics") })
         }
       } catch HubServerError.noTLS {
         throw KeepsakeError(
@@ -62,7 +70,7 @@ struct ServeCommand: ParsableCommand {
           cure: "build it with --traits HubTLS, or let a proxy speak TLS")
       } catch {
         throw KeepsakeError(
-          .inputOutput, path: listen, "the hub cannot serve: \(error)",
+          .inputOutput, path: listen.defaultValueDescription, "the hub cannot serve: \(error)",
           cure: "see that the address is free and the files of the certificate can be read")
       }
     #else
@@ -86,14 +94,15 @@ struct ServeCommand: ParsableCommand {
       try result.withLock { try $0.get() }
     }
 
-    private func address() throws -> (host: String, port: Int) {
-      let colon = listen.lastIndex(of: ":")
-      guard let colon, colon != listen.startIndex, let port = UInt16(listen[colon...].dropFirst())
-      else {
-        throw InputError.usage("(command line): '\(listen)' is no address; give HOST:PORT")
-      }
-      let host = listen[..<colon].drop { $0 == "[" }.prefix { $0 != "]" }
-      return (String(host), Int(port))
+    private func settings() throws -> HubServer.Settings {
+      var settings = HubServer.Settings()
+      (settings.host, settings.port) = (listen.host, listen.port)
+      settings.metrics = metrics.map { ($0.host, $0.port) }
+      (settings.certificate, settings.key) = (certificate, key)
+      settings.secret = try OperatorSecret.read(place.secretPath)
+      settings.logger.logLevel = Logger.Level(rawValue: log.rawValue) ?? .info
+      limits.apply(to: &settings.limits)
+      return settings
     }
   #endif
 }

@@ -47,7 +47,7 @@
         try expect(try await hub.sync("other", look), 401, "token")
         try expect(try await hub.ask("POST", "/v1/accounts", token, #"{"name":"a"}"#), 401, "token")
         try expect(try await hub.ask("GET", "/v2"), 404, "path")
-        try expect(try await hub.ask("PUT", "/v1/sync", token, look), 404, "path")
+        try expect(try await hub.ask("PUT", "/v1/sync", token, look), 405, "path")
         try expect(try await hub.ask("POST", "/v1/sync", token, look), 400, "malformed")
         let cutOff = String(look.dropLast())
         for garbage in ["", "\u{0}", "garbage\n", "{}\n", look + "more\n", cutOff] {

@@ -69,7 +69,8 @@ import Testing
     ],
     "Sources/kvsync-hub": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeTransfer",
-      "KeepsakeCommandLine", "KeepsakeHubFile", "KeepsakeHubHTTP", "ArgumentParser", "Foundation",
+      "KeepsakeCommandLine", "KeepsakeHubFile", "KeepsakeHubHTTP", "KeepsakeHubServer",
+      "KeepsakePostgres", "ArgumentParser", "Logging", "Foundation",
     ],
     "Sources/kvsync": [
       "KeepsakeCommandLine", "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",
