@@ -16,6 +16,20 @@ extension Subcommand {
   package var hasProgress: Bool { true }
 }
 
+extension ParsableCommand {
+  /// Runs it, with a line that shows how far it has come, if it may have one.
+  package mutating func runShowingProgress() throws {
+    let words = CommandLine.arguments.dropFirst()
+    let name = words.prefix(words.first == "hub" ? 2 : 1).joined(separator: " ")
+    let interruption = (self as? any Subcommand).flatMap { command in
+      command.hasProgress ? ProgressLine.begin(name, command.common.output) : nil
+    }
+    defer { interruption?.end() }
+    try run()
+    ProgressLine.end()
+  }
+}
+
 /// Options of every command.
 package struct CommonOptions: ParsableArguments {
   @Flag(help: "Print exactly one JSON value; watch, one a line.")

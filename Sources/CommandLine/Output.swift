@@ -57,7 +57,7 @@ package struct Output {
   }
 
   /// How many lines of a list leave room on a screen for its sum.
-  package static let screenful = 15
+  static let screenful = 15
 
   /// Prints one line to stderr.
   package static func note(_ line: String, _ style: Style = .plain) {

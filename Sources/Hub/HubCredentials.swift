@@ -103,6 +103,11 @@ package struct HubCredentials: Sendable {
 
   // MARK: - Writing
 
+  /// Writes what is there, so that a token is asked for where it can be kept.
+  package func checkWritable() throws(KeepsakeError) {
+    try change(adding: []) { _ in false }
+  }
+
   /// Adds an entry, in place of one of the same hub and device.
   package func add(_ entry: Entry) throws(KeepsakeError) {
     try change(adding: [entry.line]) { $0.hub == entry.hub && $0.device == entry.device }

@@ -28,15 +28,14 @@ public struct HubMembership: Sendable, Equatable {
   public static func create(
     at url: HubURL, secret: String, name: String
   ) throws(KeepsakeError) -> HubMembership {
-    try create(at: url, secret: secret, name: name, by: URLSessionTransport())
-  }
-
-  package static func create(
-    at url: HubURL, secret: String, name: String, by transport: any HubTransport
-  ) throws(KeepsakeError) -> HubMembership {
-    try check(secret, "the secret is none of a hub's", url)
-    let client = HubClient(url: url, token: secret, transport: transport)
-    return try client.member("/accounts", ["name": .string(name)])
+    // An operator may have written one of any kind.
+    guard secret.utf8.count >= 32, secret.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+      throw KeepsakeError(
+        .unauthorized, path: url.description, "the secret is none of a hub's",
+        cure: "use what stands in the file of its operator's secret")
+    }
+    return try HubClient(url: url, token: secret, transport: URLSessionTransport())
+      .member("/accounts", ["name": .string(name)])
   }
 
   /// Makes this device one of an account.
@@ -45,25 +44,13 @@ public struct HubMembership: Sendable, Equatable {
   public static func join(
     at url: HubURL, code: String, name: String
   ) throws(KeepsakeError) -> HubMembership {
-    try join(at: url, code: code, name: name, by: URLSessionTransport())
-  }
-
-  package static func join(
-    at url: HubURL, code: String, name: String, by transport: any HubTransport
-  ) throws(KeepsakeError) -> HubMembership {
-    try check(code, "the code is none of a hub's", url)
-    let client = HubClient(url: url, token: nil, transport: transport)
-    return try client.member("/devices", ["code": .string(code), "name": .string(name)])
-  }
-
-  private static func check(
-    _ secret: String, _ problem: String, _ url: HubURL
-  ) throws(KeepsakeError) {
-    guard HubSecret.isOne(secret) else {
+    guard HubSecret.isOne(code) else {
       throw KeepsakeError(
-        .unauthorized, path: url.description, problem,
+        .unauthorized, path: url.description, "the code is none of a hub's",
         cure: "use its 43 letters, digits, - and _")
     }
+    return try HubClient(url: url, token: nil, transport: URLSessionTransport())
+      .member("/devices", ["code": .string(code), "name": .string(name)])
   }
 }
 

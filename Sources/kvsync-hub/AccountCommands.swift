@@ -10,11 +10,10 @@ import KeepsakeValues
 
 struct CreateCommand: Subcommand {
   static let configuration = CommandConfiguration(
-    commandName: "create", abstract: "Makes an account, and this device its first.")
+    commandName: "create", abstract: "Makes an account, and this device its first.",
+    discussion: "  kvsync hub create https://hub.example phone.keepsake --secret hub.secret")
 
-  @Argument(help: "The hub's address.") var url: String
-  @Argument(help: "The device file.", completion: .file()) var file: String
-  @Option(help: "What the device is called. (default: the file's name)") var name: String?
+  @OptionGroup var newcomer: Newcomer
   @Option(
     help: "The file with the operator's secret. (default: KEEPSAKE_HUB_SECRET, or a line of input)",
     completion: .file())
@@ -22,14 +21,11 @@ struct CreateCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let url = try HubURL(url)
-    _ = try common.open(file, .existing)
-    let secret = try Membership.secret(
-      "the operator's secret:", file: secret, variable: "KEEPSAKE_HUB_SECRET")
-    let membership = try HubMembership.create(
-      at: url, secret: secret, name: name ?? Membership.name(file))
-    try Membership.keep(membership, url, file)
-    try common.show(membership, "has account", url)
+    try newcomer.enter("has account", common) { url, name in
+      let secret = try Membership.secret(
+        "the operator's secret:", file: secret, variable: "KEEPSAKE_HUB_SECRET")
+      return try HubMembership.create(at: url, secret: secret, name: name)
+    }
   }
 }
 
@@ -37,35 +33,60 @@ struct JoinCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "join",
     abstract: "Makes this device one of an account, by a code of another device of it.",
-    discussion: "The code is a line of standard input, so that no list of processes shows it.")
+    discussion: """
+      The code is a line of standard input, so that no list of processes shows it.
 
-  @Argument(help: "The hub's address.") var url: String
-  @Argument(help: "The device file.", completion: .file()) var file: String
-  @Option(help: "What the device is called. (default: the file's name)") var name: String?
+        kvsync hub invite phone.keepsake | kvsync hub join https://hub.example laptop.keepsake
+      """)
+
+  @OptionGroup var newcomer: Newcomer
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let url = try HubURL(url)
-    _ = try common.open(file, .existing)
-    let code = try Membership.secret("the code of kvsync hub invite:")
-    let membership = try HubMembership.join(
-      at: url, code: code, name: name ?? Membership.name(file))
-    try Membership.keep(membership, url, file)
-    try common.show(membership, "has joined account", url)
+    try newcomer.enter("has joined account", common) { url, name in
+      let code = try Membership.secret("the code of kvsync hub invite:")
+      return try HubMembership.join(at: url, code: code, name: name)
+    }
   }
 }
 
-extension CommonOptions {
-  fileprivate func show(_ membership: HubMembership, _ verb: String, _ url: HubURL) throws {
-    output.print(
+/// A device that becomes one of an account.
+struct Newcomer: ParsableArguments {
+  @Argument(help: "The hub's address.") var url: String
+  @Argument(help: "The device file.", completion: .file()) var file: String
+  @Option(help: "What the device is called. (default: the file's name)") var name: String?
+
+  func enter(
+    _ verb: String, _ common: CommonOptions, _ ask: (HubURL, String) throws -> HubMembership
+  ) throws {
+    let url = try HubURL(url)
+    _ = try common.open(file, .existing)
+    try refuseMember(url)
+    try Membership.credentials.checkWritable()
+    let membership = try ask(url, name ?? Membership.name(file))
+    try Membership.keep(membership, url, file)
+    common.output.print(
       .object([
         "hub": .string(url.description), "account": .integer(membership.account),
         "device": .integer(membership.device),
       ]),
       lines: [
-        Line(
-          "\(url): this device \(verb) \(membership.account), as number \(membership.device)")
+        Line("\(url): this device \(verb) \(membership.account), as number \(membership.device)")
       ], isData: false)
+  }
+
+  /// A second membership would take the place of the first, whose token would be lost.
+  private func refuseMember(_ url: HubURL) throws {
+    guard let entry = try Membership.entries(of: file, at: url).first else { return }
+    do {
+      let (account, devices) = try Hub(url, token: entry.membership.token).devices()
+      let number = devices.first(where: \.isSelf)?.number ?? entry.membership.device
+      throw InputError.usage(
+        "\(file): this device has account \(account) at \(url) already, as number \(number); "
+          + "revoke that first: kvsync hub revoke \(file) \(number)")
+    } catch let error as KeepsakeError where error.code == .unauthorized {
+      // The hub does not know it any more.
+    }
   }
 }
 
@@ -99,7 +120,13 @@ struct NumberedPlace: ParsableArguments {
   @Argument(help: "The number that kvsync hub devices shows.") var number: Int64
   @Argument(help: "The hub's address, where the device knows several.") var url: String?
 
-  func hub() throws -> Hub { try Membership.hub(file, url) }
+  func change(
+    to state: String, _ common: CommonOptions, _ ask: (Hub, Int64) throws -> Void
+  ) throws {
+    let hub = try Membership.hub(file, url)
+    try ask(hub, number)
+    common.done("\(hub.url): number \(number) is \(state)")
+  }
 }
 
 struct DevicesCommand: Subcommand {
@@ -152,9 +179,7 @@ struct RevokeCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let hub = try place.hub()
-    try hub.revoke(place.number)
-    common.done("\(hub.url): number \(place.number) is revoked")
+    try place.change(to: "revoked", common) { hub, number in try hub.revoke(number) }
   }
 }
 
@@ -168,9 +193,7 @@ struct RetireCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let hub = try place.hub()
-    try hub.retire(place.number)
-    common.done("\(hub.url): number \(place.number) is retired")
+    try place.change(to: "retired", common) { hub, number in try hub.retire(number) }
   }
 }
 
@@ -197,9 +220,7 @@ struct DeleteCommand: Subcommand {
 
   func run() throws {
     let hub = try place.hub()
-    let entries = try Membership.entries(of: place.file).filter {
-      $0.hub == hub.url.description
-    }
+    let entries = try Membership.entries(of: place.file, at: hub.url)
     if let entry = entries.first, entry.membership.account != confirm {
       throw InputError.usage(
         "\(place.file): its account is not \(confirm); see kvsync hub devices \(place.file)")

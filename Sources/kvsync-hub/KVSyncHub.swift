@@ -15,8 +15,7 @@ struct KVSyncHub: ParsableCommand {
     do {
       try ProcessLimits.prepare()
       var command = try parseAsRoot()
-      try command.run()
-      ProgressLine.end()
+      try command.runShowingProgress()
     } catch {
       ExitStatus(error, of: KVSyncHub.self).exit()
     }

@@ -24,12 +24,14 @@ enum Membership {
     return String(cString: path)
   }
 
-  /// The entries of a device, and what cannot be read said.
-  static func entries(of file: String) throws(KeepsakeError) -> [HubCredentials.Entry] {
+  /// The entries of a device, all or those of one hub, and what cannot be read said.
+  static func entries(
+    of file: String, at url: HubURL? = nil
+  ) throws(KeepsakeError) -> [HubCredentials.Entry] {
     let path = try realPath(file)
     let (entries, problems) = try credentials.read()
     for problem in problems { Output.note(problem, .warning) }
-    return entries.filter { $0.device == path }
+    return entries.filter { $0.device == path && (url == nil || $0.hub == url?.description) }
   }
 
   /// The hub of a device: the one at an address, or the only one that it knows.
@@ -51,9 +53,9 @@ enum Membership {
   static func noteMeeting(_ hub: Hub, _ file: String) {
     do {
       let met = hub.lastMet
-      guard environment[variable] == nil, var entry = try entries(of: file).first(where: {
-        $0.hub == hub.url.description && $0.lastMet != met
-      }) else { return }
+      guard environment[variable] == nil,
+        var entry = try entries(of: file, at: hub.url).first(where: { $0.lastMet != met })
+      else { return }
       entry.lastMet = met
       try credentials.add(entry)
     } catch {
@@ -62,7 +64,7 @@ enum Membership {
   }
 
   static func entry(_ file: String, _ url: HubURL?) throws -> HubCredentials.Entry {
-    let entries = try entries(of: file).filter { url == nil || $0.hub == url?.description }
+    let entries = try entries(of: file, at: url)
     guard let entry = entries.first else {
       throw KeepsakeError(
         .unauthorized, path: file,

@@ -59,14 +59,7 @@ struct KVSync: ParsableCommand {
       try ProcessLimits.prepare()
       if HubProgram.isMeant(by: CommandLine.arguments.dropFirst()) { try HubProgram.run() }
       var command = try PlainWords.command(CommandLine.arguments.dropFirst()) ?? parsed()
-      let interruption = (command as? any Subcommand).flatMap { command in
-        command.hasProgress
-          ? ProgressLine.begin(
-            type(of: command).configuration.commandName ?? "", command.common.output) : nil
-      }
-      defer { interruption?.end() }
-      try command.run()
-      ProgressLine.end()
+      try command.runShowingProgress()
     } catch {
       ExitStatus(error, of: KVSync.self).exit()
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 /// `kvsync` becomes `kvsync-hub` for what is about hubs. No hub is needed to be told what is wrong.

@@ -29,7 +29,7 @@ import Testing
   func whoHasAFileOpenThatIsPutBackSharesItsMemoryWithTheNext() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
-    let watching = try Watching(folder, "a")
+    let watching = try RunningCommand(watching: "a", in: folder)
     var bytes = try Data(contentsOf: folder.url("a"))
     for place in 1024..<bytes.count { bytes[place] = 0xA5 }
     let file = try FileHandle(forWritingTo: folder.url("a"))

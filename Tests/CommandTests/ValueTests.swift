@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 /// A word on the command line, and what it reads as.
@@ -248,9 +249,8 @@ private let misspellings: [Misspelling] = [
     try folder.must("set", "a", decomposed, "2", Moment.ten.argument)
     try folder.expect("get", "a", composed, prints: "1\n")
     try folder.expect("get", "a", decomposed, prints: "2\n")
-    // In the order of their bytes.
     try folder.expect(
-      "list", "a",
+      "list", "a",  // In the order of their bytes.
       prints: "cloud\t\(decomposed)\tstring\t\"2\"\ncloud\t\(composed)\tstring\t\"1\"\n")
     try folder.must("delete", "a", composed)
     try folder.expect("list", "a", prints: "cloud\t\(decomposed)\tstring\t\"2\"\n")

@@ -8,7 +8,7 @@ import Testing
   @Test func changesOfEveryKindOfWriterAreNotified() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "0", Moment.ten.argument)
-    let watching = try Watching(folder, "a")
+    let watching = try RunningCommand(watching: "a", in: folder)
     try folder.must("set", "a", "k", "1")
     #expect(watching.line() == #"cloud/k: "0" -> "1""#)
     try folder.must("set", "a", "own", "x", "--store", "defaults")
@@ -30,7 +30,7 @@ import Testing
     try folder.must("set", "a", "k", "0", Moment.ten.argument)
     try folder.must("set", "b", "k", "1", Moment.eleven.argument)
     let (a, b) = (try folder.replica("a"), try folder.replica("b"))
-    let watching = try Watching(folder, "a", "--json")
+    let watching = try RunningCommand(watching: "a", in: folder, "--json")
     try folder.must("merge", "a", "b", Moment.eleven.argument)
     let old = #"{"store":"cloud","key":"k","old":{"type":"string","value":"0"},"#
     #expect(
@@ -48,7 +48,8 @@ import Testing
   @Test func onlyWhatIsAskedForIsNotified() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "0")
-    let watching = try Watching(folder, "a", "--store", "cloud", "--prefix", "editor.")
+    let watching = try RunningCommand(
+      watching: "a", in: folder, "--store", "cloud", "--prefix", "editor.")
     try folder.must("set", "a", "k", "1")
     try folder.must("set", "a", "editor.x", "1", "--store", "defaults")
     try folder.must("set", "a", "editor.size", "12")
@@ -61,7 +62,7 @@ import Testing
     try folder.must("set", "a", "k", "0")
     let lines = (0..<300).map { #"{"key":"key \#($0)","type":"integer","value":\#($0)}"# }
     try folder.write(lines.joined(separator: "\n"), to: "in")
-    let watching = try Watching(folder, "a")
+    let watching = try RunningCommand(watching: "a", in: folder)
     try folder.must("import", "a", "in")
     for number in 0..<300 {
       #expect(watching.line() == "cloud/key \(number): nothing -> \(number)")
@@ -72,7 +73,7 @@ import Testing
   @Test func aFileThatIsReplacedEndsTheWatch() throws {
     let folder = try Folder()
     for file in ["a", "b"] { try folder.must("set", file, "k", file) }
-    let watching = try Watching(folder, "a")
+    let watching = try RunningCommand(watching: "a", in: folder)
     try folder.shell("mv", "b", "a")
     #expect(watching.line() == "(the end)")
     #expect(

@@ -46,16 +46,18 @@ public enum Command {
   /// - Parameters:
   ///   - program: its absolute path.
   ///   - stdin: a file to read from; nil for an empty input.
+  ///   - environment: what it finds there beside what this process does.
   ///   - life: seconds until it is killed, if it still runs then.
   ///   - patience: seconds that it may run; longer than any of these needs.
   public static func run(
     _ program: String, _ arguments: [String], in folder: String = "/", stdin: String? = nil,
-    life: TimeInterval? = nil, patience: Int = 60
+    environment: [String: String] = [:], life: TimeInterval? = nil, patience: Int = 60
   ) throws -> Ending {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     process.currentDirectoryURL = URL(fileURLWithPath: folder)
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput =
       try stdin.map {
         try FileHandle(forReadingFrom: URL(fileURLWithPath: $0))

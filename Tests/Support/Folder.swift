@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+public import Foundation
 import KeepsakeValues
-import TestSupport
-import Testing
+public import Testing
 
 /// A fresh folder, in which the tool runs; gone at the end of the test.
-final class Folder {
-  let path: String
+public final class Folder {
+  public let path: String
+  /// What the tool finds there beside what this process does.
+  public var environment: [String: String] = [:]
 
-  init() throws {
+  public init() throws {
     path =
       FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path
       + "/kvsync-tests-" + UUID().uuidString
@@ -27,13 +28,14 @@ final class Folder {
 
   // MARK: - Running
 
-  func run(_ arguments: [String], stdin: String? = nil) throws -> Ending {
+  public func run(_ arguments: [String], stdin: String? = nil) throws -> Ending {
     try Command.run(
-      Command.kvsync.get(), arguments, in: path, stdin: stdin.map { "\(path)/\($0)" })
+      Command.kvsync.get(), arguments, in: path, stdin: stdin.map { "\(path)/\($0)" },
+      environment: environment)
   }
 
   /// Runs the tool and compares all it says.
-  func expect(
+  public func expect(
     _ arguments: String..., stdin: String? = nil, prints stdout: String = "",
     says stderr: String = "", code: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -42,7 +44,7 @@ final class Folder {
       sourceLocation: sourceLocation)
   }
 
-  func expect(
+  public func expect(
     _ arguments: [String], stdin: String? = nil, prints stdout: String = "",
     says stderr: String = "", code: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -54,7 +56,7 @@ final class Folder {
 
   /// Runs the tool where only its effect matters.
   @discardableResult
-  func must(
+  public func must(
     _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> String {
     let ending = try run(arguments)
@@ -64,14 +66,14 @@ final class Folder {
 
   /// Runs another program, which has to succeed.
   @discardableResult
-  func shell(_ program: String, _ arguments: String...) throws -> String {
+  public func shell(_ program: String, _ arguments: String...) throws -> String {
     let ending = try Command.run(Command.find(program), arguments, in: path)
     try #require(ending.code == 0, "\(program) \(arguments) \(ending)")
     return ending.stdout
   }
 
   /// Runs statements on a file through a log, and dies without closing.
-  func crash(_ file: String, _ statements: String...) throws {
+  public func crash(_ file: String, _ statements: String...) throws {
     let script = """
       import os, sqlite3, sys
       connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -86,49 +88,49 @@ final class Folder {
 
   // MARK: - Files
 
-  func write(_ text: String, to name: String) throws {
+  public func write(_ text: String, to name: String) throws {
     try Data(text.utf8).write(to: url(name))
   }
 
-  func makeFolder(_ name: String) throws {
+  public func makeFolder(_ name: String) throws {
     try FileManager.default.createDirectory(at: url(name), withIntermediateDirectories: true)
   }
 
-  func link(_ name: String, to target: String) throws {
+  public func link(_ name: String, to target: String) throws {
     try FileManager.default.createSymbolicLink(
       atPath: "\(path)/\(name)", withDestinationPath: target)
   }
 
-  func exists(_ name: String) -> Bool {
+  public func exists(_ name: String) -> Bool {
     FileManager.default.fileExists(atPath: "\(path)/\(name)")
   }
 
-  func url(_ name: String) -> URL { URL(fileURLWithPath: "\(path)/\(name)") }
+  public func url(_ name: String) -> URL { URL(fileURLWithPath: "\(path)/\(name)") }
 
   /// The names in the folder, without the logs that SQLite keeps beside a file.
-  func names() throws -> [String] {
+  public func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path)
       .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.sorted()
   }
 
   /// The digests of files, taken by another program.
-  func digests(_ names: String...) throws -> String {
+  public func digests(_ names: String...) throws -> String {
     try Command.run(Command.find("sha256sum"), names, in: path).stdout
   }
 
   // MARK: - What a device file holds
 
   /// Everything that `list` can tell: identity, entries, deletions, defaults.
-  func contents(_ file: String) throws -> String {
+  public func contents(_ file: String) throws -> String {
     try must("list", file, "--json", "--deleted", "--defaults")
   }
 
-  func replica(_ file: String) throws -> String {
+  public func replica(_ file: String) throws -> String {
     try text(JSON(parsing: try must("list", file, "--json", "--store=none"))["replica"])
   }
 
   /// The `stores` of a file as text, which two files that hold the same share.
-  func stores(_ file: String) throws -> String {
+  public func stores(_ file: String) throws -> String {
     try #require(try JSON(parsing: try must("list", file, "--json"))["stores"]).text()
   }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ArgumentParser
+package import KeepsakeSync
+
+/// What `merge` is told, the same whether a hub takes part or not.
+package struct MergeWords: ParsableArguments {
+  package static let command = CommandConfiguration(
+    commandName: "merge",
+    abstract: "Merges device files: of each key the last write wins, everywhere.",
+    discussion: """
+      Merging again changes nothing. With more than two files each is merged into the first, then \
+      the first into each. A hub takes part by its address, with one file.
+
+        kvsync merge phone.keepsake laptop.keepsake
+        kvsync merge phone.keepsake laptop.keepsake --dry-run
+        kvsync merge /media/backup.keepsake laptop.keepsake --one-way
+        kvsync merge phone.keepsake https://hub.example
+      """)
+
+  @Argument(help: "Two or more device files.", completion: .file())
+  package var files: [String]
+  @Flag(help: "Merge temporary copies, and tell what would change.")
+  package var dryRun = false
+  @Flag(help: "Only into the last file; the others may be read-only.")
+  package var oneWay = false
+  @Option(help: "Exactly this store (repeatable). (default: the synced ones)")
+  package var store: [String] = []
+  @Option(
+    help: ArgumentHelp(
+      """
+      How far ahead of the clock a timestamp may be before its entry is held. \
+      \(Words.note(default: MergeOptions().maximumClockSkew))
+      """),
+    transform: Words.duration)
+  var maxClockSkew = MergeOptions().maximumClockSkew
+  @Flag(help: "Make a missing file.")
+  package var create = false
+  @Flag(help: "List every change, not only the first 1,000; a terminal gets 15.")
+  var allChanges = false
+
+  package init() {}
+
+  package func validate() throws {
+    guard files.count >= 2 else { throw ValidationError("name two or more files") }
+  }
+
+  /// How to merge, and to show how far that has come.
+  ///
+  /// - Parameter paths: what takes part, in the order of the report.
+  package func options(_ paths: [String]) throws -> MergeOptions {
+    for name in store { try StoreOption.check(name, paths[0]) }
+    let progress = MergeProgressLine(paths)
+    var options = MergeOptions(
+      stores: store.isEmpty ? nil : store, maximumClockSkew: maxClockSkew, isOneWay: oneWay,
+      changeLimit: allChanges ? .max : 1000, checksIntegrity: !dryRun)
+    options.onProgress = { progress.show($0) }
+    return options
+  }
+
+  package func print(_ shown: ShownReport, _ output: Output) throws {
+    let limit = Terminal.showsOutput && !allChanges ? Output.screenful : .max
+    try output.print(
+      shown.json, lines: shown.lines(isDryRun: dryRun, limit: limit), isData: false)
+  }
+}
