@@ -114,6 +114,12 @@ extension HubRules {
     }
   }
 
+  /// Refuses to remember one more device.
+  func checkReplicas(with device: ReplicaID) throws {
+    let known = try Set(tables.allPeers().keys).union([device])
+    try check(known.count, bounds.replicas, "replicas", "too many replica IDs have come")
+  }
+
   func checkRevocations() throws {
     try check(
       limits.count, bounds.revocations, "revocations", "too many replica IDs are revoked")

@@ -128,7 +128,9 @@ package struct HubRules {
         peers[place].lastMet = now
       }
     }
-    if peers != before { try tables.save(peers, device, stores) }
+    guard peers != before else { return }
+    if before.allSatisfy({ $0 == HubPeer() }) { try checkReplicas(with: device) }
+    try tables.save(peers, device, stores)
   }
 
   /// The hub is an older state of itself, so what it remembers of devices is not true of them.

@@ -68,6 +68,19 @@ package final class MemoryHub: Sendable {
 
   package var held: Set<Entry> { content.withLock(\.held) }
 
+  /// The devices that collection does not wait for.
+  package var retired: Set<ReplicaID> {
+    get throws { try content.withLock { try HubRules.retired(Transaction($0)) } }
+  }
+
+  package func retire(_ device: ReplicaID) throws {
+    try content.withLock { content in
+      let transaction = Transaction(content)
+      try HubRules.retire(device, transaction)
+      content = transaction.content
+    }
+  }
+
   package var account: HubAccount { content.withLock(\.account) }
 
   final class Transaction: HubTables {

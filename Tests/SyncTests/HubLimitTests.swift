@@ -18,6 +18,7 @@ import Testing
     var limits = HubLimits()
     (limits.held, limits.origins) = (50, 100)
     (limits.rows, limits.bytes, limits.former) = (70, 2_000_000, 3)
+    limits.replicas = 5
     hub = MemoryHub(ReplicaID(rawValue: 9), limits: limits)
   }
 
@@ -173,6 +174,31 @@ import Testing
       try ask(rename)
     }
     #expect(hub.account.former.map(\.rawValue) == [21, 22, 23])
+  }
+
+  @Test func devicesThatAreRememberedAreBounded() throws {
+    func come(_ number: Int64) throws -> HubRequest {
+      var request = try request([])
+      request.device = ReplicaID(rawValue: number)
+      request.expected?.peers = [PeerState()]
+      return request
+    }
+    for number in 10..<15 { try ask(come(Int64(number))) }
+    limit("replicas", try come(15))
+    var again = try come(10)
+    again.expected = nil
+    again.steps = []
+    try ask(again)
+  }
+
+  @Test func aRetiredDeviceIsWaitedForAgainOnceItComes() throws {
+    try ask(request([entry()]))
+    try hub.retire(ReplicaID(rawValue: 8))
+    #expect(try hub.retired.isEmpty)
+    try hub.retire(device)
+    #expect(try hub.retired == [device])
+    _ = try request([])
+    #expect(try hub.retired.isEmpty)
   }
 
   @Test func revocationsAreBounded() throws {
