@@ -61,6 +61,11 @@ package struct ShownReport {
         "kind": .string("clockDiffers"), "path": .string(paths[device]),
         "seconds": .integer(difference.components.seconds),
       ])
+    case .notSent(let device, let entries):
+      .object([
+        "kind": .string("notSent"), "path": .string(paths[device]),
+        "entries": .integer(Int64(entries)),
+      ])
     }
   }
 
@@ -149,6 +154,9 @@ package struct ShownReport {
       "\(name(device)): its clock is "
         + counted(Int(clamping: difference.components.seconds.magnitude), "second")
         + (difference < .zero ? " behind" : " ahead") + "; set the one that is wrong"
+    case .notSent(let device, let entries):
+      "\(name(device)): not sent to the hub, because their text is no UTF-8: "
+        + (entries == 1 ? "1 entry" : "\(entries.grouped) entries")
     }
   }
 

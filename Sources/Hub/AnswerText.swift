@@ -40,6 +40,9 @@ extension HubAnswer {
         Store(peer: try PeerState(members.members("peer")), last: try members.count("last"))
       )
     }
+    guard Set(stores.map(\.0)).count == stores.count else {
+      throw MessageMembers.error("\"stores\" names one twice")
+    }
     self.init(
       hub: try head.replica("hub"),
       former: try head.list("former") { json throws(MessageError) in
@@ -50,7 +53,7 @@ extension HubAnswer {
       },
       time: try head.count("time"), seq: try head.count("seq"),
       forgotten: try head.count("forgotten"), hasMet: try head.flag("hasMet"),
-      stores: Dictionary(stores) { first, _ in first },
+      stores: Dictionary(uniqueKeysWithValues: stores),
       revocations: try head.limits("revocations"), waiting: Int(try head.count("waiting")))
     revoked = Int(try head.count("revoked"))
     pushed = try head.ifMembers("pushed").map(Pushed.init)

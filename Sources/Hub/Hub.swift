@@ -38,14 +38,15 @@ public struct Hub: Sendable {
   }
 
   package init(
-    _ url: HubURL, token: String, by transport: any HubTransport
+    _ url: HubURL, token: String, by transport: any HubTransport,
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) throws(KeepsakeError) {
     guard HubSecret.isOne(token) else {
       throw KeepsakeError(
         .unauthorized, path: url.description, "the token is none of a hub's",
         cure: "use the 43 letters, digits, - and _ that joining the account gave")
     }
-    client = HubClient(url: url, token: token, transport: transport)
+    client = HubClient(url: url, token: token, transport: transport, now: now)
   }
 }
 

@@ -12,9 +12,13 @@ struct HubClient: Sendable {
   /// Nil for requests that have none.
   let token: String?
   let transport: any HubTransport
+  /// The time that goes on.
+  var now: @Sendable () -> ContinuousClock.Instant = { .now }
 
   /// How long nothing may move.
   static let patience = Duration.seconds(30)
+  /// How long a request and its answer take at most, however slowly they move; events go on.
+  static let deadline = Duration.seconds(600)
   /// Bytes that an answer has at most.
   static let limit = 16 << 20
 
@@ -51,14 +55,15 @@ struct HubClient: Sendable {
   ) throws(KeepsakeError) {
     let exchange = transport.begin(try request(method, path, body, type, kind))
     onBegin(exchange)
+    let end = kind == .events ? nil : now() + Self.deadline
     do throws(KeepsakeError) {
-      guard case .head(let status, let headers) = try next(exchange, patience) else {
+      guard case .head(let status, let headers) = try next(exchange, patience, end) else {
         throw HubFailure.malformed(url, "has no beginning")
       }
       let isRight = 200...299 ~= status && (status == 204 || Self.type(headers) == kind.rawValue)
-      guard isRight else { throw try failure(status, headers, exchange) }
+      guard isRight else { throw try failure(status, headers, exchange, end) }
       reading: while true {
-        switch try next(exchange, patience) {
+        switch try next(exchange, patience, end) {
         case .body(let piece): try take(piece)
         case .end: break reading
         case .head: throw HubFailure.malformed(url, "begins twice")
@@ -85,10 +90,12 @@ struct HubClient: Sendable {
   }
 
   private func next(
-    _ exchange: any TransportExchange, _ patience: Duration
+    _ exchange: any TransportExchange, _ patience: Duration, _ end: ContinuousClock.Instant?
   ) throws(KeepsakeError) -> TransportEvent {
+    let left = end.map { now().duration(to: $0) } ?? patience
+    guard left > .zero else { throw HubFailure.slow(url, Self.deadline) }
     do throws(TransportFault) {
-      return try exchange.next(within: patience)
+      return try exchange.next(within: min(patience, left))
     } catch {
       throw HubFailure.unreachable(url, error, patience)
     }
@@ -96,12 +103,13 @@ struct HubClient: Sendable {
 
   /// What an answer other than the one that was asked for says.
   private func failure(
-    _ status: Int, _ headers: [String: String], _ exchange: any TransportExchange
+    _ status: Int, _ headers: [String: String], _ exchange: any TransportExchange,
+    _ end: ContinuousClock.Instant?
   ) throws(KeepsakeError) -> KeepsakeError {
     if 300...399 ~= status { return HubFailure.redirect(url, headers["location"]) }
     var bytes: [UInt8] = []
     if Self.type(headers) == Kind.json.rawValue {
-      while bytes.count < 1 << 16, case .body(let piece) = try next(exchange, Self.patience) {
+      while bytes.count < 1 << 16, case .body(let piece) = try next(exchange, Self.patience, end) {
         bytes += piece
       }
     }

@@ -40,6 +40,13 @@ enum HubFailure {
       cause: fault)
   }
 
+  static func slow(_ url: HubURL, _ deadline: Duration) -> KeepsakeError {
+    KeepsakeError(
+      .unreachable, path: url.description,
+      "its answer takes longer than \(deadline.components.seconds / 60) minutes",
+      cure: "check the network, and ask who runs the hub")
+  }
+
   static func redirect(_ url: HubURL, _ place: String?) -> KeepsakeError {
     let target = place.map { " to \(clean($0))" } ?? ""
     return KeepsakeError(

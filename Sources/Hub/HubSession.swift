@@ -22,7 +22,7 @@ import Synchronization
 public final class HubSession: Sendable {
   /// How a session and its hub stand.
   public enum State: Sendable {
-    /// It tries to meet the hub.
+    /// It tries to meet the hub, or to hear of what others write.
     case connecting
     /// They have met, and it hears of what others write.
     case connected
@@ -107,7 +107,10 @@ private final class Loop: Sendable {
     var tokens: [ObservationToken] = []
     /// The request for events.
     var listening: (any TransportExchange)?
-    var lastFailure: String?
+    /// Why it has ended, until that is looked at.
+    var ending: KeepsakeError?
+    /// What was told last.
+    var (meetingFailure, listeningFailure) = (String?.none, String?.none)
   }
 
   private let device: Device
@@ -136,7 +139,7 @@ private final class Loop: Sendable {
     let token = device.observeCommits { [weak self] in
       self?.update { $0.change() }
     } onFailure: { [weak self] in
-      self?.report($0)
+      self?.report($0, \.meetingFailure)
     }
     state.withLock { $0.tokens.append(token) }
     Self.thread("keepsake.hub") { [self] in run() }
@@ -166,7 +169,7 @@ private final class Loop: Sendable {
 
   private func run() {
     onState(.connecting)
-    while let step = state.withLock({ $0.isCancelled ? nil : $0.plan.next(at: timing.now()) }) {
+    while let step = next() {
       switch step {
       case .meet: meet()
       case .listen:
@@ -177,6 +180,17 @@ private final class Loop: Sendable {
       case .stop: return cancel()
       }
     }
+  }
+
+  private func next() -> SessionPlan.Step? {
+    let ending = state.withLock { state in
+      defer { state.ending = nil }
+      return state.ending
+    }
+    if let ending {
+      fail(ending, \.listeningFailure) { $0.endListening(ending, at: $1, chance: $2) }
+    }
+    return state.withLock { $0.isCancelled ? nil : $0.plan.next(at: timing.now()) }
   }
 
   private func show(_ shown: HubSession.State) {
@@ -198,14 +212,17 @@ private final class Loop: Sendable {
     if isNewTry { show(.connecting) }
     do throws(KeepsakeError) {
       let report = try device.merge(with: hub, options: options)
-      state.withLock { state in
-        state.lastFailure = nil
+      let isHearing = state.withLock { state in
+        state.meetingFailure = nil
         state.plan.endMeeting(due: due(report))
+        if case .connected = state.shown { return false }
+        return state.plan.isListening
       }
+      if isHearing { show(.connected) }
       if report.isNews { onExchange(report) }
     } catch {
       if let report = error.mergeReport { onExchange(report) }
-      fail(error)
+      fail(error, \.meetingFailure) { $0.fail(error, at: $1, chance: $2) }
     }
   }
 
@@ -218,22 +235,25 @@ private final class Loop: Sendable {
     return timing.now() + Int64(min(max(seconds, 0.1), 60) * 1000)
   }
 
-  private func fail(_ error: KeepsakeError) {
+  private func fail(
+    _ error: KeepsakeError, _ told: WritableKeyPath<State, String?>,
+    _ note: (inout SessionPlan, _ now: Int64, _ chance: Double) -> Void
+  ) {
     let shown = state.withLock { state -> HubSession.State in
       let now = timing.now()
-      state.plan.fail(error, at: now, chance: timing.chance())
+      note(&state.plan, now, timing.chance())
       if let refusal = state.plan.refusal { return .refused(refusal) }
-      let pause = (state.plan.pauseEnd ?? now) - now
-      return .waiting(until: Date(milliseconds: device.clock.milliseconds + pause))
+      guard let end = state.plan.pauseEnd else { return .connecting }
+      return .waiting(until: Date(milliseconds: device.clock.milliseconds + end - now))
     }
     show(shown)
-    report(error)
+    report(error, told)
   }
 
-  private func report(_ error: KeepsakeError) {
+  private func report(_ error: KeepsakeError, _ told: WritableKeyPath<State, String?>) {
     let isNew = state.withLock { state in
-      defer { state.lastFailure = error.description }
-      return state.lastFailure != error.description && !state.isCancelled
+      defer { state[keyPath: told] = error.description }
+      return state[keyPath: told] != error.description && !state.isCancelled
     }
     if isNew { onFailure(error) }
   }
@@ -248,6 +268,7 @@ private final class Loop: Sendable {
       }
       if isCancelled { exchange.cancel() }
     } onEvent: { [self] _ in
+      state.withLock { $0.listeningFailure = nil }
       update { $0.hear() }
     }
     var failure = HubFailure.unreachable(hub.url, .failed("the hub has hung up"), .zero)
@@ -256,9 +277,7 @@ private final class Loop: Sendable {
     } catch {
       failure = error
     }
-    if state.withLock({ $0.isCancelled }) { return }
-    state.withLock { $0.plan.endListening() }
-    fail(failure)
+    state.withLock { $0.ending = failure }
     signal.signal()
   }
 }

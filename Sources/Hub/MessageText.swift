@@ -38,8 +38,7 @@ package enum MessageText {
     let first = lines.removeFirst()
     let head: MessageMembers
     do {
-      let text = String(decoding: first, as: UTF8.self)
-      head = try MessageMembers(JSON(parsing: text), "the message")
+      head = try MessageMembers(JSON(parsing: text(of: first)), "the message")
     } catch let error as MessageError {
       throw error
     } catch {
@@ -57,12 +56,21 @@ package enum MessageText {
     var rows: [(entry: Entry, seq: Int64?)] = []
     for (number, line) in lines.enumerated() {
       do {
+        _ = try text(of: line)
         rows.append(try RowLine.row(UnsafeBufferPointer(rebasing: line)))
       } catch {
         throw MessageError(line: number + 2, problem: "\(error)")
       }
     }
     return (head, rows)
+  }
+
+  /// Repaired, a key would be another one.
+  private static func text(of line: Slice<UnsafeBufferPointer<UInt8>>) throws -> String {
+    guard let text = String(validating: line, as: UTF8.self) else {
+      throw RowProblem("this is no UTF-8")
+    }
+    return text
   }
 }
 

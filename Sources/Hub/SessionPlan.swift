@@ -13,51 +13,90 @@ struct SessionPlan {
     case stop
   }
 
+  /// Failures in a row, and the end of the pause after them.
+  private struct Patience {
+    private var failures = 0
+    private(set) var end: Int64?
+
+    private static let first: Int64 = 1000
+    private static let longest: Int64 = 5 * 60 * 1000
+
+    /// - Parameters:
+    ///   - chance: from 0 to 1, so that devices do not all come at once.
+    ///   - asked: what the hub asks for at least.
+    mutating func fail(at now: Int64, chance: Double, asked: Int64) {
+      let longest = min(Self.first << min(failures, 20), Self.longest)
+      failures += 1
+      let pause = longest / 2 + Int64(Double(longest / 2) * chance)
+      end = max(now + max(pause, asked), end ?? 0)
+    }
+
+    mutating func pause(until other: Int64?) { end = max(end ?? 0, other ?? 0) }
+    mutating func begin() { end = nil }
+    mutating func succeed() { failures = 0 }
+  }
+
   /// Whether either side may have changed since the last meeting began.
   private var isDirty = true
-  /// Failures in a row.
-  private var failures = 0
-  /// No request before.
-  private(set) var pauseEnd: Int64?
+  private var meeting = Patience()
+  private var listening = Patience()
   /// When something that waits for its time may be due.
   private var due: Int64?
-  private var isListening = false
+  private(set) var isListening = false
   private(set) var refusal: KeepsakeError?
 
-  private static let firstPause: Int64 = 1000
-  private static let longestPause: Int64 = 5 * 60 * 1000
+  /// No request before.
+  var pauseEnd: Int64? { meeting.end }
 
   func next(at now: Int64) -> Step {
     if refusal != nil { return .stop }
-    if let pauseEnd { return now < pauseEnd ? .wait(until: pauseEnd) : .meet }
+    if let end = meeting.end { return now < end ? .wait(until: end) : .meet }
     if isDirty || due.map({ $0 <= now }) ?? false { return .meet }
-    return isListening ? .wait(until: due) : .listen
+    if isListening { return .wait(until: due) }
+    guard let end = listening.end, now < end else { return .listen }
+    return .wait(until: min(end, due ?? end))
   }
 
   mutating func change() { isDirty = true }
 
-  mutating func beginMeeting() { (isDirty, pauseEnd, due) = (false, nil, nil) }
-  mutating func endMeeting(due: Int64?) { self.due = due }
+  mutating func beginMeeting() {
+    (isDirty, due) = (false, nil)
+    meeting.begin()
+  }
 
-  mutating func beginListening() { isListening = true }
+  mutating func endMeeting(due: Int64?) {
+    self.due = due
+    meeting.succeed()
+  }
+
+  mutating func beginListening() {
+    isListening = true
+    listening.begin()
+  }
 
   /// The first event of a stream comes at once: others may have written since the last meeting.
-  mutating func hear() { (failures, isDirty) = (0, true) }
+  mutating func hear() {
+    isDirty = true
+    listening.succeed()
+  }
 
-  mutating func endListening() { isListening = false }
-
+  /// A meeting has failed.
+  ///
   /// - Parameter chance: from 0 to 1, so that devices do not all come at once.
   mutating func fail(_ error: KeepsakeError, at now: Int64, chance: Double) {
-    guard !Self.isFinal(error.code) else {
-      refusal = error
-      return
-    }
     isDirty = true
-    let longest = min(Self.firstPause << min(failures, 20), Self.longestPause)
-    failures += 1
-    let pause = longest / 2 + Int64(Double(longest / 2) * chance)
-    let asked = error.retryAfter.map { $0.components.seconds * 1000 } ?? 0
-    pauseEnd = max(now + max(pause, asked), pauseEnd ?? 0)
+    if Self.isFinal(error.code) { return refusal = error }
+    meeting.fail(at: now, chance: chance, asked: error.retryAfter?.milliseconds ?? 0)
+  }
+
+  /// The events have ended. That does not keep the device from giving what it writes, unless the
+  /// hub wants to be left alone; a meeting finds out at once whether the hub is there.
+  mutating func endListening(_ error: KeepsakeError, at now: Int64, chance: Double) {
+    (isDirty, isListening) = (true, false)
+    if Self.isFinal(error.code) { return refusal = error }
+    let asked = error.retryAfter?.milliseconds
+    listening.fail(at: now, chance: chance, asked: asked ?? 0)
+    if asked != nil { meeting.pause(until: listening.end) }
   }
 
   /// What does not go away by itself.

@@ -218,6 +218,16 @@ package struct Row {
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
+  /// Whether a column is no text, or text in UTF-8: `text` and `cell` repair any other.
+  package func isUTF8(_ column: Int32) -> Bool {
+    guard sqlite3_column_type(statement, column) == SQLITE_TEXT,
+      let start = sqlite3_column_text(statement, column)
+    else { return true }
+    let count = Int(sqlite3_column_bytes(statement, column))
+    return String(
+      validating: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) != nil
+  }
+
   /// Whether a blob or text has these bytes.
   package func has(_ bytes: Data, in column: Int32) -> Bool {
     guard let start = sqlite3_column_blob(statement, column) else { return bytes.isEmpty }

@@ -65,6 +65,7 @@ final class HubParty: Party {
     known = nil
     let result = try channel.send(request)
     guard case .success(let answer) = result else { return result }
+    try check(answer, to: request)
     known = (request.device, answer)
     if channel.lastMet != answer.hub { channel.noteMet(answer.hub) }
     return result
@@ -111,21 +112,6 @@ final class HubParty: Party {
       return known.answer
     }
     return try ask(stores, [], expecting: nil)
-  }
-
-  private func state(
-    of store: ByteText, in answer: HubAnswer
-  ) throws(KeepsakeError) -> HubAnswer.Store {
-    guard let state = answer.stores[store] else {
-      throw malformed("names no store \(store.string)")
-    }
-    return state
-  }
-
-  private func malformed(_ problem: String) -> KeepsakeError {
-    KeepsakeError(
-      .malformed, path: name, "its answer \(problem)",
-      cure: "ask who runs the hub, or try another version")
   }
 
   // MARK: - What it says
@@ -229,23 +215,6 @@ final class HubParty: Party {
       remembered: memory.map(\.readToken))
   }
 
-  private func checked(
-    _ answer: HubAnswer, after place: Int64
-  ) throws(KeepsakeError) -> HubAnswer.Page {
-    guard let page = answer.page else { throw malformed("has no rows") }
-    var last = place
-    for row in page.rows {
-      guard row.seq > last, row.seq <= page.through, !row.entry.address.key.string.isEmpty else {
-        throw malformed("has rows in a wrong order")
-      }
-      last = row.seq
-    }
-    guard page.through >= place, !page.hasMore || page.through > place else {
-      throw malformed("does not go on")
-    }
-    return page
-  }
-
   func lend(
     to receiver: Device, _ body: () throws(KeepsakeError) -> Void
   ) throws(KeepsakeError) {
@@ -281,6 +250,7 @@ final class HubParty: Party {
         throw malformed("does not tell what became of the rows")
       }
       result.received += next.rows.count
+      result.untellable += next.untellable
       result.changed += pushed.changed
       result.held += pushed.held
       result.answered += pushed.answered

@@ -63,6 +63,10 @@ public struct MergeReport: Sendable {
     /// more than the largest skew. What one of them accepts waits on the other, or is believed too
     /// early.
     case clockDiffers(device: Int, by: Duration)
+    /// So many of the device's entries that were new to the hub did not go there: their key or
+    /// their value is text that is no UTF-8, which another program has written. They stay on the
+    /// device.
+    case notSent(device: Int, entries: Int)
   }
 
   /// The directions, in the order in which they were read.
@@ -89,6 +93,11 @@ extension MergeReport.Event {
   package var isLasting: Bool {
     if case .clockDiffers = self { true } else { false }
   }
+
+  /// Whether the devices do not hold the same because of it.
+  var keepsApart: Bool {
+    if case .notSent = self { true } else { false }
+  }
 }
 
 extension MergeReport {
@@ -114,6 +123,9 @@ extension MergeReport {
     transfers[place].held += result.held
     transfers[place].conflicts += result.conflicts
     changes += result.changes.map { DeviceChange(into: into, change: $0) }
+    if result.untellable > 0 {
+      events.append(.notSent(device: from, entries: result.untellable))
+    }
     conflicts += result.losses.map { DeviceConflict(into: into, conflict: $0) }
     if result.hasMoreChanges { omittedChanges += result.changed - result.changes.count }
   }

@@ -97,7 +97,7 @@ extension MergeRun {
   }
 
   func haveConverged() throws(KeepsakeError) -> Bool {
-    guard try nothingIsHeld() else { return false }
+    guard try nothingIsHeld(), !report.events.contains(where: \.keepsApart) else { return false }
     for exchange in exchanges {
       let hasUnread = try exchange.hasUnread()
       if hasUnread { return false }

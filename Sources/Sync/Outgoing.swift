@@ -7,6 +7,9 @@ import KeepsakeValues
 struct Outgoing {
   /// By local sequence number.
   var rows: [Entry] = []
+  /// Entries whose key or value is text, but no UTF-8. No device writes them, and no message can
+  /// carry them: repaired, they would be other keys and other values.
+  var untellable = 0
   /// Up to where there are no others.
   var through: Int64
   var isLast = true
@@ -47,9 +50,13 @@ struct Outgoing {
           outgoing.isLast = false
           return false
         }
+        outgoing.through = row.integer(6)
+        guard row.isUTF8(1), row.isUTF8(3) else {
+          outgoing.untellable += 1
+          return true
+        }
         let entry = row.entry(Address(store: row.text(0), key: row.text(1)), from: 2)
         outgoing.rows.append(entry)
-        outgoing.through = row.integer(6)
         bytes += entry.address.key.string.utf8.count + entry.content.cell.byteCount
         return true
       }

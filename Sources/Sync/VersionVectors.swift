@@ -13,6 +13,11 @@ enum VersionVectors {
   /// Devices and stores that a file's version vector names at most; one of ours has a few.
   private static let limit: Int64 = 100_000
 
+  /// As many as a device takes down itself: what it has seen goes with each merge, and has to fit
+  /// into a request. That it has seen others is forgotten; so a write of theirs may be logged as a
+  /// conflict that is none, and none goes unnoticed.
+  private static let capacity: Int64 = 20_000
+
   private static let tables = ["sender_seen", "receiver_seen"]
 
   /// Makes the tables that `load` fills.
@@ -188,14 +193,19 @@ enum VersionVectors {
   ///
   /// - Parameter horizon: no device can have seen anything later.
   static func advance(_ connection: Connection, upTo horizon: HybridTimestamp) throws {
+    let all = """
+      SELECT store, origin FROM main.seen UNION SELECT store, origin FROM sender_seen
+      """
+    let count = try connection.first("SELECT count(*) FROM (\(all))") { $0.integer(0) } ?? 0
+    let isKnown = "(k.store, k.origin) IN (SELECT store, origin FROM main.seen)"
     try connection.run(
       """
       INSERT INTO main.seen (store, origin, hlc)
       SELECT k.store, k.origin, min(k.hlc, ?1, ifnull((SELECT min(h.hlc) - 1 FROM main.held AS h
         WHERE h.store = k.store AND h.origin = k.origin), k.hlc))
       FROM sender_seen AS k
-      WHERE k.origin <> (SELECT id FROM main.replica)
+      WHERE k.origin <> (SELECT id FROM main.replica) AND (?2 OR \(isKnown))
       ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
-      """, [.integer(horizon.rawValue)])
+      """, [.integer(horizon.rawValue), .integer(count <= capacity ? 1 : 0)])
   }
 }

@@ -6,6 +6,7 @@ import KeepsakeHub
 import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
+import Synchronization
 import TestSupport
 import Testing
 
@@ -102,6 +103,33 @@ import Testing
     let busy = Reply.error(429, "busy", "slow", ["retry-after": "7"])
     #expect(try failure(device(), busy)?.retryAfter == .seconds(7))
     #expect(try failure(device(), .error(503, "unavailable", "x"))?.retryAfter == nil)
+  }
+
+  @Test func anAnswerThatDripsIsLeftAfterTenMinutes() throws {
+    let drops = Array(repeating: TransportEvent.body([0x20]), count: 1000)
+    let head = TransportEvent.head(status: 200, headers: ["content-type": "application/jsonl"])
+    let transport = ScriptedTransport { _ in ScriptedTransport.Reply([head] + drops) }
+    let start = ContinuousClock.now
+    let seconds = Mutex(0)
+    let hub = try Hub(HubURL("https://hub.example/keep"), token: Hub.token, by: transport) {
+      start + .seconds(
+        seconds.withLock { seconds in
+          seconds += 29
+          return seconds
+        })
+    }
+    let device = try device()
+    #expect {
+      try device.merge(with: hub)
+    } throws: { "\($0)".contains("takes longer than 10 minutes") }
+  }
+
+  @Test(arguments: [("-5", 0), ("1000000000", 86_400)])
+  func anAbsurdPauseIsBounded(text: String, seconds: Int) throws {
+    let busy = Reply.error(429, "busy", "slow", ["retry-after": text])
+    #expect(try failure(device(), busy)?.retryAfter == .seconds(seconds))
+    let date = Reply.error(429, "busy", "x", ["retry-after": "Wed, 25 Nov 2026 12:00:00 GMT"])
+    #expect(try failure(device(), date)?.retryAfter == nil)
   }
 
   @Test func devicesMeetThroughTextAlone() throws {

@@ -72,6 +72,26 @@ import Testing
     #expect(plan.next(at: 90_009) == .wait(until: 90_010))
   }
 
+  @Test func eventsThatFailKeepNobodyFromMeetingUnlessTheHubAsksForAPause() {
+    var plan = SessionPlan()
+    plan.beginMeeting()
+    plan.endMeeting(due: nil)
+    plan.beginListening()
+    plan.endListening(error(.unreachable), at: 0, chance: 1)
+    #expect(plan.next(at: 0) == .meet)
+    plan.beginMeeting()
+    plan.endMeeting(due: nil)
+    #expect(plan.next(at: 999) == .wait(until: 1000))
+    plan.change()
+    #expect(plan.next(at: 999) == .meet)
+    plan.beginMeeting()
+    plan.endMeeting(due: nil)
+    #expect(plan.next(at: 1000) == .listen)
+    plan.beginListening()
+    plan.endListening(error(.unavailable, after: 90), at: 1000, chance: 0)
+    #expect(plan.next(at: 90_999) == .wait(until: 91_000))
+  }
+
   @Test(arguments: [KeepsakeError.Code.unauthorized, .incompatible, .invalidValue])
   func whatDoesNotGoAwayEndsIt(code: KeepsakeError.Code) {
     var plan = SessionPlan()

@@ -91,6 +91,25 @@ import Testing
     #expect(try phone.replica() == ReplicaID(rawValue: 1))
   }
 
+  @Test(arguments: ["key = CAST(x'66ff' AS TEXT)", "value = CAST(x'ff' AS TEXT)"])
+  func textThatIsNoUTF8StaysHereAndIsTold(change: String) throws {
+    try meet(phone)
+    for key in ["font", "theme"] { try set(phone, key, "x") }
+    try phone.core.write { connection in
+      (try connection.run("UPDATE entry SET \(change) WHERE key = 'font'"), [])
+    }
+    let report = try meet(phone)
+    #expect(report.events == [.notSent(device: 0, entries: 1)])
+    #expect(!report.hasConverged)
+    #expect(line.hub.rows.map(\.entry.address.key.string) == ["theme"])
+    let kept = try phone.core.access {
+      try $0.first("SELECT count(*) FROM entry") { $0.integer(0) }
+    }
+    #expect(kept == 2)
+    try meet(laptop)
+    #expect(try laptop.entry(store: "cloud", key: "theme")?.content.value == "x")
+  }
+
   @Test func whatRewindsOrRenamesADeviceHasALease() throws {
     let party = FileParty(device: phone, takesLeases: true)
     let hub = HubParty(line, for: phone, limit: HubRequest.PageLimit())

@@ -231,6 +231,15 @@ import Testing
     { $0.page?.through = 0 },
     { if $0.page != nil { $0.page?.hasMore = true } },
     { $0.pushed = nil },
+    { $0.pushed?.changed = 1 << 53 },
+    { answer in
+      // Pages without rows, without end.
+      guard let through = answer.page?.through else { return }
+      answer.page = HubAnswer.Page(rows: [], through: through + 1, hasMore: true, seen: [])
+    },
+    { answer in
+      for id in 1...1001 { answer.revocations[ReplicaID(rawValue: Int64(id))] = .zero }
+    },
   ]
 
   @Test(arguments: lies.indices)

@@ -180,6 +180,16 @@ import Testing
     #expect(try request(changed) == Self.request)
   }
 
+  @Test(arguments: ["theme", "push"])
+  func aMessageThatIsNoUTF8IsRefusedRatherThanRepaired(part: String) throws {
+    var bytes = Array(Self.requestText.utf8)
+    let place = try #require(bytes.firstRange(of: Array(part.utf8))?.lowerBound)
+    bytes[place] = 0xFF
+    #expect {
+      try bytes.withUnsafeBufferPointer { _ = try HubRequest($0) }
+    } throws: { "\($0)".contains("this is no UTF-8") }
+  }
+
   @Test func noMoreRowsAreReadThanALimitAllows() throws {
     let bytes = Array(Self.answerText.utf8)
     #expect(throws: MessageError.self) {
