@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "KeepsakeTesting", targets: ["KeepsakeTesting"]),
     .executable(name: "kvsync", targets: ["kvsync"]),
     .executable(name: "kvsync-hub", targets: ["kvsync-hub"]),
+    .executable(name: "kvsync-page", targets: ["kvsync-page"]),
   ],
   // Off unless asked for: who does not serve a hub neither clones nor builds what serving takes.
   traits: [
@@ -21,6 +22,7 @@ let package = Package(
       name: "HubTLS", description: "A hub that speaks TLS itself.", enabledTraits: ["Hub"]),
     .trait(
       name: "PostgreSQL", description: "A hub over PostgreSQL, by libpq.", enabledTraits: ["Hub"]),
+    .trait(name: "Page", description: "The page of kvsync open."),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -158,6 +160,31 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/kvsync-hub"),
+    // What kvsync open shows in the browser, and the program that it becomes for that.
+    .target(
+      name: "KeepsakePage",
+      dependencies: [
+        "KeepsakeCommandLine", "KeepsakeTransfer", "KeepsakeSync", "KeepsakeDevice",
+        "KeepsakeValues",
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Page"])),
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Page"])),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Sources/Page",
+      resources: [
+        .embedInCode("index.html"), .embedInCode("page.css"), .embedInCode("page.js"),
+        .embedInCode("keys.js"), .embedInCode("views.js"),
+      ]),
+    .executableTarget(
+      name: "kvsync-page",
+      dependencies: [
+        "KeepsakeCommandLine", "KeepsakeDevice", "KeepsakeValues",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .target(name: "KeepsakePage", condition: .when(traits: ["Page"])),
+      ],
+      path: "Sources/kvsync-page"),
     .executableTarget(
       name: "kvsync",
       dependencies: [
@@ -343,7 +370,8 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "kvsync", "kvsync-hub", "settings-probe", "KeepsakeDevice", "KeepsakeValues", "TestSupport",
+        "kvsync", "kvsync-hub", "kvsync-page", "settings-probe", "KeepsakeDevice",
+        "KeepsakeValues", "TestSupport",
       ],
       path: "Tests/CommandTests"),
     // A hub as it is heard, with a transport that plays it.

@@ -31,7 +31,7 @@ extension ParsableCommand {
 }
 
 /// Options of every command.
-package struct CommonOptions: ParsableArguments {
+package struct CommonOptions: ParsableArguments, Sendable {
   @Flag(help: "Print exactly one JSON value; watch, one a line.")
   package var json = false
 

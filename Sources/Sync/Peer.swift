@@ -49,6 +49,25 @@ extension Device {
     }
   }
 
+  /// What a peer lacks of this device's entries of a store, as far as this one knows: how many, and
+  /// since when. O(what it lacks).
+  package func lack(
+    of progress: Peer.Progress, at peer: Peer
+  ) throws(KeepsakeError) -> (count: Int, since: HybridTimestamp?) {
+    try core.access { connection in
+      try connection.first(
+        """
+        SELECT count(*), ifnull(min(hlc), 0) FROM entry INDEXED BY entry_lseq
+        WHERE lseq > ?1 AND store = ?2 AND origin <> ?3
+        """,
+        [.integer(progress.acknowledged), .text(progress.store), .integer(peer.id.rawValue)]
+      ) { row in
+        let count = Int(row.integer(0))
+        return (count, count > 0 ? HybridTimestamp(rawValue: row.integer(1)) : nil)
+      } ?? (0, nil)
+    }
+  }
+
   /// No longer waits for a device that will not come back, when tombstones are collected. Should it
   /// come back, it still gets every deletion that a grave is left of.
   ///

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import KeepsakeCommandLine
-import KeepsakeValues
 
 /// What `kvsync` becomes for what is about hubs. Its words are those of `kvsync`.
 @main
@@ -11,15 +10,7 @@ struct KVSyncHub: ParsableCommand {
     commandName: "kvsync", abstract: "What kvsync does with hubs.", version: "0.1.0",
     subcommands: [HubCommand.self, MergeCommand.self, WatchCommand.self])
 
-  static func main() {
-    do {
-      try ProcessLimits.prepare()
-      var command = try parseAsRoot()
-      try command.runShowingProgress()
-    } catch {
-      ExitStatus(error, of: KVSyncHub.self).exit()
-    }
-  }
+  static func main() { Program.run(Self.self) }
 }
 
 struct HubCommand: ParsableCommand {

@@ -10,7 +10,6 @@ import KeepsakeValues
 #if Hub
   import KeepsakeHubHTTP
   import Logging
-  import Synchronization
 #endif
 
 struct ServeCommand: ParsableCommand {
@@ -56,7 +55,7 @@ struct ServeCommand: ParsableCommand {
       let server = HubServer(try place.open(), settings: settings)
       let (path, scheme) = (place.secretPath, certificate == nil ? "http" : "https")
       do {
-        try Self.wait {
+        try Program.wait {
           try await server.run(
             onListening: { host, port in
               let words = "\(scheme)://\(host):\(port), operator's secret in \(path)\n"
@@ -81,19 +80,6 @@ struct ServeCommand: ParsableCommand {
   }
 
   #if Hub
-    /// Waits on the main thread, which has nothing else to do.
-    private static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
-      // Held to put the result in, or to take it out.
-      let result = Mutex<Result<Void, any Error>>(.success(()))
-      let end = DispatchSemaphore(value: 0)
-      Task {
-        do { try await body() } catch { result.withLock { $0 = .failure(error) } }
-        end.signal()
-      }
-      end.wait()
-      try result.withLock { try $0.get() }
-    }
-
     private func settings() throws -> HubServer.Settings {
       var settings = HubServer.Settings()
       (settings.host, settings.port) = (listen.host, listen.port)

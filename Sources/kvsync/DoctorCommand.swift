@@ -33,7 +33,7 @@ struct DoctorCommand: Subcommand {
     common.output.print(
       .object([
         "ok": .boolean(open == 0), "replica": .string(replica.description),
-        "findings": .array(findings.map(Self.json)),
+        "findings": .array(findings.map(Shown.finding)),
         "sqlite": .object([
           "version": .string(SQLiteVersion.text),
           "walResetBug": .boolean(SQLiteVersion.hasResetBug),
@@ -50,13 +50,6 @@ struct DoctorCommand: Subcommand {
     "SQLite \(SQLiteVersion.text)"
     + (SQLiteVersion.hasResetBug
       ? " has the WAL-reset bug: Keepsake works around it, other programs may not" : "")
-
-  private static func json(_ finding: Finding) -> JSON {
-    .object([
-      "kind": .string(finding.kind.rawValue), "problem": .string(finding.problem),
-      "cure": .string(finding.cure), "repaired": .boolean(finding.isRepaired),
-    ])
-  }
 
   private static func line(_ finding: Finding) -> String {
     let end = finding.isRepaired ? "repaired" : finding.cure

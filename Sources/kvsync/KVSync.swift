@@ -24,7 +24,7 @@ struct KVSync: ParsableCommand {
       ListCommand.self, ExplainCommand.self, WatchCommand.self, SeedCommand.self,
       PlistCommand.self, ImportCommand.self, ExportCommand.self, ConflictsCommand.self,
       PeersCommand.self, CloneCommand.self, RestoreCommand.self, DoctorCommand.self,
-      CompactCommand.self, HubCommand.self,
+      CompactCommand.self, OpenCommand.self, HubCommand.self,
     ])
 
   /// In `get FILE -hello` ArgumentParser would find `-h`, and print help as if it were the value.
@@ -57,7 +57,7 @@ struct KVSync: ParsableCommand {
   static func main() {
     do {
       try ProcessLimits.prepare()
-      if HubProgram.isMeant(by: CommandLine.arguments.dropFirst()) { try HubProgram.run() }
+      try Companion.meant(by: CommandLine.arguments.dropFirst())?.run()
       var command = try PlainWords.command(CommandLine.arguments.dropFirst()) ?? parsed()
       try command.runShowingProgress()
     } catch {

@@ -37,7 +37,7 @@ struct PeersCommand: Subcommand {
     let peers = try device.peers()
     try common.output.print(
       .object([
-        "replica": .string(try device.replica().description), "peers": .array(peers.map(Self.json)),
+        "replica": .string(try device.replica().description), "peers": .array(peers.map { .object(Shown.peer($0)) }),
       ]),
       lines: peers.map { Line(Self.line($0)) }, isData: true)
   }
@@ -53,21 +53,6 @@ struct PeersCommand: Subcommand {
     common.output.print(
       .object(["retired": .string(peer.id.description)]), lines: ["\(peer.id) is retired"],
       isData: false)
-  }
-
-  private static func json(_ peer: Device.Peer) -> JSON {
-    .object([
-      "peer": .string(peer.id.description), "met": Shown.time(peer.lastMet),
-      "retired": .boolean(peer.isRetired),
-      "stores": .object(
-        peer.stores.map { progress in
-          JSON.Member(
-            progress.store,
-            .object([
-              "read": .integer(progress.read), "acknowledged": .integer(progress.acknowledged),
-            ]))
-        }),
-    ])
   }
 
   private static func line(_ peer: Device.Peer) -> String {

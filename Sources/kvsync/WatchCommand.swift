@@ -13,7 +13,7 @@ struct WatchCommand: Subcommand {
   var hasProgress: Bool { false }
 
   func run() throws {
-    if words.hub != nil { try HubProgram.run() }
+    if words.hub != nil { try Companion.hub.run() }
     let device = try words.open(.readOnly, common)
     try refuseFrozen(device)
     try words.watch(device, common) { _ in }

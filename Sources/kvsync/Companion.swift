@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is about hubs is a program of its own beside this one, which becomes it: libraries for
-// networks would cost each start of this one four milliseconds.
+// What is about hubs, and the page, are programs of their own beside this one, which becomes them:
+// libraries for networks would cost each start of this one four milliseconds.
 
 import ArgumentParser
 import Foundation
 import KeepsakeCommandLine
 import KeepsakeDevice
 
-enum HubProgram {
-  private static let name = "kvsync-hub"
+struct Companion {
+  private let name: String
+  private let purpose: String
 
-  static func isMeant(by words: ArraySlice<String>) -> Bool {
+  static let hub = Companion(name: "kvsync-hub", purpose: "the program for hubs")
+  static let page = Companion(name: "kvsync-page", purpose: "the program of the page")
+
+  static func meant(by words: ArraySlice<String>) -> Companion? {
     let words = words.drop { $0 == "help" }
     let before = words.dropFirst().prefix { $0 != "--" }
     switch words.first {
-    case "hub": return true
-    case "merge": return words.dropFirst().contains(where: isAddress)
-    case "watch": return before.contains { $0 == "--hub" || $0.hasPrefix("--hub=") }
-    default: return false
+    case "hub": return hub
+    case "open": return page
+    case "merge" where words.dropFirst().contains(where: isAddress): return hub
+    case "watch" where before.contains { $0 == "--hub" || $0.hasPrefix("--hub=") }: return hub
+    default: return nil
     }
   }
 
@@ -27,15 +32,15 @@ enum HubProgram {
   }
 
   /// This process goes on as the other program, with the same words.
-  static func run() throws(KeepsakeError) -> Never {
-    let path = try folder() + "/" + name
+  func run() throws(KeepsakeError) -> Never {
+    let path = try Self.folder() + "/" + name
     var arguments = ([path] + CommandLine.arguments.dropFirst()).map { strdup($0) } + [nil]
     execv(path, &arguments)
     let reason = errno
     for argument in arguments { free(argument) }
     throw KeepsakeError(
       .incompatible, path: path,
-      "the program for hubs cannot be started (\(String(cString: strerror(reason))))",
+      "\(purpose) cannot be started (\(String(cString: strerror(reason))))",
       cure: "install it beside kvsync: swift build -c release --product \(name)")
   }
 
@@ -71,5 +76,15 @@ struct HubCommand: ParsableCommand {
 
   @Argument(parsing: .captureForPassthrough) var words: [String] = []
 
-  func run() throws { try HubProgram.run() }
+  func run() throws { try Companion.hub.run() }
+}
+
+/// The same for the page.
+struct OpenCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "open", abstract: "Shows device files on a page in the browser.")
+
+  @Argument(parsing: .captureForPassthrough) var words: [String] = []
+
+  func run() throws { try Companion.page.run() }
 }

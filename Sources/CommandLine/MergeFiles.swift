@@ -5,26 +5,45 @@
 // that fails leaves no file that was not there.
 
 import Foundation
-import KeepsakeCommandLine
 import KeepsakeDevice
+package import KeepsakeSync
 import KeepsakeValues
 
-final class MergeFiles {
+package final class MergeFiles {
   private let paths: [String]
   private let common: CommonOptions
   private let isOneWay: Bool
   private let creates: Bool
   private var drafts: [Draft] = []
 
-  init(_ paths: [String], common: CommonOptions, isOneWay: Bool, creates: Bool) {
+  package init(_ paths: [String], common: CommonOptions, isOneWay: Bool, creates: Bool) {
     self.paths = paths
     self.common = common
     self.isOneWay = isOneWay
     self.creates = creates
   }
 
+  /// Merges the files, or copies of them that are gone when it returns.
+  package func merge(_ options: MergeOptions, isDryRun: Bool) throws -> ShownReport {
+    let shown = try report(options, isDryRun ? try TemporaryFolder() : nil)
+    // The devices are closed by now.
+    try publish()
+    return shown
+  }
+
+  private func report(_ options: MergeOptions, _ folder: TemporaryFolder?) throws -> ShownReport {
+    do {
+      let devices = try folder.map { try copies(in: $0) } ?? devices()
+      let report = try Merge.run(devices, options: options)
+      try complete(devices)
+      return ShownReport(report, paths: paths, replicas: try devices.map { try $0.replica() })
+    } catch let error as KeepsakeError {
+      throw renamed(error, folder)
+    }
+  }
+
   /// Opens every file, and drafts of those to be made.
-  func devices() throws -> [Device] {
+  private func devices() throws -> [Device] {
     try DistinctFiles.check(paths)
     let existing = try paths.indices.map { try open($0, access($0)) }
     return try zip(paths, existing).map { path, device in
@@ -35,15 +54,15 @@ final class MergeFiles {
     }
   }
 
-  /// Makes the drafts whole: to be called when all is written, before the devices are closed.
-  func complete(_ devices: [Device]) throws {
+  /// Makes the drafts whole, when all is written and before the devices are closed.
+  private func complete(_ devices: [Device]) throws {
     for device in devices where drafts.contains(where: { $0.path == device.path }) {
       try device.core.storage.emptyLog()
     }
   }
 
   /// Gives the drafts their names. No connection may have them open any more.
-  func publish() throws {
+  private func publish() throws {
     for draft in drafts {
       guard try draft.publish() else {
         throw KeepsakeError(
@@ -55,7 +74,7 @@ final class MergeFiles {
 
   /// Temporary copies, so that a dry run reports what a merge would do. The files themselves are
   /// checked: one that is refused keeps its log.
-  func copies(in folder: TemporaryFolder) throws -> [Device] {
+  private func copies(in folder: TemporaryFolder) throws -> [Device] {
     try DistinctFiles.check(paths)
     return try paths.enumerated().map { place, path in
       let copy = Self.copy(place, in: folder)
@@ -77,7 +96,7 @@ final class MergeFiles {
   /// about its file, unless it is the disk of the copies that is full.
   ///
   /// - Parameter folder: where the copies are.
-  func renamed(_ error: KeepsakeError, _ folder: TemporaryFolder?) -> KeepsakeError {
+  private func renamed(_ error: KeepsakeError, _ folder: TemporaryFolder?) -> KeepsakeError {
     if let draft = drafts.first(where: { $0.path == error.path }) { return error.at(draft.target) }
     guard let folder,
       let place = paths.indices.first(where: { Self.copy($0, in: folder) == error.path })

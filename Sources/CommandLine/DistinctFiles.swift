@@ -4,10 +4,10 @@ import Foundation
 import KeepsakeDevice
 
 /// Several files on one command line.
-enum DistinctFiles {
+package enum DistinctFiles {
   /// Throws when one is named twice: by identity for files that are there, before SQLite opens one
   /// under two names; by folder and name for the others.
-  static func check(_ paths: [String]) throws {
+  package static func check(_ paths: [String]) throws {
     var files: Set<FileID> = []
     var names: Set<String> = []
     for path in paths {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Page
+  import KeepsakeDevice
+  import KeepsakeSync
+  import KeepsakeValues
+  import Synchronization
+
+  /// One thing that the page has written.
+  struct Edit: Sendable {
+    let device: Int
+    let address: Address
+    let before: TaggedCell
+    /// The write; nil where it left no trace, as a deletion in a store that does not sync.
+    let stamp: HybridTimestamp?
+    /// What was done.
+    let deed: String
+
+    var json: JSON {
+      .object([
+        "device": .integer(Int64(device)), "store": .string(address.store.string),
+        "key": .string(address.key.string), "deed": .string(deed),
+      ])
+    }
+  }
+
+  /// What the page has written, as long as it can be undone.
+  final class Edits: Sendable {
+    /// How many can be undone.
+    private static let most = 100
+
+    let isAllowed: Bool
+    /// Held for a few instructions; nothing is called under it.
+    private let stack = Mutex<[Edit]>([])
+
+    init(isAllowed: Bool) { self.isAllowed = isAllowed }
+
+    var last: Edit? { stack.withLock(\.last) }
+
+    func add(_ edit: Edit) {
+      stack.withLock { stack in
+        stack.append(edit)
+        if stack.count > Self.most { stack.removeFirst() }
+      }
+    }
+
+    func take() -> Edit? { stack.withLock { $0.popLast() } }
+
+    /// - Throws: `Problem` on a page that only reads.
+    func check() throws {
+      guard isAllowed else {
+        throw Problem(
+          .forbidden, "this page can only read", cure: "run kvsync open with --edit")
+      }
+    }
+  }
+#endif

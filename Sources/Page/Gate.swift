@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who may ask. The address that is printed has a token, which one browser exchanges, once, for a
+// cookie of that browser's session; nothing is answered without one of them.
+//
+// What other pages in the same browser could try is refused too:
+// - a name that its owner lets lead to this machine (DNS rebinding): by the header Host;
+// - requests that it sends here, with the cookie: SameSite, Sec-Fetch-Site, and Origin of writes.
+
+#if Page
+  import Foundation
+  import HTTPTypes
+  import Hummingbird
+  import Synchronization
+
+  final class Gate: Sendable {
+    private struct State {
+      var port = 0
+      var isTokenUsed = false
+    }
+
+    private let token = Gate.secret()
+    private let session = Gate.secret()
+    /// Held for a few instructions; nothing is called under it.
+    private let state = Mutex(State())
+
+    /// - Returns: the address that opens the page.
+    func open(at port: Int) -> String {
+      state.withLock { $0.port = port }
+      return "http://127.0.0.1:\(port)/?token=\(token)"
+    }
+
+    /// The name has the port: cookies of one host are sent to all of its ports.
+    var cookie: String { "keepsake-\(state.withLock(\.port))" }
+
+    enum Admission {
+      /// The token was good: the session has begun, by this cookie.
+      case first(cookie: String)
+      case known
+    }
+
+    /// - Throws: `Problem`.
+    func admit(_ request: Request) throws -> Admission {
+      let port = state.withLock(\.port)
+      let host = request.head.authority ?? ""
+      guard ["127.0.0.1:\(port)", "localhost:\(port)"].contains(host) else {
+        throw Problem(.forbidden, "this page has another name", cure: "use the address as printed")
+      }
+      if let token = request.uri.queryParameters["token"], request.uri.path == "/" {
+        return .first(cookie: try begin(String(token)))
+      }
+      guard let given = cookieValue(request), Self.areEqual(given, session) else {
+        throw Problem(
+          .forbidden, "this browser has not opened the page",
+          cure: "run kvsync open, and use the address that it prints")
+      }
+      try refuseOtherPages(request, host)
+      return .known
+    }
+
+    private func begin(_ given: String) throws -> String {
+      let isFirst = state.withLock { state in
+        guard Self.areEqual(given, token), !state.isTokenUsed else { return false }
+        state.isTokenUsed = true
+        return true
+      }
+      guard isFirst else {
+        throw Problem(
+          .forbidden, "the token of this address is wrong, or was used before",
+          cure: "run kvsync open again; if nobody has used it, see who else can")
+      }
+      return "\(cookie)=\(session); Path=/; HttpOnly; SameSite=Strict"
+    }
+
+    private func cookieValue(_ request: Request) -> String? {
+      let pairs = (request.headers[.cookie] ?? "").split(separator: ";")
+      let name = cookie + "="
+      return pairs.map { $0.drop { $0 == " " } }.first { $0.hasPrefix(name) }
+        .map { String($0.dropFirst(name.count)) }
+    }
+
+    private func refuseOtherPages(_ request: Request, _ host: String) throws {
+      let site = HTTPField.Name("Sec-Fetch-Site").flatMap { request.headers[$0] }
+      let origin = request.headers[.origin]
+      let isOurs = origin == "http://\(host)"
+      let isRead = request.method == .get
+      guard isRead ? origin == nil || isOurs : isOurs,
+        site == nil || site == "same-origin" || (isRead && site == "none")
+      else {
+        throw Problem(
+          .forbidden, "the request comes from another page", cure: "use the page itself")
+      }
+    }
+
+    /// 128 random bits.
+    private static func secret() -> String {
+      (0..<16).map { _ in
+        let digits = String(UInt8.random(in: .min ... .max), radix: 16)
+        return digits.count < 2 ? "0" + digits : digits
+      }.joined()
+    }
+
+    /// Whether both are equal, in a time that does not tell where they differ.
+    private static func areEqual(_ a: String, _ b: String) -> Bool {
+      let (a, b) = (Array(a.utf8), Array(b.utf8))
+      guard a.count == b.count else { return false }
+      return zip(a, b).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+  }
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Page
+  import Hummingbird
+  package import KeepsakeCommandLine
+  import KeepsakeDevice
+  import Logging
+  import ServiceLifecycle
+
+  /// A page that shows device files, for the browser of who has started it.
+  package struct PageServer: Sendable {
+    private let endpoints: Endpoints
+
+    /// Opens the files.
+    ///
+    /// - Throws: `KeepsakeError`; then the files are as they were.
+    package init(_ paths: [String], isEditable: Bool, _ common: CommonOptions) throws {
+      let listeners = Listeners()
+      let devices = try paths.enumerated().map { number, path in
+        let device = try common.open(path, isEditable ? .existing : .readOnly)
+        return OpenDevice(path, device, number: number, listeners)
+      }
+      endpoints = Endpoints(
+        devices: devices, edits: Edits(isAllowed: isEditable), common: common, gate: Gate(),
+        listeners: listeners)
+    }
+
+    /// Serves until the process gets SIGINT or SIGTERM; then requests under way end.
+    ///
+    /// - Parameters:
+    ///   - port: of the loopback interface; 0 for any that is free.
+    ///   - onListening: called once, with the address that opens the page.
+    package func run(
+      port: Int, onListening: @escaping @Sendable (_ address: String) -> Void
+    ) async throws {
+      let endpoints = endpoints
+      var logger = Logger(label: "kvsync-page")
+      logger.logLevel = .critical
+      let application = Application(
+        responder: CallbackResponder<BasicRequestContext> { request, _ in
+          await endpoints.respond(to: request)
+        },
+        configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
+        onServerRunning: { channel in
+          onListening(endpoints.gate.open(at: channel.localAddress?.port ?? port))
+        }, logger: logger)
+      let group = ServiceGroup(
+        configuration: ServiceGroupConfiguration(
+          services: [application, Ending(listeners: endpoints.listeners)],
+          gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+      try await group.run()
+    }
+  }
+
+  /// Ends the event streams with the server, which waits for them.
+  private struct Ending: Service {
+    let listeners: Listeners
+
+    func run() async throws {
+      try await gracefulShutdown()
+      listeners.endAll()
+    }
+  }
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values as lists show them: the beginning of their text.
+
+#if Page
+  import KeepsakeCommandLine
+  import KeepsakeDevice
+  import KeepsakeSync
+  import KeepsakeValues
+
+  enum Preview {
+    /// Characters that a list shows.
+    private static let most = 300
+
+    /// `{"type","text","length"}`, where the length is that of the whole text in bytes; or
+    /// `{"deleted":true}`.
+    static func content(_ content: TaggedCell) -> [JSON.Member] {
+      guard let value = content.undecoded else { return [JSON.Member("deleted", .boolean(true))] }
+      let text = text(value)
+      return [
+        JSON.Member("type", .string(value.kind.rawValue)),
+        JSON.Member("text", .string(String(text.unicodeScalars.prefix(most)))),
+        JSON.Member("length", .integer(Int64(text.utf8.count))),
+      ]
+    }
+
+    /// Text as it is, containers as JSON.
+    private static func text(_ value: UndecodedValue) -> String {
+      do {
+        switch try JSON(showing: value) {
+        case .string(let text): return text
+        case let json: return json.text()
+        }
+      } catch {
+        return "a value that cannot be shown: \(error)"
+      }
+    }
+
+    /// A key that only has a seeded default.
+    static func seed(_ address: Address, _ value: StoredValue) throws -> [JSON.Member] {
+      [
+        JSON.Member("store", .string(address.store.string)),
+        JSON.Member("key", .string(address.key.string)),
+      ] + content(try TaggedCell(value)) + [JSON.Member("seeded", .boolean(true))]
+    }
+
+    static func entry(_ entry: Entry) -> [JSON.Member] {
+      [
+        JSON.Member("store", .string(entry.address.store.string)),
+        JSON.Member("key", .string(entry.address.key.string)),
+      ] + content(entry.content) + Shown.provenance(entry.timestamp, entry.origin)
+    }
+
+    static func change(_ change: SettingChange) -> JSON {
+      .object(
+        [
+          JSON.Member("store", .string(change.store)), JSON.Member("key", .string(change.key)),
+          JSON.Member("old", .object(content(change.before))),
+          JSON.Member("new", .object(content(change.after))),
+        ] + Shown.provenance(change.timestamp, change.writer))
+    }
+
+    /// - Parameter present: the entry of the key.
+    static func conflict(_ conflict: Conflict, _ present: Entry?) -> JSON {
+      // Its value is known as long as nothing was written since.
+      let won = present.flatMap { $0.timestamp == conflict.winnerTimestamp ? $0.content : nil }
+      let winner = conflict.winnerIsDeletion ? .tombstone : won
+      return .object([
+        "id": .integer(conflict.id), "store": .string(conflict.store),
+        "key": .string(conflict.key),
+        "lost": .object(
+          content(conflict.loser)
+            + Shown.provenance(conflict.lostTimestamp, conflict.lostOrigin)),
+        "won": .object(
+          (winner.map(content) ?? [])
+            + Shown.provenance(conflict.winnerTimestamp, conflict.winnerOrigin)),
+        "now": winner == nil ? .object(present.map(entry) ?? []) : nil,
+        "found": Shown.time(conflict.foundAt), "resolved": .boolean(conflict.isResolved),
+      ])
+    }
+  }
+#endif

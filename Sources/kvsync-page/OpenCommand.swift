@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import KeepsakeCommandLine
+import KeepsakeDevice
+import KeepsakeValues
+
+#if Page
+  import KeepsakePage
+#endif
+
+struct OpenCommand: Subcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "open",
+    abstract: "Shows device files on a page in the browser, until interrupted.",
+    discussion: """
+      The page is for this machine alone, at an address with a token that opens it once. It can \
+      only read, unless --edit.
+
+        kvsync open phone.keepsake
+        kvsync open phone.keepsake laptop.keepsake --edit
+      """)
+
+  @Argument(help: "The device files.", completion: .file()) var files: [String]
+  @Flag(help: "Let the page write: edits, deletions, restored values, merges.") var edit = false
+  @Option(help: "The port to listen on; 0 for any that is free.") var port: UInt16 = 0
+  @Flag(name: .customLong("no-browser"), help: "Print the address, and open nothing.")
+  var leavesBrowser = false
+  @OptionGroup var common: CommonOptions
+
+  var hasProgress: Bool { false }
+
+  func run() throws {
+    #if Page
+      try DistinctFiles.check(files)
+      let server = try PageServer(files, isEditable: edit, common)
+      let (output, leavesBrowser) = (common.output, leavesBrowser)
+      do {
+        try Program.wait { [port] in
+          try await server.run(port: Int(port)) { address in
+            Output.standardOutput("\(address)\n")
+            output.say("the address opens the page once; interrupt to end it")
+            if !leavesBrowser, let problem = Browser.open(address) { output.say(problem) }
+          }
+        }
+      } catch let error as KeepsakeError {
+        throw error
+      } catch {
+        throw KeepsakeError(
+          .inputOutput, path: "127.0.0.1:\(port)", "the page cannot be served: \(error)",
+          cure: "see that the port is free, or leave --port out")
+      }
+    #else
+      throw KeepsakeError(
+        .incompatible, path: "(this kvsync)", "it was built without the page",
+        cure: "build it with: swift build -c release --product kvsync-page --traits Page")
+    #endif
+  }
+}
+
+#if Page
+  /// The browser of the desktop.
+  private enum Browser {
+    /// - Returns: why nothing was opened; nil where something was, or where there is no desktop.
+    static func open(_ address: String) -> String? {
+      #if os(macOS)
+        let opener = "open"
+      #else
+        let opener = "xdg-open"
+        let environment = ProcessInfo.processInfo.environment
+        let screens = [environment["DISPLAY"], environment["WAYLAND_DISPLAY"]]
+        guard screens.contains(where: { $0 ?? "" != "" }) else { return nil }
+      #endif
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = [opener, address]
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      do {
+        try process.run()
+        return nil
+      } catch {
+        return "(\(opener)): no browser was opened (\(error.localizedDescription)); open the address"
+      }
+    }
+  }
+#endif
