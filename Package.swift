@@ -175,7 +175,7 @@ let package = Package(
       path: "Sources/Page",
       resources: [
         .embedInCode("index.html"), .embedInCode("page.css"), .embedInCode("page.js"),
-        .embedInCode("keys.js"), .embedInCode("views.js"),
+        .embedInCode("keys.js"), .embedInCode("shared.js"), .embedInCode("views.js"),
       ]),
     .executableTarget(
       name: "kvsync-page",

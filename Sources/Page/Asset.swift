@@ -14,6 +14,7 @@
       "/page.css": text("css", PackageResources.page_css),
       "/page.js": text("javascript", PackageResources.page_js),
       "/keys.js": text("javascript", PackageResources.keys_js),
+      "/shared.js": text("javascript", PackageResources.shared_js),
       "/views.js": text("javascript", PackageResources.views_js),
     ]
     static let welcome = text(

@@ -76,8 +76,19 @@
 
   extension String {
     fileprivate func contains(bytes: [UInt8]) -> Bool {
+      guard let first = bytes.first else { return true }
       var text = self
-      return text.withUTF8 { memmem($0.baseAddress, $0.count, bytes, bytes.count) != nil }
+      return text.withUTF8 { text in
+        guard var place = UnsafeRawPointer(text.baseAddress), text.count >= bytes.count else {
+          return false
+        }
+        let end = place + (text.count - bytes.count + 1)
+        while let found = memchr(place, Int32(first), end - place) {
+          if memcmp(found, bytes, bytes.count) == 0 { return true }
+          place = UnsafeRawPointer(found) + 1
+        }
+        return false
+      }
     }
   }
 

@@ -1,1 +1,111 @@
-x
+// SPDX-License-Identifier: Apache-2.0
+// The tabs, the state of the devices, and what is heard of changes.
+
+import * as keys from "./keys.js";
+import { $, attempt, current, el, get, page, post, say, seen } from "./shared.js";
+import * as views from "./views.js";
+
+// Tabs
+
+const tabs = [...document.querySelectorAll("[role=tab]")];
+const refresh = {
+  keys: keys.refresh, changes: views.changes, conflicts: views.conflicts, peers: views.peers,
+  merge: views.merge, doctor: views.doctor,
+};
+export const view = () => tabs.find((tab) => tab.ariaSelected === "true").getAttribute("aria-controls");
+
+export function show(name, focuses = false) {
+  for (const tab of tabs) {
+    const id = tab.getAttribute("aria-controls");
+    tab.ariaSelected = String(id === name);
+    tab.tabIndex = id === name ? 0 : -1;
+    $(id).hidden = id !== name;
+    if (focuses && id === name) tab.focus();
+  }
+  history.replaceState(null, "", "#" + name);
+  attempt(refresh[name]);
+}
+
+$("tabs").addEventListener("click", (event) => {
+  const tab = event.target.closest("[role=tab]");
+  if (tab) show(tab.getAttribute("aria-controls"));
+});
+$("tabs").addEventListener("keydown", (event) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  const place = tabs.indexOf(document.activeElement) + step + tabs.length;
+  show(tabs[place % tabs.length].getAttribute("aria-controls"), true);
+  event.preventDefault();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || /INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName)) return;
+  show("keys");
+  $("query").focus();
+  event.preventDefault();
+});
+
+// State
+
+export async function load() {
+  page.state = await get("state");
+  const names = page.state.devices.map((device, place) => el("option", { value: place }, seen(device.path)));
+  $("device").replaceChildren(...names);
+  $("device").value = page.device;
+  $("mode").textContent = page.state.edit ? "editing" : "read-only";
+  $("new").hidden = !page.state.edit;
+  const undo = page.state.undo;
+  $("undo").hidden = !undo;
+  if (undo) $("undo").replaceChildren("Undo: ", undo.deed, " ", seen(undo.key));
+  keys.stores();
+}
+
+$("device").addEventListener("change", () => attempt(async () => {
+  page.device = Number($("device").value);
+  keys.close();
+  await load();
+  await Promise.all([keys.growth(), refresh[view()]()]);
+}));
+
+$("undo").addEventListener("click", () => attempt(async () => {
+  const { undone } = await post("undo", {});
+  say(`Undone: ${undone.deed} ${undone.store}/${undone.key}`);
+  await renew();
+}));
+
+/** Reads everything that is shown once more. */
+export async function renew() {
+  await load();
+  await Promise.all([refresh[view()](), keys.growth(), keys.detail()]);
+}
+
+let number = null;
+let timer = null;
+const soon = () => {
+  if (timer === null) timer = setTimeout(() => { timer = null; attempt(renew); }, 150);
+};
+
+function listen() {
+  const events = new EventSource("/api/events");
+  events.onopen = () => { $("live").textContent = current().watches ? "live" : "not live: the folder is read-only"; };
+  events.onerror = () => { $("live").textContent = "not connected"; };
+  events.onmessage = (message) => {
+    const event = JSON.parse(message.data);
+    if (number !== null && event.number !== number + 1) soon();
+    number = event.number;
+    if (event.problem) say(`${event.problem.problem}; ${event.problem.cure}`, true);
+    if (event.changes) {
+      page.changes.unshift({ ...event, at: new Date() });
+      page.changes.length = Math.min(page.changes.length, 200);
+      if (event.device === page.device) keys.fresh(event.changes);
+    }
+    if (event.device !== undefined) soon();
+  };
+}
+
+attempt(async () => {
+  await load();
+  const wanted = location.hash.slice(1);
+  show(refresh[wanted] ? wanted : "keys");
+  listen();
+  await keys.growth();
+});

@@ -67,6 +67,15 @@ import Testing
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
       "KeepsakeTransfer", "ArgumentParser", "Foundation",
     ],
+    "Sources/Page": [
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeTransfer",
+      "KeepsakeCommandLine", "Hummingbird", "HTTPTypes", "NIOCore", "ServiceLifecycle", "Logging",
+      "Foundation",
+    ],
+    "Sources/kvsync-page": [
+      "KeepsakeCommandLine", "KeepsakePage", "KeepsakeValues", "KeepsakeDevice", "ArgumentParser",
+      "Foundation",
+    ],
     "Sources/kvsync-hub": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeTransfer",
       "KeepsakeCommandLine", "KeepsakeHubFile", "KeepsakeHubHTTP", "KeepsakeHubServer",

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all views share: elements, texts and requests.
+// Values are text: they reach the page by text nodes alone.
+
+export const $ = (id) => document.getElementById(id);
+export const page = { state: null, device: 0, changes: [] };
+export const current = () => page.state.devices[page.device];
+
+/** An element with attributes, listeners (on…) and children; a string becomes a text node. */
+export function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value != null) element.setAttribute(key, value);
+  }
+  element.append(...children.filter((child) => child != null));
+  return element;
+}
+
+// Control characters, what turns the direction of text, and what is invisible. What joins letters stays.
+const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const split = /([\p{Cc}\p{Cf}\p{Zl}\p{Zp}])/u;
+
+/** A text with what cannot be seen as an escape. */
+export function seen(text, keepsLines = false) {
+  const result = document.createDocumentFragment();
+  if (!unseen.test(text)) { result.append(text); return result; }
+  for (const part of text.split(split)) {
+    const isKept = (keepsLines && /^[\n\t]$/.test(part)) || /^[\u200c\u200d]$/.test(part);
+    if (part.length > 2 || isKept || !unseen.test(part)) result.append(part);
+    else result.append(el("span", { class: "escape" }, "\\u{" + part.codePointAt(0).toString(16) + "}"));
+  }
+  return result;
+}
+
+export function time(value) {
+  if (value == null) return "";
+  const date = new Date(value);
+  if (isNaN(date)) return String(value);
+  const text = date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  return el("time", { datetime: date.toISOString(), title: date.toISOString() }, text);
+}
+
+export const by = (origin) => origin === current().replica ? "this device" : origin.slice(0, 8);
+
+/** What a list shows of a value. */
+export function shown(content) {
+  if (!content || content.deleted) return el("em", {}, "deleted");
+  if (content.text === undefined) return el("em", {}, "not known any more");
+  return el("span", {}, seen(content.text),
+    content.length > new TextEncoder().encode(content.text).length
+      ? ` … (${content.length.toLocaleString()} bytes)` : "");
+}
+
+export function say(text, isBad = false) {
+  $("message").replaceChildren(text);
+  $("message").className = isBad ? "bad" : "";
+}
+
+async function answer(response) {
+  const json = await response.json();
+  if (response.ok) return json;
+  throw new Error(`${json.problem}; ${json.cure}`);
+}
+
+export async function get(path, query = {}, signal) {
+  const all = new URLSearchParams({ device: page.device, ...query });
+  // A space as %20: + is a plus.
+  return answer(await fetch(`/api/${path}?${all.toString().replaceAll("+", "%20")}`, { signal }));
+}
+
+export async function post(path, body) {
+  const headers = { "Content-Type": "application/json" };
+  const text = JSON.stringify({ device: page.device, ...body });
+  return answer(await fetch(`/api/${path}`, { method: "POST", headers, body: text }));
+}
+
+/** Does something, and says what goes wrong. */
+export async function attempt(work) {
+  try { return await work(); } catch (error) {
+    if (error.name !== "AbortError") say(error.message, true);
+  }
+}
