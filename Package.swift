@@ -374,6 +374,9 @@ let package = Package(
         "KeepsakeValues", "TestSupport",
       ],
       path: "Tests/CommandTests"),
+    .testTarget(
+      name: "PageTests", dependencies: ["kvsync", "kvsync-page", "TestSupport"],
+      path: "Tests/PageTests"),
     // A hub as it is heard, with a transport that plays it.
     .testTarget(
       name: "HubClientTests",

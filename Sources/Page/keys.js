@@ -85,7 +85,7 @@ function line(place, row) {
   if (!row) return element;
   element.append(
     cell("key", seen(row.key), " ", el("span", { class: "store" }, seen(row.store))), cell("type", row.type),
-    cell("value", shown(row)), cell("when", row.seeded ? "default" : time(row.modified)),
+    cell("value", shown(row)), cell("when", row.seeded ? "default" : time(row.modified, true)),
     cell("by", row.seeded ? "" : by(row.origin)));
   return element;
 }
@@ -189,7 +189,7 @@ function layers(report) {
   ].map(([kind, layer]) => el("tr", {},
     el("td", {}, kind),
     el("td", { class: "value" }, layer.deleted ? el("em", {}, "deleted") : seen(text(layer).slice(0, 300))),
-    el("td", {}, layer.source ? seen(layer.source) : time(layer.modified)),
+    el("td", {}, layer.source ? seen(layer.source) : time(layer.modified, true)),
     el("td", {}, layer.bundle ? seen(layer.bundle) : by(layer.origin))));
   return el("div", { class: "wide" }, el("table", {}, el("tr", {},
     ...["Layer", "Value", "When", "By"].map((title) => el("th", { scope: "col" }, title))), ...rows));
@@ -282,7 +282,7 @@ export async function growth() {
     points.push(`${place * 2 + 2},${30 - (before / Math.max(sum, 1)) * 28}`);
   });
   plot.append(svg("polyline", { class: "sum", points: points.join(" ") }));
-  $("growth").replaceChildren(plot, el("figcaption", {}, el("span", {}, time(start)),
+  $("growth").replaceChildren(plot, el("figcaption", {}, el("span", {}, time(start, true)),
     el("span", {}, `last writes, and keys by then${bytes == null ? "" : `; the file has ${Math.ceil(bytes / 1024).toLocaleString()} KiB`}`),
-    el("span", {}, time(end))));
+    el("span", {}, time(end, true))));
 }

@@ -34,11 +34,14 @@ export function seen(text, keepsLines = false) {
   return result;
 }
 
-export function time(value) {
+export function time(value, isBrief = false) {
   if (value == null) return "";
   const date = new Date(value);
   if (isNaN(date)) return String(value);
-  const text = date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const isToday = date.toDateString() === new Date().toDateString();
+  const text = !isBrief ? date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
+    : isToday ? date.toLocaleTimeString(undefined, { timeStyle: "short" })
+      : date.toLocaleDateString(undefined, { dateStyle: "medium" });
   return el("time", { datetime: date.toISOString(), title: date.toISOString() }, text);
 }
 

@@ -23,7 +23,7 @@ import Testing
       ("HubProtocol", "HowSyncWorks", 0),
       ("GuaranteesAndLimits", "Guarantees", 5), ("HowSyncWorks", "HowSyncWorks", 4),
       ("Keepsake", "Testing", 1), ("Layers", "Layers", 4), ("Observing", "Observing", 11),
-      ("PostgresHub", "HowSyncWorks", 0),
+      ("Page", "HowSyncWorks", 0), ("PostgresHub", "HowSyncWorks", 0),
       ("ProcessesAndDurability", "Durability", 8), ("SyncCompared", "HowSyncWorks", 0),
       ("SyncGuarantees", "HowSyncWorks", 0), ("SyncRecipes", "SyncRecipes", 3),
       ("Testing", "Testing", 3), ("Transformers", "Transformers", 7),
