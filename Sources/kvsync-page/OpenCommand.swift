@@ -82,7 +82,7 @@ struct OpenCommand: Subcommand {
         try process.run()
         return nil
       } catch {
-        return "(\(opener)): no browser was opened (\(error.localizedDescription)); open the address"
+        return "(\(opener)): cannot be started (\(error.localizedDescription)); open the address"
       }
     }
   }

@@ -37,7 +37,8 @@ struct PeersCommand: Subcommand {
     let peers = try device.peers()
     try common.output.print(
       .object([
-        "replica": .string(try device.replica().description), "peers": .array(peers.map { .object(Shown.peer($0)) }),
+        "replica": .string(try device.replica().description),
+        "peers": .array(peers.map { .object(Shown.peer($0)) }),
       ]),
       lines: peers.map { Line(Self.line($0)) }, isData: true)
   }
