@@ -11,9 +11,16 @@ import KeepsakeDevice
 struct Companion {
   private let name: String
   private let purpose: String
+  /// With which options it is built.
+  private let options: String
 
   static let hub = Companion(name: "kvsync-hub", purpose: "the program for hubs")
-  static let page = Companion(name: "kvsync-page", purpose: "the program of the page")
+  static let page = Companion(
+    name: "kvsync-page", purpose: "the program of the page", options: " --traits Page")
+
+  private init(name: String, purpose: String, options: String = "") {
+    (self.name, self.purpose, self.options) = (name, purpose, options)
+  }
 
   static func meant(by words: ArraySlice<String>) -> Companion? {
     let words = words.drop { $0 == "help" }
@@ -41,7 +48,7 @@ struct Companion {
     throw KeepsakeError(
       .incompatible, path: path,
       "\(purpose) cannot be started (\(String(cString: strerror(reason))))",
-      cure: "install it beside kvsync: swift build -c release --product \(name)")
+      cure: "install it beside kvsync: swift build -c release --product \(name)\(options)")
   }
 
   /// Where this program is.
