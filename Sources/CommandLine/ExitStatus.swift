@@ -58,10 +58,9 @@ package struct ExitStatus {
     let message = root.message(for: error).split(separator: "\n")
       .map { $0.drop { $0 == " " || $0 == "-" } }.joined(separator: " ")
     let words = Array(CommandLine.arguments.dropFirst())
-    let commands = root.configuration.subcommands.compactMap { $0.configuration.commandName }
-    let command = words.first.flatMap { commands.contains($0) ? $0 : nil }
+    let (command, rest) = Self.command(of: words, root)
     // Further on, a word may be the value of an option.
-    let file = words.dropFirst().first.flatMap { $0.hasPrefix("-") || $0.isEmpty ? nil : $0 }
+    let file = rest.first.flatMap { $0.hasPrefix("-") || $0.isEmpty ? nil : $0 }
     let place = command == nil ? "(command line)" : file ?? "(command line)"
     // `set DB KEY -5` reads as an option that is not there, or as a value that is missing. No
     // option of ours has one dash.
@@ -73,6 +72,24 @@ package struct ExitStatus {
         mayBeValue.map { InputError.dashCure(after: $0.0) } ?? "see kvsync help \(name)"
       } ?? "see kvsync help"
     return "\(place): \(message.prefix(1).lowercased())\(message.dropFirst()); \(cure)"
+  }
+
+  /// The command that the first words name, behind the group that it is of, and the words after it.
+  private static func command(
+    of words: [String], _ root: any ParsableCommand.Type
+  ) -> (name: String?, rest: ArraySlice<String>) {
+    var commands = root.configuration.subcommands
+    var (names, rest): ([String], ArraySlice<String>) = ([], words[...])
+    while let word = rest.first,
+      let found = commands.first(where: { $0.configuration.commandName == word })
+    {
+      (commands, rest) = (found.configuration.subcommands, rest.dropFirst())
+      names.append(word)
+    }
+    // Behind a group stands no file.
+    return (
+      names.isEmpty ? nil : names.joined(separator: " "), commands.isEmpty ? rest : []
+    )
   }
 
   private static func code(_ code: KeepsakeError.Code) -> Int32 {

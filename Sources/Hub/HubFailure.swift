@@ -97,7 +97,7 @@ enum HubFailure {
       return make(
         .full, "the account is full there", "delete what is not needed, or ask who runs the hub")
     case (404, _?):
-      return make(.malformed, "it has no such thing", "check the address and the number")
+      return make(.missing, "it has no such thing", "check the address and the number")
     case (400, _?):
       return make(
         .malformed, "it cannot read what this program asks", "report this as a defect of Keepsake")

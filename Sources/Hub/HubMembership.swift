@@ -30,12 +30,20 @@ public struct HubMembership: Sendable, Equatable {
   ) throws(KeepsakeError) -> HubMembership {
     // An operator may have written one of any kind.
     guard secret.utf8.count >= 32, secret.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
-      throw KeepsakeError(
-        .unauthorized, path: url.description, "the secret is none of a hub's",
-        cure: "use what stands in the file of its operator's secret")
+      throw wrongSecret(url, "the secret is none of a hub's")
     }
-    return try HubClient(url: url, token: secret, transport: URLSessionTransport())
-      .member("/accounts", ["name": .string(name)])
+    do throws(KeepsakeError) {
+      return try HubClient(url: url, token: secret, transport: URLSessionTransport())
+        .member("/accounts", ["name": .string(name)])
+    } catch where error.code == .unauthorized {
+      throw wrongSecret(url, "it does not take the secret")
+    }
+  }
+
+  private static func wrongSecret(_ url: HubURL, _ problem: String) -> KeepsakeError {
+    KeepsakeError(
+      .unauthorized, path: url.description, problem,
+      cure: "use what stands in the file of its operator's secret")
   }
 
   /// Makes this device one of an account.

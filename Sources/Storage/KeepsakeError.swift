@@ -9,7 +9,7 @@
 public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
   /// What is wrong, for programs.
   public enum Code: Sendable, Equatable, CaseIterable {
-    /// There is no such file.
+    /// There is no such file; on a hub, no such account, or no such device of it.
     case missing
     /// Not a file of ours: another format, another application, a folder, an empty file.
     case notKeepsake

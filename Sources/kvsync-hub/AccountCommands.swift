@@ -23,7 +23,7 @@ struct CreateCommand: Subcommand {
   func run() throws {
     try newcomer.enter("has account", common) { url, name in
       let secret = try Membership.secret(
-        "the operator's secret:", file: secret, variable: "KEEPSAKE_HUB_SECRET")
+        "the operator's secret", file: secret, variable: "KEEPSAKE_HUB_SECRET")
       return try HubMembership.create(at: url, secret: secret, name: name)
     }
   }
@@ -44,7 +44,7 @@ struct JoinCommand: Subcommand {
 
   func run() throws {
     try newcomer.enter("has joined account", common) { url, name in
-      let code = try Membership.secret("the code of kvsync hub invite:")
+      let code = try Membership.secret("the code of kvsync hub invite")
       return try HubMembership.join(at: url, code: code, name: name)
     }
   }

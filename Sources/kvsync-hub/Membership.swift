@@ -19,7 +19,7 @@ enum Membership {
 
   /// By what a device is known in the file of tokens.
   static func realPath(_ file: String) throws(KeepsakeError) -> String {
-    guard let path = realpath(file, nil) else { throw KeepsakeError(system: errno, path: file) }
+    guard let path = realpath(file, nil) else { throw failure(errno, file) }
     defer { free(path) }
     return String(cString: path)
   }
@@ -87,23 +87,27 @@ enum Membership {
 
   /// A secret of the operator's, or a code: from a file, from the environment, or a line of input.
   static func secret(
-    _ prompt: String, file: String? = nil, variable: String? = nil
+    _ what: String, file: String? = nil, variable: String? = nil
   ) throws -> String {
     if let file { return try line(of: file) }
     if let variable, let secret = environment[variable] { return secret }
-    if isatty(STDIN_FILENO) == 1 { Output.note(prompt) }
+    if isatty(STDIN_FILENO) == 1 { Output.note("\(what):") }
     guard let line = readLine() else {
-      throw InputError.usage("(standard input): it is empty; \(prompt)")
+      throw InputError.usage("(standard input): it is empty; give it \(what)")
     }
     return line.trimmingCharacters(in: .whitespaces)
   }
 
   private static func line(of file: String) throws -> String {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw KeepsakeError(system: errno, path: file) }
+    guard descriptor >= 0 else { throw failure(errno, file) }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     let data = try handle.read(upToCount: 4096) ?? Data()
     return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  private static func failure(_ code: Int32, _ file: String) -> KeepsakeError {
+    code == ENOENT ? .missing(file) : KeepsakeError(system: code, path: file)
   }
 
   /// What a device is called where nobody has said it.
