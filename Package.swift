@@ -424,6 +424,11 @@ let package = Package(
         "TestSupport",
       ],
       path: "Tests/HubFileTests"),
+    // The commands of hubs, with a hub that is a process of its own.
+    .testTarget(
+      name: "HubCommandTests",
+      dependencies: ["kvsync", "kvsync-hub", "TestSupport"], path: "Tests/HubCommandTests",
+      exclude: ["interposer.py"]),
     .testTarget(
       name: "HubTests",
       dependencies: [

@@ -9,8 +9,12 @@ public final class RunningCommand {
   private let output = LinePipe()
   private let errors = LinePipe()
 
-  /// - Parameter program: the path of another one than `kvsync`.
-  public init(_ folder: Folder, _ words: [String], program: String? = nil) throws {
+  /// - Parameters:
+  ///   - program: the path of another one than `kvsync`.
+  ///   - patience: seconds that it may run; longer than any test needs.
+  public init(
+    _ folder: Folder, _ words: [String], program: String? = nil, patience: Int = 60
+  ) throws {
     process.executableURL = URL(fileURLWithPath: try program ?? Command.kvsync.get())
     process.arguments = words
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
@@ -22,7 +26,7 @@ public final class RunningCommand {
     try process.run()
     let id = id
     // Whatever goes wrong, nobody waits for ever.
-    DispatchQueue.global().asyncAfter(deadline: .now() + 60) { kill(id, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(patience)) { kill(id, SIGKILL) }
   }
 
   /// `kvsync watch` of a file, once it watches.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import Foundation
+  import TestSupport
+  import Testing
+
+  /// The commands of an account, by all that they say.
+  @Suite struct AccountTests {
+    private let hub: ServedHub
+    private var folder: Folder { hub.folder }
+    private var url: String { hub.address }
+
+    init() throws { hub = try ServedHub() }
+
+    /// What a command prints, with the times that it tells as T.
+    private func timeless(_ words: String...) throws -> String {
+      let ending = try folder.run(words)
+      #expect(ending.code == 0 && ending.stderr == "", "\(words) \(ending)")
+      return ending.stdout.replacing(/[0-9-]{10}T[0-9:.]{12}Z/, with: "T")
+    }
+
+    @Test func aDeviceMakesAnAccountAndAnotherOneJoinsIt() throws {
+      for file in ["phone", "laptop"] { try folder.must("set", file, "theme", "dark") }
+      try folder.expect(
+        "hub", "create", url, "phone", "--secret", "hub.db.secret",
+        prints: "\(url): this device has account 1, as number 1\n")
+      let code = try folder.must("hub", "invite", "phone")
+      #expect(code.wholeMatch(of: /[A-Za-z0-9_-]{43}\n/) != nil)
+      try folder.write(code, to: "code")
+      try folder.expect(
+        "hub", "join", url, "laptop", "--name", "My laptop", stdin: "code",
+        prints: "\(url): this device has joined account 1, as number 2\n")
+      #expect(
+        try timeless("hub", "devices", "phone")
+          == "1  phone  last used T  this device\n2  My laptop  last used T\n")
+      let device = #"{"device":1,"name":"phone","created":"T","lastUse":"T"}"#
+      let own = #"{"device":2,"name":"My laptop","created":"T","lastUse":"T","self":true}"#
+      #expect(
+        try timeless("hub", "devices", "laptop", "--json")
+          == #"{"account":1,"devices":[\#(device),\#(own)]}"# + "\n")
+    }
+
+    @Test func aDeviceThatHasAnAccountMakesNoOther() throws {
+      try hub.create("phone")
+      let refused =
+        "kvsync: phone: this device has account 1 at \(url) already, as number 1; "
+        + "revoke that first: kvsync hub revoke phone 1\n"
+      try folder.expect(
+        "hub", "create", url, "phone", "--secret", "hub.db.secret", says: refused, code: 64)
+      try folder.write(try folder.must("hub", "invite", "phone"), to: "code")
+      try folder.expect("hub", "join", url, "phone", stdin: "code", says: refused, code: 64)
+      try folder.must("hub", "revoke", "phone", "1")
+      try folder.expect(
+        "hub", "create", url, "phone", "--secret", "hub.db.secret",
+        prints: "\(url): this device has account 2, as number 2\n")
+    }
+
+    @Test func aCodeIsGoodOnce() throws {
+      try hub.create("phone")
+      try hub.join("laptop", by: "phone")
+      try folder.must("set", "tablet", "k", "v")
+      try folder.expect(
+        "hub", "join", url, "tablet", stdin: "code",
+        says: "kvsync: \(url): it does not take the code: the code is wrong, was used, or has "
+          + "ended; ask for a new one: kvsync hub invite\n", code: 77)
+      try folder.write("x\n", to: "code")
+      try folder.expect(
+        "hub", "join", url, "tablet", stdin: "code",
+        says: "kvsync: \(url): the code is none of a hub's; use its 43 letters, digits, - and _\n",
+        code: 77)
+      try folder.expect(
+        "hub", "join", url, "tablet",
+        says: "kvsync: (standard input): it is empty; give it the code of kvsync hub invite\n",
+        code: 64)
+    }
+
+    @Test(arguments: [
+      (String(repeating: "wrong", count: 8), "it does not take the secret"),
+      ("short", "the secret is none of a hub's"),
+    ])
+    func aWrongSecretIsTold(secret: String, says: String) throws {
+      try folder.must("set", "phone", "k", "v")
+      try folder.write(secret, to: "secret")
+      try folder.expect(
+        "hub", "create", url, "phone", "--secret", "secret",
+        says: "kvsync: \(url): \(says); use what stands in the file of its operator's secret\n",
+        code: 77)
+    }
+
+    @Test func aRevokedDeviceIsToldByWhomAndKeepsWhatItHolds() throws {
+      try hub.create("phone")
+      try hub.join("laptop", by: "phone")
+      let before = try folder.contents("laptop")
+      try folder.expect(
+        "hub", "revoke", "phone", "2", prints: "\(url): number 2 is revoked\n")
+      let ending = try folder.run(["merge", "laptop", url])
+      #expect(ending.code == 77 && ending.stdout == "")
+      #expect(
+        ending.stderr.replacing(/[0-9-]{10}T[0-9:.]{12}Z/, with: "T")
+          == "kvsync: \(url): it refuses the token: device 1 has revoked this one, at T; "
+          + "join the account: kvsync hub join\n")
+      #expect(try folder.contents("laptop") == before)
+      #expect(
+        try timeless("hub", "devices", "phone").contains(
+          "2  laptop  last used T  revoked T by number 1\n"))
+    }
+
+    @Test func aNumberThatNoDeviceHasIsTheUsersError() throws {
+      try hub.create("phone")
+      try folder.expect(
+        "hub", "revoke", "phone", "99",
+        says: "kvsync: \(url): it has no such thing: the account has no device 99; "
+          + "check the address and the number\n", code: 66)
+    }
+
+    @Test func anExportHasEveryRow() throws {
+      try hub.create("phone")
+      try folder.must("set", "phone", "theme", "dark")
+      try folder.must("delete", "phone", "phone")
+      try folder.must("merge", "phone", url)
+      let rows = try folder.must("hub", "export", "phone")
+      #expect(rows.split(separator: "\n").count == 2, "\(rows)")
+      #expect(rows.contains(#""key":"theme","type":"string","value":"dark""#), "\(rows)")
+      #expect(rows.contains(#""key":"phone","deleted":true"#), "\(rows)")
+    }
+
+    @Test func anAccountIsDeletedByItsNumberAlone() throws {
+      try hub.create("phone")
+      try folder.must("merge", "phone", url)
+      try folder.expect(
+        "hub", "delete", "phone", "--confirm", "7",
+        says: "kvsync: phone: its account is not 7; see kvsync hub devices phone\n", code: 64)
+      try folder.expect(
+        "hub", "delete", "phone",
+        says: "kvsync: phone: missing expected argument '--confirm <confirm>'; "
+          + "see kvsync help hub delete\n", code: 64)
+      try folder.expect(
+        "hub", "delete", "phone", "--confirm", "1",
+        prints: "\(url): account 1 is deleted; devices keep what they hold\n")
+      try folder.expect("get", "phone", "phone", prints: "1\n")
+      try folder.expect(
+        "merge", "phone", url,
+        says: "kvsync: phone: this device has joined no account at \(url); "
+          + "join one: kvsync hub join \(url) phone\n", code: 77)
+    }
+
+    @Test(arguments: [
+      (["hub", "create"], "(command line): missing expected argument '<url>'", "create"),
+      (["hub", "create", "https://a"], "https://a: missing expected argument '<file>'", "create"),
+      (["hub", "revoke", "a", "x"], "a: the value 'x' is invalid for '<number>'", "revoke"),
+    ])
+    func aCommandLineThatCannotBeUsedNamesItsCommand(
+      words: [String], says: String, command: String
+    ) throws {
+      try folder.expect(
+        words, says: "kvsync: \(says); see kvsync help hub \(command)\n", code: 64)
+    }
+
+    @Test func aFileThatIsNotThereIsToldAsElsewhere() throws {
+      for words in [["merge", "none", url], ["hub", "devices", "none"]] {
+        try folder.expect(
+          words, says: "kvsync: none: there is no such file; check the path\n", code: 66)
+      }
+    }
+
+    @Test func aHubThatIsToldToEndDoes() throws {
+      #expect(hub.end(SIGTERM).code == 0)
+    }
+  }
+#endif

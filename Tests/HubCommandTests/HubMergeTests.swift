@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import Foundation
+  import TestSupport
+  import Testing
+
+  /// Merges and watches with a hub, by all that they say.
+  @Suite struct HubMergeTests {
+    private let hub: ServedHub
+    private var folder: Folder { hub.folder }
+    private var url: String { hub.address }
+
+    init() throws {
+      hub = try ServedHub()
+      try hub.create("phone")
+      try hub.join("laptop", by: "phone")
+    }
+
+    @Test func bothWaysAndWhatLostIsLogged() throws {
+      try folder.must("set", "phone", "theme", "dark")
+      try folder.must("set", "laptop", "theme", "light")
+      try folder.expect(
+        "merge", "phone", url,
+        prints: """
+          phone -> \(url): 2 received, 2 changed
+          \(url) -> phone: 0 received, 0 changed
+          All files hold the same.
+
+          """)
+      try folder.expect(
+        "merge", "laptop", url,
+        prints: """
+          laptop -> \(url): 2 received, 2 changed
+          \(url) -> laptop: 2 received, 1 changed, 1 lost and logged
+            laptop  cloud/phone: nothing -> "1"
+            laptop  cloud/theme: "dark" lost to a later write
+          All files hold the same.
+
+          """)
+      // The order of the words is the user's.
+      try folder.expect(
+        "merge", url, "phone",
+        prints: """
+          phone -> \(url): 0 received, 0 changed
+          \(url) -> phone: 2 received, 2 changed
+            phone  cloud/laptop: nothing -> "1"
+            phone  cloud/theme: "dark" -> "light"
+          All files hold the same.
+
+          """)
+      #expect(try folder.stores("phone") == folder.stores("laptop"))
+      #expect(try folder.must("conflicts", "phone") == "")
+      #expect(
+        try folder.must("conflicts", "laptop").hasPrefix("1\tcloud\ttheme\t\"dark\"\tof "))
+    }
+
+    @Test func jsonHasTheShapeOfAMergeOfFiles() throws {
+      let replica = try folder.replica("phone")
+      let devices = #"[{"path":"phone","replica":"\#(replica)"},{"path":"\#(url)"}]"#
+      try folder.expect(
+        "merge", "phone", url, "--json",
+        prints: #"{"converged":true,"devices":\#(devices),"transfers":["#
+          + #"{"from":"phone","into":"\#(url)","received":1,"changed":1,"held":0,"conflicts":0},"#
+          + #"{"from":"\#(url)","into":"phone","received":0,"changed":0,"held":0,"conflicts":0}"#
+          + #"],"changes":[],"events":[]}"# + "\n")
+    }
+
+    @Test func aDeviceThatWatchesHearsAnother() throws {
+      let watching = try RunningCommand(folder, ["watch", "laptop", "--hub", url])
+      let said = [watching.said(), watching.said()]
+      #expect(
+        Set(said) == [
+          "kvsync: laptop: watching; interrupt to stop", "kvsync: \(url): connected",
+        ])
+      try folder.must("set", "phone", "theme", "dark")
+      try folder.must("merge", "phone", url)
+      let heard = [watching.line(), watching.line()]
+      #expect(
+        heard == [#"cloud/phone: nothing -> "1""#, #"cloud/theme: nothing -> "dark""#])
+      #expect(watching.end() == Ending())
+      // What it wrote before is there too.
+      try folder.must("merge", "phone", url)
+      try folder.expect("get", "phone", "laptop", prints: "1\n")
+    }
+
+    @Test func mergesOfOneFileAtOnceTakeTurns() throws {
+      try hub.fill("phone", "p", count: 1100)
+      try hub.fill("laptop", "l", count: 1100)
+      let script = """
+        for i in 1 2 3; do
+          for file in phone laptop; do "$0" merge $file "$1" --quiet || echo "merge $?" & done
+        done
+        wait
+        """
+      let ending = try Command.run(
+        Command.find("bash"), ["-c", script, Command.kvsync.get(), url], in: folder.path,
+        environment: folder.environment, patience: 300)
+      #expect(ending == Ending())
+      for file in ["phone", "laptop", "phone"] { try folder.must("merge", file, url) }
+      #expect(try folder.stores("phone") == folder.stores("laptop"))
+      for file in ["phone", "laptop"] {
+        #expect(
+          try folder.shell("sqlite3", file, "SELECT count(*) FROM entry") == "2202\n")
+        #expect(try folder.must("conflicts", file) == "")
+      }
+    }
+  }
+#endif
