@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "Keepsake", targets: ["Keepsake"]),
     .library(name: "KeepsakeHub", targets: ["KeepsakeHub"]),
+    .library(name: "ConfigurationKeepsake", targets: ["ConfigurationKeepsake"]),
     .library(name: "KeepsakeInjection", targets: ["KeepsakeInjection"]),
     .library(name: "KeepsakeTesting", targets: ["KeepsakeTesting"]),
     .executable(name: "kvsync", targets: ["kvsync"]),
@@ -23,6 +24,7 @@ let package = Package(
     .trait(
       name: "PostgreSQL", description: "A hub over PostgreSQL, by libpq.", enabledTraits: ["Hub"]),
     .trait(name: "Page", description: "The page of kvsync open."),
+    .trait(name: "Configuration", description: "The product ConfigurationKeepsake."),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -34,6 +36,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.2.0", traits: []),
   ],
   targets: [
     .target(
@@ -132,6 +135,16 @@ let package = Package(
         "KeepsakeSync", "KeepsakeThreads", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/Keepsake"),
+    // A store as a provider of swift-configuration, and its providers as layers of a store.
+    .target(
+      name: "ConfigurationKeepsake",
+      dependencies: [
+        "Keepsake", "KeepsakeValues",
+        .product(
+          name: "Configuration", package: "swift-configuration",
+          condition: .when(traits: ["Configuration"])),
+      ],
+      path: "Sources/Configuration"),
     .target(
       name: "KeepsakeTesting",
       dependencies: [
@@ -436,6 +449,19 @@ let package = Package(
         "KeepsakeValues",
       ],
       path: "Tests/HubTests"),
+    .testTarget(
+      name: "ConfigurationTests",
+      dependencies: [
+        "ConfigurationKeepsake", "Keepsake", "KeepsakeDevice", "KeepsakeValues", "TestSupport",
+        "kvsync",
+        .product(
+          name: "Configuration", package: "swift-configuration",
+          condition: .when(traits: ["Configuration"])),
+        .product(
+          name: "ConfigurationTesting", package: "swift-configuration",
+          condition: .when(traits: ["Configuration"])),
+      ],
+      path: "Tests/ConfigurationTests"),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -446,6 +472,11 @@ for target in package.targets where target.type != .system {
     .enableUpcomingFeature("ExistentialAny"),  // SE-0335
     .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
   ]
+  if target.name.hasPrefix("Configuration") {
+    // As swift-configuration itself: its protocols' async requirements are nonisolated(nonsending).
+    target.swiftSettings?.append(
+      .enableUpcomingFeature("NonisolatedNonsendingByDefault"))  // SE-0461
+  }
   if target.name == "main-actor-program" {
     target.swiftSettings?.append(.defaultIsolation(MainActor.self))  // SE-0466
   }

@@ -21,7 +21,7 @@ package final class SharedState: Sendable {
   let feed = Feed()
   /// Defaults that the process registered with the device.
   package let registered: RegisteredDefaults
-  let layers = LayerVersion()
+  package let layers = LayerVersion()
   package let trail = CommitTrail()
   package let changes = ChangeTurn()
   package let upkeep = UpkeepReports()

@@ -29,6 +29,11 @@ private enum Layer: Sendable {
   var isArguments: Bool {
     if case .arguments = self { true } else { false }
   }
+
+  /// What was set in the store itself.
+  var isOwn: Bool {
+    if case .entries(_, nil) = self { true } else { false }
+  }
 }
 
 /// A default that a Settings bundle declares.
@@ -77,6 +82,16 @@ final class Layers: Sendable {
   /// The value of the first layer that has one.
   func value(_ key: ByteText) throws(KeepsakeError) -> StoredValue? {
     try read { (stack) throws(KeepsakeError) in try first(key, of: stack) }
+  }
+
+  /// The same where the store's own entry is another, or none.
+  func value(_ key: ByteText, set value: StoredValue?) throws(KeepsakeError) -> StoredValue? {
+    try read { (stack) throws(KeepsakeError) in
+      for layer in stack {
+        if let value = layer.isOwn ? value : try layer.value(key, device) { return value }
+      }
+      return nil
+    }
   }
 
   /// The same of several keys, of one moment.

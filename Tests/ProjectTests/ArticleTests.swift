@@ -15,6 +15,10 @@ import Testing
         "Sources/Testing/KeepsakeTesting.docc/KeepsakeTesting.md",
         "Tests/TestingTests/Article.swift", 6
       ),
+      (
+        "Sources/Keepsake/Keepsake.docc/Configuration.md",
+        "Tests/ConfigurationTests/ConfigurationArticle.swift", 3
+      ),
     ]
     + [
       ("CloudStores", "CloudStores", 5), ("ComingFrom", "ComingFrom", 2),

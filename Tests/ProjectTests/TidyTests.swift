@@ -58,6 +58,7 @@ import Testing
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
       "KeepsakeInjection", "KeepsakeThreads", "Logging", "Foundation",
     ],
+    "Sources/Configuration": ["Keepsake", "KeepsakeValues", "Configuration"],
     // Neither Swift Testing nor XCTest: its users have one of them.
     "Sources/Testing": [
       "Keepsake", "KeepsakeInjection", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A store as a provider of swift-configuration. `StoreCopy` has what it gives.
+
+#if Configuration
+  public import Configuration
+  public import Keepsake
+
+  /// Gives the settings of a store to a `ConfigReader` of swift-configuration.
+  ///
+  ///     let config = ConfigReader(providers: [
+  ///       EnvironmentVariablesProvider(), try KeepsakeProvider(settings),
+  ///     ])
+  ///     let port = config.int(forKey: "http.port", default: 8080)
+  ///
+  /// It gives what is in force in the store, whatever layer has it, in the end the defaults of
+  /// properties. All of it is in memory: a look-up reads no file. A commit of whichever process is
+  /// seen when the store's observers hear of it, all of it at once, and never in halves; within a
+  /// transaction a look-up gives what was there before. What `register(defaults:)` and added suites
+  /// change is seen by the next look-up, and announced with the next commit.
+  ///
+  /// No type is taken for another, but for a whole number where a decimal one is asked for; what
+  /// swift-configuration has no type for, such as a date, has a wrong type always. A look-up then
+  /// throws `WrongType`; of the getters of a `ConfigReader` only those whose names begin with
+  /// `required` or `fetch` do, the others give their default.
+  public final class KeepsakeProvider: Sendable {
+    /// How the parts of a key, `http.port`, are found in a store.
+    public enum Layout: Sendable {
+      /// Under the key `http.port`.
+      case flat
+      /// As the member `port` of the dictionary that is stored under `http`.
+      case nested
+    }
+
+    /// A value of another type than was asked for. Neither its text nor the error has the value.
+    public struct WrongType: Error, Sendable, Equatable, CustomStringConvertible {
+      /// The provider's name.
+      public let provider: String
+      /// Where the value is, as a path of keys joined by dots.
+      public let key: String
+      /// The type of the stored value.
+      public let stored: StoredValue.Kind
+      /// The type that was asked for.
+      public let asked: ConfigType
+
+      /// One line: where, what is there, what was asked for, what to do.
+      public var description: String {
+        "\(provider): \"\(key)\" cannot be given as \(asked.rawValue): its type is "
+          + "\(stored.rawValue); store another value, or ask for its type"
+      }
+    }
+
+    let copy: StoreCopy
+
+    /// Reads the settings, and follows them as long as the provider lives.
+    ///
+    /// - Parameters:
+    ///   - store: is retained.
+    ///   - key: gives only the members of the dictionary that is stored under it, such as
+    ///     `com.apple.configuration.managed`; nil for the whole store, which is then in memory once
+    ///     more.
+    ///   - layout: of the keys of the store, or of the members of that dictionary.
+    ///   - name: tells it from other providers.
+    ///   - secrets: which values nobody may log, by their keys as `WrongType.key` has them.
+    /// - Throws: `KeepsakeError` when the file cannot be read, and within a transaction.
+    public init(
+      _ store: SettingsStore, key: String? = nil, layout: Layout = .flat, name: String? = nil,
+      secrets: SecretsSpecifier<String, StoredValue> = .none
+    ) throws(KeepsakeError) {
+      let identity = Identity(
+        name: "KeepsakeProvider[\(name ?? store.storeName)]", root: key, layout: layout,
+        secrets: secrets)
+      copy = try StoreCopy(store, identity)
+    }
+
+    /// What a provider and its snapshots share.
+    struct Identity: Sendable {
+      let name: String
+      let root: String?
+      let layout: Layout
+      let secrets: SecretsSpecifier<String, StoredValue>
+
+      func path(_ key: AbsoluteConfigKey) -> KeyPath { KeyPath(key, layout, below: root) }
+
+      func result(
+        _ value: StoredValue?, _ path: KeyPath, _ type: ConfigType
+      ) throws -> LookupResult {
+        let key = path.encoded
+        guard let value else { return LookupResult(encodedKey: key, value: nil) }
+        guard let content = value.content(as: type) else {
+          throw WrongType(provider: name, key: key, stored: value.kind, asked: type)
+        }
+        let isSecret = secrets.isSecret(key: key, value: value)
+        return LookupResult(encodedKey: key, value: ConfigValue(content, isSecret: isSecret))
+      }
+    }
+  }
+
+  extension KeepsakeProvider: ConfigProvider {
+    /// `KeepsakeProvider` with the name that it was given, or that of the store.
+    public var providerName: String { copy.identity.name }
+
+    /// The present value, from memory.
+    public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+      try copy.present.value(forKey: key, type: type)
+    }
+
+    /// The value that the file has now.
+    ///
+    /// - Throws: also `KeepsakeError` when the file cannot be read.
+    public func fetchValue(
+      forKey key: AbsoluteConfigKey, type: ConfigType
+    ) async throws -> LookupResult {
+      let path = copy.identity.path(key)
+      return try copy.identity.result(path.find(copy.store.read), path, type)
+    }
+
+    /// The present value first, then the newest after each change of it. The sequence ends when the
+    /// task is cancelled.
+    public func watchValue<Return: ~Copyable>(
+      forKey key: AbsoluteConfigKey, type: ConfigType,
+      updatesHandler: (
+        _ updates: ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>
+      ) async throws -> Return
+    ) async throws -> Return {
+      let path = copy.identity.path(key)
+      return try await copy.watch(path, updatesHandler) { snapshot in
+        Result { try snapshot.value(forKey: key, type: type) }
+      }
+    }
+
+    /// All settings as they are now.
+    public func snapshot() -> any ConfigSnapshot { copy.present }
+
+    /// All settings as they are now, then as they are after each change. The sequence ends when the
+    /// task is cancelled.
+    public func watchSnapshot<Return: ~Copyable>(
+      updatesHandler: (
+        _ updates: ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>
+      ) async throws -> Return
+    ) async throws -> Return {
+      try await copy.watch(nil, updatesHandler) { $0 }
+    }
+  }
+
+  extension KeepsakeProvider: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Its name, and how many values it has; none of them.
+    public var description: String { "\(providerName)[\(copy.present.values.count) values]" }
+
+    /// As `description`: a value may be a secret.
+    public var debugDescription: String { description }
+  }
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Configuration
+  import Configuration
+  import Keepsake
+  import KeepsakeValues
+
+  /// Where a store has the value that a key of swift-configuration asks for.
+  struct KeyPath: Sendable {
+    /// The key in the store, then that of a member, and of a member of that.
+    let steps: [String]
+    /// As it is told.
+    var encoded: String { steps.joined(separator: ".") }
+
+    init(_ key: AbsoluteConfigKey, _ layout: KeepsakeProvider.Layout, below root: String?) {
+      let keys =
+        switch layout {
+        case .flat: [key.components.joined(separator: ".")]
+        case .nested: key.components
+        }
+      steps = (root.map { [$0] } ?? []) + keys
+    }
+
+    /// - Parameter value: what the store has under a key.
+    func find(_ value: (String) throws -> StoredValue?) rethrows -> StoredValue? {
+      guard let first = steps.first else { return nil }
+      var found = try value(first)
+      for step in steps.dropFirst() {
+        guard case .dictionary(let members)? = found else { return nil }
+        found = members[step]
+      }
+      return found
+    }
+  }
+
+  /// What a provider knows, of one moment.
+  struct StoreSnapshot: ConfigSnapshot {
+    let provider: KeepsakeProvider.Identity
+    var values: [ByteText: StoredValue]
+
+    var providerName: String { provider.name }
+
+    func stored(_ path: KeyPath) -> StoredValue? {
+      path.find { values[ByteText($0)] }
+    }
+
+    func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+      let path = provider.path(key)
+      return try provider.result(stored(path), path, type)
+    }
+  }
+#endif
