@@ -10,6 +10,7 @@
 //   the order of commits, so a reader that goes on from one misses no row.
 // - A row is taken only from a device that has read all that the hub has in its stores: so it has
 //   decided against each row that is replaced, and noticed each conflict.
+// - A deletion goes once it is old, and every device that is waited for has read it.
 // - A row from the future waits, with its timestamp, and comes in when it is due.
 // - What a device writes down of the hub, the hub can check: see `PeerState`.
 
@@ -70,6 +71,7 @@ package struct HubRules {
       }
     }
     if request.steps.isEmpty { try noteMet(request) }
+    if !request.steps.isEmpty || request.recalled != nil { try collect() }
     if account != before { try tables.save(account) }
     var answer = try outline(request, hasMet: hasMet)
     (answer.revoked, answer.page, answer.pushed) = (revoked, page, pushed)

@@ -18,7 +18,7 @@ extension History {
   }
 }
 
-private struct Maker {
+struct Maker {
   /// What is left out, so that more can be said of what is left.
   enum Theme: CaseIterable {
     /// Copies and clocks from the future; nothing is collected.
@@ -28,13 +28,13 @@ private struct Maker {
     case everything
   }
 
-  private static let stores = ["cloud", "cloud", "cloud:\u{E9}", "cloud:e\u{301}", "defaults"]
-  private static let keys = ["a", "b", "\u{E9}", "e\u{301}"]
-  private static let values: [StoredValue] = [
+  static let stores = ["cloud", "cloud", "cloud:\u{E9}", "cloud:e\u{301}", "defaults"]
+  static let keys = ["a", "b", "\u{E9}", "e\u{301}"]
+  static let values: [StoredValue] = [
     1, 2, "", "1", "\u{E9}", "e\u{301}", .real(1), .data(Data([1])), .data(Data()),
   ]
-  private static let minute: Int64 = 60_000
-  private static let day: Int64 = 86_400_000
+  static let minute: Int64 = 60_000
+  static let day: Int64 = 86_400_000
 
   var chance: SeededGenerator
   var hasHub = false
@@ -89,12 +89,13 @@ private struct Maker {
   private mutating func shape() -> [Step] {
     switch theme {
     case .copies: cutFirstMerge()
+    case .collection where hasHub && one(in: 2): hubComeback()
     case .collection: one(in: 2) ? cutFirstMerge() : comeback(byCopy: false)
     case .everything: one(in: 2) ? comeback(byCopy: true) : lateDeletion()
     }
   }
 
-  private mutating func write(by place: Int? = nil) -> Step {
+  mutating func write(by place: Int? = nil) -> Step {
     let address = Address(store: pick(Self.stores), key: pick(Self.keys))
     return .write(place ?? self.place(), address, one(in: 3) ? nil : pick(Self.values))
   }
@@ -117,27 +118,6 @@ private struct Maker {
     }
   }
 
-  private mutating func hubMeeting(_ place: Int) -> Step {
-    var encounter = Encounter([place, 0])
-    if one(in: 8) { encounter.stores = [pick(Array(Self.stores.prefix(4)))] }
-    switch Int.random(in: 0..<10, using: &chance) {
-    case 0: encounter.crash = .random(in: 0..<12, using: &chance)
-    case 1, 2:
-      encounter.fault = Encounter.Fault(
-        kind: pick(Encounter.Fault.Kind.allCases), number: .random(in: 0..<8, using: &chance))
-    case 3:
-      encounter.during = Encounter.During(
-        after: .random(in: 0..<7, using: &chance),
-        step: theme != .collection && one(in: 3) ? save(pick([0, place])) : write(by: place))
-    case 4, 5:
-      guard let guest = devices.filter({ $0 != place }).randomElement(using: &chance) else { break }
-      encounter.during = Encounter.During(
-        after: .random(in: 0..<7, using: &chance), step: .meet(Encounter([guest, 0])))
-    default: break
-    }
-    return .meet(encounter)
-  }
-
   private mutating func details(_ places: [Int]) -> Encounter {
     var encounter = Encounter(places)
     encounter.isOneWay = one(in: 8)
@@ -152,10 +132,6 @@ private struct Maker {
     default: break
     }
     return encounter
-  }
-
-  private mutating func skewHub() -> Step {
-    .skew(0, milliseconds: pick([-600, -6, -1, 1, 6, theme == .collection ? 1 : 600]) * Self.minute)
   }
 
   private mutating func clock() -> [Step] {
@@ -174,7 +150,7 @@ private struct Maker {
     }
   }
 
-  private mutating func save(_ place: Int) -> Step {
+  mutating func save(_ place: Int) -> Step {
     let number = saved.count
     saved.append((number, hasHub && place == 0))
     return .save(place, as: number)
@@ -265,8 +241,8 @@ private struct Maker {
     let places = devices.shuffled(using: &chance)
     let days = pick([1, 30, 91, 91, 91, 100, 181]) * Self.day
     switch Int.random(in: 0..<6, using: &chance) {
-    case 0: return [.retire(places[0], places[1])]
-    case 1: return [.pass(milliseconds: days)]
+    case 0: return [.retire(hasHub && one(in: 2) ? 0 : places[0], places[1])]
+    case 1: return [.pass(milliseconds: days)] + (hasHub ? [hubMeeting(places[0])] : [])
     case 2: return [.compact(places[0])]
     case 3:
       return [.pass(milliseconds: days), .retire(places[0], places[1]), .compact(places[0])]
@@ -274,13 +250,13 @@ private struct Maker {
     }
   }
 
-  private mutating func place() -> Int { .random(in: devices, using: &chance) }
+  mutating func place() -> Int { .random(in: devices, using: &chance) }
 
-  private mutating func one(in number: Int) -> Bool {
+  mutating func one(in number: Int) -> Bool {
     Int.random(in: 0..<number, using: &chance) == 0
   }
 
-  private mutating func pick<Value>(_ values: [Value]) -> Value {
+  mutating func pick<Value>(_ values: [Value]) -> Value {
     values[Int.random(in: 0..<values.count, using: &chance)]
   }
 }

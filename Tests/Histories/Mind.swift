@@ -23,6 +23,8 @@ struct Mind {
   private(set) var shown: [Address: Entry] = [:]
   /// Collected deletions, which count on.
   private(set) var graves: [Address: Entry] = [:]
+  /// Deletions that are gone without a grave, as those of a hub go.
+  private(set) var forgotten: Set<Entry> = []
   /// What is from the future, by its clock.
   var waiting: Set<Entry> = []
   /// The largest timestamp that it has ever shown.
@@ -75,6 +77,16 @@ struct Mind {
     graves[tombstone.address] = tombstone
   }
 
+  mutating func forget(_ tombstone: Entry) {
+    show(nil, at: tombstone.address)
+    forgotten.insert(tombstone)
+  }
+
+  /// Whether a hub need not keep it.
+  static func isOldDeletion(_ entry: Entry, at time: Int64) -> Bool {
+    entry.content.isTombstone && entry.timestamp.milliseconds < time - 90 * 86_400_000
+  }
+
   mutating func learn(_ entry: Entry) {
     known.insert(entry)
     perhapsKnown.insert(entry)
@@ -95,13 +107,17 @@ struct Mind {
 
   /// Reads all that another one shows, and what it knows to be deleted of what is shown here,
   /// unless it has written that since. A hub, which tells it on, reads all that is known to be
-  /// deleted.
+  /// deleted, but for what it need not keep.
   mutating func read(_ other: Mind, _ travels: (Address) -> Bool, at time: Int64, isHub: Bool) {
     let graves = other.graves.filter {
       (isHub || shown[$0.key] != nil) && other.shown[$0.key] == nil
     }
     for (address, entry) in Array(graves) + Array(other.shown) where travels(address) {
       guard takes(entry) else { continue }
+      if isHub, shown[address] == nil, Self.isOldDeletion(entry, at: time) {
+        forgotten.insert(entry)
+        continue
+      }
       if entry.timestamp <= Self.horizon(time) { join(entry) } else { waiting.insert(entry) }
     }
     known.formUnion(other.known.filter { travels($0.address) && !waiting.contains($0) })

@@ -26,7 +26,15 @@ extension Oracle {
   mutating func met(_ met: Met) throws {
     let before = minds
     let places = met.encounter.places
+    let hub = hasHub ? met.facts[0] : nil
+    if let hub {
+      let devices = met.facts.filter { $0.key != 0 }.values
+      try forget(before[0], hub, at: met.clocks[0]) { old in
+        !devices.contains { $0.shown[old.address] == old || $0.held.contains(old) }
+      }
+    }
     join(met)
+    if let hub { try forget(before[0], hub, at: met.clocks[0]) }
     // Nothing comes but from somebody who took part. What was written meanwhile, and what it took
     // the place of, may or may not have been read by the others.
     var there: [Address: Set<Entry>] = [:]
@@ -132,5 +140,6 @@ extension Oracle {
         minds[other].met[store, default: []].insert(center)
       }
     }
+    for place in places where hasHub && places.contains(0) { lastMet[place] = met.clocks[0] }
   }
 }

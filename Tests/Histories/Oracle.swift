@@ -20,6 +20,8 @@ struct Oracle {
   private(set) var writes: [Entry: Set<Entry>] = [:]
   /// Deletions that were collected somewhere.
   private(set) var buried: Set<Entry> = []
+  /// By the hub's clock, when its exchange with a device ended.
+  var lastMet: [Int: Int64] = [:]
   private(set) var hasCopied = false
   var hasHeld = false
 
@@ -95,13 +97,41 @@ struct Oracle {
           description:
             "device \(place) collected \(show(old)) of \(name(address)), and has \(show(new))")
       }
-      let waitsFor = hasCopied ? [] : mind.met[address.store] ?? []
-      for peer in waitsFor where !hasHad(old, minds[peer]) {
-        throw Divergence(
-          description:
-            "device \(place) collected \(show(old)) of \(name(address)), unknown to \(peer)")
-      }
+      try checkCollected(old, by: place, mind.met[address.store] ?? [])
       minds[place].bury(old)
+      buried.insert(old)
+    }
+  }
+
+  private func checkCollected(_ tombstone: Entry, by place: Int, _ peers: Set<Int>) throws {
+    for peer in peers where !hasCopied && !hasHad(tombstone, minds[peer]) {
+      throw Divergence(
+        description: "device \(place) collected \(show(tombstone)) of "
+          + "\(name(tombstone.address)), unknown to \(peer)")
+    }
+  }
+
+  /// Lets the hub forget the deletions that it has indeed no more.
+  ///
+  /// - Parameters:
+  ///   - before: what it had when the exchange began.
+  ///   - isUnread: which went before anybody could read them.
+  mutating func forget(
+    _ before: Mind, _ facts: Facts, at time: Int64, where isUnread: (Entry) -> Bool = { _ in true }
+  ) throws {
+    buried.formUnion(minds[0].forgotten)
+    for (address, old) in minds[0].shown where isUnread(old) {
+      let found = facts.shown[address]
+      guard found.map({ wins(old, over: $0) }) ?? true else { continue }
+      if !before.forgotten.contains(old) {
+        guard Mind.isOldDeletion(old, at: time) else { continue }
+        // Whom it has met a while ago by a clock that jumps it may count as away.
+        let peers = (before.met[address.store] ?? []).filter {
+          lastMet[$0].map { abs(time - $0) < 179 * 86_400_000 } ?? false
+        }
+        try checkCollected(old, by: 0, peers)
+      }
+      minds[0].forget(old)
       buried.insert(old)
     }
   }

@@ -77,7 +77,7 @@ private final class Game {
       try check(other)
     case .compact(let place): try compact(place)
     case .retire(let place, let other):
-      try world[place].retire(world[other].replica())
+      try world.retire(other, at: place)
       oracle.retired(place, other)
     case .reopen(let place):
       try world.reopen(place)
@@ -129,13 +129,15 @@ private final class Game {
 
   // MARK: - Exchanges
 
-  private func meet(_ encounter: Encounter, isRepeated: Bool) throws {
-    try exchange(encounter, isRepeated: isRepeated)
+  @discardableResult
+  private func meet(_ encounter: Encounter, isRepeated: Bool) throws -> MergeReport? {
+    let report = try exchange(encounter, isRepeated: isRepeated)
     let isWithHub = encounter.places.contains(where: world.isHub)
     if isWithHub, encounter.fault?.kind != .late { try deliverLate() }
+    return report
   }
 
-  private func exchange(_ encounter: Encounter, isRepeated: Bool) throws {
+  private func exchange(_ encounter: Encounter, isRepeated: Bool) throws -> MergeReport? {
     let start = oracle.minds
     if encounter.fault?.kind == .late { lateStart = start }
     let interlude = encounter.during.map { Interlude($0, in: self) }
@@ -151,7 +153,9 @@ private final class Game {
       encounter: all, clocks: world.clocks.map(\.milliseconds), facts: facts,
       isCut: report == nil || guest != nil, start: start, meanwhile: interlude?.entry)
     try oracle.met(met)
-    guard let report, interlude?.entry == nil, guest == nil, !encounter.isOneWay else { return }
+    guard let report, interlude?.entry == nil, guest == nil, !encounter.isOneWay else {
+      return report
+    }
     guard report.hasConverged == !facts.values.contains(where: \.waits) else {
       throw Divergence(description: "it says that it has converged: \(report.hasConverged)")
     }
@@ -160,6 +164,7 @@ private final class Game {
       throw Divergence(description: "again, and something was read: \(report.transfers)")
     }
     last = encounter
+    return report
   }
 
   /// What came too late counts as an exchange that was cut off where it left.
@@ -208,13 +213,10 @@ private final class Game {
       ? places.dropFirst().map { Encounter([$0, 0]) } : [Encounter(places)]
     var isQuiet = false
     for round in 0..<10 where !isQuiet {
-      for encounter in everybody {
-        try meet(encounter, isRepeated: round > 0 && everybody.count == 1)
-      }
       isQuiet = true
       for encounter in everybody {
-        let again = try world.meet(encounter, chunkSize: chunkSize)
-        isQuiet = isQuiet && again?.isQuiet == true
+        let report = try meet(encounter, isRepeated: round > 0 && everybody.count == 1)
+        isQuiet = isQuiet && report?.isQuiet == true
       }
     }
     guard isQuiet else { throw Divergence(description: "there is always something to read") }

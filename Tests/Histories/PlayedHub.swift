@@ -19,6 +19,9 @@ package protocol PlayedHub {
     _ request: HubRequest, at now: Int64
   ) throws -> Result<HubAnswer, HubRefusal>
 
+  /// Lets collection no longer wait for a device.
+  func retire(_ device: ReplicaID) throws
+
   /// All of it at one moment.
   func image() throws -> any Sendable
   /// Goes back, or on, to another state.

@@ -105,7 +105,14 @@ package final class TwinHub: PlayedHub {
       throw Divergence(description: "another answer than in memory: \(found), not \(expected)")
     }
     _ = (try id, try rows, try held)
+    _ = try same("numbers", memory.account) { try $0.account }
     return found
+  }
+
+  package func retire(_ device: ReplicaID) throws {
+    try memory.retire(device)
+    try read { try HubRules.retire(device, $0) }
+    _ = try same("retired devices", memory.retired) { try HubRules.retired($0) }
   }
 
   package func image() throws -> any Sendable {

@@ -52,6 +52,12 @@ final class World {
     }
   }
 
+  /// Lets one no longer wait for another.
+  func retire(_ other: Int, at place: Int) throws {
+    let id = try id(of: other)
+    if let hub, isHub(place) { try hub.retire(id) } else { try self[place].retire(id) }
+  }
+
   /// Its present replica ID.
   func id(of place: Int) throws -> ReplicaID {
     if let hub, isHub(place) { return try hub.id }
