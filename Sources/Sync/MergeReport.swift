@@ -65,7 +65,7 @@ public struct MergeReport: Sendable {
     case clockDiffers(device: Int, by: Duration)
     /// So many of the device's entries that were new to the hub did not go there: their key or
     /// their value is text that is no UTF-8, which another program has written. They stay on the
-    /// device.
+    /// device, and only the merge that comes to them tells.
     case notSent(device: Int, entries: Int)
   }
 

@@ -31,6 +31,25 @@ extension Pull {
     guard known == remembered else { throw MergeRetry.interrupted(sender.name) }
   }
 
+  /// Marks what a hub cannot know, though it has seen later writes of the same device: text that is
+  /// no UTF-8 never goes there, and of what two copies write at one moment a hub keeps one.
+  func markUnknown(_ connection: Connection) throws {
+    var places: [Int64] = []
+    try connection.run(
+      """
+      SELECT i.seq, old.value, (i.hlc, i.origin) = (i.old_hlc, i.old_origin) FROM incoming AS i
+      JOIN main.entry AS old ON old.store = i.store AND old.key = i.key
+      WHERE i.rank <> 0 AND \(Incoming.wins)
+      """
+    ) { row in
+      if row.integer(2) == 1 || !row.isUTF8(1) { places.append(row.integer(0)) }
+      return true
+    }
+    for place in places {
+      try connection.run("UPDATE incoming SET rank = 2 WHERE seq = ?1", [.integer(place)])
+    }
+  }
+
   /// Whether a device has entries of the wanted stores after a local sequence number.
   static func hasMore(
     _ connection: Connection, in schema: String, after lseq: Int64

@@ -5,6 +5,7 @@ import KeepsakeHub
 import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
+import Synchronization
 import Testing
 
 /// A hub that lies in words of the protocol.
@@ -78,6 +79,88 @@ import Testing
     // One that was asked for does.
     _ = try meet(device, adding: Self.row("cloud", "own", 5))
     #expect(try contents(device).count == before.count + 1)
+  }
+
+  private func theme(_ device: Device) throws -> StoredValue? {
+    try device.entry(store: "cloud", key: "theme")?.content.value
+  }
+
+  /// Meets a hub that gives the device's own row back with another value, and claims to have seen
+  /// all that the device wrote.
+  private func meet(
+    _ device: Device, returning value: String, later milliseconds: Int64 = 0
+  ) throws -> KeepsakeError? {
+    let own = try #require(try device.entry(store: "cloud", key: "theme"))
+    let stamp = HybridTimestamp(rawValue: own.timestamp.rawValue + milliseconds << 16)
+    let row = HubAnswer.Row(
+      Entry(
+        own.address, try TaggedCell(.string(value)), timestamp: stamp, origin: own.origin), seq: 1)
+    return try meet(device) { answer in
+      guard let through = answer.page?.through else { return }
+      answer.page = HubAnswer.Page(
+        rows: [row], through: max(1, through), hasMore: false,
+        seen: [HubRequest.Seen(ByteText("cloud"), own.origin, own.timestamp)])
+      answer.seq = max(1, answer.seq)
+    }
+  }
+
+  @Test func anOwnRowThatComesBackChangedReplacesNothingSilently() throws {
+    let device = try device()
+    _ = try meet(device, returning: "zzz")
+    #expect(try theme(device) == "zzz")
+    #expect(try device.conflicts().map(\.lost) == ["dark"])
+  }
+
+  @Test func anOwnRowThatComesBackSmallerReplacesNothing() throws {
+    let device = try device()
+    _ = try meet(device, returning: "aaa")
+    #expect(try theme(device) == "dark")
+  }
+
+  @Test func aRowFromTheFutureWaits() throws {
+    let device = try device()
+    let error = try meet(device, returning: "zzz", later: 86_400_000)
+    #expect(try theme(device) == "dark", "\(String(describing: error))")
+    clock.milliseconds += 60_000
+    _ = try meet(device) { _ in }
+    #expect(try theme(device) == "dark")
+  }
+
+  @Test func aHubThatIsAnotherEachTimeIsLeft() throws {
+    let device = try device()
+    let before = try contents(device)
+    let number = Mutex<Int64>(100)
+    let error = try meet(device) { answer in
+      answer.hub = ReplicaID(
+        rawValue: number.withLock { number in
+          number += 1
+          return number
+        })
+    }
+    #expect(error != nil)
+    #expect(try contents(device) == before)
+  }
+
+  @Test func aHubThatRevokesTheDevicesOwnTimestampsTakesNoValue() throws {
+    let device = try device()
+    let error = try meet(device) { $0.revocations = [ReplicaID(rawValue: 1): .zero] }
+    #expect(try theme(device) == "dark", "\(String(describing: error))")
+    #expect(try device.entry(store: "defaults", key: "own")?.content.value == "mine")
+    #expect(try device.replica() != ReplicaID(rawValue: 1))
+  }
+
+  @Test(arguments: ["[", "{\"a\":", "{\"stores\":["])
+  func anAnswerThatIsDeepIsRefused(part: String) throws {
+    let device = try device()
+    let before = try contents(device)
+    let text = String(repeating: part, count: 300_000) + "\n"
+    let (hub, _) = try Hub.scripted { _ in
+      ScriptedTransport.Reply(200, text, type: "application/jsonl")
+    }
+    #expect {
+      try device.merge(with: hub)
+    } throws: { ($0 as? KeepsakeError)?.code == .malformed }
+    #expect(try contents(device) == before)
   }
 
   @Test func rowsInAWrongOrderEndTheMerge() throws {

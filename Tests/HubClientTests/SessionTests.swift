@@ -191,8 +191,90 @@ import Testing
     #expect(errors.withLock { $0.count { $0.contains("no network") } } == 1)
   }
 
-  @Test func aRevokedTokenEndsTheSession() throws {
-    let (hub, transport) = try Hub.scripted { _ in .error(403, "revoked", "by phone") }
+  @Test func aSessionWaitsForAsLongAsABusyHubAsksFor() throws {
+    let (clock, served) = (ManualClock(), ServedHub())
+    let times = Mutex<[Int64]>([])
+    let (hub, _) = try Hub.scripted { request in
+      guard request.url.path.hasSuffix("/sync") else { return self.stream(1) }
+      let isFirst = times.withLock { times in
+        times.append(clock.milliseconds)
+        return times.count == 1
+      }
+      return isFirst
+        ? .error(429, "busy", "too much", ["retry-after": "90"])
+        : served.answer(request, at: clock.milliseconds)
+    }
+    let done = DispatchSemaphore(value: 0)
+    let session = HubSession(
+      try Device.inMemory(clock: clock), hub, MergeOptions(), waitAtOnce(clock)
+    ) { state in
+      if case .connected = state { done.signal() }
+    } onExchange: { _ in
+    } onFailure: { _ in
+    }
+    defer { session.cancel() }
+    #expect(done.wait(timeout: .now() + 60) == .success)
+    let two = times.withLock { Array($0.prefix(2)) }
+    #expect(two[1] - two[0] >= 90_000)
+  }
+
+  /// Signals when it is released.
+  private final class Last: Sendable {
+    private let end: DispatchSemaphore
+    init(_ end: DispatchSemaphore) { self.end = end }
+    deinit { end.signal() }
+  }
+
+  private func session(
+    _ hub: Hub, _ timing: SessionTiming, _ last: Last, pass: @escaping @Sendable () -> Void
+  ) throws -> HubSession {
+    HubSession(try Device.inMemory(), hub, MergeOptions(), timing) { _ in
+      withExtendedLifetime(last, pass)
+    } onExchange: { _ in
+      pass()
+    } onFailure: { _ in
+      pass()
+    }
+  }
+
+  /// Within a request, a state, a report or a pause.
+  @Test(arguments: 1...8)
+  func aSessionThatIsCancelledAnywhereEnds(place: Int) throws {
+    let (clock, served) = (ManualClock(), ServedHub())
+    let (reached, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let ended = DispatchSemaphore(value: 0)
+    let points = Mutex(0)
+    let pass: @Sendable () -> Void = {
+      let isHere = points.withLock { points in
+        points += 1
+        return points == place
+      }
+      guard isHere else { return }
+      reached.signal()
+      goesOn.wait()
+    }
+    let (hub, _) = try Hub.scripted { request in
+      pass()
+      return request.url.path.hasSuffix("/sync")
+        ? served.answer(request, at: clock.milliseconds) : self.stream(1)
+    }
+    var timing = waitAtOnce(clock)
+    timing.wait = { [wait = timing.wait] signal, milliseconds in
+      pass()
+      wait(signal, milliseconds)
+    }
+    var running: HubSession? = try session(hub, timing, Last(ended), pass: pass)
+    #expect(reached.wait(timeout: .now() + 60) == .success)
+    running?.cancel()
+    goesOn.signal()
+    running = nil
+    // No thread has it any more.
+    #expect(ended.wait(timeout: .now() + 60) == .success)
+  }
+
+  @Test(arguments: [(401, "token"), (403, "revoked")])
+  func aRevokedTokenEndsTheSession(status: Int, code: String) throws {
+    let (hub, transport) = try Hub.scripted { _ in .error(status, code, "by phone") }
     let clock = ManualClock()
     let done = DispatchSemaphore(value: 0)
     let session = HubSession(

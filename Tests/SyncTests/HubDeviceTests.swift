@@ -110,6 +110,24 @@ import Testing
     #expect(try laptop.entry(store: "cloud", key: "theme")?.content.value == "x")
   }
 
+  @Test func textThatIsNoUTF8IsAConflictThoughTheHubHasSeenLaterWrites() throws {
+    for device in [phone, laptop] { try meet(device) }
+    try set(phone, "font", "x")
+    try phone.core.write { connection in
+      (try connection.run("UPDATE entry SET value = CAST(x'ff' AS TEXT)"), [])
+    }
+    for key in ["theme", "size"] {
+      try set(phone, key, "x")
+      try meet(phone)
+    }
+    try set(laptop, "font", "Mono")
+    try meet(laptop)
+    let conflicts = try meet(phone).conflicts.map(\.conflict)
+    #expect(conflicts.map(\.key) == ["font"])
+    #expect(conflicts.map(\.lostOrigin) == [ReplicaID(rawValue: 1)])
+    #expect(try phone.entry(store: "cloud", key: "font")?.content.value == "Mono")
+  }
+
   @Test func whatRewindsOrRenamesADeviceHasALease() throws {
     let party = FileParty(device: phone, takesLeases: true)
     let hub = HubParty(line, for: phone, limit: HubRequest.PageLimit())
