@@ -35,6 +35,7 @@
       .object(
         [
           ("keyBytes", account.keyBytes), ("valueBytes", account.valueBytes),
+          ("rows", account.rows), ("bytes", account.bytes),
           ("devices", devices), ("stores", account.stores), ("origins", account.origins),
           ("revocations", account.revocations), ("held", account.held),
           ("pageRows", pageRows), ("pageBytes", pageBytes),

@@ -10,6 +10,10 @@ import ArgumentParser
 
 /// What devices may take of a hub.
 struct LimitOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Rows that an account may have.", valueName: "count"))
+  var maxRows: Int?
+  @Option(help: ArgumentHelp("Bytes of the keys and values of an account.", valueName: "count"))
+  var maxBytes: Int?
   @Option(help: ArgumentHelp("Devices that an account may have.", valueName: "count"))
   var maxDevices: Int?
   @Option(help: ArgumentHelp("Requests of a device within a minute.", valueName: "count"))
@@ -21,8 +25,8 @@ struct LimitOptions: ParsableArguments {
 
   func validate() throws {
     for (name, value) in [
-      ("max-devices", maxDevices), ("max-requests", maxRequests), ("max-streams", maxStreams),
-      ("max-connections", maxConnections),
+      ("max-rows", maxRows), ("max-bytes", maxBytes), ("max-devices", maxDevices),
+      ("max-requests", maxRequests), ("max-streams", maxStreams), ("max-connections", maxConnections),
     ] {
       guard value.map({ (1...1_000_000_000).contains($0) }) ?? true else {
         throw ValidationError("--\(name) takes a number from 1 to 1000000000")
@@ -32,6 +36,8 @@ struct LimitOptions: ParsableArguments {
 
   #if Hub
     func apply(to limits: inout ServerLimits) {
+      limits.account.rows = maxRows ?? limits.account.rows
+      limits.account.bytes = maxBytes ?? limits.account.bytes
       limits.devices = maxDevices ?? limits.devices
       limits.requestsPerMinute = maxRequests ?? limits.requestsPerMinute
       limits.burst = max(limits.burst, limits.requestsPerMinute / 3)
