@@ -19,6 +19,7 @@
 
     func list(_ member: HubMember) async throws -> Response {
       let all = try await accounts(at: settings.now()) { try $0.list(for: member) }
+      let retired = try await account(member.account) { try HubRules.retired($0) }
       let devices = all.map { device in
         JSON.object([
           "device": .integer(device.number), "name": device.name.json,
@@ -27,6 +28,7 @@
           "revoked": device.revocation.map { revocation in
             .object(["date": .integer(revocation.date), "by": .integer(revocation.member)])
           },
+          "retired": device.replica.map(retired.contains) == true ? .boolean(true) : nil,
           "self": device.number == member.number ? .boolean(true) : nil,
         ])
       }
@@ -35,9 +37,22 @@
 
     func revoke(_ text: Substring, _ member: HubMember) async throws -> Response {
       let number = try number(text)
-      try await accounts(at: settings.now()) { try $0.revoke(number, by: member) }
+      let gone = try await accounts(at: settings.now()) { try $0.revoke(number, by: member) }
       note("a device was revoked", member, device: number)
       listeners.end(member.account, device: number)
+      return try await retire(gone, of: member.account)
+    }
+
+    func retire(_ text: Substring, _ member: HubMember) async throws -> Response {
+      let number = try number(text)
+      let device = try await accounts(at: settings.now()) { try $0.device(number, for: member) }
+      note("a device was retired", member, device: number)
+      return try await retire(device.replica, of: member.account)
+    }
+
+    /// - Parameter device: nil for one that has never come, which nothing waits for.
+    private func retire(_ device: ReplicaID?, of number: Int64) async throws -> Response {
+      if let device { try await account(number) { try HubRules.retire(device, $0) } }
       return Response(status: .noContent)
     }
 

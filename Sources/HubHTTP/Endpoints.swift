@@ -85,6 +85,7 @@
       case .invite: return try await invite(member)
       case .list: return try await list(member)
       case .revoke: return try await revoke(path[2], member)
+      case .retire: return try await retire(path[2], member)
       case .export: return try await export(member)
       case .delete: return try await delete(request, member)
       default: throw Problem.path("there is no such path")

@@ -21,13 +21,13 @@
     /// Connections; who comes then waits.
     package var connections = 4_096
     /// How long a connection may be without a request.
-    let idle = Duration.seconds(90)
+    package var idle = Duration.seconds(90)
     /// How long the rest of a request may take that is answered already.
-    let linger = Duration.seconds(10)
+    package var linger = Duration.seconds(10)
     /// How long an answer may wait for one who does not read it.
-    let patience = Duration.seconds(300)
+    package var patience = Duration.seconds(300)
     /// How long requests under way may take when the hub ends.
-    let ending = Duration.seconds(35)
+    package var ending = Duration.seconds(35)
 
     package init() {}
 

@@ -121,11 +121,19 @@ package struct HubAccounts {
   }
 
   /// Makes a device's token worth nothing. Who was revoked before stays so, by whom it was.
-  package func revoke(_ number: Int64, by member: HubMember) throws {
+  ///
+  /// - Returns: the replica ID under which it came, unless one with another token comes under it.
+  @discardableResult
+  package func revoke(_ number: Int64, by member: HubMember) throws -> ReplicaID? {
     var device = try device(number, for: member)
-    guard device.revocation == nil else { return }
-    device.revocation = HubMember.Revocation(date: now, member: member.number)
-    try directory.save(device)
+    if device.revocation == nil {
+      device.revocation = HubMember.Revocation(date: now, member: member.number)
+      try directory.save(device)
+    }
+    let isElsewhere = try directory.members(of: member.account).contains {
+      $0.replica == device.replica && $0.revocation == nil
+    }
+    return isElsewhere ? nil : device.replica
   }
 
   /// Removes the account with all that belongs to it.

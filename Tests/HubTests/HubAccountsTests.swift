@@ -38,14 +38,23 @@ import Testing
     _ = try await on { try $0.invite(by: phone, code: [50]) }
     let laptop = try await on { try $0.join(code: [50], name: "laptop", token: [2]) }
     #expect(try await on { try $0.authenticate([2]) } == laptop)
-    try await on(9) { try $0.revoke(phone.number, by: laptop) }
-    try await on(10) { try $0.revoke(phone.number, by: laptop) }
+    _ = try await on(9) { try $0.revoke(phone.number, by: laptop) }
+    _ = try await on(10) { try $0.revoke(phone.number, by: laptop) }
     await #expect(
       throws: HubAccounts.Refusal.revoked(.init(date: 9, member: laptop.number))
     ) { try await on { try $0.authenticate([1]) } }
     await #expect(throws: HubAccounts.Refusal.token) {
       try await on { try $0.authenticate([3]) }
     }
+  }
+
+  @Test func aRevokedDevicesReplicaIDIsToldUnlessAnotherTokenComesUnderIt() async throws {
+    let (phone, replica) = (try await create(1), ReplicaID(rawValue: 9))
+    _ = try await on { try $0.invite(by: phone, code: [50]) }
+    let laptop = try await on { try $0.join(code: [50], name: "laptop", token: [2]) }
+    for member in [phone, laptop] { try await on { try $0.note(replica, of: member) } }
+    #expect(try await on { try $0.revoke(phone.number, by: laptop) } == nil)
+    #expect(try await on { try $0.revoke(laptop.number, by: laptop) } == replica)
   }
 
   @Test func aDeviceOfAnotherAccountIsNotThere() async throws {
@@ -72,7 +81,7 @@ import Testing
     }
     // What is refused is undone: the invitation counts still.
     let laptop = try await on(devices: 2) { try $0.join(code: [50], name: "laptop", token: [2]) }
-    try await on { try $0.revoke(phone.number, by: laptop) }
+    _ = try await on { try $0.revoke(phone.number, by: laptop) }
     _ = try await on(devices: 2) { try $0.join(code: [51], name: "tablet", token: [3]) }
   }
 
