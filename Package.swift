@@ -445,8 +445,8 @@ let package = Package(
     .testTarget(
       name: "HubTests",
       dependencies: [
-        "KeepsakeHubHTTP", "KeepsakeHub", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice",
-        "KeepsakeValues",
+        "kvsync-hub", "KeepsakeHubHTTP", "KeepsakeHub", "KeepsakeHubServer", "KeepsakeSync",
+        "KeepsakeDevice", "KeepsakeValues", "TestSupport",
       ],
       path: "Tests/HubTests"),
     .testTarget(

@@ -98,6 +98,8 @@ enum HubFailure {
         .full, "the account is full there", "delete what is not needed, or ask who runs the hub")
     case (404, _?):
       return make(.missing, "it has no such thing", "check the address and the number")
+    case (405, _?):
+      return make(.incompatible, "it does not do what is asked", "update the hub")
     case (400, _?):
       return make(
         .malformed, "it cannot read what this program asks", "report this as a defect of Keepsake")

@@ -24,6 +24,11 @@
     ///   - patience: how long work waits for a server.
     ///   - pollInterval: how often to look for changes that no other process has told.
     /// - Throws: `HubDatabaseError`.
+    /// Whether an address can be read; nothing is asked there.
+    package static func check(url: String) throws(HubDatabaseError) {
+      _ = try PostgresAddress(url)
+    }
+
     package init(
       url: String, connections: Int = 8, patience: Duration = .seconds(10),
       pollInterval: Duration = .seconds(30)

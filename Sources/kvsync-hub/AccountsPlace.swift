@@ -40,14 +40,18 @@ struct AccountsPlace: ParsableArguments {
       throw ValidationError(
         "with --postgres name the operator's secret: --secret FILE, the same for every process")
     }
-    guard postgres.hasPrefix("postgresql://") || postgres.hasPrefix("postgres://") else {
-      throw ValidationError("--postgres takes an address such as postgresql://hub@db1/keepsake")
-    }
     // Everybody on this machine sees the command line.
     guard !Self.hasPassword(postgres) else {
       throw ValidationError(
         "--postgres has a password, which no command line keeps; write it to ~/.pgpass, mode 0600")
     }
+    #if PostgreSQL
+      do {
+        try PostgresDatabase.check(url: postgres)
+      } catch HubDatabaseError.broken(let problem) {
+        throw ValidationError("--postgres: \(problem)")
+      }
+    #endif
   }
 
   private static func hasPassword(_ url: String) -> Bool {

@@ -26,7 +26,8 @@ struct LimitOptions: ParsableArguments {
   func validate() throws {
     for (name, value) in [
       ("max-rows", maxRows), ("max-bytes", maxBytes), ("max-devices", maxDevices),
-      ("max-requests", maxRequests), ("max-streams", maxStreams), ("max-connections", maxConnections),
+      ("max-requests", maxRequests), ("max-streams", maxStreams),
+      ("max-connections", maxConnections),
     ] {
       guard value.map({ (1...1_000_000_000).contains($0) }) ?? true else {
         throw ValidationError("--\(name) takes a number from 1 to 1000000000")

@@ -47,6 +47,7 @@ import Testing
       "it refuses the token: device 1 revoked it, at 2023-11-14T22:13:20.000Z; join"
     ),
     (.error(404, "path", "no account"), .missing, "no such thing: no account; check"),
+    (.error(405, "path", "no such method"), .incompatible, "no such method; update the hub"),
     (.error(400, "malformed", "line 2: no key"), .malformed, "line 2: no key; report"),
     (.error(426, "protocol", "2 only"), .incompatible, "2 only; update"),
     (.error(429, "busy", "slow", ["retry-after": "7"]), .unavailable, "slow; try again in 7 s"),

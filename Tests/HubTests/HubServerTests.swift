@@ -115,6 +115,43 @@
       }
     }
 
+    @Test func aRetiredDeviceIsListedSoUntilItComesAgainAndARevokedOneIsRetired() async throws {
+      try await RunningHub.with { hub in
+        let token = try await hub.create()
+        let phone = PushingDevice(hub: hub, token: token)
+        func list() async throws -> String { try await hub.ask("GET", "/v1/devices", token).text }
+        let joined = try await hub.join(token)
+        let number = try joined.member("device")
+        let laptop = PushingDevice(
+          hub: hub, token: try joined.member("token"), id: ReplicaID(rawValue: 0x1a))
+        // Nothing waits for a device that has never come.
+        #expect(try await hub.ask("POST", "/v1/devices/\(number)/retire", token).status == 204)
+        #expect(try await phone.push(["theme"]).status == 200)
+        #expect(try await laptop.push(["size"]).status == 200)
+        #expect(try await !list().contains("retired"))
+        #expect(try await hub.ask("POST", "/v1/devices/\(number)/retire", token).status == 204)
+        let retired = try await list().split(separator: "retired\":true")
+        #expect(retired.count == 2 && retired[0].contains("\"name\":\"laptop\""))
+        #expect(try await laptop.push(["size"]).status == 200)
+        #expect(try await !list().contains("retired"))
+        #expect(try await hub.ask("DELETE", "/v1/devices/\(number)", token).status == 204)
+        #expect(try await list().contains("\"retired\":true"))
+      }
+    }
+
+    @Test func aDeviceOfAnotherAccountIsNeitherRevokedNorRetired() async throws {
+      try await RunningHub.with { hub in
+        let (mine, theirs) = (try await hub.create(), try await hub.create())
+        let number = try await hub.ask("GET", "/v1/devices", theirs).member("device")
+        for (method, path) in [("DELETE", ""), ("POST", "/retire")] {
+          let answer = try await hub.ask(method, "/v1/devices/\(number)\(path)", mine)
+          #expect(try answer.status == 404 && answer.member("error") == "path")
+        }
+        let list = try await hub.ask("GET", "/v1/devices", theirs).text
+        #expect(!list.contains("revoked") && !list.contains("retired"))
+      }
+    }
+
     @Test func whoAsksTooOftenIsToldWhenToComeAgain() async throws {
       try await RunningHub.with {
         ($0.limits.burst, $0.limits.requestsPerMinute) = (2, 30)

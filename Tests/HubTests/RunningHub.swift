@@ -7,11 +7,14 @@
   import KeepsakeHubServer
   import Testing
 
-  /// A hub on a free port of this machine, in this process, over memory.
+  /// A hub on a port of this machine.
   struct RunningHub {
     static let secret = "operator"
 
-    let address: String
+    let port: Int
+    /// Where metrics are told, if they are.
+    var metricsPort: Int?
+    var secret = Self.secret
 
     struct Answer {
       let status: Int
@@ -25,8 +28,9 @@
       }
     }
 
-    /// Serves as long as the body runs, and ends as a hub that is told to.
+    /// Serves in this process as long as the body runs, and ends as a hub that is told to.
     static func with(
+      over database: any HubDatabase = MemoryDatabase(),
       _ change: (inout HubServer.Settings) -> Void = { _ in },
       _ body: (RunningHub) async throws -> Void
     ) async throws {
@@ -34,27 +38,35 @@
       (settings.port, settings.secret) = (0, secret)
       settings.logger.logLevel = .critical
       change(&settings)
-      let server = HubServer(MemoryDatabase(), settings: settings)
+      let server = HubServer(database, settings: settings)
       let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+      let (metricsPorts, telling) = AsyncStream.makeStream(of: Int.self)
+      if settings.metrics == nil { telling.finish() }
       let running = Task {
-        defer { listening.finish() }
-        try await server.run { _, port in listening.yield(port) }
+        defer {
+          listening.finish()
+          telling.finish()
+        }
+        try await server.run(
+          onListening: { _, port in listening.yield(port) },
+          onMetrics: { _, port in telling.yield(port) })
       }
-      var port: Int?
-      for await found in ports {
-        port = found
-        break
-      }
-      try await body(RunningHub(address: "http://127.0.0.1:\(#require(port))"))
+      var place = ports.makeAsyncIterator()
+      var metricsPlace = metricsPorts.makeAsyncIterator()
+      guard let port = await place.next() else { return try await running.value }
+      let hub = RunningHub(port: port, metricsPort: await metricsPlace.next())
+      defer { running.cancel() }
+      try await body(hub)
       running.cancel()
       _ = await running.result
     }
 
     func ask(
       _ method: String, _ path: String, _ token: String? = nil, _ body: String? = nil,
-      type: String = "application/json"
+      type: String = "application/json", port: Int? = nil
     ) async throws -> Answer {
-      var request = URLRequest(url: try #require(URL(string: address + path)))
+      let address = "http://127.0.0.1:\(port ?? self.port)" + path
+      var request = URLRequest(url: try #require(URL(string: address)))
       request.httpMethod = method
       if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
       if let body {
@@ -70,7 +82,7 @@
 
     /// - Returns: the token of an account's first device.
     func create() async throws -> String {
-      let answer = try await ask("POST", "/v1/accounts", Self.secret, #"{"name":"phone"}"#)
+      let answer = try await ask("POST", "/v1/accounts", secret, #"{"name":"phone"}"#)
       #expect(answer.status == 201)
       return try answer.member("token")
     }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import Foundation
+  import FoundationNetworking
+  import Synchronization
+  import TestSupport
+  import Testing
+
+  private final class Counter: Sendable {
+    private let value = Atomic(0)
+    func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+  }
+
+  /// `kvsync hub serve` as who runs a hub starts and ends it.
+  @Suite struct HubProcessTests {
+    /// - Returns: the process, and the hub as devices reach it.
+    private func serve(
+      in folder: Folder, _ words: String...
+    ) throws -> (process: RunningCommand, hub: RunningHub) {
+      let all = ["hub", "serve", "--data", "hub.db", "--listen", "127.0.0.1:0"]
+      let process = try RunningCommand(
+        folder, all + ["--max-requests", "1000000000"] + words,
+        program: Command.built("kvsync-hub").get())
+      let line = process.line()
+      let port = try #require(line.firstMatch(of: /^http:\/\/127\.0\.0\.1:([0-9]+),/), "\(line)")
+      let secret = try String(contentsOfFile: folder.path + "/hub.db.secret", encoding: .utf8)
+        .trimmingCharacters(in: .newlines)
+      return (process, RunningHub(port: try #require(Int(port.output.1)), secret: secret))
+    }
+
+    @Test func whatWasAcknowledgedIsThereAfterAnEndUnderLoad() async throws {
+      let folder = try Folder()
+      let (process, hub) = try serve(in: folder)
+      let id = process.id
+      let count = Counter()
+      var devices: [PushingDevice] = []
+      for _ in 0..<4 { devices.append(PushingDevice(hub: hub, token: try await hub.create())) }
+      let taken = await withTaskGroup(of: (String, [String]).self) { group in
+        for device in devices {
+          group.addTask {
+            var keys: [String] = []
+            // Until the hub is gone.
+            while let answer = try? await device.push(["key \(keys.count)"]), answer.status == 200 {
+              keys.append("key \(keys.count)")
+              if count.next() == 40 { kill(id, SIGTERM) }
+            }
+            return (device.token, keys)
+          }
+        }
+        return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+      }
+      let ending = process.end(0)
+      #expect(ending.code == 0, "\(ending)")
+      #expect(taken.values.reduce(0) { $0 + $1.count } >= 40)
+      let (again, same) = try serve(in: folder)
+      for (token, keys) in taken {
+        let text = try await same.ask("GET", "/v1/export", token).text
+        for key in keys { #expect(text.contains("\"key\":\"\(key)\""), "\(key)") }
+      }
+      #expect(again.end(SIGTERM).code == 0)
+    }
+
+    #if PostgreSQL
+      @Test(arguments: ["postgresql://hub@db:1%/keepsake", "http://db/keepsake", "keepsake"])
+      func anAddressOfPostgreSQLThatCannotBeReadIsAMistakeOfTheCommandLine(url: String) throws {
+        let folder = try Folder()
+        let ending = try Command.run(
+          Command.built("kvsync-hub").get(),
+          ["hub", "serve", "--postgres", url, "--secret", "secret"], in: folder.path)
+        #expect(ending.code == 64, "\(ending)")
+        #expect(ending.stderr.contains("the address of PostgreSQL cannot be read"), "\(ending)")
+      }
+    #endif
+
+    @Test func neitherLogNorMetricsHaveAKeyAValueANameOrASecret() async throws {
+      let folder = try Folder()
+      let (process, hub) = try serve(
+        in: folder, "--log", "debug", "--metrics", "127.0.0.1:0")
+      let said = process.said()
+      let place = try #require(said.firstMatch(of: /http:\/\/127\.0\.0\.1:([0-9]+)\/metrics/))
+      let device = PushingDevice(hub: hub, token: try await hub.create())
+      let code = try await hub.ask("POST", "/v1/invitations", device.token).member("code")
+      let joining = #"{"code":"\#(code)","name":"my laptop"}"#
+      let laptop = try await hub.ask("POST", "/v1/devices", nil, joining).member("token")
+      #expect(try await device.push(["hidden key"], "hidden value").status == 200)
+      #expect(try await hub.sync(laptop, "hidden value").status == 400)
+      #expect(try await hub.sync("hidden-token", "hidden value").status == 401)
+      #expect(try await hub.ask("GET", "/v1/hidden-path", device.token).status == 404)
+      let poll = "/v1/events?after=hidden-query"
+      #expect(try await hub.ask("GET", poll, device.token).status == 400)
+      #expect(try await hub.ask("DELETE", "/v1/devices/2", device.token).status == 204)
+      let metrics = try await hub.ask("GET", "/metrics", port: Int(place.output.1)).text
+      let log = process.end(SIGTERM).stderr
+      #expect(log.contains("POST /v1/sync") && metrics.contains("POST /v1/sync"))
+      for secret in [
+        "hidden", "phone", "laptop", "theme", device.token, laptop, code, hub.secret,
+      ] {
+        #expect(!log.contains(secret) && !metrics.contains(secret), "\(secret) in \(log)")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub && HubTLS
+  import Foundation
+  import KeepsakeHubHTTP
+  import TestSupport
+  import Testing
+
+  @Suite struct HubTLSTests {
+    /// Where no task of the server has to run.
+    private func run(_ program: String, _ arguments: [String]) async throws -> Ending {
+      let path = try Command.find(program)
+      return try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+          continuation.resume(with: Result { try Command.run(path, arguments) })
+        }
+      }
+    }
+
+    @Test func aHubWithACertificateSpeaksTLSToWhoTrustsIt() async throws {
+      let folder = try Folder()
+      let (certificate, key) = ("\(folder.path)/hub.pem", "\(folder.path)/hub.key")
+      let made = try await run(
+        "openssl",
+        [
+          "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+          "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
+        ])
+      #expect(made.code == 0, "\(made)")
+      try await RunningHub.with {
+        ($0.certificate, $0.key) = (certificate, key)
+      } _: { hub in
+        let words = ["-sS", "--resolve", "localhost:\(hub.port):127.0.0.1"]
+        let place = ["https://localhost:\(hub.port)/health"]
+        let trusting = try await run("curl", words + ["--cacert", certificate] + place)
+        #expect(trusting == Ending(stdout: "ok\n"), "\(trusting)")
+        // 60: the certificate is signed by nobody whom the system trusts.
+        #expect(try await run("curl", words + place).code == 60)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import Dispatch
+  import Foundation
+  import Testing
+
+  /// A connection without a client's manners: what is sent is what is written.
+  final class RawConnection: Sendable {
+    struct Answer: Equatable {
+      var status = 0
+      /// Lines of the head, in lower case.
+      var head: [String] = []
+      var text = ""
+    }
+
+    private let descriptor: Int32
+    /// Calls that wait do so here, where no task of the server has to run.
+    private let queue = DispatchQueue(label: "raw connection", attributes: .concurrent)
+
+    init(_ port: Int) throws {
+      descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = UInt16(port).bigEndian
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      // A test that waits for what never comes fails, and does not hang.
+      var patience = timeval(tv_sec: 60, tv_usec: 0)
+      let size = socklen_t(MemoryLayout<timeval>.size)
+      for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+        try #require(setsockopt(descriptor, SOL_SOCKET, option, &patience, size) == 0)
+      }
+      let connected = withUnsafePointer(to: address) { address in
+        address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      try #require(connected == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    private func wait<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+      await withCheckedContinuation { continuation in
+        queue.async { continuation.resume(returning: body()) }
+      }
+    }
+
+    /// - Returns: whether all of it was taken.
+    @discardableResult
+    func say(_ text: String) async -> Bool {
+      await wait { [descriptor] in
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+          let sent = bytes.withUnsafeBytes {
+            send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+          }
+          guard sent > 0 else { return false }
+          bytes = bytes.dropFirst(sent)
+        }
+        return true
+      }
+    }
+
+    /// Says that nothing more will come, and goes on to read.
+    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+    /// Says that nobody reads any more either.
+    func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// What comes until a text has come, or up to the end of the connection, or a reset.
+    func read(until end: String? = nil) async throws -> String {
+      try await read { end.map($0.contains) ?? false }
+    }
+
+    private func read(
+      _ isEnough: @escaping @Sendable (String) -> Bool
+    ) async throws -> String {
+      let (text, error) = await wait { [descriptor] () -> (String, Int32) in
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while true {
+          let count = recv(descriptor, &byte, 1, 0)
+          guard count > 0 else {
+            let isReset = count < 0 && errno == ECONNRESET
+            return (String(decoding: bytes, as: UTF8.self), count < 0 && !isReset ? errno : 0)
+          }
+          bytes.append(byte)
+          let text = String(decoding: bytes, as: UTF8.self)
+          if isEnough(text) { return (text, 0) }
+        }
+      }
+      try #require(error == 0, "after \(text.suffix(200)): \(String(cString: strerror(error)))")
+      return text
+    }
+
+    /// The next answer, of one that has a length.
+    func answer() async throws -> Answer {
+      let head = try await read(until: "\r\n\r\n")
+      var answer = Answer()
+      answer.head = head.split(separator: "\r\n").map { $0.lowercased() }
+      answer.status = Int(head.split(separator: " ").dropFirst().first ?? "") ?? 0
+      let length = answer.head.firstMatch(prefix: "content-length: ").flatMap { Int($0) } ?? 0
+      if length > 0 { answer.text = try await read { $0.utf8.count == length } }
+      return answer
+    }
+  }
+
+  extension [String] {
+    /// What follows a beginning, in the first line that has it.
+    fileprivate func firstMatch(prefix: String) -> Substring? {
+      first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count)
+    }
+  }
+
+  extension RunningHub {
+    func connect() throws -> RawConnection { try RawConnection(port) }
+
+    /// A request's head with its last line.
+    static func head(
+      _ line: String, _ token: String? = nil, _ fields: String...
+    ) -> String {
+      let all =
+        ["\(line) HTTP/1.1", "Host: hub"]
+        + (token.map { ["Authorization: Bearer \($0)"] } ?? []) + fields
+      return all.map { $0 + "\r\n" }.joined() + "\r\n"
+    }
+  }
+#endif
