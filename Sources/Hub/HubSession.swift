@@ -10,7 +10,9 @@ import Synchronization
 
 /// Keeps a device met with a hub, as either changes, until it is cancelled or released.
 ///
-///     let session = HubSession(device, hub) { report in
+///     let session = HubSession(device, hub) { state in
+///       print(state)
+///     } onExchange: { report in
 ///       print(report.changes.count, "settings have changed")
 ///     } onFailure: { error in
 ///       print("not met:", error)

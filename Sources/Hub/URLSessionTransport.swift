@@ -105,14 +105,26 @@ final class URLSessionTransport: HubTransport {
       exchanges.withLock { $0[task.taskIdentifier] }
     }
 
+    private func remove(_ task: URLSessionTask) -> Exchange? {
+      exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+    }
+
     func urlSession(
       _ session: URLSession, task: URLSessionTask,
       willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
       completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-      // Foundation for Linux does not always give the answer itself to who declines.
-      if let exchange = exchange(task) { add(response, to: exchange) }
-      completionHandler(nil)
+      if let exchange = remove(task) {
+        add(response, to: exchange)
+        exchange.add(.success(.end))
+      }
+      #if canImport(FoundationNetworking)
+        // Foundation for Linux does not always give the answer itself to who declines, and traps
+        // where the task was cancelled before it is told so: it is not told.
+        task.cancel()
+      #else
+        completionHandler(nil)
+      #endif
     }
 
     func urlSession(
@@ -147,8 +159,7 @@ final class URLSessionTransport: HubTransport {
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-      let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
-      exchange?.add(
+      remove(task)?.add(
         error.map { .failure(.failed($0.localizedDescription)) } ?? .success(.end))
     }
   }

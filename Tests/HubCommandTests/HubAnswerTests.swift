@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import Foundation
+  import TestSupport
+  import Testing
+
+  /// What comes back in place of what a hub should say: how `merge` tells it, and that the next
+  /// one goes on.
+  @Suite struct HubAnswerTests {
+    struct Answer: CustomTestStringConvertible {
+      let status: Int
+      let members: String
+      let says: String
+      let code: Int32
+
+      /// - Parameter error: code and problem, as the protocol has them.
+      init(
+        _ status: Int, _ error: (String, String), _ headers: String = "{}", says: String,
+        code: Int32
+      ) {
+        self.init(
+          status,
+          #""headers":\#(headers),"#
+            + #""text":"{\"error\":\"\#(error.0)\",\"problem\":\"\#(error.1)\"}""#,
+          says: says, code: code)
+      }
+
+      init(_ status: Int, _ members: String, says: String, code: Int32) {
+        (self.status, self.members, self.says, self.code) = (status, members, says, code)
+      }
+
+      var testDescription: String { "\(status) \(says)" }
+    }
+
+    private static let page = #""type":"text/html","text":"<html>Sign in</html>""#
+
+    private static let answers = [
+      Answer(
+        200, page,
+        says: "what answers is no hub of Keepsake (HTTP 200, text/html); check the address, or "
+          + "sign in to the network that you are in", code: 69),
+      Answer(
+        302, #""headers":{"Location":"https://portal.example/login"}"#,
+        says: "it redirects to https://portal.example/login, which no hub does; "
+          + "name the hub's own address, or sign in to the network that you are in", code: 69),
+      Answer(
+        426, ("protocol", "this hub speaks 2"),
+        says: "it speaks no version of the protocol that this program speaks: this hub speaks 2; "
+          + "update the older one of the two", code: 69),
+      Answer(
+        429, ("busy", "60 a minute"), #"{"Retry-After":"7"}"#,
+        says: "it is busy: 60 a minute; try again in 7 s", code: 75),
+      Answer(
+        503, ("unavailable", "the disk fails"),
+        says: "it is out of service: the disk fails; try again later", code: 75),
+      Answer(502, page, says: "it is out of service; try again later", code: 75),
+      Answer(
+        507, ("full", "100000 rows"),
+        says: "the account is full there: 100000 rows; "
+          + "delete what is not needed, or ask who runs the hub", code: 75),
+      Answer(
+        413, ("page", "too large"),
+        says: "it takes no request of this size: too large; make the value smaller, or delete it",
+        code: 65),
+      Answer(
+        401, ("token", "not known here"),
+        says: "it does not know the token: not known here; join the account: kvsync hub join",
+        code: 77),
+      Answer(
+        500, ("fault", #"\\u001b[31mred"#),
+        says: "it fails (HTTP 500): \\u{1B}[31mred; "
+          + "ask who runs the hub", code: 70),
+    ]
+
+    @Test(arguments: answers)
+    func anAnswerThatIsNoneIsToldInALineAndCostsNothing(_ answer: Answer) throws {
+      let hub = try ServedHub()
+      let between = try Interposer(hub)
+      let (folder, url) = (hub.folder, between.address)
+      try hub.create("phone", at: url)
+      let before = try folder.contents("phone")
+      try between.next(#"{"for":"POST /v1/sync","status":\#(answer.status),\#(answer.members)}"#)
+      try folder.expect(
+        "merge", "phone", url, says: "kvsync: \(url): \(answer.says)\n", code: answer.code)
+      #expect(try between.isDone())
+      #expect(try folder.contents("phone") == before)
+      try folder.expect(
+        "merge", "phone", url,
+        prints: """
+          phone -> \(url): 1 received, 1 changed
+          \(url) -> phone: 0 received, 0 changed
+          All files hold the same.
+
+          """)
+    }
+
+    @Test func whatOthersDidMeanwhileHealsByItself() throws {
+      let hub = try ServedHub()
+      let between = try Interposer(hub)
+      try hub.create("phone", at: between.address)
+      try hub.join("laptop", by: "phone", at: between.address)
+      let refused =
+        #"{"for":"POST /v1/sync","status":409,"#
+        + #""text":"{\"error\":\"moved\",\"problem\":\"others\"}"}"#
+      for device in ["phone", "laptop", "phone"] {
+        let pass = #"{"for":"POST /v1/sync","pass":true}"#
+        try between.next(pass, refused)
+        let said = try hub.folder.must("merge", device, between.address)
+        #expect(said.hasSuffix("\nAll files hold the same.\n"), "\(said)")
+      }
+      #expect(try hub.folder.stores("phone") == hub.folder.stores("laptop"))
+    }
+
+    @Test func aHubThatIsNotThereIsUnreachable() throws {
+      let hub = try ServedHub()
+      try hub.create("phone")
+      #expect(hub.end(SIGTERM).code == 0)
+      let ending = try hub.folder.run(["merge", "phone", hub.address])
+      #expect(ending.code == 69 && ending.stdout == "")
+      #expect(
+        ending.stderr.hasPrefix("kvsync: \(hub.address): it cannot be reached ("), "\(ending)")
+      #expect(
+        ending.stderr.hasSuffix(
+          "); check the address and the network; a certificate has to be one that the system "
+            + "trusts\n"), "\(ending)")
+    }
+  }
+#endif
