@@ -128,6 +128,39 @@ import Testing
     #expect(try phone.entry(store: "cloud", key: "font")?.content.value == "Mono")
   }
 
+  @Test func aStepThatWasMeantForAHubOfAnotherNameIsRefused() throws {
+    try set(phone, "theme", "dark")
+    for _ in 0..<2 { try meet(phone) }
+    let (stores, hub, id) = ([ByteText("cloud")], ReplicaID(rawValue: 9), ReplicaID(rawValue: 1))
+    let memory = try Recollection(of: hub, stores, from: phone).side.memory
+    let look = HubRequest(device: id, stores: stores)
+    let peers = [
+      try #require(
+        try line.hub.answer(look, at: clock.milliseconds).get().stores[stores[0]]?.peer)
+    ]
+    for name in [8, 9].map(ReplicaID.init(rawValue:)) {
+      var recalling = HubRequest(
+        device: id, stores: stores,
+        recalled: HubRequest.Recollection(hub: name, peers: memory, revocations: [:]))
+      recalling.steps = []
+      let expecting = HubRequest(
+        device: id, stores: stores, expected: HubRequest.Memory(hub: name, peers: peers),
+        steps: [.rewind])
+      for request in [recalling, expecting] {
+        let answer = try line.hub.answer(request, at: clock.milliseconds)
+        #expect((answer == .failure(.moved)) == (name != hub))
+      }
+    }
+  }
+
+  @Test func anEchoHasNoGap() {
+    var echo = EchoRange(lower: 2, upper: 5)
+    echo.append(5, 7)
+    #expect(echo == EchoRange(lower: 2, upper: 7))
+    echo.append(9, 11)
+    #expect(echo == EchoRange(lower: 9, upper: 11))
+  }
+
   @Test func whatRewindsOrRenamesADeviceHasALease() throws {
     let party = FileParty(device: phone, takesLeases: true)
     let hub = HubParty(line, for: phone, limit: HubRequest.PageLimit())
