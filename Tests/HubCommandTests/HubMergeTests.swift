@@ -89,7 +89,9 @@
       try hub.fill("laptop", "l", count: 1100)
       let script = """
         for i in 1 2 3; do
-          for file in phone laptop; do "$0" merge $file "$1" --quiet || echo "merge $?" & done
+          for file in phone laptop; do
+            "$0" merge $file "$1" --quiet --busy-timeout 240s || echo "merge $?" &
+          done
         done
         wait
         """
