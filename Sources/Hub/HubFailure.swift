@@ -33,11 +33,16 @@ enum HubFailure {
       case .silent: "nothing came back for \(patience.components.seconds) seconds"
       case .cancelled: "the request was cancelled"
       case .failed(let words): "it cannot be reached (\(clean(words)))"
+      case .proxied(let variable): "the variable \(variable) would show the token to a proxy"
+      }
+    let cure =
+      switch fault {
+      case .proxied: "name this machine in no_proxy, as in no_proxy=localhost,127.0.0.1,::1"
+      default:
+        "check the address and the network; a certificate has to be one that the system trusts"
       }
     return KeepsakeError(
-      .unreachable, path: url.description, problem,
-      cure: "check the address and the network; a certificate has to be one that the system trusts",
-      cause: fault)
+      .unreachable, path: url.description, problem, cure: cure, cause: fault)
   }
 
   static func slow(_ url: HubURL, _ deadline: Duration) -> KeepsakeError {

@@ -37,6 +37,13 @@ final class URLSessionTransport: HubTransport {
     for (name, value) in request.headers { foundation.setValue(value, forHTTPHeaderField: name) }
     let task = session.dataTask(with: foundation)
     let exchange = Exchange(task)
+    #if canImport(FoundationNetworking)
+      let environment = ProcessInfo.processInfo.environment
+      if let variable = HubProxy.variable(before: request.url, in: environment) {
+        exchange.add(.failure(.proxied(by: variable)))
+        return exchange
+      }
+    #endif
     delegate.add(exchange, task.taskIdentifier)
     task.resume()
     return exchange
