@@ -128,6 +128,27 @@ import Testing
     #expect(try phone.entry(store: "cloud", key: "font")?.content.value == "Mono")
   }
 
+  /// As another program may set a row back.
+  @Test func whatBeatsARowThatWasSetBackComesBackWithTheSameRequest() throws {
+    for device in [phone, laptop, phone] { try meet(device) }
+    try set(phone, "theme", "dark")
+    try meet(phone)
+    try phone.core.write { connection in
+      var replica = try ReplicaState(connection)
+      _ = try connection.entries.rewrite(
+        where: "key = ?1", [.text("theme")], timestamps: .fixed(HybridTimestamp(rawValue: 1)),
+        &replica)
+      try replica.save(connection)
+      try connection.run("UPDATE entry SET value = 'old'")
+      return ((), [])
+    }
+    line.requests = []
+    #expect(try meet(phone).hasConverged)
+    #expect(line.requests.allSatisfy { $0.recalled != nil })
+    #expect(try phone.entry(store: "cloud", key: "theme")?.content.value == "dark")
+    #expect(line.hub.rows.map(\.entry.content.value) == ["dark"])
+  }
+
   @Test func aStepThatWasMeantForAHubOfAnotherNameIsRefused() throws {
     try set(phone, "theme", "dark")
     for _ in 0..<2 { try meet(phone) }
