@@ -22,7 +22,9 @@
       let id = ReplicaID(rawValue: try #require(Int64(hub, radix: 16)))
       let stamp = HybridTimestamp(rawValue: 5)
       let row = Entry(
-        Address(store: "cloud", key: "theme"), .tombstone, timestamp: stamp, origin: Self.device)
+        Address(store: "cloud", key: "theme"),
+        TaggedCell(tag: Tag.string.rawValue, cell: .text("dark")), timestamp: stamp,
+        origin: Self.device)
       var request = look
       request.expected = HubRequest.Memory(hub: id, peers: [PeerState()])
       request.steps = [
