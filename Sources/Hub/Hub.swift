@@ -70,7 +70,9 @@ extension Device {
   /// this device is number 0 and the hub number 1. This device finds the conflicts, and logs them.
   /// Waits for the network on the calling thread.
   ///
-  /// - Parameter options: `isOneWay` and stores that do not sync are refused.
+  /// - Parameters:
+  ///   - hub: the hub, with this device's token.
+  ///   - options: `isOneWay` and stores that do not sync are refused.
   /// - Throws: `KeepsakeError`; what was merged until then stays merged, its `mergeReport` has it,
   ///   and merging again goes on from there. `retryAfter` tells when a hub that is busy wants it.
   @discardableResult

@@ -21,6 +21,7 @@ public struct HubMembership: Sendable, Equatable {
   /// Makes an account, and this device its first.
   ///
   /// - Parameters:
+  ///   - url: the hub's address.
   ///   - secret: the operator's.
   ///   - name: what the user calls the device.
   /// - Throws: `KeepsakeError`. When the answer is lost, the hub may keep an account that no device
@@ -48,7 +49,10 @@ public struct HubMembership: Sendable, Equatable {
 
   /// Makes this device one of an account.
   ///
-  /// - Parameter code: from `Hub.invite()` on another device; good once, for ten minutes.
+  /// - Parameters:
+  ///   - url: the hub's address.
+  ///   - code: from `Hub.invite()` on another device; good once, for ten minutes.
+  ///   - name: what the user calls the device.
   public static func join(
     at url: HubURL, code: String, name: String
   ) throws(KeepsakeError) -> HubMembership {

@@ -39,6 +39,8 @@ public final class HubSession: Sendable {
   /// Begins to meet.
   ///
   /// - Parameters:
+  ///   - device: the device; the session keeps it open.
+  ///   - hub: the hub, with this device's token.
   ///   - options: as for `Device.merge(with:options:)` with a hub.
   ///   - onState: gets each state, on the session's thread.
   ///   - onExchange: gets the report of each meeting that has exchanged anything, also of one that

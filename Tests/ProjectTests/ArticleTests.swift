@@ -19,6 +19,9 @@ import Testing
         "Sources/Keepsake/Keepsake.docc/Configuration.md",
         "Tests/ConfigurationTests/ConfigurationArticle.swift", 3
       ),
+      (
+        "Sources/Hub/KeepsakeHub.docc/KeepsakeHub.md", "Tests/HubClientTests/Article.swift", 2
+      ),
     ]
     + [
       ("CloudStores", "CloudStores", 5), ("ComingFrom", "ComingFrom", 2),
