@@ -421,12 +421,12 @@ let package = Package(
         "TestSupport",
       ],
       path: "Tests/PostgresTests"),
-    // A process that pushes to a hub's file until it is killed, or measures that.
+    // A process that pushes to a hub's file until it is killed, or measures that, or HTTP.
     .executableTarget(
       name: "hub-file-probe",
       dependencies: [
-        "KeepsakeHubFile", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
-        "KeepsakeTesting",
+        "Keepsake", "KeepsakeHub", "KeepsakeHubFile", "KeepsakeHubServer", "KeepsakeSync",
+        "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
       ],
       path: "Tests/HubFileProbe"),
     .testTarget(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import KeepsakeHubFile
 import KeepsakeSync
 import KeepsakeTesting
 import Synchronization
@@ -17,7 +16,7 @@ final class Crowd: Sendable {
     var failure: (any Error)?
   }
 
-  private let file: HubFile
+  private let hub: any AnsweringHub
   private let rows: Int
   private let state: Mutex<State>
   private let end = DispatchSemaphore(value: 0)
@@ -25,18 +24,18 @@ final class Crowd: Sendable {
   private let acknowledged: @Sendable (_ account: Int64, _ seq: Int64) -> Void
 
   /// - Parameters:
-  ///   - accounts: of a file that has none.
+  ///   - accounts: of a hub that has none.
   ///   - rows: of each push, at random among 200 keys.
   init(
-    _ file: HubFile, accounts: Int, rows: Int, seed: UInt64,
+    _ hub: any AnsweringHub, accounts: Int, rows: Int, seed: UInt64,
     acknowledged: @escaping @Sendable (_ account: Int64, _ seq: Int64) -> Void = { _, _ in }
   ) throws {
-    (self.file, self.rows, self.acknowledged) = (file, rows, acknowledged)
-    try file.addAccounts(accounts)
+    (self.hub, self.rows, self.acknowledged) = (hub, rows, acknowledged)
+    try hub.addAccounts(accounts)
     var idle: [Pusher] = []
     for account in 1...Int64(accounts) {
       var pusher = Pusher(account: account, id: 1_000_000 + account)
-      pusher.heard(try file.ask(account, pusher.look))
+      pusher.heard(try hub.ask(account, pusher.look))
       idle.append(pusher)
     }
     state = Mutex(State(idle: idle, generator: SeededGenerator(seed: seed), left: 0))
@@ -67,7 +66,7 @@ final class Crowd: Sendable {
       end.signal()
       return
     }
-    file.ask(pusher.account, request) { [self] result in
+    hub.ask(pusher.account, request) { [self] result in
       do {
         var pusher = pusher
         let answer = try result.get()

@@ -7,7 +7,7 @@ import KeepsakeHubFile
 import KeepsakeDevice
 
 enum Measurements {
-  private static func nanoseconds(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
+  static func nanoseconds(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
     let start = ContinuousClock.now
     try body()
     let time = start.duration(to: .now).components

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import KeepsakeDevice
-import KeepsakeHubFile
-import KeepsakeHubServer
 import KeepsakeSync
 import KeepsakeValues
-import Synchronization
 
 /// A device that knows an account, and pushes as one does.
 struct Pusher: Sendable {
@@ -57,54 +53,4 @@ struct Pusher: Sendable {
       read = pushed.after
     }
   }
-}
-
-extension HubFile {
-  /// Milliseconds since 1970 by the hub's clock in all of this.
-  private static let now: Int64 = 1_000_000_000
-
-  func ask(
-    _ account: Int64, _ request: HubRequest,
-    _ done: @escaping @Sendable (Result<HubAnswer, any Error>) -> Void
-  ) {
-    submit(on: account, { try HubRules.answer(request, $0, at: Self.now) }, done)
-  }
-
-  func ask(_ account: Int64, _ request: HubRequest) throws -> HubAnswer {
-    try wait { self.ask(account, request, $0) }
-  }
-
-  func addAccounts(_ count: Int) throws {
-    try wait { done in
-      submit(
-        { directory in
-          for number in 1...count {
-            let account = HubAccount(hub: ReplicaID(rawValue: Int64(number)))
-            _ = try directory.addAccount(account, at: 0)
-          }
-        }, done)
-    }
-  }
-
-  func wait<Value: Sendable>(
-    _ submit: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
-  ) throws -> Value {
-    let (end, box) = (DispatchSemaphore(value: 0), Box<Value>())
-    submit { result in
-      box.result.withLock { $0 = result }
-      end.signal()
-    }
-    end.wait()
-    guard let result = box.result.withLock(\.self) else { throw Failure("there is no result") }
-    return try result.get()
-  }
-}
-
-private final class Box<Value: Sendable>: Sendable {
-  let result = Mutex<Result<Value, any Error>?>(nil)
-}
-
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-  init(_ description: String) { self.description = description }
 }

@@ -4,6 +4,10 @@
 //                                 was acknowledged
 // hub-file-probe KIND COUNT       prints what one takes, in nanoseconds: pushes, single, fsyncs,
 //                                 up, down, nothing
+// hub-file-probe http KIND COUNT PROGRAM
+//                                 prints what one takes of devices of a hub that PROGRAM serves:
+//                                 single, heard (median, p99), up, down, nothing, pushes, listeners
+//                                 (bytes of each, processor nanoseconds a second of all)
 
 import Foundation
 import KeepsakeHubFile
@@ -19,13 +23,16 @@ private func play(_ words: [String]) throws {
         FileHandle.standardOutput.write(Data("\(account) \(seq)\n".utf8))
       })
     try crowd.push(.max, atOnce: 8)
+  case "http" where words.count == 4:
+    let figures = try HTTPMeasurements.measure(words[1], Int(words[2]) ?? 0, words[3])
+    print(figures.map { "\($0)" }.joined(separator: " "))
   case "pushes": print(try Measurements.pushes(count))
   case "single": print(try Measurements.single(count))
   case "fsyncs": print(try Measurements.fsyncs(count))
   case "up": print(try Measurements.up(count))
   case "down": print(try Measurements.down(count))
   case "nothing": print(try Measurements.nothing(count))
-  default: throw Failure("hub-file-probe work FILE SEED, or KIND COUNT")
+  default: throw Failure("hub-file-probe work FILE SEED, KIND COUNT, or http KIND COUNT PROGRAM")
   }
 }
 

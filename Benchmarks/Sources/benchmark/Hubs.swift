@@ -39,6 +39,7 @@ func hubs(_ report: Report) {
       $0.enter(handOver) { nanoseconds(1_000) { _ in HandOver.shared.call() } }
       return [handOver]
     })
+  hubsOverHTTP(report)
 }
 
 /// - Parameter enter: lets others take part, and names them.
@@ -52,13 +53,17 @@ private func race(
 }
 
 private func figure(_ kind: String, _ count: Int) throws -> Double {
+  try hubFigures([kind, "\(count)"])[0]
+}
+
+/// What `hub-file-probe` prints, one at least.
+func hubFigures(_ words: [String]) throws -> [Double] {
   guard let path = ProcessInfo.processInfo.environment["HUB_FILE_PROBE"] else {
     throw Failure("HUB_FILE_PROBE names no hub-file-probe; use Scripts/benchmark")
   }
-  guard let figure = Double(try Command.run([path, kind, "\(count)"])) else {
-    throw Failure("\(kind): no figure")
-  }
-  return figure
+  let figures = try Command.run([path] + words).split(separator: " ").compactMap { Double($0) }
+  guard !figures.isEmpty else { throw Failure("\(words.joined(separator: " ")): no figure") }
+  return figures
 }
 
 /// The same rows in a table without an index, 1,000 in a transaction that is synced.

@@ -35,8 +35,9 @@ struct Run {
         + "statement of SQLite, which checks nothing and keeps no conflict.", run: merges),
     Group(
       name: "hub",
-      note: "A hub's file alone, without a network. Every push is safe from a power cut before it "
-        + "is acknowledged; pushes that wait share one fsync.", run: hubs),
+      note: "A hub's file alone, then a hub over HTTP without TLS on this machine. Every push is "
+        + "safe from a power cut before it is acknowledged; pushes that wait share one fsync.",
+      run: hubs),
     Group(
       name: "container", note: "Look-ups among 1,024 other registrations.", run: containers),
     Group(name: "plist", note: "A Settings bundle's file.", run: propertyLists),
