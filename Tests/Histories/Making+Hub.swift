@@ -27,11 +27,12 @@ extension Maker {
   }
 
   mutating func skewHub() -> Step {
-    .skew(0, milliseconds: pick([-600, -6, -1, 1, 6, theme == .collection ? 1 : 600]) * Self.minute)
+    let minutes: Int64 = pick([-600, -6, -1, 1, 6, theme == .collection ? 1 : 600])
+    return .skew(0, milliseconds: minutes * Self.minute)
   }
 
-  /// A write that others have deleted comes again to a hub, which has forgotten that: those who know
-  /// of the deletion have to delete it again.
+  /// A write that others have deleted comes to a hub that has forgotten that: those who know of
+  /// the deletion have to delete it again.
   mutating func hubComeback() -> [Step] {
     let places = devices.shuffled(using: &chance)
     let (old, deleter, third) = (places[0], places[1 % places.count], places[2 % places.count])
