@@ -25,9 +25,11 @@ package enum MessageText {
 
   /// Reads the lines of a message.
   ///
-  /// - Parameter limit: rows that it has at most.
+  /// - Parameters:
+  ///   - limit: rows that it has at most.
+  ///   - headBytes: of the first line.
   static func read(
-    _ bytes: UnsafeBufferPointer<UInt8>, limit: Int
+    _ bytes: UnsafeBufferPointer<UInt8>, limit: Int, headBytes: Int = .max
   ) throws(MessageError) -> (head: MessageMembers, rows: [(entry: Entry, seq: Int64?)]) {
     // What ends without a line's end was cut off.
     guard bytes.last == UInt8(ascii: "\n") else {
@@ -36,6 +38,9 @@ package enum MessageText {
     var lines = bytes.dropLast().split(
       separator: UInt8(ascii: "\n"), maxSplits: limit, omittingEmptySubsequences: false)[...]
     let first = lines.removeFirst()
+    guard first.count <= headBytes else {
+      throw MessageMembers.error("its first line has more than \(headBytes) bytes")
+    }
     let head: MessageMembers
     do {
       head = try MessageMembers(JSON(parsing: text(of: first)), "the message")

@@ -34,11 +34,15 @@ extension HubRequest {
     return MessageText.write(members, try pushed.map { try RowLine.json($0) })
   }
 
+  /// Bytes of its first line, which take many times as much once they are parsed. A version vector
+  /// of 64 devices in 64 stores has room.
+  private static let headBytes = 512 << 10
+
   /// - Parameter limit: rows that it has at most.
   package init(
     _ bytes: UnsafeBufferPointer<UInt8>, limit: Int = 1000
   ) throws(MessageError) {
-    let (head, rows) = try MessageText.read(bytes, limit: limit)
+    let (head, rows) = try MessageText.read(bytes, limit: limit, headBytes: Self.headBytes)
     self.init(device: try head.replica("device"), stores: try head.stores("stores"))
     expected = try head.ifMembers("expected").map { members throws(MessageError) in
       Memory(

@@ -24,7 +24,7 @@ extension FileDirectory {
     try connection.run("DELETE FROM invitation WHERE ends <= ?1", [.integer(now)])
   }
 
-  func removeInvitations(to account: Int64) throws {
+  func dropInvitations(to account: Int64) throws {
     try connection.run("DELETE FROM invitation WHERE account = ?1", [.integer(account)])
   }
 }

@@ -22,7 +22,7 @@ struct FileDirectory: HubDirectory {
     try FileTables.removeRevocations(of: account, connection)
     try FileTables.removePeers(of: account, connection)
     try removeMembers(of: account)
-    try removeInvitations(to: account)
+    try dropInvitations(to: account)
     try AccountTable(connection).remove(account)
   }
 

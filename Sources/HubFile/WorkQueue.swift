@@ -8,6 +8,10 @@ import Synchronization
 final class WorkQueue: Sendable {
   typealias Observer = @Sendable (_ account: Int64, _ seq: Int64) -> Void
 
+  /// Pieces that wait: so many are done within a second or two, and who comes then comes again
+  /// later, rather than wait behind them.
+  static let limit = 2_000
+
   private struct State {
     var pieces: [Piece] = []
     var observers: [Observer] = []
@@ -21,16 +25,14 @@ final class WorkQueue: Sendable {
   private let end = DispatchSemaphore(value: 0)
 
   func add(_ piece: Piece) {
-    let (wasEmpty, isClosed) = state.withLock { state in
-      guard !state.isClosed else { return (false, true) }
+    let (isFirst, problem) = state.withLock { state -> (Bool, String?) in
+      guard !state.isClosed else { return (false, "the hub ends") }
+      guard state.pieces.count < Self.limit else { return (false, "too much waits for the file") }
       state.pieces.append(piece)
-      return (state.pieces.count == 1, false)
+      return (state.pieces.count == 1, nil)
     }
-    if isClosed {
-      piece.fail(HubDatabaseError.unavailable("the hub ends"))
-    } else if wasEmpty {
-      work.signal()
-    }
+    if let problem { piece.fail(HubDatabaseError.unavailable(problem)) }
+    if isFirst { work.signal() }
   }
 
   /// What waits, as soon as there is something; nil when it is closed and nothing does.

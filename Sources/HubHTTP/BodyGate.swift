@@ -20,8 +20,13 @@
 
     private let limits: ServerLimits
     private var count = 0
-    /// Whether the request has come to its end, and so has the answer.
-    private var (isRead, isAnswered) = (true, true)
+    /// Whether the last request has come to its end.
+    private var isRead = true
+    /// Requests without the end of their answers: more than one where a device does not wait.
+    private var unanswered = 0
+    private var isAnswered: Bool { unanswered == 0 }
+    /// Whether the last request waits to be told to go on, after the answers before.
+    private var waits = false
     /// Whether nothing follows the answer.
     private var isLast = false
     /// Whether the answer goes on for as long as somebody listens.
@@ -47,13 +52,13 @@
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
       case .head(let head):
-        (count, isRead, isAnswered) = (0, false, false)
+        (count, isRead) = (0, false)
+        unanswered += 1
         isHeard = head.path?.hasPrefix("/v1/events") ?? false
         let length = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
-        if head.headerFields[.expect]?.lowercased() == "100-continue", length <= limits.bodyBytes {
-          context.writeAndFlush(
-            wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
-        }
+        waits =
+          head.headerFields[.expect]?.lowercased() == "100-continue" && length <= limits.bodyBytes
+        goOn(context)
       case .body(let bytes):
         count += bytes.readableBytes
         guard count <= limits.bodyBytes + Self.grace else { return context.close(promise: nil) }
@@ -62,6 +67,13 @@
         if isAnswered { finish(context) }
       }
       context.fireChannelRead(data)
+    }
+
+    /// Within the answer to another request it would be a part of that one.
+    private func goOn(_ context: ChannelHandlerContext) {
+      guard waits, unanswered == 1 else { return }
+      waits = false
+      context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -81,11 +93,11 @@
       case .head(let head): isLast = head.headerFields[.connection] == "close"
       case .body: break
       case .end:
-        isAnswered = true
+        unanswered -= 1
         context.writeAndFlush(data, promise: promise)
         // Closed at once, a connection may lose the answer on its way.
-        if isRead { finish(context) } else { close(context, after: limits.linger) }
-        return
+        if isRead || !isAnswered { finish(context) } else { close(context, after: limits.linger) }
+        return goOn(context)
       }
       context.write(data, promise: promise)
     }

@@ -67,13 +67,14 @@
           .badRequest, "confirm", "deleting takes ?confirm= with the account's number",
           cure: "repeat with confirm=\(member.account)")
       }
-      try await accounts(at: settings.now()) { try $0.delete(member.account) }
+      try await accounts(at: settings.now()) { try $0.delete(by: member) }
       note("an account was deleted", member)
       listeners.end(member.account)
       return Response(status: .noContent)
     }
 
-    /// All rows as they stand when each page is read; one that changes meanwhile comes again.
+    /// All rows as they stand when each page is read; one that changes meanwhile comes again. It is
+    /// cut off when its device is revoked, and where so many rows change that it would not end.
     func export(_ member: HubMember) async throws -> Response {
       // What fails at once is told as an error, and not by an answer that is cut off.
       let first = try await page(of: member.account, after: 0)
@@ -81,23 +82,32 @@
         status: .ok, headers: [.contentType: "application/jsonl", .cacheControl: "no-store"],
         body: ResponseBody { writer in
           var page = first
+          var left = 2 * Int(first.count) + 10_000
           while true {
+            left -= page.rows.count
+            guard left >= 0 else {
+              throw HubDatabaseError.unavailable("rows change faster than they are read")
+            }
             for row in page.rows { try await writer.write(ByteBuffer(bytes: row.line())) }
             guard page.hasMore, let last = page.rows.last else { break }
+            _ = try await accounts(at: settings.now()) { try $0.authenticate(member.tokenHash) }
             page = try await self.page(of: member.account, after: last.seq)
           }
           try await writer.finish(nil)
         })
     }
 
+    /// - Returns: `count` is how many rows the account has.
     private func page(
       of account: Int64, after seq: Int64
-    ) async throws -> (rows: [HubAnswer.Row], hasMore: Bool) {
+    ) async throws -> (rows: [HubAnswer.Row], hasMore: Bool, count: Int64) {
       let page = try await self.account(account) { tables in
         let stores = try tables.lastOfEachStore().mapValues { _ in Int64(0) }
-        return try tables.rows(
-          after: stores, and: seq, through: tables.account.seq, except: EchoRange(),
+        let account = try tables.account
+        let (rows, hasMore) = try tables.rows(
+          after: stores, and: seq, through: account.seq, except: EchoRange(),
           HubRequest.PageLimit())
+        return (rows: rows, hasMore: hasMore, count: account.rows)
       }
       metrics.count(page.rows.count, .given)
       return page

@@ -18,15 +18,15 @@
       let query = request.uri.queryParameters
       let after = try number(query["after"].map(String.init), "after", 0...(1 << 53))
       let wait = try number(query["wait"].map(String.init), "wait", 0...55)
-      guard let listener = listeners.add(member, most: settings.limits.streams) else {
-        var problem = Problem(
-          .tooManyRequests, "busy", "the device has \(settings.limits.streams) event streams",
-          cure: "end one of them")
-        problem.retryAfter = 25
-        problem.details = [JSON.Member("limit", .integer(Int64(settings.limits.streams)))]
-        throw problem
+      let listener = listeners.add(member, most: settings.limits.streams)
+      // Its place is free as soon as the connection is gone, and not with the next beat; nobody
+      // runs the answer of one that was gone before.
+      channel.closeFuture.whenComplete { [listeners, weak listener] _ in
+        if let listener { listeners.remove(listener) }
       }
       do {
+        // From now on a revocation ends it; one that came before is told here.
+        _ = try await accounts(at: settings.now()) { try $0.authenticate(member.tokenHash) }
         // The listener is there already, so it hears a push that is committed meanwhile.
         listener.hear(try await account(member.account) { try $0.account.seq })
       } catch {
@@ -34,8 +34,6 @@
         throw error
       }
       if let after { return await poll(listener, after, wait ?? 0) }
-      // Its place is free as soon as the connection is gone, and not with the next beat.
-      channel.closeFuture.whenComplete { _ in listener.end() }
       return stream(listener)
     }
 

@@ -43,9 +43,7 @@
           response = try await answer(found, request, path, asking, channel)
         }
       } catch {
-        if case HubDatabaseError.broken(let problem) = error {
-          settings.logger.error("the database fails", metadata: ["problem": "\(problem)"])
-        }
+        log(error)
         response = Problem(error).response
       }
       let duration = ContinuousClock.now - start
@@ -61,12 +59,27 @@
       return response
     }
 
+    /// Tells the operator what the device is not told: paths and hosts are in it.
+    private func log(_ error: any Error) {
+      switch error {
+      case HubDatabaseError.broken(let problem), HubDatabaseError.unavailable(let problem):
+        settings.logger.error("the database fails", metadata: ["problem": "\(problem)"])
+      case HubDatabaseError.noAccount, is Problem, is MessageError, is HubRefusal, is HubFault,
+        is HubAccounts.Refusal:
+        break
+      default:
+        // Of what nobody has thought of only its kind: it may say values.
+        settings.logger.error("a request fails", metadata: ["error": "\(type(of: error))"])
+      }
+    }
+
     /// What is answered without a device's token; nil for the rest.
     private func answer(_ route: Route, _ request: Request) async throws -> Response? {
       switch route {
       case .health: return text("ok\n")
       case .ready:
-        _ = try await directory { try $0.accountCount() }
+        // What costs little however large the database is: nobody has this token.
+        _ = try await directory { try $0.member(withToken: []) }
         return text("ok\n")
       case .greeting: return json(greeting)
       case .create: return try await create(request)
@@ -162,7 +175,7 @@
     // MARK: - Rows
 
     private func sync(_ request: Request, _ member: HubMember) async throws -> Response {
-      let (limits, now) = (settings.limits, settings.now())
+      let limits = settings.limits
       let bytes = try await body(of: request, "application/jsonl", most: limits.bodyBytes)
       guard bytes.count(where: { $0 == UInt8(ascii: "\n") }) <= limits.pageRows + 1 else {
         throw Problem.tooLarge(limits.pageRows)
@@ -173,13 +186,13 @@
         let size = push.rows.dropLast().reduce(0) { $0 + $1.size }
         guard size < limits.pageBytes + 1 else { throw Problem.tooLarge(limits.pageBytes) }
       }
+      let now = settings.now()
+      // The body may have come slowly, and its device may have been revoked meanwhile.
+      try await accounts(at: now) { try $0.note(asked.device, of: member) }
       let answer = try await account(member.account) { tables in
         try HubRules.answer(asked, tables, at: now, within: limits.account)
       }
       metrics.count(answer)
-      if member.replica != asked.device {
-        try await accounts(at: now) { try $0.note(asked.device, of: member) }
-      }
       return Response(
         status: .ok, headers: [.contentType: "application/jsonl", .cacheControl: "no-store"],
         body: ResponseBody(byteBuffer: ByteBuffer(bytes: try answer.text())))

@@ -28,44 +28,52 @@
     func end() { continuation.finish() }
   }
 
-  /// Who waits, by account.
+  /// Who waits, by account, in the order in which they came.
   final class Listeners: Sendable {
     /// Held while a listener is found; what is called under it takes a listener's own lock, and
     /// never this one.
-    private let all = Mutex<[Int64: [ObjectIdentifier: Listener]]>([:])
+    private let all = Mutex<[Int64: [Listener]]>([:])
     private let metrics: HubMetrics
 
     init(_ metrics: HubMetrics) { self.metrics = metrics }
 
-    /// - Returns: nil where the device has as many as it may.
-    func add(_ member: HubMember, most: Int) -> Listener? {
-      let made = all.withLock { all -> Listener? in
-        let present = all[member.account, default: [:]].values
-        guard present.count(where: { $0.member.number == member.number }) < most else { return nil }
-        let listener = Listener(member)
-        all[member.account, default: [:]][ObjectIdentifier(listener)] = listener
-        return listener
+    /// Where the device has as many as it may, its oldest ends: most likely nobody listens to that
+    /// one any more, which the hub does not know yet.
+    func add(_ member: HubMember, most: Int) -> Listener {
+      let listener = Listener(member)
+      let beyond = all.withLock { all in
+        let present = all[member.account, default: []]
+        all[member.account] = present + [listener]
+        let own = present.filter { $0.member.number == member.number }
+        return own.prefix(max(0, own.count + 1 - most))
       }
-      if made != nil { metrics.listens(1) }
-      return made
+      metrics.listens(1)
+      beyond.forEach(remove)
+      return listener
     }
 
+    /// Also more than once: when its connection ends, and when its answer does.
     func remove(_ listener: Listener) {
       listener.end()
-      metrics.listens(-1)
-      all.withLock { all in
-        all[listener.member.account]?[ObjectIdentifier(listener)] = nil
-        if all[listener.member.account]?.isEmpty == true { all[listener.member.account] = nil }
+      let account = listener.member.account
+      let wasThere = all.withLock { all in
+        guard var present = all[account],
+          let place = present.firstIndex(where: { $0 === listener })
+        else { return false }
+        present.remove(at: place)
+        all[account] = present.isEmpty ? nil : present
+        return true
       }
+      if wasThere { metrics.listens(-1) }
     }
 
     func tell(_ account: Int64, _ seq: Int64) {
-      all.withLock { Array($0[account, default: [:]].values) }.forEach { $0.hear(seq) }
+      all.withLock { $0[account, default: []] }.forEach { $0.hear(seq) }
     }
 
     /// Ends those of a device, or of all devices of the account.
     func end(_ account: Int64, device: Int64? = nil) {
-      let found = all.withLock { Array($0[account, default: [:]].values) }
+      let found = all.withLock { $0[account, default: []] }
       for listener in found where device == nil || listener.member.number == device {
         listener.end()
       }

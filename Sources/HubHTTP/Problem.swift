@@ -90,11 +90,13 @@
       case let error as HubAccounts.Refusal: self = Self.of(error)
       case HubDatabaseError.noAccount:
         self = .path("there is no such account any more")
-      case HubDatabaseError.unavailable(let problem):
-        self.init(.serviceUnavailable, "unavailable", problem, cure: "try again later")
+      // What fails names paths and hosts of the hub, which are for its logs alone.
+      case HubDatabaseError.unavailable:
+        self.init(
+          .serviceUnavailable, "unavailable", "the hub's database does not answer now",
+          cure: "try again later")
         retryAfter = 5
       default:
-        // What is broken names paths of the hub, which are for its logs alone.
         self.init(
           .serviceUnavailable, "unavailable", "the hub's database fails",
           cure: "ask who runs the hub to look at its log")

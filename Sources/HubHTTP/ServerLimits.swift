@@ -9,10 +9,11 @@
     /// Of an account.
     package var account = HubLimits()
     package var devices = 64
-    package var requestsPerMinute = 60
-    /// Requests that may come at once.
-    package var burst = 20
-    /// Event streams of a device.
+    package var requestsPerMinute = 300
+    /// Requests that may come at once: a first merge of as many rows as an account may have takes
+    /// one for each page.
+    package var burst = 120
+    /// Event streams and long polls of a device; one more ends its oldest.
     package var streams = 4
     let pageRows = 1_000
     let pageBytes = 1 << 20

@@ -27,6 +27,8 @@ package struct HubAccounts {
   package static let nameLimit = 200
   /// Milliseconds for which an invitation counts.
   private static let invitationLife: Int64 = 600_000
+  /// By how much the clocks of two processes of the hub may differ.
+  private static let clockDifference: Int64 = 60_000
   /// The date of a device's last use is that exact, in milliseconds: writing it each time would
   /// make each request wait for the disk.
   private static let useGrain: Int64 = 600_000
@@ -71,6 +73,7 @@ package struct HubAccounts {
 
   /// - Returns: when the invitation ends, in milliseconds since 1970.
   package func invite(by member: HubMember, code hash: [UInt8]) throws -> Int64 {
+    _ = try authenticate(member.tokenHash)
     try directory.dropInvitations(endedBy: now)
     let end = now + Self.invitationLife
     try directory.addInvitation(HubInvitation(account: member.account, codeHash: hash, end: end))
@@ -79,7 +82,9 @@ package struct HubAccounts {
 
   package func join(code: [UInt8], name: String, token hash: [UInt8]) throws -> HubMember {
     try check(name)
-    guard let invitation = try directory.takeInvitation(withCode: code), now < invitation.end
+    guard let invitation = try directory.takeInvitation(withCode: code), now < invitation.end,
+      // Later, and the clock was set back: nobody knows when it was made.
+      invitation.end - now <= Self.invitationLife + Self.clockDifference
     else { throw Refusal.invitation }
     let active = try directory.members(of: invitation.account).count { $0.revocation == nil }
     guard active < devices else { throw Refusal.full(limit: devices) }
@@ -88,7 +93,8 @@ package struct HubAccounts {
 
   // MARK: - Devices
 
-  /// Who has a token.
+  /// Who has a token. What is done for somebody who was found in another transaction asks again: a
+  /// device may have been revoked since.
   package func authenticate(_ hash: [UInt8]) throws -> HubMember {
     guard var member = try directory.member(withToken: hash) else { throw Refusal.token }
     if let revocation = member.revocation { throw Refusal.revoked(revocation) }
@@ -99,10 +105,10 @@ package struct HubAccounts {
     return member
   }
 
-  /// Notes under which replica ID a device comes.
+  /// Notes under which replica ID a device comes, if it may still come.
   package func note(_ replica: ReplicaID, of member: HubMember) throws {
+    var member = try authenticate(member.tokenHash)
     guard member.replica != replica else { return }
-    var member = member
     member.replica = replica
     try directory.save(member)
   }
@@ -120,15 +126,18 @@ package struct HubAccounts {
     return found
   }
 
-  /// Makes a device's token worth nothing. Who was revoked before stays so, by whom it was.
+  /// Makes a device's token worth nothing, and the account's invitations, as the device may have
+  /// made them. Who was revoked before stays so, by whom it was.
   ///
   /// - Returns: the replica ID under which it came, unless one with another token comes under it.
   @discardableResult
   package func revoke(_ number: Int64, by member: HubMember) throws -> ReplicaID? {
+    _ = try authenticate(member.tokenHash)
     var device = try device(number, for: member)
     if device.revocation == nil {
       device.revocation = HubMember.Revocation(date: now, member: member.number)
       try directory.save(device)
+      try directory.dropInvitations(to: device.account)
     }
     let isElsewhere = try directory.members(of: member.account).contains {
       $0.replica == device.replica && $0.revocation == nil
@@ -136,6 +145,9 @@ package struct HubAccounts {
     return isElsewhere ? nil : device.replica
   }
 
-  /// Removes the account with all that belongs to it.
-  package func delete(_ account: Int64) throws { try directory.removeAccount(account) }
+  /// Removes the member's account with all that belongs to it.
+  package func delete(by member: HubMember) throws {
+    _ = try authenticate(member.tokenHash)
+    try directory.removeAccount(member.account)
+  }
 }

@@ -32,6 +32,7 @@ package protocol HubDirectory {
   func takeInvitation(withCode hash: [UInt8]) throws -> HubInvitation?
   /// Drops those that have ended.
   func dropInvitations(endedBy now: Int64) throws
+  func dropInvitations(to account: Int64) throws
 }
 
 /// A device that may use an account: one token.

@@ -8,7 +8,7 @@ import KeepsakeValues
 
 extension HubRules {
   /// Refuses what no device asks, whatever has read the text of it.
-  func checkForm(_ request: HubRequest) throws {
+  static func checkForm(_ request: HubRequest, _ bounds: HubLimits) throws {
     let stores = Set(request.stores)
     guard stores.count == request.stores.count else {
       throw HubFault.malformed("a store is named twice")
@@ -20,6 +20,10 @@ extension HubRules {
     for store in request.stores {
       try check(
         store.string.utf8.count, bounds.keyBytes, "keyBytes", "the name of a store is too long")
+    }
+    // Each step costs, and the request may have as many as its text has room for.
+    guard Set(request.steps.map(kind)).count == request.steps.count else {
+      throw HubFault.malformed("it has two steps of a kind")
     }
     var lengths = [request.expected?.peers.count, request.recalled?.peers.count]
     for step in request.steps {
@@ -40,6 +44,18 @@ extension HubRules {
     }
   }
 
+  private static func kind(_ step: HubRequest.Step) -> Int {
+    switch step {
+    case .revoke: 0
+    case .rename: 1
+    case .rewind: 2
+    case .offer: 3
+    case .more: 4
+    case .push: 5
+    case .acknowledge: 6
+    }
+  }
+
   /// Only where rows are taken: who has something to read reads it, whatever it brings.
   func checkRows(_ rows: [Entry], _ request: HubRequest) throws {
     let stores = Set(request.stores)
@@ -55,15 +71,15 @@ extension HubRules {
       throw HubFault.malformed("a row is none that a device writes")
     }
     let name = "\(entry.address.store.string)/\(entry.address.key.string)"
-    try check(
+    try Self.check(
       entry.address.key.string.utf8.count, bounds.keyBytes, "keyBytes",
       "the key of \(name.prefix(100)) is too long")
-    try check(
+    try Self.check(
       entry.content.cell.byteCount, bounds.valueBytes, "valueBytes",
       "the value of \(name) is too large")
   }
 
-  private func check(_ count: Int, _ most: Int, _ limit: String, _ problem: String) throws {
+  private static func check(_ count: Int, _ most: Int, _ limit: String, _ problem: String) throws {
     guard count <= most else {
       throw HubFault.limit(limit, "\(problem): \(count), and the hub takes \(most)")
     }
@@ -71,13 +87,17 @@ extension HubRules {
 
   /// Refuses rows of more stores than an account has.
   func checkStores(with entries: some Sequence<Entry>) throws {
-    let stores = try Set(tables.lastOfEachStore().keys).union(entries.map(\.address.store))
-    try check(stores.count, bounds.stores, "stores", "there are too many stores")
+    let present = try Set(tables.lastOfEachStore().keys)
+    var stores = present.union(entries.map(\.address.store))
+    guard stores != present else { return }
+    let held = try tables.due(upTo: HybridTimestamp(rawValue: .max))
+    stores.formUnion(held.map(\.address.store))
+    try Self.check(stores.count, bounds.stores, "stores", "there are too many stores")
   }
 
   func checkHeld(with count: Int) throws {
     guard count > 0 else { return }
-    try check(
+    try Self.check(
       tables.heldCount + count, bounds.held, "held", "too many rows are from the future")
   }
 
@@ -107,21 +127,21 @@ extension HubRules {
   /// Refuses a push by which a full account would grow; what lets it shrink, or stay, comes in.
   func checkRoom(since before: HubAccount) throws {
     if account.rows > before.rows {
-      try check(Int(account.rows), bounds.rows, "rows", "the account has too many rows")
+      try Self.check(Int(account.rows), bounds.rows, "rows", "the account has too many rows")
     }
     if account.bytes > before.bytes {
-      try check(Int(account.bytes), bounds.bytes, "bytes", "the account's rows are too large")
+      try Self.check(Int(account.bytes), bounds.bytes, "bytes", "the account's rows are too large")
     }
   }
 
   /// Refuses to remember one more device.
   func checkReplicas(with device: ReplicaID) throws {
     let known = try Set(tables.allPeers().keys).union([device])
-    try check(known.count, bounds.replicas, "replicas", "too many replica IDs have come")
+    try Self.check(known.count, bounds.replicas, "replicas", "too many replica IDs have come")
   }
 
   func checkRevocations() throws {
-    try check(
+    try Self.check(
       limits.count, bounds.revocations, "revocations", "too many replica IDs are revoked")
   }
 

@@ -60,7 +60,7 @@ extension HubRules {
       }
       present[entry.address] = changed[entry.address]
     }
-    if pushed.changed > 0 { try checkStores(with: changed.values.map(\.entry)) }
+    try checkStores(with: changed.values.map(\.entry) + held)
     try checkHeld(with: held.count)
     try countHeld(held)
     try checkRoom(since: before)

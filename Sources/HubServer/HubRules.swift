@@ -37,11 +37,11 @@ package struct HubRules {
     _ request: HubRequest, _ tables: any HubTables, at now: Int64, skew: Int64 = 300_000,
     within bounds: HubLimits = HubLimits()
   ) throws -> HubAnswer {
+    try checkForm(request, bounds)
     try tables.prefetch(request)
     var rules = HubRules(
       tables: tables, now: now, horizon: Held.horizon(now: now, skew: skew),
       account: try tables.account, limits: try tables.revocations(), bounds: bounds)
-    try rules.checkForm(request)
     return try rules.answer(request)
   }
 

@@ -24,7 +24,7 @@ struct MemoryDirectory: Sendable {
     func removeAccount(_ account: Int64) {
       content.accounts[account] = nil
       content.members = content.members.filter { $0.value.account != account }
-      content.invitations = content.invitations.filter { $0.value.account != account }
+      dropInvitations(to: account)
     }
 
     func accountCount() -> Int { content.accounts.count }
@@ -61,6 +61,10 @@ struct MemoryDirectory: Sendable {
 
     func dropInvitations(endedBy now: Int64) {
       content.invitations = content.invitations.filter { $0.value.end > now }
+    }
+
+    func dropInvitations(to account: Int64) {
+      content.invitations = content.invitations.filter { $0.value.account != account }
     }
   }
 }

@@ -172,5 +172,9 @@
     func dropInvitations(endedBy now: Int64) throws {
       _ = try run(Self.dropInvitations, Parameters(now))
     }
+
+    func dropInvitations(to account: Int64) throws {
+      _ = try run(Self.removeInvitations, Parameters(account))
+    }
   }
 #endif

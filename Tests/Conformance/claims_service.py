@@ -251,16 +251,20 @@ def bad_polls(hub):
         hub.send("GET", f"/v1/events?{query}", token=first.token).is_error(400, "malformed")
 
 
-@claim("a device has only so many streams")
+@claim("a device has only so many streams: one more ends its oldest")
 def streams(hub):
     limit = hub.send("GET", "/v1").json["limits"]["streams"]
     first = hub.create()
     opened = []
     try:
-        for _ in range(limit):
+        for _ in range(limit + 1):
             opened.append(hub.stream("/v1/events", first.token))
             require(opened[-1][1].status == 200, opened[-1][1].status)
-        hub.once("GET", "/v1/events", token=first.token).is_error(429, "busy")
+            require(read_event(opened[-1][1]) is not None, "no first event")
+        require(read_event(opened[0][1]) is None, "the oldest goes on")
+        first.push([first.row("k")])
+        for _, stream in opened[1:]:
+            require(read_event(stream) is not None, "another one has ended")
     finally:
         for connection, _ in opened:
             connection.close()
@@ -281,6 +285,7 @@ def malformed(hub):
         good[:-1], good[:len(good) // 2], good + b"\n", good[: good.index(b"\n") + 1],
         message({**head, "device": "7"}, [row]), message({**head, "device": "0" * 16}, [row]),
         message({**head, "stores": ["cloud", "cloud"]}, [row]), message({**head, "stores": [""]}, [row]),
+        message({**head, "steps": [*head["steps"], {"step": "rewind"}, {"step": "rewind"}]}, [row]),
         message({**head, "steps": [{"step": "pull"}]}, []), message({**head, "steps": []}, [row]),
         message({**head, "steps": [{**head["steps"][0], "read": []}]}, [row]),
         message({**head, "steps": [{**head["steps"][0], "through": -1}]}, [row]),

@@ -44,7 +44,7 @@ DEFECTS = [
     ('shelf.codes.pop(digest(body["code"]), (0, 0))', 'shelf.codes.get(digest(body["code"]), (0, 0))',
      "an invitation"),
     ('if "revoked" in member:', "if False:", "revoked device"),
-    ('while "revoked" not in member:', "while True:", "revoked device"),
+    ('while "revoked" not in member and mine', "while mine", "revoked device"),
     ('if each["account"] == account.number)', "if True)", "another account"),
     ('!= str(account.number)', "== None", "confirms"),
     ('need(body.endswith(b"\\n"), "it was cut off")', "body += b'' if body[-1:] == b'\\n' else b'\\n'",
@@ -55,7 +55,9 @@ DEFECTS = [
     ('self.token() != shelf.secret', "False", "operator's secret"),
     ('account.changed.notify_all()\n            lines', "pass\n            lines", "each push"),
     ('len(recent) >= LIMITS["requestsPerMinute"]', "False", "answered busy"),
-    ('member["streams"] >= LIMITS["streams"]', "False", "so many streams"),
+    ('[-LIMITS["streams"]:]', "", "so many streams"),
+    ('need(len({step["step"] for step in steps}) == len(steps), "two steps of a kind")', "pass",
+     "is malformed"),
 ]
 
 

@@ -317,6 +317,7 @@ def read_request(body):
             need(isinstance(step.get(name), list) and len(step[name]) == len(stores), name)
         for name in ("through", "after"):
             need(name not in step or count(step[name]), name)
+    need(len({step["step"] for step in steps}) == len(steps), "two steps of a kind")
     pushes = sum(step["step"] == "push" for step in steps)
     need(pushes == 1 or not pushes and not lines, "rows without a step")
     return head, [read_row(text, place + 2) for place, text in enumerate(lines)]
@@ -332,7 +333,7 @@ class Shelf:
         need(isinstance(name, str) and 0 < len(name) <= 100, "no name")
         token = secrets.token_urlsafe(32)
         made = {"account": account.number, "device": self.next, "name": name, "created": now(),
-                "lastUse": now(), "streams": 0, "requests": []}
+                "lastUse": now(), "streams": [], "requests": []}
         self.members[digest(token)] = made
         self.next += 1
         return {"account": account.number, "device": made["device"], "token": token}
@@ -440,6 +441,8 @@ class Handler(BaseHTTPRequestHandler):
                 raise Refusal(404, "path", "there is no such device", "list devices")
             if self.command == "DELETE":
                 other[0]["revoked"] = {"date": now(), "by": member["device"]}
+                shelf.codes = {key: each for key, each in shelf.codes.items()
+                               if each[0] != account.number}
                 with account.changed:
                     account.changed.notify_all()
             else:
@@ -494,16 +497,17 @@ class Handler(BaseHTTPRequestHandler):
                     account.changed.wait(end - time.monotonic())
             self.send(200, {"seq": account.seq})
             return
-        if member["streams"] >= LIMITS["streams"]:
-            raise Refusal(429, "busy", retry=1)
-        member["streams"] += 1
+        mine = object()
+        with account.changed:
+            member["streams"] = [*member["streams"], mine][-LIMITS["streams"]:]
+            account.changed.notify_all()
         self.close_connection = True
         try:
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
             self.end_headers()
             told = -1
-            while "revoked" not in member:
+            while "revoked" not in member and mine in member["streams"]:
                 if account.seq != told:
                     told = account.seq
                     self.wfile.write(b'id: %d\ndata: {"seq":%d}\n\n' % (told, told))
@@ -511,7 +515,8 @@ class Handler(BaseHTTPRequestHandler):
                     if account.seq == told and not account.changed.wait(25):
                         self.wfile.write(b":\n\n")
         finally:
-            member["streams"] -= 1
+            with account.changed:
+                member["streams"] = [each for each in member["streams"] if each is not mine]
 
 
 def start(secret, port=0):

@@ -100,6 +100,20 @@ import Testing
     #expect(try await folder.open().keys(of: account).count == 600)
   }
 
+  @Test func whoComesWhenTooMuchWaitsIsToldToComeLater() async throws {
+    let (file, told) = (try folder.open(), Told())
+    file.together {
+      for _ in 0..<2_002 {
+        file.submit({ _ in }) { (result: Result<Void, any Error>) in
+          if case .failure(HubDatabaseError.unavailable(let why)) = result { told.note(why) }
+        }
+      }
+      #expect(told.all == ["too much waits for the file", "too much waits for the file"])
+    }
+    file.close()
+    #expect(told.all.count == 2)
+  }
+
   @Test func aLogThatHasBecomeLongIsMovedIntoTheFile() async throws {
     let file = try folder.open()
     let account = try await file.addAccount()

@@ -57,6 +57,41 @@ import Testing
     #expect(try await on { try $0.revoke(laptop.number, by: laptop) } == replica)
   }
 
+  @Test func whatARevokedDeviceHasBegunDoesNothing() async throws {
+    let phone = try await create(1)
+    _ = try await on { try $0.invite(by: phone, code: [50]) }
+    let laptop = try await on { try $0.join(code: [50], name: "laptop", token: [2]) }
+    _ = try await on { try $0.invite(by: laptop, code: [51]) }
+    _ = try await on(9) { try $0.revoke(laptop.number, by: phone) }
+    let refusal = HubAccounts.Refusal.revoked(.init(date: 9, member: phone.number))
+    await #expect(throws: refusal) {
+      try await on { try $0.note(ReplicaID(rawValue: 9), of: laptop) }
+    }
+    await #expect(throws: refusal) {
+      try await on { _ = try $0.invite(by: laptop, code: [52]) }
+    }
+    await #expect(throws: refusal) {
+      try await on { _ = try $0.revoke(phone.number, by: laptop) }
+    }
+    await #expect(throws: refusal) { try await on { try $0.delete(by: laptop) } }
+    // Whoever made them: nobody remembers.
+    await #expect(throws: HubAccounts.Refusal.invitation) {
+      try await on { try $0.join(code: [51], name: "again", token: [3]) }
+    }
+    let all = try await on { try $0.list(for: phone) }
+    #expect(all.map { $0.revocation?.date } == [nil, 9])
+  }
+
+  @Test func aClockThatWasSetBackProlongsNoInvitation() async throws {
+    let phone = try await create(1)
+    _ = try await on(10_000_000) { try $0.invite(by: phone, code: [50]) }
+    await #expect(throws: HubAccounts.Refusal.invitation) {
+      try await on(9_939_999) { try $0.join(code: [50], name: "laptop", token: [2]) }
+    }
+    // Clocks of two processes differ by as much.
+    _ = try await on(9_940_000) { try $0.join(code: [50], name: "laptop", token: [2]) }
+  }
+
   @Test func aDeviceOfAnotherAccountIsNotThere() async throws {
     let (mine, theirs) = (try await create(1), try await create(2))
     await #expect(throws: HubAccounts.Refusal.noDevice(theirs.number)) {
@@ -65,7 +100,7 @@ import Testing
     await #expect(throws: HubAccounts.Refusal.noDevice(theirs.number)) {
       try await on { _ = try $0.device(theirs.number, for: mine) }
     }
-    try await on { try $0.delete(mine.account) }
+    try await on { try $0.delete(by: mine) }
     await #expect(throws: HubAccounts.Refusal.token) { try await on { try $0.authenticate([1]) } }
     await #expect(throws: HubDatabaseError.noAccount) {
       try await database.onAccount(mine.account) { try $0.account.seq }
@@ -75,13 +110,14 @@ import Testing
 
   @Test func anAccountHasAsManyDevicesAsItMay() async throws {
     let phone = try await create(1)
-    for code: UInt8 in [50, 51] { _ = try await on { try $0.invite(by: phone, code: [code]) } }
+    _ = try await on { try $0.invite(by: phone, code: [50]) }
     await #expect(throws: HubAccounts.Refusal.full(limit: 1)) {
       try await on(devices: 1) { try $0.join(code: [50], name: "laptop", token: [2]) }
     }
     // What is refused is undone: the invitation counts still.
     let laptop = try await on(devices: 2) { try $0.join(code: [50], name: "laptop", token: [2]) }
     _ = try await on { try $0.revoke(phone.number, by: laptop) }
+    _ = try await on { try $0.invite(by: laptop, code: [51]) }
     _ = try await on(devices: 2) { try $0.join(code: [51], name: "tablet", token: [3]) }
   }
 

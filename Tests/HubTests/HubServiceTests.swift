@@ -10,7 +10,7 @@
   @Suite struct HubServiceTests {
     @Test(arguments: [
       (HubDatabaseError.broken("/srv/hub.db is damaged"), "60"),
-      (.unavailable("the disk is full"), "5"),
+      (.unavailable("/srv/hub.db: the disk is full"), "5"),
     ])
     func aHubWhoseDatabaseFailsIsNotReadyAndAliveAllTheSame(
       error: HubDatabaseError, retryAfter: String

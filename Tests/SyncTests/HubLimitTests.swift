@@ -93,6 +93,11 @@ import Testing
     var short = try request([])
     short.steps.append(.acknowledge([]))
     malformed(short)
+    for steps in [[HubRequest.Step.rewind, .rewind], [.acknowledge([0]), .acknowledge([0])]] {
+      var twice = try request([])
+      twice.steps += steps
+      malformed(twice)
+    }
     #expect(hub.rows == rows)
   }
 
@@ -104,6 +109,18 @@ import Testing
     try ask(request([entry("b", store: "cloud:1")], stores: [ByteText("cloud:1")]))
     let many = (0..<65).map { ByteText("cloud:\($0)") }
     limit("stores", HubRequest(device: device, stores: many))
+  }
+
+  @Test func storesOfRowsFromTheFutureCountAmongThem() throws {
+    let far = HybridTimestamp(milliseconds: clock.milliseconds + 3_600_000)
+    let stores = (0..<40).map { "cloud:\($0)" }
+    try ask(request(stores.map { entry(store: $0, at: far) }, stores: stores.map(ByteText.init)))
+    let more = (0..<25).map { "cloud:more \($0)" }
+    for time in [nil, far] {
+      let rows = more.map { entry(store: $0, at: time) }
+      limit("stores", try request(rows, stores: more.map(ByteText.init)))
+    }
+    try ask(request(more.dropLast().map { entry(store: $0) }, stores: more.map(ByteText.init)))
   }
 
   @Test func aVersionVectorGrowsToItsLimit() throws {
