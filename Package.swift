@@ -40,13 +40,16 @@ let package = Package(
   ],
   targets: [
     .target(
-      name: "KeepsakeMigrations", path: "Migrations", exclude: ["Hub", "SHIPPED"],
+      name: "KeepsakeMigrations", path: "Migrations", exclude: ["Hub", "Postgres", "SHIPPED"],
       resources: [
         .embedInCode("V001_initial.sql"), .embedInCode("V002_void.sql"),
         .embedInCode("V003_grave.sql"), .embedInCode("Schema.txt"),
       ]),
     .target(
       name: "KeepsakeHubMigrations", path: "Migrations/Hub", exclude: ["SHIPPED"],
+      resources: [.embedInCode("V001_initial.sql")]),
+    .target(
+      name: "KeepsakePostgresMigrations", path: "Migrations/Postgres", exclude: ["SHIPPED"],
       resources: [.embedInCode("V001_initial.sql")]),
     .target(name: "KeepsakeMapping", path: "Sources/Mapping"),
     .target(name: "KeepsakeForks", path: "Sources/Forks"),
@@ -124,10 +127,10 @@ let package = Package(
     .target(
       name: "KeepsakePostgres",
       dependencies: [
-        "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
-        .target(name: "CPostgres", condition: .when(traits: ["PostgreSQL"])),
+        "KeepsakeHubServer", "KeepsakePostgresMigrations", "KeepsakeSync", "KeepsakeDevice",
+        "KeepsakeValues", .target(name: "CPostgres", condition: .when(traits: ["PostgreSQL"])),
       ],
-      path: "Sources/Postgres", resources: [.embedInCode("V001_initial.sql")]),
+      path: "Sources/Postgres"),
     .target(
       name: "Keepsake",
       dependencies: [
@@ -410,15 +413,15 @@ let package = Package(
     .executableTarget(
       name: "postgres-probe",
       dependencies: [
-        "KeepsakePostgres", "Histories", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice",
-        "KeepsakeValues", "KeepsakeTesting",
+        "KeepsakePostgres", "Histories", "KeepsakeHubServer", "KeepsakeSync",
+        "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
       ],
       path: "Tests/PostgresProbe"),
     .testTarget(
       name: "PostgresTests",
       dependencies: [
-        "postgres-probe", "KeepsakePostgres", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeValues",
-        "TestSupport",
+        "postgres-probe", "KeepsakePostgres", "KeepsakePostgresMigrations", "KeepsakeHubServer",
+        "KeepsakeSync", "KeepsakeValues", "TestSupport",
       ],
       path: "Tests/PostgresTests"),
     // A process that pushes to a hub's file until it is killed, or measures that, or HTTP.

@@ -37,9 +37,6 @@
     private static let notify = Statement(
       "notify", "SELECT pg_notify('\(channel)', t) FROM unnest($1::bytea[]) AS b (b), "
         + "LATERAL convert_from(b, 'UTF8') AS t")
-    private static let look = Statement(
-      "look_at_accounts",
-      "SELECT id, seq FROM keepsake_account WHERE id = ANY ($1::bigint[])")
 
     func observe(_ body: @escaping @Sendable (Int64, Int64) -> Void) {
       lock.withLock { observers.append(body) }
@@ -78,7 +75,7 @@
       while !queue.isEnding {
         do {
           let connection = try PostgresConnection(
-            address, prepare: [Self.listen, Self.notify, Self.look])
+            address, prepare: [Self.listen, Self.notify, AccountTable.last])
           _ = try connection.run(Self.listen)
           pause = 0.05
           try follow(connection)
@@ -149,7 +146,7 @@
       for start in stride(from: 0, to: all.count, by: 1000) {
         var parameters = Parameters()
         parameters.append(numbers: all[start..<min(start + 1000, all.count)])
-        let result = try connection.run(Self.look, parameters)
+        let result = try connection.run(AccountTable.last, parameters)
         for row in 0..<result.count {
           let (account, seq) = (result.number(row, 0), result.number(row, 1))
           if seq > accounts[account] ?? 0 { hear(account, seq) }

@@ -6,7 +6,7 @@
 
   /// What waits for a connection. Jobs of one account run one after the other, so that those of an
   /// account that many ask wait here, and not on all connections for the lock of its row.
-  // Sendable: everything but the condition is used with it locked.
+  // Sendable: everything but the conditions is used with the first one locked.
   final class JobQueue: @unchecked Sendable {
     struct Job {
       /// Nil for the directory's.
@@ -17,19 +17,22 @@
       let fail: (HubDatabaseError) -> Void
     }
 
+    /// Told when there is something to run, or nothing any more.
     private let condition = NSCondition()
+    /// Told at the end alone: who waits for the end, or for a while, takes no word of a job away.
+    private let ending = NSCondition()
     private var jobs: [Job] = []
     private var busy: Set<Int64> = []
     private var isClosed = false
     private var threads = 0
     private let limit = 10_000
 
-    func addThread() { condition.withLock { threads += 1 } }
+    func addThread() { ending.withLock { threads += 1 } }
 
     func endThread() {
-      condition.withLock {
+      ending.withLock {
         threads -= 1
-        condition.broadcast()
+        ending.broadcast()
       }
     }
 
@@ -45,25 +48,26 @@
     }
 
     /// Waits for a job that may run; nil at the end.
-    func next() -> Job? {
+    ///
+    /// - Parameter last: the job that the thread has run before, so that others of its account may
+    ///   run now.
+    func next(after last: Job?) -> Job? {
       condition.withLock {
+        if let account = last?.account { busy.remove(account) }
         while true {
           if let place = jobs.firstIndex(where: { !($0.account.map(busy.contains) ?? false) }) {
             let job = jobs.remove(at: place)
             if let account = job.account { busy.insert(account) }
+            // Another one may have become free with the last one's account.
+            if !jobs.isEmpty { condition.signal() }
             return job
           }
-          if isClosed, jobs.isEmpty { return nil }
+          if isClosed, jobs.isEmpty {
+            condition.broadcast()
+            return nil
+          }
           condition.wait()
         }
-      }
-    }
-
-    func finish(_ job: Job) {
-      guard let account = job.account else { return }
-      condition.withLock {
-        busy.remove(account)
-        condition.broadcast()
       }
     }
 
@@ -82,16 +86,15 @@
         isClosed = true
         condition.broadcast()
       }
+      ending.withLock { ending.broadcast() }
     }
 
-    func waitForEnd() { condition.withLock { while threads > 0 { condition.wait() } } }
+    func waitForEnd() { ending.withLock { while threads > 0 { ending.wait() } } }
 
     /// Pauses a thread; shorter when the queue is closed.
     func pause(_ seconds: TimeInterval) {
-      condition.withLock {
-        guard !isClosed else { return }
-        _ = condition.wait(until: Date(timeIntervalSinceNow: seconds))
-      }
+      let end = Date(timeIntervalSinceNow: seconds)
+      ending.withLock { while !isEnding, ending.wait(until: end) {} }
     }
 
     var isEnding: Bool { condition.withLock { isClosed } }

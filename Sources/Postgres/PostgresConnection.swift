@@ -42,7 +42,9 @@
     /// Seconds.
     private let patience: TimeInterval
 
-    /// Opens a connection to the first server that takes writes, and prepares statements.
+    /// Opens a connection to the first server that takes writes.
+    ///
+    /// - Parameter statements: are prepared; it runs no others then.
     init(
       _ address: PostgresAddress, patience: TimeInterval = 30, prepare statements: [Statement]
     ) throws {
@@ -76,10 +78,15 @@
           warnings.texts.append(PQresultErrorMessage(result).map { String(cString: $0) } ?? level)
         }, Unmanaged.passUnretained(warnings).toOpaque())
       PQsetnonblocking(opened, 1)
-      for setting in Self.settings { try run(setting) }
-      guard PQenterPipelineMode(opened) == 1 else { throw lost() }
+      try run(Self.settings)
+      if !statements.isEmpty { try prepare(statements) }
+    }
+
+    /// Prepares statements; from here on it runs no others.
+    func prepare(_ statements: [Statement]) throws {
+      guard PQenterPipelineMode(handle) == 1 else { throw lost() }
       for statement in statements {
-        guard PQsendPrepare(opened, statement.name, statement.sql, 0, nil) == 1 else {
+        guard PQsendPrepare(handle, statement.name, statement.sql, 0, nil) == 1 else {
           throw lost()
         }
       }
@@ -89,18 +96,17 @@
     deinit { PQfinish(handle) }
 
     /// A hub that stops in the middle must not keep an account's lock; a commit that is
-    /// acknowledged is on the disk; plans do not depend on how large a table was when they were
-    /// made.
-    private static let settings = [
-      """
+    /// acknowledged is on the disk; every statement has one plan, by an index, whatever was known
+    /// of a table when it was made.
+    private static let settings = """
       SET lock_timeout = '10s'; SET statement_timeout = '60s';
-      SET idle_in_transaction_session_timeout = '60s'; SET enable_seqscan = off;
-      SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
-      SET plan_cache_mode = force_generic_plan; SET client_min_messages = warning;
+      SET idle_in_transaction_session_timeout = '60s'; SET plan_cache_mode = force_generic_plan;
+      SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
+      SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off;
+      SET enable_memoize = off; SET jit = off; SET client_min_messages = warning;
       SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') = 'off'
       """
-    ]
 
     var socket: Int32 { PQsocket(handle) }
 
@@ -218,13 +224,8 @@
       if let failure { throw failure }
     }
 
-    /// So that statements may be sent as text, several at once.
-    func leavePipeline() throws {
-      guard PQexitPipelineMode(handle) == 1 else { throw lost() }
-    }
-
-    /// What a statement without parameters returns, in binary form.
-    func first(_ sql: String) throws -> PostgresResult {
+    /// What a statement without parameters returns, in binary form, before anything is prepared.
+    func rows(_ sql: String) throws -> PostgresResult {
       guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost() }
       let deadline = Date(timeIntervalSinceNow: patience)
       try flush(deadline)

@@ -15,21 +15,9 @@
     init(_ connection: PostgresConnection) { self.connection = connection }
 
     static let statements = [
-      addAccount, lockAccount, removeAccount, countAccounts, addMember, memberWithToken, membersOf,
-      saveMember, removeMembers, addInvitation, takeInvitation, dropInvitations, removeInvitations,
+      addMember, memberWithToken, membersOf, saveMember, removeMembers, addInvitation,
+      takeInvitation, dropInvitations, removeInvitations,
     ]
-    private static let addAccount = Statement(
-      "add_account",
-      """
-      INSERT INTO keepsake_account (hub, former, seq, forgotten, created)
-      VALUES ($1, $2, $3, $4, $5) RETURNING id
-      """)
-    private static let lockAccount = Statement(
-      "lock_account", "SELECT 1 FROM keepsake_account WHERE id = $1 FOR UPDATE")
-    private static let removeAccount = Statement(
-      "remove_account", "DELETE FROM keepsake_account WHERE id = $1")
-    private static let countAccounts = Statement(
-      "count_accounts", "SELECT count(*) FROM keepsake_account")
     private static let columns =
       "id, account, name, token, created, last_use, replica, revoked, revoker"
     private static let addMember = Statement(
@@ -90,24 +78,24 @@
     // MARK: - Accounts
 
     func addAccount(_ account: HubAccount, at now: Int64) throws -> Int64 {
-      var parameters = Parameters(account.hub.rawValue)
-      parameters.append(numbers: account.former.map(\.rawValue))
-      for number in [account.seq, account.forgotten, now] { parameters.append(number) }
-      return try run(Self.addAccount, parameters).number(0, 0)
+      var parameters = Parameters()
+      AccountTable.append(account, to: &parameters)
+      parameters.append(now)
+      return try run(AccountTable.add, parameters).number(0, 0)
     }
 
     func removeAccount(_ account: Int64) throws {
-      _ = try run(Self.lockAccount, Parameters(account))
+      _ = try run(AccountTable.lock, Parameters(account))
       let content = [
         PostgresTables.removeRows, PostgresTables.removeHeld, PostgresTables.removeSeen,
         PostgresTables.removeRevocations, PostgresTables.removePeers, Self.removeMembers,
-        Self.removeInvitations, Self.removeAccount,
+        Self.removeInvitations, AccountTable.remove,
       ]
       for statement in content { _ = try run(statement, Parameters(account)) }
     }
 
     func accountCount() throws -> Int {
-      Int(try run(Self.countAccounts, Parameters()).number(0, 0))
+      Int(try run(AccountTable.count, Parameters()).number(0, 0))
     }
 
     // MARK: - Members

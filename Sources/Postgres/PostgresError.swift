@@ -7,7 +7,7 @@
   struct PostgresError: Error {
     /// Nil when the connection is lost.
     var state: String?
-    /// Without the password.
+    /// What libpq or the server says in one line, without the password; it has no values.
     var message: String
 
     static func lost(_ message: String) -> PostgresError { PostgresError(message: message) }
@@ -24,14 +24,24 @@
     /// not go together.
     var isConflict: Bool { ["40001", "40P01"].contains(state) }
 
+    /// Whether the statement asks what the tables have not.
+    var isOfStatement: Bool { state?.hasPrefix("42") ?? false }
+
     /// For those who asked: whether it passes with time (connections, resources, locks, limits of
     /// time, a disk that is full), or is to be looked at.
     func told(_ name: String) -> HubDatabaseError {
-      let text = "\(name): \(message)"
+      guard let state else { return .unavailable("\(name): \(message)") }
       let passing = ["08", "25", "40", "53", "55", "57", "58030"]
-      guard let state else { return .unavailable(text) }
-      return passing.contains(where: state.hasPrefix)
-        ? .unavailable("\(text) (\(state))") : .broken("\(text) (\(state))")
+      if passing.contains(where: state.hasPrefix) {
+        return .unavailable("\(name): \(message) (\(state))")
+      }
+      let cure =
+        switch state {
+        case "42501": "; let the hub's user own the database, or its schema"
+        case "42P01", "42703": "; its tables are not as a hub has made them"
+        default: ""
+        }
+      return .broken("\(name): \(message) (\(state))\(cure)")
     }
   }
 #endif

@@ -1,37 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What a database must look like before a row of it is believed. It notes which migrations made its
+// tables, each with the hash of its text: so tables of another program, or of a version that was
+// never released, are told from ours.
 
 #if PostgreSQL
   import KeepsakeHubServer
+  import KeepsakePostgresMigrations
 
-  /// The tables, and which migrations made them. A shipped migration is never edited.
   enum PostgresSchema {
-    static let migrations = [String(decoding: PackageResources.V001_initial_sql, as: UTF8.self)]
-
     /// "keepsake", for the advisory lock: of several hubs that start at once one migrates.
     private static let lock = 0x6B65_6570
+    /// Seconds that a migration may take, or that of another hub, which this one waits for.
+    private static let patience = 3600.0
 
-    /// Brings the schema up to this version, all of it or nothing.
-    static func migrate(_ address: PostgresAddress) throws {
-      let version = Statement("version", "SELECT version::bigint FROM keepsake_schema")
-      let connection = try PostgresConnection(address, prepare: [])
-      try connection.leavePipeline()
+    /// Brings the schema up to this version, all of it or nothing, and tries its statements.
+    ///
+    /// - Parameter migrations: the text of each, in order.
+    static func migrate(
+      _ address: PostgresAddress, by migrations: [String] = PostgresMigrations.all
+    ) throws {
+      let connection = try PostgresConnection(address, patience: patience, prepare: [])
       try connection.run(
         """
-        BEGIN; SELECT pg_advisory_xact_lock(\(lock));
-        CREATE TABLE IF NOT EXISTS keepsake_schema (version integer NOT NULL);
-        INSERT INTO keepsake_schema SELECT 0 WHERE NOT EXISTS (SELECT FROM keepsake_schema)
+        BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0;
+        SELECT pg_advisory_xact_lock(\(lock))
         """)
-      let known = try connection.first(version.sql).number(0, 0)
-      guard known <= Int64(migrations.count) else {
-        throw HubDatabaseError.broken(
-          "\(address.name): its tables are of version \(known), which a later version of the hub "
-            + "made; start that one")
-      }
-      for number in Int(known)..<migrations.count {
+      let known = try check(connection, address.name, migrations)
+      for number in known..<migrations.count {
         try connection.run(migrations[number])
-        try connection.run("UPDATE keepsake_schema SET version = \(number + 1)")
+        try connection.run(
+          "INSERT INTO keepsake_schema VALUES (\(number + 1), \(hash(migrations[number])))")
       }
       try connection.run("COMMIT")
+      try connection.prepare(PostgresWorker.statements)
+    }
+
+    /// - Returns: how many of the migrations it has.
+    private static func check(
+      _ connection: PostgresConnection, _ name: String, _ migrations: [String]
+    ) throws -> Int {
+      let tables = try connection.rows(
+        """
+        SELECT count(*), count(*) FILTER (WHERE relname = 'keepsake_schema') FROM pg_class
+        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'v', 'p', 'f')
+          AND starts_with(relname, 'keepsake_')
+        """)
+      guard tables.number(0, 1) == 1 else {
+        guard tables.number(0, 0) == 0 else { throw foreign(name) }
+        try connection.run(
+          "CREATE TABLE keepsake_schema (version bigint PRIMARY KEY, hash bytea NOT NULL)")
+        return 0
+      }
+      let ours = migrations.enumerated().map { "(\($0 + 1), \(hash($1)))" }
+      let known: PostgresResult
+      do {
+        known = try connection.rows(
+          """
+          SELECT s.version, (s.hash = m.hash)::integer::bigint FROM keepsake_schema AS s
+          LEFT JOIN (VALUES \(ours.joined(separator: ", "))) AS m (version, hash) USING (version)
+          ORDER BY s.version
+          """)
+      } catch let error as PostgresError where error.isOfStatement {
+        throw foreign(name)
+      }
+      guard known.count <= migrations.count else {
+        throw HubDatabaseError.broken(
+          "\(name): its tables are of version \(known.count), which a later version of the hub "
+            + "made, and this one knows version \(migrations.count); start the later one")
+      }
+      for row in 0..<known.count {
+        guard known.number(row, 0) == row + 1, known.number(row, 1) == 1 else {
+          throw foreign(name)
+        }
+      }
+      return known.count
+    }
+
+    private static func foreign(_ name: String) -> HubDatabaseError {
+      .broken(
+        "\(name): it has tables named keepsake_… that no hub of this version's line has made; "
+          + "name a database of its own for the hub, or move them away")
+    }
+
+    /// The server has the function, and this module has none.
+    private static func hash(_ text: String) -> String {
+      "sha256('\\x" + text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "')"
     }
   }
 #endif

@@ -5,84 +5,127 @@
   import KeepsakeSync
   import KeepsakeValues
 
+  /// How many rows wait, and when the first one is due.
+  struct HeldOutline {
+    let count: Int
+    /// Nil when none waits.
+    let first: HybridTimestamp?
+
+    /// From two columns.
+    init(_ result: PostgresResult, _ column: Int32) {
+      count = Int(result.number(0, column))
+      first = result.optional(0, column + 1).map { HybridTimestamp(rawValue: $0) }
+    }
+  }
+
   extension PostgresTables {
-    static let heldStatements = [held, hold, dropHeld, dropHeldOfOrigin, removeHeld]
-    private static let held = Statement(
-      "held",
+    static let heldStatements = [
+      heldOutline, due, firstHeld, hold, dropHeld, dropHeldOfOrigin, removeHeld,
+    ]
+    private static let heldOutline = Statement(
+      "held_outline", "SELECT count(*), min(hlc) FROM keepsake_held WHERE account = $1")
+    private static let due = Statement(
+      "due",
       """
-      SELECT tag, hlc, origin, kind, store, key, value FROM keepsake_held WHERE account = $1
-      ORDER BY hlc, origin, store, key
+      SELECT tag, hlc, origin, kind, store, key, value FROM keepsake_held
+      WHERE account = $1 AND hlc <= $2 ORDER BY hlc, origin, store, key
+      """)
+    private static let firstHeld = Statement(
+      "first_held",
+      """
+      SELECT store, origin, min(hlc) FROM keepsake_held
+      WHERE account = $1 AND store = ANY ($2::bytea[]) GROUP BY store, origin
       """)
     private static let hold = Statement(
       "hold",
       """
       INSERT INTO keepsake_held (account, store, key, tag, hlc, origin, kind, value)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+      SELECT $1, * FROM unnest($2::bytea[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[],
+        $7::bigint[], $8::bytea[])
       ON CONFLICT (account, store, key, hlc, origin)
         DO UPDATE SET tag = excluded.tag, kind = excluded.kind, value = excluded.value
       """)
+    /// One look-up for each, as in `rowsAt`.
     private static let dropHeld = Statement(
       "drop_held",
       """
-      DELETE FROM keepsake_held
-      WHERE account = $1 AND store = $2 AND key = $3 AND hlc = $4 AND origin = $5
+      DELETE FROM keepsake_held WHERE ctid = ANY (ARRAY(
+        SELECT h.place
+        FROM unnest($2::bytea[], $3::bytea[], $4::bigint[], $5::bigint[])
+          AS d (store, key, hlc, origin)
+        CROSS JOIN LATERAL (
+          SELECT h.ctid AS place FROM keepsake_held AS h
+          WHERE h.account = $1 AND h.store = d.store AND h.key = d.key AND h.hlc = d.hlc
+            AND h.origin = d.origin LIMIT 1
+        ) AS h))
       """)
     private static let dropHeldOfOrigin = Statement(
       "drop_held_of_origin",
       "DELETE FROM keepsake_held WHERE account = $1 AND origin = $2 AND hlc > $3")
     static let removeHeld = Statement("remove_held", "DELETE FROM keepsake_held WHERE account = $1")
 
-    func held() throws -> [Entry] {
-      _ = try account
-      if let heldKnown { return heldKnown }
-      let result = try read(Self.held, Parameters(id))
-      let entries = try (0..<result.count).map { try result.entry($0) }
-      heldKnown = entries
-      return entries
+    private var outline: HeldOutline {
+      get throws {
+        _ = try account
+        if let heldKnown { return heldKnown }
+        let outline = HeldOutline(try read(Self.heldOutline, Parameters(id)), 0)
+        heldKnown = outline
+        return outline
+      }
     }
+
+    var heldCount: Int { get throws { try outline.count } }
 
     func due(upTo horizon: HybridTimestamp) throws -> [Entry] {
-      try held().filter { $0.timestamp <= horizon }
+      guard let first = try outline.first, first <= horizon else { return [] }
+      let result = try read(Self.due, Parameters(id, horizon.rawValue))
+      return try (0..<result.count).map { try result.entry($0) }
     }
 
-    private func place(_ entry: Entry) -> Parameters {
-      var parameters = Parameters(id)
-      parameters.append(entry.address.store.string)
-      parameters.append(entry.address.key.string)
-      return parameters
+    func firstHeld(of stores: [ByteText]) throws -> [HubRequest.Seen] {
+      guard try heldCount > 0 else { return [] }
+      return seen(try read(Self.firstHeld, seenParameters(stores)))
     }
 
     func hold(_ entries: [Entry]) throws {
-      for entry in entries {
-        var parameters = place(entry)
-        parameters.append(entry.content.tag)
-        parameters.append(entry.timestamp.rawValue)
-        parameters.append(entry.origin.rawValue)
-        parameters.append(entry.content.cell.kind)
-        var bytes: [UInt8] = []
-        entry.content.cell.write(to: &bytes)
-        parameters.append(bytes)
-        try write(Self.hold, parameters)
-        heldKnown = nil
-      }
+      guard !entries.isEmpty else { return }
+      // Of two copies that wrote at one moment the one that comes last has been decided.
+      let unique = Dictionary(entries.map { (HeldPlace($0), $0) }) { $1 }.values
+      var parameters = addressParameters(unique.map(\.address))
+      parameters.append(numbers: unique.map(\.content.tag))
+      parameters.append(numbers: unique.map(\.timestamp.rawValue))
+      parameters.append(numbers: unique.map(\.origin.rawValue))
+      parameters.append(numbers: unique.map(\.content.cell.kind))
+      parameters.append(values: unique.map(\.content.cell))
+      try write(Self.hold, parameters)
+      heldKnown = nil
     }
 
     func dropHeld(_ entries: [Entry]) throws {
-      for entry in entries {
-        var parameters = place(entry)
-        parameters.append(entry.timestamp.rawValue)
-        parameters.append(entry.origin.rawValue)
-        try write(Self.dropHeld, parameters)
-        heldKnown = nil
-      }
+      guard !entries.isEmpty else { return }
+      var parameters = addressParameters(entries.map(\.address))
+      parameters.append(numbers: entries.map(\.timestamp.rawValue))
+      parameters.append(numbers: entries.map(\.origin.rawValue))
+      try write(Self.dropHeld, parameters)
+      heldKnown = nil
     }
 
     func dropHeld(of origin: ReplicaID, after timestamp: HybridTimestamp) throws {
-      _ = try account
-      if let heldKnown, heldKnown.isEmpty { return }
+      guard try heldCount > 0 else { return }
       try write(
         Self.dropHeldOfOrigin, Parameters(id, origin.rawValue, timestamp.rawValue))
       heldKnown = nil
+    }
+  }
+
+  /// What distinguishes a row that waits from others.
+  private struct HeldPlace: Hashable {
+    let address: Address
+    let timestamp: HybridTimestamp
+    let origin: ReplicaID
+
+    init(_ entry: Entry) {
+      (address, timestamp, origin) = (entry.address, entry.timestamp, entry.origin)
     }
   }
 #endif

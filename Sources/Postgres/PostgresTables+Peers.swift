@@ -76,7 +76,7 @@
     var hasPeers: Bool {
       get throws {
         _ = try account
-        return hasPeersKnown ?? false
+        return hasPeersKnown
       }
     }
 

@@ -39,13 +39,17 @@
   extension PostgresTables {
     private static let columns = "tag, hlc, origin, kind, store, key, value, seq"
 
-    static let rowStatements = [rowsAt, page, putRows, lastOfStores, rowsOfOrigin, removeRows]
+    static let rowStatements = [rowsAt, page, putRows, rowsOfOrigin, removeRows]
+    /// One look-up for each key: `LIMIT` keeps PostgreSQL from reading all rows of the account and
+    /// comparing each with each of these, which seems cheaper to it while it has no statistics.
     static let rowsAt = Statement(
       "rows_at",
       """
-      SELECT r.tag, r.hlc, r.origin, r.kind, r.store, r.key, r.value, r.seq
-      FROM unnest($2::bytea[], $3::bytea[]) AS a (store, key)
-      JOIN keepsake_row AS r ON r.account = $1 AND r.store = a.store AND r.key = a.key
+      SELECT r.* FROM unnest($2::bytea[], $3::bytea[]) AS a (store, key)
+      CROSS JOIN LATERAL (
+        SELECT \(columns) FROM keepsake_row AS r
+        WHERE r.account = $1 AND r.store = a.store AND r.key = a.key LIMIT 1
+      ) AS r
       """)
     /// `total` counts one row beyond the limit.
     static let page = Statement(
@@ -60,6 +64,7 @@
           CROSS JOIN LATERAL (
             SELECT * FROM keepsake_row AS r
             WHERE r.account = $1 AND r.store = s.store AND r.seq > s.lower AND r.seq <= s.upper
+              AND r.seq > 0
             ORDER BY r.seq LIMIT $5::bigint + 1
           ) AS r
           ORDER BY r.seq LIMIT $5::bigint + 1
@@ -75,20 +80,6 @@
         $7::bigint[], $8::bytea[], $9::bigint[])
       ON CONFLICT (account, store, key) DO UPDATE SET tag = excluded.tag, hlc = excluded.hlc,
         origin = excluded.origin, kind = excluded.kind, value = excluded.value, seq = excluded.seq
-      """)
-    /// Goes from store to store by the index, whatever the number of rows.
-    static let lastOfStores = Statement(
-      "last_of_stores",
-      """
-      WITH RECURSIVE s (store) AS (
-        (SELECT store FROM keepsake_row WHERE account = $1 ORDER BY store LIMIT 1)
-        UNION ALL
-        SELECT (SELECT r.store FROM keepsake_row AS r WHERE r.account = $1 AND r.store > s.store
-          ORDER BY r.store LIMIT 1) FROM s WHERE s.store IS NOT NULL
-      )
-      SELECT s.store, (SELECT max(r.seq) FROM keepsake_row AS r
-        WHERE r.account = $1 AND r.store = s.store)
-      FROM s WHERE s.store IS NOT NULL
       """)
     private static let rowsOfOrigin = Statement(
       "rows_of_origin",
@@ -132,8 +123,7 @@
       }
       for row in rows {
         let store = row.entry.address.store
-        let last = lastKnown?[store] ?? 0
-        lastKnown?[store] = max(last, row.seq)
+        lastKnown[store] = max(lastKnown[store] ?? 0, row.seq)
       }
       pagesKnown = [:]
     }
@@ -185,16 +175,7 @@
 
     func lastOfEachStore() throws -> [ByteText: Int64] {
       _ = try account
-      if let lastKnown { return lastKnown }
-      let last = lastOfStores(try read(Self.lastOfStores, Parameters(id)))
-      lastKnown = last
-      return last
-    }
-
-    func lastOfStores(_ result: PostgresResult) -> [ByteText: Int64] {
-      (0..<result.count).reduce(into: [:]) { last, row in
-        last[ByteText(result.text(row, 0))] = result.number(row, 1)
-      }
+      return lastKnown
     }
 
     func hasRows(of origin: ReplicaID, after timestamp: HybridTimestamp) throws -> Bool {

@@ -46,12 +46,15 @@
 
     func note(seen result: PostgresResult, of stores: [ByteText]) {
       for store in stores { seenKnown[store] = [] }
-      for row in 0..<result.count {
-        let store = ByteText(result.text(row, 0))
-        seenKnown[store, default: []].append(
-          HubRequest.Seen(
-            store, ReplicaID(rawValue: result.number(row, 1)),
-            HybridTimestamp(rawValue: result.number(row, 2))))
+      for seen in seen(result) { seenKnown[seen.store, default: []].append(seen) }
+    }
+
+    /// Store, origin and timestamp of each row.
+    func seen(_ result: PostgresResult) -> [HubRequest.Seen] {
+      (0..<result.count).map { row in
+        HubRequest.Seen(
+          ByteText(result.text(row, 0)), ReplicaID(rawValue: result.number(row, 1)),
+          HybridTimestamp(rawValue: result.number(row, 2)))
       }
     }
 
@@ -81,12 +84,12 @@
 
     func revocations() throws -> [ReplicaID: HybridTimestamp] {
       _ = try account
-      return revocationsKnown ?? [:]
+      return revocationsKnown
     }
 
     func revoke(_ origin: ReplicaID, after timestamp: HybridTimestamp) throws {
       try write(Self.revoke, Parameters(id, origin.rawValue, timestamp.rawValue))
-      revocationsKnown?[origin] = timestamp
+      revocationsKnown[origin] = timestamp
     }
   }
 #endif

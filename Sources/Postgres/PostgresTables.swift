@@ -27,12 +27,12 @@
     var rowsKnown: [Address: HubAnswer.Row?] = [:]
     var rowsPending: [Address: HubAnswer.Row] = [:]
     var pagesKnown: [PageKey: (rows: [HubAnswer.Row], hasMore: Bool)] = [:]
-    var lastKnown: [ByteText: Int64]?
-    var heldKnown: [Entry]?
+    var lastKnown: [ByteText: Int64] = [:]
+    var heldKnown: HeldOutline?
     var seenKnown: [ByteText: [HubRequest.Seen]] = [:]
-    var revocationsKnown: [ReplicaID: HybridTimestamp]?
+    var revocationsKnown: [ReplicaID: HybridTimestamp] = [:]
     var peersKnown: [ReplicaID: [ByteText: HubPeer]] = [:]
-    var hasPeersKnown: Bool?
+    var hasPeersKnown = false
 
     init(_ connection: PostgresConnection, _ id: Int64) {
       (self.connection, self.id) = (connection, id)
@@ -40,22 +40,25 @@
 
     // MARK: - The account
 
-    static let statements = [lock, saveAccount, look]
-    private static let lock = Statement(
-      "lock", "SELECT hub, former, seq, forgotten FROM keepsake_account WHERE id = $1 FOR UPDATE")
-    private static let saveAccount = Statement(
-      "save_account",
-      """
-      UPDATE keepsake_account SET hub = $2, former = $3, seq = $4, forgotten = $5 WHERE id = $1
-      """)
-    /// Small things that every request reads.
-    private static let look = Statement(
+    /// Small things that every request reads. It goes from store to store by the index, whatever
+    /// the number of rows, and gives one row for each, and one beyond the last.
+    static let look = Statement(
       "look",
       """
-      SELECT EXISTS (SELECT FROM keepsake_peer WHERE account = $1)::integer::bigint,
-        EXISTS (SELECT FROM keepsake_held WHERE account = $1)::integer::bigint,
+      WITH RECURSIVE s (store) AS (
+        SELECT (SELECT store FROM keepsake_row WHERE account = $1 ORDER BY store LIMIT 1)
+        UNION ALL
+        SELECT (SELECT r.store FROM keepsake_row AS r WHERE r.account = $1 AND r.store > s.store
+          ORDER BY r.store LIMIT 1) FROM s WHERE s.store IS NOT NULL
+      )
+      SELECT s.store, (SELECT max(r.seq) FROM keepsake_row AS r
+          WHERE r.account = $1 AND r.store = s.store AND r.seq > 0),
+        EXISTS (SELECT FROM keepsake_peer WHERE account = $1)::integer::bigint,
         (SELECT array_agg(origin ORDER BY origin) FROM keepsake_revocation WHERE account = $1),
-        (SELECT array_agg(hlc ORDER BY origin) FROM keepsake_revocation WHERE account = $1)
+        (SELECT array_agg(hlc ORDER BY origin) FROM keepsake_revocation WHERE account = $1),
+        (SELECT count(*) FROM keepsake_held WHERE account = $1),
+        (SELECT min(hlc) FROM keepsake_held WHERE account = $1)
+      FROM s
       """)
 
     var account: HubAccount {
@@ -71,27 +74,35 @@
       current = account
     }
 
-    /// Begins the transaction, and asks for more in the same round trip.
+    /// Begins the transaction where it has not begun, and asks for more in the same round trip.
     @discardableResult
     func open(_ more: [Sent]) throws -> ArraySlice<PostgresResult> {
+      if current != nil {
+        let first = takePending()
+        return try connection.run(first + more).dropFirst(first.count)
+      }
       let first = [
-        Sent(.begin), Sent(Self.lock, Parameters(id)), Sent(Self.look, Parameters(id)),
-        Sent(Self.lastOfStores, Parameters(id)),
+        Sent(.begin), Sent(AccountTable.lock, Parameters(id)), Sent(Self.look, Parameters(id)),
       ]
       let results = try connection.run(first + more)
-      guard results[1].count == 1 else { throw HubDatabaseError.noAccount }
-      var account = HubAccount(hub: ReplicaID(rawValue: results[1].number(0, 0)))
-      account.former = results[1].numbers(0, 1).map(ReplicaID.init)
-      (account.seq, account.forgotten) = (results[1].number(0, 2), results[1].number(0, 3))
+      guard let account = AccountTable.account(results[1]) else {
+        throw HubDatabaseError.noAccount
+      }
       (stored, current, begun) = (account, account, account.seq)
-      hasPeersKnown = results[2].number(0, 0) == 1
-      if results[2].number(0, 1) == 0 { heldKnown = [] }
+      note(look: results[2])
+      return results.dropFirst(first.count)
+    }
+
+    private func note(look result: PostgresResult) {
+      lastKnown = (0..<result.count - 1).reduce(into: [:]) { last, row in
+        last[ByteText(result.text(row, 0))] = result.number(row, 1)
+      }
+      hasPeersKnown = result.number(0, 2) == 1
       revocationsKnown = Dictionary(
         uniqueKeysWithValues: zip(
-          results[2].numbers(0, 2).map { ReplicaID(rawValue: $0) },
-          results[2].numbers(0, 3).map { HybridTimestamp(rawValue: $0) }))
-      lastKnown = lastOfStores(results[3])
-      return results.dropFirst(first.count)
+          result.numbers(0, 3).map { ReplicaID(rawValue: $0) },
+          result.numbers(0, 4).map { HybridTimestamp(rawValue: $0) }))
+      heldKnown = HeldOutline(result, 5)
     }
 
     /// The last sequence number, and whether it is given by this transaction.
@@ -122,11 +133,9 @@
       pending = []
       if let rows = takeRows() { sent.append(rows) }
       if let current, let stored, current != stored {
-        var parameters = Parameters(id, current.hub.rawValue)
-        parameters.append(numbers: current.former.map(\.rawValue))
-        parameters.append(current.seq)
-        parameters.append(current.forgotten)
-        sent.append(Sent(Self.saveAccount, parameters))
+        var parameters = Parameters(id)
+        AccountTable.append(current, to: &parameters)
+        sent.append(Sent(AccountTable.save, parameters))
         self.stored = current
       }
       if !sent.isEmpty { hasWritten = true }

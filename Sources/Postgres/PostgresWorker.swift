@@ -15,15 +15,16 @@
     }
 
     static let statements =
-      [.begin, .beginSerializable, .commit, .rollback] + PostgresTables.statements
-      + PostgresTables.rowStatements + PostgresTables.heldStatements
+      [.begin, .beginSerializable, .commit, .rollback] + AccountTable.statements
+      + [PostgresTables.look] + PostgresTables.rowStatements + PostgresTables.heldStatements
       + PostgresTables.seenStatements + PostgresTables.peerStatements
       + PostgresDirectory.statements
 
     func work() {
-      while let job = queue.next() {
+      var last: JobQueue.Job?
+      while let job = queue.next(after: last) {
         run(job)
-        queue.finish(job)
+        last = job
       }
       queue.endThread()
     }

@@ -4,37 +4,73 @@
   import Foundation
   import TestSupport
 
-  /// A server of PostgreSQL in a folder of its own, on a socket there; it ends with the last test
-  /// that has it.
+  /// A server of PostgreSQL in a folder of its own, on a socket there. A shell that waits for the
+  /// end of its input ends it, and removes the folder: also where this process dies.
   final class Cluster: Sendable {
-    private let folder: String
+    /// The one of all tests that leave it running.
+    static let shared = Result { try Cluster() }
     private static let programs = "/usr/lib/postgresql/15/bin"
     static let isPossible = FileManager.default.isExecutableFile(atPath: programs + "/initdb")
     static let need = "PostgreSQL's initdb is not in \(programs): install postgresql"
 
+    private let folder: String
+    /// Open as long as the server shall live.
+    private let life: FileHandle
+
     init() throws {
       folder = "/tmp/keepsake-pg-\(UUID().uuidString.prefix(8))"
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-      if geteuid() == 0 {
-        _ = try Self.done(Command.run(Command.find("chown"), ["postgres", folder]))
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/bash")
+      process.arguments = ["-c", Self.script, "bash", folder, Self.programs]
+      let (input, output) = (Pipe(), Pipe())
+      life = input.fileHandleForWriting
+      // No other child keeps it open.
+      _ = fcntl(life.fileDescriptor, F_SETFD, FD_CLOEXEC)
+      (process.standardInput, process.standardOutput) = (input, output)
+      try process.run()
+      try output.fileHandleForWriting.close()
+      let said = output.fileHandleForReading.readData(ofLength: 6)
+      guard said == Data("ready\n".utf8) else {
+        throw Command.Missing(description: "no server of PostgreSQL in \(folder)")
       }
-      try run("initdb", ["--no-sync", "-A", "trust", "-U", "postgres", "-D", folder + "/data"])
-      try start()
     }
 
-    /// As the account that the package of PostgreSQL makes: root may not run it.
-    private func run(_ program: String, _ arguments: [String]) throws {
+    /// As the account that the package of PostgreSQL makes: root may not run it. The server keeps
+    /// nothing open of what this process has, nor the shell's input.
+    private static let script = #"""
+      trap '' INT TERM HUP
+      folder=$1 bin=$2 as=()
+      mkdir "$folder" || exit
+      for f in /proc/$$/fd/*; do f=${f##*/}; ((f < 3 || f == 255)) || eval "exec $f>&-"; done
+      if ((EUID == 0)); then chown postgres "$folder"; as=(runuser -u postgres --); fi
+      cd "$folder" || exit
+      "${as[@]}" "$bin/initdb" --no-sync -A trust -U postgres -D data </dev/null >/dev/null &&
+        "${as[@]}" "$bin/pg_ctl" -D data -w -l log -o "-c listen_addresses= -c fsync=off \
+          -c max_connections=300 -c unix_socket_directories=$folder" start </dev/null >/dev/null &&
+        echo ready
+      exec >&-
+      read -r
+      "${as[@]}" "$bin/pg_ctl" -D data -m immediate stop </dev/null >/dev/null 2>&1
+      cd / && rm -rf "$folder"
+      """#
+
+    /// Ends the server for now.
+    func stop() throws { try control("-m", "immediate", "stop") }
+
+    func start() throws {
+      try control(
+        "-w", "-l", folder + "/log", "-o",
+        "-c listen_addresses= -c fsync=off -c unix_socket_directories=\(folder)", "start")
+    }
+
+    private func control(_ words: String...) throws {
       // A server that kept what Foundation opens to see the end of its child would hide that end.
       let alone =
-        #"for f in /proc/$$/fd/*; do f=${f##*/}; ((f < 3)) || eval "exec $f>&-"; done; "#
-        + #"exec "$@""#
-      let all = ["/bin/bash", "-c", alone, "bash", "\(Self.programs)/\(program)"] + arguments
-      let ending =
-        geteuid() == 0
-        ? try Command.run(
-          Command.find("runuser"), ["-u", "postgres", "--"] + all, in: folder)
-        : try Command.run(all[0], Array(all.dropFirst()), in: folder)
-      _ = try Self.done(ending)
+        #"for f in /proc/$$/fd/*; do f=${f##*/}; ((f < 3)) || eval "exec $f>&-"; done; exec "$@""#
+      let all =
+        ["-c", alone, "bash"] + (geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : [])
+        + ["\(Self.programs)/pg_ctl", "-D", folder + "/data"] + words
+      _ = try Self.done(Command.run("/bin/bash", all, in: folder))
     }
 
     private static func done(_ ending: Ending) throws -> String {
@@ -42,31 +78,42 @@
       return ending.stdout
     }
 
-    func start() throws {
-      try run(
-        "pg_ctl",
-        [
-          "-D", folder + "/data", "-w", "-l", folder + "/log", "-o",
-          "-c listen_addresses= -c fsync=off -c unix_socket_directories=\(folder)", "start",
-        ])
+    /// Asks for the password of a role from now on.
+    func askForPasswords(of role: String) throws {
+      let line = "local all \(role) scram-sha-256"
+      _ = try Self.done(
+        Command.run("/bin/sed", ["-i", "1i \(line)", folder + "/data/pg_hba.conf"]))
+      _ = try shell("SELECT pg_reload_conf()", in: "postgres")
+      while try shell(
+        "SELECT count(*) FROM pg_hba_file_rules WHERE '\(role)' = ANY (user_name)", in: "postgres")
+        == "0\n"
+      {}
     }
 
-    func stop() throws { try run("pg_ctl", ["-D", folder + "/data", "-m", "immediate", "stop"]) }
+    /// A new database.
+    func database() throws -> String {
+      let name = "test_\(UUID().uuidString.prefix(8).lowercased())"
+      _ = try shell("CREATE DATABASE \(name)", in: "postgres")
+      return name
+    }
 
-    var url: String { "postgresql://postgres:secret%21@/postgres?host=\(folder)" }
+    func url(_ database: String) -> String {
+      "postgresql://postgres:secret%21@/\(database)?host=\(folder)"
+    }
 
-    func shell(_ sql: String) throws -> String {
+    @discardableResult
+    func shell(_ sql: String, in database: String) throws -> String {
       try Self.done(
         Command.run(
-          "\(Self.programs)/psql", ["-qAtX", "-h", folder, "-U", "postgres", "-c", sql]))
+          "\(Self.programs)/psql",
+          ["-qAtX", "-h", folder, "-U", "postgres", "-d", database, "-c", sql]))
     }
 
     deinit {
       do {
-        try stop()
-        try FileManager.default.removeItem(atPath: folder)
+        try life.close()
       } catch {
-        FileHandle.standardError.write(Data("\(folder) was not removed: \(error)\n".utf8))
+        FileHandle.standardError.write(Data("\(folder) is not removed: \(error)\n".utf8))
       }
     }
   }

@@ -19,6 +19,7 @@ import Testing
   private static let imports: [String: Set<String>] = [
     "Migrations": [],
     "Migrations/Hub": [],
+    "Migrations/Postgres": [],
     "Sources/FileSystem": [],
     "Sources/Injection": [],
     "Sources/Mapping": [],
@@ -51,8 +52,8 @@ import Testing
     ],
     "Sources/CPostgres": [],
     "Sources/Postgres": [
-      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHubServer", "CPostgres",
-      "Foundation",
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHubServer",
+      "KeepsakePostgresMigrations", "CPostgres", "Foundation",
     ],
     "Sources/Keepsake": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
@@ -190,6 +191,14 @@ import Testing
     (
       ["Sources/HubFile"],
       ["account", "entry", "held", "seen", "revocation", "peer", "member", "invitation"]
+    ),
+    (
+      ["Sources/Postgres"],
+      [
+        "keepsake_account", "keepsake_row", "keepsake_held", "keepsake_seen",
+        "keepsake_revocation", "keepsake_peer", "keepsake_member", "keepsake_invitation",
+        "keepsake_schema",
+      ]
     ),
   ])
   func everyTableIsWrittenInOneFile(folders: [String], tables: [String]) throws {

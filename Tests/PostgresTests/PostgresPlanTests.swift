@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if PostgreSQL
+  import Testing
+
+  @testable import KeepsakePostgres
+
+  /// That a request costs what it asks for, whatever PostgreSQL believes of the tables.
+  @Suite(.enabled(if: Cluster.isPossible, Comment(rawValue: Cluster.need)))
+  struct PostgresPlanTests {
+    private let own: TestDatabase
+
+    init() throws {
+      own = try TestDatabase()
+      try PostgresDatabase(url: own.url, connections: 1).close()
+    }
+
+    /// The plan of each statement that has one.
+    private func plans() throws -> [String: String] {
+      let planned = PostgresWorker.statements.filter {
+        $0.sql.contains("keepsake_") && !$0.sql.hasPrefix("INSERT")
+      }
+      let explained = planned.map { statement in
+        let count = (1...20).last { statement.sql.contains("$\($0)") } ?? 0
+        let nulls = Array(repeating: "NULL", count: count).joined(separator: ", ")
+        let values = count == 0 ? "" : "(\(nulls))"
+        return Statement(
+          "plan_of_\(statement.name)", "EXPLAIN (COSTS off) EXECUTE \(statement.name)\(values)")
+      }
+      let connection = try PostgresConnection(
+        PostgresAddress(own.url), prepare: planned + explained)
+      return try zip(planned, explained).reduce(into: [:]) { plans, pair in
+        let result = try connection.run(pair.1)
+        plans[pair.0.name] = (0..<result.count).map { result.text($0, 0) }
+          .joined(separator: "\n")
+      }
+    }
+
+    @Test(arguments: [
+      "SELECT", "ANALYZE",
+      // One row for each account: then both indexes seem to find one row.
+      """
+      INSERT INTO keepsake_row SELECT n, 1, n, 5, 1, 3, 'cloud', 'key', 'value'
+        FROM generate_series(1, 1000) AS n; ANALYZE
+      """,
+      // One account alone: then one seems to have all rows.
+      """
+      INSERT INTO keepsake_row SELECT 1, 1, n, 5, n, 3, 'cloud', convert_to(n::text, 'UTF8'), 'v'
+        FROM generate_series(1, 20000) AS n; ANALYZE
+      """,
+    ])
+    func everyStatementLooksUpWhatItNeeds(rows: String) throws {
+      try own.shell(rows)
+      let plans = try plans()
+      for (name, plan) in plans {
+        #expect(!plan.contains("Seq Scan"), "\(name): \(plan)")
+        #expect(!plan.contains("Join Filter"), "\(name): \(plan)")
+        #expect(!plan.contains("Materialize"), "\(name): \(plan)")
+      }
+      let look = try #require(plans["rows_at"])
+      #expect(look.contains("Index Scan using keepsake_row_pkey"), "\(look)")
+      #expect(
+        look.contains("Index Cond: ((account = $1) AND (store = a.store) AND (key = a.key))"),
+        "\(look)")
+      let page = try #require(plans["page"])
+      #expect(page.contains("Index Scan using keepsake_row_seq"), "\(page)")
+      #expect(page.contains("(seq > s.lower) AND (seq <= s.upper)"), "\(page)")
+      #expect(try #require(plans["look"]).contains("Backward using keepsake_row_seq"))
+      #expect(try #require(plans["due"]).contains("Index Scan using keepsake_held_hlc"))
+      #expect(try #require(plans["drop_held"]).contains("Tid Scan"))
+    }
+  }
+#endif
