@@ -15,7 +15,10 @@ CREATE TABLE keepsake_account (
   former    bigint[] NOT NULL,  -- replica IDs from before it was restored (rename)
   seq       bigint   NOT NULL,  -- the last sequence number that it gave (each row let in)
   forgotten bigint   NOT NULL,  -- the one up to which it forgot deletions (collection)
-  created   bigint   NOT NULL   -- when it was made (directory)
+  created   bigint   NOT NULL,  -- when it was made (directory)
+  rows      bigint   NOT NULL,  -- how many it has, those that are held among them (push)
+  bytes     bigint   NOT NULL,  -- what they cost: their keys and values, and 100 for each (push)
+  collected bigint   NOT NULL   -- when deletions were looked for to be forgotten (collection)
 ) WITH (fillfactor = 50);
 
 -- The winning row of every key, deletions included.
@@ -36,6 +39,12 @@ CREATE TABLE keepsake_row (
 -- statement that names it takes this index, and one that looks for a key cannot, whatever the
 -- statistics of a small or growing table make PostgreSQL believe.
 CREATE UNIQUE INDEX keepsake_row_seq ON keepsake_row (account, store, seq) WHERE seq > 0;
+
+-- Whether rows of an origin are revoked. With a condition that always holds, as above.
+CREATE INDEX keepsake_row_origin ON keepsake_row (account, origin, hlc) WHERE hlc >= 0;
+
+-- Deletions that can be forgotten.
+CREATE INDEX keepsake_row_deleted ON keepsake_row (account, store, seq) WHERE tag = 0;
 
 -- Rows from the future, which come in when they are due.
 CREATE TABLE keepsake_held (
@@ -81,6 +90,7 @@ CREATE TABLE keepsake_peer (
   prior      bigint,           -- token of the offer before that one (offer)
   their_read bigint,           -- its read_token when that offer was made (offer)
   last_met   bigint NOT NULL,  -- when it last came (request)
+  retired    bigint NOT NULL,  -- 1 if collection does not wait for it (retirement; request)
   store      bytea  NOT NULL,  -- (request)
   PRIMARY KEY (account, device, store)
 ) WITH (fillfactor = 50);

@@ -83,6 +83,11 @@ package final class MemoryHub: Sendable {
 
   package var account: HubAccount { content.withLock(\.account) }
 
+  /// Looks at its tables; what that changes is gone afterwards.
+  package func read<Value: Sendable>(_ work: (any HubTables) throws -> Value) throws -> Value {
+    try content.withLock { try work(Transaction($0)) }
+  }
+
   final class Transaction: HubTables {
     var content: Content
 

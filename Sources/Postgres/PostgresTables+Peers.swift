@@ -6,23 +6,23 @@
   import KeepsakeValues
 
   extension PostgresTables {
-    static let peerStatements = [peers, savePeers, rewindPeers, removePeers]
+    static let peerStatements = [peers, allPeers, savePeers, rewindPeers, removePeers]
+    private static let peerColumns =
+      "store, cursor, acked, read_token, token, prior, their_read, last_met, retired"
     static let peers = Statement(
-      "peers",
-      """
-      SELECT store, cursor, acked, read_token, token, prior, their_read, last_met
-      FROM keepsake_peer WHERE account = $1 AND device = $2
-      """)
+      "peers", "SELECT \(peerColumns) FROM keepsake_peer WHERE account = $1 AND device = $2")
+    private static let allPeers = Statement(
+      "all_peers", "SELECT \(peerColumns), device FROM keepsake_peer WHERE account = $1")
     private static let savePeers = Statement(
       "save_peers",
       """
-      INSERT INTO keepsake_peer (account, device, store, cursor, acked, read_token, token, prior,
-        their_read, last_met)
+      INSERT INTO keepsake_peer (account, device, \(peerColumns))
       SELECT $1, $2, * FROM unnest($3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[],
-        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
+        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
       ON CONFLICT (account, device, store) DO UPDATE SET cursor = excluded.cursor,
         acked = excluded.acked, read_token = excluded.read_token, token = excluded.token,
-        prior = excluded.prior, their_read = excluded.their_read, last_met = excluded.last_met
+        prior = excluded.prior, their_read = excluded.their_read, last_met = excluded.last_met,
+        retired = excluded.retired
       """)
     private static let rewindPeers = Statement(
       "rewind_peers", "UPDATE keepsake_peer SET cursor = 0 WHERE account = $1")
@@ -30,19 +30,29 @@
       "remove_peers", "DELETE FROM keepsake_peer WHERE account = $1")
 
     func note(peers result: PostgresResult, of device: ReplicaID) {
-      var all: [ByteText: HubPeer] = [:]
-      for row in 0..<result.count {
-        func token(_ column: Int32) -> ExchangeToken? {
-          result.optional(row, column).map(ExchangeToken.init)
-        }
-        var peer = HubPeer()
-        (peer.state.cursor, peer.state.acked) = (result.number(row, 1), result.number(row, 2))
-        (peer.state.readToken, peer.state.token) = (token(3), token(4))
-        (peer.state.prior, peer.state.theirRead) = (token(5), token(6))
-        peer.lastMet = result.number(row, 7)
-        all[ByteText(result.text(row, 0))] = peer
+      peersKnown[device] = (0..<result.count).reduce(into: [:]) { peers, row in
+        peers[ByteText(result.text(row, 0))] = Self.peer(result, row)
       }
-      peersKnown[device] = all
+    }
+
+    private static func peer(_ result: PostgresResult, _ row: Int) -> HubPeer {
+      func token(_ column: Int32) -> ExchangeToken? {
+        result.optional(row, column).map(ExchangeToken.init)
+      }
+      var peer = HubPeer()
+      (peer.state.cursor, peer.state.acked) = (result.number(row, 1), result.number(row, 2))
+      (peer.state.readToken, peer.state.token) = (token(3), token(4))
+      (peer.state.prior, peer.state.theirRead) = (token(5), token(6))
+      (peer.lastMet, peer.isRetired) = (result.number(row, 7), result.number(row, 8) != 0)
+      return peer
+    }
+
+    func allPeers() throws -> [ReplicaID: [ByteText: HubPeer]] {
+      let result = try read(Self.allPeers, Parameters(id))
+      return (0..<result.count).reduce(into: [:]) { peers, row in
+        let device = ReplicaID(rawValue: result.number(row, 9))
+        peers[device, default: [:]][ByteText(result.text(row, 0))] = Self.peer(result, row)
+      }
     }
 
     func peers(_ device: ReplicaID, _ stores: [ByteText]) throws -> [HubPeer] {
@@ -70,6 +80,7 @@
         parameters.append(optionals: changed.map { $0.value.state[keyPath: token]?.rawValue })
       }
       parameters.append(numbers: changed.map(\.value.lastMet))
+      parameters.append(numbers: changed.map { $0.value.isRetired ? 1 : 0 })
       try write(Self.savePeers, parameters)
     }
 
@@ -111,6 +122,11 @@
         sent.append(Sent(Self.page, pageParameters(key)))
         notes.append { self.pagesKnown[key] = try self.pageRows($0) }
       }
+      func seen() {
+        let stores = request.stores
+        sent.append(Sent(Self.seen, seenParameters(stores)))
+        notes.append { self.note(seen: $0, of: stores) }
+      }
       if let recalled = request.recalled {
         page(recalled.peers.map(\.cursor), 0, .max, EchoRange(), HubRequest.PageLimit(rows: 1))
       }
@@ -121,10 +137,10 @@
           sent.append(Sent(Self.rowsAt, addressParameters(addresses)))
           notes.append { try self.note($0, at: addresses) }
           page(push.read, 0, .max, push.own, HubRequest.PageLimit(rows: 1))
+          if push.seen != nil { seen() }
         case .offer(let offer):
           page(offer.memory.map(\.cursor), 0, .max, offer.echo, offer.page)
-          sent.append(Sent(Self.seen, seenParameters(request.stores)))
-          notes.append { self.note(seen: $0, of: request.stores) }
+          seen()
         default: break
         }
       }

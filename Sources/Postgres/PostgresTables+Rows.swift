@@ -37,9 +37,11 @@
   }
 
   extension PostgresTables {
-    private static let columns = "tag, hlc, origin, kind, store, key, value, seq"
+    static let columns = "tag, hlc, origin, kind, store, key, value, seq"
 
-    static let rowStatements = [rowsAt, page, putRows, rowsOfOrigin, removeRows]
+    static let rowStatements = [
+      rowsAt, page, putRows, tombstones, dropRows, rowsOfOrigin, removeRows,
+    ]
     /// One look-up for each key: `LIMIT` keeps PostgreSQL from reading all rows of the account and
     /// comparing each with each of these, which seems cheaper to it while it has no statistics.
     static let rowsAt = Statement(
@@ -83,10 +85,13 @@
       """)
     private static let rowsOfOrigin = Statement(
       "rows_of_origin",
-      "SELECT 1 FROM keepsake_row WHERE account = $1 AND origin = $2 AND hlc > $3 LIMIT 1")
+      """
+      SELECT 1 FROM keepsake_row
+      WHERE account = $1 AND origin = $2 AND hlc > $3 AND hlc >= 0 LIMIT 1
+      """)
     static let removeRows = Statement("remove_rows", "DELETE FROM keepsake_row WHERE account = $1")
 
-    private func rows(_ result: PostgresResult) throws -> [HubAnswer.Row] {
+    func rows(_ result: PostgresResult) throws -> [HubAnswer.Row] {
       try (0..<result.count).map { HubAnswer.Row(try result.entry($0), seq: result.number($0, 7)) }
     }
 
@@ -125,6 +130,13 @@
         let store = row.entry.address.store
         lastKnown[store] = max(lastKnown[store] ?? 0, row.seq)
       }
+      pagesKnown = [:]
+    }
+
+    /// Of a row that will be removed nothing is pending.
+    func forget(_ address: Address) {
+      rowsPending[address] = nil
+      rowsKnown[address] = .some(nil)
       pagesKnown = [:]
     }
 

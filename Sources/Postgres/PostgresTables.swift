@@ -93,7 +93,7 @@
       return results.dropFirst(first.count)
     }
 
-    private func note(look result: PostgresResult) {
+    func note(look result: PostgresResult) {
       lastKnown = (0..<result.count - 1).reduce(into: [:]) { last, row in
         last[ByteText(result.text(row, 0))] = result.number(row, 1)
       }

@@ -58,33 +58,65 @@ package final class TwinHub: PlayedHub {
     try Self.result { done in try keeper.database.submit(on: account, work, done) }
   }
 
-  package var id: ReplicaID {
-    get throws { try same("replica ID", memory.id) { try $0.account.hub } }
-  }
+  package var id: ReplicaID { get throws { try same("account") { try $0.account }.hub } }
 
-  package var rows: [HubAnswer.Row] {
-    get throws {
-      try same("rows", memory.rows) { tables in
-        let stores = try tables.lastOfEachStore().mapValues { _ in Int64(0) }
-        let limit = HubRequest.PageLimit(rows: .max, bytes: .max)
-        return try tables.rows(
-          after: stores, and: 0, through: .max, except: EchoRange(), limit
-        ).rows.sorted { $0.entry.address < $1.entry.address }
-      }
-    }
+  package var rows: [HubAnswer.Row] { get throws { try same("rows", Self.rows) } }
+
+  private static func rows(_ tables: any HubTables) throws -> [HubAnswer.Row] {
+    let stores = try tables.lastOfEachStore().mapValues { _ in Int64(0) }
+    let limit = HubRequest.PageLimit(rows: .max, bytes: .max)
+    return try tables.rows(
+      after: stores, and: 0, through: .max, except: EchoRange(), limit
+    ).rows.sorted { $0.entry.address < $1.entry.address }
   }
 
   package var held: Set<Entry> {
-    get throws { try same("held rows", memory.held) {
-        Set(try $0.due(upTo: HybridTimestamp(rawValue: .max)))
-      } }
+    get throws { try same("held rows") { Set(try $0.due(upTo: HybridTimestamp(rawValue: .max))) } }
+  }
+
+  private static func tombstones(_ tables: any HubTables, _ limit: Int) throws -> [HubAnswer.Row] {
+    let (seq, end) = (try tables.account.seq - 1, HybridTimestamp(rawValue: .max))
+    return try tables.lastOfEachStore().keys.sorted().flatMap { store in
+      try tables.tombstones(of: store, through: seq, before: end, limit: limit)
+    }
+  }
+
+  /// What removal leaves, which is then undone.
+  private struct Left: Error, Equatable {
+    var rows: [HubAnswer.Row]
+    var last: [ByteText: Int64]
+    var present: [Address: HubAnswer.Row]
+  }
+
+  private func compareCollection() throws {
+    guard try !same("deletions", { try Self.tombstones($0, 3) }).isEmpty else { return }
+    _ = try same("rows without deletions") { tables -> Left in
+      // What is known of them before must not stay known.
+      let addresses = try Self.rows(tables).map(\.entry.address)
+      _ = try tables.rows(at: addresses)
+      try tables.remove(try Self.tombstones(tables, 3))
+      throw Left(
+        rows: try Self.rows(tables), last: try tables.lastOfEachStore(),
+        present: try tables.rows(at: addresses))
+    }
+  }
+
+  /// What work returns; or what it throws, so that nothing of it stays.
+  private static func outcome<Value>(_ work: () throws -> Value) throws -> Value {
+    do {
+      return try work()
+    } catch {
+      guard let left = error as? Value else { throw error }
+      return left
+    }
   }
 
   private func same<Value: Equatable & Sendable>(
-    _ name: String, _ expected: Value,
-    _ work: @escaping @Sendable (any HubTables) throws -> Value
+    _ name: String, _ work: @escaping @Sendable (any HubTables) throws -> Value
   ) throws -> Value {
-    let found = try read(work)
+    let (expected, found) = (
+      try Self.outcome { try memory.read(work) }, try Self.outcome { try read(work) }
+    )
     guard found == expected else {
       throw Divergence(description: "other \(name) than in memory: \(found), not \(expected)")
     }
@@ -104,15 +136,15 @@ package final class TwinHub: PlayedHub {
     guard found == expected else {
       throw Divergence(description: "another answer than in memory: \(found), not \(expected)")
     }
-    _ = (try id, try rows, try held)
-    _ = try same("numbers", memory.account) { try $0.account }
+    _ = (try id, try rows, try held, try same("devices") { try $0.allPeers() })
+    try compareCollection()
     return found
   }
 
   package func retire(_ device: ReplicaID) throws {
     try memory.retire(device)
     try read { try HubRules.retire(device, $0) }
-    _ = try same("retired devices", memory.retired) { try HubRules.retired($0) }
+    _ = try same("devices") { try $0.allPeers() }
   }
 
   package func image() throws -> any Sendable {

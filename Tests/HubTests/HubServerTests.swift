@@ -4,6 +4,7 @@
   import Foundation
   import KeepsakeHub
   import KeepsakeHubHTTP
+  import KeepsakeHubServer
   import KeepsakeSync
   import KeepsakeValues
   import Testing
@@ -71,6 +72,21 @@
         try expect(try await hub.ask("POST", "/v1/devices", nil, wrong), 403, "invitation")
         let stale = try push("0000000000000001")
         try expect(try await hub.sync(token, text(stale)), 409, "moved")
+      }
+    }
+
+    @Test func whatADatabaseSaysThatIsAwayIsNotToldToDevices() async throws {
+      let database = MemoryDatabase()
+      try await RunningHub.with(over: database) { hub in
+        let token = try await hub.create()
+        database.close()
+        for path in ["/ready", "/v1/devices"] {
+          let answer = try await hub.ask("GET", path, token)
+          #expect(answer.status == 503 && answer.retryAfter == "5")
+          #expect(try answer.member("error") == "unavailable")
+          // "The hub ends" is what this one says; others name hosts and roles.
+          #expect(try answer.member("problem") == "the hub's database does not answer now")
+        }
       }
     }
 

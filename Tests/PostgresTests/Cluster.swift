@@ -21,19 +21,21 @@
       folder = "/tmp/keepsake-pg-\(UUID().uuidString.prefix(8))"
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/bin/bash")
-      process.arguments = ["-c", Self.script, "bash", folder, Self.programs]
+      process.arguments = ["-c", Self.script, "bash", folder, Self.programs, Self.alone]
       let (input, output) = (Pipe(), Pipe())
       life = input.fileHandleForWriting
-      // No other child keeps it open.
-      _ = fcntl(life.fileDescriptor, F_SETFD, FD_CLOEXEC)
       (process.standardInput, process.standardOutput) = (input, output)
       try process.run()
-      try output.fileHandleForWriting.close()
       let said = output.fileHandleForReading.readData(ofLength: 6)
       guard said == Data("ready\n".utf8) else {
         throw Command.Missing(description: "no server of PostgreSQL in \(folder)")
       }
     }
+
+    /// Closes what Foundation opens to see the end of its child, which a server that kept it would
+    /// hide. Only the child itself keeps it: Foundation waits, for all children, for one without.
+    private static let alone =
+      #"for f in /proc/$BASHPID/fd/*; do f=${f##*/}; ((f < 3)) || eval "exec $f>&-"; done; exec "$@""#
 
     /// As the account that the package of PostgreSQL makes: root may not run it. The server keeps
     /// nothing open of what this process has, nor the shell's input.
@@ -41,8 +43,8 @@
       trap '' INT TERM HUP
       folder=$1 bin=$2 as=()
       mkdir "$folder" || exit
-      for f in /proc/$$/fd/*; do f=${f##*/}; ((f < 3 || f == 255)) || eval "exec $f>&-"; done
       if ((EUID == 0)); then chown postgres "$folder"; as=(runuser -u postgres --); fi
+      as=(bash -c "$3" bash "${as[@]}")
       cd "$folder" || exit
       "${as[@]}" "$bin/initdb" --no-sync -A trust -U postgres -D data </dev/null >/dev/null &&
         "${as[@]}" "$bin/pg_ctl" -D data -w -l log -o "-c listen_addresses= -c fsync=off \
@@ -64,11 +66,8 @@
     }
 
     private func control(_ words: String...) throws {
-      // A server that kept what Foundation opens to see the end of its child would hide that end.
-      let alone =
-        #"for f in /proc/$$/fd/*; do f=${f##*/}; ((f < 3)) || eval "exec $f>&-"; done; exec "$@""#
       let all =
-        ["-c", alone, "bash"] + (geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : [])
+        ["-c", Self.alone, "bash"] + (geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : [])
         + ["\(Self.programs)/pg_ctl", "-D", folder + "/data"] + words
       _ = try Self.done(Command.run("/bin/bash", all, in: folder))
     }

@@ -67,6 +67,11 @@
       #expect(page.contains("(seq > s.lower) AND (seq <= s.upper)"), "\(page)")
       #expect(try #require(plans["look"]).contains("Backward using keepsake_row_seq"))
       #expect(try #require(plans["due"]).contains("Index Scan using keepsake_held_hlc"))
+      #expect(
+        try #require(plans["rows_of_origin"]).contains("Index Scan using keepsake_row_origin")
+          || plans["rows_of_origin"]?.contains("Only Scan using keepsake_row_origin") == true)
+      #expect(try #require(plans["tombstones"]).contains("Index Scan using keepsake_row_deleted"))
+      #expect(try #require(plans["drop_rows"]).contains("Tid Scan"))
       #expect(try #require(plans["drop_held"]).contains("Tid Scan"))
     }
   }
