@@ -39,7 +39,7 @@
       for address in addresses { forget(address) }
       try write(Self.dropRows, addressParameters(addresses))
       // The last of a store may be among them, and then another one is.
-      try note(look: try read(PostgresTables.look, Parameters(id)))
+      note(look: try read(Self.look, Parameters(id)))
     }
   }
 #endif
