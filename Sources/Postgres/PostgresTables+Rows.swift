@@ -83,6 +83,24 @@
       ON CONFLICT (account, store, key) DO UPDATE SET tag = excluded.tag, hlc = excluded.hlc,
         origin = excluded.origin, kind = excluded.kind, value = excluded.value, seq = excluded.seq
       """)
+    static let tombstones = Statement(
+      "tombstones",
+      """
+      SELECT \(columns) FROM keepsake_row
+      WHERE account = $1 AND store = $2 AND tag = 0 AND seq <= $3 AND hlc < $4
+      ORDER BY seq LIMIT $5::bigint
+      """)
+    /// One look-up for each, as in `rowsAt`.
+    static let dropRows = Statement(
+      "drop_rows",
+      """
+      DELETE FROM keepsake_row WHERE ctid = ANY (ARRAY(
+        SELECT r.place FROM unnest($2::bytea[], $3::bytea[]) AS a (store, key)
+        CROSS JOIN LATERAL (
+          SELECT r.ctid AS place FROM keepsake_row AS r
+          WHERE r.account = $1 AND r.store = a.store AND r.key = a.key LIMIT 1
+        ) AS r))
+      """)
     private static let rowsOfOrigin = Statement(
       "rows_of_origin",
       """

@@ -35,7 +35,7 @@
     /// Closes what Foundation opens to see the end of its child, which a server that kept it would
     /// hide. Only the child itself keeps it: Foundation waits, for all children, for one without.
     private static let alone =
-      #"for f in /proc/$BASHPID/fd/*; do f=${f##*/}; ((f < 3)) || eval "exec $f>&-"; done; exec "$@""#
+      #"for f in /proc/$$/fd/*; do f=${f##*/}; ((f < 3)) || eval "exec $f>&-"; done; exec "$@""#
 
     /// As the account that the package of PostgreSQL makes: root may not run it. The server keeps
     /// nothing open of what this process has, nor the shell's input.
