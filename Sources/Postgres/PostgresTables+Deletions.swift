@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   import KeepsakeHubServer
+  import KeepsakeSync
   import KeepsakeValues
 
   extension PostgresTables {

@@ -194,7 +194,7 @@ enum VersionVectors {
   /// - Parameter horizon: no device can have seen anything later.
   static func advance(_ connection: Connection, upTo horizon: HybridTimestamp) throws {
     let all = """
-      SELECT store, origin FROM main.seen UNION SELECT store, origin FROM sender_seen
+      SELECT store, origin FROM main.seen UNION SELECT store, origin FROM sender_seen AS k
       """
     let count = try connection.first("SELECT count(*) FROM (\(all))") { $0.integer(0) } ?? 0
     let isKnown = "(k.store, k.origin) IN (SELECT store, origin FROM main.seen)"
