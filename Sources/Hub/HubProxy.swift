@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcurl, beneath Foundation for Linux, asks the environment for a proxy, and no configuration of a
-// session keeps it from that. A hub on this machine is spoken to without TLS, so a proxy would read
-// the token and every value: such a request is not made.
+// libcurl, beneath Foundation for Linux, asks the environment for a proxy, and no configuration of
+// a session keeps it from that. A hub on this machine is spoken to without TLS, so a proxy would
+// read the token and every value: such a request is not made.
 
 import Foundation
 
