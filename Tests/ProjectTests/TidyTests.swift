@@ -108,7 +108,8 @@ import Testing
   @Test func everyFolderOfSourcesIsChecked() throws {
     let folders = try FileManager.default.contentsOfDirectory(
       atPath: Project.root.appendingPathComponent("Sources").path)
-    let all = folders.map { "Sources/" + $0 } + ["Migrations", "Migrations/Hub"]
+    let migrations = ["Migrations", "Migrations/Hub", "Migrations/Postgres"]
+    let all = folders.map { "Sources/" + $0 } + migrations
     #expect(Set(all) == Set(Self.imports.keys))
   }
 
