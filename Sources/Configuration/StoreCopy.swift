@@ -9,7 +9,7 @@
 // - It never goes back: what was read before a change that it has taken is read again.
 //
 // Threading: one lock, with which nothing is read. Watchers get a snapshot with the lock held, so
-// that they get them in order; to give one to a stream runs nobody's code.
+// that they get them in order; yielding to a stream calls no observer.
 
 #if Configuration
   import Configuration
@@ -113,7 +113,7 @@
       while !isTaken {
         let moment = try store.moment(of: identity.root)
         isTaken = state.withLock { state in
-          // What was read of the account before belongs to nobody here.
+          // Values of the account before are not those of this one.
           guard moment.device.core === store.device.core,
             moment.device.core !== state.device.core || moment.transaction >= state.transaction
           else { return false }

@@ -9,7 +9,7 @@
   struct KeyPath: Sendable {
     /// The key in the store, then that of a member, and of a member of that.
     let steps: [String]
-    /// As it is told.
+    /// The path in one string, as `LookupResult.encodedKey` has it.
     var encoded: String { steps.joined(separator: ".") }
 
     init(_ key: AbsoluteConfigKey, _ layout: KeepsakeProvider.Layout, below root: String?) {

@@ -41,6 +41,7 @@
           group.addTask {
             var keys: [String] = []
             // Until the hub is gone.
+            // The hub ends in the middle of this: a push that fails was not acknowledged.
             while let answer = try? await device.push(["key \(keys.count)"]), answer.status == 200 {
               keys.append("key \(keys.count)")
               if count.next() == 40 { kill(id, SIGTERM) }
