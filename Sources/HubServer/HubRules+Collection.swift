@@ -43,6 +43,24 @@ extension HubRules {
       isDone = isDone && old.count < Self.batch
     }
     if isDone { account.collected = now }
+    try makeRoom(without: away)
+  }
+
+  /// Where no more devices can be remembered, forgets those that were away longest. To one that
+  /// comes back the hub is one that was restored.
+  private func makeRoom(without away: [ReplicaID: [ByteText: HubPeer]]) throws {
+    let peers = try tables.allPeers()
+    guard peers.count >= bounds.replicas, !away.isEmpty else { return }
+    let longest = away.sorted { (lastMet($0.value), $0.key) < (lastMet($1.value), $1.key) }
+    let gone = Set(longest.prefix(peers.count - bounds.replicas * 9 / 10).map(\.key))
+    try tables.clearPeers()
+    for (device, known) in peers where !gone.contains(device) {
+      try tables.save(known, of: device)
+    }
+  }
+
+  private func lastMet(_ known: [ByteText: HubPeer]) -> Int64 {
+    known.values.map(\.lastMet).max() ?? 0
   }
 
   /// What is remembered of every device. What a clock that was ahead has dated was at the latest
@@ -63,8 +81,7 @@ extension HubRules {
 
   /// Whether collection does not wait for a device: it was retired, or not met for 180 days.
   private func isAway(_ known: [ByteText: HubPeer]) -> Bool {
-    let lastMet = known.values.map(\.lastMet).max() ?? 0
-    return known.values.allSatisfy(\.isRetired) || now - lastMet > 180 * Self.day
+    known.values.allSatisfy(\.isRetired) || now - lastMet(known) > 180 * Self.day
   }
 
   private func heldAddresses() throws -> Set<Address> {

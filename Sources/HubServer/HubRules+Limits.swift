@@ -95,12 +95,6 @@ extension HubRules {
     try Self.check(stores.count, bounds.stores, "stores", "there are too many stores")
   }
 
-  func checkHeld(with count: Int) throws {
-    guard count > 0 else { return }
-    try Self.check(
-      tables.heldCount + count, bounds.held, "held", "too many rows are from the future")
-  }
-
   /// Counts a row that the account gets, or one that it loses.
   ///
   /// - Parameter sign: 1 or -1.
@@ -109,7 +103,7 @@ extension HubRules {
     account.bytes += sign * Int64(entry.cost)
   }
 
-  /// Counts rows that will wait; one that waits already is replaced.
+  /// Counts rows that will wait; one that waits already is replaced, and is no new one.
   mutating func countHeld(_ entries: [Entry]) throws {
     guard !entries.isEmpty else { return }
     func place(_ entry: Entry) -> Entry {
@@ -118,9 +112,13 @@ extension HubRules {
     var waiting = Dictionary(
       try tables.due(upTo: HybridTimestamp(rawValue: .max)).map { (place($0), $0) },
       uniquingKeysWith: { $1 })
+    let before = waiting.count
     for entry in entries {
       if let known = waiting.updateValue(entry, forKey: place(entry)) { count(known, -1) }
       count(entry, 1)
+    }
+    if waiting.count > before {
+      try Self.check(waiting.count, bounds.held, "held", "too many rows are from the future")
     }
   }
 

@@ -61,7 +61,6 @@ extension HubRules {
       present[entry.address] = changed[entry.address]
     }
     try checkStores(with: changed.values.map(\.entry) + held)
-    try checkHeld(with: held.count)
     try countHeld(held)
     try checkRoom(since: before)
     try tables.put(changed.values.sorted { $0.seq < $1.seq })

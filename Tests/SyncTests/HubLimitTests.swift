@@ -153,6 +153,8 @@ import Testing
     #expect(hub.rows.isEmpty && hub.held.count == 50)
     #expect(try vector().allSatisfy { $0.timestamp < end })
     limit("held", try request([entry("more", at: end)]))
+    try ask(request([entry("0", "2", at: end)]))
+    #expect(hub.held.count == 50)
     try ask(request([entry("zero", at: .zero), entry("now")]))
     #expect(hub.rows.map(\.entry.address.key.string) == ["now", "zero"])
   }
@@ -197,7 +199,8 @@ import Testing
     func come(_ number: Int64) throws -> HubRequest {
       var request = try request([])
       request.device = ReplicaID(rawValue: number)
-      request.expected?.peers = [PeerState()]
+      let look = try ask(HubRequest(device: request.device, stores: [Self.cloud]))
+      request.expected?.peers = [look.stores[Self.cloud]?.peer ?? PeerState()]
       return request
     }
     for number in 10..<15 { try ask(come(Int64(number))) }
@@ -206,6 +209,11 @@ import Testing
     again.expected = nil
     again.steps = []
     try ask(again)
+    // The one that was away longest, beyond 180 days, makes room.
+    clock.milliseconds += 181 * 86_400_000
+    try ask(come(12))
+    try ask(come(15))
+    limit("replicas", try come(16))
   }
 
   @Test func aRetiredDeviceIsWaitedForAgainOnceItComes() throws {
