@@ -175,9 +175,9 @@ import Testing
       line.firstMatch(of: /^\x20{2}([a-z]+) {2}/).map { String($0.1) }
     }
     // `plist` works on no device file, `restore` on one whatever is wrong with it (`RestoreTests`),
-    // `hub` in another program.
+    // `hub` and `open` in other programs.
     #expect(
-      Set(commands).subtracting(["plist", "restore", "hub"])
+      Set(commands).subtracting(["plist", "restore", "hub", "open"])
         == Set(FileCommand.allCases.map { $0.arguments("f")[0] }))
   }
 }
