@@ -61,6 +61,10 @@ struct EventStream {
   /// Gets each request, to cancel it.
   let onBegin: @Sendable (any TransportExchange) -> Void
   let onEvent: @Sendable (_ seq: Int64) -> Void
+  /// Lets time pass, until the request is to be cancelled.
+  let pause: @Sendable (Duration) -> Void
+  /// From 0 to 1.
+  let chance: @Sendable () -> Double
 
   /// A hub says something at least so often.
   static let beat = 25
@@ -87,7 +91,10 @@ struct EventStream {
 
   private func poll() throws(KeepsakeError) {
     var last: Int64 = 0
+    // Answers in a row that came at once. A hub answers the first one so, and it may have news.
+    var hasty = 0
     while true {
+      let start = client.now()
       var bytes: [UInt8] = []
       try client.read(
         "GET", "/events?after=\(last)&wait=\(Self.beat)", for: .json,
@@ -101,8 +108,17 @@ struct EventStream {
       guard let seq = EventParser.seq(bytes) else {
         throw HubFailure.malformed(client.url, "is no event")
       }
-      if seq != last { onEvent(seq) }
+      let isNews = seq != last
+      if isNews { onEvent(seq) }
       last = seq
+      hasty = start.duration(to: client.now()) < .seconds(1) ? hasty + 1 : 0
+      if hasty > 1 { pause(pauseLength(after: hasty - 1, isNews)) }
     }
+  }
+
+  /// Longer each time that a hub does not wait though it has nothing to tell.
+  private func pauseLength(after hasty: Int, _ isNews: Bool) -> Duration {
+    let longest = isNews ? 1 : Double(min(1 << min(hasty - 1, 10), Self.beat))
+    return .seconds(longest / 2 * (1 + chance()))
   }
 }

@@ -4,9 +4,15 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-/// The way to a hub by HTTP.
-struct HTTPChannel: HubChannel {
-  let hub: Hub
+/// The way to a hub by HTTP, for one merge.
+final class HTTPChannel: HubChannel {
+  private let hub: Hub
+  /// How long it still waits, in all, for a hub that is busy.
+  private var patience = Duration.seconds(60)
+  /// How long it waits at one time.
+  private static let longestPause = Duration.seconds(10)
+
+  init(hub: Hub) { self.hub = hub }
 
   private var client: HubClient { hub.client }
   var name: String { client.url.description }
@@ -23,7 +29,7 @@ struct HTTPChannel: HubChannel {
     }
     let answer: [UInt8]
     do throws(KeepsakeError) {
-      answer = try client.ask("POST", "/sync", text, as: .lines, for: .lines)
+      answer = try ask(text)
     } catch {
       if let refused = error.cause as? HubFailure.Refused { return .failure(refused.refusal) }
       throw error
@@ -41,6 +47,21 @@ struct HTTPChannel: HubChannel {
         .incompatible, path: name,
         "it speaks version \(version) of the protocol, this program \(MessageText.version)",
         cure: "update the older one of the two")
+    }
+  }
+
+  /// Asks, and asks again where the hub is busy for a moment: it has done nothing then.
+  private func ask(_ text: [UInt8]) throws(KeepsakeError) -> [UInt8] {
+    while true {
+      do throws(KeepsakeError) {
+        return try client.ask("POST", "/sync", text, as: .lines, for: .lines)
+      } catch {
+        guard let asked = error.cause as? HubFailure.Pause, asked.isBusy else { throw error }
+        let pause = Duration.seconds(max(1, asked.seconds))
+        guard pause <= min(Self.longestPause, patience) else { throw error }
+        patience -= pause
+        client.pause(pause)
+      }
     }
   }
 }

@@ -39,14 +39,17 @@ public struct Hub: Sendable {
 
   package init(
     _ url: HubURL, token: String, by transport: any HubTransport,
-    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+    pause: (@Sendable (Duration) -> Void)? = nil
   ) throws(KeepsakeError) {
     guard HubSecret.isOne(token) else {
       throw KeepsakeError(
         .unauthorized, path: url.description, "the token is none of a hub's",
         cure: "use the 43 letters, digits, - and _ that joining the account gave")
     }
-    client = HubClient(url: url, token: token, transport: transport, now: now)
+    var client = HubClient(url: url, token: token, transport: transport, now: now)
+    client.pause = pause ?? client.pause
+    self.client = client
   }
 }
 
@@ -68,7 +71,8 @@ extension Device {
   ///
   /// As a merge with another file: safe at any time, and again it changes nothing. In the report
   /// this device is number 0 and the hub number 1. This device finds the conflicts, and logs them.
-  /// Waits for the network on the calling thread.
+  /// Waits for the network on the calling thread, and a minute at most for a hub that is busy for
+  /// some seconds.
   ///
   /// - Parameters:
   ///   - hub: the hub, with this device's token.

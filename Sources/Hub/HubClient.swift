@@ -14,6 +14,8 @@ struct HubClient: Sendable {
   let transport: any HubTransport
   /// The time that goes on.
   var now: @Sendable () -> ContinuousClock.Instant = { .now }
+  /// Lets time pass.
+  var pause: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
 
   /// How long nothing may move.
   static let patience = Duration.seconds(30)

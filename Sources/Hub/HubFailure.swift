@@ -12,7 +12,12 @@ enum HubFailure {
   /// When a hub wants to be asked again.
   struct Pause: Error {
     let seconds: Int
+    /// Whether it only gets too many requests.
+    var isBusy = false
   }
+
+  /// Seconds for which a hub is left alone at most, and what is no hub, as a proxy.
+  private static let longestPause = (hub: 3600, other: 300)
 
   /// A hub that did not take a step, as the protocol has it.
   struct Refused: Error {
@@ -82,11 +87,12 @@ enum HubFailure {
         .tooLarge, "it takes no request of this size", "make the value smaller, or delete it",
         HubPageRefusal())
     case (429, _), (502, nil), (503, _), (504, nil):
-      let seconds = headers["retry-after"].flatMap { Int($0) }.map { min(max($0, 0), 86_400) }
+      let most = said == nil ? longestPause.other : longestPause.hub
+      let seconds = headers["retry-after"].flatMap { Int($0) }.map { min(max($0, 0), most) }
       let cure = seconds.map { "try again in \($0) s" } ?? "try again later"
       return make(
         .unavailable, status == 429 ? "it is busy" : "it is out of service", cure,
-        seconds.map(Pause.init))
+        seconds.map { Pause(seconds: $0, isBusy: status == 429) })
     case (401, _?):
       return make(.unauthorized, "it does not know the token", "join the account: kvsync hub join")
     case (403, "invitation"?):
@@ -147,7 +153,8 @@ enum HubFailure {
 }
 
 extension KeepsakeError {
-  /// How long a hub that is busy or out of service asks to be left alone, if it says so.
+  /// How long a hub that is busy or out of service asks to be left alone, if it says so; an hour at
+  /// most, and five minutes where a proxy asks for it.
   public var retryAfter: Duration? {
     (rootCause as? HubFailure.Pause).map { .seconds($0.seconds) }
   }

@@ -126,6 +126,8 @@ private final class Loop: Sendable {
   private let onFailure: @Sendable (KeepsakeError) -> Void
   private let state = Mutex(State())
   private let signal = DispatchSemaphore(value: 0)
+  /// Ends a pause of the events.
+  private let wakeUp = DispatchSemaphore(value: 0)
 
   init(
     _ device: Device, _ hub: Hub, _ options: MergeOptions, _ timing: SessionTiming,
@@ -163,7 +165,7 @@ private final class Loop: Sendable {
     }
     for token in tokens { token.cancel() }
     listening?.cancel()
-    signal.signal()
+    for semaphore in [signal, wakeUp] { semaphore.signal() }
   }
 
   private func update(_ body: (inout SessionPlan) -> Void) {
@@ -274,6 +276,10 @@ private final class Loop: Sendable {
     } onEvent: { [self] _ in
       state.withLock { $0.listeningFailure = nil }
       update { $0.hear() }
+    } pause: { [self] in
+      timing.wait(wakeUp, $0.milliseconds)
+    } chance: { [self] in
+      timing.chance()
     }
     var failure = HubFailure.unreachable(hub.url, .failed("the hub has hung up"), .zero)
     do throws(KeepsakeError) {

@@ -125,10 +125,12 @@ import Testing
     } throws: { "\($0)".contains("takes longer than 10 minutes") }
   }
 
-  @Test(arguments: [("-5", 0), ("1000000000", 86_400)])
-  func anAbsurdPauseIsBounded(text: String, seconds: Int) throws {
+  @Test(arguments: [("-5", 0, 0), ("1000000000", 3600, 300), ("86400", 3600, 300)])
+  func anAbsurdPauseIsBounded(text: String, hubs: Int, proxys: Int) throws {
     let busy = Reply.error(429, "busy", "slow", ["retry-after": text])
-    #expect(try failure(device(), busy)?.retryAfter == .seconds(seconds))
+    #expect(try failure(device(), busy)?.retryAfter == .seconds(hubs))
+    let proxy = Reply(503, "<html>", type: "text/html", ["retry-after": text])
+    #expect(try failure(device(), proxy)?.retryAfter == .seconds(proxys))
     let date = Reply.error(429, "busy", "x", ["retry-after": "Wed, 25 Nov 2026 12:00:00 GMT"])
     #expect(try failure(device(), date)?.retryAfter == nil)
   }

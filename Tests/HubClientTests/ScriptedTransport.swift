@@ -69,11 +69,15 @@ extension Hub {
   static let token = String(repeating: "t", count: 43)
 
   /// One that answers so.
+  ///
+  /// - Parameter pause: gets how long somebody would wait.
   static func scripted(
+    pause: @escaping @Sendable (Duration) -> Void = { _ in },
     _ script: @escaping @Sendable (TransportRequest) -> ScriptedTransport.Reply
   ) throws -> (hub: Hub, transport: ScriptedTransport) {
     let transport = ScriptedTransport(script)
-    let hub = try Hub(HubURL("https://hub.example/keep"), token: token, by: transport)
+    let hub = try Hub(
+      HubURL("https://hub.example/keep"), token: token, by: transport, pause: pause)
     return (hub, transport)
   }
 }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import KeepsakeHub
+
+/// How long a device leaves a hub alone that asks for it, or that does not wait when it should.
+@Suite struct PauseTests {
+  typealias Reply = ScriptedTransport.Reply
+
+  private let clock = ManualClock()
+  private let made = Pauses()
+
+  /// Meets a hub that has other answers first.
+  private func meet(_ first: [Reply]) throws -> KeepsakeError? {
+    let (served, clock, left, made) = (ServedHub(), clock, Left(first), made)
+    let (hub, _) = try Hub.scripted { made.add($0) } _: { request in
+      left.next() ?? served.answer(request, at: clock.milliseconds)
+    }
+    do throws(KeepsakeError) {
+      let report = try Device.inMemory(clock: clock).merge(with: hub)
+      #expect(report.hasConverged)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Replies that are still to come.
+  private final class Left: Sendable {
+    private let replies: Mutex<[Reply]>
+    init(_ replies: [Reply]) { self.replies = Mutex(replies) }
+    func next() -> Reply? { replies.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+  }
+
+  private final class Pauses: Sendable {
+    private let made = Mutex<[Duration]>([])
+    func add(_ pause: Duration) { made.withLock { $0.append(pause) } }
+    var all: [Duration] { made.withLock { $0 } }
+  }
+
+  private func busy(_ seconds: Int) -> Reply {
+    .error(429, "busy", "300 a minute", ["retry-after": "\(seconds)"])
+  }
+
+  @Test func aMergeWaitsForAHubThatIsBusyForAMoment() throws {
+    #expect(try meet([busy(3), busy(0), busy(10)]) == nil)
+    #expect(made.all == [.seconds(3), .seconds(1), .seconds(10)])
+  }
+
+  @Test func aMergeWaitsAMinuteInAll() throws {
+    let error = try meet(Array(repeating: busy(7), count: 100))
+    #expect(error?.retryAfter == .seconds(7))
+    #expect(made.all == Array(repeating: .seconds(7), count: 8))
+  }
+
+  @Test func aMergeDoesNotWaitForLong() throws {
+    #expect(try meet([busy(11)])?.retryAfter == .seconds(11))
+    let away = Reply.error(503, "unavailable", "no disk", ["retry-after": "1"])
+    #expect(try meet([away])?.retryAfter == .seconds(1))
+    #expect(try meet([.error(429, "busy", "x")])?.code == .unavailable)
+    #expect(made.all == [])
+  }
+
+  /// Listens by requests that are answered late, to these answers, each after so many seconds.
+  private func poll(_ answers: [(seq: Int, seconds: Int)]) throws -> (Pauses, events: [Int64]) {
+    let (start, made) = (ContinuousClock.now, Pauses())
+    let left = Mutex(answers[...])
+    let time = Mutex(Duration.zero)
+    let events = Mutex<[Int64]>([])
+    let transport = ScriptedTransport { request in
+      // A proxy keeps the stream back.
+      guard request.url.query != nil else { return Reply([]) }
+      guard let answer = left.withLock({ $0.popFirst() }) else {
+        return Reply([], fault: .failed("no network"))
+      }
+      time.withLock { $0 += .seconds(answer.seconds) }
+      return Reply(200, #"{"seq":\#(answer.seq)}"#, type: "application/json")
+    }
+    let client = HubClient(
+      url: try HubURL("https://hub.example"), token: Hub.token, transport: transport,
+      now: { start + time.withLock { $0 } })
+    let stream = EventStream(client: client) { _ in
+    } onEvent: { seq in
+      events.withLock { $0.append(seq) }
+    } pause: {
+      made.add($0)
+    } chance: {
+      1
+    }
+    #expect(throws: KeepsakeError.self) { try stream.listen() }
+    return (made, events.withLock { $0 })
+  }
+
+  @Test func aHubThatAnswersAtOnceAgainAndAgainIsAskedLessAndLessOften() throws {
+    let (made, events) = try poll(Array(repeating: (7, 0), count: 9))
+    #expect(made.all == [1, 2, 4, 8, 16, 25, 25, 25].map { .seconds($0) })
+    #expect(events == [7])
+  }
+
+  @Test func newsAreHeardASecondLaterAtMost() throws {
+    let (made, events) = try poll([(1, 0), (2, 0), (3, 0), (4, 0), (5, 20), (6, 0), (7, 0)])
+    #expect(made.all == Array(repeating: .seconds(1), count: 4))
+    #expect(events == [1, 2, 3, 4, 5, 6, 7])
+  }
+
+  @Test func aHubThatWaitsIsAskedAgainAtOnce() throws {
+    #expect(try poll(Array(repeating: (7, 25), count: 9)).0.all == [])
+  }
+}
