@@ -18,8 +18,6 @@ extension Maker {
         after: .random(in: 0..<7, using: &chance),
         step: theme != .collection && one(in: 3) ? save(pick([0, place])) : write(by: place))
     case 4, 5:
-      // The oracle does not know yet what a hub forgets between a device's look and its push.
-      if theme == .collection { break }
       guard let guest = devices.filter({ $0 != place }).randomElement(using: &chance) else { break }
       encounter.during = Encounter.During(
         after: .random(in: 0..<7, using: &chance), step: .meet(Encounter([guest, 0])))

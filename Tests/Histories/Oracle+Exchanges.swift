@@ -50,7 +50,10 @@ extension Oracle {
         let found = facts.shown[address]
         if found == minds[place].shown[address] { continue }
         if met.isCut || address == met.meanwhile?.address {
-          let old = before[place].shown[address]
+          // What the hub has forgotten meanwhile no longer keeps anything out.
+          let old = before[place].shown[address].flatMap { old in
+            hub != nil && place == 0 && minds[0].forgotten.contains(old) ? nil : old
+          }
           let isNews = found.map { found in
             there[address, default: []].contains(found)
               && old.map { wins(found, over: $0) } ?? true
