@@ -34,7 +34,7 @@ extension Oracle {
       }
     }
     join(met)
-    if let hub { try forget(before[0], hub, at: met.clocks[0]) }
+    if let hub { try forget(before[0], hub, at: met.clocks[0], isCut: met.isCut) }
     // Nothing comes but from somebody who took part. What was written meanwhile, and what it took
     // the place of, may or may not have been read by the others.
     var there: [Address: Set<Entry>] = [:]

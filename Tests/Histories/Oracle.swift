@@ -115,14 +115,17 @@ struct Oracle {
   ///
   /// - Parameters:
   ///   - before: what it had when the exchange began.
+  ///   - isCut: whether what was to come may not have come.
   ///   - isUnread: which went before anybody could read them.
   mutating func forget(
-    _ before: Mind, _ facts: Facts, at time: Int64, where isUnread: (Entry) -> Bool = { _ in true }
+    _ before: Mind, _ facts: Facts, at time: Int64, isCut: Bool = false,
+    where isUnread: (Entry) -> Bool = { _ in true }
   ) throws {
     buried.formUnion(minds[0].forgotten)
     for (address, old) in minds[0].shown where isUnread(old) {
       let found = facts.shown[address]
       guard found.map({ wins(old, over: $0) }) ?? true else { continue }
+      if isCut, found == before.shown[address] { continue }
       if !before.forgotten.contains(old) {
         guard Mind.isOldDeletion(old, at: time) else { continue }
         // Whom it has met a while ago by a clock that jumps it may count as away.
