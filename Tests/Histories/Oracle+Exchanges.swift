@@ -33,6 +33,7 @@ extension Oracle {
         !devices.contains { $0.shown[old.address] == old || $0.held.contains(old) }
       }
     }
+    if hub != nil, places.count > 2 { passOver(met) }
     join(met)
     if let hub { try forget(before[0], hub, at: met.clocks[0], isCut: met.isCut) }
     // Nothing comes but from somebody who took part. What was written meanwhile, and what it took
@@ -77,6 +78,17 @@ extension Oracle {
       for place in places where !before[place].known.contains(entry) {
         if met.facts[place]?.shown[entry.address] != entry { minds[place].known.remove(entry) }
       }
+    }
+  }
+
+  /// One of two devices whose exchanges with the hub overlapped may have come first, with
+  /// deletions that the hub need not keep.
+  private mutating func passOver(_ met: Met) {
+    for place in met.encounter.places.dropFirst() {
+      buried.formUnion(
+        met.start[place].shown.values.filter {
+          minds[0].shown[$0.address] == nil && Mind.isOldDeletion($0, at: met.clocks[0])
+        })
     }
   }
 

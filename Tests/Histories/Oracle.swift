@@ -19,7 +19,7 @@ struct Oracle {
   /// Every write ever made, with what its writer may have known.
   private(set) var writes: [Entry: Set<Entry>] = [:]
   /// Deletions that were collected somewhere.
-  private(set) var buried: Set<Entry> = []
+  var buried: Set<Entry> = []
   /// By the hub's clock, when its exchange with a device ended.
   var lastMet: [Int: Int64] = [:]
   private(set) var hasCopied = false
