@@ -43,7 +43,8 @@ let package = Package(
       name: "KeepsakeMigrations", path: "Migrations", exclude: ["Hub", "Postgres", "SHIPPED"],
       resources: [
         .embedInCode("V001_initial.sql"), .embedInCode("V002_void.sql"),
-        .embedInCode("V003_grave.sql"), .embedInCode("Schema.txt"),
+        .embedInCode("V003_grave.sql"), .embedInCode("V004_unsent.sql"),
+        .embedInCode("Schema.txt"),
       ]),
     .target(
       name: "KeepsakeHubMigrations", path: "Migrations/Hub", exclude: ["SHIPPED"],

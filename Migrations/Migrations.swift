@@ -17,6 +17,7 @@ package enum Migrations {
     Migration(identifier: "V001_initial", sql: text(PackageResources.V001_initial_sql)),
     Migration(identifier: "V002_void", sql: text(PackageResources.V002_void_sql)),
     Migration(identifier: "V003_grave", sql: text(PackageResources.V003_grave_sql)),
+    Migration(identifier: "V004_unsent", sql: text(PackageResources.V004_unsent_sql)),
   ]
 
   /// What all steps make, as `sqlite_schema` has it: the name of each object in a comment, its

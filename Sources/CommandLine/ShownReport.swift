@@ -61,10 +61,10 @@ package struct ShownReport {
         "kind": .string("clockDiffers"), "path": .string(paths[device]),
         "seconds": .integer(difference.components.seconds),
       ])
-    case .notSent(let device, let entries):
+    case .notSent(let device, let entries, let store, let key):
       .object([
         "kind": .string("notSent"), "path": .string(paths[device]),
-        "entries": .integer(Int64(entries)),
+        "entries": .integer(Int64(entries)), "store": .string(store), "key": .string(key),
       ])
     }
   }
@@ -154,9 +154,10 @@ package struct ShownReport {
       "\(name(device)): its clock is "
         + counted(Int(clamping: difference.components.seconds.magnitude), "second")
         + (difference < .zero ? " behind" : " ahead") + "; set the one that is wrong"
-    case .notSent(let device, let entries):
-      "\(name(device)): not sent to the hub, because their text is no UTF-8: "
-        + (entries == 1 ? "1 entry" : "\(entries.grouped) entries")
+    case .notSent(let device, let entries, let store, let key):
+      "\(name(device)): not on the hub, because it is too large for it, or no UTF-8: "
+        + "\(Shown.name(store))/\(Shown.name(key))"
+        + (entries == 1 ? "" : ", and \((entries - 1).grouped) more")
     }
   }
 

@@ -19,6 +19,7 @@ final class HTTPChannel: HubChannel {
 
   var lastMet: ReplicaID? { hub.lastMet }
   func noteMet(_ id: ReplicaID) { hub.lastMet = id }
+  func pause(_ duration: Duration) { client.pause(duration) }
 
   func send(_ request: HubRequest) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
     let text: [UInt8]

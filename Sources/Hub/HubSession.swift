@@ -234,7 +234,9 @@ private final class Loop: Sendable {
 
   /// When to look again without a write: some wait for their time, here or at the hub.
   private func due(_ report: MergeReport) -> Int64? {
-    guard !report.hasConverged else { return nil }
+    // What is not sent does not wait for its time.
+    let isApart = report.events.contains(where: \.keepsApart)
+    guard !report.hasConverged, !report.waiting.isEmpty || !isApart else { return nil }
     let first = report.waiting.map(\.until).min() ?? .distantFuture
     let seconds = first.timeIntervalSince(Date(milliseconds: device.clock.milliseconds))
     // A clock may be set meanwhile.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 package import KeepsakeDevice
 package import KeepsakeValues
 
@@ -108,9 +109,13 @@ package protocol HubChannel {
   func send(
     _ request: HubRequest
   ) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal>
+
+  /// Lets time pass before it is tried again.
+  func pause(_ duration: Duration)
 }
 
 extension HubChannel {
+  package func pause(_ duration: Duration) { Thread.sleep(for: duration) }
   package var lastMet: ReplicaID? { nil }
   package func noteMet(_ hub: ReplicaID) {}
 }

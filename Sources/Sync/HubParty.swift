@@ -17,6 +17,7 @@ final class HubParty: Party {
   private let device: Device
   /// Gets smaller where a request is too large for the hub, or for a proxy before it.
   private(set) var limit: HubRequest.PageLimit
+  private let largestLimit: HubRequest.PageLimit
   /// What one reading stages, but for the rest of an answer.
   private let staging: HubRequest.PageLimit
   /// What the hub said last, and to whom.
@@ -29,13 +30,14 @@ final class HubParty: Party {
     staging: HubRequest.PageLimit = HubRequest.PageLimit(rows: 50_000, bytes: 1 << 24)
   ) {
     (self.channel, self.device) = (channel, device)
-    (self.limit, self.staging) = (limit, staging)
+    (self.limit, largestLimit, self.staging) = (limit, limit, staging)
   }
 
   var name: String { channel.name }
   /// Rows from the future are held by the hub's clock, which the device does not know.
   var now: Int64 { device.clock.milliseconds }
   var isHub: Bool { true }
+  func pause(_ duration: Duration) { channel.pause(duration) }
 
   // MARK: - Requests
 
@@ -224,16 +226,22 @@ final class HubParty: Party {
 
   // MARK: - Reading
 
+  /// Entries that one reading tries to send, and cannot.
+  private static let mostRefused = 1000
+
   func read(_ pull: Pull, _ result: inout Pull.Result) throws(KeepsakeError) {
     // Only a one-way merge makes none, and a hub takes no part in one.
     guard let offer = pull.offer else { throw MergeRetry.interrupted(name) }
     var place = pull.cursors.min() ?? 0
-    var isLast = false
+    // What the hub takes in no request, so that it does not hold up what was written after it.
+    var refused: Set<Int64> = []
+    var (isLast, isOneByOne) = (false, false)
     while !isLast {
       let answer = try look(pull.stores)
       let memory = try FileParty(device: device).side(toward: answer.hub, pull.stores).memory
       let next = try Outgoing(
-        of: pull, offer, after: place, for: answer.hub, limit, from: device)
+        of: pull, offer, after: place, for: answer.hub, limit, from: device, except: refused)
+      try next.noteUnsent(after: place, of: answer.hub, on: device)
       let push = HubRequest.Push(
         token: offer.token, through: next.through, read: memory.map(\.cursor),
         own: result.answered == 0 ? result.written : EchoRange(), rows: next.rows,
@@ -242,15 +250,21 @@ final class HubParty: Party {
       do throws(KeepsakeError) {
         taken = try take(.push(push), pull.stores, as: pull.senderID)
       } catch {
-        guard error.cause is HubPageRefusal, next.rows.count > 1 else { throw error }
-        limit.rows = next.rows.count / 2
+        guard error.cause is HubPageRefusal, !next.rows.isEmpty, refused.count < Self.mostRefused
+        else { throw error }
+        if next.rows.count > 1 {
+          limit.rows = next.rows.count / 2
+        } else {
+          refused.insert(next.last)
+          (limit.rows, isOneByOne) = (1, true)
+        }
         continue
       }
       guard let pushed = taken.pushed else {
         throw malformed("does not tell what became of the rows")
       }
+      if isOneByOne { (limit, isOneByOne) = (largestLimit, false) }
       result.received += next.rows.count
-      result.untellable += next.untellable
       result.changed += pushed.changed
       result.held += pushed.held
       result.answered += pushed.answered

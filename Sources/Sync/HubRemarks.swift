@@ -8,6 +8,13 @@ extension MergeRun {
   mutating func noteHub() throws(KeepsakeError) {
     guard let hub = parties.last as? HubParty else { return }
     try retire(hub.former())
+    let (id, stores) = (try hub.replica(), stores)
+    let unsent = try devices[0].core.access { try $0.unsent.count(of: id, in: stores) }
+    if let first = unsent.first {
+      report.events.append(
+        .notSent(
+          device: 0, entries: unsent.entries, store: first.store.string, key: first.key.string))
+    }
     let advance = try hub.clockAdvance()
     guard advance > options.clockSkew || advance < -options.clockSkew else { return }
     report.events.append(.clockDiffers(device: 1, by: .milliseconds(advance)))

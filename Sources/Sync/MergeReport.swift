@@ -63,10 +63,10 @@ public struct MergeReport: Sendable {
     /// more than the largest skew. What one of them accepts waits on the other, or is believed too
     /// early.
     case clockDiffers(device: Int, by: Duration)
-    /// So many of the device's entries that were new to the hub did not go there: their key or
-    /// their value is text that is no UTF-8, which another program has written. They stay on the
-    /// device, and only the merge that comes to them tells.
-    case notSent(device: Int, entries: Int)
+    /// The hub does not have so many of the device's entries, of which the first has this store and
+    /// key: it takes none so large, or they are text that is no UTF-8, which another program has
+    /// written. They stay on the device until they are written again.
+    case notSent(device: Int, entries: Int, store: String, key: String)
   }
 
   /// The directions, in the order in which they were read.
@@ -91,11 +91,14 @@ public struct MergeReport: Sendable {
 extension MergeReport.Event {
   /// Whether each merge tells it, for as long as it is so.
   package var isLasting: Bool {
-    if case .clockDiffers = self { true } else { false }
+    switch self {
+    case .clockDiffers, .notSent: true
+    case .cloneDetected, .timestampsRevoked, .conflictsDropped: false
+    }
   }
 
   /// Whether the devices do not hold the same because of it.
-  var keepsApart: Bool {
+  package var keepsApart: Bool {
     if case .notSent = self { true } else { false }
   }
 }
@@ -123,9 +126,6 @@ extension MergeReport {
     transfers[place].held += result.held
     transfers[place].conflicts += result.conflicts
     changes += result.changes.map { DeviceChange(into: into, change: $0) }
-    if result.untellable > 0 {
-      events.append(.notSent(device: from, entries: result.untellable))
-    }
     conflicts += result.losses.map { DeviceConflict(into: into, conflict: $0) }
     if result.hasMoreChanges { omittedChanges += result.changed - result.changes.count }
   }

@@ -26,7 +26,7 @@ extension MergeRun {
         device: memory.side.replica, stores: stores,
         recalled: HubRequest.Recollection(
           hub: id, peers: memory.side.memory, revocations: memory.revocations))
-      var push: (rows: HubRequest.Push, untellable: Int)?
+      var push: HubRequest.Push?
       if memory.hasNews {
         // An answer has told under which token the hub has read.
         guard round > 0 || memory.isSettled else { return false }
@@ -38,14 +38,13 @@ extension MergeRun {
       let token = newToken(after: memory.side.memory.map { $0.readToken?.round ?? 0 })
       let offer = HubRequest.Offer(
         token: token, memory: memory.side.memory, echo: EchoRange(), page: hub.limit)
-      request.steps = (push.map { [.push($0.rows)] } ?? []) + [.offer(offer)]
+      request.steps = (push.map { [.push($0)] } ?? []) + [.offer(offer)]
       guard let answer = try hub.meet(request) else { return false }
       guard answer.page != nil else { return try end(hub) }
       echo = try read(answer, token, memory, hub, file)
       if let push, let pushed = answer.pushed {
-        report(push.rows, push.untellable, pushed)
-        try file.settle(
-          stores, of: id, under: push.rows.token, through: push.rows.through)
+        report(push, pushed)
+        try file.settle(stores, of: id, under: push.token, through: push.through)
       }
       if hub.page.hasMore { return false }
     }
@@ -64,7 +63,7 @@ extension MergeRun {
   private mutating func push(
     _ memory: Recollection, _ hubs: [PeerState], to hub: ReplicaID, _ limit: HubRequest.PageLimit,
     _ file: FileParty, except echo: EchoRange
-  ) throws(KeepsakeError) -> (HubRequest.Push, untellable: Int) {
+  ) throws(KeepsakeError) -> HubRequest.Push {
     if options.checksIntegrity {
       let (stores, size) = (stores, options.chunkSize)
       _ = try devices[0].checkWhole(remembers: true) { try Measurement($0, of: stores, size: size) }
@@ -76,12 +75,12 @@ extension MergeRun {
       sender: file, direction: (0, 1), senderID: memory.side.replica, stores: stores,
       cursors: hubs.map(\.cursor), measurement: nil, offer: offer, echo: echo, now: file.now,
       options: options, reason: .merge, needsReader: false)
-    let rows = try Outgoing(
-      of: pull, offer, after: hubs.map(\.cursor).min() ?? 0, for: hub, limit, from: devices[0])
-    let push = HubRequest.Push(
+    let place = hubs.map(\.cursor).min() ?? 0
+    let rows = try Outgoing(of: pull, offer, after: place, for: hub, limit, from: devices[0])
+    try rows.noteUnsent(after: place, of: hub, on: devices[0])
+    return HubRequest.Push(
       token: offer.token, through: rows.through, read: memory.side.memory.map(\.cursor),
       own: EchoRange(), rows: rows.rows, seen: rows.seen)
-    return (push, rows.untellable)
   }
 
   /// Reads what the hub has answered; of a push that is at least how far it goes.
@@ -109,11 +108,9 @@ extension MergeRun {
     return result.answered == 0 ? result.written : EchoRange()
   }
 
-  private mutating func report(
-    _ push: HubRequest.Push, _ untellable: Int, _ pushed: HubAnswer.Pushed
-  ) {
+  private mutating func report(_ push: HubRequest.Push, _ pushed: HubAnswer.Pushed) {
     var result = Pull.Result(changeLimit: 0)
-    (result.received, result.untellable) = (push.rows.count, untellable)
+    result.received = push.rows.count
     (result.changed, result.held) = (pushed.changed, pushed.held)
     report.add(result, from: 0, into: 1)
   }

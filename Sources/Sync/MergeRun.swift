@@ -42,7 +42,7 @@ struct MergeRun<Generator: RandomNumberGenerator> {
       } catch {
         guard error.cause is MergeRetry.Interruption else { throw error }
         // It needs a moment.
-        Thread.sleep(forTimeInterval: .random(in: 0.005...0.05, using: &generator))
+        parties.last?.pause(.seconds(.random(in: 0.005...0.05, using: &generator)))
       }
     }
     throw MergeRetry.interrupted(devices[0].path)

@@ -7,9 +7,12 @@ import KeepsakeValues
 struct Outgoing {
   /// By local sequence number.
   var rows: [Entry] = []
-  /// Entries whose key or value is text, but no UTF-8. No device writes them, and no message can
-  /// carry them: repaired, they would be other keys and other values.
-  var untellable = 0
+  /// The local sequence number of the last of them.
+  var last: Int64 = 0
+  /// Local sequence numbers of entries that are passed over: the reader takes none so large, or
+  /// their key or value is text, but no UTF-8. No device writes such, and no message can carry it:
+  /// repaired, they would be other keys and other values.
+  var unsent: [Int64] = []
   /// Up to where there are no others.
   var through: Int64
   var isLast = true
@@ -25,9 +28,10 @@ struct Outgoing {
   ///   - place: the local sequence number after which to go on.
   ///   - reader: the one that the offer was made to.
   ///   - limit: of one reading.
+  ///   - refused: local sequence numbers of entries that the reader does not take.
   init(
     of pull: Pull, _ offer: Pull.Offer, after place: Int64, for reader: ReplicaID,
-    _ limit: HubRequest.PageLimit, from device: Device
+    _ limit: HubRequest.PageLimit, from device: Device, except refused: Set<Int64> = []
   ) throws(KeepsakeError) {
     self = try device.core.read { connection in
       for store in pull.stores {
@@ -51,10 +55,11 @@ struct Outgoing {
           return false
         }
         outgoing.through = row.integer(6)
-        guard row.isUTF8(1), row.isUTF8(3) else {
-          outgoing.untellable += 1
+        guard row.isUTF8(1), row.isUTF8(3), !refused.contains(outgoing.through) else {
+          outgoing.unsent.append(outgoing.through)
           return true
         }
+        outgoing.last = outgoing.through
         let entry = row.entry(Address(store: row.text(0), key: row.text(1)), from: 2)
         outgoing.rows.append(entry)
         bytes += entry.address.key.string.utf8.count + entry.content.cell.byteCount
@@ -70,6 +75,21 @@ struct Outgoing {
   }
 
   private init(through: Int64) { self.through = through }
+
+  /// Writes down what is passed over, before it is: later nobody would know.
+  ///
+  /// - Parameter place: the local sequence number after which it was read.
+  func noteUnsent(
+    after place: Int64, of hub: ReplicaID, on device: Device
+  ) throws(KeepsakeError) {
+    let known = try device.core.access { connection in
+      try connection.unsent.entries(of: hub, after: place, through: through)
+    }
+    guard known != unsent else { return }
+    try device.core.write { connection in
+      (try connection.unsent.replace(with: unsent, of: hub, after: place, through: through), [])
+    }
+  }
 
   private static let unread = """
     SELECT e.store, e.key, e.tag, e.value, e.hlc, e.origin, e.lseq

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import KeepsakeDevice
 import KeepsakeValues
 
@@ -91,4 +92,15 @@ protocol Party {
   /// Notes that it has met a peer, at most once a day: for where nothing is exchanged. What a wrong
   /// clock has dated later, of whichever peer, was at the latest now.
   func noteMet(_ peer: ReplicaID, _ stores: [ByteText]) throws(KeepsakeError)
+
+  /// Lets time pass before an exchange with it begins again.
+  func pause(_ duration: Duration)
+}
+
+extension Party {
+  func pause(_ duration: Duration) { Thread.sleep(for: duration) }
+}
+
+extension Thread {
+  static func sleep(for duration: Duration) { sleep(forTimeInterval: duration / .seconds(1)) }
 }

@@ -31,13 +31,15 @@ extension Pull {
     guard known == remembered else { throw MergeRetry.interrupted(sender.name) }
   }
 
-  /// Marks what a hub cannot know, though it has seen later writes of the same device: text that is
-  /// no UTF-8 never goes there, and of what two copies write at one moment a hub keeps one.
+  /// Marks what a hub cannot know, though it has seen later writes of the same device: what it was
+  /// not sent, and of what two copies write at one moment a hub keeps one.
   func markUnknown(_ connection: Connection) throws {
     var places: [Int64] = []
     try connection.run(
       """
-      SELECT i.seq, old.value, (i.hlc, i.origin) = (i.old_hlc, i.old_origin) FROM incoming AS i
+      SELECT i.seq, old.value, (i.hlc, i.origin) = (i.old_hlc, i.old_origin)
+        OR EXISTS (SELECT 1 FROM main.unsent WHERE unsent.lseq = old.lseq)
+      FROM incoming AS i
       JOIN main.entry AS old ON old.store = i.store AND old.key = i.key
       WHERE i.rank <> 0 AND \(Incoming.wins)
       """

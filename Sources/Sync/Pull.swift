@@ -51,8 +51,6 @@ struct Pull {
     var conflicts = 0
     /// Tombstones that the sender has still to read, because of what it sent.
     var answered = 0
-    /// Entries of the sender that no message can carry.
-    var untellable = 0
     var losses: [Conflict] = []
     var changes: [SettingChange] = []
     /// Whether there were more changes than `changes` keeps.

@@ -186,7 +186,7 @@ import Testing
       ["Sources/Storage", "Sources/Device", "Sources/Sync"],
       [
         "replica", "entry", "held", "peer", "seen", "superseded", "void", "grave", "forgotten",
-        "conflict", "default_value",
+        "conflict", "default_value", "unsent",
       ]
     ),
     (

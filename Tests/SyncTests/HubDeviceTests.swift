@@ -99,8 +99,12 @@ import Testing
       (try connection.run("UPDATE entry SET \(change) WHERE key = 'font'"), [])
     }
     let report = try meet(phone)
-    #expect(report.events == [.notSent(device: 0, entries: 1)])
-    #expect(!report.hasConverged)
+    let key = change.hasPrefix("key") ? "f\u{FFFD}" : "font"
+    let event = MergeReport.Event.notSent(device: 0, entries: 1, store: "cloud", key: key)
+    #expect(report.events == [event] && !report.hasConverged)
+    // Each merge tells.
+    let again = try meet(phone)
+    #expect(again.events == [event] && !again.hasConverged && !again.isNews)
     #expect(line.hub.rows.map(\.entry.address.key.string) == ["theme"])
     let kept = try phone.core.access {
       try $0.first("SELECT count(*) FROM entry") { $0.integer(0) }

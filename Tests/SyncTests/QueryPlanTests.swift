@@ -62,7 +62,8 @@ import Testing
     // Tables of one exchange, of the devices it knows, of what waits, and of bounded size.
     let small: Set = [
       "incoming", "i", "wanted", "w", "l", "peer", "p", "seen", "superseded", "s", "r", "k",
-      "held", "h", "void", "v", "replica", "forgotten", "conflict", "sqlite_schema", "CONSTANT",
+      "held", "h", "void", "v", "replica", "forgotten", "conflict", "unsent", "sqlite_schema",
+      "CONSTANT",
       "name",  // leaps from store to store
     ]
     let queries = trace.statements.filter { sql in

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeHubServer
+import KeepsakeTesting
+import KeepsakeValues
+import Testing
+
+@testable import KeepsakeSync
+
+/// Entries that a hub does not take.
+@Suite struct UnsentTests {
+  private let clock = ManualClock()
+  private let line: CountedHub
+  private let phone: Device
+  private let laptop: Device
+
+  init() throws {
+    var limits = HubLimits()
+    (limits.valueBytes, limits.keyBytes) = (100, 50)
+    line = CountedHub(MemoryHub(ReplicaID(rawValue: 9), limits: limits), clock)
+    phone = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
+    laptop = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
+  }
+
+  private func set(_ device: Device, _ key: String, _ value: String = "x") throws {
+    clock.milliseconds += 1
+    try device.write([LocalWrite(store: "cloud", key: key, value: .string(value))])
+  }
+
+  private func setLarge(_ device: Device, _ key: String) throws {
+    try set(device, key, String(repeating: "x", count: 101))
+  }
+
+  @discardableResult
+  private func meet(_ device: Device, _ hub: CountedHub? = nil) throws -> MergeReport {
+    var generator = SystemRandomNumberGenerator()
+    return try Merge.run(device, with: hub ?? line, options: MergeOptions(), using: &generator)
+  }
+
+  private func notSent(_ entries: Int, _ key: String) -> [MergeReport.Event] {
+    [.notSent(device: 0, entries: entries, store: "cloud", key: key)]
+  }
+
+  private func pushes(_ request: HubRequest) -> Bool {
+    request.steps.contains { if case .push = $0 { true } else { false } }
+  }
+
+  private func keys() -> [String] { line.hub.rows.map(\.entry.address.key.string) }
+
+  @Test(arguments: [false, true])
+  func whatAHubDoesNotTakeHoldsNothingUp(hasMet: Bool) throws {
+    if hasMet { for _ in 0..<2 { try meet(phone) } }
+    let long = String(repeating: "k", count: 51)
+    try set(phone, "a")
+    try setLarge(phone, "large")
+    try set(phone, "b")
+    try set(phone, long)
+    try set(phone, "c")
+    let report = try meet(phone)
+    #expect(report.events == notSent(2, "large") && !report.hasConverged)
+    #expect(keys() == ["a", "b", "c"])
+    #expect(report.transfers.map(\.received) == [3, 0])
+    try meet(laptop)
+    #expect(try laptop.entry(store: "cloud", key: "c")?.content.value == "x")
+  }
+
+  @Test func eachMergeTellsAndNoneTriesAgain() throws {
+    try setLarge(phone, "large")
+    try set(phone, "b")
+    for _ in 0..<2 { try meet(phone) }
+    line.requests = []
+    let report = try meet(phone)
+    #expect(report.events == notSent(1, "large") && !report.hasConverged && !report.isNews)
+    #expect(line.requests.count == 1 && !line.requests.contains(where: pushes))
+    // Of another process.
+    line.lastMet = nil
+    #expect(try meet(phone).events == notSent(1, "large"))
+    try set(phone, "c")
+    #expect(try meet(phone).events == notSent(1, "large"))
+    #expect(keys() == ["b", "c"])
+  }
+
+  @Test func whatIsWrittenSmallerOrDeletedGoes() throws {
+    for key in ["one", "two"] { try setLarge(phone, key) }
+    #expect(try meet(phone).events == notSent(2, "one"))
+    try set(phone, "one")
+    #expect(try meet(phone).events == notSent(1, "two"))
+    try phone.write([LocalWrite(store: "cloud", key: "two", value: nil)])
+    let report = try meet(phone)
+    #expect(report.events == [] && report.hasConverged)
+    #expect(keys() == ["one", "two"])
+  }
+
+  @Test func aHubThatTakesMoreGetsIt() throws {
+    let other = CountedHub(MemoryHub(ReplicaID(rawValue: 8)), clock)
+    try setLarge(phone, "large")
+    #expect(try meet(phone).events == notSent(1, "large"))
+    #expect(try meet(phone, other).hasConverged)
+    #expect(other.hub.rows.count == 1)
+    #expect(try meet(phone).events == notSent(1, "large"))
+  }
+
+  @Test func itIsAConflictThoughTheHubHasSeenLaterWrites() throws {
+    for device in [phone, laptop] { try meet(device) }
+    try setLarge(phone, "large")
+    for key in ["theme", "size"] {
+      try set(phone, key)
+      try meet(phone)
+    }
+    for key in ["large", "theme"] { try set(laptop, key, "mine") }
+    try meet(laptop)
+    let report = try meet(phone)
+    #expect(report.conflicts.map(\.conflict.key) == ["large"])
+    #expect(try phone.entry(store: "cloud", key: "large")?.content.value == "mine")
+    #expect(report.events == [])
+    // The other write of the laptop had seen the phone's, or lost to none.
+    #expect(try meet(phone).hasConverged)
+  }
+
+  @Test func aHubThatTakesNothingIsLeft() throws {
+    for number in 0..<100 { try set(phone, "\(number)") }
+    line.isTooLarge = pushes
+    #expect {
+      try meet(phone)
+    } throws: { ($0 as? KeepsakeError)?.code == .tooLarge }
+    // One look and one try for each, at most.
+    #expect(line.requests.count < 250)
+    line.isTooLarge = { _ in false }
+    let report = try meet(phone)
+    #expect(report.events == [] && report.hasConverged && keys().count == 100)
+  }
+}
