@@ -56,7 +56,8 @@ package struct ExitStatus {
     _ error: any Error, _ root: any ParsableCommand.Type
   ) -> String {
     let message = root.message(for: error).split(separator: "\n")
-      .map { $0.drop { $0 == " " || $0 == "-" } }.joined(separator: " ")
+      .map { $0.drop { $0 == " " } }.map { $0.hasPrefix("- ") ? $0.dropFirst(2) : $0 }
+      .joined(separator: " ")
     let words = Array(CommandLine.arguments.dropFirst())
     let (command, rest) = Self.command(of: words, root)
     // Further on, a word may be the value of an option.

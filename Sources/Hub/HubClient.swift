@@ -62,8 +62,9 @@ struct HubClient: Sendable {
       guard case .head(let status, let headers) = try next(exchange, patience, end) else {
         throw HubFailure.malformed(url, "has no beginning")
       }
-      let isRight = 200...299 ~= status && (status == 204 || Self.type(headers) == kind.rawValue)
-      guard isRight else { throw try failure(status, headers, exchange, end) }
+      guard isRight(status, headers, method, kind) else {
+        throw try failure(status, headers, exchange, end)
+      }
       reading: while true {
         switch try next(exchange, patience, end) {
         case .body(let piece): try take(piece)
@@ -75,6 +76,14 @@ struct HubClient: Sendable {
       exchange.cancel()
       throw error
     }
+  }
+
+  /// Nothing comes back where nothing was asked for.
+  private func isRight(
+    _ status: Int, _ headers: [String: String], _ method: String, _ kind: Kind
+  ) -> Bool {
+    if status == 204 { return method != "GET" && kind == .json }
+    return 200...299 ~= status && Self.type(headers) == kind.rawValue
   }
 
   private func request(

@@ -103,9 +103,10 @@ package struct HubCredentials: Sendable {
 
   // MARK: - Writing
 
-  /// Writes what is there, so that a token is asked for where it can be kept.
+  /// Writes more than a token takes, and nothing is changed by it: a token is asked for where it
+  /// can be kept.
   package func checkWritable() throws(KeepsakeError) {
-    try change(adding: []) { _ in false }
+    try change(adding: [String(repeating: " ", count: 8192)], isTrial: true) { _ in false }
   }
 
   /// Adds an entry, in place of one of the same hub and device.
@@ -119,7 +120,7 @@ package struct HubCredentials: Sendable {
   }
 
   private func change(
-    adding new: [String], removing isObsolete: (Entry) -> Bool
+    adding new: [String], isTrial: Bool = false, removing isObsolete: (Entry) -> Bool
   ) throws(KeepsakeError) {
     let folder = (path as NSString).deletingLastPathComponent
     do {
@@ -144,10 +145,10 @@ package struct HubCredentials: Sendable {
         return true
       }
     }
-    try replace((kept + new).map { $0 + "\n" }.joined())
+    try replace((kept + new).map { $0 + "\n" }.joined(), isTrial: isTrial)
   }
 
-  private func replace(_ text: String) throws(KeepsakeError) {
+  private func replace(_ text: String, isTrial: Bool) throws(KeepsakeError) {
     let draft = "\(path).new"
     unlink(draft)
     let descriptor = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -159,6 +160,10 @@ package struct HubCredentials: Sendable {
     } catch {
       unlink(draft)
       throw KeepsakeError(error, path: path)
+    }
+    guard !isTrial else {
+      unlink(draft)
+      return
     }
     guard rename(draft, path) == 0 else { throw KeepsakeError(system: errno, path: path) }
   }

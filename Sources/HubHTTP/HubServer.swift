@@ -70,15 +70,29 @@
       var services: [any Service] = [server]
       if let place = settings.metrics, let prometheus {
         services.append(
-          application(
-            plain(settings.limits), place, { request, _ in prometheus.answer(to: request) },
-            onMetrics))
+          MetricsService(
+            application: application(
+              plain(settings.limits), place, { request, _ in prometheus.answer(to: request) },
+              onMetrics)))
       }
       var configuration = ServiceGroupConfiguration(
         services: services, gracefulShutdownSignals: [.sigterm, .sigint],
         logger: quiet(settings.logger))
       configuration.maximumGracefulShutdownDuration = settings.limits.ending
       try await ServiceGroup(configuration: configuration).run()
+    }
+
+    /// Says that it was this one which failed.
+    private struct MetricsService: Service {
+      let application: any Service
+
+      func run() async throws {
+        do {
+          try await application.run()
+        } catch {
+          throw HubServerError.noMetrics("\(error)")
+        }
+      }
     }
 
     private func application(
@@ -143,5 +157,7 @@
   package enum HubServerError: Error {
     /// A certificate was given to a hub that was built without TLS.
     case noTLS
+    /// Metrics cannot be served, and why.
+    case noMetrics(String)
   }
 #endif

@@ -55,12 +55,26 @@ struct Newcomer: ParsableArguments {
   @Argument(help: "The hub's address.") var url: String
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Option(help: "What the device is called. (default: the file's name)") var name: String?
+  @Flag(help: "Make the device file if it is missing.") var create = false
+
+  func validate() throws {
+    guard let name else { return }
+    guard !name.isEmpty, name.utf8.count <= 200,
+      name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+    else { throw ValidationError("--name takes 1 to 200 bytes without control characters") }
+  }
 
   func enter(
     _ verb: String, _ common: CommonOptions, _ ask: (HubURL, String) throws -> HubMembership
   ) throws {
     let url = try HubURL(url)
-    _ = try common.open(file, .existing)
+    do throws(KeepsakeError) {
+      _ = try common.open(file, create ? .create : .existing)
+    } catch {
+      guard error.code == .missing else { throw error }
+      throw KeepsakeError(
+        .missing, path: error.path, error.problem, cure: "check the path, or let --create make it")
+    }
     try refuseMember(url)
     try Membership.credentials.checkWritable()
     let membership = try ask(url, name ?? Membership.name(file))

@@ -14,7 +14,8 @@ enum Membership {
   static let variable = "KEEPSAKE_HUB_TOKEN"
 
   static var credentials: HubCredentials {
-    HubCredentials(environment: environment, home: NSHomeDirectory())
+    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return HubCredentials(environment: environment, home: home ?? NSHomeDirectory())
   }
 
   /// By what a device is known in the file of tokens.
@@ -102,7 +103,12 @@ enum Membership {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(errno, file) }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    let data = try handle.read(upToCount: 4096) ?? Data()
+    let data: Data
+    do {
+      data = try handle.read(upToCount: 4096) ?? Data()
+    } catch {
+      throw KeepsakeError(error, path: file)
+    }
     return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 

@@ -9,6 +9,7 @@ import KeepsakeValues
 
 #if Hub
   import KeepsakeHubHTTP
+  import KeepsakeHubServer
   import Logging
 #endif
 
@@ -51,8 +52,8 @@ struct ServeCommand: ParsableCommand {
 
   func run() throws {
     #if Hub
-      let settings = try settings()
-      let server = HubServer(try place.open(), settings: settings)
+      let database = try place.open()
+      let server = HubServer(database, settings: try settings(orClosing: database))
       let (path, scheme) = (place.secretPath, certificate == nil ? "http" : "https")
       do {
         try Program.wait {
@@ -63,6 +64,10 @@ struct ServeCommand: ParsableCommand {
             },
             onMetrics: { host, port in Output.note("metrics at http://\(host):\(port)/metrics") })
         }
+      } catch HubServerError.noMetrics(let error) {
+        throw KeepsakeError(
+          .inputOutput, path: metrics?.defaultValueDescription ?? "--metrics",
+          "metrics cannot be served: \(error)", cure: "see that the address is free")
       } catch HubServerError.noTLS {
         throw KeepsakeError(
           .incompatible, path: "(this kvsync)", "it was built without TLS",
@@ -80,12 +85,19 @@ struct ServeCommand: ParsableCommand {
   }
 
   #if Hub
-    private func settings() throws -> HubServer.Settings {
+    private func settings(
+      orClosing database: any HubDatabase
+    ) throws -> HubServer.Settings {
       var settings = HubServer.Settings()
       (settings.host, settings.port) = (listen.host, listen.port)
       settings.metrics = metrics.map { ($0.host, $0.port) }
       (settings.certificate, settings.key) = (certificate, key)
-      settings.secret = try OperatorSecret.read(place.secretPath)
+      do {
+        settings.secret = try OperatorSecret.read(place.secretPath)
+      } catch {
+        database.close()
+        throw error
+      }
       settings.logger.logLevel = Logger.Level(rawValue: log.rawValue) ?? .info
       limits.apply(to: &settings.limits)
       return settings
@@ -98,15 +110,11 @@ struct ServeCommand: ParsableCommand {
   private enum OperatorSecret {
     /// Reads the secret, and makes it where the file is missing.
     static func read(_ path: String) throws -> String {
-      let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      if descriptor >= 0 {
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        try file.write(contentsOf: Data((Secrets.random() + "\n").utf8))
-        try file.synchronize()
-      } else if errno != EEXIST {
-        throw KeepsakeError(
-          .cannotCreate, path: path, String(cString: strerror(errno)),
-          cure: "name another file with --secret")
+      var status = stat()
+      if stat(path, &status) != 0 {
+        try make(path)
+      } else if status.st_mode & 0o077 != 0 {
+        Output.note("\(path): others may read the operator's secret; chmod 600 it", .warning)
       }
       let text: String
       do {
@@ -118,11 +126,34 @@ struct ServeCommand: ParsableCommand {
       }
       let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
       guard secret.utf8.count >= 32, !secret.contains(where: \.isWhitespace) else {
-        throw KeepsakeError(
-          .malformed, path: path, "this is no secret of 32 characters or more",
-          cure: "move the file away; the hub makes one")
+        throw InputError(
+          kind: .data,
+          message: "\(path): this is no secret of 32 characters or more; "
+            + "move the file away, and the hub makes one")
       }
       return secret
+    }
+
+    /// It is there whole or not at all; of two hubs that make it at once one does.
+    private static func make(_ path: String) throws(KeepsakeError) {
+      let draft = "\(path).\(getpid())"
+      let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw failure(path, errno) }
+      defer { unlink(draft) }
+      let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      do {
+        try file.write(contentsOf: Data((Secrets.random() + "\n").utf8))
+        try file.synchronize()
+      } catch {
+        throw KeepsakeError(error, path: path)
+      }
+      guard link(draft, path) == 0 || errno == EEXIST else { throw failure(path, errno) }
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> KeepsakeError {
+      KeepsakeError(
+        .cannotCreate, path: path, String(cString: strerror(code)),
+        cure: "name another file with --secret")
     }
   }
 #endif

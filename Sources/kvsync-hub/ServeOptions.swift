@@ -41,7 +41,8 @@ struct LimitOptions: ParsableArguments {
       limits.account.bytes = maxBytes ?? limits.account.bytes
       limits.devices = maxDevices ?? limits.devices
       limits.requestsPerMinute = maxRequests ?? limits.requestsPerMinute
-      limits.burst = max(limits.burst, limits.requestsPerMinute / 3)
+      limits.burst = min(
+        limits.requestsPerMinute, max(limits.burst, limits.requestsPerMinute / 3))
       limits.streams = maxStreams ?? limits.streams
       limits.connections = maxConnections ?? limits.connections
     }

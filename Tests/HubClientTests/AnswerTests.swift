@@ -100,6 +100,14 @@ import Testing
     #expect(try device.list() == before)
   }
 
+  @Test func nothingIsNoAnswerToWhoAsksForSomething() throws {
+    let (hub, _) = try Hub.scripted { _ in Reply([.head(status: 204, headers: [:]), .end]) }
+    #expect(throws: KeepsakeError.self) { try hub.export { _ in } }
+    #expect(throws: KeepsakeError.self) { _ = try hub.devices() }
+    #expect(throws: KeepsakeError.self) { _ = try hub.invite() }
+    try hub.revoke(2)
+  }
+
   @Test func aBusyHubTellsHowLongToWait() throws {
     let busy = Reply.error(429, "busy", "slow", ["retry-after": "7"])
     #expect(try failure(device(), busy)?.retryAfter == .seconds(7))

@@ -47,6 +47,16 @@ import Testing
     #expect(try credentials.read().entries == [entry("/a", "z")])
   }
 
+  @Test func theTrialOfKeepingATokenChangesNothing() throws {
+    try credentials.add(entry("/a", "x"))
+    let before = try Data(contentsOf: URL(fileURLWithPath: credentials.path))
+    try credentials.checkWritable()
+    #expect(try Data(contentsOf: URL(fileURLWithPath: credentials.path)) == before)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder + "/keepsake").sorted()
+        == ["hubs", "hubs.lock"])
+  }
+
   @Test func theHubThatWasMetIsKeptWithItsToken() throws {
     var met = entry("/a", "x")
     met.lastMet = ReplicaID(rawValue: 7)

@@ -133,6 +133,9 @@ import Testing
     let phone = try await create(1)
     #expect(try await on(599_999) { try $0.authenticate([1]) }.lastUse == 0)
     #expect(try await on(600_000) { try $0.authenticate([1]) }.lastUse == 600_000)
+    // A clock that was ahead is right again.
+    #expect(try await on(1) { try $0.authenticate([1]) }.lastUse == 600_000)
+    #expect(try await on(0) { try $0.authenticate([1]) }.lastUse == 0)
     try await on { try $0.note(ReplicaID(rawValue: 9), of: phone) }
     #expect(try await on { try $0.device(phone.number, for: phone) }.replica?.rawValue == 9)
   }

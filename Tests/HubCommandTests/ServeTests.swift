@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import Foundation
+  import TestSupport
+  import Testing
+
+  /// What an operator does wrong, and what is left of that: nothing.
+  @Suite struct ServeTests {
+    @Test(arguments: [
+      (["--data", "."], 65, "."), (["--data", "phone"], 65, "phone"),
+      (["--data", "none/hub.db"], 73, "none/hub.db"),
+    ])
+    func whereNoHubCanBeNoSecretIsMade(options: [String], code: Int32, place: String) throws {
+      let folder = try Folder()
+      try folder.must("set", "phone", "k", "v")
+      let ending = try folder.run(["hub", "serve", "--listen", "127.0.0.1:0"] + options)
+      #expect(ending.code == code && ending.stderr.hasPrefix("kvsync: "), "\(ending)")
+      #expect(ending.stderr.contains(place) && ending.stdout == "", "\(ending)")
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: folder.path)
+          .allSatisfy { !$0.contains("secret") })
+    }
+
+    @Test func aSecretThatIsTooShortIsBadInput() throws {
+      let folder = try Folder()
+      try folder.write("short\n", to: "secret")
+      try folder.must("--version")
+      let ending = try folder.run(
+        ["hub", "serve", "--data", "hub.db", "--secret", "secret", "--listen", "127.0.0.1:0"])
+      #expect(ending.code == 65 && ending.stdout == "")
+      #expect(
+        ending.stderr.hasSuffix(
+          "kvsync: secret: this is no secret of 32 characters or more; "
+            + "move the file away, and the hub makes one\n"), "\(ending)")
+    }
+
+    @Test func ofASecretThatOthersMayReadTheOperatorHears() throws {
+      let folder = try Folder()
+      try folder.write("short\n", to: "secret")
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o644], ofItemAtPath: folder.url("secret").path)
+      let ending = try folder.run(
+        ["hub", "serve", "--data", "hub.db", "--secret", "secret", "--listen", "127.0.0.1:0"])
+      #expect(
+        ending.stderr.hasPrefix(
+          "kvsync: secret: others may read the operator's secret; chmod 600 it\n"), "\(ending)")
+    }
+
+    @Test func wrongOptionsAreNamedWithTheirDashes() throws {
+      let folder = try Folder()
+      for (options, says) in [
+        (["--certificate", "a"], "--certificate and --key belong together; give both"),
+        (["--max-rows", "0"], "--max-rows takes a number from 1 to 1000000000"),
+      ] {
+        try folder.expect(
+          ["hub", "serve", "--data", "hub.db"] + options,
+          says: "kvsync: (command line): \(says); see kvsync help hub serve\n", code: 64)
+      }
+    }
+
+    @Test func anAddressThatIsTakenIsNamed() throws {
+      let hub = try ServedHub()
+      let taken = String(hub.address.dropFirst(7))
+      for options in [["--listen", taken], ["--listen", "127.0.0.1:0", "--metrics", taken]] {
+        let ending = try hub.folder.run(["hub", "serve", "--data", "other.db"] + options)
+        #expect(ending.code == 74, "\(ending)")
+        #expect(
+          ending.stderr.split(separator: "\n").contains { $0.hasPrefix("kvsync: \(taken): ") },
+          "\(ending)")
+      }
+    }
+
+    @Test func aDeviceMayNotAskMoreOftenThanTheOperatorSays() throws {
+      let hub = try ServedHub("--max-requests", "3")
+      try hub.create("phone")
+      let codes = try (0..<5).map { _ in try hub.folder.run(["hub", "devices", "phone"]).code }
+      #expect(codes.filter { $0 == 75 }.count >= 1, "\(codes)")
+    }
+
+    @Test func aNewDevicesFileIsMadeWhereThatIsSaid() throws {
+      let hub = try ServedHub()
+      try hub.create("phone")
+      try hub.folder.write(try hub.folder.must("hub", "invite", "phone"), to: "code")
+      try hub.folder.expect(
+        "hub", "join", hub.address, "laptop", stdin: "code",
+        says: "kvsync: laptop: there is no such file; check the path, or let --create make it\n",
+        code: 66)
+      try hub.folder.expect(
+        "hub", "join", hub.address, "laptop", "--create", stdin: "code",
+        prints: "\(hub.address): this device has joined account 1, as number 2\n")
+      for device in ["phone", "laptop"] { try hub.folder.must("merge", device, hub.address) }
+      try hub.folder.expect("get", "laptop", "phone", prints: "1\n")
+    }
+
+    @Test func aNameThatNoDeviceMayHaveIsTheUsersError() throws {
+      let hub = try ServedHub()
+      for name in ["", "a\nb", String(repeating: "x", count: 201)] {
+        try hub.folder.expect(
+          "hub", "create", hub.address, "phone", "--name", name, "--secret", "hub.db.secret",
+          says: "kvsync: \(hub.address): --name takes 1 to 200 bytes without control characters; "
+            + "see kvsync help hub create\n", code: 64)
+      }
+    }
+
+    @Test func tokensAreKeptWhereHomeSays() throws {
+      let hub = try ServedHub()
+      hub.folder.environment["XDG_CONFIG_HOME"] = ""
+      hub.folder.environment["HOME"] = hub.folder.path + "/home"
+      try hub.create("phone")
+      #expect(
+        FileManager.default.fileExists(
+          atPath: hub.folder.url("home/.config/keepsake/hubs").path))
+    }
+  }
+#endif
