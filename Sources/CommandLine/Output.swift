@@ -26,7 +26,7 @@ package struct Output {
   /// Prints values as they come: one JSON array under `--json`, else each in a line.
   ///
   /// - Parameter body: calls what it gets for each value.
-  package func printEach(_ body: ((JSON) -> Void) throws -> Void) rethrows {
+  func printEach(_ body: ((JSON) -> Void) throws -> Void) rethrows {
     let sink = TextSink(flush: Self.write)
     var isFirst = true
     if isJSON { sink.append(UInt8(ascii: "[")) }
@@ -73,7 +73,6 @@ package struct Output {
   }
 
   /// Prints text that is ready, and that another program reads.
-  package static func standardOutput(bytes: [UInt8]) { bytes.withUnsafeBufferPointer(write) }
 
   /// Prints lines, each piece by piece.
   package static func standardOutput(_ lines: [Line]) {

@@ -2,7 +2,7 @@
 
 public import Foundation
 public import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeValues
 
 /// What a device needs to use an account of a hub. The token is as good as the settings: keep it in
 /// the Keychain, or in a file that its user alone can read.
@@ -133,7 +133,7 @@ extension Hub {
     _ = try client.ask("DELETE", "/account?confirm=\(account)")
   }
 
-  /// Reads all rows of the account, as JSON Lines in the words of `kvsync export`.
+  /// Reads all rows of the account, as lines of the protocol.
   ///
   /// - Parameter take: gets the text piece by piece.
   public func export(
@@ -146,6 +146,41 @@ extension Hub {
     }
     guard last == UInt8(ascii: "\n") else {
       throw HubFailure.malformed(url, "was cut off")
+    }
+  }
+
+  /// The same, row by row.
+  package func forEachRow(_ body: (Entry) throws -> Void) throws {
+    var (rest, number, failure) = ([UInt8](), 0, (any Error)?.none)
+    do throws(KeepsakeError) {
+      try export { piece throws(KeepsakeError) in
+        guard rest.count + piece.count <= HubClient.limit else {
+          throw HubFailure.malformed(url, "has a line that is longer than 16 MiB")
+        }
+        rest += piece
+        let lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        rest = Array(lines.last ?? [])
+        for line in lines.dropLast() {
+          number += 1
+          let entry = try row(line, number)
+          do {
+            try body(entry)
+          } catch {
+            failure = error
+            throw KeepsakeError(error, path: url.description)
+          }
+        }
+      }
+    } catch {
+      throw failure ?? error
+    }
+  }
+
+  private func row(_ line: ArraySlice<UInt8>, _ number: Int) throws(KeepsakeError) -> Entry {
+    do {
+      return try line.withUnsafeBufferPointer { try MessageText.row($0).entry }
+    } catch {
+      throw HubFailure.malformed(url, "cannot be read, line \(number): \(error)")
     }
   }
 }

@@ -43,6 +43,7 @@ package enum MessageText {
     }
     let head: MessageMembers
     do {
+      let first = UnsafeBufferPointer(rebasing: first)
       head = try MessageMembers(JSON(parsing: text(of: first)), "the message")
     } catch let error as MessageError {
       throw error
@@ -61,8 +62,7 @@ package enum MessageText {
     var rows: [(entry: Entry, seq: Int64?)] = []
     for (number, line) in lines.enumerated() {
       do {
-        _ = try text(of: line)
-        rows.append(try RowLine.row(UnsafeBufferPointer(rebasing: line)))
+        rows.append(try row(UnsafeBufferPointer(rebasing: line)))
       } catch {
         throw MessageError(line: number + 2, problem: "\(error)")
       }
@@ -70,8 +70,15 @@ package enum MessageText {
     return (head, rows)
   }
 
+  static func row(
+    _ line: UnsafeBufferPointer<UInt8>
+  ) throws -> (entry: Entry, seq: Int64?) {
+    _ = try text(of: line)
+    return try RowLine.row(line)
+  }
+
   /// Repaired, a key would be another one.
-  private static func text(of line: Slice<UnsafeBufferPointer<UInt8>>) throws -> String {
+  private static func text(of line: UnsafeBufferPointer<UInt8>) throws -> String {
     guard let text = String(validating: line, as: UTF8.self) else {
       throw RowProblem("this is no UTF-8")
     }

@@ -213,13 +213,21 @@ struct RetireCommand: Subcommand {
 
 struct ExportCommand: Subcommand {
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Prints all rows of the account as JSON Lines.")
+    commandName: "export", abstract: "Prints all that the account holds, for import to read.",
+    discussion: """
+      The oldest write comes first, deletions are among them, as in kvsync export --deleted.
+
+        kvsync hub export phone.keepsake > account.jsonl
+        kvsync import copy.keepsake account.jsonl
+      """)
 
   @OptionGroup var place: HubPlace
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try place.hub().export { piece in Output.standardOutput(bytes: piece) }
+    var rows = ExportedRows()
+    try place.hub().forEachRow { entry in try rows.append(entry) }
+    try rows.print(to: common.output)
   }
 }
 

@@ -4,7 +4,6 @@ import ArgumentParser
 import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeTransfer
-import KeepsakeValues
 
 struct ExportCommand: Subcommand {
   static let configuration = CommandConfiguration(
@@ -42,38 +41,11 @@ struct ExportCommand: Subcommand {
     if format == .plist {
       return Output.standardOutput(try PropertyListExport(device, file).text(of: store))
     }
-    // What is printed is one state of the file, and who reads it slowly holds nothing up: all is
-    // read before the first line is written.
-    var rows = SortedSpool()
+    // What is printed is one state of the file, and who reads it slowly holds nothing up.
+    var rows = ExportedRows()
     try device.forEachEntry(store: store) { entry in
-      guard deleted || !entry.content.isTombstone else { return }
-      try rows.append(SpooledRow(entry))
-      ProgressLine.count(rows.count, "read")
+      if deleted || !entry.content.isTombstone { try rows.append(entry) }
     }
-    let output = Output(isJSON: common.json || format == .json, isQuiet: common.quiet)
-    let count = rows.count
-    try output.printEach { write in
-      var written = 0
-      try rows.forEach { row in
-        write(try TransferLine.json(row.entry))
-        written += 1
-        ProgressLine.count(written, of: count, "written")
-      }
-    }
-  }
-}
-
-extension SpooledRow {
-  /// Ranked by the time of its write.
-  fileprivate init(_ entry: Entry) {
-    (store, key) = (entry.address.store.string, entry.address.key.string)
-    content = entry.content
-    rank = Rank(first: entry.timestamp.rawValue, second: entry.origin.rawValue)
-  }
-
-  fileprivate var entry: Entry {
-    Entry(
-      Address(store: store, key: key), content,
-      timestamp: HybridTimestamp(rawValue: rank.first), origin: ReplicaID(rawValue: rank.second))
+    try rows.print(to: Output(isJSON: common.json || format == .json, isQuiet: common.quiet))
   }
 }

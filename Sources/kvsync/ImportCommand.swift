@@ -56,8 +56,8 @@ struct ImportCommand: Subcommand {
 extension SpooledRow {
   /// Ranked by its time; -1 where it has none.
   fileprivate init(_ line: TransferLine) {
-    (store, key, content) = (line.store, line.key, line.content)
-    rank = Rank(first: line.time ?? -1)
+    self.init(
+      store: line.store, key: line.key, content: line.content, rank: Rank(first: line.time ?? -1))
   }
 }
 

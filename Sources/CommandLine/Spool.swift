@@ -3,16 +3,18 @@
 import KeepsakeDevice
 
 /// Rows that wait for their use: in memory as long as they are few, then in a temporary file.
-struct Spool {
+package struct Spool {
   /// In bytes.
   private static let memory = 4 << 20
 
-  private(set) var count = 0
+  package private(set) var count = 0
   private var rows = SpooledRows()
   private var file: TemporaryFile?
 
+  package init() {}
+
   /// - Throws: `KeepsakeError` when the system's temporary folder is full, or cannot be written.
-  mutating func append(_ row: SpooledRow) throws {
+  package mutating func append(_ row: SpooledRow) throws {
     rows.append(row)
     count += 1
     if rows.bytes.count > Self.memory { try spill() }
@@ -26,7 +28,7 @@ struct Spool {
   }
 
   /// Everything, from the first row on.
-  mutating func reader() throws -> SpooledRowReader {
+  package mutating func reader() throws -> SpooledRowReader {
     guard file != nil else { return SpooledRowReader(rows.bytes) }
     try spill()
     return file.map { SpooledRowReader($0, 0..<$0.size, room: 1 << 16) } ?? SpooledRowReader([])

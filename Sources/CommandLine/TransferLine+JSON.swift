@@ -2,7 +2,6 @@
 //
 // How `export` writes the lines that `TransferLine` describes.
 
-import KeepsakeCommandLine
 import KeepsakeTransfer
 import KeepsakeValues
 

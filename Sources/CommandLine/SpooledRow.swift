@@ -2,21 +2,27 @@
 
 import Foundation
 import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeValues
 
 /// What a key is set to, and two numbers that belong to it.
-struct SpooledRow {
-  let store: String
-  let key: String
-  let content: TaggedCell
-  let rank: Rank
+package struct SpooledRow {
+  package let store: String
+  package let key: String
+  package let content: TaggedCell
+  package let rank: Rank
+
+  package init(store: String, key: String, content: TaggedCell, rank: Rank) {
+    (self.store, self.key, self.content, self.rank) = (store, key, content, rank)
+  }
 
   /// Rows are sorted by it.
-  struct Rank: Comparable, BitwiseCopyable {
-    var first: Int64
-    var second: Int64 = 0
+  package struct Rank: Comparable, BitwiseCopyable {
+    package var first: Int64
+    package var second: Int64
 
-    static func < (a: Rank, b: Rank) -> Bool {
+    package init(first: Int64, second: Int64 = 0) { (self.first, self.second) = (first, second) }
+
+    package static func < (a: Rank, b: Rank) -> Bool {
       a.first != b.first ? a.first < b.first : a.second < b.second
     }
   }
@@ -94,7 +100,7 @@ struct SpooledRows {
 }
 
 /// Reads rows again, of bytes in memory or of a part of a file.
-struct SpooledRowReader {
+package struct SpooledRowReader {
   private let file: TemporaryFile?
   /// What is in the file and not in `bytes` yet.
   private var rest: Range<Int>
@@ -114,7 +120,7 @@ struct SpooledRowReader {
   /// The rank of the next row; nil behind the last.
   mutating func rank() throws -> SpooledRow.Rank? { try head()?.rank }
 
-  mutating func next() throws -> SpooledRow? {
+  package mutating func next() throws -> SpooledRow? {
     guard let head = try head() else { return nil }
     place += Head.size
     let (store, key) = (try text(head.store), try text(head.key))
