@@ -294,7 +294,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "KeepsakeTransfer", "KeepsakeBundleTools", "KeepsakeSettingsBundle", "KeepsakeValues",
+        "KeepsakeHub", "KeepsakeSync", "KeepsakeTransfer", "KeepsakeBundleTools",
+        "KeepsakeSettingsBundle", "KeepsakeValues",
       ],
       path: "Tests/FuzzTargets"),
     .executableTarget(

@@ -9,15 +9,17 @@ import KeepsakeDevice
 import KeepsakeValues
 
 /// Reads server-sent events, however they are cut.
-struct EventParser {
+package struct EventParser {
   private var line: [UInt8] = []
   private var data: [UInt8] = []
   private var endedByReturn = false
   /// Bytes of a line and of an event; ours are short.
   private static let limit = 1 << 16
 
+  package init() {}
+
   /// - Returns: the sequence numbers of the events that have ended; nil where it is no such stream.
-  mutating func take(_ bytes: [UInt8]) -> [Int64]? {
+  package mutating func take(_ bytes: [UInt8]) -> [Int64]? {
     var events: [Int64] = []
     for byte in bytes {
       defer { endedByReturn = byte == UInt8(ascii: "\r") }

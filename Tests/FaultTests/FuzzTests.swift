@@ -20,7 +20,7 @@ import Testing
     try Command.run(Command.built("fuzz").get(), words, patience: seconds)
   }
 
-  @Test(arguments: ["plist", "json", "lines"])
+  @Test(arguments: ["plist", "json", "lines", "wire"])
   func noReaderContradictsItselfWhateverItReads(_ target: String) throws {
     let files = try files(of: target)
     #expect(files.count > 5)

@@ -10,7 +10,7 @@ struct Inputs: ParsableCommand {
     abstract: "Reads files, and random changes of them.",
     discussion: "Without --seconds and --mutants it reads the files as they are.")
 
-  @Argument(help: "What reads them: plist, json or lines.") var target: FuzzTarget
+  @Argument(help: "What reads them: plist, json, lines or wire.") var target: FuzzTarget
   @Argument(help: "The files.") var files: [String]
   @OptionGroup var extent: Extent
 

@@ -3,6 +3,9 @@
 /// A reader of bytes that anybody may have written.
 package enum FuzzTarget: String, CaseIterable, Sendable {
   case plist, json, lines
+  #if canImport(KeepsakeHub)
+    case wire
+  #endif
 
   /// Reads the bytes, and looks for what must not be: besides what traps or does not end, an answer
   /// that contradicts another one.
@@ -11,6 +14,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .plist: try readPropertyList(bytes)
     case .json: try readJSON(bytes)
     case .lines: try readLines(bytes)
+    #if canImport(KeepsakeHub)
+      case .wire: try readWire(bytes)
+    #endif
     }
   }
 }
