@@ -3,14 +3,14 @@
 package import ArgumentParser
 package import KeepsakeSync
 
-/// What `merge` is told, the same whether a hub takes part or not.
+/// The arguments and options of `merge`, with a hub and without.
 package struct MergeWords: ParsableArguments {
   package static let command = CommandConfiguration(
     commandName: "merge",
     abstract: "Merges device files: of each key the last write wins, everywhere.",
     discussion: """
       Merging again changes nothing. With more than two files each is merged into the first, then \
-      the first into each. A hub takes part by its address, with one file.
+      the first into each. To merge one file with a hub, give the hub's address.
 
         kvsync merge phone.keepsake laptop.keepsake
         kvsync merge phone.keepsake laptop.keepsake --dry-run
@@ -45,9 +45,9 @@ package struct MergeWords: ParsableArguments {
     guard files.count >= 2 else { throw ValidationError("name two or more files") }
   }
 
-  /// How to merge, and to show how far that has come.
+  /// The options of the merge, which show its progress.
   ///
-  /// - Parameter paths: what takes part, in the order of the report.
+  /// - Parameter paths: the files and the hub, in the order of the report.
   package func options(_ paths: [String]) throws -> MergeOptions {
     for name in store { try StoreOption.check(name, paths[0]) }
     let progress = MergeProgressLine(paths)

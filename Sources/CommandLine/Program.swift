@@ -2,6 +2,7 @@
 
 package import ArgumentParser
 import Foundation
+package import KeepsakeDevice
 import Synchronization
 
 /// What `kvsync` becomes for some commands, with the same words.
@@ -28,5 +29,29 @@ package enum Program {
     }
     end.wait()
     try result.withLock { try $0.get() }
+  }
+
+  /// Serves, on the main thread, until that ends.
+  ///
+  /// - Parameters:
+  ///   - place: where it listens.
+  ///   - problem: what is wrong when it does not, before the reason.
+  package static func serve(
+    at place: String, _ problem: String, cure: String,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) throws {
+    do {
+      try wait(body)
+    } catch let error as KeepsakeError {
+      throw error
+    } catch {
+      throw KeepsakeError(.inputOutput, path: place, "\(problem): \(error)", cure: cure)
+    }
+  }
+
+  /// Why a command fails whose part was not built.
+  package static func lacks(_ part: String, cure: String) -> KeepsakeError {
+    KeepsakeError(
+      .incompatible, path: "(this kvsync)", "it was built without \(part)", cure: cure)
   }
 }

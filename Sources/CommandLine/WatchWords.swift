@@ -4,11 +4,11 @@ package import ArgumentParser
 import Foundation
 package import KeepsakeDevice
 
-/// What `watch` is told, the same whether a hub takes part or not.
+/// The arguments and options of `watch`, with a hub and without.
 package struct WatchWords: ParsableArguments {
   package static let command = CommandConfiguration(
     commandName: "watch",
-    abstract: "Prints each change of a device, by whichever process, until interrupted.",
+    abstract: "Prints each change of a device, whichever process makes it, until interrupted.",
     discussion: """
       Prints one line a key; with --json, one JSON object a line. Changes that follow each other \
       closely may be told as one.
@@ -38,7 +38,7 @@ package struct WatchWords: ParsableArguments {
 
   /// Prints each change, until interrupted.
   ///
-  /// - Parameter beside: begins what goes on meanwhile, which may end the watching.
+  /// - Parameter beside: starts what runs meanwhile, and may end the watching.
   package func watch<Companion>(
     _ device: Device, _ common: CommonOptions, beside: (Ending) -> Companion
   ) throws {

@@ -61,7 +61,8 @@
     ///     more.
     ///   - layout: of the keys of the store, or of the members of that dictionary.
     ///   - name: tells it from other providers.
-    ///   - secrets: which values nobody may log, by their keys as `WrongType.key` has them.
+    ///   - secrets: which values are secret, so that logs leave them out. It gets each key as the
+    ///     store has it, as in `WrongType.key`.
     /// - Throws: `KeepsakeError` when the file cannot be read, and within a transaction.
     public init(
       _ store: SettingsStore, key: String? = nil, layout: Layout = .flat, name: String? = nil,

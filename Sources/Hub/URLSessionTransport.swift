@@ -126,8 +126,9 @@ final class URLSessionTransport: HubTransport {
         exchange.add(.success(.end))
       }
       #if canImport(FoundationNetworking)
-        // Foundation for Linux does not always give the answer itself to who declines, and traps
-        // where the task was cancelled before it is told so: it is not told.
+        // If the handler is called with nil, Foundation for Linux does not always deliver the
+        // redirect as the answer, and it traps if the task was cancelled before. So the handler is
+        // not called.
         task.cancel()
       #else
         completionHandler(nil)

@@ -58,12 +58,6 @@ extension FileTables {
     }
   }
 
-  func dropHeld(of origin: ReplicaID, after timestamp: HybridTimestamp) throws {
-    try connection.run(
-      "DELETE FROM held WHERE account = ?1 AND origin = ?2 AND hlc > ?3",
-      [.integer(number), .integer(origin.rawValue), .integer(timestamp.rawValue)])
-  }
-
   var heldCount: Int {
     get throws {
       var count = 0
@@ -76,23 +70,7 @@ extension FileTables {
   }
 
   func firstHeld(of stores: [ByteText]) throws -> [HubRequest.Seen] {
-    var all: [HubRequest.Seen] = []
-    for store in stores {
-      try connection.run(
-        Self.firstOfEach,
-        bind: { row in
-          try row.bind(number, at: 1)
-          try row.bind(store.string, at: 2)
-        }
-      ) { row in
-        all.append(
-          HubRequest.Seen(
-            store, ReplicaID(rawValue: row.integer(0)),
-            HybridTimestamp(rawValue: row.integer(1))))
-        return true
-      }
-    }
-    return all
+    try timestamps(Self.firstOfEach, of: stores)
   }
 
   static func removeHeld(of account: Int64, _ connection: Connection) throws {

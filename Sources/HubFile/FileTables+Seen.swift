@@ -16,10 +16,17 @@ extension FileTables {
     """)
 
   func seen(of stores: [ByteText]) throws -> [HubRequest.Seen] {
+    try timestamps(Self.seen, of: stores)
+  }
+
+  /// Timestamps of origins, by a statement about one store.
+  func timestamps(
+    _ statement: FrequentStatement, of stores: [ByteText]
+  ) throws -> [HubRequest.Seen] {
     var all: [HubRequest.Seen] = []
     for store in stores {
       try connection.run(
-        Self.seen,
+        statement,
         bind: { row in
           try row.bind(number, at: 1)
           try row.bind(store.string, at: 2)

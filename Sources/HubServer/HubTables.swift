@@ -64,8 +64,6 @@ package protocol HubTables {
   /// The rows that wait up to a timestamp, the first ones first.
   func due(upTo horizon: HybridTimestamp) throws -> [Entry]
   func dropHeld(_ entries: [Entry]) throws
-  /// Drops the held rows of an origin that are later than a timestamp.
-  func dropHeld(of origin: ReplicaID, after timestamp: HybridTimestamp) throws
   /// How many wait.
   var heldCount: Int { get throws }
   /// The first that waits of each origin in these stores; later ones may follow.

@@ -171,10 +171,6 @@ package final class MemoryHub: Sendable {
 
     func dropHeld(_ entries: [Entry]) { content.held.subtract(entries) }
 
-    func dropHeld(of origin: ReplicaID, after timestamp: HybridTimestamp) {
-      content.held = content.held.filter { $0.origin != origin || $0.timestamp <= timestamp }
-    }
-
     var heldCount: Int { content.held.count }
 
     func firstHeld(of stores: [ByteText]) -> [HubRequest.Seen] {

@@ -20,7 +20,7 @@
 
   extension PostgresTables {
     static let heldStatements = [
-      heldOutline, due, firstHeld, hold, dropHeld, dropHeldOfOrigin, removeHeld,
+      heldOutline, due, firstHeld, hold, dropHeld, removeHeld,
     ]
     private static let heldOutline = Statement(
       "held_outline", "SELECT count(*), min(hlc) FROM keepsake_held WHERE account = $1")
@@ -59,9 +59,6 @@
             AND h.origin = d.origin LIMIT 1
         ) AS h))
       """)
-    private static let dropHeldOfOrigin = Statement(
-      "drop_held_of_origin",
-      "DELETE FROM keepsake_held WHERE account = $1 AND origin = $2 AND hlc > $3")
     static let removeHeld = Statement("remove_held", "DELETE FROM keepsake_held WHERE account = $1")
 
     private var outline: HeldOutline {
@@ -107,13 +104,6 @@
       parameters.append(numbers: entries.map(\.timestamp.rawValue))
       parameters.append(numbers: entries.map(\.origin.rawValue))
       try write(Self.dropHeld, parameters)
-      heldKnown = nil
-    }
-
-    func dropHeld(of origin: ReplicaID, after timestamp: HybridTimestamp) throws {
-      guard try heldCount > 0 else { return }
-      try write(
-        Self.dropHeldOfOrigin, Parameters(id, origin.rawValue, timestamp.rawValue))
       heldKnown = nil
     }
   }

@@ -78,8 +78,8 @@ struct AccountsPlace: ParsableArguments {
             cure: "mend what it says, then start the hub again")
         }
       #else
-        throw KeepsakeError(
-          .incompatible, path: "(this kvsync)", "it was built without PostgreSQL",
+        throw Program.lacks(
+          "PostgreSQL",
           cure: "build it with --traits PostgreSQL, or keep accounts in a file with --data")
       #endif
     }

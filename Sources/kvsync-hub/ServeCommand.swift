@@ -55,31 +55,31 @@ struct ServeCommand: ParsableCommand {
       let database = try place.open()
       let server = HubServer(database, settings: try settings(orClosing: database))
       let (path, scheme) = (place.secretPath, certificate == nil ? "http" : "https")
-      do {
-        try Program.wait {
+      try Program.serve(
+        at: listen.description, "the hub cannot serve",
+        cure: "see that the address is free and the files of the certificate can be read"
+      ) { [metrics] in
+        do {
           try await server.run(
             onListening: { host, port in
-              let words = "\(scheme)://\(host):\(port), operator's secret in \(path)\n"
-              Output.standardOutput(words)
+              let address = ListenAddress(host, port)
+              Output.standardOutput("\(scheme)://\(address), operator's secret in \(path)\n")
             },
-            onMetrics: { host, port in Output.note("metrics at http://\(host):\(port)/metrics") })
+            onMetrics: { host, port in
+              Output.note("metrics at http://\(ListenAddress(host, port))/metrics")
+            })
+        } catch HubServerError.noMetrics(let error) {
+          throw KeepsakeError(
+            .inputOutput, path: metrics?.description ?? "--metrics",
+            "metrics cannot be served: \(error)", cure: "see that the address is free")
+        } catch HubServerError.noTLS {
+          throw Program.lacks(
+            "TLS", cure: "build it with --traits HubTLS, or let a proxy speak TLS")
         }
-      } catch HubServerError.noMetrics(let error) {
-        throw KeepsakeError(
-          .inputOutput, path: metrics?.defaultValueDescription ?? "--metrics",
-          "metrics cannot be served: \(error)", cure: "see that the address is free")
-      } catch HubServerError.noTLS {
-        throw KeepsakeError(
-          .incompatible, path: "(this kvsync)", "it was built without TLS",
-          cure: "build it with --traits HubTLS, or let a proxy speak TLS")
-      } catch {
-        throw KeepsakeError(
-          .inputOutput, path: listen.defaultValueDescription, "the hub cannot serve: \(error)",
-          cure: "see that the address is free and the files of the certificate can be read")
       }
     #else
-      throw KeepsakeError(
-        .incompatible, path: "(this kvsync)", "it was built without the hub's server",
+      throw Program.lacks(
+        "the hub's server",
         cure: "build it with: swift build -c release --product kvsync-hub --traits Hub")
     #endif
   }

@@ -50,7 +50,7 @@ struct LimitOptions: ParsableArguments {
 }
 
 /// `HOST:PORT` on the command line.
-struct ListenAddress: ExpressibleByArgument {
+struct ListenAddress: ExpressibleByArgument, CustomStringConvertible {
   let host: String
   let port: Int
 
@@ -66,5 +66,6 @@ struct ListenAddress: ExpressibleByArgument {
 
   init(_ host: String, _ port: Int) { (self.host, self.port) = (host, port) }
 
-  var defaultValueDescription: String { "\(host):\(port)" }
+  var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  var defaultValueDescription: String { description }
 }

@@ -36,24 +36,19 @@ struct OpenCommand: Subcommand {
       try DistinctFiles.check(files)
       let server = try PageServer(files, isEditable: edit, common)
       let (output, leavesBrowser) = (common.output, leavesBrowser)
-      do {
-        try Program.wait { [port] in
-          try await server.run(port: Int(port)) { address in
-            Output.standardOutput("\(address)\n")
-            output.say("the address opens the page once; interrupt to end it")
-            if !leavesBrowser, let problem = Browser.open(address) { output.say(problem) }
-          }
+      try Program.serve(
+        at: "127.0.0.1:\(port)", "the page cannot be served",
+        cure: "see that the port is free, or leave --port out"
+      ) { [port] in
+        try await server.run(port: Int(port)) { address in
+          Output.standardOutput("\(address)\n")
+          output.say("the address opens the page once; interrupt to end it")
+          if !leavesBrowser, let problem = Browser.open(address) { output.say(problem) }
         }
-      } catch let error as KeepsakeError {
-        throw error
-      } catch {
-        throw KeepsakeError(
-          .inputOutput, path: "127.0.0.1:\(port)", "the page cannot be served: \(error)",
-          cure: "see that the port is free, or leave --port out")
       }
     #else
-      throw KeepsakeError(
-        .incompatible, path: "(this kvsync)", "it was built without the page",
+      throw Program.lacks(
+        "the page",
         cure: "build it with: swift build -c release --product kvsync-page --traits Page")
     #endif
   }

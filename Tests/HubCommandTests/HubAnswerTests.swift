@@ -49,8 +49,8 @@
         says: "it speaks no version of the protocol that this program speaks: this hub speaks 2; "
           + "update the older one of the two", code: 69),
       Answer(
-        429, ("busy", "60 a minute"), #"{"Retry-After":"7"}"#,
-        says: "it is busy: 60 a minute; try again in 7 s", code: 75),
+        429, ("busy", "60 a minute"), #"{"Retry-After":"90"}"#,
+        says: "it is busy: 60 a minute; try again in 90 s", code: 75),
       Answer(
         503, ("unavailable", "the disk fails"),
         says: "it is out of service: the disk fails; try again later", code: 75),
@@ -93,6 +93,24 @@
           All files hold the same.
 
           """)
+    }
+
+    @Test func aHubThatIsBusyForAMomentIsWaitedFor() throws {
+      let hub = try ServedHub()
+      let between = try Interposer(hub)
+      try hub.create("phone", at: between.address)
+      let error = #"{\"error\":\"busy\",\"problem\":\"60 a minute\"}"#
+      try between.next(
+        #"{"for":"POST /v1/sync","status":429,"headers":{"Retry-After":"1"},"text":"\#(error)"}"#)
+      try hub.folder.expect(
+        "merge", "phone", between.address,
+        prints: """
+          phone -> \(between.address): 1 received, 1 changed
+          \(between.address) -> phone: 0 received, 0 changed
+          All files hold the same.
+
+          """)
+      #expect(try between.isDone())
     }
 
     @Test func whatOthersDidMeanwhileHealsByItself() throws {

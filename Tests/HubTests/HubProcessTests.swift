@@ -62,6 +62,30 @@
       #expect(again.end(SIGTERM).code == 0)
     }
 
+    private static let hasIPv6: Bool = {
+      let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(descriptor) }
+      var address = sockaddr_in6()
+      address.sin6_family = sa_family_t(AF_INET6)
+      address.sin6_addr = in6addr_loopback
+      let size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+      return withUnsafeBytes(of: &address) { bytes in
+        bind(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, size) == 0
+      }
+    }()
+
+    @Test(.enabled(if: hasIPv6, "this machine has no IPv6"))
+    func anAddressOfIPv6IsPrintedAsDevicesWriteIt() throws {
+      let folder = try Folder()
+      defer { withExtendedLifetime(folder) {} }
+      let process = try RunningCommand(
+        folder, ["hub", "serve", "--data", "hub.db", "--listen", "[::1]:0"],
+        program: Command.built("kvsync-hub").get())
+      let line = process.line()
+      #expect(line.wholeMatch(of: /http:\/\/\[::1\]:[0-9]+, operator's.*/) != nil, "\(line)")
+      #expect(process.end(SIGTERM).code == 0)
+    }
+
     #if PostgreSQL
       @Test(arguments: ["postgresql://hub@db:1%/keepsake", "http://db/keepsake", "keepsake"])
       func anAddressOfPostgreSQLThatCannotBeReadIsAMistakeOfTheCommandLine(url: String) throws {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import Foundation
+  import TestSupport
+  import Testing
+
+  /// What a hub has no room for, by all that the commands say.
+  @Suite struct HubRoomTests {
+    @Test func aFullAccountIsToldAndReadingGoesOn() throws {
+      let hub = try ServedHub("--max-rows", "3")
+      let (folder, url) = (hub.folder, hub.address)
+      try hub.create("phone")
+      try hub.join("laptop", by: "phone")
+      for device in ["phone", "laptop", "phone"] { try folder.must("merge", device, url) }
+      for key in ["theme", "font"] { try folder.must("set", "phone", key, "x") }
+      let before = try folder.contents("phone")
+      try folder.expect(
+        "merge", "phone", url,
+        says: "kvsync: \(url): the account is full there: the account has too many rows: 4, and "
+          + "the hub takes 3; delete what is not needed, or ask who runs the hub\n", code: 75)
+      #expect(try folder.contents("phone") == before)
+      // What does not make it larger goes there.
+      try folder.must("set", "laptop", "phone", "2")
+      try folder.expect(
+        "merge", "laptop", url,
+        prints: """
+          laptop -> \(url): 1 received, 1 changed
+          \(url) -> laptop: 0 received, 0 changed
+          All files hold the same.
+
+          """)
+      let ending = try folder.run(["merge", "phone", url])
+      #expect(ending.code == 75 && ending.stdout == "", "\(ending)")
+      try folder.expect("get", "phone", "phone", prints: "2\n")
+    }
+
+    @Test func whatIsTooLargeForAHubIsToldEachTimeAndTheRestGoesOn() throws {
+      let hub = try ServedHub()
+      let (folder, url) = (hub.folder, hub.address)
+      try hub.create("phone")
+      let value = String(repeating: "x", count: 1_100_000)
+      try folder.write(
+        #"{"key":"photo","type":"string","value":"\#(value)"}"# + "\n"
+          + #"{"key":"theme","type":"string","value":"dark"}"# + "\n", to: "lines")
+      try folder.must("import", "phone", "lines")
+      let told =
+        "phone: not on the hub, because it is too large for it, or no UTF-8: cloud/photo"
+      for received in [2, 0] {
+        try folder.expect(
+          "merge", "phone", url,
+          prints: """
+            phone -> \(url): \(received) received, \(received) changed
+            \(url) -> phone: 0 received, 0 changed
+            \(told)
+            The files still differ.
+
+            """)
+      }
+      let text = try folder.must("merge", "phone", url, "--json")
+      #expect(
+        text.hasSuffix(
+          #""events":[{"kind":"notSent","path":"phone","entries":1,"store":"cloud","#
+            + #""key":"photo"}]}"# + "\n"), "\(text)")
+      #expect(try folder.must("hub", "export", "phone").split(separator: "\n").count == 2)
+      try folder.must("set", "phone", "photo", "small")
+      let said = try folder.must("merge", "phone", url)
+      #expect(said.hasSuffix("\nAll files hold the same.\n"), "\(said)")
+    }
+  }
+#endif
