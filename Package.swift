@@ -10,6 +10,8 @@ let package = Package(
     .library(name: "Keepsake", targets: ["Keepsake"]),
     .library(name: "KeepsakeHub", targets: ["KeepsakeHub"]),
     .library(name: "ConfigurationKeepsake", targets: ["ConfigurationKeepsake"]),
+    .library(name: "ServiceLifecycleKeepsake", targets: ["ServiceLifecycleKeepsake"]),
+    .library(name: "MetricsKeepsake", targets: ["MetricsKeepsake"]),
     .library(name: "KeepsakeInjection", targets: ["KeepsakeInjection"]),
     .library(name: "KeepsakeTesting", targets: ["KeepsakeTesting"]),
     .executable(name: "kvsync", targets: ["kvsync"]),
@@ -25,6 +27,8 @@ let package = Package(
       name: "PostgreSQL", description: "A hub over PostgreSQL, by libpq.", enabledTraits: ["Hub"]),
     .trait(name: "Page", description: "The page of kvsync open."),
     .trait(name: "Configuration", description: "The product ConfigurationKeepsake."),
+    .trait(name: "Services", description: "The product ServiceLifecycleKeepsake."),
+    .trait(name: "Metrics", description: "The product MetricsKeepsake."),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -149,6 +153,24 @@ let package = Package(
           condition: .when(traits: ["Configuration"])),
       ],
       path: "Sources/Configuration"),
+    // Sessions and observers as services of swift-service-lifecycle.
+    .target(
+      name: "ServiceLifecycleKeepsake",
+      dependencies: [
+        "Keepsake", "KeepsakeHub",
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Services"])),
+      ],
+      path: "Sources/Services"),
+    // What a device does, counted by swift-metrics.
+    .target(
+      name: "MetricsKeepsake",
+      dependencies: [
+        "Keepsake", "KeepsakeDevice",
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+      ],
+      path: "Sources/Metrics"),
     .target(
       name: "KeepsakeTesting",
       dependencies: [
@@ -395,12 +417,18 @@ let package = Package(
     .testTarget(
       name: "PageTests", dependencies: ["kvsync", "kvsync-page", "TestSupport"],
       path: "Tests/PageTests"),
-    // A hub as it is heard, with a transport that plays it.
+    // A hub without a network: a transport that plays it.
+    .target(
+      name: "HubSupport",
+      dependencies: [
+        "KeepsakeHub", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
+      ],
+      path: "Tests/HubSupport"),
     .testTarget(
       name: "HubClientTests",
       dependencies: [
-        "KeepsakeHub", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
-        "KeepsakeTesting", "TestSupport",
+        "HubSupport", "KeepsakeHub", "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice",
+        "KeepsakeValues", "KeepsakeTesting", "TestSupport",
       ],
       path: "Tests/HubClientTests"),
     .testTarget(
@@ -467,6 +495,20 @@ let package = Package(
           condition: .when(traits: ["Configuration"])),
       ],
       path: "Tests/ConfigurationTests"),
+    .testTarget(
+      name: "ServicesTests",
+      dependencies: [
+        "ServiceLifecycleKeepsake", "MetricsKeepsake", "Keepsake", "KeepsakeHub", "KeepsakeSync",
+        "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting", "HubSupport", "TestSupport",
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Services"])),
+        .product(name: "Logging", package: "swift-log"),
+        .product(
+          name: "MetricsTestKit", package: "swift-metrics",
+          condition: .when(traits: ["Metrics"])),
+      ],
+      path: "Tests/ServicesTests"),
   ],
   swiftLanguageModes: [.v6]
 )

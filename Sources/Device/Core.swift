@@ -175,6 +175,7 @@ package final class Core: Sendable {
       }
       feed.didWrite(session.steps.isEmpty ? [whole()] : session.steps, after: commits, versions)
     }
+    if session.writes > 0 { tell(.wrote(session.writes)) }
     return value
   }
 
@@ -182,12 +183,12 @@ package final class Core: Sendable {
     _ connection: Connection, savepoint: Bool,
     _ body: (Connection, WriteSession) throws -> Value
   ) throws -> Value {
-    let count = session.changes.count
+    let (count, writes) = (session.changes.count, session.writes)
     do {
       guard savepoint else { return try body(connection, session) }
       return try connection.transaction(.immediate) { try body($0, session) }
     } catch {
-      session.rewind(to: count)
+      session.rewind(to: count, writes: writes)
       // A full disk ends the transaction, not only this part of it.
       if !connection.isInTransaction { session.ending = error }
       throw error

@@ -25,6 +25,7 @@ package final class SharedState: Sendable {
   package let trail = CommitTrail()
   package let changes = ChangeTurn()
   package let upkeep = UpkeepReports()
+  let activities = Activities()
   package let pending = PendingWork()
   private let reports = Mutex(Reports())
   /// Whether `reports` may have any.

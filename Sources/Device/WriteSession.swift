@@ -20,6 +20,8 @@ final class WriteSession: @unchecked Sendable {
   /// other, and where there is no observer to be told.
   private(set) var steps: [WriteStep] = []
   private var keepsSteps = false
+  /// How many writes are made, also of what was there already.
+  private(set) var writes = 0
   /// Whether `changes` has everything that was changed of what a store reads.
   private(set) var isComplete = true
   /// Nil when it has to be read.
@@ -50,7 +52,7 @@ final class WriteSession: @unchecked Sendable {
 
   /// - Parameter keepsSteps: whether there is an observer, or may come one meanwhile.
   func begin(keepsSteps: Bool) {
-    (changes, steps, replica, needsBarrier) = ([], [], nil, false)
+    (changes, steps, replica, needsBarrier, writes) = ([], [], nil, false, 0)
     self.keepsSteps = keepsSteps
     ending = nil
     (isComplete, hasRewound, isFilling) = (true, false, false)
@@ -80,13 +82,18 @@ final class WriteSession: @unchecked Sendable {
 
   /// Forgets changes that nobody wants to know, which stay.
   func drop(after count: Int) {
-    rewind(to: count)
+    rewind(to: count, writes: writes)
     isComplete = false
   }
 
   /// Forgets what was taken back. Timestamps and local sequence numbers that were given stay given.
-  func rewind(to count: Int) {
+  ///
+  /// - Parameters:
+  ///   - count: of the changes that stay.
+  ///   - writes: of those that stay.
+  func rewind(to count: Int, writes: Int) {
     changes.removeLast(changes.count - count)
+    self.writes = writes
     hasRewound = true
   }
 
@@ -129,7 +136,7 @@ final class WriteSession: @unchecked Sendable {
     let before = old?.content ?? .tombstone
     try write.limits?.check(connection, write.address, content, replacing: before)
     let isSynced = StoreName.isSynced(write.address.store.string)
-    guard isSynced || before != content else { return }
+    guard isSynced || before != content else { return writes += 1 }
     let next = try next(replacing: old?.timestamp)
     if content.isTombstone, !isSynced {
       try connection.entries.delete(write.address)
@@ -166,6 +173,7 @@ final class WriteSession: @unchecked Sendable {
   /// Notes what was written.
   private func note(_ next: Stamped, replacing before: TaggedCell) {
     replica = next.replica
+    writes += 1
     if before != next.entry.content {
       changes.append(SettingChange(next.entry, replacing: before))
     }

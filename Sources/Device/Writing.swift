@@ -17,11 +17,13 @@ extension Device {
   package func write(
     _ writes: [LocalWrite], durability: Durability = .crashSafe, waiting limit: Duration? = nil
   ) throws(KeepsakeError) -> [SettingChange] {
-    if writes.count == 1 { return try core.set(writes[0], clock, durability, waiting: limit) }
-    return try core.write(durability, waiting: limit) { connection, session in
-      let count = session.changes.count
-      for write in writes { try session.add(write, connection, at: clock.milliseconds) }
-      return SettingChange.net(Array(session.changes[count...]))
+    try telling { () throws(KeepsakeError) in
+      if writes.count == 1 { return try core.set(writes[0], clock, durability, waiting: limit) }
+      return try core.write(durability, waiting: limit) { connection, session in
+        let count = session.changes.count
+        for write in writes { try session.add(write, connection, at: clock.milliseconds) }
+        return SettingChange.net(Array(session.changes[count...]))
+      }
     }
   }
 
@@ -70,7 +72,9 @@ extension Device {
     do {
       return try access(forward)
     } catch {
-      throw forward.failure ?? error
+      if let failure = forward.failure { throw failure }
+      if !isReadOnly { core.tell(.failed(error.code)) }
+      throw error
     }
   }
 }

@@ -74,32 +74,13 @@ public final class HubSession: Sendable {
 
   /// Ends the session. A meeting that is under way is brought to its end in the background.
   public func cancel() { loop.cancel() }
-}
 
-/// Time and chance of a session.
-package struct SessionTiming: Sendable {
-  /// Milliseconds of a clock that goes on.
-  package var now: @Sendable () -> Int64
-  /// Waits for a signal, for so many milliseconds at most; nil for ever.
-  package var wait: @Sendable (DispatchSemaphore, Int64?) -> Void
-  /// From 0 to 1.
-  package var chance: @Sendable () -> Double
-
-  package init(
-    now: @escaping @Sendable () -> Int64,
-    wait: @escaping @Sendable (DispatchSemaphore, Int64?) -> Void,
-    chance: @escaping @Sendable () -> Double
-  ) {
-    (self.now, self.wait, self.chance) = (now, wait, chance)
+  /// Ends the session, and returns when a meeting that was under way has come to its end, whether
+  /// the task is cancelled or not.
+  public func finish() async {
+    cancel()
+    await loop.end.wait()
   }
-
-  static let system = SessionTiming(
-    now: { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) },
-    wait: { signal, milliseconds in
-      guard let milliseconds else { return signal.wait() }
-      _ = signal.wait(timeout: .now() + .milliseconds(Int(milliseconds)))
-    },
-    chance: { .random(in: 0...1) })
 }
 
 /// The session's thread. It does not hold the session, so that releasing that one ends it.
@@ -117,6 +98,7 @@ private final class Loop: Sendable {
     var (meetingFailure, listeningFailure) = (String?.none, String?.none)
   }
 
+  let end = SessionEnd()
   private let device: Device
   private let hub: Hub
   private let options: MergeOptions
@@ -148,7 +130,10 @@ private final class Loop: Sendable {
       self?.report($0, \.meetingFailure)
     }
     state.withLock { $0.tokens.append(token) }
-    Self.thread("keepsake.hub") { [self] in run() }
+    Self.thread("keepsake.hub") { [self] in
+      run()
+      end.come()
+    }
   }
 
   private static func thread(_ name: String, _ body: @escaping @Sendable () -> Void) {

@@ -45,6 +45,15 @@ package enum Merge {
     _ devices: [Device], _ hub: HubParty?, _ options: MergeOptions,
     using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) -> MergeReport {
+    try telling(devices) { () throws(KeepsakeError) in
+      try begin(devices, hub, options, using: &generator)
+    }
+  }
+
+  private static func begin(
+    _ devices: [Device], _ hub: HubParty?, _ options: MergeOptions,
+    using generator: inout some RandomNumberGenerator
+  ) throws(KeepsakeError) -> MergeReport {
     try refuseTransaction(devices)
     let leased = options.isOneWay ? devices.suffix(1) : devices[...]
     func runThrough() throws(KeepsakeError) -> MergeReport {

@@ -47,6 +47,13 @@ public final class SyncSession: Sendable {
   /// Ends the session. An exchange that is under way is brought to its end in the background; then
   /// the files are closed.
   public func cancel() { loop.cancel() }
+
+  /// Ends the session, and returns when an exchange that was under way has come to its end, whether
+  /// the task is cancelled or not.
+  public func finish() async {
+    cancel()
+    await loop.end.wait()
+  }
 }
 
 /// The session's thread. It does not hold the session, so that releasing that one ends it.
@@ -59,6 +66,7 @@ private final class Loop: Sendable {
     var lastFailure: String?
   }
 
+  let end = SessionEnd()
   private let first: Device
   private let second: Device
   private let options: MergeOptions
@@ -94,7 +102,10 @@ private final class Loop: Sendable {
       }
       state.withLock { $0.tokens.append(token) }
     }
-    let thread = Thread { [self] in run() }
+    let thread = Thread { [self] in
+      run()
+      end.come()
+    }
     thread.name = "keepsake.session"
     thread.start()
   }

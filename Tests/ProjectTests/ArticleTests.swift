@@ -20,6 +20,10 @@ import Testing
         "Tests/ConfigurationTests/ConfigurationArticle.swift", 3
       ),
       (
+        "Sources/Keepsake/Keepsake.docc/Services.md",
+        "Tests/ServicesTests/ServicesArticle.swift", 3
+      ),
+      (
         "Sources/Hub/KeepsakeHub.docc/KeepsakeHub.md", "Tests/HubClientTests/Article.swift", 2
       ),
     ]

@@ -60,6 +60,8 @@ import Testing
       "KeepsakeInjection", "KeepsakeThreads", "Logging", "Foundation",
     ],
     "Sources/Configuration": ["Keepsake", "KeepsakeValues", "Configuration"],
+    "Sources/Services": ["Keepsake", "KeepsakeHub", "ServiceLifecycle"],
+    "Sources/Metrics": ["Keepsake", "KeepsakeDevice", "Metrics"],
     // Neither Swift Testing nor XCTest: its users have one of them.
     "Sources/Testing": [
       "Keepsake", "KeepsakeInjection", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",

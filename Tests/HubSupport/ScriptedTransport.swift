@@ -2,32 +2,33 @@
 
 import Foundation
 import KeepsakeDevice
-import KeepsakeHub
+package import KeepsakeHub
 import KeepsakeHubServer
 import KeepsakeSync
-import KeepsakeTesting
 import KeepsakeValues
 import Synchronization
 
 /// Answers requests as a test says, without a network.
-final class ScriptedTransport: HubTransport {
+package final class ScriptedTransport: HubTransport {
   /// What comes back, until a fault ends it.
-  struct Reply: Sendable {
-    var events: [TransportEvent]
-    var fault: TransportFault?
+  package struct Reply: Sendable {
+    package var events: [TransportEvent]
+    package var fault: TransportFault?
 
-    init(_ events: [TransportEvent], fault: TransportFault? = nil) {
+    package init(_ events: [TransportEvent], fault: TransportFault? = nil) {
       (self.events, self.fault) = (events, fault)
     }
 
-    init(_ status: Int, _ body: String, type: String? = nil, _ headers: [String: String] = [:]) {
+    package init(
+      _ status: Int, _ body: String, type: String? = nil, _ headers: [String: String] = [:]
+    ) {
       var headers = headers
       headers["content-type"] = type
       events = [.head(status: status, headers: headers), .body(Array(body.utf8)), .end]
     }
 
     /// An error of the protocol.
-    static func error(
+    package static func error(
       _ status: Int, _ code: String, _ problem: String, _ headers: [String: String] = [:]
     ) -> Reply {
       Reply(
@@ -55,23 +56,23 @@ final class ScriptedTransport: HubTransport {
   private let script: @Sendable (TransportRequest) -> Reply
   private let log = Mutex<[TransportRequest]>([])
 
-  init(_ script: @escaping @Sendable (TransportRequest) -> Reply) { self.script = script }
+  package init(_ script: @escaping @Sendable (TransportRequest) -> Reply) { self.script = script }
 
-  var requests: [TransportRequest] { log.withLock { $0 } }
+  package var requests: [TransportRequest] { log.withLock { $0 } }
 
-  func begin(_ request: TransportRequest) -> any TransportExchange {
+  package func begin(_ request: TransportRequest) -> any TransportExchange {
     log.withLock { $0.append(request) }
     return Exchange(script(request))
   }
 }
 
 extension Hub {
-  static let token = String(repeating: "t", count: 43)
+  package static let token = String(repeating: "t", count: 43)
 
   /// One that answers so.
   ///
   /// - Parameter pause: gets how long somebody would wait.
-  static func scripted(
+  package static func scripted(
     pause: @escaping @Sendable (Duration) -> Void = { _ in },
     _ script: @escaping @Sendable (TransportRequest) -> ScriptedTransport.Reply
   ) throws -> (hub: Hub, transport: ScriptedTransport) {
@@ -83,15 +84,15 @@ extension Hub {
 }
 
 /// The rules of a hub behind a transport. One request at a time.
-final class ServedHub: Sendable {
+package final class ServedHub: Sendable {
   private let hub: Mutex<Box>
 
   // Sendable: only within the lock.
   private struct Box: @unchecked Sendable { let hub: MemoryHub }
 
-  init() { hub = Mutex(Box(hub: MemoryHub(ReplicaID(rawValue: 9)))) }
+  package init() { hub = Mutex(Box(hub: MemoryHub(ReplicaID(rawValue: 9)))) }
 
-  func answer(_ request: TransportRequest, at time: Int64) -> ScriptedTransport.Reply {
+  package func answer(_ request: TransportRequest, at time: Int64) -> ScriptedTransport.Reply {
     do {
       let asked = try (request.body ?? []).withUnsafeBufferPointer { try HubRequest($0) }
       switch try hub.withLock({ try $0.hub.answer(asked, at: time) }) {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What this process does with a device's file, for whoever counts it. While nobody does, it costs
+// one load of a number for each write and each merge.
+
+import Synchronization
+
+/// One thing that this process has done with a device's file, or could not do.
+package enum Activity: Sendable {
+  /// So many writes are committed; not those of merges.
+  case wrote(Int)
+  /// A write, or a transaction for a reason that is none of its body's.
+  case failed(KeepsakeError.Code)
+  /// A set that is not within a transaction took so long, whichever way it ended.
+  case set(Duration)
+  /// A merge that the device took part in.
+  case merged(MergeTally)
+}
+
+/// How a merge ended for one device.
+package struct MergeTally: Sendable {
+  /// From its beginning to its end, with what it had to wait for.
+  package let duration: Duration
+  /// Writes that lost, and are in this device's conflict log.
+  package let conflicts: Int
+  /// Entries from the future, which wait on this device.
+  package let held: Int
+  /// Why it failed, half-way or at once.
+  package let failure: KeepsakeError.Code?
+
+  package init(
+    duration: Duration, conflicts: Int, held: Int, failure: KeepsakeError.Code?
+  ) {
+    (self.duration, self.conflicts, self.held) = (duration, conflicts, held)
+    self.failure = failure
+  }
+}
+
+/// Who counts what is done with one file.
+package final class Activities: Sendable {
+  package typealias Handler = @Sendable (Activity) -> Void
+
+  private let handlers = Mutex<[Int: Handler]>([:])
+  private let nextID = Atomic(0)
+  private let count = Atomic(0)
+
+  /// Whether anybody is told.
+  package var areHeard: Bool { count.load(ordering: .relaxed) > 0 }
+
+  package func tell(_ activity: Activity) {
+    for handler in handlers.withLock({ Array($0.values) }) { handler(activity) }
+  }
+
+  /// Calls `handler` with each activity from now on, on the thread of it and without a lock, until
+  /// the result is released.
+  package func hear(_ handler: @escaping Handler) -> ObservationToken {
+    let id = nextID.add(1, ordering: .relaxed).newValue
+    change { $0[id] = handler }
+    return ObservationToken { [self] in change { $0[id] = nil } }
+  }
+
+  private func change(_ body: (inout [Int: Handler]) -> Void) {
+    // What a handler holds goes after the lock.
+    let before = handlers.withLock { handlers in
+      let before = handlers
+      body(&handlers)
+      count.store(handlers.count, ordering: .relaxed)
+      return before
+    }
+    withExtendedLifetime(before) {}
+  }
+}
+
+extension Device {
+  /// What this process does with the file, by whichever handle.
+  package var activities: Activities { core.shared.activities }
+
+  /// Makes a set, and tells how it went.
+  func telling<Value>(
+    _ set: () throws(KeepsakeError) -> Value
+  ) throws(KeepsakeError) -> Value {
+    guard activities.areHeard else { return try set() }
+    let start = core.storage.isMine ? nil : ContinuousClock.now
+    defer { if let start { activities.tell(.set(start.duration(to: .now))) } }
+    do throws(KeepsakeError) {
+      return try set()
+    } catch {
+      core.tell(.failed(error.code))
+      throw error
+    }
+  }
+}
+
+extension Core {
+  /// Tells it when this thread's transaction is over, if it is in one.
+  func tell(_ activity: Activity) {
+    guard shared.activities.areHeard else { return }
+    afterTransaction { [shared] in shared.activities.tell(activity) }
+  }
+}

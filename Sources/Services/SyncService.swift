@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Services
+  public import Keepsake
+  public import ServiceLifecycle
+
+  /// Keeps two devices met, as a `SyncSession` does, until a graceful shutdown.
+  ///
+  /// Then, and when its task is cancelled, an exchange that is under way is brought to its end
+  /// before the service ends.
+  public struct SyncService: Service {
+    private let begin: @Sendable () -> SyncSession
+
+    /// - Parameters: as of `SyncSession`, which begins when the service runs.
+    public init(
+      _ first: Device, _ second: Device, options: MergeOptions = MergeOptions(),
+      onExchange: @escaping @Sendable (MergeReport) -> Void = { _ in },
+      onFailure: @escaping @Sendable (KeepsakeError) -> Void
+    ) {
+      begin = {
+        SyncSession(
+          first, second, options: options, onExchange: onExchange, onFailure: onFailure)
+      }
+    }
+
+    /// Begins the session, and returns when it has ended.
+    public func run() async {
+      let session = begin()
+      do {
+        try await gracefulShutdown()
+      } catch {
+        // The task is cancelled, which is an end as well.
+      }
+      await session.finish()
+    }
+  }
+#endif

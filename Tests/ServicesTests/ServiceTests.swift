@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Services
+  import Dispatch
+  import HubSupport
+  import Keepsake
+  import KeepsakeHub
+  import Logging
+  import ServiceLifecycle
+  import ServiceLifecycleKeepsake
+  import Synchronization
+  import TestSupport
+  import Testing
+
+  @Suite struct ServiceTests {
+    private let (first, second): (Device, Device)
+    private let (here, there): (CloudKeyValueStore, CloudKeyValueStore)
+
+    init() throws {
+      (first, second) = (try Device.temporary(), try Device.temporary())
+      here = try CloudKeyValueStore(on: first)
+      there = try CloudKeyValueStore(on: second)
+    }
+
+    private func group(_ service: any Service) -> ServiceGroup {
+      ServiceGroup(services: [service], logger: Logger(label: "test"))
+    }
+
+    // MARK: - Two devices
+
+    @Test func devicesAreMetUntilTheGroupShutsDown() async throws {
+      here["a"] = 1
+      let heard = there.changes("a")
+      let group = group(SyncService(first, second) { Issue.record($0) })
+      let running = Task { try await group.run() }
+      for await changes in heard where changes.last?.new == 1 { break }
+      await group.triggerGracefulShutdown()
+      try await running.value
+      here["a"] = 2
+      #expect(there["a"] == 1)
+    }
+
+    @Test func anExchangeThatIsUnderWayEndsWhole() async throws {
+      try here.transaction {
+        for number in 0..<500 { here["k\(number)"] = .integer(Int64(number)) }
+      }
+      let pause = Pause()
+      var options = MergeOptions()
+      options.chunkSize = 100
+      options.onProgress = { _ in pause.pass() }
+      let group = group(SyncService(first, second, options: options) { Issue.record($0) })
+      let running = Task { try await group.run() }
+      await pause.isReached()
+      #expect(there["k499"] == nil)
+      await group.triggerGracefulShutdown()
+      pause.end()
+      try await running.value
+      let numbers = there.dictionaryRepresentation().values.map { $0 }
+      #expect(Set(numbers) == Set((0..<500).map { StoredValue.integer($0) }))
+    }
+
+    @Test func aCancelledServiceEndsItsExchangeToo() async throws {
+      here["a"] = 1
+      let pause = Pause()
+      var options = MergeOptions()
+      options.onProgress = { _ in pause.pass() }
+      let service = SyncService(first, second, options: options) { Issue.record($0) }
+      let running = Task { await service.run() }
+      await pause.isReached()
+      running.cancel()
+      there["b"] = 2
+      pause.end()
+      await running.value
+      #expect(here["b"] == 2 && there["a"] == 1)
+      here["a"] = 3
+      #expect(there["a"] == 1)
+    }
+
+    // MARK: - A hub
+
+    private func hub(_ served: ServedHub, pass: @escaping @Sendable () -> Void = {}) throws -> Hub {
+      try Hub.scripted { request in
+        guard request.url.path.hasSuffix("/sync") else {
+          return ScriptedTransport.Reply([], fault: .failed("no events"))
+        }
+        pass()
+        return served.answer(request, at: WallClock.system.milliseconds)
+      }.hub
+    }
+
+    @Test func aMeetingWithAHubThatIsUnderWayEndsWhole() async throws {
+      for number in 0..<100 { here["k\(number)"] = .integer(Int64(number)) }
+      let (served, pause) = (ServedHub(), Pause())
+      let service = HubService(first, try hub(served) { pause.pass() }) { _ in }
+      let group = group(service)
+      let running = Task { try await group.run() }
+      await pause.isReached()
+      await group.triggerGracefulShutdown()
+      pause.end()
+      try await running.value
+      try second.merge(with: hub(served))
+      #expect(there.dictionaryRepresentation().count == 100)
+      // Nobody meets it any more.
+      here["k0"] = "late"
+      try second.merge(with: hub(served))
+      #expect(there["k0"] == 0)
+    }
+
+    @Test func aServiceThatTheHubRefusesEndsTheGroup() async throws {
+      let (hub, transport) = try Hub.scripted { _ in .error(401, "token", "revoked by phone") }
+      let states = Mutex<[String]>([])
+      let group = group(
+        HubService(first, hub) { state in
+          states.withLock { $0.append(String("\(state)".prefix { $0 != "(" })) }
+        } onFailure: { _ in
+        })
+      let error = await #expect(throws: KeepsakeError.self) { try await group.run() }
+      #expect(error?.code == .unauthorized && transport.requests.count == 1)
+      #expect(states.withLock { $0 } == ["connecting", "refused"])
+    }
+
+    // MARK: - Observation
+
+    @Test func whatWasHeardBeforeTheShutdownIsHandledWholeAndInOrder() async throws {
+      let handled = Mutex<[[String]]>([])
+      let (reached, reach) = AsyncStream<Void>.makeStream()
+      let (gate, opening) = AsyncStream<Void>.makeStream()
+      let service = ObservationService(here, .prefix("k")) { changes in
+        reach.yield()
+        for await _ in gate { break }
+        handled.withLock { $0.append(changes.map(\.key)) }
+      }
+      // Before it runs.
+      here["k0"] = 1
+      let group = group(service)
+      let running = Task { try await group.run() }
+      for await _ in reached { break }
+      try here.transaction { (here["k1"], here["other"], here["k2"]) = (1, 2, 3) }
+      here["k3"] = 4
+      await group.triggerGracefulShutdown()
+      opening.finish()
+      try await running.value
+      here["k4"] = 5
+      #expect(handled.withLock { $0 } == [["k0"], ["k1", "k2"], ["k3"]])
+    }
+
+    @Test func aDeviceIsObservedWithAllItsStores() async throws {
+      let settings = try UserDefaultsStore(on: first, arguments: .none)
+      let handled = Mutex<[String]>([])
+      let all = ObservationService(first, onFailure: { Issue.record($0) }) { changes in
+        handled.withLock { $0 += changes.map { $0.store + "/" + $0.key } }
+        if changes.last?.key == "end" { throw CancellationError() }
+      }
+      let one = ObservationService(first, store: "cloud", onFailure: { Issue.record($0) }) {
+        #expect($0.map(\.store) == ["cloud"])
+        throw CancellationError()
+      }
+      settings["a"] = 1
+      here["b"] = 1
+      here["end"] = 1
+      await #expect(throws: CancellationError.self) { try await all.run() }
+      await #expect(throws: CancellationError.self) { try await one.run() }
+      #expect(handled.withLock { $0 } == ["defaults/a", "cloud/b", "cloud/end"])
+    }
+
+    @Test func aCancelledObservationEndsAfterTheSetThatItHandles() async throws {
+      let (reached, reach) = AsyncStream<String>.makeStream()
+      let service = ObservationService(here) { changes in
+        reach.yield(changes[0].key)
+        // Until the task is cancelled.
+        for await _ in AsyncStream<Void>.makeStream().stream {}
+      }
+      (here["a"], here["b"]) = (1, 2)
+      let running = Task { try await service.run() }
+      var keys = reached.makeAsyncIterator()
+      #expect(await keys.next() == "a")
+      running.cancel()
+      try await running.value
+      reach.finish()
+      #expect(await keys.next() == nil)
+    }
+  }
+
+  /// Holds the first thread that passes, until it is told to let it go on.
+  private final class Pause: Sendable {
+    private let (reached, reach) = AsyncStream<Void>.makeStream()
+    private let goesOn = DispatchSemaphore(value: 0)
+    private let isFirst = Mutex(true)
+
+    func pass() {
+      let isFirst = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      guard isFirst else { return }
+      reach.yield()
+      goesOn.wait()
+    }
+
+    func isReached() async { for await _ in reached { return } }
+
+    func end() { goesOn.signal() }
+  }
+#endif
