@@ -26,6 +26,24 @@
       ServiceGroup(services: [service], logger: Logger(label: "test"))
     }
 
+    /// Shuts a service down while its merge is held, which it has to wait for.
+    private func shutDown(_ service: any Service, at pause: Pause) async throws {
+      let (group, hasEnded) = (group(service), Ended())
+      let running = Task {
+        try await group.run()
+        hasEnded.value.withLock { $0 = true }
+      }
+      await pause.isReached()
+      await group.triggerGracefulShutdown()
+      // Turns enough for one that does not wait.
+      for _ in 0..<10_000 { await Task.yield() }
+      #expect(!hasEnded.value.withLock { $0 })
+      pause.end()
+      try await running.value
+    }
+
+    private final class Ended: Sendable { let value = Mutex(false) }
+
     // MARK: - Two devices
 
     @Test func devicesAreMetUntilTheGroupShutsDown() async throws {
@@ -48,13 +66,8 @@
       var options = MergeOptions()
       options.chunkSize = 100
       options.onProgress = { _ in pause.pass() }
-      let group = group(SyncService(first, second, options: options) { Issue.record($0) })
-      let running = Task { try await group.run() }
-      await pause.isReached()
-      #expect(there["k499"] == nil)
-      await group.triggerGracefulShutdown()
-      pause.end()
-      try await running.value
+      let service = SyncService(first, second, options: options) { Issue.record($0) }
+      try await shutDown(service, at: pause)
       let numbers = there.dictionaryRepresentation().values.map { $0 }
       #expect(Set(numbers) == Set((0..<500).map { StoredValue.integer($0) }))
     }
@@ -91,13 +104,7 @@
     @Test func aMeetingWithAHubThatIsUnderWayEndsWhole() async throws {
       for number in 0..<100 { here["k\(number)"] = .integer(Int64(number)) }
       let (served, pause) = (ServedHub(), Pause())
-      let service = HubService(first, try hub(served) { pause.pass() }) { _ in }
-      let group = group(service)
-      let running = Task { try await group.run() }
-      await pause.isReached()
-      await group.triggerGracefulShutdown()
-      pause.end()
-      try await running.value
+      try await shutDown(HubService(first, hub(served) { pause.pass() }) { _ in }, at: pause)
       try second.merge(with: hub(served))
       #expect(there.dictionaryRepresentation().count == 100)
       // Nobody meets it any more.
