@@ -40,7 +40,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
-    .package(url: "https://github.com/apple/swift-configuration", from: "1.2.0", traits: []),
+    .package(
+      url: "https://github.com/apple/swift-configuration", from: "1.2.0",
+      traits: ["JSON", "CommandLineArguments"]),
   ],
   targets: [
     .target(

@@ -5,6 +5,7 @@
 #if Configuration
   public import Configuration
   public import Keepsake
+  import KeepsakeValues
 
   /// Gives the settings of a store to a `ConfigReader` of swift-configuration.
   ///
@@ -61,8 +62,9 @@
     ///     more.
     ///   - layout: of the keys of the store, or of the members of that dictionary.
     ///   - name: tells it from other providers.
-    ///   - secrets: which values are secret, so that logs leave them out. It gets each key as the
-    ///     store has it, as in `WrongType.key`.
+    ///   - secrets: which values are secret, so that logs leave them out, besides those that a
+    ///     layer of the store gives as secrets. It gets each key as the store has it, as in
+    ///     `WrongType.key`.
     /// - Throws: `KeepsakeError` when the file cannot be read, and within a transaction.
     public init(
       _ store: SettingsStore, key: String? = nil, layout: Layout = .flat, name: String? = nil,
@@ -83,15 +85,16 @@
 
       func path(_ key: AbsoluteConfigKey) -> KeyPath { KeyPath(key, layout, below: root) }
 
+      /// - Parameter isSecret: whether a layer of the store says so.
       func result(
-        _ value: StoredValue?, _ path: KeyPath, _ type: ConfigType
+        _ value: StoredValue?, _ path: KeyPath, _ type: ConfigType, isSecret: Bool
       ) throws -> LookupResult {
         let key = path.encoded
         guard let value else { return LookupResult(encodedKey: key, value: nil) }
         guard let content = value.content(as: type) else {
           throw WrongType(provider: name, key: key, stored: value.kind, asked: type)
         }
-        let isSecret = secrets.isSecret(key: key, value: value)
+        let isSecret = isSecret || secrets.isSecret(key: key, value: value)
         return LookupResult(encodedKey: key, value: ConfigValue(content, isSecret: isSecret))
       }
     }
@@ -113,7 +116,8 @@
       forKey key: AbsoluteConfigKey, type: ConfigType
     ) async throws -> LookupResult {
       let path = copy.identity.path(key)
-      return try copy.identity.result(path.find(copy.store.read), path, type)
+      let isSecret = path.steps.first.map { copy.store.isSecret(ByteText($0)) } ?? false
+      return try copy.identity.result(path.find(copy.store.read), path, type, isSecret: isSecret)
     }
 
     /// The present value first, then the newest after each change of it. The sequence ends when the

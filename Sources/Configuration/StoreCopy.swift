@@ -61,7 +61,8 @@
       let moment = try store.moment(of: identity.root)
       state = Mutex(
         State(
-          snapshot: StoreSnapshot(provider: identity, values: moment.values),
+          snapshot: StoreSnapshot(
+            provider: identity, values: moment.values, secrets: moment.secrets),
           transaction: moment.transaction, layers: moment.layers, device: moment.device))
       let keys = identity.root.map { KeyFilter.keys([$0]) } ?? .all
       let observation = store.observe(keys) { [weak self] in self?.take($0) }
@@ -82,8 +83,8 @@
 
     private func take(_ changes: [SettingChange]) {
       guard let first = changes.first else { return }
-      // The numbers of another account's device are its own.
-      guard first.reason != .account else { return readAgainOrReport() }
+      // The numbers of another account's device are its own, and a reload has none.
+      guard first.reason != .account, first.reason != .reload else { return readAgainOrReport() }
       do {
         let values = try changes.map { change in
           let key = ByteText(change.key)
@@ -91,7 +92,10 @@
         }
         state.withLock { state in
           guard first.transaction >= state.transaction else { return }
-          for (key, value) in values { state.snapshot.values[key] = value }
+          for (key, value) in values {
+            state.snapshot.values[key] = value
+            if store.isSecret(key) { state.snapshot.secrets.insert(key) }
+          }
           state.transaction = first.transaction
           state.tell()
         }
@@ -119,6 +123,7 @@
           else { return false }
           let isNews = moment.values != state.snapshot.values
           state.snapshot.values = moment.values
+          state.snapshot.secrets = moment.secrets
           state.transaction = moment.transaction
           (state.layers, state.device) = (moment.layers, moment.device)
           if isNews { state.tell() }

@@ -37,6 +37,8 @@
   struct StoreSnapshot: ConfigSnapshot {
     let provider: KeepsakeProvider.Identity
     var values: [ByteText: StoredValue]
+    /// The keys of those that a layer of the store gives as secrets.
+    var secrets: Set<ByteText>
 
     var providerName: String { provider.name }
 
@@ -46,7 +48,8 @@
 
     func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
       let path = provider.path(key)
-      return try provider.result(stored(path), path, type)
+      let isSecret = path.steps.first.map { secrets.contains(ByteText($0)) } ?? false
+      return try provider.result(stored(path), path, type, isSecret: isSecret)
     }
   }
 #endif

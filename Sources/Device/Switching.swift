@@ -5,7 +5,7 @@ package import KeepsakeValues
 /// An observer of one store who may move to another device.
 package struct StoreObserver: Sendable {
   /// Nil for every commit.
-  let keys: KeyFilter?
+  package let keys: KeyFilter?
   let handler: @Sendable ([SettingChange]) -> Void
   package let onFailure: @Sendable (KeepsakeError) -> Void
 
@@ -17,7 +17,7 @@ package struct StoreObserver: Sendable {
   }
 }
 
-/// An observer that has come from another device.
+/// Where an observer of a store is on a device.
 package struct Newcomer: Sendable {
   let id: Int
   package let observation: ObservationToken
@@ -42,20 +42,17 @@ extension Device {
     return values
   }
 
-  /// Observes a store for those who observed it on another device.
+  /// Observes a store for somebody who may move on to another device.
   ///
   /// - Returns: what must not be released within an access of this device: the release waits for
   ///   the thread that watches other processes, which may be waiting for the connection.
-  package func observe(_ observers: [StoreObserver], store: String) -> [Newcomer] {
-    let feed = core.shared.feed
-    return observers.map { observer in
-      let id = feed.add(
-        Observer(
-          scope: observer.keys.map { Scope(store: ByteText(store), keys: $0) },
-          handler: observer.handler, onFailure: observer.onFailure), on: core.storage)
-      let observation = ObservationToken { [core] in core.shared.feed.remove(id) }
-      return Newcomer(id: id, observation: observation)
-    }
+  package func observe(_ observer: StoreObserver, store: String) -> Newcomer {
+    let id = core.shared.feed.add(
+      Observer(
+        scope: observer.keys.map { Scope(store: ByteText(store), keys: $0) },
+        handler: observer.handler, onFailure: observer.onFailure), on: core.storage)
+    let observation = ObservationToken { [core] in core.shared.feed.remove(id) }
+    return Newcomer(id: id, observation: observation)
   }
 
   /// Notifies newcomers first, by `tellObservers`, how the store here differs from what they know.
@@ -74,6 +71,25 @@ extension Device {
       core.shared.feed.observers.enqueue(
         changes, for: Set(newcomers.map(\.id)), isCommit: true)
     }
+  }
+
+  /// Puts what has changed besides the file into the queue for some observers of a store.
+  package func announce(
+    _ changes: [(key: ByteText, old: StoredValue?, new: StoredValue?)], store: String,
+    to observers: [Newcomer]
+  ) throws(KeepsakeError) {
+    guard !changes.isEmpty, !observers.isEmpty else { return }
+    let now = HybridTimestamp(milliseconds: clock.milliseconds)
+    let set = try core.look { connection in
+      let replica = try ReplicaState(connection)
+      return try changes.map { change in
+        SettingChange(
+          store: store, key: change.key.string, from: try TaggedCell(change.old),
+          to: try TaggedCell(change.new), writer: replica.id, timestamp: now, reason: .reload,
+          transaction: replica.lseq)
+      }
+    }
+    core.shared.feed.observers.enqueue(set, for: Set(observers.map(\.id)))
   }
 
   private func difference(

@@ -8,14 +8,15 @@ import KeepsakeValues
 extension Backing {
   /// - Parameters:
   ///   - storedType: of a value that was found and could not be read.
-  ///   - argument: the position of the launch argument that it is.
+  ///   - readings: of a launch argument, or a provider's value.
   func failure(
     _ operation: SettingFailure.Operation, _ cause: any Error, key: String = "",
-    storedType: StoredValue.Kind? = nil, argument: Int? = nil
+    storedType: StoredValue.Kind? = nil, readings: Readings? = nil
   ) -> SettingFailure {
     SettingFailure(
-      store: store, key: key, operation: operation, storedType: storedType, argument: argument,
-      cause: cause)
+      store: store, key: key, operation: operation, storedType: storedType,
+      argument: readings?.argument, provider: readings?.provider,
+      cause: readings?.told(cause) ?? cause)
   }
 
   /// Reports a getter's failure, once for each version of the value.

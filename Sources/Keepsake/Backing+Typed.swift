@@ -12,21 +12,28 @@ extension Backing {
   }
 
   func decode<Value>(inForce stored: StoredValue?, _ key: SettingKey<Value>) throws -> Value {
-    guard let stored else { return key.defaultValue }
-    // No layer is above the arguments.
-    return try decode(stored, key, of: layers.arguments[ByteText(key.name)])
+    try stored.map { try decode(inForce: $0, key.name, key.codec.decode) } ?? key.defaultValue
   }
 
-  /// - Parameter argument: the launch argument that has the value; nil for another layer's.
+  /// What `decode` makes of the value in force, or of another reading of it, where the layer that
+  /// has it leaves the type to who reads.
+  ///
+  /// - Throws: `SettingFailure`, unless the file cannot be read.
   func decode<Value>(
-    _ stored: StoredValue, _ key: SettingKey<Value>, of argument: LaunchArguments.Argument?
+    inForce stored: StoredValue, _ key: String, _ decode: (StoredValue) throws -> Value
   ) throws -> Value {
+    let refusal: any Error
     do {
-      if let argument { return try argument.read(key.codec.decode) }
-      return try key.codec.decode(stored)
+      return try decode(stored)
     } catch {
-      throw failure(
-        .read, error, key: key.name, storedType: stored.kind, argument: argument?.position)
+      refusal = error
+    }
+    let readings = try layers.readings(ByteText(key), of: stored)
+    do {
+      guard let readings else { throw refusal }
+      return try readings.read(after: refusal, decode)
+    } catch {
+      throw failure(.read, error, key: key, storedType: stored.kind, readings: readings)
     }
   }
 

@@ -19,7 +19,12 @@ final class Backing: Sendable {
   let limits: StoreLimits?
   let refusals = Refusals()
 
-  private let location: StoreLocation
+  /// Whether there is a layer above what is set.
+  private let hasManaged: Bool
+  /// Whoever reloads a given layer.
+  let reloading = Mutex(())
+
+  let location: StoreLocation
   private let trackedKeys = AtomicLazyReference<Tracking>()
   /// Whether there are any: to load an `AtomicLazyReference` costs as much as a read.
   private let isTracked = Atomic<Bool>(false)
@@ -30,8 +35,9 @@ final class Backing: Sendable {
 
   /// - Parameter bundle: wins over what the file knows of other bundles.
   init(
-    device: Device, store: String, arguments: LaunchArguments, registered: RegisteredDefaults?,
-    bundle: SettingsBundle?, durability: Durability, limits: StoreLimits?, logger: Logger
+    device: Device, store: String, given: [SettingsLayer], arguments: LaunchArguments,
+    registered: RegisteredDefaults?, bundle: SettingsBundle?, durability: Durability,
+    limits: StoreLimits?, logger: Logger
   ) throws(KeepsakeError) {
     self.store = store
     self.durability = durability
@@ -41,7 +47,9 @@ final class Backing: Sendable {
     // A device that is only read keeps no seeds, and is no worse for it.
     if let bundle, !device.isReadOnly { try device.seed(store: store, from: bundle) }
     let layers = try Layers(
-      device: device, store: store, arguments: arguments, registered: registered, bundle: bundle)
+      device: device, store: store, given: given, arguments: arguments, registered: registered,
+      bundle: bundle)
+    hasManaged = given.contains { $0.place == .managed }
     location = StoreLocation(store: store, at: StoreLocation.Place(device, layers)) {
       [failures] in failures.report(.observe, $0, store: store)
     }
@@ -117,8 +125,11 @@ final class Backing: Sendable {
   func valuesAndDefaults() throws(KeepsakeError) -> [ByteText: StoredValue] {
     tracking?.everything.access()
     let defaults = declared.load()?.value.compactMapValues { $0.encoded.value } ?? [:]
-    return try layers.values().merging(defaults) { upper, _ in upper }
+    return try layers.values(declaredKeys).merging(defaults) { upper, _ in upper }
   }
+
+  /// Of the properties.
+  var declaredKeys: [ByteText] { declared.load().map { Array($0.value.keys) } ?? [] }
 
   /// Nil for a key that no property has.
   func declaredDefault(_ key: ByteText) -> EncodedDefault? { declared.load()?.value[key]?.encoded }
@@ -143,6 +154,7 @@ final class Backing: Sendable {
   func set(
     _ value: StoredValue?, _ key: String, waiting limit: Duration? = nil
   ) throws(KeepsakeError) {
+    if hasManaged { try refuseManaged(key) }
     let write = LocalWrite(store: store, key: key, value: value, limits: limits)
     do throws(KeepsakeError) {
       try device.write([write], durability: durability, waiting: limit)

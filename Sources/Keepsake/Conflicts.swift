@@ -76,7 +76,12 @@ extension Setting {
       return nil
     }
     guard let fields = bound.fields else {
-      return conflict.key.isSameBytes(as: bound.key) ? try decode(lost, bound, of: nil) : nil
+      guard conflict.key.isSameBytes(as: bound.key) else { return nil }
+      do {
+        return try codec.decode(lost)
+      } catch {
+        throw bound.backing.failure(.read, error, key: bound.key, storedType: lost.kind)
+      }
     }
     return try fields.members.first { conflict.key.isSameBytes(as: $0.key) }.map { member in
       var present = try bound.stored()?.members ?? [:]

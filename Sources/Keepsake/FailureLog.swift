@@ -92,7 +92,8 @@ final class FailureLog: Sendable {
   func report(_ operation: SettingFailure.Operation, _ cause: any Error, store: String) {
     report(
       SettingFailure(
-        store: store, key: "", operation: operation, storedType: nil, argument: nil, cause: cause))
+        store: store, key: "", operation: operation, storedType: nil, argument: nil,
+        provider: nil, cause: cause))
   }
 
   /// Logs what an owner should know, though nothing has failed.

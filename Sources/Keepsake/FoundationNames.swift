@@ -171,6 +171,10 @@ extension UserDefaultsStore {
   /// the path of a file, from the current folder.
   public func url(forKey key: String) -> URL? { readable(key)?.urlValue }
 
+  /// Whether a layer above what can be set has a value for a key, so that setting it has no effect
+  /// but a report in `errors`.
+  public func objectIsForced(forKey key: String) -> Bool { isManaged(key) }
+
   /// Adds defaults for all stores of this kind on the device, suites too: `["volume": 5]`. Of two
   /// for one key the later counts; both are below what was set, and above what a Settings bundle
   /// declares.

@@ -115,48 +115,9 @@ extension LaunchArguments.Argument {
   }
 }
 
-// MARK: - Text as another type
-
 extension LaunchArguments.Argument {
-  /// The value as `decode` has it: of the value itself, else, where that is text, of the first of
-  /// its readings that it takes.
-  ///
-  /// - Throws: what `decode` threw: for the value, unless it took the type of a reading and not the
-  ///   number.
-  func read<Value>(_ decode: (StoredValue) throws -> Value) throws -> Value {
-    var refusal: any Error
-    do {
-      return try decode(value)
-    } catch {
-      refusal = error
-    }
-    for reading in readings {
-      do {
-        return try decode(reading)
-      } catch let error as ValueError where error.code == .typeMismatch {
-        continue
-      } catch {
-        refusal = error
-      }
-    }
-    throw refusal
-  }
-
-  /// What the whole text says as another type.
-  private var readings: [StoredValue] {
-    guard form.isText, case .string(let text) = value else { return [] }
-    let real = text.isDecimal ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil
-    let date = ISO8601.secondsSince2001(text).map(Date.init(timeIntervalSinceReferenceDate:))
-    return [
-      Int64(text).map(StoredValue.integer), real.map(StoredValue.real),
-      text.flag.map(StoredValue.boolean), date.map(StoredValue.date),
-    ].compactMap { $0 }
-  }
-}
-
-extension LaunchArguments.Form {
-  fileprivate var isText: Bool {
-    switch self {
+  var isText: Bool {
+    switch form {
     case .text, .unreadable: true
     case .json, .propertyList: false
     }
@@ -165,17 +126,4 @@ extension LaunchArguments.Form {
 
 extension String {
   fileprivate var isDashed: Bool { utf8.first == UInt8(ascii: "-") }
-
-  /// Whether all of it is a decimal number, such as `-5`, `.5` or `1e3`.
-  fileprivate var isDecimal: Bool {
-    wholeMatch(of: /[+\-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?/) != nil
-  }
-
-  fileprivate var flag: Bool? {
-    switch lowercased() {
-    case "yes", "true", "1": true
-    case "no", "false", "0": false
-    default: nil
-    }
-  }
 }

@@ -87,6 +87,7 @@ extension CloudKeyValueStore {
     let told = Dictionary(grouping: changes) { change -> ChangeReason? in
       switch change.reason {
       case .local: change.process == .this ? nil : .serverChange
+      case .reload: nil
       case .merge: .serverChange
       case .firstMerge: .initialSyncChange
       case .account: .accountChange

@@ -12,7 +12,8 @@ extension SettingsStore {
   /// For a commit of this process, `handler` runs on the thread that committed. For those of other
   /// processes it gets the net change, on another thread, which the system wakes on Linux and which
   /// looks every 50 ms elsewhere. What could not be read is reported in `errors`, and read later.
-  /// Changes of other layers than what was set (defaults, suites, arguments) are not observed.
+  /// Of other layers than what was set, a `SettingsLayer` is observed when it is reloaded;
+  /// defaults, suites and arguments are not.
   ///
   /// - Parameters:
   ///   - keys: only changes of these: `"theme"`, `["theme", "volume"]`, `.prefix("editor.")`.
@@ -35,7 +36,7 @@ extension SettingsStore {
 
 extension Setting {
   /// Calls `handler` with the value after every commit that changed the key, or that of a member,
-  /// until the result is released; also where an argument hides what was set. The value is read
+  /// until the result is released; also where a layer above hides what was set. The value is read
   /// when `handler` is called, so it may be newer than the commit.
   ///
   /// - Throws: `SettingDeclarationError` if this setting is not a property of a store.

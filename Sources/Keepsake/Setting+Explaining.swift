@@ -13,7 +13,14 @@ extension Setting {
   public func explain() throws -> SettingExplanation {
     let bound = try bound()
     var explanations = try bound.backing.explanations(bound.keys)
-    let inForce = bound.form(of: explanations.map { $0.inForce?.value })
+    // Those that are not shown are read like others, unless they cannot be given.
+    let inForce = bound.form(
+      of: try explanations.map { explanation in
+        guard case .provider(let provider)? = explanation.inForce?.source, provider.isSecret else {
+          return explanation.inForce?.value
+        }
+        return try bound.backing.layers.value(ByteText(explanation.key))
+      })
     var failures: [SettingFailure] = []
     do {
       _ = try decode(inForce: inForce, bound) { failures.append($0) }
@@ -22,7 +29,8 @@ extension Setting {
     }
     for (place, key) in declaredKeys(bound.key).enumerated() {
       let failure = failures.first { $0.key.isSameBytes(as: key.key) }
-      explanations[place].problem = failure.map { "\($0.cause)" }
+      explanations[place].problem =
+        failure.map { "\($0.cause)" } ?? explanations[place].inForce?.source.problem
       explanations[place].layers.append(
         SettingExplanation.Layer(key.fallback.encoded))
     }
@@ -32,8 +40,8 @@ extension Setting {
   }
 
   /// Whether nothing was set: the value is a registered one, a seed or the default declared here.
-  /// False for what was set here or in an added suite, and for a launch argument, whether the
-  /// setting can read it or not.
+  /// False for what was set here or in an added suite, for a launch argument, and for what is
+  /// managed, whether the setting can read it or not.
   ///
   /// - Throws: as `explain()`.
   public var isDefault: Bool {
@@ -46,7 +54,24 @@ extension Setting {
   }
 }
 
+extension Setting {
+  /// Whether a layer of the store decides on the value, or on that of a member, so that it cannot
+  /// be set: see `SettingsStore.isManaged(_:)`.
+  ///
+  /// - Throws: `SettingDeclarationError` if this setting is not a property of a store.
+  public var isManaged: Bool {
+    get throws {
+      let bound = try bound()
+      return bound.keys.contains { bound.backing.manager(of: $0) != nil }
+    }
+  }
+}
+
 extension SettingsStore {
+  /// Whether a layer above what can be set has a value for a key: then `write(_:for:)` throws a
+  /// `KeepsakeError` with the code `managed`, a setter reports it, and nothing is written.
+  public func isManaged(_ key: String) -> Bool { backing.manager(of: key) != nil }
+
   /// Where the value of a key comes from: every layer that has something to say, read at one
   /// moment, in the end the default of the property that has the key. `$name.explain()` says also
   /// whether the property can read the value.

@@ -54,11 +54,7 @@ extension Setting {
     of inForce: [String: StoredValue], _ fields: Fields, _ backing: Backing,
     failing: (SettingFailure) throws -> Void
   ) rethrows -> Value {
-    let arguments = backing.layers.arguments
-    let isArgued = fields.members.contains { arguments[ByteText($0.key)] != nil }
-    if !isArgued, case .success(let value) = whole(fields.defaults.merging(inForce) { $1 }) {
-      return value
-    }
+    if case .success(let value) = whole(fields.defaults.merging(inForce) { $1 }) { return value }
     // One after the other; again as long as one was found, since one may need another.
     var (laid, value) = (fields.defaults, defaultValue)
     var rest = fields.members.filter { inForce[$0.name] != nil }
@@ -68,19 +64,16 @@ extension Setting {
       (count, failures) = (rest.count, [])
       rest = rest.filter { member in
         guard let stored = inForce[member.name] else { return false }
-        // The value may be another layer's.
-        let argument = arguments[ByteText(member.key)].flatMap { $0.value == stored ? $0 : nil }
         func lay(_ stored: StoredValue) throws {
           let new = laid.merging([member.name: stored]) { $1 }
           (value, laid) = (try whole(new).get(), new)
         }
         do {
-          if let argument { try argument.read(lay) } else { try lay(stored) }
+          try backing.decode(inForce: stored, member.key, lay)
           return false
         } catch {
           failures.append(
-            backing.failure(
-              .read, error, key: member.key, storedType: stored.kind, argument: argument?.position))
+            error as? SettingFailure ?? backing.failure(.read, error, key: member.key))
           return true
         }
       }
@@ -123,8 +116,8 @@ extension Setting {
     }
   }
 
-  /// Writes the members that differ from those below the launch arguments, as one step: an argument
-  /// must not keep what equals it from being stored.
+  /// Writes the members that differ from what is in force without the launch arguments, as one
+  /// step: an argument must not keep what equals it from being stored.
   ///
   /// - Parameters:
   ///   - replacesUnreadable: whether also those that cannot be read.
@@ -135,7 +128,7 @@ extension Setting {
   ) throws {
     let backing = bound.backing
     try backing.transaction(backing.durability, waiting: limit) {
-      let stored = bound.form(of: try backing.layers.valuesBelowArguments(bound.keys))
+      let stored = bound.form(of: try backing.layers.valuesWithoutArguments(bound.keys))
       var unreadable: Set<String> = []
       let old = try decode(inForce: stored, bound) {
         if replacesUnreadable { unreadable.insert($0.key) }

@@ -26,7 +26,8 @@ import Logging
 ///
 /// A stored value must have the setting's type; only the text of a launch argument may also be an
 /// integer, a real, a boolean (`YES`, `NO`, `true`, `false`, `1`, `0`) or an ISO 8601 date: the
-/// first of these, the text itself before them, that the setting takes.
+/// first of these, the text itself before them, that the setting takes. The value of a
+/// `SettingsLayer` may be whatever its provider gives it as.
 ///
 /// A store finds the settings among its own and its superclasses' stored properties; not those in a
 /// struct or another object that it holds, and not lazy ones.
@@ -203,13 +204,6 @@ public final class Setting<Value: Sendable>: Sendable {
       return try value(of: stored.members, fields, bound.backing, failing: failing)
     }
     return try bound.backing.decode(inForce: stored, declaration(bound))
-  }
-
-  /// - Parameter argument: the launch argument that has the value; nil for another layer's.
-  func decode(
-    _ stored: StoredValue, _ bound: SettingSlot.Binding, of argument: LaunchArguments.Argument?
-  ) throws -> Value {
-    try bound.backing.decode(stored, declaration(bound), of: argument)
   }
 
   /// Wakes after each commit that changed the key.

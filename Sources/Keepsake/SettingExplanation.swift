@@ -30,12 +30,13 @@ public struct SettingExplanation: Sendable, Hashable {
   /// The layer whose value counts: the first that has one; for a setting in the end its default,
   /// which may be nil. Nil when there is none.
   public var inForce: Layer? {
-    layers.first { $0.value != nil } ?? layers.last { $0.source.isDeclared }
+    layers.first { $0.value != nil || $0.source.isHidden } ?? layers.last { $0.source.isDeclared }
   }
 
   /// What one layer says.
   public struct Layer: Sendable, Hashable {
-    /// Nil where the key was deleted, and for a property whose default is nil or cannot be stored.
+    /// Nil where the key was deleted, for a property whose default is nil or cannot be stored, and
+    /// for a secret.
     public let value: StoredValue?
     /// Where that comes from.
     public let source: Source
@@ -51,6 +52,8 @@ public struct SettingExplanation: Sendable, Hashable {
 
   /// Where a layer's value comes from.
   public enum Source: Sendable, Hashable {
+    /// A `SettingsLayer` that was given to the store.
+    case provider(Provider)
     /// The command line.
     ///
     /// - Parameter position: the index of `-key` among the arguments; the program's name has 0.
@@ -76,12 +79,47 @@ public struct SettingExplanation: Sendable, Hashable {
       if case .declared = self { true } else { false }
     }
 
+    /// Whether there is a value that is not shown, or that cannot be.
+    var isHidden: Bool {
+      if case .provider(let provider) = self {
+        provider.isSecret || provider.problem != nil
+      } else {
+        false
+      }
+    }
+
+    /// Why a provider cannot give the value.
+    var problem: String? {
+      if case .provider(let provider) = self { provider.problem } else { nil }
+    }
+
     /// Whether it is a default, and not a setting.
     var isDefault: Bool {
       switch self {
+      case .provider(let provider): !provider.isManaged
       case .argument, .entry, .suite: false
       case .registered, .seed, .declared: true
       }
+    }
+  }
+
+  /// Who gives a value that the store does not keep.
+  public struct Provider: Sendable, Hashable {
+    /// As it names itself.
+    public let name: String
+    /// The key by which the value is known there, such as the name of an environment variable.
+    public let key: String
+    /// Whether it is above what was set, so that nobody can set it.
+    public internal(set) var isManaged = false
+    /// Whether the value must not be shown.
+    public let isSecret: Bool
+    /// Why it cannot give the value, which is there; nil if it can.
+    public internal(set) var problem: String?
+    /// Tells secrets apart that have replaced each other.
+    var version = 0
+
+    init(name: String, key: String, isSecret: Bool) {
+      (self.name, self.key, self.isSecret) = (name, key, isSecret)
     }
   }
 
@@ -108,7 +146,9 @@ extension SettingExplanation: CustomStringConvertible {
     let lines = layers.enumerated().map { index, layer in
       (index == inForce ? "* " : "  ") + "\(layer)"
     }
-    let head = "\(Self.quoted(key)) in \(Self.quoted(store)): \(Self.text(self.inForce?.value))"
+    let isSecret = self.inForce?.source.isHidden ?? false
+    let value = isSecret ? "not shown" : Self.text(self.inForce?.value)
+    let head = "\(Self.quoted(key)) in \(Self.quoted(store)): \(value)"
     let reason = problem.map {
       ["  the setting gives its default, since it cannot read this: \($0)"]
     }
@@ -129,6 +169,11 @@ extension SettingExplanation.Layer: CustomStringConvertible {
   public var description: String {
     let text = SettingExplanation.text(value)
     switch source {
+    case .provider(let provider):
+      let layer = provider.isManaged ? "managed" : "given default"
+      let what =
+        provider.problem.map { "cannot be read: \($0)" } ?? (provider.isSecret ? "a secret" : text)
+      return "\(layer): \(what), \(provider)"
     case .argument(let position, let form): return "argument \(position): \(text)\(form.note)"
     case .entry(let write): return value == nil ? "deleted: \(write)" : "set: \(text), \(write)"
     case .suite(let name, let write):
@@ -142,6 +187,11 @@ extension SettingExplanation.Layer: CustomStringConvertible {
       return "default of the property: " + (problem.map { "cannot be stored: \($0)" } ?? text)
     }
   }
+}
+
+extension SettingExplanation.Provider: CustomStringConvertible {
+  /// `"THEME" of EnvironmentVariablesProvider`.
+  public var description: String { "\(SettingExplanation.quoted(key)) of \(name)" }
 }
 
 extension SettingExplanation.Write: CustomStringConvertible {

@@ -25,6 +25,8 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
     case checkpoint
     /// The suite was not added.
     case addSuite
+    /// A layer gives the values that it had, or observers have not heard which have changed.
+    case reload
   }
 
   /// The store's name on the device.
@@ -38,6 +40,8 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
   /// The launch argument that could not be read, as the index of its key among the arguments; nil
   /// for a value of another layer.
   public let argument: Int?
+  /// Who gave the value that could not be read; nil for a value of a layer that the store keeps.
+  public let provider: SettingExplanation.Provider?
   /// Why it failed: a `KeepsakeError`, a `ValueError`, or what a transformer or a resolver threw.
   public let cause: any Error
 
@@ -55,12 +59,14 @@ public struct SettingFailure: Error, Sendable, CustomStringConvertible {
       case .backup: "\(store): the daily backup could not be made"
       case .checkpoint: "\(store): the log beside the device's file grows"
       case .addSuite: "\(store): the suite was not added"
+      case .reload: "\(store): a layer could not be followed"
       }
     return "\(what): \(cause)"
   }
 
   private var origin: String {
     if let argument { return " from launch argument \(argument)" }
+    if let provider { return " from \(provider)" }
     return storedType.map { " from the \($0.rawValue) that is stored" } ?? ""
   }
 }

@@ -16,15 +16,17 @@ open class SettingsStore: @unchecked Sendable {
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` when two
   ///   properties have one key, or one cannot be stored member by member.
   init(
-    device: Device, store: String, arguments: LaunchArguments = .none,
-    registered: RegisteredDefaults? = nil, bundle: SettingsBundle? = nil, durability: Durability,
-    limits: StoreLimits? = nil, logger: Logger
+    device: Device, store: String, layers: [SettingsLayer] = [],
+    arguments: LaunchArguments = .none, registered: RegisteredDefaults? = nil,
+    bundle: SettingsBundle? = nil, durability: Durability, limits: StoreLimits? = nil,
+    logger: Logger
   ) throws {
     backing = try Backing(
-      device: device, store: store, arguments: arguments, registered: registered,
+      device: device, store: store, given: layers, arguments: arguments, registered: registered,
       bundle: bundle, durability: durability, limits: limits, logger: logger)
     if self is any Observable { lifelong.observe(ObjectIdentifier(self), backing.track) }
     try bindSettings()
+    for layer in layers { lifelong.observe(ObjectIdentifier(layer)) { backing.follow(layer) } }
   }
 
   /// The device that this store is on.

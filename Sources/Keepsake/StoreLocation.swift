@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
+import KeepsakeValues
 import Synchronization
 
 /// On which device a store is. It may move to the device of another account; its observers go
@@ -28,7 +29,9 @@ final class StoreLocation: Sendable {
     let observer: StoreObserver
     /// Where it listens.
     let core: Core
-    let token: ObservationToken
+    let place: Newcomer
+
+    var token: ObservationToken { place.observation }
   }
 
   let store: String
@@ -59,12 +62,10 @@ final class StoreLocation: Sendable {
     }
     let observer = StoreObserver(keys: keys, handler: handler, onFailure: report)
     let device = device
-    let token =
-      keys.map { device.observe(store: store, $0, handler, onFailure: observer.onFailure) }
-      ?? device.observeCommits({ handler([]) }, onFailure: observer.onFailure)
+    let place = device.observe(observer, store: store)
     let id = listeners.withLock { listeners in
       defer { listeners.next += 1 }
-      listeners.all[listeners.next] = Listener(observer: observer, core: device.core, token: token)
+      listeners.all[listeners.next] = Listener(observer: observer, core: device.core, place: place)
       return listeners.next
     }
     // The store may have moved since, and have left this one behind.
@@ -72,6 +73,18 @@ final class StoreLocation: Sendable {
     return ObservationToken {
       self.listeners.withLock { $0.all.removeValue(forKey: id) }?.token.cancel()
     }
+  }
+
+  /// Notifies the observers of what has changed besides the file.
+  func tell(
+    _ changes: [(key: ByteText, old: StoredValue?, new: StoredValue?)]
+  ) throws(KeepsakeError) {
+    try device.announce(changes, store: store, to: listeners.withLock { $0.all.map(\.value.place) })
+  }
+
+  /// The keys that are observed by their names.
+  var observedKeys: [ByteText] {
+    listeners.withLock { $0.all.values.flatMap { $0.observer.keys?.names ?? [] } }
   }
 
   /// Takes along the observers that were left behind. The store has moved already, so what fails
@@ -117,7 +130,7 @@ final class StoreLocation: Sendable {
     let known = try old.values(store: store)
     let leaving = listeners.withLock { $0.all }.sorted { $0.key < $1.key }
       .filter { $0.value.core !== new.core }
-    let newcomers = new.observe(leaving.map(\.value.observer), store: store)
+    let newcomers = leaving.map { new.observe($0.value.observer, store: store) }
     left = newcomers.map(\.observation)
     try new.adopt(newcomers, store: store, knowing: known) {
       guard let next else { return }
@@ -126,10 +139,10 @@ final class StoreLocation: Sendable {
       old.core.versions.layersDidChange()
     }
     left = listeners.withLock { listeners in
-      zip(leaving, left).map { (listener, token) in
-        guard let was = listeners.all[listener.key] else { return token }
+      zip(leaving, newcomers).map { (listener, place) in
+        guard let was = listeners.all[listener.key] else { return place.observation }
         listeners.all[listener.key] = Listener(
-          observer: was.observer, core: new.core, token: token)
+          observer: was.observer, core: new.core, place: place)
         return was.token
       }
     }

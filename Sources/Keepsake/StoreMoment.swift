@@ -9,6 +9,8 @@ package import KeepsakeValues
 /// What is in force in a store, of one moment.
 package struct StoreMoment: Sendable {
   package let values: [ByteText: StoredValue]
+  /// The keys of those that must not be shown.
+  package let secrets: Set<ByteText>
   /// The number of the last change that it contains, as `SettingChange.transaction`.
   package let transaction: Int64
   /// Of the layers in memory, which change without one.
@@ -38,7 +40,8 @@ extension SettingsStore {
         values = try backing.valuesAndDefaults()
       }
       return StoreMoment(
-        values: values, transaction: transaction, layers: layers, device: device)
+        values: values, secrets: Set(values.keys.filter(isSecret)), transaction: transaction,
+        layers: layers, device: device)
     }
   }
 
@@ -53,6 +56,9 @@ extension SettingsStore {
   {
     try backing.layers.value(key, set: value) ?? backing.declaredDefault(key)?.value
   }
+
+  /// Whether a given layer has a secret there.
+  package func isSecret(_ key: ByteText) -> Bool { backing.layers.isSecret(key) }
 
   /// Reports that the settings could not be read, where nothing can be thrown.
   package func reportUnread(_ error: any Error) { backing.reportReadAll(error) }

@@ -8,8 +8,8 @@ public import Logging
 /// Settings of this device: the counterpart of Foundation's `UserDefaults`.
 ///
 /// They stay on the device; no merge touches them unless it names their store. A value comes from
-/// the first of: the command line, what was set, added suites, `register(defaults:)`, a Settings
-/// bundle, the property of a subclass. `explain(_:)` says which.
+/// the first of: managed layers, the command line, what was set, added suites, layers of defaults,
+/// `register(defaults:)`, a Settings bundle, the property of a subclass. `explain(_:)` says which.
 // Sendable: see `SettingsStore`.
 open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   /// - Parameters:
@@ -19,19 +19,21 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   ///   - bundle: declares defaults. They are read now, and kept in the file for tools; they are
   ///     never written as settings, so a newer bundle changes the defaults and nothing that was
   ///     set.
+  ///   - layers: values that others keep, above what was set or below it; of two alike the first
+  ///     comes first.
   ///   - arguments: win over what was set, for as long as the process runs.
   ///   - durability: what a write survives once it has returned.
   ///   - logger: gets failures that could not be thrown.
   /// - Throws: `KeepsakeError` or `SettingDeclarationError`.
   public init(
     on device: Device, suite: String? = nil, seededBy bundle: SettingsBundle? = nil,
-    arguments: LaunchArguments = .process, durability: Durability = .crashSafe,
-    logger: Logger = Logger(label: "keepsake")
+    layers: [SettingsLayer] = [], arguments: LaunchArguments = .process,
+    durability: Durability = .crashSafe, logger: Logger = Logger(label: "keepsake")
   ) throws {
     try super.init(
       device: device, store: StoreName.defaults(suite: suite ?? bundle?.suite),
-      arguments: arguments, registered: device.core.shared.registered, bundle: bundle,
-      durability: durability, logger: logger)
+      layers: layers, arguments: arguments, registered: device.core.shared.registered,
+      bundle: bundle, durability: durability, logger: logger)
   }
 
   /// Lets this store object see a suite, the store that `UserDefaultsStore(on:suite:)` gives: what

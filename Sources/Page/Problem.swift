@@ -46,7 +46,8 @@
       switch code {
       case .missing: .notFound
       case .readOnly, .permissionDenied: .forbidden
-      case .invalidKey, .invalidValue, .sameFile, .quotaExceeded, .tooLarge: .badRequest
+      case .invalidKey, .invalidValue, .sameFile, .quotaExceeded, .managed, .tooLarge:
+        .badRequest
       case .locked: .serviceUnavailable
       default: .internalServerError
       }

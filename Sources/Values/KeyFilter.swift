@@ -34,6 +34,11 @@ public struct KeyFilter: Sendable, Hashable, ExpressibleByStringInterpolation,
 
   public init(arrayLiteral keys: String...) { self = .keys(keys) }
 
+  /// The keys that it names; none for those with a prefix.
+  package var names: Set<ByteText> {
+    if case .keys(let keys) = kind { keys } else { [] }
+  }
+
   package func contains(_ key: ByteText) -> Bool {
     switch kind {
     case .keys(let keys): keys.contains(key)

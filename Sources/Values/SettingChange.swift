@@ -36,6 +36,9 @@ public struct SettingChange: Sendable, Hashable {
     case firstMerge
     /// The store was switched to another account's device.
     case account
+    /// A layer of the store was reloaded, and the value in force is another one: `old` and `new`
+    /// are what was in force and what is. Nothing was written.
+    case reload
   }
 
   /// Whether the process that is notified made the commit.
@@ -55,6 +58,7 @@ public struct SettingChange: Sendable, Hashable {
   public var origin: Origin {
     switch reason {
     case .local: process == .this ? .thisProcess : .otherProcess
+    case .reload: .thisProcess
     case .merge, .firstMerge, .account: .device(writer)
     }
   }

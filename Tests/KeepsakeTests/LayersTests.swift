@@ -6,32 +6,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-private final class LayeredSettings: UserDefaultsStore, @unchecked Sendable {
-  @Setting var a: StoredValue = "declared"
-  @Setting var b: StoredValue = "declared"
-  @Setting var c: StoredValue = "declared"
-}
-
-/// What a store has to give, as a list of dictionaries.
-private struct Oracle {
-  var arguments: [String: StoredValue] = [:]
-  var entries: [String: [String: StoredValue]] = [:]
-  var registered: [String: StoredValue] = [:]
-  var seeds: [String: [String: StoredValue]] = [:]
-  /// The last added first, with its seeds of that time.
-  var suites: [(name: String, seeds: [String: StoredValue])] = []
-  /// Of the store, when it was made.
-  var ownSeeds: [String: StoredValue] = [:]
-
-  var layers: [[String: StoredValue]] {
-    [arguments, entries["defaults"] ?? [:]]
-      + suites.map { entries["defaults:\($0.name)"] ?? [:] }
-      + [registered, ownSeeds] + suites.map(\.seeds)
-  }
-
-  func value(_ key: String) -> StoredValue? { layers.compactMap { $0[key] }.first }
-}
-
 private final class End: Sendable {
   let isReached = Atomic(false)
 }
@@ -84,17 +58,24 @@ private final class End: Sendable {
   func allWaysToReadGiveTheFirstLayerThatHasAValue(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let device = try seed % 2 == 0 ? Device.inMemory() : Device.temporary()
-    var oracle = Oracle()
+    var oracle = LayersOracle()
     for round in 0..<4 {
       let words = ["a", "b", "c"].filter { _ in generator.chance(15) }
       oracle.arguments = Dictionary(uniqueKeysWithValues: words.map { ($0, .string("argument")) })
       oracle.ownSeeds = oracle.seeds["defaults"] ?? [:]
       oracle.suites = []
+      oracle.given = [:]
+      let given = [SettingsLayer.given(.managed), .given(.defaults)]
       let store = try LayeredSettings(
-        on: device,
+        on: device, layers: given,
         arguments: LaunchArguments(["program"] + words.flatMap { ["-\($0)", "argument"] }))
       for step in 0..<25 {
-        try Self.change(store, &oracle, "\(round).\(step)", &generator)
+        let text = "\(round).\(step)"
+        if generator.chance(25) {
+          try Self.reload(given, store, &oracle, "seed \(seed), step \(text)", &generator)
+        } else {
+          try Self.change(store, &oracle, text, &generator)
+        }
         for key in ["a", "b", "c"] {
           try Self.check(store, key, oracle.value(key), "seed \(seed), step \(round).\(step)")
         }
@@ -104,9 +85,47 @@ private final class End: Sendable {
     }
   }
 
+  /// Other values of a given layer: observers hear what that changes, and nothing else.
+  private static func reload(
+    _ given: [SettingsLayer], _ store: LayeredSettings, _ oracle: inout LayersOracle,
+    _ note: String, _ generator: inout SeededGenerator
+  ) throws {
+    let (before, heard) = (oracle, ChangeRecorder(store))
+    let layer = generator.chance(50) ? given[0] : given[1]
+    let keys = ["a", "b", "c"].filter { _ in generator.chance(50) }
+    let values = keys.map { key in
+      (key, generator.chance(40) ? StoredValue?.none : .string("given \(note)"))
+    }
+    for (key, value) in values { oracle.given[layer.place, default: [:]][key] = value }
+    layer.give(Dictionary(uniqueKeysWithValues: values.map { ($0, $1.map { [$0] }) }))
+    let changed = ["a", "b", "c"].filter { before.value($0) != oracle.value($0) }
+    #expect(heard.sets.count == (changed.isEmpty ? 0 : 1), "\(note)")
+    #expect(heard.all.map(\.key) == changed, "\(note)")
+    #expect(heard.all.map(\.old) == changed.map(before.value), "\(note)")
+    #expect(heard.all.map(\.new) == changed.map(oracle.value), "\(note)")
+    #expect(heard.all.allSatisfy { $0.reason == .reload && $0.origin == .thisProcess })
+  }
+
+  /// Sets a value, unless it is managed.
+  private static func write(
+    _ target: UserDefaultsStore, _ store: LayeredSettings, _ oracle: inout LayersOracle,
+    _ key: String, _ value: StoredValue?
+  ) throws {
+    let isManaged = target === store && oracle.given[.managed]?[key] != nil
+    #expect(target.isManaged(key) == isManaged && target.objectIsForced(forKey: key) == isManaged)
+    let result = Result { () throws(KeepsakeError) in try target.write(value, for: key) }
+    guard !isManaged else {
+      let error = #expect(throws: KeepsakeError.self) { try result.get() }
+      #expect(error?.code == .managed)
+      return
+    }
+    try result.get()
+    oracle.entries[target.storeName, default: [:]][key] = value
+  }
+
   /// One random change to one layer.
   private static func change(
-    _ store: LayeredSettings, _ oracle: inout Oracle, _ text: String,
+    _ store: LayeredSettings, _ oracle: inout LayersOracle, _ text: String,
     _ generator: inout SeededGenerator
   ) throws {
     let key = ["a", "b", "c"].randomElement(using: &generator) ?? "a"
@@ -117,11 +136,9 @@ private final class End: Sendable {
       isOwn ? store : try UserDefaultsStore(on: store.device, suite: suite, arguments: .none)
     switch Int.random(in: 0..<12, using: &generator) {
     case 0, 1, 2:
-      target.set(.string("\(name) \(text)"), forKey: key)
-      oracle.entries[name, default: [:]][key] = .string("\(name) \(text)")
+      try write(target, store, &oracle, key, .string("\(name) \(text)"))
     case 3, 4:
-      target.removeObject(forKey: key)
-      oracle.entries[name]?[key] = nil
+      try write(target, store, &oracle, key, nil)
     case 5:
       store.register(defaults: [key: "registered \(text)"])
       oracle.registered[key] = .string("registered \(text)")

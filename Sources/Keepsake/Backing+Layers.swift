@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a store does with layers that were given to it.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+extension Backing {
+  /// Who decides on a key, above what can be set; nil for nobody.
+  func manager(of key: String) -> SettingExplanation.Provider? { layers.manager(of: ByteText(key)) }
+
+  /// - Throws: `KeepsakeError` for a key that is managed.
+  func refuseManaged(_ key: String) throws(KeepsakeError) {
+    guard let manager = manager(of: key) else { return }
+    throw KeepsakeError(
+      .managed, path: device.path, "the key \"\(key)\" is managed by \(manager)",
+      cure: "change it there; isManaged tells before")
+  }
+
+  /// - Returns: what is to be kept as long as the layer is followed.
+  func follow(_ layer: SettingsLayer) -> ObservationToken {
+    let token = layer.observe({ [weak self] in self?.reload() }) { [weak self] error in
+      self?.report(.reload, error)
+    }
+    // What has changed since the layers were made.
+    reload()
+    return token
+  }
+
+  /// Takes what the given layers give now, and notifies the observers of what has changed.
+  private func reload() {
+    let result = reloading.withLock { _ in
+      // One after the other, or an observer would hear of the older one last.
+      Result {
+        try location.tell(layers.reload(declaredKeys + location.observedKeys))
+      }
+    }
+    device.core.shared.tellObservers()
+    if case .failure(let error) = result { report(.reload, error) }
+  }
+}

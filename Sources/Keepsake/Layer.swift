@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One layer of a store, of whichever kind, and how it answers.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+/// A place where a store finds values.
+enum Layer: Sendable {
+  case given(SettingsLayer.Moment)
+  case arguments(LaunchArguments)
+  /// - Parameter suite: nil for the store's own.
+  case entries(store: String, suite: String?)
+  case registered(RegisteredDefaults)
+  /// - Parameter suite: nil for the store's own.
+  case seeds([ByteText: [Seed]], suite: String?)
+
+  var isArguments: Bool {
+    if case .arguments = self { true } else { false }
+  }
+
+  var given: SettingsLayer.Moment? {
+    if case .given(let moment) = self { moment } else { nil }
+  }
+
+  /// What was set in the store itself.
+  var isOwn: Bool {
+    if case .entries(_, nil) = self { true } else { false }
+  }
+}
+
+/// A default that a Settings bundle declares.
+struct Seed: Sendable {
+  let bundle: String
+  let value: DefaultValue
+}
+
+extension Layer {
+  func value(
+    _ key: ByteText, _ device: Device
+  ) throws(KeepsakeError) -> StoredValue? {
+    switch self {
+    case .given(let moment): try moment[key]?.value(at: device.path)
+    case .arguments(let arguments): arguments[key]?.value
+    case .entries(let store, _): try device.entry(store: store, key: key.string)?.content.value
+    case .registered(let defaults): defaults[key]
+    case .seeds(let seeds, _): seeds[key]?.first?.value.value
+    }
+  }
+
+  func values(_ device: Device) throws(KeepsakeError) -> [ByteText: StoredValue] {
+    switch self {
+    case .given: return [:]
+    case .arguments(let arguments): return arguments.arguments.mapValues(\.value)
+    case .entries(let store, _):
+      var values: [ByteText: StoredValue] = [:]
+      try device.forEachEntry(store: store) { values[$0.address.key] = $0.content.value }
+      return values
+    case .registered(let defaults): return defaults.all
+    case .seeds(let seeds, _): return seeds.compactMapValues { $0.first?.value.value }
+    }
+  }
+
+  func explanation(
+    _ key: ByteText, _ device: Device, _ replica: ReplicaID
+  ) throws(KeepsakeError) -> [SettingExplanation.Layer] {
+    switch self {
+    case .given(let moment):
+      return moment[key].map {
+        let shown = $0.source.isSecret ? nil : $0.readings.first
+        return [SettingExplanation.Layer(shown, .provider($0.source))]
+      } ?? []
+    case .arguments(let arguments):
+      return arguments[key].map {
+        [SettingExplanation.Layer($0.value, .argument(position: $0.position, form: $0.form))]
+      } ?? []
+    case .entries(let store, let suite):
+      guard let entry = try device.entry(store: store, key: key.string) else { return [] }
+      let write = SettingExplanation.Write(
+        device: entry.origin, isThisDevice: entry.origin == replica, timestamp: entry.timestamp)
+      let source = suite.map { SettingExplanation.Source.suite($0, write) } ?? .entry(write)
+      return [SettingExplanation.Layer(entry.content.value, source)]
+    case .registered(let defaults):
+      return defaults[key].map { [SettingExplanation.Layer($0, .registered)] } ?? []
+    case .seeds(let seeds, let suite):
+      return (seeds[key] ?? []).map {
+        SettingExplanation.Layer(
+          $0.value.value, .seed(suite: suite, bundle: $0.bundle, place: $0.value.source))
+      }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A launch argument is text, and a provider does not say of which type its values are: a setting
+// reads them as its own type, if they can be had as that.
+
+import KeepsakeValues
+
+/// What a value is as other types than the one that it has for who asks by key.
+struct Readings: Sendable {
+  let value: StoredValue
+  /// In the order in which they are tried.
+  let others: [StoredValue]
+  /// The position of the launch argument that it is.
+  var argument: Int?
+  /// Who has given it.
+  var provider: SettingExplanation.Provider?
+
+  /// The first of the other readings that `decode` takes.
+  ///
+  /// - Parameter refusal: what it threw for the value itself.
+  /// - Throws: that, unless it took the type of a reading and not the number.
+  func read<Value>(
+    after refusal: any Error, _ decode: (StoredValue) throws -> Value
+  ) throws -> Value {
+    var refusal = refusal
+    for reading in others {
+      do {
+        return try decode(reading)
+      } catch let error as ValueError where error.code == .typeMismatch {
+        continue
+      } catch {
+        refusal = error
+      }
+    }
+    throw refusal
+  }
+
+  /// What may be told of a failure: a transformer's error may contain the value.
+  func told(_ error: any Error) -> any Error {
+    guard provider?.isSecret == true else { return error }
+    return ValueError(
+      (error as? ValueError)?.code ?? .invalid,
+      "the setting cannot read it, and it is a secret, so that nothing more is said")
+  }
+}
+
+extension Readings {
+  init(_ argument: LaunchArguments.Argument) {
+    value = argument.value
+    self.argument = argument.position
+    others = argument.isText ? value.otherReadings : []
+  }
+
+  init?(_ provided: ProvidedValue) {
+    guard let first = provided.readings.first else { return nil }
+    value = first
+    provider = provided.source
+    // Of text that is a number or a flag the provider has said so.
+    others = provided.readings.dropFirst() + [first.dateReading].compactMap { $0 }
+  }
+}
+
+extension StoredValue {
+  /// What the whole of a text says as another type.
+  fileprivate var otherReadings: [StoredValue] {
+    guard case .string(let text) = self else { return [] }
+    let real = text.isDecimal ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil
+    return [
+      Int64(text).map(StoredValue.integer), real.map(StoredValue.real),
+      text.flag.map(StoredValue.boolean), dateReading,
+    ].compactMap { $0 }
+  }
+
+  fileprivate var dateReading: StoredValue? {
+    guard case .string(let text) = self else { return nil }
+    return ISO8601.secondsSince2001(text).map {
+      .date(Date(timeIntervalSinceReferenceDate: $0))
+    }
+  }
+}
+
+extension String {
+  /// Whether all of it is a decimal number, such as `-5`, `.5` or `1e3`.
+  var isDecimal: Bool {
+    wholeMatch(of: /[+\-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?/) != nil
+  }
+
+  fileprivate var flag: Bool? {
+    switch lowercased() {
+    case "yes", "true", "1": true
+    case "no", "false", "0": false
+    default: nil
+    }
+  }
+}

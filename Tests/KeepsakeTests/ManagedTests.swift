@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a layer above decides cannot be set, in whichever way.
+
+import Keepsake
+import KeepsakeTesting
+import Observation
+import TestSupport
+import Testing
+
+private struct Preferences: Codable, Equatable { var low = 0, high = 5 }
+
+private final class Managed: UserDefaultsStore, Observable, @unchecked Sendable {
+  @Setting var theme = "light"
+  @Setting var volume = 5
+  @Setting var isLoud = false
+  @Setting var tags: [String] = []
+  @Setting(fields: "p.") var prefs = Preferences()
+}
+
+extension SettingKey where Value == Int {
+  fileprivate static var volume: Self { Self("volume", default: 5) }
+}
+
+@Suite struct ManagedTests {
+  private let device: Device
+  private let layer = SettingsLayer.given(
+    .managed,
+    [
+      "theme": ["dark"], "volume": ["9", 9], "isLoud": [1, true], "tags": [["a"]],
+      "p.low": ["7", 7],
+    ])
+  private let store: Managed
+
+  init() throws {
+    device = try Device.inMemory()
+    store = try Managed(on: device, layers: [layer], arguments: .none)
+  }
+
+  private func isUnchanged() throws -> Bool {
+    let entries = try device.values(store: "defaults")
+    return entries.isEmpty && store.theme == "dark" && store.volume == 9 && store.isLoud
+      && store.tags == ["a"] && store.prefs == Preferences(low: 7, high: 5)
+  }
+
+  private static let throwing: [@Sendable (Managed) throws -> Void] = [
+    { try $0.$theme.write("light") },
+    { try $0.$theme.write("dark") },
+    { try $0.$theme.reset() },
+    { try $0.$theme.update { $0 += "er" } },
+    { try $0.$volume.increment() },
+    { try $0.$isLoud.toggle() },
+    { _ = try $0.$volume.compareAndSet(9, to: 1) },
+    { try $0.$prefs.write(Preferences(low: 8, high: 5)) },
+    { try $0.$prefs.update { $0 = Preferences(low: 8, high: 9) } },
+    { try $0.$prefs.reset() },
+    { try $0.write("light", for: "theme") },
+    { try $0.write(nil, for: "theme") },
+    { try $0.update("theme") { $0 = nil } },
+    { try $0.setting(.volume).write(1) },
+    { store in try store.transaction { store.volume = 1 } },
+    { store in try store.transaction { store["theme"] = nil } },
+    { store in
+      try store.transaction {
+        store["other"] = 1
+        store.volume += 1
+      }
+    },
+  ]
+
+  @Test(arguments: throwing.indices)
+  func whatThrowsRefuses(index: Int) throws {
+    let error = #expect(throws: KeepsakeError.self) { try Self.throwing[index](store) }
+    #expect(error?.code == .managed)
+    #expect(error?.description.contains("\" of Given; change it there") == true)
+    #expect(try isUnchanged() && store.errors.isEmpty)
+  }
+
+  private static let reporting: [(key: String, set: @Sendable (Managed) -> Void)] = [
+    ("theme", { $0.theme = "light" }),
+    ("theme", { $0.theme += "er" }),
+    ("volume", { $0.volume += 1 }),
+    ("tags", { $0.tags.append("b") }),
+    ("p.low", { $0.prefs.low = 8 }),
+    ("p.low", { $0.prefs = Preferences(low: 8, high: 9) }),
+    ("theme", { $0["theme"] = "light" }),
+    ("theme", { $0["theme"] = nil }),
+    ("volume", { $0[.volume] = 1 }),
+    ("volume", { $0[.volume] += 1 }),
+    ("theme", { $0.set("light", forKey: "theme") }),
+    ("theme", { $0.removeObject(forKey: "theme") }),
+    ("other.key", { $0.set(StoredValue.integer(1), forKey: "other.key") }),
+  ]
+
+  @Test(arguments: reporting.indices)
+  func whatCannotThrowReports(index: Int) throws {
+    layer.give(["other.key": [0]])
+    let (key, set) = Self.reporting[index]
+    set(store)
+    #expect(try isUnchanged())
+    #expect(store.errors.map(\.key) == [key] && store.errors.map(\.operation) == [.write])
+    #expect(store.errors.allSatisfy { ($0.cause as? KeepsakeError)?.code == .managed })
+    #expect(
+      store.errors.first?.description
+        == "defaults/\(key): the setting could not be written: (memory): the key \"\(key)\" is "
+        + "managed by \"\(key.uppercased())\" of Given; change it there; isManaged tells before")
+  }
+
+  @Test func whatIsNotManagedIsSet() throws {
+    store.prefs.high = 6
+    store.prefs = Preferences(low: 7, high: 8)
+    try store.$prefs.update { $0.high += 1 }
+    #expect(store.prefs == Preferences(low: 7, high: 9) && store.errors.isEmpty)
+    #expect(try device.values(store: "defaults").keys.map(\.string) == ["p.high"])
+    #expect(store["other"] == nil && !store.isManaged("other"))
+    #expect(try store.$prefs.isManaged && store.$theme.isManaged)
+    // Nothing is stored, so nothing is refused.
+    #expect(try !store.$volume.compareAndSet(1, to: 2))
+    store.volume += 0
+    #expect(store.errors.isEmpty)
+  }
+
+  @Test func whatIsNoLongerManagedIsWhatWasSet() throws {
+    layer.give(["volume": nil])
+    store.volume = 3
+    layer.give(["volume": ["9", 9]])
+    #expect(store.volume == 9 && store.isManaged("volume"))
+    layer.give(["volume": nil])
+    #expect(try store.volume == 3 && !store.$volume.isManaged && store.errors.isEmpty)
+  }
+
+  @Test func aLayerManagesTheStoresThatHaveItAndNoOther() throws {
+    let other = try Managed(on: device, arguments: .none)
+    let both = try Managed(on: device, layers: [.given(.managed, ["theme": ["red"]]), layer])
+    other.theme = "blue"
+    #expect(other.theme == "blue" && other.errors.isEmpty && !other.isManaged("theme"))
+    #expect(store.theme == "dark" && both.theme == "red" && both.volume == 9)
+    let (mine, others) = (ChangeRecorder(store), ChangeRecorder(other))
+    layer.give(["theme": ["black"]])
+    #expect(mine.all.map(\.new) == ["black"] && others.all.isEmpty)
+    #expect(store.theme == "black" && other.theme == "blue" && both.theme == "red")
+  }
+
+  @Test func aSetterInATransactionTakesItBack() throws {
+    #expect(throws: KeepsakeError.self) {
+      try store.transaction {
+        store["other"] = 1
+        store.theme = "light"
+      }
+    }
+    #expect(store["other"] == nil)
+  }
+}
