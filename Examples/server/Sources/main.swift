@@ -16,11 +16,9 @@ import ServiceLifecycleKeepsake
 let logger = Logger(label: "server")
 let device = try Device(path: CommandLine.arguments.dropFirst().first ?? "server.keepsake")
 let settings = try ServerSettings(on: device)
-let configuration = try ServerConfiguration(settings)
-let port = try await configuration.port()
 let server = Application(
-  router: routes(configuration),
-  configuration: .init(address: .hostname("127.0.0.1", port: port)), logger: logger)
+  router: routes(settings),
+  configuration: .init(address: .hostname("127.0.0.1", port: settings.port)), logger: logger)
 let changes = ObservationService(settings) { changes in
   for change in changes { logger.info("\(change.key) has changed") }
 }
