@@ -64,8 +64,16 @@ final class HubParty: Party {
     _ request: HubRequest
   ) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
     // Whatever becomes of the request, the next look tells.
+    let before = known
     known = nil
-    let result = try channel.send(request)
+    let result: Result<HubAnswer, HubRefusal>
+    do throws(KeepsakeError) {
+      result = try channel.send(request)
+    } catch {
+      // One that was too large was not looked at.
+      if error.cause is HubPageRefusal { known = before }
+      throw error
+    }
     guard case .success(let answer) = result else { return result }
     try check(answer, to: request)
     known = (request.device, answer)
@@ -226,44 +234,30 @@ final class HubParty: Party {
 
   // MARK: - Reading
 
-  /// Entries that one reading tries to send, and cannot.
-  private static let mostRefused = 1000
-
   func read(_ pull: Pull, _ result: inout Pull.Result) throws(KeepsakeError) {
     // Only a one-way merge makes none, and a hub takes no part in one.
     guard let offer = pull.offer else { throw MergeRetry.interrupted(name) }
     var place = pull.cursors.min() ?? 0
-    // What the hub takes in no request, so that it does not hold up what was written after it.
-    var refused: Set<Int64> = []
     var (isLast, isOneByOne) = (false, false)
     while !isLast {
-      let answer = try look(pull.stores)
-      let memory = try FileParty(device: device).side(toward: answer.hub, pull.stores).memory
-      let next = try Outgoing(
-        of: pull, offer, after: place, for: answer.hub, limit, from: device, except: refused)
-      try next.noteUnsent(after: place, of: answer.hub, on: device)
-      let push = HubRequest.Push(
-        token: offer.token, through: next.through, read: memory.map(\.cursor),
-        own: result.answered == 0 ? result.written : EchoRange(), rows: next.rows,
-        seen: next.seen)
-      let taken: HubAnswer
+      let hub = try look(pull.stores).hub
+      var next = try Outgoing(of: pull, offer, after: place, for: hub, limit, from: device)
+      let pushed: HubAnswer.Pushed
       do throws(KeepsakeError) {
-        taken = try take(.push(push), pull.stores, as: pull.senderID)
+        pushed = try push(next, of: pull, offer, after: place, result)
+        if isOneByOne { (limit, isOneByOne) = (largestLimit, false) }
       } catch {
-        guard error.cause is HubPageRefusal, !next.rows.isEmpty, refused.count < Self.mostRefused
-        else { throw error }
+        guard error.cause is HubPageRefusal, !next.rows.isEmpty else { throw error }
         if next.rows.count > 1 {
           limit.rows = next.rows.count / 2
-        } else {
-          refused.insert(next.last)
-          (limit.rows, isOneByOne) = (1, true)
+          continue
         }
-        continue
+        // What is refused alone must not hold up what was written after it. A hub that does not
+        // take that either takes nothing.
+        next.passOver()
+        pushed = try push(next, of: pull, offer, after: place, result)
+        (limit.rows, isOneByOne) = (1, true)
       }
-      guard let pushed = taken.pushed else {
-        throw malformed("does not tell what became of the rows")
-      }
-      if isOneByOne { (limit, isOneByOne) = (largestLimit, false) }
       result.received += next.rows.count
       result.changed += pushed.changed
       result.held += pushed.held
@@ -272,5 +266,20 @@ final class HubParty: Party {
       (place, isLast) = (next.through, next.isLast)
       result.isBehind = isLast && next.seen == nil
     }
+  }
+
+  private func push(
+    _ next: Outgoing, of pull: Pull, _ offer: Pull.Offer, after place: Int64, _ result: Pull.Result
+  ) throws(KeepsakeError) -> HubAnswer.Pushed {
+    let hub = try look(pull.stores).hub
+    let memory = try FileParty(device: device).side(toward: hub, pull.stores).memory
+    try next.noteUnsent(of: pull, after: place, by: hub, on: device)
+    let push = HubRequest.Push(
+      token: offer.token, through: next.through, read: memory.map(\.cursor),
+      own: result.answered == 0 ? result.written : EchoRange(), rows: next.rows, seen: next.seen)
+    guard let pushed = try take(.push(push), pull.stores, as: pull.senderID).pushed else {
+      throw malformed("does not tell what became of the rows")
+    }
+    return pushed
   }
 }

@@ -77,7 +77,7 @@ extension MergeRun {
       options: options, reason: .merge, needsReader: false)
     let place = hubs.map(\.cursor).min() ?? 0
     let rows = try Outgoing(of: pull, offer, after: place, for: hub, limit, from: devices[0])
-    try rows.noteUnsent(after: place, of: hub, on: devices[0])
+    try rows.noteUnsent(of: pull, after: place, by: hub, on: devices[0])
     return HubRequest.Push(
       token: offer.token, through: rows.through, read: memory.side.memory.map(\.cursor),
       own: EchoRange(), rows: rows.rows, seen: rows.seen)

@@ -8,7 +8,7 @@ struct Outgoing {
   /// By local sequence number.
   var rows: [Entry] = []
   /// The local sequence number of the last of them.
-  var last: Int64 = 0
+  private var last: Int64 = 0
   /// Local sequence numbers of entries that are passed over: the reader takes none so large, or
   /// their key or value is text, but no UTF-8. No device writes such, and no message can carry it:
   /// repaired, they would be other keys and other values.
@@ -28,10 +28,9 @@ struct Outgoing {
   ///   - place: the local sequence number after which to go on.
   ///   - reader: the one that the offer was made to.
   ///   - limit: of one reading.
-  ///   - refused: local sequence numbers of entries that the reader does not take.
   init(
     of pull: Pull, _ offer: Pull.Offer, after place: Int64, for reader: ReplicaID,
-    _ limit: HubRequest.PageLimit, from device: Device, except refused: Set<Int64> = []
+    _ limit: HubRequest.PageLimit, from device: Device
   ) throws(KeepsakeError) {
     self = try device.core.read { connection in
       for store in pull.stores {
@@ -55,7 +54,7 @@ struct Outgoing {
           return false
         }
         outgoing.through = row.integer(6)
-        guard row.isUTF8(1), row.isUTF8(3), !refused.contains(outgoing.through) else {
+        guard row.isUTF8(1), row.isUTF8(3) else {
           outgoing.unsent.append(outgoing.through)
           return true
         }
@@ -76,18 +75,29 @@ struct Outgoing {
 
   private init(through: Int64) { self.through = through }
 
+  /// Passes over its only row, which the reader does not take, and ends there.
+  mutating func passOver() {
+    unsent = unsent.filter { $0 < last } + [last]
+    (rows, through, isLast, seen) = ([], last, false, nil)
+  }
+
   /// Writes down what is passed over, before it is: later nobody would know.
   ///
-  /// - Parameter place: the local sequence number after which it was read.
+  /// - Parameters:
+  ///   - pull: what was read of whom.
+  ///   - place: the local sequence number after which it was read.
   func noteUnsent(
-    after place: Int64, of hub: ReplicaID, on device: Device
+    of pull: Pull, after place: Int64, by hub: ReplicaID, on device: Device
   ) throws(KeepsakeError) {
     let known = try device.core.access { connection in
-      try connection.unsent.entries(of: hub, after: place, through: through)
+      try connection.want(pull.stores, from: pull.cursors)
+      return try connection.unsent.entries(of: hub, after: place, through: through)
     }
     guard known != unsent else { return }
     try device.core.write { connection in
-      (try connection.unsent.replace(with: unsent, of: hub, after: place, through: through), [])
+      try connection.want(pull.stores, from: pull.cursors)
+      try connection.unsent.replace(with: unsent, of: hub, after: place, through: through)
+      return ((), [])
     }
   }
 

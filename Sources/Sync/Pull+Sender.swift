@@ -31,21 +31,41 @@ extension Pull {
     guard known == remembered else { throw MergeRetry.interrupted(sender.name) }
   }
 
-  /// Marks what a hub cannot know, though it has seen later writes of the same device: what it was
-  /// not sent, and of what two copies write at one moment a hub keeps one.
+  /// Marks losers that whoever replaced them need not have seen, though a version vector says so: a
+  /// hub has passed over entries that it does not take, and tells on that it has seen later writes
+  /// of the same device. A device that has read such an entry elsewhere is not told apart from one
+  /// that has not: then the conflict is none.
   func markUnknown(_ connection: Connection) throws {
     var places: [Int64] = []
-    try connection.run(
-      """
-      SELECT i.seq, old.value, (i.hlc, i.origin) = (i.old_hlc, i.old_origin)
-        OR EXISTS (SELECT 1 FROM main.unsent WHERE unsent.lseq = old.lseq)
-      FROM incoming AS i
-      JOIN main.entry AS old ON old.store = i.store AND old.key = i.key
-      WHERE i.rank <> 0 AND \(Incoming.wins)
-      """
-    ) { row in
-      if row.integer(2) == 1 || !row.isUTF8(1) { places.append(row.integer(0)) }
-      return true
+    let isHub = sender.isHub
+    // Where the sender has read first, it has found them.
+    if try isHub || !needsReader && connection.unsent.hasAny(in: "main") {
+      try connection.run(
+        """
+        SELECT i.seq, old.value, (i.hlc, i.origin) = (i.old_hlc, i.old_origin),
+          EXISTS (SELECT 1 FROM main.unsent
+            WHERE unsent.lseq = old.lseq AND (?1 IS NULL OR unsent.hub = ?1))
+        FROM incoming AS i
+        JOIN main.entry AS old ON old.store = i.store AND old.key = i.key
+        WHERE i.rank <> 0 AND \(Incoming.wins)
+        """, [isHub ? .integer(senderID.rawValue) : .null]
+      ) { row in
+        // Of what two copies write at one moment a hub keeps one, and none of what no message can
+        // carry.
+        let isLost = isHub && (row.integer(2) == 1 || !row.isUTF8(1))
+        if isLost || row.integer(3) == 1 { places.append(row.integer(0)) }
+        return true
+      }
+    }
+    if !isHub, try connection.unsent.hasAny(in: "sender") {
+      places += try connection.all(
+        """
+        SELECT i.seq FROM incoming AS i
+        JOIN sender.entry AS e ON e.store = i.store AND e.key = i.key
+        JOIN sender.unsent ON unsent.lseq = e.lseq
+        WHERE i.rank <> 0 AND (i.hlc, i.origin) < (i.old_hlc, i.old_origin)
+        """
+      ) { $0.integer(0) }
     }
     for place in places {
       try connection.run("UPDATE incoming SET rank = 2 WHERE seq = ?1", [.integer(place)])

@@ -167,7 +167,7 @@ struct Pull {
     guard received > 0 else { return [] }
     result.received += received
     try connection.cutRevokedIncoming()
-    if sender.isHub { try markUnknown(connection) }
+    try markUnknown(connection)
     let horizon = Held.horizon(now: now, skew: options.clockSkew)
     var newest = try newestTimestamp(connection)
     if newest > horizon {

@@ -8,23 +8,36 @@ import KeepsakeValues
 struct UnsentTable {
   let connection: Connection
 
-  /// Those of a range of local sequence numbers, which leaves the first out.
+  /// Whether a file has noted any; one of an earlier version has not.
+  func hasAny(in schema: String) throws -> Bool {
+    guard try schema == "main" || connection.hasTable("unsent", in: schema) else { return false }
+    return try connection.first("SELECT 1 FROM \(schema).unsent LIMIT 1") { _ in true } ?? false
+  }
+
+  /// Those that one reading of a range of local sequence numbers, which leaves the first out, can
+  /// have passed over. Needs `Connection.want`.
   func entries(
     of hub: ReplicaID, after place: Int64, through end: Int64
   ) throws -> [Int64] {
     try connection.all(
-      "SELECT lseq FROM unsent WHERE lseq > ?1 AND lseq <= ?2 AND hub = ?3 ORDER BY lseq",
+      "\(Self.read) ORDER BY unsent.lseq",
       [.integer(place), .integer(end), .integer(hub.rawValue)]
     ) { $0.integer(0) }
   }
 
-  /// Has exactly these in a range, and forgets entries that were written again.
+  private static let read = """
+    SELECT unsent.lseq FROM unsent CROSS JOIN entry AS e ON e.lseq = unsent.lseq
+    CROSS JOIN wanted AS w ON w.store = e.store
+    WHERE unsent.lseq > ?1 AND unsent.lseq <= ?2 AND unsent.hub = ?3 AND e.lseq > w.cursor
+    """
+
+  /// Has exactly these of such a reading, and forgets entries that were written again.
   func replace(
     with entries: [Int64], of hub: ReplicaID, after place: Int64, through end: Int64
   ) throws {
     try connection.run(
       """
-      DELETE FROM unsent WHERE lseq > ?1 AND lseq <= ?2 AND hub = ?3
+      DELETE FROM unsent WHERE hub = ?3 AND lseq IN (\(Self.read))
         OR NOT EXISTS (SELECT 1 FROM entry WHERE entry.lseq = unsent.lseq)
       """, [.integer(place), .integer(end), .integer(hub.rawValue)])
     for lseq in entries {

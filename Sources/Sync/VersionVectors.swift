@@ -165,7 +165,7 @@ enum VersionVectors {
     LEFT JOIN sender_seen AS s ON s.store = i.store AND s.origin = i.old_origin
     LEFT JOIN receiver_seen AS r ON r.store = i.store AND r.origin = i.origin
     WHERE i.rank <> 0 AND CASE WHEN \(Incoming.wins) THEN i.rank = 2 OR i.old_hlc > ifnull(s.hlc, 0)
-      ELSE i.hlc > ifnull(r.hlc, 0) END
+      ELSE i.rank = 2 OR i.hlc > ifnull(r.hlc, 0) END
     """
 
   /// Notes that this device has seen what an origin wrote in a store.

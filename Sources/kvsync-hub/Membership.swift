@@ -118,6 +118,8 @@ enum Membership {
 
   /// What a device is called where nobody has said it.
   static func name(_ file: String) -> String {
-    (URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent)
+    let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
+    let shown = name.unicodeScalars.filter { $0.properties.generalCategory != .control }.prefix(50)
+    return shown.isEmpty ? "device" : String(String.UnicodeScalarView(shown))
   }
 }

@@ -136,7 +136,7 @@ struct ServeCommand: ParsableCommand {
 
     /// It is there whole or not at all; of two hubs that make it at once one does.
     private static func make(_ path: String) throws(KeepsakeError) {
-      let draft = "\(path).\(getpid())"
+      let draft = "\(path).\(Secrets.random().prefix(8))"
       let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw failure(path, errno) }
       defer { unlink(draft) }
@@ -147,7 +147,10 @@ struct ServeCommand: ParsableCommand {
       } catch {
         throw KeepsakeError(error, path: path)
       }
-      guard link(draft, path) == 0 || errno == EEXIST else { throw failure(path, errno) }
+      // Not every file system has links.
+      guard link(draft, path) == 0 || errno == EEXIST || rename(draft, path) == 0 else {
+        throw failure(path, errno)
+      }
     }
 
     private static func failure(_ path: String, _ code: Int32) -> KeepsakeError {
