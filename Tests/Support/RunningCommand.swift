@@ -13,7 +13,7 @@ public final class RunningCommand {
   ///   - program: the path of another one than `kvsync`.
   ///   - patience: seconds that it may run; longer than any test needs.
   public init(
-    _ folder: Folder, _ words: [String], program: String? = nil, patience: Int = 60
+    _ folder: Folder, _ words: [String], program: String? = nil, patience: Int = 600
   ) throws {
     process.executableURL = URL(fileURLWithPath: try program ?? Command.kvsync.get())
     process.arguments = words
