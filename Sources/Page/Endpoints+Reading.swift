@@ -16,7 +16,8 @@
       case "/api/state": return try state()
       case "/api/keys": return try keys(query)
       case "/api/key":
-        return try KeyReport(of: query.address(), on: device(query).device).json
+        let report = try KeyReport(of: query.address(), on: device(query).device)
+        return Preview.texts(try report.json)
       case "/api/conflicts": return try conflicts(device(query).device)
       case "/api/peers": return try peers(device(query).device)
       case "/api/doctor": return try doctor(device(query))

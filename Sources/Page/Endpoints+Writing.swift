@@ -13,9 +13,7 @@
       switch path {
       case "/api/set": return try set(body)
       case "/api/delete":
-        return try edit(body, try body.address(), "deleted") {
-          [LocalWrite(store: $0.store.string, key: $0.key.string, value: nil)]
-        }
+        return try edit(body, try body.address(), "deleted") { _ in .tombstone }
       case "/api/undo": return try undo()
       case "/api/restore": return try restore(body)
       default: throw Self.nothing(path)
@@ -27,16 +25,22 @@
       guard let type = Words.ValueType(rawValue: try body.text("type")) else {
         throw Problem.malformed("it has no type of a value")
       }
-      let value = try Words.value(try body.text("value"), type)
-      return try edit(body, address, "set") {
-        [LocalWrite(store: $0.store.string, key: $0.key.string, value: value)]
+      let text = try body.text("value")
+      return try edit(body, address, "set") { open in
+        // What is shown of a date, among others, is less than its value.
+        if let content = try open.content(address), let value = content.undecoded,
+          Words.type(of: value.kind) == type, Preview.text(value) == text
+        {
+          return content
+        }
+        return try TaggedCell(Words.value(text, type))
       }
     }
 
     /// Writes to a key that is still as the page has shown it.
     private func edit(
       _ body: Query, _ address: Address, _ deed: String,
-      _ writes: (Address) throws -> [LocalWrite]
+      _ content: (OpenDevice) throws -> TaggedCell
     ) throws -> JSON {
       let open = try device(body)
       let seen = body.optionalText("stamp") ?? ""
@@ -46,7 +50,7 @@
           throw Problem(
             .conflict, "the key was written meanwhile", cure: "look at its value, then try again")
         }
-        try open.device.write(writes(address))
+        try open.write(try content(open), to: address)
         return Edit(
           device: try body.number("device"), address: address,
           before: before?.content ?? .tombstone, stamp: try open.entry(address)?.timestamp,
@@ -73,10 +77,7 @@
             .conflict, "the key was written since, so the edit stays",
             cure: "look at its value, and set it")
         }
-        try open.device.write([
-          LocalWrite(
-            store: edit.address.store.string, key: edit.address.key.string, content: edit.before)
-        ])
+        try open.write(edit.before, to: edit.address)
       }
       return .object(["undone": edit.json, "undo": edits.last.map(\.json) ?? .null])
     }
@@ -105,14 +106,28 @@
       if !isDryRun { try edits.check() }
       let paths = [try device(body, "first").path, try device(body, "second").path]
       try DistinctFiles.check(paths)
-      return try MergeFiles(paths, common: common, isOneWay: false, creates: false)
-        .merge(MergeOptions(checksIntegrity: !isDryRun), isDryRun: isDryRun).json
+      let report = try MergeFiles(paths, common: common, isOneWay: false, creates: false)
+        .merge(MergeOptions(checksIntegrity: !isDryRun), isDryRun: isDryRun)
+      return Preview.texts(try report.json)
     }
   }
 
   extension OpenDevice {
     fileprivate func entry(_ address: Address) throws -> Entry? {
       try device.entry(store: address.store.string, key: address.key.string)
+    }
+
+    /// What a key has: what was set, or else its seeded default; nil for neither.
+    fileprivate func content(_ address: Address) throws -> TaggedCell? {
+      if let entry = try entry(address), !entry.content.isTombstone { return entry.content }
+      let seed = try device.seed(store: address.store.string, key: address.key.string)
+      return try seed.map { try TaggedCell($0.value) }
+    }
+
+    fileprivate func write(_ content: TaggedCell, to address: Address) throws {
+      try device.write([
+        LocalWrite(store: address.store.string, key: address.key.string, content: content)
+      ])
     }
   }
 #endif

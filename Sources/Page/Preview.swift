@@ -25,14 +25,29 @@
     }
 
     /// Text as it is, containers as JSON.
-    private static func text(_ value: UndecodedValue) -> String {
-      do {
-        switch try JSON(showing: value) {
-        case .string(let text): return text
-        case let json: return json.text()
-        }
-      } catch {
+    static func text(_ value: UndecodedValue) -> String {
+      do { return text(try JSON(showing: value)) } catch {
         return "a value that cannot be shown: \(error)"
+      }
+    }
+
+    private static func text(_ json: JSON) -> String {
+      if case .string(let text) = json { text } else { json.text() }
+    }
+
+    /// A report with `{"type","text"}` for each `{"type","value"}`: a browser would round numbers.
+    static func texts(_ json: JSON) -> JSON {
+      switch json {
+      case .array(let elements): return .array(elements.map(texts))
+      case .object(let members):
+        let isValue = members.contains { $0.name == "type" }
+        return .object(
+          members.map { member in
+            isValue && member.name == "value"
+              ? JSON.Member("text", .string(text(member.value)))
+              : JSON.Member(member.name, texts(member.value))
+          })
+      default: return json
       }
     }
 

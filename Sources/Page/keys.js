@@ -2,7 +2,9 @@
 // The keys: a list of which only what is in sight is in the page, and one key with its layers.
 
 import { renew } from "./page.js";
-import { $, attempt, by, current, el, get, page, post, say, seen, shown, time } from "./shared.js";
+import {
+  $, attempt, by, current, el, get, isContainer, most, page, post, say, seen, shown, text, time,
+} from "./shared.js";
 
 const size = 100;
 const list = $("list");
@@ -175,13 +177,6 @@ function reveal(parts) {
 
 const back = () => el("button", { type: "button", class: "back", onclick: () => { close(); list.focus(); } }, "Back to the list");
 
-// A text as it is, containers as JSON. More than this no page shows well.
-const most = 4_000_000;
-function text(value) {
-  const all = typeof value.value === "string" ? value.value : JSON.stringify(value.value, null, 2);
-  return all.length > most ? all.slice(0, most) + `\n… kvsync get shows all ${all.length} characters` : all;
-}
-
 function layers(report) {
   const rows = [
     ...report.layers.map((layer) => [layer.layer, layer]),
@@ -198,7 +193,7 @@ function layers(report) {
 // Editing
 
 const types = ["string", "integer", "real", "boolean", "date", "data", "json"];
-const typeOf = (value) => value && ["array", "dictionary"].includes(value.type) ? "json" : value?.type ?? "string";
+const typeOf = (value) => isContainer(value) ? "json" : value?.type ?? "string";
 
 function form(store, key, report) {
   const entry = report.layers.find((layer) => layer.layer === "entry" && !layer.deleted);
@@ -209,6 +204,8 @@ function form(store, key, report) {
   const old = report.value ? text(report.value) : "";
   const area = el("textarea", { id: "edit-value", spellcheck: "false", "aria-label": "New value" });
   area.value = old;
+  // As it came where nothing was changed: so it is the very same value.
+  const written = () => area.value === old && report.value ? report.value.text : area.value;
   const isWhole = area.value === old && old.length < most;
   const type = chooser(typeOf(report.value));
   const note = el("p", { role: "status", class: "store" });
@@ -219,7 +216,7 @@ function form(store, key, report) {
   if (!isWhole) {
     return el("p", {}, "This value has characters that a form would change; edit it with kvsync set. ", remove(store, key, stamp));
   }
-  return el("form", { class: "edit", onsubmit: (event) => { event.preventDefault(); save(store, key, type.value, area.value, stamp); } },
+  return el("form", { class: "edit", onsubmit: (event) => { event.preventDefault(); save(store, key, type.value, written(), stamp); } },
     el("h3", {}, "Edit"), area, note,
     el("div", { class: "line" }, el("label", {}, "Type ", type), el("button", { class: "main", id: "save" }, "Save"),
       entry ? remove(store, key, stamp) : null));

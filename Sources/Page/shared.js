@@ -56,6 +56,30 @@ export function shown(content) {
       ? ` … (${content.length.toLocaleString()} bytes)` : "");
 }
 
+export const isContainer = (value) => ["array", "dictionary"].includes(value?.type);
+
+// More than this no page shows well.
+export const most = 4_000_000;
+
+/** All of a value, containers on lines of their own. */
+export function text(value) {
+  const all = isContainer(value) ? lines(value.text) : value.text;
+  return all.length > most ? all.slice(0, most) + `\n… kvsync get shows all ${all.length} characters` : all;
+}
+
+/** JSON with lines and spaces; all else stays, as numbers that JavaScript would round. */
+function lines(json) {
+  let [depth, isQuoted] = [0, false];
+  const line = (step) => "\n" + "  ".repeat(depth += step);
+  return json.replace(/\\.|\{\}|\[\]|["{}[\],:]/g, (token) => {
+    if (token === '"') isQuoted = !isQuoted;
+    if (isQuoted || token === '"' || token.length > 1) return token;
+    if (token === ":") return ": ";
+    if (token === ",") return "," + line(0);
+    return "{[".includes(token) ? token + line(1) : line(-1) + token;
+  });
+}
+
 export function say(text, isBad = false) {
   $("message").replaceChildren(text);
   $("message").className = isBad ? "bad" : "";

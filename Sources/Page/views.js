@@ -84,7 +84,7 @@ export async function merge() {
 }
 
 function report(answer, isDryRun) {
-  const value = (content) => content ? seen(typeof content.value === "string" ? content.value.slice(0, 300) : JSON.stringify(content.value).slice(0, 300)) : el("em", {}, "nothing");
+  const value = (content) => content ? seen(content.text.slice(0, 300)) : el("em", {}, "nothing");
   const losses = answer.transfers.reduce((sum, transfer) => sum + transfer.conflicts, 0);
   const parts = [el("p", { class: answer.converged ? "good" : "" },
     isDryRun ? (answer.converged ? "All files would hold the same." : "The files would still differ.")

@@ -35,7 +35,9 @@
       try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/lines"))
     }
 
-    func open(_ words: String...) throws {
+    /// - Parameter creating: a file that is made before, with a key of a store that does not sync.
+    func open(_ words: String..., creating file: String? = nil) throws {
+      if let file { try kvsync("set", file, "there", "yes", "--store", "defaults") }
       let talk = try Talk(
         Command.kvsync.get(), ["open", "--no-browser"] + words, in: folder)
       self.talk = talk

@@ -106,6 +106,36 @@
       try browser.close()
     }
 
+    @Test func aValueThatIsShownAndSavedStaysTheSame() throws {
+      let page = try OpenPage()
+      let map = #"{"a":9007199254740993,"b":5.0,"c":{"d":["{\"}",[],{}]}}"#
+      try page.lines(#"{"store":"cloud","key":"map","type":"dictionary","value":\#(map)}"#)
+      try page.kvsync("import", "a", "lines")
+      try page.open("a", "--edit")
+      let browser = try Browser(page)
+      try browser.click("#row-0")
+      let lines = """
+        {
+          "a": 9007199254740993,
+          "b": 5.0,
+          "c": {
+            "d": [
+              "{\\"}",
+              [],
+              {}
+            ]
+          }
+        }
+        """
+      try browser.until("$$('#value').length > 0")
+      #expect(try browser.text(of: "#value") == lines)
+      #expect(try browser.run("return document.querySelector('#edit-value').value;") == lines)
+      try browser.click("#save")
+      try browser.until("$$('#undo') == 'Undo: set map'")
+      #expect(try page.kvsync("get", "a", "map") == map + "\n")
+      try browser.close()
+    }
+
     @Test func aConflictShowsBothSidesAndTheLostOneIsRestored() throws {
       let page = try OpenPage()
       try page.kvsync("set", "a", "name", "first")

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Page
+  import Foundation
+  import TestSupport
+  import Testing
+
+  /// What the page writes, request by request.
+  @Suite struct WritingTests {
+    private static let exact = """
+      {"store":"cloud","key":"data","type":"data","value":"AAEC"}
+      {"store":"cloud","key":"date","type":"date","value":0.1234567}
+      {"store":"cloud","key":"flag","type":"boolean","value":true}
+      {"store":"cloud","key":"integer","type":"integer","value":9007199254740993}
+      {"store":"cloud","key":"list","type":"array","value":[{"$date":0.1234567},1e300]}
+      {"store":"cloud","key":"map","type":"dictionary","value":{"a":9007199254740993,"b":5.0}}
+      {"store":"cloud","key":"real","type":"real","value":5.0}
+      {"store":"cloud","key":"text","type":"string","value":"a\\r\\nb"}
+      """
+
+    private func stored(_ page: OpenPage) throws -> String {
+      let query = "SELECT key, tag, quote(value) FROM entry ORDER BY key"
+      return try Command.run(Command.find("sqlite3"), ["a", query], in: page.folder).stdout
+    }
+
+    @Test func aValueThatIsSetAsItIsShownStaysTheSame() async throws {
+      let page = try OpenPage()
+      try page.lines(Self.exact)
+      try page.kvsync("import", "a", "lines")
+      let before = try stored(page)
+      try page.open("a", "--edit")
+      let visit = try await Visit(page)
+      for key in ["data", "date", "flag", "integer", "list", "map", "real", "text"] {
+        let (value, stamp) = try await visit.key(key)
+        let type = try #require(value["type"] as? String)
+        let answer = try await visit.post(
+          "set",
+          [
+            "key": key, "stamp": stamp, "value": try #require(value["text"], "\(key)"),
+            "type": ["array", "dictionary"].contains(type) ? "json" : type,
+          ])
+        #expect(answer.status == 200, "\(key): \(answer.text)")
+        #expect(try await visit.key(key).stamp != stamp, "\(key)")
+      }
+      #expect(try stored(page) == before)
+    }
+
+    @Test func aMergeTellsItsValuesAsText() async throws {
+      let page = try OpenPage()
+      try page.kvsync("set", "a", "size", "1", "--type", "integer")
+      try page.kvsync("merge", "a", "b", "--create")
+      try page.kvsync("set", "a", "size", "9007199254740993", "--type", "integer")
+      try page.open("a", "b")
+      let visit = try await Visit(page)
+      let answer = try await visit.post("merge", ["first": 0, "second": 1, "dryRun": true])
+      #expect(answer.text.contains(#""new":{"type":"integer","text":"9007199254740993"}"#))
+    }
+  }
+#endif
