@@ -216,7 +216,8 @@ let package = Package(
       path: "Sources/Page",
       resources: [
         .embedInCode("index.html"), .embedInCode("page.css"), .embedInCode("page.js"),
-        .embedInCode("keys.js"), .embedInCode("shared.js"), .embedInCode("views.js"),
+        .embedInCode("growth.js"), .embedInCode("keys.js"), .embedInCode("shared.js"),
+        .embedInCode("views.js"),
       ]),
     .executableTarget(
       name: "kvsync-page",

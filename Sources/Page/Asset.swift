@@ -13,6 +13,7 @@
     static let named = [
       "/page.css": text("css", PackageResources.page_css),
       "/page.js": text("javascript", PackageResources.page_js),
+      "/growth.js": text("javascript", PackageResources.growth_js),
       "/keys.js": text("javascript", PackageResources.keys_js),
       "/shared.js": text("javascript", PackageResources.shared_js),
       "/views.js": text("javascript", PackageResources.views_js),

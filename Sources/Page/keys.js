@@ -138,7 +138,18 @@ export const fresh = (changes) => { for (const change of changes) latest.add(nam
 
 // One key
 
+// Whether the form has something that is not saved.
+let isEdited = false;
+$("detail").addEventListener("input", () => { isEdited = true; });
+
+/** Says so where the form would be lost. */
+export function mayLeave() {
+  if (isEdited) say("What you wrote is not saved; save it, or drop it by Back to the list", true);
+  return !isEdited;
+}
+
 async function enter(row) {
+  if (!mayLeave()) return;
   open = { store: row.store, key: row.key };
   await detail();
   $("detail").focus();
@@ -146,16 +157,19 @@ async function enter(row) {
 
 export function close() {
   open = null;
+  isEdited = false;
   $("detail").hidden = true;
   document.body.classList.remove("has-detail");
 }
 
 export async function detail() {
-  // Who writes into the form goes on.
-  if (!open || $("detail").contains(document.activeElement) && document.activeElement.tagName === "TEXTAREA") return;
+  if (!open) return;
   const { store, key } = open;
   const report = await get("key", { store, key });
   if (open?.key !== key || open.store !== store) return;
+  const [before, now] = [open.shown, JSON.stringify(report)];
+  if (before === now) return;
+  open.shown = now;
   const value = report.value;
   const parts = [
     back(), el("h2", {}, seen(key)), el("p", { class: "store" }, "in ", seen(store), value ? `, ${value.type}` : ", no value"),
@@ -165,12 +179,32 @@ export async function detail() {
   if (report.conflicts.length) {
     parts.push(el("p", {}, `${report.conflicts.length} lost: see Conflicts`));
   }
-  if (page.state.edit) parts.push(form(store, key, report));
-  reveal(parts);
+  const view = el("div", {}, ...parts);
+  if (isEdited && before) {
+    $("detail").firstChild.replaceWith(view);
+    tellElsewhere(stampOf(report));
+    return;
+  }
+  const isFocused = document.activeElement?.id === "edit-value";
+  reveal([view, page.state.edit ? form(store, key, report) : null]);
+  if (isFocused) $("edit-value")?.focus();
+}
+
+/** Who writes into the form goes on, and decides. */
+function tellElsewhere(stamp) {
+  const form = $("detail").querySelector("form");
+  if (!form || form.dataset.stamp === stamp) return;
+  const keep = () => {
+    form.dataset.stamp = stamp;
+    $("elsewhere").replaceChildren("Save replaces what stands above.");
+  };
+  $("elsewhere").replaceChildren("The value has changed elsewhere, to what stands above. ",
+    el("button", { type: "button", id: "keep", onclick: keep }, "Keep what I wrote"));
 }
 
 function reveal(parts) {
-  $("detail").replaceChildren(...parts);
+  isEdited = false;
+  $("detail").replaceChildren(...parts.filter((part) => part));
   $("detail").hidden = false;
   document.body.classList.add("has-detail");
 }
@@ -195,9 +229,11 @@ function layers(report) {
 const types = ["string", "integer", "real", "boolean", "date", "data", "json"];
 const typeOf = (value) => isContainer(value) ? "json" : value?.type ?? "string";
 
+/** Of what was set; nothing of what was not. */
+const stampOf = (report) => report.layers.find((layer) => layer.layer === "entry" && !layer.deleted)?.stamp ?? "";
+
 function form(store, key, report) {
-  const entry = report.layers.find((layer) => layer.layer === "entry" && !layer.deleted);
-  const stamp = entry?.stamp ?? "";
+  const stamp = stampOf(report);
   if (report.value?.type === "opaque") {
     return el("p", {}, "A newer version wrote this value; it can be deleted here, and not be edited. ", remove(store, key, stamp));
   }
@@ -216,10 +252,14 @@ function form(store, key, report) {
   if (!isWhole) {
     return el("p", {}, "This value has characters that a form would change; edit it with kvsync set. ", remove(store, key, stamp));
   }
-  return el("form", { class: "edit", onsubmit: (event) => { event.preventDefault(); save(store, key, type.value, written(), stamp); } },
-    el("h3", {}, "Edit"), area, note,
+  const submit = (event) => {
+    event.preventDefault();
+    save(store, key, type.value, written(), event.currentTarget.dataset.stamp);
+  };
+  return el("form", { class: "edit", "data-stamp": stamp, onsubmit: submit },
+    el("h3", {}, "Edit"), el("p", { role: "status", id: "elsewhere" }), area, note,
     el("div", { class: "line" }, el("label", {}, "Type ", type), el("button", { class: "main", id: "save" }, "Save"),
-      entry ? remove(store, key, stamp) : null));
+      stamp ? remove(store, key, stamp) : null));
 }
 
 const chooser = (chosen) => el("select", { id: "edit-type" },
@@ -229,6 +269,7 @@ const remove = (store, key, stamp) => el("button", {
   type: "button", id: "delete",
   onclick: () => attempt(async () => {
     await post("delete", { store, key, stamp });
+    isEdited = false;
     say(`Deleted ${store}/${key}; Undo brings it back`);
     document.activeElement.blur();
     await renew();
@@ -238,12 +279,14 @@ const remove = (store, key, stamp) => el("button", {
 const save = (store, key, type, value, stamp) => attempt(async () => {
   await post("set", { store, key, type, value, stamp });
   say(`Saved ${store}/${key}`);
+  isEdited = false;
   open = { store, key };
   document.activeElement.blur();
   await renew();
 });
 
 $("new").addEventListener("click", () => {
+  if (!mayLeave()) return;
   open = null;
   const store = el("input", { id: "new-store", value: $("store").value || "cloud", required: true });
   const key = el("input", { id: "new-key", required: true, autocomplete: "off" });
@@ -255,31 +298,3 @@ $("new").addEventListener("click", () => {
       el("div", { class: "line" }, el("label", {}, "Type ", type), el("button", { class: "main", id: "save" }, "Save")))]);
   key.focus();
 });
-
-// Growth
-
-const svg = (name, attributes) => {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  return element;
-};
-
-export async function growth() {
-  const { start, end, counts, bytes } = await get("growth");
-  const top = Math.max(1, ...counts);
-  const sum = counts.reduce((a, b) => a + b, 0);
-  const label = `Last writes over time, the most at once ${top}; the line is how many keys there are by then, ${sum} in the end`;
-  const plot = svg("svg", { viewBox: "0 0 120 30", preserveAspectRatio: "none", role: "img", "aria-label": label });
-  let before = 0;
-  const points = ["0,30"];
-  counts.forEach((count, place) => {
-    const high = count ? Math.max(1, (count / top) * 28) : 0;
-    plot.append(svg("rect", { class: "bar", x: place * 2 + .2, y: 30 - high, width: 1.6, height: high }));
-    before += count;
-    points.push(`${place * 2 + 2},${30 - (before / Math.max(sum, 1)) * 28}`);
-  });
-  plot.append(svg("polyline", { class: "sum", points: points.join(" ") }));
-  $("growth").replaceChildren(plot, el("figcaption", {}, el("span", {}, time(start, true)),
-    el("span", {}, `last writes, and keys by then${bytes == null ? "" : `; the file has ${Math.ceil(bytes / 1024).toLocaleString()} KiB`}`),
-    el("span", {}, time(end, true))));
-}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tabs, the state of the devices, and what is heard of changes.
 
+import { growth } from "./growth.js";
 import * as keys from "./keys.js";
 import { $, attempt, current, el, get, page, post, say, seen } from "./shared.js";
 import * as views from "./views.js";
@@ -60,10 +61,14 @@ export async function load() {
 }
 
 $("device").addEventListener("change", () => attempt(async () => {
+  if (!keys.mayLeave()) {
+    $("device").value = page.device;
+    return;
+  }
   page.device = Number($("device").value);
   keys.close();
   await load();
-  await Promise.all([keys.growth(), refresh[view()]()]);
+  await Promise.all([growth(), refresh[view()]()]);
 }));
 
 $("undo").addEventListener("click", () => attempt(async () => {
@@ -75,7 +80,7 @@ $("undo").addEventListener("click", () => attempt(async () => {
 /** Reads everything that is shown once more. */
 export async function renew() {
   await load();
-  await Promise.all([refresh[view()](), keys.growth(), keys.detail()]);
+  await Promise.all([refresh[view()](), growth(), keys.detail()]);
 }
 
 let number = null;
@@ -107,5 +112,5 @@ attempt(async () => {
   const wanted = location.hash.slice(1);
   show(refresh[wanted] ? wanted : "keys");
   listen();
-  await keys.growth();
+  await growth();
 });

@@ -136,6 +136,36 @@
       try browser.close()
     }
 
+    @Test func whatIsEditedStaysWhenTheValueChangesElsewhere() throws {
+      let page = try OpenPage()
+      try page.kvsync("set", "a", "name", "first")
+      try page.kvsync("set", "a", "other", "x")
+      try page.open("a", "--edit")
+      let browser = try Browser(page)
+      let written = "return document.querySelector('#edit-value').value;"
+      try browser.click("#row-0")
+      try browser.type("mine", into: "#edit-value")
+      try browser.run("document.activeElement.blur();")
+      try page.kvsync("set", "a", "name", "theirs")
+      try browser.until("$$('#value') == 'theirs'")
+      #expect(try browser.run(written) == "mine")
+      #expect(try browser.text(of: "#elsewhere").hasPrefix("The value has changed elsewhere"))
+      try browser.click("#row-1")
+      try browser.until("$$('#message').startsWith('What you wrote is not saved')")
+      #expect(try browser.run(written) == "mine")
+      try browser.click("#save")
+      try browser.until("$$('#message').startsWith('the key was written meanwhile')")
+      #expect(try page.kvsync("get", "a", "name") == "theirs\n")
+      try browser.click("#keep")
+      try browser.click("#save")
+      try browser.until("$$('#value') == 'mine'")
+      #expect(try page.kvsync("get", "a", "name") == "mine\n")
+      // Saved, nothing holds it any more.
+      try browser.click("#row-1")
+      try browser.until("$$('#value') == 'x'")
+      try browser.close()
+    }
+
     @Test func aConflictShowsBothSidesAndTheLostOneIsRestored() throws {
       let page = try OpenPage()
       try page.kvsync("set", "a", "name", "first")
