@@ -15,6 +15,8 @@
     let stamp: HybridTimestamp?
     /// What was done.
     let deed: String
+    /// Its place among those of the page.
+    fileprivate(set) var number = 0
 
     var json: JSON {
       .object([
@@ -32,19 +34,27 @@
     let isAllowed: Bool
     /// Held for a few instructions; nothing is called under it.
     private let stack = Mutex<[Edit]>([])
+    private let count = Atomic(0)
 
     init(isAllowed: Bool) { self.isAllowed = isAllowed }
 
     var last: Edit? { stack.withLock(\.last) }
 
     func add(_ edit: Edit) {
-      stack.withLock { stack in
-        stack.append(edit)
-        if stack.count > Self.most { stack.removeFirst() }
-      }
+      var edit = edit
+      edit.number = count.add(1, ordering: .relaxed).newValue
+      put(edit)
     }
 
     func take() -> Edit? { stack.withLock { $0.popLast() } }
+
+    /// Puts one that was taken back into its place.
+    func put(_ edit: Edit) {
+      stack.withLock { stack in
+        stack.insert(edit, at: stack.firstIndex { $0.number > edit.number } ?? stack.endIndex)
+        stack.removeFirst(max(0, stack.count - Self.most))
+      }
+    }
 
     /// - Throws: `Problem` on a page that only reads.
     func check() throws {

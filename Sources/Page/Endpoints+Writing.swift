@@ -70,7 +70,17 @@
       guard let edit = edits.take() else {
         throw Problem(.conflict, "there is nothing to undo", cure: "edit something first")
       }
-      let open = devices[edit.device]
+      do {
+        try undo(edit, on: devices[edit.device])
+      } catch {
+        // Of a conflict there is nothing to try again.
+        if Problem(error).status != .conflict { edits.put(edit) }
+        throw error
+      }
+      return .object(["undone": edit.json, "undo": edits.last.map(\.json) ?? .null])
+    }
+
+    private func undo(_ edit: Edit, on open: OpenDevice) throws {
       try open.device.transaction {
         guard try open.entry(edit.address)?.timestamp == edit.stamp else {
           throw Problem(
@@ -79,7 +89,6 @@
         }
         try open.write(edit.before, to: edit.address)
       }
-      return .object(["undone": edit.json, "undo": edits.last.map(\.json) ?? .null])
     }
 
     private func restore(_ body: Query) throws -> JSON {

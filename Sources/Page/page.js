@@ -72,9 +72,12 @@ $("device").addEventListener("change", () => attempt(async () => {
 }));
 
 $("undo").addEventListener("click", () => attempt(async () => {
-  const { undone } = await post("undo", {});
-  say(`Undone: ${undone.deed} ${undone.store}/${undone.key}`);
-  await renew();
+  try {
+    const { undone } = await post("undo", {});
+    say(`Undone: ${undone.deed} ${undone.store}/${undone.key}`);
+  } finally {
+    await renew();
+  }
 }));
 
 /** Reads everything that is shown once more. */

@@ -55,5 +55,27 @@
       let answer = try await visit.post("merge", ["first": 0, "second": 1, "dryRun": true])
       #expect(answer.text.contains(#""new":{"type":"integer","text":"9007199254740993"}"#))
     }
+
+    @Test func anUndoThatFailsCanBeTriedAgain() async throws {
+      let page = try OpenPage()
+      try page.open("a", "--edit", "--busy-timeout", "10ms", creating: "a")
+      let visit = try await Visit(page)
+      for key in ["first", "second"] {
+        let answer = try await visit.post("set", ["key": key, "type": "string", "value": key])
+        #expect(answer.status == 200, "\(answer.text)")
+      }
+      let file = URL(fileURLWithPath: page.folder + "/a")
+      let locker = try Locker(file, ["BEGIN IMMEDIATE"])
+      let failed = try await visit.post("undo", [:])
+      #expect(failed.status == 503, "\(failed.text)")
+      try locker.release()
+      let undone = try await visit.post("undo", [:])
+      #expect((undone.json["undone"] as? [String: Any])?["key"] as? String == "second")
+      #expect((undone.json["undo"] as? [String: Any])?["key"] as? String == "first")
+      // What somebody has written since stays, and is not tried again.
+      try page.kvsync("set", "a", "first", "other")
+      #expect(try await visit.post("undo", [:]).status == 409)
+      #expect(try await visit.get("state").json["undo"] is NSNull)
+    }
   }
 #endif
