@@ -37,7 +37,7 @@
         let query = Query(request)
         return response(.json(try await apart { try read(path, query) }))
       case (.post, _):
-        let body = try Query(await request.body.collect(upTo: 4 << 20))
+        let body = try Query(await request.body.collect(upTo: Query.most))
         return response(.json(try await apart { try write(path, body) }))
       default: throw Self.nothing(path)
       }

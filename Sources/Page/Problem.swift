@@ -6,6 +6,7 @@
   import KeepsakeDevice
   import KeepsakeTransfer
   import KeepsakeValues
+  import NIOCore
 
   /// Why a request is refused, as its answer says it.
   struct Problem: Error {
@@ -36,6 +37,10 @@
         self.init(.badRequest, parts[0], cure: parts.count > 1 ? parts[1] : "write another value")
       case let error as ValueError:
         self.init(.badRequest, "the value cannot be stored: \(error)", cure: "write another one")
+      case is NIOTooManyBytesError:
+        self.init(
+          .contentTooLarge, "the request has more than \(Query.most >> 20) MiB",
+          cure: "write a large value with kvsync import")
       default:
         self.init(
           .internalServerError, "\(error)", cure: "this is a defect of kvsync, please report it")

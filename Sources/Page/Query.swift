@@ -8,6 +8,9 @@
   /// What a request asks for: by the query of its address, or by a JSON object of texts, numbers
   /// and truths.
   struct Query: Sendable {
+    /// Bytes that the body of a request may have: 4 MiB.
+    static let most = 4 << 20
+
     private let members: [String: JSON]
 
     init(_ request: Request) {

@@ -77,5 +77,15 @@
       #expect(try await visit.post("undo", [:]).status == 409)
       #expect(try await visit.get("state").json["undo"] is NSNull)
     }
+
+    @Test func aRequestThatIsTooLargeIsRefusedAsThat() async throws {
+      let page = try OpenPage()
+      try page.open("a", "--edit", creating: "a")
+      let visit = try await Visit(page)
+      let value = String(repeating: "x", count: 5 << 20)
+      let answer = try await visit.post("set", ["key": "k", "type": "string", "value": value])
+      #expect(answer.status == 413)
+      #expect(answer.text.contains("4 MiB") && answer.text.contains("kvsync import"))
+    }
   }
 #endif
