@@ -418,7 +418,11 @@ let package = Package(
       ],
       path: "Tests/CommandTests"),
     .testTarget(
-      name: "PageTests", dependencies: ["kvsync", "kvsync-page", "TestSupport"],
+      name: "PageTests",
+      dependencies: [
+        "kvsync", "kvsync-page", "TestSupport",
+        .target(name: "KeepsakePage", condition: .when(traits: ["Page"])),
+      ],
       path: "Tests/PageTests"),
     // A hub without a network: a transport that plays it.
     .target(

@@ -43,7 +43,7 @@
     func admit(_ request: Request) throws -> Admission {
       let port = state.withLock(\.port)
       let host = request.head.authority ?? ""
-      guard ["127.0.0.1:\(port)", "localhost:\(port)"].contains(host) else {
+      guard Self.names(port).contains(host) else {
         throw Problem(.forbidden, "this page has another name", cure: "use the address as printed")
       }
       if let token = request.uri.queryParameters["token"], request.uri.path == "/" {
@@ -56,6 +56,12 @@
       }
       try refuseOtherPages(request, host)
       return .known
+    }
+
+    /// What a browser calls this machine; it leaves the port of http out.
+    static func names(_ port: Int) -> [String] {
+      let names = ["127.0.0.1", "localhost"]
+      return names.map { "\($0):\(port)" } + (port == 80 ? names : [])
     }
 
     private func begin(_ given: String) throws -> String {

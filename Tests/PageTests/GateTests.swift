@@ -4,7 +4,15 @@
   import TestSupport
   import Testing
 
+  @testable import KeepsakePage
+
   @Suite struct GateTests {
+    /// Which no test may listen on.
+    @Test func thePortOfHTTPMayBeLeftOutAndNoOther() {
+      #expect(Gate.names(8080) == ["127.0.0.1:8080", "localhost:8080"])
+      #expect(Gate.names(80).contains("127.0.0.1") && Gate.names(80).contains("localhost:80"))
+    }
+
     private func page(_ words: String...) throws -> OpenPage {
       let page = try OpenPage()
       try page.kvsync("set", "a", "theme", "dark")
