@@ -15,6 +15,8 @@
     let stamp: HybridTimestamp?
     /// What was done.
     let deed: String
+    /// The conflict that was resolved by it.
+    var resolved: [Unresolved] = []
     /// Its place among those of the page.
     fileprivate(set) var number = 0
 

@@ -88,6 +88,7 @@
             cure: "look at its value, and set it")
         }
         try open.write(edit.before, to: edit.address)
+        try open.device.reopen(edit.resolved)
       }
     }
 
@@ -101,10 +102,11 @@
       let address = Address(store: conflict.store, key: conflict.key)
       let edit = try open.device.transaction {
         let before = try open.entry(address)?.content ?? .tombstone
-        try open.device.restore(conflict)
+        let resolved = try open.device.restoring(conflict)
         return Edit(
           device: try body.number("device"), address: address, before: before,
-          stamp: try open.entry(address)?.timestamp, deed: "restored")
+          stamp: try open.entry(address)?.timestamp, deed: "restored",
+          resolved: resolved)
       }
       edits.add(edit)
       return .object(["undo": edit.json])

@@ -85,9 +85,22 @@ extension Device {
   ///
   /// - Throws: `KeepsakeError`; then nothing was written.
   public func restore(_ conflict: Conflict) throws(KeepsakeError) {
+    _ = try restoring(conflict)
+  }
+
+  /// The same, which `reopen` takes back.
+  package func restoring(_ conflict: Conflict) throws(KeepsakeError) -> [Unresolved] {
     try core.write { connection in
       try write([LocalWrite(store: conflict.store, key: conflict.key, content: conflict.loser)])
-      try connection.conflictLog.markRestored(conflict)
+      return (try connection.conflictLog.markRestored(conflict), [])
+    }
+  }
+
+  /// Opens conflicts again; the value stays as it is.
+  package func reopen(_ conflicts: [Unresolved]) throws(KeepsakeError) {
+    guard !conflicts.isEmpty else { return }
+    try core.write { connection in
+      try connection.conflictLog.reopen(conflicts)
       return ((), [])
     }
   }
@@ -116,4 +129,10 @@ extension Device {
     }
     return count
   }
+}
+
+/// What the log said of a conflict before it was restored.
+package struct Unresolved: Sendable {
+  let id: Int64
+  let state: Int64
 }

@@ -164,10 +164,24 @@ struct ConflictLog {
   /// Marks what was restored: also on its way here, or it would be opened and resolved once more.
   ///
   /// Its number may have changed since, or be that of another log.
-  func markRestored(_ conflict: Conflict) throws {
-    try connection.run(
-      "UPDATE conflict SET resolved = 1 WHERE \(Handover.isSame) AND resolved IN (0, 2)",
-      conflict.identity)
+  ///
+  /// - Returns: what it was, by its numbers.
+  func markRestored(_ conflict: Conflict) throws -> [Unresolved] {
+    let those = "\(Handover.isSame) AND resolved IN (0, 2)"
+    let before = try connection.all(
+      "SELECT id, resolved FROM conflict WHERE \(those)", conflict.identity
+    ) { Unresolved(id: $0.integer(0), state: $0.integer(1)) }
+    try connection.run("UPDATE conflict SET resolved = 1 WHERE \(those)", conflict.identity)
+    return before
+  }
+
+  /// What `markRestored` found, unless it has changed or gone since.
+  func reopen(_ conflicts: [Unresolved]) throws {
+    for conflict in conflicts {
+      try connection.run(
+        "UPDATE conflict SET resolved = ?2 WHERE id = ?1 AND resolved = 1",
+        [.integer(conflict.id), .integer(conflict.state)])
+    }
   }
 
   /// - Returns: whether it was open until now, and is still in the log.

@@ -87,5 +87,34 @@
       #expect(answer.status == 413)
       #expect(answer.text.contains("4 MiB") && answer.text.contains("kvsync import"))
     }
+
+    @Test func anUndoneRestoreLeavesTheConflictOpen() async throws {
+      let page = try OpenPage()
+      try page.kvsync("set", "a", "name", "first")
+      try page.kvsync("merge", "a", "b", "--create")
+      try page.kvsync("set", "a", "name", "lost", "--at", "2026-11-20T10:00:00Z")
+      try page.kvsync("set", "b", "name", "won")
+      try page.kvsync("merge", "a", "b")
+      let winner = try page.kvsync("conflicts", "a").isEmpty ? "b" : "a"
+      try page.open(winner, "--edit")
+      let visit = try await Visit(page)
+      func first() async throws -> (id: Int, isResolved: Bool) {
+        let answer = try await visit.get("conflicts?device=0")
+        let conflict = try #require((answer.json["conflicts"] as? [[String: Any]])?.first)
+        return (
+          try #require(conflict["id"] as? Int), try #require(conflict["resolved"] as? Bool)
+        )
+      }
+      let (id, isResolved) = try await first()
+      #expect(!isResolved)
+      for _ in 1...2 {
+        #expect(try await visit.post("restore", ["id": id]).status == 200)
+        #expect(try page.kvsync("get", winner, "name") == "lost\n")
+        #expect(try await first() == (id, true))
+        #expect(try await visit.post("undo", [:]).status == 200)
+        #expect(try page.kvsync("get", winner, "name") == "won\n")
+        #expect(try await first() == (id, false))
+      }
+    }
   }
 #endif
