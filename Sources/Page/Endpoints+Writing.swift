@@ -13,7 +13,13 @@
       switch path {
       case "/api/set": return try set(body)
       case "/api/delete":
-        return try edit(body, try body.address(), "deleted") { _ in .tombstone }
+        let address = try body.address()
+        return try edit(body, address, "deleted") { open in
+          guard try open.entry(address)?.content.isTombstone == false else {
+            throw Problem(.notFound, "the key is not set", cure: "look at the list again")
+          }
+          return .tombstone
+        }
       case "/api/undo": return try undo()
       case "/api/restore": return try restore(body)
       default: throw Self.nothing(path)

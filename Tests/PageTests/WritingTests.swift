@@ -116,5 +116,19 @@
         #expect(try await first() == (id, false))
       }
     }
+
+    @Test func onlyAKeyThatIsThereIsDeletedAndNamesAreThoseOfSet() async throws {
+      let page = try OpenPage()
+      try page.open("a", "--edit", creating: "a")
+      let visit = try await Visit(page)
+      let deleted = try await visit.post("delete", ["key": "nothing", "stamp": ""])
+      #expect(deleted.status == 404, "\(deleted.text)")
+      #expect(try await visit.get("state").json["undo"] is NSNull)
+      for (store, key) in [("", "key"), ("cloud", "")] {
+        let answer = try await visit.post(
+          "set", ["store": store, "key": key, "type": "string", "value": "x"])
+        #expect(answer.status == 400 && answer.text.contains("is empty"), "\(answer.text)")
+      }
+    }
   }
 #endif
