@@ -98,7 +98,8 @@ function listen() {
   events.onerror = () => { $("live").textContent = "not connected"; };
   events.onmessage = (message) => {
     const event = JSON.parse(message.data);
-    if (number !== null && event.number !== number + 1) soon();
+    // At first, and after a gap: something was committed that this page has not heard of.
+    if (number === null || event.number !== number + 1) soon();
     number = event.number;
     if (event.problem) say(`${event.problem.problem}; ${event.problem.cure}`, true);
     if (event.changes) {

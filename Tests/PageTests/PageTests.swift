@@ -166,6 +166,17 @@
       try browser.close()
     }
 
+    @Test func whatWasCommittedBeforeThePageHearsOfChangesIsRead() throws {
+      let page = try OpenPage()
+      try page.kvsync("set", "a", "theme", "dark")
+      try page.open("a")
+      let browser = try Browser(page)
+      try browser.until(
+        "performance.getEntriesByType('resource').filter(e => e.name.endsWith('state?device=0'))"
+          + ".length > 1")
+      try browser.close()
+    }
+
     @Test func aConflictShowsBothSidesAndTheLostOneIsRestored() throws {
       let page = try OpenPage()
       try page.kvsync("set", "a", "name", "first")
