@@ -83,8 +83,10 @@ package final class SoleConnection: @unchecked Sendable {
     // Of a file that was refused what is in the log stays; SQLite has made an empty one.
     let log = Result { try FileStatus(of: location.realPath + "-wal")?.size ?? 0 }
     if case .success(0) = log { connection.keepLog(false) }
-    Result { try held.close() }.discardFailure()
+    // Before the file is closed: if it was deleted, another one may get its number at once. Who
+    // opens this one meanwhile waits for SQLite's lock.
     if let file { OpenFiles.remove(file) }
+    Result { try held.close() }.discardFailure()
   }
 
   /// Throws when this process has the file open.
