@@ -4,6 +4,13 @@
   import Configuration
   import Keepsake
 
+  extension ValueInForce {
+    /// The first content of that type that the value, or another reading of it, has; nil for none.
+    func content(as type: ConfigType) -> ConfigContent? {
+      value.content(as: type) ?? others.lazy.compactMap { $0.content(as: type) }.first
+    }
+  }
+
   extension StoredValue {
     /// The value as swift-configuration has it; nil for one of another type. No type is taken for
     /// another, but for a whole number where a decimal one is asked for that is exactly the same.

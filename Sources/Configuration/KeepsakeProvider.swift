@@ -20,7 +20,9 @@
   /// transaction a look-up gives what was there before. What `register(defaults:)` and added suites
   /// change is seen by the next look-up, and announced with the next commit.
   ///
-  /// No type is taken for another, but for a whole number where a decimal one is asked for; what
+  /// No type is taken for another, but for a whole number where a decimal one is asked for. The
+  /// text of a launch argument, and the value of a layer that leaves its type open, such as an
+  /// environment variable, is given as whatever type a setting could read it as. What
   /// swift-configuration has no type for, such as a date, has a wrong type always. A look-up then
   /// throws `WrongType`; of the getters of a `ConfigReader` only those whose names begin with
   /// `required` or `fetch` do, the others give their default.
@@ -85,16 +87,15 @@
 
       func path(_ key: AbsoluteConfigKey) -> KeyPath { KeyPath(key, layout, below: root) }
 
-      /// - Parameter isSecret: whether a layer of the store says so.
       func result(
-        _ value: StoredValue?, _ path: KeyPath, _ type: ConfigType, isSecret: Bool
+        _ found: ValueInForce?, _ path: KeyPath, _ type: ConfigType
       ) throws -> LookupResult {
         let key = path.encoded
-        guard let value else { return LookupResult(encodedKey: key, value: nil) }
-        guard let content = value.content(as: type) else {
-          throw WrongType(provider: name, key: key, stored: value.kind, asked: type)
+        guard let found else { return LookupResult(encodedKey: key, value: nil) }
+        guard let content = found.content(as: type) else {
+          throw WrongType(provider: name, key: key, stored: found.value.kind, asked: type)
         }
-        let isSecret = isSecret || secrets.isSecret(key: key, value: value)
+        let isSecret = found.isSecret || secrets.isSecret(key: key, value: found.value)
         return LookupResult(encodedKey: key, value: ConfigValue(content, isSecret: isSecret))
       }
     }
@@ -111,13 +112,13 @@
 
     /// The value that the file has now.
     ///
-    /// - Throws: also `KeepsakeError` when the file cannot be read.
+    /// - Throws: also `KeepsakeError` when the file cannot be read, or a layer of the store cannot
+    ///   give the value, which `value(forKey:type:)` has not.
     public func fetchValue(
       forKey key: AbsoluteConfigKey, type: ConfigType
     ) async throws -> LookupResult {
       let path = copy.identity.path(key)
-      let isSecret = path.steps.first.map { copy.store.isSecret(ByteText($0)) } ?? false
-      return try copy.identity.result(path.find(copy.store.read), path, type, isSecret: isSecret)
+      return try copy.identity.result(path.find(copy.store.valueInForce), path, type)
     }
 
     /// The present value first, then the newest after each change of it. The sequence ends when the

@@ -23,7 +23,7 @@
       /// Nil for all keys.
       let path: KeyPath?
       /// What was there when it was last told.
-      var last: StoredValue?
+      var last: ValueInForce?
       let tell: @Sendable (StoreSnapshot) -> Void
     }
 
@@ -41,7 +41,7 @@
       mutating func tell() {
         for (id, watcher) in watchers {
           if let path = watcher.path {
-            let value = snapshot.stored(path)
+            let value = snapshot.found(path)
             guard value != watcher.last else { continue }
             watchers[id]?.last = value
           }
@@ -61,8 +61,7 @@
       let moment = try store.moment(of: identity.root)
       state = Mutex(
         State(
-          snapshot: StoreSnapshot(
-            provider: identity, values: moment.values, secrets: moment.secrets),
+          snapshot: StoreSnapshot(provider: identity, values: moment.values),
           transaction: moment.transaction, layers: moment.layers, device: moment.device))
       let keys = identity.root.map { KeyFilter.keys([$0]) } ?? .all
       let observation = store.observe(keys) { [weak self] in self?.take($0) }
@@ -88,14 +87,11 @@
       do {
         let values = try changes.map { change in
           let key = ByteText(change.key)
-          return (key, try store.value(key, set: change.new))
+          return (key, try store.valueInForce(key, set: change.new))
         }
         state.withLock { state in
           guard first.transaction >= state.transaction else { return }
-          for (key, value) in values {
-            state.snapshot.values[key] = value
-            if store.isSecret(key) { state.snapshot.secrets.insert(key) }
-          }
+          for (key, value) in values { state.snapshot.values[key] = value }
           state.transaction = first.transaction
           state.tell()
         }
@@ -123,7 +119,6 @@
           else { return false }
           let isNews = moment.values != state.snapshot.values
           state.snapshot.values = moment.values
-          state.snapshot.secrets = moment.secrets
           state.transaction = moment.transaction
           (state.layers, state.device) = (moment.layers, moment.device)
           if isNews { state.tell() }
@@ -149,7 +144,7 @@
       }
       _ = present
       let id = state.withLock { state in
-        let last = path.flatMap(state.snapshot.stored)
+        let last = path.flatMap(state.snapshot.found)
         state.watchers[state.next] = Watcher(path: path, last: last, tell: tell)
         tell(state.snapshot)
         state.next += 1

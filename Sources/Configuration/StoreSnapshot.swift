@@ -22,12 +22,13 @@
     }
 
     /// - Parameter value: what the store has under a key.
-    func find(_ value: (String) throws -> StoredValue?) rethrows -> StoredValue? {
-      guard let first = steps.first else { return nil }
-      var found = try value(first)
+    func find(_ value: (String) throws -> ValueInForce?) rethrows -> ValueInForce? {
+      guard let first = steps.first, var found = try value(first) else { return nil }
       for step in steps.dropFirst() {
-        guard case .dictionary(let members)? = found else { return nil }
-        found = members[step]
+        guard case .dictionary(let members) = found.value, let member = members[step] else {
+          return nil
+        }
+        found = ValueInForce(member, isSecret: found.isSecret)
       }
       return found
     }
@@ -36,20 +37,17 @@
   /// What a provider knows, of one moment.
   struct StoreSnapshot: ConfigSnapshot {
     let provider: KeepsakeProvider.Identity
-    var values: [ByteText: StoredValue]
-    /// The keys of those that a layer of the store gives as secrets.
-    var secrets: Set<ByteText>
+    var values: [ByteText: ValueInForce]
 
     var providerName: String { provider.name }
 
-    func stored(_ path: KeyPath) -> StoredValue? {
+    func found(_ path: KeyPath) -> ValueInForce? {
       path.find { values[ByteText($0)] }
     }
 
     func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
       let path = provider.path(key)
-      let isSecret = path.steps.first.map { secrets.contains(ByteText($0)) } ?? false
-      return try provider.result(stored(path), path, type, isSecret: isSecret)
+      return try provider.result(found(path), path, type)
     }
   }
 #endif

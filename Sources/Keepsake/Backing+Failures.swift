@@ -29,6 +29,13 @@ extension Backing {
       state: state)
   }
 
+  /// Reports the values that a layer cannot give.
+  func report(_ unreadable: [ByteText: KeepsakeError]) {
+    for (key, error) in unreadable.sorted(by: { $0.key < $1.key }) {
+      reportRead(key.string, error)
+    }
+  }
+
   /// Reports a setter's failure, unless it is within a transaction, which throws it.
   func reportWrite(_ key: String, _ error: any Error) {
     let report = { @Sendable in self.report(.write, error, key: key) }

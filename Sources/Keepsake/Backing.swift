@@ -106,15 +106,19 @@ final class Backing: Sendable {
     return value
   }
 
-  /// The same of several keys, of one moment.
-  func values(_ keys: [String]) throws(KeepsakeError) -> [StoredValue?] {
+  /// The same of several keys, of one moment; of each the failure if its layer cannot give it.
+  func values(_ keys: [String]) throws(KeepsakeError) -> [Layers.Found] {
     tracking?.key(of: keys).access()
     let keys = keys.map(ByteText.init)
     guard let state else { return try layers.values(keys) }
-    if let known = known.values(of: keys, isHere, { trail }) { return known }
-    let values = try layers.values(keys)
-    known.keep(Array(zip(keys, values)), as: state, isHere)
-    return values
+    if let known = known.values(of: keys, isHere, { trail }) { return known.map { .success($0) } }
+    let found = try layers.values(keys)
+    let values = zip(keys, found).compactMap {
+      key, found -> (key: ByteText, value: StoredValue?)? in
+      if case .success(let value) = found { (key, value) } else { nil }
+    }
+    known.keep(values, as: state, isHere)
+    return found
   }
 
   /// The same for whoever asks by key: below all layers is the default of the property that has it.
@@ -122,10 +126,14 @@ final class Backing: Sendable {
     try value(key) ?? declaredDefault(ByteText(key))?.value
   }
 
-  func valuesAndDefaults() throws(KeepsakeError) -> [ByteText: StoredValue] {
+  /// Every key that has a value, with what `valueOrDefault` gives.
+  func valuesAndDefaults() throws(KeepsakeError) -> Layers.Values {
     tracking?.everything.access()
-    let defaults = declared.load()?.value.compactMapValues { $0.encoded.value } ?? [:]
-    return try layers.values(declaredKeys).merging(defaults) { upper, _ in upper }
+    var all = try layers.allValues(and: declaredKeys)
+    for key in declaredKeys where all.values[key] == nil && all.unreadable[key] == nil {
+      all.values[key] = declaredInForce(key)
+    }
+    return all
   }
 
   /// Of the properties.
@@ -133,6 +141,11 @@ final class Backing: Sendable {
 
   /// Nil for a key that no property has.
   func declaredDefault(_ key: ByteText) -> EncodedDefault? { declared.load()?.value[key]?.encoded }
+
+  /// The default of a property, where no layer has a value.
+  func declaredInForce(_ key: ByteText) -> ValueInForce? {
+    declaredDefault(key)?.value.map { ValueInForce($0) }
+  }
 
   /// - Parameter defaults: of the properties of the store; the first call counts.
   func declare(_ defaults: [ByteText: DeclaredDefault]) {

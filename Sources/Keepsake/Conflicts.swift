@@ -84,7 +84,7 @@ extension Setting {
       }
     }
     return try fields.members.first { conflict.key.isSameBytes(as: $0.key) }.map { member in
-      var present = try bound.stored()?.members ?? [:]
+      var present = try bound.stored { _ in }?.members ?? [:]
       present[member.name] = lost
       return try value(of: present, fields, bound.backing) { failure in
         if failure.key.isSameBytes(as: member.key) { throw failure }

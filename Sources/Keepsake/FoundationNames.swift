@@ -87,14 +87,17 @@ extension SettingsStore {
   public func removeObject(forKey key: String) { self[key] = nil }
 
   /// Every key that has a value in some layer, with that value: what `object(forKey:)` gives, for
-  /// all keys at one moment. Empty when the file cannot be read, which is reported in `errors`.
+  /// all keys at one moment. A key whose layer cannot give its value is left out; when the file
+  /// cannot be read, all are. Either is reported in `errors`.
   ///
   /// Of keys that differ in their bytes only, as two spellings of "é" do, a Swift dictionary holds
   /// one: the last by bytes.
   public func dictionaryRepresentation() -> [String: StoredValue] {
     do {
-      let values = try backing.valuesAndDefaults().sorted { $0.key < $1.key }
-      return Dictionary(values.map { ($0.key.string, $0.value) }, uniquingKeysWith: { $1 })
+      let found = try backing.valuesAndDefaults()
+      backing.report(found.unreadable)
+      let values = found.values.sorted { $0.key < $1.key }
+      return Dictionary(values.map { ($0.key.string, $0.value.value) }, uniquingKeysWith: { $1 })
     } catch {
       backing.reportReadAll(error)
       return [:]

@@ -48,6 +48,15 @@ extension Layer {
     }
   }
 
+  /// What its value can be read as besides what it is; nil where it is of its own type.
+  func readings(_ key: ByteText) -> Readings? {
+    switch self {
+    case .given(let moment): moment[key].flatMap(Readings.init)
+    case .arguments(let arguments): arguments[key].map(Readings.init)
+    case .entries, .registered, .seeds: nil
+    }
+  }
+
   func values(_ device: Device) throws(KeepsakeError) -> [ByteText: StoredValue] {
     switch self {
     case .given: return [:]

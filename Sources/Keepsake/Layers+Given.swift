@@ -8,6 +8,46 @@ import KeepsakeDevice
 import KeepsakeValues
 
 extension Layers {
+  /// A value, or the failure of the layer that has it and cannot give it.
+  typealias Found = Result<StoredValue?, KeepsakeError>
+
+  /// Those of all keys.
+  struct Values {
+    var values: [ByteText: ValueInForce] = [:]
+    /// Those that their layer cannot give.
+    var unreadable: [ByteText: KeepsakeError] = [:]
+  }
+
+  /// What `body` finds, or why a layer cannot give it.
+  ///
+  /// - Throws: what else `body` throws.
+  static func found<Value>(
+    _ body: () throws(KeepsakeError) -> Value
+  ) throws(KeepsakeError) -> Result<Value, KeepsakeError> {
+    do throws(KeepsakeError) {
+      return .success(try body())
+    } catch {
+      guard error.code == .invalidValue else { throw error }
+      return .failure(error)
+    }
+  }
+
+  /// As `first`, with what the layer says of the value.
+  ///
+  /// - Parameter own: what the store's own entry is taken for, or none; nil for what it is.
+  func inForce(
+    _ key: ByteText, of stack: [Layer], set own: StoredValue?? = nil
+  ) throws(KeepsakeError) -> ValueInForce? {
+    for layer in stack {
+      let found =
+        if layer.isOwn, let own { own } else { try layer.value(key, device) }
+      guard let found else { continue }
+      let isSecret = stack.contains { $0.given?[key]?.source.isSecret == true }
+      return ValueInForce(found, others: layer.readings(key)?.others ?? [], isSecret: isSecret)
+    }
+    return nil
+  }
+
   /// What the value in force can be read as besides what it is; nil where it is of its own type.
   ///
   /// - Parameter value: what was found in force.
@@ -15,12 +55,7 @@ extension Layers {
     guard !given.isEmpty || arguments[key] != nil else { return nil }
     for layer in stack {
       guard try layer.value(key, device) != nil else { continue }
-      let readings: Readings? =
-        switch layer {
-        case .given(let moment): moment[key].flatMap(Readings.init)
-        case .arguments(let arguments): arguments[key].map(Readings.init)
-        case .entries, .registered, .seeds: nil
-        }
+      let readings = layer.readings(key)
       // Another one, where it has changed since.
       return readings?.value == value ? readings : nil
     }
@@ -34,11 +69,6 @@ extension Layers {
     guard given.contains(where: { $0.place == .managed }) else { return nil }
     return stack.lazy.compactMap(\.given)
       .filter { $0.place == .managed }.compactMap { $0[key]?.source }.first
-  }
-
-  /// Whether a given layer has a secret there, in force or not.
-  func isSecret(_ key: ByteText) -> Bool {
-    !given.isEmpty && stack.contains { $0.given?[key]?.source.isSecret == true }
   }
 
   /// Reads the given layers' present values from now on.
@@ -63,12 +93,10 @@ extension Layers {
   }
 
   private func readable(_ key: ByteText, of stack: [Layer]) throws(KeepsakeError) -> StoredValue? {
-    do {
-      return try first(key, of: stack)
-    } catch {
-      // Who reads it is told.
-      if error.code == .invalidValue { return nil }
-      throw error
+    switch try Self.found({ () throws(KeepsakeError) in try first(key, of: stack) }) {
+    case .success(let value): value
+    // Who reads it is told.
+    case .failure: nil
     }
   }
 }

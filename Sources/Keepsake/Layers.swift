@@ -77,27 +77,35 @@ final class Layers: Sendable {
     return try read { (stack) throws(KeepsakeError) in try first(key, of: stack) }
   }
 
-  /// The same where the store's own entry is another, or none.
-  func value(_ key: ByteText, set value: StoredValue?) throws(KeepsakeError) -> StoredValue? {
-    try read { (stack) throws(KeepsakeError) in
-      for layer in stack {
-        if let value = layer.isOwn ? value : try layer.value(key, device) { return value }
-      }
-      return nil
-    }
+  /// The same with what its layer says of it.
+  ///
+  /// - Parameter own: what the store's own entry is taken for, or none; nil for what it is.
+  func inForce(
+    _ key: ByteText, set own: StoredValue?? = nil
+  ) throws(KeepsakeError) -> ValueInForce? {
+    if own == nil { note([key]) }
+    return try read { (stack) throws(KeepsakeError) in try inForce(key, of: stack, set: own) }
   }
 
-  /// The same of several keys, of one moment.
-  func values(_ keys: [ByteText]) throws(KeepsakeError) -> [StoredValue?] {
+  /// The values of several keys, of one moment; of each the failure if its layer cannot give it.
+  func values(_ keys: [ByteText]) throws(KeepsakeError) -> [Found] {
     note(keys)
-    let stack = stack
-    return try device.core.survey { _ in try keys.map { try first($0, of: stack) } }
+    return try values(keys, of: stack)
   }
 
   /// The same without the launch arguments.
-  func valuesWithoutArguments(_ keys: [String]) throws(KeepsakeError) -> [StoredValue?] {
-    let stack = stack.filter { !$0.isArguments }
-    return try device.core.survey { _ in try keys.map { try first(ByteText($0), of: stack) } }
+  func valuesWithoutArguments(_ keys: [String]) throws(KeepsakeError) -> [Found] {
+    try values(keys.map(ByteText.init), of: stack.filter { !$0.isArguments })
+  }
+
+  private func values(
+    _ keys: [ByteText], of stack: [Layer]
+  ) throws(KeepsakeError) -> [Found] {
+    try device.core.survey { _ in
+      try keys.map { key in
+        try Self.found { () throws(KeepsakeError) in try first(key, of: stack) }
+      }
+    }
   }
 
   func first(_ key: ByteText, of stack: [Layer]) throws(KeepsakeError) -> StoredValue? {
@@ -110,17 +118,31 @@ final class Layers: Sendable {
   /// Every key that has a value in some layer, with the value of the first such layer.
   ///
   /// - Parameter declared: keys that given layers are asked for too.
-  func values(_ declared: some Sequence<ByteText>) throws(KeepsakeError) -> [ByteText: StoredValue]
-  {
+  func allValues(
+    and declared: some Sequence<ByteText>
+  ) throws(KeepsakeError) -> Values {
     try read(often: !given.isEmpty) { (stack) throws(KeepsakeError) in
-      var values: [ByteText: StoredValue] = [:]
-      for layer in stack { values.merge(try layer.values(device)) { upper, _ in upper } }
-      guard !given.isEmpty else { return values }
-      for key in asked.union(declared).union(values.keys)
-      where stack.contains(where: { $0.given?[key] != nil }) {
-        values[key] = try first(key, of: stack)
+      var all = Values()
+      for layer in stack {
+        all.values.merge(try layer.values(device).lazy.map { ($0.key, ValueInForce($0.value)) }) {
+          upper, _ in upper
+        }
       }
-      return values
+      // Those of which a layer says more than the value.
+      var keys = Set(arguments.arguments.keys)
+      if !given.isEmpty {
+        keys.formUnion(
+          asked.union(declared).union(all.values.keys).filter { key in
+            stack.contains { $0.given?[key] != nil }
+          })
+      }
+      for key in keys {
+        switch try Self.found({ () throws(KeepsakeError) in try inForce(key, of: stack) }) {
+        case .success(let value): all.values[key] = value
+        case .failure(let error): (all.values[key], all.unreadable[key]) = (nil, error)
+        }
+      }
+      return all
     }
   }
 

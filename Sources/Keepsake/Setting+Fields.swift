@@ -128,11 +128,13 @@ extension Setting {
   ) throws {
     let backing = bound.backing
     try backing.transaction(backing.durability, waiting: limit) {
-      let stored = bound.form(of: try backing.layers.valuesWithoutArguments(bound.keys))
       var unreadable: Set<String> = []
-      let old = try decode(inForce: stored, bound) {
-        if replacesUnreadable { unreadable.insert($0.key) }
+      func failing(_ failure: SettingFailure) {
+        if replacesUnreadable { unreadable.insert(failure.key) }
       }
+      let stored = try bound.form(
+        of: backing.layers.valuesWithoutArguments(bound.keys), failing: failing)
+      let old = try decode(inForce: stored, bound, failing: failing)
       for replacement in try replacements(of: (stored, old), by: value, bound, always: unreadable) {
         writing(replacement.key)
         try backing.set(replacement.new, replacement.key)
@@ -144,7 +146,7 @@ extension Setting {
   /// What is changed: of a structure, also if a member of it cannot be read, which is no reason to
   /// refuse others.
   func readForChange(_ bound: SettingSlot.Binding) throws -> InPlaceChange<Value>.Reading {
-    let stored = try bound.stored()
+    let stored = try bound.stored { _ in }
     return (stored, try decode(inForce: stored, bound) { _ in })
   }
 }

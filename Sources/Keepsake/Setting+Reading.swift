@@ -29,7 +29,7 @@ extension Setting {
     do {
       if slot.renew(), let loan = slot.borrow() { return value(loan) }
       let origin = bound.backing.state
-      let value = try readable(bound.stored(), bound)
+      let value = try readable(bound.stored(failing: bound.report), bound)
       // A default that is computed is worth something else the next time.
       if fallback.isConstant, let origin { slot.keep(SettingSlot.Kept(value, origin)) }
       return value
@@ -41,6 +41,6 @@ extension Setting {
 
   /// As `decode`, with a report of each member that cannot be read.
   func readable(_ stored: StoredValue?, _ bound: SettingSlot.Binding) throws -> Value {
-    try decode(inForce: stored, bound) { bound.backing.reportRead($0.key, $0) }
+    try decode(inForce: stored, bound, failing: bound.report)
   }
 }

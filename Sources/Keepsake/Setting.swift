@@ -222,7 +222,7 @@ public final class Setting<Value: Sendable>: Sendable {
   /// getter reports.
   var stored: StoredValue? {
     guard let bound = slot.binding else { return nil }
-    return switch Result(catching: { try bound.stored() }) {
+    return switch Result(catching: { try bound.stored { _ in } }) {
     case .success(let value): value
     case .failure: nil
     }
@@ -236,7 +236,7 @@ public final class Setting<Value: Sendable>: Sendable {
     }
     var stored: StoredValue?
     do {
-      stored = try bound.stored()
+      stored = try bound.stored(failing: bound.report)
       return (stored, try readable(stored, bound))
     } catch {
       bound.backing.reportRead(bound.key, error)

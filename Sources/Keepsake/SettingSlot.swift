@@ -124,9 +124,31 @@ extension SettingSlot.Binding {
   }
 
   /// What is in force: of members, a dictionary of those that some layer has.
-  func stored() throws(KeepsakeError) -> StoredValue? {
-    try fields == nil ? backing.value(key) : form(of: backing.values(keys))
+  ///
+  /// - Parameter failing: is called for each member that its layer cannot give.
+  func stored(
+    failing: (SettingFailure) throws -> Void = { throw $0 }
+  ) throws -> StoredValue? {
+    try fields == nil ? backing.value(key) : form(of: backing.values(keys), failing: failing)
   }
+
+  /// - Parameter found: one for each key.
+  func form(
+    of found: [Layers.Found], failing: (SettingFailure) throws -> Void
+  ) throws -> StoredValue? {
+    form(
+      of: try zip(keys, found).map { key, found in
+        switch found {
+        case .success(let value): return value
+        case .failure(let error):
+          try failing(backing.failure(.read, error, key: key))
+          return nil
+        }
+      })
+  }
+
+  /// Reports a member that cannot be read.
+  func report(_ failure: SettingFailure) { backing.reportRead(failure.key, failure) }
 
   /// - Parameter values: one for each key.
   func form(of values: [StoredValue?]) -> StoredValue? {

@@ -6,11 +6,23 @@
 package import KeepsakeDevice
 package import KeepsakeValues
 
+/// What is in force under a key, and what its layer says of it.
+package struct ValueInForce: Sendable, Equatable {
+  package let value: StoredValue
+  /// What it can be read as besides, in the order in which that is tried.
+  package let others: [StoredValue]
+  /// Whether a given layer has a secret there, in force or not.
+  package let isSecret: Bool
+
+  package init(_ value: StoredValue, others: [StoredValue] = [], isSecret: Bool = false) {
+    (self.value, self.others, self.isSecret) = (value, others, isSecret)
+  }
+}
+
 /// What is in force in a store, of one moment.
 package struct StoreMoment: Sendable {
-  package let values: [ByteText: StoredValue]
-  /// The keys of those that must not be shown.
-  package let secrets: Set<ByteText>
+  /// Without those that a layer cannot give.
+  package let values: [ByteText: ValueInForce]
   /// The number of the last change that it contains, as `SettingChange.transaction`.
   package let transaction: Int64
   /// Of the layers in memory, which change without one.
@@ -19,7 +31,8 @@ package struct StoreMoment: Sendable {
 }
 
 extension SettingsStore {
-  /// The values in force, and those of properties that have none but their default.
+  /// The values in force, and those of properties that have none but their default. What a layer
+  /// cannot give is reported and left out.
   ///
   /// - Parameter key: nil for all.
   /// - Throws: `KeepsakeError`, also within a transaction, whose writes may be taken back.
@@ -31,18 +44,26 @@ extension SettingsStore {
         cure: "read them when it has ended")
     }
     let layers = layersVersion
-    return try device.core.survey { connection in
-      let transaction = try ReplicaState(connection).lseq
-      var values: [ByteText: StoredValue] = [:]
-      if let key {
-        values[ByteText(key)] = try backing.valueOrDefault(key)
-      } else {
-        values = try backing.valuesAndDefaults()
-      }
-      return StoreMoment(
-        values: values, secrets: Set(values.keys.filter(isSecret)), transaction: transaction,
-        layers: layers, device: device)
+    let (transaction, found) = try device.core.survey { connection in
+      (try ReplicaState(connection).lseq, try values(of: key))
     }
+    backing.report(found.unreadable)
+    return StoreMoment(
+      values: found.values, transaction: transaction, layers: layers, device: device)
+  }
+
+  private func values(of key: String?) throws(KeepsakeError) -> Layers.Values {
+    guard let key else { return try backing.valuesAndDefaults() }
+    let text = ByteText(key)
+    return switch try Layers.found({ () throws(KeepsakeError) in try valueInForce(key) }) {
+    case .success(let value): Layers.Values(values: value.map { [text: $0] } ?? [:])
+    case .failure(let error): Layers.Values(unreadable: [text: error])
+    }
+  }
+
+  /// What is in force under a key, in the end the default of the property that has it.
+  package func valueInForce(_ key: String) throws(KeepsakeError) -> ValueInForce? {
+    try backing.layers.inForce(ByteText(key)) ?? backing.declaredInForce(ByteText(key))
   }
 
   /// How often the layers in memory have changed.
@@ -51,14 +72,21 @@ extension SettingsStore {
   /// Whether this thread is in a transaction of the device.
   package var isInTransaction: Bool { backing.device.core.versions.isInOurTransaction }
 
-  /// What is in force where a value has been set, or none: of the moment of a change.
-  package func value(_ key: ByteText, set value: StoredValue?) throws(KeepsakeError) -> StoredValue?
-  {
-    try backing.layers.value(key, set: value) ?? backing.declaredDefault(key)?.value
+  /// What is in force where a value has been set, or none: of the moment of a change. Nil too where
+  /// a layer cannot give it, which is reported.
+  package func valueInForce(
+    _ key: ByteText, set value: StoredValue?
+  ) throws(KeepsakeError) -> ValueInForce? {
+    let found = try Layers.found { () throws(KeepsakeError) in
+      try backing.layers.inForce(key, set: .some(value))
+    }
+    switch found {
+    case .success(let found): return found ?? backing.declaredInForce(key)
+    case .failure(let error):
+      backing.report([key: error])
+      return nil
+    }
   }
-
-  /// Whether a given layer has a secret there.
-  package func isSecret(_ key: ByteText) -> Bool { backing.layers.isSecret(key) }
 
   /// Reports that the settings could not be read, where nothing can be thrown.
   package func reportUnread(_ error: any Error) { backing.reportReadAll(error) }
