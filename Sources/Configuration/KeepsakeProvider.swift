@@ -151,7 +151,7 @@
 
   extension KeepsakeProvider: CustomStringConvertible, CustomDebugStringConvertible {
     /// Its name, and how many values it has; none of them.
-    public var description: String { "\(providerName)[\(copy.present.values.count) values]" }
+    public var description: String { "\(copy.present)" }
 
     /// As `description`: a value may be a secret.
     public var debugDescription: String { description }

@@ -50,4 +50,12 @@
       return try provider.result(found(path), path, type)
     }
   }
+
+  extension StoreSnapshot: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The provider's name, and how many values there are; none of them.
+    var description: String { "\(providerName)[\(values.count) values]" }
+
+    /// As `description`: a value may be a secret.
+    var debugDescription: String { description }
+  }
 #endif
