@@ -29,13 +29,20 @@ extension Backing {
 
   /// Takes what the given layers give now, and notifies the observers of what has changed.
   private func reload() {
-    let result = reloading.withLock { _ in
-      // One after the other, or an observer would hear of the older one last.
-      Result {
-        try location.tell(layers.reload(declaredKeys + location.observedKeys))
+    let result = Result {
+      // The connection first: who is in a transaction has it when it comes to the lock.
+      try device.core.survey { _ in
+        // One after the other, or an observer would hear of the older one last.
+        try reloading.withLock { _ in
+          try location.tell(
+            layers.reload { location.isObserved ? declaredKeys + location.observedKeys : nil })
+        }
       }
     }
     device.core.shared.tellObservers()
-    if case .failure(let error) = result { report(.reload, error) }
+    if case .failure(let error) = result {
+      layers.renew()
+      report(.reload, error)
+    }
   }
 }

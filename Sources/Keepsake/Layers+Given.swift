@@ -73,13 +73,17 @@ extension Layers {
 
   /// Reads the given layers' present values from now on.
   ///
-  /// - Parameter keys: those that count besides the ones that are known here.
+  /// - Parameter keys: is asked when that is so; gives those that count besides the ones that are
+  ///   known here, or nil if nobody is to hear of the change.
   /// - Returns: for each key that has another value now, both; nil for none that can be read.
   func reload(
-    _ keys: some Sequence<ByteText>
+    _ keys: () -> [ByteText]?
   ) throws(KeepsakeError) -> [(key: ByteText, old: StoredValue?, new: StoredValue?)] {
     let old = stack
+    guard given.map(\.moment.count) != moments.map(\.count) else { return [] }
     renew()
+    // Not before: who begins to observe in between reads what is new.
+    guard let keys = keys() else { return [] }
     let new = stack
     return try device.core.survey { _ in
       var all = asked.union(keys)

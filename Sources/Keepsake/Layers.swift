@@ -53,6 +53,8 @@ final class Layers: Sendable {
 
   /// In the order in which they are asked.
   var stack: [Layer] { state.withLock { $0.stack } }
+  /// Of the given layers, that are read.
+  var moments: [SettingsLayer.Moment] { state.withLock { $0.moments } }
   /// See `Layers+Given.swift`.
   var asked: Set<ByteText> { state.withLock { $0.asked } }
 

@@ -82,6 +82,8 @@ final class StoreLocation: Sendable {
     try device.announce(changes, store: store, to: listeners.withLock { $0.all.map(\.value.place) })
   }
 
+  var isObserved: Bool { listeners.withLock { !$0.all.isEmpty } }
+
   /// The keys that are observed by their names.
   var observedKeys: [ByteText] {
     listeners.withLock { $0.all.values.flatMap { $0.observer.keys?.names ?? [] } }
