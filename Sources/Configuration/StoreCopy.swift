@@ -9,7 +9,8 @@
 // - It never goes back: what was read before a change that it has taken is read again.
 //
 // Threading: one lock, with which nothing is read. Watchers get a snapshot with the lock held, so
-// that they get them in order; yielding to a stream calls no observer.
+// that they get them in order; yielding to a stream calls nobody, and what is made of the snapshot,
+// which asks for secrets, is made by who takes it from there.
 
 #if Configuration
   import Configuration
@@ -24,7 +25,7 @@
       let path: KeyPath?
       /// What was there when it was last told.
       var last: ValueInForce?
-      let tell: @Sendable (StoreSnapshot) -> Void
+      let snapshots: AsyncStream<StoreSnapshot>.Continuation
     }
 
     private struct State {
@@ -45,7 +46,7 @@
             guard value != watcher.last else { continue }
             watchers[id]?.last = value
           }
-          watcher.tell(snapshot)
+          watcher.snapshots.yield(snapshot)
         }
       }
     }
@@ -137,16 +138,13 @@
       _ body: (ConfigUpdatesAsyncSequence<Update, Never>) async throws -> Return,
       _ update: @escaping @Sendable (StoreSnapshot) -> Update
     ) async throws -> Return {
-      let (stream, continuation) = AsyncStream<Update>.makeStream(
+      let (stream, continuation) = AsyncStream<StoreSnapshot>.makeStream(
         bufferingPolicy: .bufferingNewest(1))
-      let tell = { @Sendable (snapshot: StoreSnapshot) in
-        _ = continuation.yield(update(snapshot))
-      }
       _ = present
       let id = state.withLock { state in
         let last = path.flatMap(state.snapshot.found)
-        state.watchers[state.next] = Watcher(path: path, last: last, tell: tell)
-        tell(state.snapshot)
+        state.watchers[state.next] = Watcher(path: path, last: last, snapshots: continuation)
+        continuation.yield(state.snapshot)
         state.next += 1
         return state.next - 1
       }
@@ -154,7 +152,7 @@
         _ = state.withLock { $0.watchers.removeValue(forKey: id) }
         continuation.finish()
       }
-      return try await body(ConfigUpdatesAsyncSequence(stream))
+      return try await body(ConfigUpdatesAsyncSequence(stream.map { update($0) }))
     }
   }
 #endif

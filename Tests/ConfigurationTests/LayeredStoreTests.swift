@@ -7,6 +7,7 @@
   import ConfigurationKeepsake
   import Foundation
   import Keepsake
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -95,6 +96,25 @@
       // Also where it is the only key.
       let one = try KeepsakeProvider(server, key: "port", layout: .nested)
       #expect(try one.value(forKey: "x", type: .int).value == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoSaysWhatIsSecretMayAskTheProvider() async throws {
+      let server = try server()
+      let asked = Mutex<KeepsakeProvider?>(nil)
+      let provider = try KeepsakeProvider(
+        server,
+        secrets: .dynamic { _, _ in
+          "\(asked.withLock { $0?.snapshot() } as Any)".contains("none")
+        })
+      asked.withLock { $0 = provider }
+      defer { asked.withLock { $0 = nil } }
+      try await provider.watchValue(forKey: "port", type: .int) { ports in
+        var ports = ports.makeAsyncIterator()
+        let first = try await ports.next(isolation: #isolation)?.get()
+        server.port = 81
+        let second = try await ports.next(isolation: #isolation)?.get()
+        #expect(first?.value?.content == .int(80) && second?.value?.content == .int(81))
+      }
     }
 
     @Test func aSnapshotShowsNoValue() throws {
