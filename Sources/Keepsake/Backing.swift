@@ -147,6 +147,15 @@ final class Backing: Sendable {
     declaredDefault(key)?.value.map { ValueInForce($0) }
   }
 
+  /// Whether a given default is in force, which is perhaps a secret, and not to be copied into the
+  /// file where nobody changes it.
+  func isGivenDefault(_ key: String) throws(KeepsakeError) -> Bool {
+    guard !layers.given.isEmpty,
+      case .provider(let provider)? = try explanation(key).inForce?.source
+    else { return false }
+    return !provider.isManaged
+  }
+
   /// - Parameter defaults: of the properties of the store; the first call counts.
   func declare(_ defaults: [ByteText: DeclaredDefault]) {
     _ = declared.storeIfNil(Box(defaults))

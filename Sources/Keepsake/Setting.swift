@@ -127,7 +127,7 @@ public final class Setting<Value: Sendable>: Sendable {
   ///
   /// `body` gets what `read()` gives, also of a layer above what was set: under a launch argument
   /// it is the argument's value that is changed and stored. What `body` leaves as it was is stored
-  /// too, as by `write(_:)`.
+  /// too, as by `write(_:)`, but for the default of a `SettingsLayer`.
   ///
   /// - Throws: what `body` throws, or like `read()` and `write(_:)`; then nothing was written.
   @discardableResult
@@ -138,7 +138,7 @@ public final class Setting<Value: Sendable>: Sendable {
       let old = try decode(inForce: stored, bound)
       var value = old
       let result = try body(&value)
-      guard bound.fields != nil else {
+      guard try bound.fields != nil || bound.backing.isGivenDefault(bound.key) else {
         try bound.backing.write(value, declaration(bound))
         return result
       }

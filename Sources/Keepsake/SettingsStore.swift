@@ -107,16 +107,18 @@ open class SettingsStore: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - key: where the value is stored.
-  ///   - body: gets the value as `read(_:)` gives it; nil removes the entry.
+  ///   - body: gets the value as `read(_:)` gives it; nil removes the entry. The default of a
+  ///     `SettingsLayer` that it leaves as it was is not stored.
   /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written.
   @discardableResult
   public func update<Result>(
     _ key: String, _ body: (inout StoredValue?) throws -> Result
   ) throws -> Result {
     try transaction {
-      var value = try backing.valueOrDefault(key)
+      let old = try backing.valueOrDefault(key)
+      var value = old
       let result = try body(&value)
-      try backing.set(value, key)
+      if try value != old || !backing.isGivenDefault(key) { try backing.set(value, key) }
       return result
     }
   }

@@ -133,6 +133,20 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     #expect(try store.explain("volume").inForce?.value == "9")
   }
 
+  @Test func aGivenDefaultThatIsNotChangedIsNotStored() throws {
+    let (store, device) = try store(
+      .given(.defaults, ["volume": ["7", 7], "name": ["s3cret"]], secrets: ["name"]))
+    try store.update("name") { _ in }
+    try store.$name.update { _ in }
+    try store.$volume.update { _ in }
+    #expect(try device.values(store: "defaults").isEmpty)
+    try store.$volume.update { $0 += 1 }
+    try store.update("name") { $0 = "ada" }
+    try store.$ratio.update { _ in }
+    let set = try device.values(store: "defaults").keys.map(\.string).sorted()
+    #expect(set == ["name", "ratio", "volume"] && store.volume == 8 && store.name == "ada")
+  }
+
   // MARK: - Secrets
 
   @Test(arguments: places)
