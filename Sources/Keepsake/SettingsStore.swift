@@ -86,8 +86,9 @@ open class SettingsStore: @unchecked Sendable {
   }
 
   /// Runs `body` as one step: what it reads in this store, and in every other store of the device,
-  /// is of one moment; what it writes is committed when it returns, and announced as one change
-  /// set, with the net change of each key.
+  /// is of one moment, but for layers in memory, `SettingsLayer`s, suites and registered defaults:
+  /// of these it reads what they are at each read. What it writes is committed when it returns, and
+  /// announced as one change set, with the net change of each key.
   ///
   /// Within another transaction it joins that one. When it throws, what it wrote is taken back. It
   /// also throws what a setter within it could only report.
