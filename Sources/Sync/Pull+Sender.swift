@@ -42,7 +42,7 @@ extension Pull {
     if try isHub || !needsReader && connection.unsent.hasAny(in: "main") {
       try connection.run(
         """
-        SELECT i.seq, old.value, (i.hlc, i.origin) = (i.old_hlc, i.old_origin),
+        SELECT i.seq, (i.hlc, i.origin) = (i.old_hlc, i.old_origin),
           EXISTS (SELECT 1 FROM main.unsent
             WHERE unsent.lseq = old.lseq AND (?1 IS NULL OR unsent.hub = ?1))
         FROM incoming AS i
@@ -50,10 +50,9 @@ extension Pull {
         WHERE i.rank <> 0 AND \(Incoming.wins)
         """, [isHub ? .integer(senderID.rawValue) : .null]
       ) { row in
-        // Of what two copies write at one moment a hub keeps one, and none of what no message can
-        // carry.
-        let isLost = isHub && (row.integer(2) == 1 || !row.isUTF8(1))
-        if isLost || row.integer(3) == 1 { places.append(row.integer(0)) }
+        // Of what two copies write at one moment a hub keeps one.
+        let isTie = isHub && row.integer(1) == 1
+        if isTie || row.integer(2) == 1 { places.append(row.integer(0)) }
         return true
       }
     }
