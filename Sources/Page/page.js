@@ -76,7 +76,8 @@ $("undo").addEventListener("click", () => attempt(async () => {
     const { undone } = await post("undo", {});
     say(`Undone: ${undone.deed} ${undone.store}/${undone.key}`);
   } finally {
-    await renew();
+    // What is said of a failure stays, also where another reading ends this one.
+    await attempt(renew);
   }
 }));
 
