@@ -151,6 +151,8 @@ extension MergeRun {
     for index in exchanges.indices {
       exchanges[index].measurements = measurements.withLock { $0 }
     }
+    // Pages that each pull reads: damage since the last check is found before anything is written.
+    for device in devices { try device.core.access { _ = try $0.unsent.hasAny(in: "main") } }
     // Whether each can be read beside the other, too.
     for exchange in exchanges where remembers[exchange.right] != nil {
       try checkRows(exchange, into: exchange.right)

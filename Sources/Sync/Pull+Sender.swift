@@ -56,7 +56,7 @@ extension Pull {
         return true
       }
     }
-    if !isHub, try connection.unsent.hasAny(in: "sender") {
+    if !isHub, !needsReader, try connection.unsent.hasAny(in: "sender") {
       places += try connection.all(
         """
         SELECT i.seq FROM incoming AS i

@@ -10,7 +10,7 @@ struct UnsentTable {
 
   /// Whether a file has noted any; one of an earlier version has not.
   func hasAny(in schema: String) throws -> Bool {
-    guard try schema == "main" || connection.hasTable("unsent", in: schema) else { return false }
+    guard try connection.hasTable("unsent", in: schema) else { return false }
     return try connection.first("SELECT 1 FROM \(schema).unsent LIMIT 1") { _ in true } ?? false
   }
 

@@ -239,7 +239,7 @@ import Testing
       #expect(try contents(other) == contents("whole-\(other)"), "seed \(seed) page \(page)")
     } catch let error as KeepsakeError {
       #expect(error.isRefusal && error.path == path(name), "seed \(seed) page \(page) \(error)")
-      #expect(try bytes(other) == before, "seed \(seed) page \(page)")
+      #expect(try bytes(other) == before, "seed \(seed) page \(page) \(error)")
     }
   }
 
