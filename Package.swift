@@ -3,6 +3,7 @@
 
 import PackageDescription
 
+// SwiftPM reads one file: this one is longer than others of ours may be.
 let package = Package(
   name: "Keepsake",
   platforms: [.macOS(.v15), .iOS(.v18)],

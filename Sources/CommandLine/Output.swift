@@ -72,8 +72,6 @@ package struct Output {
     text.withUTF8(write)
   }
 
-  /// Prints text that is ready, and that another program reads.
-
   /// Prints lines, each piece by piece.
   package static func standardOutput(_ lines: [Line]) {
     let sink = TextSink(flush: write)

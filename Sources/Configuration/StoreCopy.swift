@@ -9,8 +9,8 @@
 // - It never goes back: what was read before a change that it has taken is read again.
 //
 // Threading: one lock, with which nothing is read. Watchers get a snapshot with the lock held, so
-// that they get them in order; yielding to a stream calls nobody, and what is made of the snapshot,
-// which asks for secrets, is made by who takes it from there.
+// that they get them in order: yielding to a stream runs no code of a watcher. The watcher itself
+// asks which values of the snapshot are secrets, after the lock.
 
 #if Configuration
   import Configuration

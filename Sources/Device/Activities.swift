@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this process does with a device's file, for whoever counts it. While nobody does, it costs
-// one load of a number for each write and each merge.
+// What this process does with a device's file, for handlers that count it, as metrics do. Without a
+// handler it costs one atomic load for each write and each merge.
 
 import Synchronization
 
@@ -36,7 +36,7 @@ package struct MergeTally: Sendable {
   }
 }
 
-/// Who counts what is done with one file.
+/// The handlers that count what this process does with one file.
 package final class Activities: Sendable {
   package typealias Handler = @Sendable (Activity) -> Void
 
@@ -44,7 +44,7 @@ package final class Activities: Sendable {
   private let nextID = Atomic(0)
   private let count = Atomic(0)
 
-  /// Whether anybody is told.
+  /// Whether there is a handler.
   package var areHeard: Bool { count.load(ordering: .relaxed) > 0 }
 
   package func tell(_ activity: Activity) {

@@ -9,8 +9,8 @@ package enum Incoming {
   /// `seq` orders what came in; local sequence numbers follow it. The columns `old_…` are of the
   /// local entry, or of the tombstone that was collected; all NULL when there is neither. `rank`
   /// says how `(tag, value)` compares with the local one: 1 larger, 0 the same, -1 smaller; local
-  /// values may be large, and stay in `entry`. Where the local one loses, 2 says that the sender
-  /// does not know it, whatever it claims to have seen.
+  /// values may be large, and stay in `entry`. In place of these, 2 says that the side with the
+  /// winner has not seen the loser, whatever its version vector claims; never of equal content.
   static let table = """
     CREATE TEMP TABLE IF NOT EXISTS incoming (
       seq INTEGER PRIMARY KEY, store TEXT NOT NULL, key TEXT NOT NULL, tag INTEGER NOT NULL,

@@ -42,7 +42,7 @@ extension Device {
     return values
   }
 
-  /// Observes a store for somebody who may move on to another device.
+  /// Observes a store for an observer whose store may be switched to another device.
   ///
   /// - Returns: what must not be released within an access of this device: the release waits for
   ///   the thread that watches other processes, which may be waiting for the connection.

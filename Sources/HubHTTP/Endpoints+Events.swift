@@ -19,13 +19,13 @@
       let after = try number(query["after"].map(String.init), "after", 0...(1 << 53))
       let wait = try number(query["wait"].map(String.init), "wait", 0...55)
       let listener = listeners.add(member, most: settings.limits.streams)
-      // Its place is free as soon as the connection is gone, and not with the next beat; nobody
-      // runs the answer of one that was gone before.
+      // A stream's place is freed when the connection closes, not at the next beat. Where it has
+      // closed before the answer begins, the server never runs the answer's body.
       channel.closeFuture.whenComplete { [listeners, weak listener] _ in
         if let listener { listeners.remove(listener) }
       }
       do {
-        // From now on a revocation ends it; one that came before is told here.
+        // A revocation from now on ends the stream; one from before `add` is found here.
         _ = try await accounts(at: settings.now()) { try $0.authenticate(member.tokenHash) }
         // The listener is there already, so it hears a push that is committed meanwhile.
         listener.hear(try await account(member.account) { try $0.account.seq })

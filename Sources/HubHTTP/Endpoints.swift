@@ -68,7 +68,7 @@
         is HubAccounts.Refusal:
         break
       default:
-        // Of what nobody has thought of only its kind: it may say values.
+        // Of an unexpected error only the type is logged: its text may have values.
         settings.logger.error("a request fails", metadata: ["error": "\(type(of: error))"])
       }
     }
@@ -78,7 +78,7 @@
       switch route {
       case .health: return text("ok\n")
       case .ready:
-        // What costs little however large the database is: nobody has this token.
+        // A look-up by the index, for a token that no device has: cheap in a database of any size.
         _ = try await directory { try $0.member(withToken: []) }
         return text("ok\n")
       case .greeting: return json(greeting)

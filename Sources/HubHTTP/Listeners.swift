@@ -37,8 +37,8 @@
 
     init(_ metrics: HubMetrics) { self.metrics = metrics }
 
-    /// Where the device has as many as it may, its oldest ends: most likely nobody listens to that
-    /// one any more, which the hub does not know yet.
+    /// Where the device has as many streams as it may, its oldest ends: most likely the device has
+    /// left that one, and the hub has not noticed yet.
     func add(_ member: HubMember, most: Int) -> Listener {
       let listener = Listener(member)
       let beyond = all.withLock { all in

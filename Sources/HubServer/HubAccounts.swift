@@ -83,7 +83,7 @@ package struct HubAccounts {
   package func join(code: [UInt8], name: String, token hash: [UInt8]) throws -> HubMember {
     try check(name)
     guard let invitation = try directory.takeInvitation(withCode: code), now < invitation.end,
-      // Later, and the clock was set back: nobody knows when it was made.
+      // An invitation that ends later than one made now was made before the clock was set back.
       invitation.end - now <= Self.invitationLife + Self.clockDifference
     else { throw Refusal.invitation }
     let active = try directory.members(of: invitation.account).count { $0.revocation == nil }
