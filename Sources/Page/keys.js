@@ -241,7 +241,8 @@ function form(store, key, report) {
   const area = el("textarea", { id: "edit-value", spellcheck: "false", "aria-label": "New value" });
   area.value = old;
   // As it came where nothing was changed: so it is the very same value.
-  const written = () => area.value === old && report.value ? report.value.text : area.value;
+  const isAsItCame = () => area.value === old && report.value && type.value === typeOf(report.value);
+  const written = () => isAsItCame() ? report.value.text : area.value;
   const isWhole = area.value === old && old.length < most;
   const type = chooser(typeOf(report.value));
   const note = el("p", { role: "status", class: "store" });

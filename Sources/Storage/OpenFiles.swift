@@ -17,7 +17,7 @@ enum OpenFiles {
     all.withLock { $0[file, default: Users()].count += 1 }
   }
 
-  /// When it has been closed.
+  /// When it is closed.
   static func remove(_ file: FileID) {
     all.withLock { all in
       all[file]?.count -= 1

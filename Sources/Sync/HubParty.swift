@@ -239,6 +239,8 @@ final class HubParty: Party {
     guard let offer = pull.offer else { throw MergeRetry.interrupted(name) }
     var place = pull.cursors.min() ?? 0
     var (isLast, isOneByOne) = (false, false)
+    // A reading that begins again begins with whole pages.
+    defer { if isOneByOne { limit = largestLimit } }
     while !isLast {
       let hub = try look(pull.stores).hub
       var next = try Outgoing(of: pull, offer, after: place, for: hub, limit, from: device)

@@ -65,7 +65,6 @@ extension Device {
         try VersionVectors.note(connection, original.id, of: store.string, upTo: original.last)
       }
       try connection.peers.clear()
-      try connection.unsent.clear()
       // The original still has its conflicts; each is resolved once.
       try connection.conflictLog.clear()
       try ReplicaState.rename(connection, id)

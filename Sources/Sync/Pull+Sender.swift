@@ -33,8 +33,8 @@ extension Pull {
 
   /// Marks losers that whoever replaced them need not have seen, though a version vector says so: a
   /// hub has passed over entries that it does not take, and tells on that it has seen later writes
-  /// of the same device. A device that has read such an entry elsewhere is not told apart from one
-  /// that has not: then the conflict is none.
+  /// of the same device. Who has read such an entry from its file has seen it; a device that has
+  /// read it elsewhere is not told apart from one that has not: then the conflict is none.
   func markUnknown(_ connection: Connection) throws {
     var places: [Int64] = []
     let isHub = sender.isHub
@@ -43,8 +43,11 @@ extension Pull {
       try connection.run(
         """
         SELECT i.seq, (i.hlc, i.origin) = (i.old_hlc, i.old_origin),
-          EXISTS (SELECT 1 FROM main.unsent
-            WHERE unsent.lseq = old.lseq AND (?1 IS NULL OR unsent.hub = ?1))
+          EXISTS (SELECT 1 FROM main.unsent WHERE unsent.lseq = old.lseq AND iif(?1 IS NULL,
+            NOT EXISTS (SELECT 1 FROM sender.peer AS p
+              WHERE p.peer = (SELECT id FROM main.replica) AND p.store = old.store
+                AND p.cursor >= old.lseq),
+            unsent.hub = ?1))
         FROM incoming AS i
         JOIN main.entry AS old ON old.store = i.store AND old.key = i.key
         WHERE i.rank <> 0 AND \(Incoming.wins)
@@ -57,12 +60,19 @@ extension Pull {
       }
     }
     if !isHub, !needsReader, try connection.unsent.hasAny(in: "sender") {
+      // A sender that is only read comes with the same each time: it is logged once.
       places += try connection.all(
         """
         SELECT i.seq FROM incoming AS i
         JOIN sender.entry AS e ON e.store = i.store AND e.key = i.key
         JOIN sender.unsent ON unsent.lseq = e.lseq
         WHERE i.rank <> 0 AND (i.hlc, i.origin) < (i.old_hlc, i.old_origin)
+          AND NOT EXISTS (SELECT 1 FROM main.peer AS p
+            WHERE p.peer = (SELECT id FROM sender.replica) AND p.store = i.store
+              AND p.cursor >= e.lseq)
+          AND NOT EXISTS (SELECT 1 FROM main.conflict AS c
+            WHERE c.loser_hlc = i.hlc AND c.loser_origin = i.origin AND c.store = i.store
+              AND c.key = i.key)
         """
       ) { $0.integer(0) }
     }

@@ -66,9 +66,6 @@ struct UnsentTable {
     }
     return (entries, first)
   }
-
-  /// Forgets all: the file is another device now.
-  func clear() throws { try connection.run("DELETE FROM unsent") }
 }
 
 extension Connection {

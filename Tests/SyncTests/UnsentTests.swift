@@ -147,6 +147,48 @@ import Testing
     #expect(try phone.entry(store: "cloud", key: "large")?.content.value == "mine")
   }
 
+  @Test(arguments: [false, true])
+  func whoHasReadItFromTheFileHasSeenIt(isPhoneFirst: Bool) throws {
+    for device in [phone, laptop] { try meet(device) }
+    try setLarge(phone, "large")
+    try meet(phone)
+    let devices = isPhoneFirst ? [phone, laptop] : [laptop, phone]
+    try devices[0].merge(with: devices[1])
+    try set(laptop, "large", "mine")
+    #expect(try devices[0].merge(with: devices[1]).conflicts.isEmpty)
+    #expect(try phone.entry(store: "cloud", key: "large")?.content.value == "mine")
+  }
+
+  @Test func aMergeInOneDirectionLogsItOnce() throws {
+    for device in [phone, laptop] { try meet(device) }
+    try setLarge(phone, "large")
+    try set(phone, "theme")
+    for device in [phone, laptop] { try meet(device) }
+    try set(laptop, "large", "mine")
+    let options = MergeOptions(isOneWay: true)
+    let counts = try (0..<3).map { _ in
+      try phone.merge(with: laptop, options: options).conflicts.count
+    }
+    #expect(counts == [1, 0, 0])
+  }
+
+  @Test func aCloneKnowsWhatTheHubLacks() throws {
+    let folder = try TemporaryFolder()
+    for device in [phone, laptop] { try meet(device) }
+    try setLarge(phone, "large")
+    try set(phone, "theme")
+    try meet(phone)
+    let path = folder.path + "/clone"
+    try phone.clone(to: path, identity: ReplicaID(rawValue: 3))
+    let clone = try Device(
+      path: path, access: .existing, busyTimeout: Device.defaultBusyTimeout,
+      clock: clock.wallClock, folder: folder, identity: ReplicaID(rawValue: 0))
+    try meet(laptop)
+    try set(laptop, "large", "mine")
+    try meet(laptop)
+    #expect(try meet(clone).conflicts.map(\.conflict.key) == ["large"])
+  }
+
   @Test func whatAnotherHubHasTakenWasSeenThere() throws {
     let other = CountedHub(MemoryHub(ReplicaID(rawValue: 8)), clock)
     for hub in [line, other] {
