@@ -64,8 +64,12 @@ package final class Core: Sendable {
 
   /// As `read`, and what this thread reads meanwhile by other calls is from that snapshot too.
   func snapshot<Value>(_ body: () throws -> Value) throws(KeepsakeError) -> Value {
-    try access { connection in
+    var isOutermost = false
+    defer { if isOutermost { shared.tellObservers() } }
+    return try access { connection in
       if connection.isInTransaction { return try body() }
+      isOutermost = true
+      defer { shared.note(session.reports.take()) }
       versions.beginTransaction()
       defer { versions.endTransaction() }
       return try connection.transaction(.deferred) { _ in try body() }

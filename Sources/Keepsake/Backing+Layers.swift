@@ -19,18 +19,25 @@ extension Backing {
 
   /// - Returns: what is to be kept as long as the layer is followed.
   func follow(_ layer: SettingsLayer) -> ObservationToken {
-    let token = layer.observe({ [weak self] in self?.reload() }) { [weak self] error in
-      self?.report(.reload, error)
+    let token = layer.observe({ [weak self] in self?.reloadAfterTransaction() }) {
+      [weak self] error in self?.report(.reload, error)
     }
     // What has changed since the layers were made.
-    reload()
+    reloadAfterTransaction()
     return token
   }
 
-  /// Takes what the given layers give now, and notifies the observers of what has changed.
+  /// Within a transaction of this thread what the layers hide or show may be taken back, with
+  /// what observers would be told of it.
+  private func reloadAfterTransaction() {
+    device.core.afterTransaction { [weak self] in self?.reload() }
+  }
+
+  /// Takes what the given layers give now, and notifies the observers of what has changed. A store
+  /// that has such layers never moves to another device: those of accounts take none.
   private func reload() {
     let result = Result {
-      // The connection first: who is in a transaction has it when it comes to the lock.
+      // The connection first: who has it already may come to the lock.
       try device.core.survey { _ in
         // One after the other, or an observer would hear of the older one last.
         try reloading.withLock { _ in

@@ -71,7 +71,8 @@ public final class SettingsLayer: Sendable {
 
   var moment: Moment { state.withLock { $0.moment } }
 
-  /// Replaces the values, and tells the stores, which notify their observers before this returns.
+  /// Replaces the values, and tells the stores, which notify their observers before this returns;
+  /// within a transaction of this thread a store goes on with the values before until it has ended.
   ///
   /// - Parameter change: is called with a lock held.
   package func reload(_ change: (any ProvidedValues) -> any ProvidedValues) {

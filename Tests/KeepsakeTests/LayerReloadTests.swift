@@ -4,6 +4,7 @@
 
 import Foundation
 import Keepsake
+import KeepsakeTesting
 import TestSupport
 import Testing
 
@@ -24,6 +25,41 @@ private final class Store: UserDefaultsStore, @unchecked Sendable {
     }
     #expect(store.volume > 0 && store.errors.isEmpty)
     token.cancel()
+  }
+
+  @Test(arguments: [true, false])
+  func aReloadWithinATransactionIsHeardWhenThatHasEnded(isTakenBack: Bool) throws {
+    struct TakenBack: Error {}
+    let layer = SettingsLayer.given(.defaults, ["volume": [1]])
+    let store = try Store(on: .inMemory(), layers: [layer], arguments: .none)
+    let changes = ChangeRecorder(store)
+    do {
+      try store.transaction {
+        store.volume = 9
+        layer.give(["volume": [7]])
+        #expect(store.volume == 9 && changes.all.isEmpty)
+        if isTakenBack { throw TakenBack() }
+      }
+    } catch is TakenBack {
+    }
+    // What was set hides the layer, and nothing else does.
+    #expect(changes.all.map(\.reason) == [isTakenBack ? .reload : .local])
+    #expect(changes.all.map(\.new) == [isTakenBack ? 7 : 9])
+    store["volume"] = nil
+    #expect(store.volume == 7)
+  }
+
+  @Test func aReloadWithinATransactionThatCannotWriteIsHeardWhenThatHasEnded() throws {
+    let layer = SettingsLayer.given(.managed, ["volume": [1]])
+    let device = try Device.temporary()
+    let reader = try Device(path: device.path, access: .readOnly)
+    let store = try Store(on: reader, layers: [layer], arguments: .none)
+    let changes = ChangeRecorder(store)
+    try store.transaction {
+      layer.give(["volume": [7]])
+      #expect(changes.all.isEmpty)
+    }
+    #expect(changes.all.map(\.new) == [7] && store.volume == 7)
   }
 
   @Test func aReloadThatNobodyHearsReadsNoEntries() throws {

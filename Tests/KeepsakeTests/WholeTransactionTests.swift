@@ -144,6 +144,14 @@ private let tight = StoreLimits(totalBytes: 40, keyCount: 3, valueBytes: 20, key
       try reader.transaction { reader.from = 2 }
     }
     #expect(error?.code == .readOnly && reader.errors.isEmpty && local.from == 1)
+    // If it throws something else, that failure is reported here too.
+    #expect(throws: Refused.self) {
+      try reader.transaction {
+        reader.from = 2
+        throw Refused()
+      }
+    }
+    #expect(reader.errors.map(\.key) == ["from"])
   }
 
   @Test func aWriteToAnotherDeviceIsNoPartOfIt() throws {
