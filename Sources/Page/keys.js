@@ -3,7 +3,7 @@
 
 import { renew } from "./page.js";
 import {
-  $, attempt, by, current, el, get, isContainer, most, page, post, say, seen, shown, text, time,
+  $, attempt, brief, by, current, el, get, isContainer, isNews, most, page, post, say, seen, shown, text, time,
 } from "./shared.js";
 
 const size = 100;
@@ -18,6 +18,7 @@ const name = (row) => JSON.stringify([row.store, row.key]);
 const height = () => parseFloat(getComputedStyle(list).getPropertyValue("--row"));
 
 export function stores() {
+  if (!isNews("store", page.device, current().stores)) return;
   const before = $("store").value;
   const options = current().stores.map((store) =>
     el("option", { value: store.name }, seen(store.name), ` (${store.keys.toLocaleString()}${store.syncs ? ", syncs" : ""})`));
@@ -72,6 +73,7 @@ function draw() {
     rows.push(line(place, row));
   }
   $("rows").replaceChildren(...rows);
+  $("none").hidden = total > 0;
   list.setAttribute("aria-activedescendant", chosen >= 0 ? `row-${chosen}` : "");
   latest = new Set();
 }
@@ -144,7 +146,7 @@ $("detail").addEventListener("input", () => { isEdited = true; });
 
 /** Says so where the form would be lost. */
 export function mayLeave() {
-  if (isEdited) say("What you wrote is not saved; save it, or drop it by Back to the list", true);
+  if (isEdited) say("What you wrote is not saved; save it, or drop it by Close", true);
   return !isEdited;
 }
 
@@ -209,7 +211,14 @@ function reveal(parts) {
   document.body.classList.add("has-detail");
 }
 
-const back = () => el("button", { type: "button", class: "back", onclick: () => { close(); list.focus(); } }, "Back to the list");
+function leave() {
+  close();
+  list.focus();
+}
+const back = () => el("button", { type: "button", class: "back", onclick: leave }, "Close");
+$("detail").addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && mayLeave()) leave();
+});
 
 function layers(report) {
   const rows = [
@@ -217,7 +226,7 @@ function layers(report) {
     ...report.held.map((entry) => ["held, from the future", entry]),
   ].map(([kind, layer]) => el("tr", {},
     el("td", {}, kind),
-    el("td", { class: "value" }, layer.deleted ? el("em", {}, "deleted") : seen(text(layer).slice(0, 300))),
+    el("td", {}, layer.deleted ? el("em", {}, "deleted") : brief(layer.text)),
     el("td", {}, layer.source ? seen(layer.source) : time(layer.modified, true)),
     el("td", {}, layer.bundle ? seen(layer.bundle) : by(layer.origin))));
   return el("div", { class: "wide" }, el("table", {}, el("tr", {},
@@ -272,7 +281,7 @@ const remove = (store, key, stamp) => el("button", {
     await post("delete", { store, key, stamp });
     isEdited = false;
     say(`Deleted ${store}/${key}; Undo brings it back`);
-    document.activeElement.blur();
+    $("detail").focus();
     await renew();
   }),
 }, "Delete");
@@ -282,7 +291,7 @@ const save = (store, key, type, value, stamp) => attempt(async () => {
   say(`Saved ${store}/${key}`);
   isEdited = false;
   open = { store, key };
-  document.activeElement.blur();
+  $("detail").focus();
   await renew();
 });
 
@@ -292,10 +301,10 @@ $("new").addEventListener("click", () => {
   const store = el("input", { id: "new-store", value: $("store").value || "cloud", required: true });
   const key = el("input", { id: "new-key", required: true, autocomplete: "off" });
   const type = chooser("string");
-  const area = el("textarea", { id: "edit-value", spellcheck: "false", "aria-label": "Value" });
+  const area = el("textarea", { id: "edit-value", spellcheck: "false" });
   reveal([back(), el("h2", {}, "New key"),
     el("form", { class: "edit", onsubmit: (event) => { event.preventDefault(); save(store.value, key.value, type.value, area.value, ""); } },
-      el("label", {}, "Store ", store), el("label", {}, "Key ", key), area,
+      ...[["Store", store], ["Key", key], ["Value", area]].map(([title, field]) => el("label", {}, el("span", {}, title), field)),
       el("div", { class: "line" }, el("label", {}, "Type ", type), el("button", { class: "main", id: "save" }, "Save")))]);
   key.focus();
 });

@@ -3,7 +3,7 @@
 
 import { growth } from "./growth.js";
 import * as keys from "./keys.js";
-import { $, attempt, current, el, get, page, post, say, seen } from "./shared.js";
+import { $, attempt, current, el, get, isNews, page, post, say, seen } from "./shared.js";
 import * as views from "./views.js";
 
 // Tabs
@@ -16,11 +16,13 @@ const refresh = {
 export const view = () => tabs.find((tab) => tab.ariaSelected === "true").getAttribute("aria-controls");
 
 export function show(name, focuses = false) {
+  say("");
   for (const tab of tabs) {
     const id = tab.getAttribute("aria-controls");
     tab.ariaSelected = String(id === name);
     tab.tabIndex = id === name ? 0 : -1;
     $(id).hidden = id !== name;
+    if (id === name) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (focuses && id === name) tab.focus();
   }
   history.replaceState(null, "", "#" + name);
@@ -32,10 +34,10 @@ $("tabs").addEventListener("click", (event) => {
   if (tab) show(tab.getAttribute("aria-controls"));
 });
 $("tabs").addEventListener("keydown", (event) => {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!step) return;
-  const place = tabs.indexOf(document.activeElement) + step + tabs.length;
-  show(tabs[place % tabs.length].getAttribute("aria-controls"), true);
+  const here = tabs.indexOf(document.activeElement);
+  const place = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: -1 }[event.key];
+  if (place === undefined) return;
+  show(tabs.at(place % tabs.length).getAttribute("aria-controls"), true);
   event.preventDefault();
 });
 document.addEventListener("keydown", (event) => {
@@ -49,9 +51,10 @@ document.addEventListener("keydown", (event) => {
 
 export async function load() {
   page.state = await get("state");
-  const names = page.state.devices.map((device, place) => el("option", { value: place }, seen(device.path)));
-  $("device").replaceChildren(...names);
-  $("device").value = page.device;
+  if (isNews("device", page.state.devices.map((device) => device.path))) {
+    $("device").replaceChildren(...page.state.devices.map((device, place) => el("option", { value: place }, seen(device.path))));
+    $("device").value = page.device;
+  }
   $("mode").textContent = page.state.edit ? "editing" : "read-only";
   $("new").hidden = !page.state.edit;
   const undo = page.state.undo;
@@ -78,6 +81,7 @@ $("undo").addEventListener("click", () => attempt(async () => {
   } finally {
     // What is said of a failure stays, also where another reading ends this one.
     await attempt(renew);
+    if ($("undo").hidden) $("main").focus();
   }
 }));
 

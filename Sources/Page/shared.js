@@ -45,16 +45,19 @@ export function time(value, isBrief = false) {
   return el("time", { datetime: date.toISOString(), title: date.toISOString() }, text);
 }
 
-export const by = (origin) => origin === current().replica ? "this device" : origin.slice(0, 8);
+export const by = (origin) => el("span", { class: "who" }, origin === current().replica ? "this device" : origin.slice(0, 8));
 
 /** What a list shows of a value. */
 export function shown(content) {
   if (!content || content.deleted) return el("em", {}, "deleted");
   if (content.text === undefined) return el("em", {}, "not known any more");
-  return el("span", {}, seen(content.text),
+  return el("span", { class: "value" }, seen(content.text),
     content.length > new TextEncoder().encode(content.text).length
       ? ` … (${content.length.toLocaleString()} bytes)` : "");
 }
+
+/** The beginning of a value, for a cell of a table. */
+export const brief = (text) => el("span", { class: "value" }, seen(text.length > 300 ? text.slice(0, 300) + " …" : text));
 
 export const isContainer = (value) => ["array", "dictionary"].includes(value?.type);
 
@@ -85,7 +88,12 @@ export function say(text, isBad = false) {
   $("message").className = isBad ? "bad" : "";
 }
 
-async function answer(response) {
+async function ask(path, options) {
+  let response;
+  try { response = await fetch(`/api/${path}`, options); } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error("kvsync open does not answer; if it has ended, run it again, and use the address that it prints");
+  }
   const json = await response.json();
   if (response.ok) return json;
   throw new Error(`${json.problem}; ${json.cure}`);
@@ -94,13 +102,20 @@ async function answer(response) {
 export async function get(path, query = {}, signal) {
   const all = new URLSearchParams({ device: page.device, ...query });
   // A space as %20: + is a plus.
-  return answer(await fetch(`/api/${path}?${all.toString().replaceAll("+", "%20")}`, { signal }));
+  return ask(`${path}?${all.toString().replaceAll("+", "%20")}`, { signal });
 }
 
 export async function post(path, body) {
   const headers = { "Content-Type": "application/json" };
-  const text = JSON.stringify({ device: page.device, ...body });
-  return answer(await fetch(`/api/${path}`, { method: "POST", headers, body: text }));
+  return ask(path, { method: "POST", headers, body: JSON.stringify({ device: page.device, ...body }) });
+}
+
+/** Whether something is not what it was when it was last drawn: what is drawn anew loses the focus. */
+export function isNews(id, ...parts) {
+  const news = JSON.stringify(parts);
+  if ($(id).shown === news) return false;
+  $(id).shown = news;
+  return true;
 }
 
 /** Does something, and says what goes wrong. */

@@ -2,7 +2,7 @@
 // The other views: changes, conflicts, peers, merge, doctor.
 
 import { renew } from "./page.js";
-import { $, attempt, by, el, get, page, post, say, seen, shown, time } from "./shared.js";
+import { $, attempt, brief, by, el, get, isNews, page, post, say, seen, shown, time } from "./shared.js";
 
 const table = (titles, rows) => el("div", { class: "wide" }, el("table", {},
   el("thead", {}, el("tr", {}, ...titles.map((title) => el("th", { scope: "col" }, title)))),
@@ -13,7 +13,7 @@ const name = (item) => el("span", {}, seen(item.key), " ", el("span", { class: "
 export async function changes() {
   const mine = page.changes.filter((event) => event.device === page.device);
   const rows = mine.flatMap((event) => event.changes.map((change) =>
-    [time(change.modified), name(change), shown(change.old.deleted ? { text: "nothing" } : change.old), shown(change.new), by(change.origin)]));
+    [time(change.modified, true), name(change), change.old.deleted ? el("em", {}, "nothing") : shown(change.old), shown(change.new), by(change.origin)]));
   const more = mine.reduce((sum, event) => sum + event.count - event.changes.length, 0);
   $("changes").replaceChildren(
     el("p", { class: "store" }, rows.length ? "Since this page was opened, whoever made them, the newest first."
@@ -24,6 +24,7 @@ export async function changes() {
 
 export async function conflicts() {
   const answer = await get("conflicts");
+  if (!isNews("conflicts", page.device, answer)) return;
   const side = (title, content) => el("div", {}, el("h3", {}, title), el("pre", { tabindex: 0 }, shown(content)),
     el("p", { class: "store" }, time(content.modified), " by ", by(content.origin)));
   const cards = answer.conflicts.map((conflict) => el("article", { class: "card", "aria-label": `Conflict ${conflict.id}` },
@@ -40,6 +41,7 @@ export async function conflicts() {
 const restore = (conflict) => attempt(async () => {
   await post("restore", { id: conflict.id });
   say(`Restored ${conflict.store}/${conflict.key}`);
+  $("conflicts").focus();
   await renew();
 });
 
@@ -84,7 +86,7 @@ export async function merge() {
 }
 
 function report(answer, isDryRun) {
-  const value = (content) => content ? seen(content.text.slice(0, 300)) : el("em", {}, "nothing");
+  const value = (content) => content ? brief(content.text) : el("em", {}, "nothing");
   const losses = answer.transfers.reduce((sum, transfer) => sum + transfer.conflicts, 0);
   const parts = [el("p", { class: answer.converged ? "good" : "" },
     isDryRun ? (answer.converged ? "All files would hold the same." : "The files would still differ.")

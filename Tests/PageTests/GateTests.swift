@@ -29,6 +29,8 @@
       let cookie = try await page.enter()
       let again = try await page.ask("GET", String(page.address.dropFirst(page.base.count)))
       #expect(again.status == 403 && again.text.contains("used before"))
+      let other = cookie.prefix { $0 != "=" } + "=" + String(repeating: "0", count: 32)
+      #expect(try await page.ask("GET", "/api/state", ["Cookie": String(other)]).status == 403)
       let answer = try await page.ask("GET", "/", ["Cookie": cookie])
       #expect(answer.status == 200)
       let policy = answer.fields.value(forHTTPHeaderField: "Content-Security-Policy") ?? ""

@@ -52,6 +52,13 @@
 
     // MARK: - Requests without a browser
 
+    /// It keeps no cookies: the shared one would send the page's in place of a request's own.
+    private static let session: URLSession = {
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.httpCookieStorage = nil
+      return URLSession(configuration: configuration)
+    }()
+
     var base: String { String(address.prefix { $0 != "?" }.dropLast()) }
 
     func ask(
@@ -59,10 +66,9 @@
     ) async throws -> (status: Int, text: String, fields: HTTPURLResponse) {
       var request = URLRequest(url: try #require(URL(string: base + path)))
       request.httpMethod = method
-      request.httpShouldHandleCookies = false
       request.httpBody = body.map { Data($0.utf8) }
       for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-      let (data, response) = try await URLSession.shared.data(for: request)
+      let (data, response) = try await Self.session.data(for: request)
       let http = try #require(response as? HTTPURLResponse)
       return (http.statusCode, String(decoding: data, as: UTF8.self), http)
     }

@@ -76,6 +76,11 @@
       #expect(try browser.text(of: "#changes tbody tr:last-child").contains("dark\tlight"))
       try page.kvsync("delete", "a", "zoom")
       try browser.until("document.querySelectorAll('#changes tbody tr').length == 3")
+      // When kvsync has ended, the page says so.
+      #expect(page.close() == 0)
+      try browser.until("$$('#live') == 'not connected'")
+      try browser.click("#tab-peers")
+      try browser.until("$$('#message').startsWith('kvsync open does not answer')")
       try browser.close()
     }
 
@@ -130,8 +135,10 @@
       try browser.until("$$('#value').length > 0")
       #expect(try browser.text(of: "#value") == lines)
       #expect(try browser.run("return document.querySelector('#edit-value').value;") == lines)
+      #expect(try browser.text(of: "#detail td:nth-child(2)") == map)
       try browser.click("#save")
       try browser.until("$$('#undo') == 'Undo: set map'")
+      #expect(try browser.run("return document.activeElement.id;") == "detail")
       #expect(try page.kvsync("get", "a", "map") == map + "\n")
       try browser.close()
     }
@@ -163,6 +170,13 @@
       // Saved, nothing holds it any more.
       try browser.click("#row-1")
       try browser.until("$$('#value') == 'x'")
+      // Who wants to drop it says so.
+      try browser.type("dropped", into: "#edit-value")
+      try browser.press("Escape")
+      try browser.until("$$('#message').startsWith('What you wrote is not saved')")
+      try browser.click(".back")
+      try browser.until("document.querySelector('#detail').hidden")
+      #expect(try browser.run("return document.activeElement.id;") == "list")
       try browser.close()
     }
 
