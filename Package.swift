@@ -512,6 +512,7 @@ let package = Package(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",
           condition: .when(traits: ["Services"])),
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
         .product(
           name: "MetricsTestKit", package: "swift-metrics",
           condition: .when(traits: ["Metrics"])),

@@ -8,9 +8,10 @@ let package = Package(
   name: "server",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "Keepsake", path: "../..", traits: ["Configuration", "Services"]),
+    .package(name: "Keepsake", path: "../..", traits: ["Configuration", "Services", "Metrics"]),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.2.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
@@ -20,7 +21,10 @@ let package = Package(
         .product(name: "Keepsake", package: "Keepsake"),
         .product(name: "ConfigurationKeepsake", package: "Keepsake"),
         .product(name: "ServiceLifecycleKeepsake", package: "Keepsake"),
+        .product(name: "MetricsKeepsake", package: "Keepsake"),
         .product(name: "Configuration", package: "swift-configuration"),
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "Hummingbird", package: "hummingbird"),
       ],

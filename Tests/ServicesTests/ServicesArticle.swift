@@ -6,9 +6,13 @@
   import Keepsake
   import KeepsakeHub
   import Logging
+  import Metrics
   import MetricsKeepsake
+  import MetricsTestKit
   import ServiceLifecycle
   import ServiceLifecycleKeepsake
+  import Synchronization
+  import Testing
 
   private func restart(because key: String) async throws {}
 
@@ -37,7 +41,28 @@
   }
 
   private func count(_ device: Device) -> DeviceMetrics {
-    let metrics = DeviceMetrics(device, name: "settings")
+    MetricsSystem.bootstrap(StreamMetricsFactory.standardOutput())
+    let metrics = DeviceMetrics(device)
     return metrics
+  }
+
+  @Suite struct ServicesArticle {
+    private final class Lines: TextOutputStream, Sendable {
+      let text = Mutex("")
+
+      func write(_ text: String) { self.text.withLock { $0 += text } }
+    }
+
+    @Test func aWriteIsALine() throws {
+      let (device, lines) = (try Device.inMemory(), Lines())
+      let metrics = DeviceMetrics(device, factory: StreamMetricsFactory(stream: lines))
+      try CloudKeyValueStore(on: device).write(1, for: "a")
+      let line = """
+        increment counter metric.name=keepsake_writes_total metric.amount=1
+
+        """
+      #expect(lines.text.withLock { $0 }.contains(line))
+      withExtendedLifetime(metrics) {}
+    }
   }
 #endif

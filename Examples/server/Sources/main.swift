@@ -5,17 +5,24 @@
 //     swift run --package-path Examples/server server server.keepsake
 //     kvsync set server.keepsake greeting 'Good evening' --store defaults
 //
-// SIGTERM ends it: first the requests under way, then what was heard of changes.
+// SIGTERM ends it: first the requests under way, then what was heard of changes. What it writes is
+// counted: each count is a line of standard output.
 
 import Hummingbird
 import Keepsake
 import Logging
+import Metrics
+import MetricsKeepsake
+import MetricsTestKit
 import ServiceLifecycle
 import ServiceLifecycleKeepsake
 
 let logger = Logger(label: "server")
 let device = try Device(path: CommandLine.arguments.dropFirst().first ?? "server.keepsake")
 let settings = try ServerSettings(on: device)
+// Another server takes a backend that is read by what monitors it.
+MetricsSystem.bootstrap(StreamMetricsFactory.standardOutput())
+let metrics = DeviceMetrics(device)
 let server = Application(
   router: routes(settings),
   configuration: .init(address: .hostname("127.0.0.1", port: settings.port)), logger: logger)
