@@ -451,7 +451,7 @@ let package = Package(
     .executableTarget(
       name: "postgres-probe",
       dependencies: [
-        "KeepsakePostgres", "Histories", "KeepsakeHubServer", "KeepsakeSync",
+        "HubCrowd", "KeepsakePostgres", "Histories", "KeepsakeHubServer", "KeepsakeSync",
         "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
       ],
       path: "Tests/PostgresProbe"),
@@ -462,11 +462,18 @@ let package = Package(
         "KeepsakeSync", "KeepsakeValues", "TestSupport",
       ],
       path: "Tests/PostgresTests"),
+    // Devices of many accounts of a hub, and what they are measured by.
+    .target(
+      name: "HubCrowd",
+      dependencies: [
+        "KeepsakeHubServer", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
+      ],
+      path: "Tests/HubCrowd"),
     // A process that pushes to a hub's file until it is killed, or measures that, or HTTP.
     .executableTarget(
       name: "hub-file-probe",
       dependencies: [
-        "Keepsake", "KeepsakeHub", "KeepsakeHubFile", "KeepsakeHubServer", "KeepsakeSync",
+        "HubCrowd", "Keepsake", "KeepsakeHub", "KeepsakeHubFile", "KeepsakeStorage", "KeepsakeSync",
         "KeepsakeDevice", "KeepsakeValues", "KeepsakeTesting",
       ],
       path: "Tests/HubFileProbe"),

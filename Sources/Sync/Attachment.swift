@@ -10,7 +10,11 @@ extension Core {
   ) throws(KeepsakeError) -> Value {
     let address = sender.location.uri(sender.mode == .immutable ? .immutable : .readOnly)
     do {
-      try access { try $0.run("ATTACH DATABASE ?1 AS sender", [.text(address)]) }
+      try access { connection in
+        // Of a merge with a hub.
+        try connection.detachIdleStaging()
+        try connection.run("ATTACH DATABASE ?1 AS sender", [.text(address)])
+      }
     } catch {
       throw error.at(sender.location.path)
     }

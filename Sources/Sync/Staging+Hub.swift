@@ -24,8 +24,12 @@ extension Staging {
 extension HubAnswer.Page {
   init() { self.init(rows: [], through: 0, hasMore: false, seen: []) }
 
+  var bytes: Int { rows.bytes }
+}
+
+extension [HubAnswer.Row] {
   /// Of keys and values.
   var bytes: Int {
-    rows.reduce(0) { $0 + $1.entry.address.key.string.utf8.count + $1.entry.content.cell.byteCount }
+    reduce(0) { $0 + $1.entry.address.key.string.utf8.count + $1.entry.content.cell.byteCount }
   }
 }

@@ -4,7 +4,8 @@ import KeepsakeDevice
 import KeepsakeValues
 
 /// What a party that has no file here gives to be read: the rows of one reading, and what a pull
-/// asks about their sender. In memory, as tables of a schema `sender`.
+/// asks about their sender. In memory, as tables of a schema `sender`, which stays attached while
+/// it is small: once it is detached, SQLite prepares every statement of the connection again.
 struct Staging {
   var sender = ReplicaID(rawValue: 0)
   /// The sender's last local sequence number.
@@ -18,16 +19,39 @@ struct Staging {
   var hasMore = false
   var seen: [HubRequest.Seen] = []
 
+  private static let tables = ["replica", "entry", "peer", "seen", "superseded", "forgotten"]
   /// As the file's own, but for their keys: the only order in which so few are searched is that of
   /// their numbers.
   private static let schema =
-    ["replica", "entry", "peer", "seen", "superseded", "forgotten"]
-    .map { "CREATE TABLE sender.\($0) AS SELECT * FROM main.\($0) LIMIT 0" } + [
-      "CREATE UNIQUE INDEX sender.entry_lseq ON entry (lseq)"
-    ]
+    tables.map { "CREATE TABLE sender.\($0) AS SELECT * FROM main.\($0) LIMIT 0" }
+    + ["CREATE UNIQUE INDEX sender.entry_lseq ON entry (lseq)"]
+
+  fileprivate static func attach(_ connection: Connection) throws {
+    if try connection.hasIdleStaging { return }
+    // Fails where another file is attached.
+    try connection.run("ATTACH DATABASE ':memory:' AS sender")
+    do {
+      for statement in schema { try connection.run(statement) }
+    } catch {
+      try connection.run("DETACH DATABASE sender")
+      throw error
+    }
+  }
+
+  /// Empties it; one of many or large rows would keep their memory, and goes.
+  fileprivate func release(_ connection: Connection) throws {
+    guard rows.count <= 64, rows.bytes <= 1 << 16 else {
+      return try connection.run("DETACH DATABASE sender")
+    }
+    do {
+      for table in Self.tables { try connection.run("DELETE FROM sender.\(table)") }
+    } catch {
+      // What is left would be taken for what somebody reads.
+      try connection.run("DETACH DATABASE sender")
+    }
+  }
 
   fileprivate func fill(_ connection: Connection, for reader: ReplicaID) throws {
-    for statement in Self.schema { try connection.run(statement) }
     try connection.run(
       "INSERT INTO sender.replica (only, id, epoch, hlc, lseq, gc_floor, gc_lseq, min_writer)"
         + " VALUES (1, ?1, 0, 0, ?2, 0, 0, 0)", [.integer(sender.rawValue), .integer(lseq)])
@@ -68,20 +92,36 @@ struct Staging {
 }
 
 extension Core {
-  /// Makes a staging the schema `sender` of this connection while `body` runs.
+  /// Makes a staging the schema `sender` of this connection for `body`.
   func withStaged(
     _ staging: Staging, for reader: ReplicaID, _ body: () throws(KeepsakeError) -> Void
   ) throws(KeepsakeError) {
-    try access { try $0.run("ATTACH DATABASE ':memory:' AS sender") }
+    try access { try Staging.attach($0) }
     defer {
       // Fails only when the connection is broken, and then its next use says so.
       Result { () throws(KeepsakeError) in
-        try access { try $0.run("DETACH DATABASE sender") }
+        try access { try staging.release($0) }
       }.discardFailure()
     }
     try access { connection in
       try connection.transaction(.deferred) { try staging.fill($0, for: reader) }
     }
     try body()
+  }
+}
+
+extension Connection {
+  /// Whether a staging is attached that is empty, which nobody uses.
+  fileprivate var hasIdleStaging: Bool {
+    get throws {
+      let isAttached =
+        try first("SELECT 1 FROM pragma_database_list WHERE name = 'sender'") { _ in true } ?? false
+      return try isAttached && first("SELECT 1 FROM sender.replica") { _ in true } == nil
+    }
+  }
+
+  /// Makes room for a file that is to be the schema `sender`.
+  func detachIdleStaging() throws {
+    if try hasIdleStaging { try run("DETACH DATABASE sender") }
   }
 }

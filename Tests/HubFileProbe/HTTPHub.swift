@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HubCrowd
 import KeepsakeDevice
 import KeepsakeHub
 import KeepsakeSync
 import Synchronization
 
-/// `kvsync-hub hub serve` over a new file, which devices reach by HTTP; it ends with this object.
+/// `kvsync-hub hub serve` over a new file, or a database without accounts, which devices reach by
+/// HTTP; it ends with this object.
 final class HTTPHub: AnsweringHub {
   private typealias Job = @Sendable (Line) -> Void
 
@@ -23,15 +25,17 @@ final class HTTPHub: AnsweringHub {
 
   /// - Parameters:
   ///   - program: the path of `kvsync-hub`.
+  ///   - postgres: the database's address; nil for a file.
   ///   - lines: connections of `ask`.
-  init(_ program: String, lines: Int = 1) throws {
+  init(_ program: String, postgres: String?, lines: Int = 1) throws {
     let folder = try TemporaryFolder()
     let (process, output) = (Process(), Pipe())
     process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = [
-      "hub", "serve", "--data", folder.path + "/hub.db", "--listen", "127.0.0.1:0",
-      "--max-requests", "1000000000", "--max-rows", "1000000000", "--log", "error",
-    ]
+    let secretFile = folder.path + "/secret"
+    process.arguments =
+      ["hub", "serve", "--secret", secretFile, "--listen", "127.0.0.1:0", "--log", "error"]
+      + ["--max-requests", "1000000000", "--max-rows", "1000000000"]
+      + (postgres.map { ["--postgres", $0] } ?? ["--data", folder.path + "/hub.db"])
     process.standardOutput = output
     try process.run()
     processID = process.processIdentifier
@@ -40,7 +44,7 @@ final class HTTPHub: AnsweringHub {
       let port = address.split(separator: ":").last.flatMap({ UInt16($0) })
     else { throw Failure("\(program) does not serve: \(text)") }
     (url, self.port, self.lines) = (try HubURL(String(address)), port, lines)
-    secret = try String(contentsOfFile: folder.path + "/hub.db.secret", encoding: .utf8)
+    secret = try String(contentsOfFile: secretFile, encoding: .utf8)
       .trimmingCharacters(in: .newlines)
     self.folder.withLock { $0 = folder }
     for _ in 0..<lines {
@@ -134,7 +138,10 @@ final class Line: Sendable {
     try say(head, token, body)
     var bytes = try read(until: "\r\n\r\n")
     let text = String(decoding: bytes.head, as: UTF8.self)
-    let length = text.firstMatch(of: /(?i)content-length: ([0-9]+)/).flatMap { Int($0.output.1) }
+    // What asks shares the processors with the hub, so it must cost little.
+    let length = text.range(of: "Content-Length: ").flatMap { field in
+      Int(text[field.upperBound...].prefix { $0.isNumber })
+    }
     guard text.hasPrefix("HTTP/1.1 200 "), let length else { throw Failure("answered: \(text)") }
     while bytes.rest.count < length { bytes.rest += try more() }
     return bytes.rest

@@ -4,6 +4,7 @@
 // another unit is told.
 
 import Foundation
+import HubCrowd
 import Keepsake
 import KeepsakeDevice
 import KeepsakeHub
@@ -12,11 +13,13 @@ import Synchronization
 
 /// What of a program `kvsync-hub` is measured.
 enum HTTPMeasurements {
-  static func measure(_ kind: String, _ count: Int, _ program: String) throws -> [Double] {
-    let hub = try HTTPHub(program, lines: kind == "pushes" ? 64 : 1)
+  static func measure(
+    _ kind: String, _ count: Int, _ program: String, postgres: String?
+  ) throws -> [Double] {
+    let hub = try HTTPHub(program, postgres: postgres, lines: kind == "pushes" ? 64 : 1)
     defer { hub.close() }
     switch kind {
-    case "pushes": return [try pushes(count, hub)]
+    case "push", "pushes": return [try Measurements.measure(kind, of: hub, count)]
     case "listeners": return try listeners(count, hub)
     default: break
     }
@@ -109,13 +112,6 @@ enum HTTPMeasurements {
     withExtendedLifetime((sessions, token)) {}
     times.sort()
     return [times[times.count / 2], times[times.count * 99 / 100]]
-  }
-
-  /// A push of 10 rows at random over 1,000 accounts, 64 of them under way.
-  private static func pushes(_ count: Int, _ hub: HTTPHub) throws -> Double {
-    let crowd = try Crowd(hub, accounts: 1_000, rows: 10, seed: 1)
-    try crowd.push(2_000, atOnce: 64)
-    return try Measurements.nanoseconds(count) { try crowd.push(count, atOnce: 64) }
   }
 
   /// What event streams of a hub take that are told nothing: bytes of memory for each, and

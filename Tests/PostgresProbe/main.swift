@@ -3,6 +3,7 @@
 #if PostgreSQL
   import Foundation
   import Histories
+  import HubCrowd
   import KeepsakeHubServer
   import KeepsakePostgres
   import KeepsakeTesting
@@ -63,9 +64,13 @@
       }
     }
   case "measure":
-    try await measure(url)
+    // Nanoseconds, of a database without accounts.
+    let database = try PostgresDatabase(url: url)
+    let kind = words.dropFirst(3).first ?? "pushes"
+    say("\(try Measurements.measure(kind, of: AnsweringDatabase(database), number))")
+    database.close()
   default:
-    say("histories, account, push, read or measure, with the address of a database")
+    say("histories, account, push, read, or measure URL COUNT KIND")
     exit(64)
   }
 #endif

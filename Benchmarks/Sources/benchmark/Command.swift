@@ -28,11 +28,13 @@ enum Command {
 
   /// Runs a command to its end.
   ///
+  /// - Parameter folder: where it runs.
   /// - Returns: what it printed.
   @discardableResult
-  static func run(_ words: [String]) throws -> String {
+  static func run(_ words: [String], in folder: String? = nil) throws -> String {
     let process = Process()
     let output = Pipe()
+    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
     process.executableURL = URL(fileURLWithPath: words[0])
     process.arguments = Array(words.dropFirst())
     process.standardOutput = output

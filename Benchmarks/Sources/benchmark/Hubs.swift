@@ -18,7 +18,7 @@ func hubs(_ report: Report) {
       return [disk]
     })
   report.run(
-    race("push a setting, alone", "single", many / 10) {
+    race("push a setting, alone", "push", many / 10) {
       $0.enter(disk) { try figure("fsyncs", many / 10) }
       return [disk]
     })

@@ -16,12 +16,17 @@ func hubsOverHTTP(_ report: Report) {
       $0.enter(redis, Redis.init) { try $0.nanoseconds("mset", many, connections: 64) }
       return [redis]
     })
-  report.run(
-    race("set a setting and merge with a hub", "single", few) {
-      $0.enter(disk) { try hubFigures(["fsyncs", "\(few)"])[0] }
-      $0.enter(redis, Redis.init) { try $0.nanoseconds("set", few, connections: 1) }
-      return [disk, redis]
-    })
+  overPostgres(report, "push 10 rows by HTTP, over PostgreSQL", many)
+  for (work, kind) in [
+    ("push a setting by HTTP", "push"), ("set a setting and merge with a hub", "single"),
+  ] {
+    report.run(
+      race(work, kind, few) {
+        $0.enter(disk) { try hubFigures(["fsyncs", "\(few)"])[0] }
+        $0.enter(redis, Redis.init) { try $0.nanoseconds("set", few, connections: 1) }
+        return [disk, redis]
+      })
+  }
   report.run(
     race(
       "a set is heard on another device", "heard", few,

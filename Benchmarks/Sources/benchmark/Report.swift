@@ -32,13 +32,15 @@ final class Report {
   private func show(_ race: Race, _ row: Race.Row, _ index: Int, _ measure: Measure) {
     let ours = race.figures[row.ours]?[index]
     if ours == nil { failed.append(row.work) }
+    let work = row.work + measure.suffix
+    let cost = Self.cell(ours, measure) ?? "**\(race.reason(row.ours))**"
+    if row.beside.isEmpty { say(Self.line([work, cost, "–", "–", "–", "\(ours?.count ?? 0)"])) }
     for name in row.beside {
       let theirs = race.figures[name]?[index]
       let ratios = zip(ours ?? [], theirs ?? []).map { $0 / $1 }
       say(
         Self.line([
-          row.work + measure.suffix, Self.cell(ours, measure) ?? "**\(race.reason(row.ours))**",
-          Race.shown(name), Self.cell(theirs, measure) ?? "*\(race.reason(name))*",
+          work, cost, Race.shown(name), Self.cell(theirs, measure) ?? "*\(race.reason(name))*",
           Summary(ratios).map(Self.ratio) ?? "–", "\(max(ours?.count ?? 0, theirs?.count ?? 0))",
         ]))
     }
@@ -67,6 +69,11 @@ final class Report {
   /// A row that has nobody to take part.
   func fail(_ work: String, _ reason: String) {
     failed.append(work)
+    skip(work, reason)
+  }
+
+  /// A row that takes what is not on every machine.
+  func skip(_ work: String, _ reason: String) {
     say(Self.line([work, "**\(reason)**", "", "", "–", "0"]))
   }
 

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
-import KeepsakeSync
+package import KeepsakeSync
 import KeepsakeValues
 
 /// A device that knows an account, and pushes as one does.
-struct Pusher: Sendable {
+package struct Pusher: Sendable {
   static let store = ByteText("cloud")
-  let account: Int64
+  package let account: Int64
   let id: ReplicaID
   private var known = HubRequest.Memory(hub: ReplicaID(rawValue: 0), peers: [])
   private var through: Int64 = 0
   private var read: Int64 = 0
   private var own = EchoRange()
 
-  init(account: Int64, id: Int64) { (self.account, self.id) = (account, ReplicaID(rawValue: id)) }
+  package init(account: Int64, id: Int64) {
+    (self.account, self.id) = (account, ReplicaID(rawValue: id))
+  }
 
   /// What it asks first, and where it only wants to know whether there is news.
-  var look: HubRequest { HubRequest(device: id, stores: [Self.store]) }
+  package var look: HubRequest { HubRequest(device: id, stores: [Self.store]) }
 
   /// The next rows.
-  mutating func push(_ keys: some Sequence<Int>, _ value: String) -> HubRequest {
+  package mutating func push(_ keys: some Sequence<Int>, _ value: String) -> HubRequest {
     let rows = keys.map { key in
       through += 1
       return Entry(
@@ -36,7 +38,7 @@ struct Pusher: Sendable {
   }
 
   /// The next page of all that the hub has.
-  mutating func page(after place: Int64) -> HubRequest {
+  package mutating func page(after place: Int64) -> HubRequest {
     let offer = HubRequest.Offer(
       token: ExchangeToken(rawValue: 1), memory: [PeerState()], echo: EchoRange(),
       page: HubRequest.PageLimit())
@@ -45,7 +47,7 @@ struct Pusher: Sendable {
       steps: [place == 0 ? .offer(offer) : .more(.init(offer, after: place, through: .max))])
   }
 
-  mutating func heard(_ answer: HubAnswer) {
+  package mutating func heard(_ answer: HubAnswer) {
     known = HubRequest.Memory(
       hub: answer.hub, peers: [answer.stores[Self.store]?.peer ?? PeerState()])
     if let pushed = answer.pushed {

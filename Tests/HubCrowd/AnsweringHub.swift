@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
-import KeepsakeHubFile
-import KeepsakeHubServer
-import KeepsakeSync
+package import KeepsakeHubServer
+package import KeepsakeSync
 import KeepsakeValues
 import Synchronization
 
 /// A hub without accounts at first, which answers what `Pusher`s ask.
-protocol AnsweringHub: Sendable {
+package protocol AnsweringHub: Sendable {
   /// Makes the accounts from 1 on.
   func addAccounts(_ count: Int) throws
   func ask(
@@ -17,11 +16,11 @@ protocol AnsweringHub: Sendable {
 }
 
 extension AnsweringHub {
-  func ask(_ account: Int64, _ request: HubRequest) throws -> HubAnswer {
+  package func ask(_ account: Int64, _ request: HubRequest) throws -> HubAnswer {
     try wait { self.ask(account, request, $0) }
   }
 
-  func wait<Value: Sendable>(
+  fileprivate func wait<Value: Sendable>(
     _ submit: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
   ) throws -> Value {
     let (end, box) = (DispatchSemaphore(value: 0), Box<Value>())
@@ -35,20 +34,24 @@ extension AnsweringHub {
   }
 }
 
-extension HubFile: AnsweringHub {
+/// A hub's database, asked without a network.
+package struct AnsweringDatabase: AnsweringHub {
+  private let database: any HubDatabase
   /// Milliseconds since 1970 by the hub's clock in all of this.
   private static let now: Int64 = 1_000_000_000
 
-  func ask(
+  package init(_ database: any HubDatabase) { self.database = database }
+
+  package func ask(
     _ account: Int64, _ request: HubRequest,
     _ done: @escaping @Sendable (Result<HubAnswer, any Error>) -> Void
   ) {
-    submit(on: account, { try HubRules.answer(request, $0, at: Self.now) }, done)
+    database.submit(on: account, { try HubRules.answer(request, $0, at: Self.now) }, done)
   }
 
-  func addAccounts(_ count: Int) throws {
+  package func addAccounts(_ count: Int) throws {
     try wait { done in
-      submit(
+      database.submit(
         { directory in
           for number in 1...count {
             let account = HubAccount(hub: ReplicaID(rawValue: Int64(number)))
@@ -63,7 +66,7 @@ private final class Box<Value: Sendable>: Sendable {
   let result = Mutex<Result<Value, any Error>?>(nil)
 }
 
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-  init(_ description: String) { self.description = description }
+package struct Failure: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
 }

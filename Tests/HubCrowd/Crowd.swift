@@ -7,7 +7,7 @@ import Synchronization
 
 /// Devices of many accounts that push rows, a few of them at once: each time one has its answer,
 /// another one goes on.
-final class Crowd: Sendable {
+package final class Crowd: Sendable {
   private struct State {
     /// Those that wait for nothing.
     var idle: [Pusher]
@@ -26,7 +26,7 @@ final class Crowd: Sendable {
   /// - Parameters:
   ///   - accounts: of a hub that has none.
   ///   - rows: of each push, at random among 200 keys.
-  init(
+  package init(
     _ hub: any AnsweringHub, accounts: Int, rows: Int, seed: UInt64,
     acknowledged: @escaping @Sendable (_ account: Int64, _ seq: Int64) -> Void = { _, _ in }
   ) throws {
@@ -42,7 +42,7 @@ final class Crowd: Sendable {
   }
 
   /// - Parameter atOnce: how many pushes are under way.
-  func push(_ count: Int, atOnce: Int) throws {
+  package func push(_ count: Int, atOnce: Int) throws {
     state.withLock { $0.left = count }
     for _ in 0..<atOnce { next() }
     for _ in 0..<atOnce { end.wait() }
