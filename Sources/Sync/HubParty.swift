@@ -238,12 +238,13 @@ final class HubParty: Party {
     // Only a one-way merge makes none, and a hub takes no part in one.
     guard let offer = pull.offer else { throw MergeRetry.interrupted(name) }
     var place = pull.cursors.min() ?? 0
-    var (isLast, isOneByOne) = (false, false)
+    var (isLast, isOneByOne, withholdsSeen) = (false, false, false)
     // A reading that begins again begins with whole pages.
     defer { if isOneByOne { limit = largestLimit } }
     while !isLast {
       let hub = try look(pull.stores).hub
       var next = try Outgoing(of: pull, offer, after: place, for: hub, limit, from: device)
+      if withholdsSeen { next.withholdSeen() }
       let pushed: HubAnswer.Pushed
       do throws(KeepsakeError) {
         pushed = try push(next, of: pull, offer, after: place, result)
@@ -254,12 +255,18 @@ final class HubParty: Party {
           limit.rows = next.rows.count / 2
           continue
         }
+        // It may have been the version vector, which then goes alone.
+        if next.seen != nil {
+          withholdsSeen = true
+          continue
+        }
         // What is refused alone must not hold up what was written after it. A hub that does not
         // take that either takes nothing.
         next.passOver()
         pushed = try push(next, of: pull, offer, after: place, result)
         (limit.rows, isOneByOne) = (1, true)
       }
+      withholdsSeen = false
       result.received += next.rows.count
       result.changed += pushed.changed
       result.held += pushed.held

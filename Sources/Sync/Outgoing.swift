@@ -77,8 +77,17 @@ struct Outgoing {
 
   /// Passes over its only row, which the reader does not take, and ends there.
   mutating func passOver() {
-    unsent = unsent.filter { $0 < last } + [last]
-    (rows, through, isLast, seen) = ([], last, false, nil)
+    withholdSeen()
+    unsent.append(last)
+    rows = []
+  }
+
+  /// Ends with its last row, without the version vector, which follows. It does nothing without
+  /// rows.
+  mutating func withholdSeen() {
+    guard !rows.isEmpty else { return }
+    unsent = unsent.filter { $0 < last }
+    (through, isLast, seen) = (last, false, nil)
   }
 
   /// Writes down what is passed over, before it is: later nobody would know.

@@ -209,6 +209,25 @@ import Testing
     #expect(line.requests.count < 2 * 300 + 30)
   }
 
+  /// A version vector may be too large beside a row that is not.
+  @Test func whatIsTooLargeWithTheVersionVectorGoesWithoutIt() throws {
+    line.isTooLarge = { request in
+      request.steps.contains { step in
+        if case .push(let push) = step { !push.rows.isEmpty && push.seen != nil } else { false }
+      }
+    }
+    for key in ["font", "theme"] { try set(phone, key) }
+    let report = try meet(phone)
+    #expect(report.events == [] && report.hasConverged)
+    #expect(keys() == ["font", "theme"])
+    // What it has seen is told nevertheless.
+    try meet(laptop)
+    try set(laptop, "theme", "mine")
+    try meet(laptop)
+    #expect(try meet(phone).conflicts.isEmpty)
+    #expect(try phone.entry(store: "cloud", key: "theme")?.content.value == "mine")
+  }
+
   @Test func aHubThatTakesNothingIsLeft() throws {
     for number in 0..<100 { try set(phone, "\(number)") }
     line.isTooLarge = pushes
