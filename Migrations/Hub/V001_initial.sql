@@ -44,7 +44,8 @@ CREATE INDEX entry_deleted ON entry (account, store, seq) WHERE tag = 0;
 -- Whether rows of an origin are revoked.
 CREATE INDEX entry_origin ON entry (account, origin, hlc);
 
--- Rows from the future, which come in when they are due.
+-- Rows from the future, which come in when they are due, and their device has read what they
+-- replace.
 CREATE TABLE held (
   account INTEGER NOT NULL,  -- as in entry (push)
   store   TEXT    NOT NULL,  -- as in entry (push)
@@ -53,6 +54,8 @@ CREATE TABLE held (
   value   ANY,               -- as in entry (push)
   hlc     INTEGER NOT NULL,  -- as in entry (push)
   origin  INTEGER NOT NULL,  -- as in entry (push)
+  device  INTEGER NOT NULL,  -- replica ID of the device that pushed it last (push)
+  seq     INTEGER NOT NULL,  -- the account's then: rows up to it that device had read (push)
   PRIMARY KEY (account, store, key, hlc, origin)
 ) STRICT, WITHOUT ROWID;
 

@@ -46,12 +46,15 @@ CREATE INDEX keepsake_row_origin ON keepsake_row (account, origin, hlc) WHERE hl
 -- Deletions that can be forgotten.
 CREATE INDEX keepsake_row_deleted ON keepsake_row (account, store, seq) WHERE tag = 0;
 
--- Rows from the future, which come in when they are due.
+-- Rows from the future, which come in when they are due, and their device has read what they
+-- replace.
 CREATE TABLE keepsake_held (
   account bigint NOT NULL,  -- as in keepsake_row (push)
   tag     bigint NOT NULL,  -- as in keepsake_row (push)
   hlc     bigint NOT NULL,  -- as in keepsake_row (push)
   origin  bigint NOT NULL,  -- as in keepsake_row (push)
+  device  bigint NOT NULL,  -- replica ID of the device that pushed it last (push)
+  seq     bigint NOT NULL,  -- the account's then: rows up to it that device had read (push)
   kind    bigint NOT NULL,  -- as in keepsake_row (push)
   store   bytea  NOT NULL,  -- as in keepsake_row (push)
   key     bytea  NOT NULL,  -- as in keepsake_row (push)

@@ -10,13 +10,14 @@ import KeepsakeValues
 extension FileTables {
   private static let hold = FrequentStatement(
     """
-    INSERT INTO held (account, \(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-    ON CONFLICT (account, store, key, hlc, origin)
-      DO UPDATE SET tag = excluded.tag, value = excluded.value
+    INSERT INTO held (account, \(columns), device, seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+    ON CONFLICT (account, store, key, hlc, origin) DO UPDATE SET tag = excluded.tag,
+      value = excluded.value, device = excluded.device, seq = excluded.seq
     """)
   private static let due = FrequentStatement(
     """
-    SELECT \(columns) FROM held WHERE account = ?1 AND hlc <= ?2 ORDER BY hlc, origin, store, key
+    SELECT \(columns), device, seq FROM held WHERE account = ?1 AND hlc <= ?2
+    ORDER BY hlc, origin, store, key
     """)
   private static let drop = FrequentStatement(
     """
@@ -27,12 +28,18 @@ extension FileTables {
     "SELECT origin, min(hlc) FROM held WHERE account = ?1 AND store = ?2 GROUP BY origin")
 
   /// Of two copies that wrote at one moment the one that comes last has been decided.
-  func hold(_ entries: [Entry]) throws {
-    for entry in entries { try connection.run(Self.hold, bind: { try bind(entry, to: $0) }) }
+  func hold(_ rows: [HeldRow]) throws {
+    for row in rows {
+      try connection.run(Self.hold) { bindings in
+        try bind(row.entry, to: bindings)
+        try bindings.bind(row.device.rawValue, at: 8)
+        try bindings.bind(row.seq, at: 9)
+      }
+    }
   }
 
-  func due(upTo horizon: HybridTimestamp) throws -> [Entry] {
-    var entries: [Entry] = []
+  func due(upTo horizon: HybridTimestamp) throws -> [HeldRow] {
+    var rows: [HeldRow] = []
     try connection.run(
       Self.due,
       bind: { row in
@@ -40,10 +47,12 @@ extension FileTables {
         try row.bind(horizon.rawValue, at: 2)
       }
     ) { row in
-      entries.append(Self.entry(row))
+      rows.append(
+        HeldRow(
+          Self.entry(row), by: ReplicaID(rawValue: row.integer(6)), after: row.integer(7)))
       return true
     }
-    return entries
+    return rows
   }
 
   func dropHeld(_ entries: [Entry]) throws {

@@ -114,7 +114,12 @@ enum HubSchema {
     let count = expected.split(separator: "\n").count { $0.hasPrefix("CREATE ") }
     guard version == HubMigrations.all.count, Set(objects).count == count, objects.count == count,
       objects.allSatisfy({ expected.contains("\n\($0);") })
-    else { throw Schema.damaged(connection.path, "its schema is not one of ours") }
+    else {
+      throw KeepsakeError(
+        .corrupt, path: connection.path, "its schema is not one of ours",
+        cure: "restore a backup of it; one from before version 0.1.0 cannot be read: name a new "
+          + "file, which gets everything from the devices")
+    }
     try refuseCutOff(connection)
   }
 

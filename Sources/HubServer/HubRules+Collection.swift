@@ -80,13 +80,13 @@ extension HubRules {
   }
 
   /// Whether collection does not wait for a device: it was retired, or not met for 180 days.
-  private func isAway(_ known: [ByteText: HubPeer]) -> Bool {
+  func isAway(_ known: [ByteText: HubPeer]) -> Bool {
     known.values.allSatisfy(\.isRetired) || now - lastMet(known) > 180 * Self.day
   }
 
   private func heldAddresses() throws -> Set<Address> {
     guard try tables.heldCount > 0 else { return [] }
-    return Set(try tables.due(upTo: HybridTimestamp(rawValue: .max)).map(\.address))
+    return Set(try tables.due(upTo: HybridTimestamp(rawValue: .max)).map(\.entry.address))
   }
 
   /// Lets those who have not read a deletion that is gone give all that they have again. One that

@@ -91,7 +91,7 @@ extension HubRules {
     var stores = present.union(entries.map(\.address.store))
     guard stores != present else { return }
     let held = try tables.due(upTo: HybridTimestamp(rawValue: .max))
-    stores.formUnion(held.map(\.address.store))
+    stores.formUnion(held.map(\.entry.address.store))
     try Self.check(stores.count, bounds.stores, "stores", "there are too many stores")
   }
 
@@ -110,7 +110,7 @@ extension HubRules {
       Entry(entry.address, .tombstone, timestamp: entry.timestamp, origin: entry.origin)
     }
     var waiting = Dictionary(
-      try tables.due(upTo: HybridTimestamp(rawValue: .max)).map { (place($0), $0) },
+      try tables.due(upTo: HybridTimestamp(rawValue: .max)).map { (place($0.entry), $0.entry) },
       uniquingKeysWith: { $1 })
     let before = waiting.count
     for entry in entries {

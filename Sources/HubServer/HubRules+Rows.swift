@@ -7,7 +7,7 @@ import KeepsakeValues
 
 extension HubRules {
   /// Where a row stands among those of its key, by what still counts of its timestamp.
-  private struct Rank: Comparable {
+  struct Rank: Comparable {
     let timestamp: HybridTimestamp
     let origin: ReplicaID
 
@@ -16,14 +16,14 @@ extension HubRules {
     }
   }
 
-  private func rank(_ entry: Entry) -> Rank {
+  func rank(_ entry: Entry) -> Rank {
     Rank(
       timestamp: min(entry.timestamp, limits[entry.origin] ?? entry.timestamp),
       origin: entry.origin)
   }
 
   /// Gives a row the next sequence number.
-  private mutating func number(_ entry: Entry) -> HubAnswer.Row {
+  mutating func number(_ entry: Entry) -> HubAnswer.Row {
     account.seq += 1
     return HubAnswer.Row(entry, seq: account.seq)
   }
@@ -64,14 +64,14 @@ extension HubRules {
     try countHeld(held)
     try checkRoom(since: before)
     try tables.put(changed.values.sorted { $0.seq < $1.seq })
-    try tables.hold(held)
+    try tables.hold(held.map { HeldRow($0, by: request.device, after: before.seq) })
     pushed.held = held.count
     pushed.after = account.seq
     try change(request) { peer, place in
       peer.state.cursor = max(push.through, peer.state.cursor)
       peer.state.readToken = push.token
     }
-    if let seen = push.seen { try raise(seen) }
+    if let seen = push.seen { try tables.raise(fitting(seen)) }
     return pushed
   }
 
@@ -85,43 +85,7 @@ extension HubRules {
     guard unread.rows.isEmpty else { throw HubRefusal.behind }
   }
 
-  /// Joins the device's version vector into the hub's, up to the horizon, and below the first held
-  /// row of each replica: a hub that claimed to have seen that would hide its conflicts.
-  private func raise(_ seen: [HubRequest.Seen]) throws {
-    struct Component: Hashable { let (store, origin): (ByteText, ReplicaID) }
-    let waiting = Dictionary(
-      try tables.firstHeld(of: Set(seen.map(\.store)).sorted())
-        .map { (Component(store: $0.store, origin: $0.origin), $0.timestamp) },
-      uniquingKeysWith: min)
-    try tables.raise(
-      fitting(seen).map { seen in
-        let first = waiting[Component(store: seen.store, origin: seen.origin)]
-        let known = first.map { HybridTimestamp(rawValue: $0.rawValue - 1) } ?? seen.timestamp
-        return HubRequest.Seen(seen.store, seen.origin, min(seen.timestamp, known, horizon))
-      })
-  }
-
-  // MARK: - What was put off, and taken back
-
-  /// Applies the held rows that are due.
-  mutating func promote() throws {
-    let due = try tables.due(upTo: horizon)
-    guard !due.isEmpty else { return }
-    var present = try tables.rows(at: due.map(\.address))
-    var changed: [Address: HubAnswer.Row] = [:]
-    for entry in due {
-      count(entry, -1)
-      if let known = present[entry.address]?.entry, rank(entry) < rank(known) || entry == known {
-        continue
-      }
-      count(entry, 1)
-      if let known = present[entry.address] { count(known.entry, -1) }
-      present[entry.address] = number(entry)
-      changed[entry.address] = present[entry.address]
-    }
-    try tables.put(changed.values.sorted { $0.seq < $1.seq })
-    try tables.dropHeld(due)
-  }
+  // MARK: - What is taken back
 
   /// Takes down up to where timestamps stand. Rows stay as they were written, and count from now on
   /// as made at the limit.
@@ -136,7 +100,7 @@ extension HubRules {
       try checkRevocations()
       try tables.revoke(origin, after: limit)
       let late = try tables.due(upTo: HybridTimestamp(rawValue: .max))
-        .filter { $0.origin == origin && $0.timestamp > limit }
+        .map(\.entry).filter { $0.origin == origin && $0.timestamp > limit }
       for entry in late { self.count(entry, -1) }
       try tables.dropHeld(late)
       try tables.cutSeen(of: origin, to: limit)

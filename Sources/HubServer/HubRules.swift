@@ -11,7 +11,8 @@
 // - A row is taken only from a device that has read all that the hub has in its stores: so it has
 //   decided against each row that is replaced, and noticed each conflict.
 // - A deletion goes once it is old, and every device that is waited for has read it.
-// - A row from the future waits, with its timestamp, and comes in when it is due.
+// - A row from the future waits, with its timestamp, and comes in when it is due. One that others
+//   have written meanwhile its device has read before.
 // - What a device writes down of the hub, the hub can check: see `PeerState`.
 
 package import KeepsakeSync
@@ -47,7 +48,9 @@ package struct HubRules {
 
   private mutating func answer(_ request: HubRequest) throws -> HubAnswer {
     let (before, hasMet) = (account, try tables.hasPeers)
-    try promote()
+    // What came in with the last request of a meeting its device would not have read.
+    let isLast = request.steps.contains { if case .acknowledge = $0 { true } else { false } }
+    if !isLast { try promote(for: request) }
     var (revoked, page, pushed) = (0, HubAnswer.Page?.none, HubAnswer.Pushed?.none)
     if let recalled = request.recalled {
       (page, pushed) = try meet(request, recalled)
@@ -101,7 +104,7 @@ package struct HubRules {
       hub: account.hub, former: account.former, time: now, seq: account.seq,
       forgotten: account.forgotten, hasMet: hasMet,
       stores: Dictionary(uniqueKeysWithValues: all), revocations: limits,
-      waiting: try tables.heldCount)
+      waiting: try waiting())
   }
 
   /// Notes that a device was met, in every store: one that only looks need not name any.
@@ -152,7 +155,7 @@ package struct HubRules {
       (peer.state.prior, peer.state.token) = (peer.state.token, offer.token)
     }
     var page = try read(offer, after: 0, through: account.seq, request)
-    page.seen = try tables.seen(of: request.stores)
+    page.seen = try seen(of: request.stores)
     return page
   }
 

@@ -60,9 +60,9 @@ package protocol HubTables {
   // MARK: - What waits
 
   /// Puts rows that are from the future aside, each once.
-  func hold(_ entries: [Entry]) throws
+  func hold(_ rows: [HeldRow]) throws
   /// The rows that wait up to a timestamp, the first ones first.
-  func due(upTo horizon: HybridTimestamp) throws -> [Entry]
+  func due(upTo horizon: HybridTimestamp) throws -> [HeldRow]
   func dropHeld(_ entries: [Entry]) throws
   /// How many wait.
   var heldCount: Int { get throws }
@@ -111,8 +111,22 @@ extension HubTables {
   }
 
   package func firstHeld(of stores: [ByteText]) throws -> [HubRequest.Seen] {
-    try due(upTo: HybridTimestamp(rawValue: .max)).filter { stores.contains($0.address.store) }
+    try due(upTo: HybridTimestamp(rawValue: .max)).map(\.entry)
+      .filter { stores.contains($0.address.store) }
       .map { HubRequest.Seen($0.address.store, $0.origin, $0.timestamp) }
+  }
+}
+
+/// A row that waits for its time.
+package struct HeldRow: Sendable, Hashable {
+  package var entry: Entry
+  /// The device that pushed it last.
+  package var device: ReplicaID
+  /// The account's last sequence number then: what had come up to it that device had read.
+  package var seq: Int64
+
+  package init(_ entry: Entry, by device: ReplicaID, after seq: Int64) {
+    (self.entry, self.device, self.seq) = (entry, device, seq)
   }
 }
 

@@ -11,7 +11,7 @@ package final class MemoryHub: Sendable {
   struct Content: Sendable {
     var account: HubAccount
     var rows: [Address: HubAnswer.Row] = [:]
-    var held: Set<Entry> = []
+    var held: Set<HeldRow> = []
     var seen: [ByteText: [ReplicaID: HybridTimestamp]] = [:]
     var revocations: [ReplicaID: HybridTimestamp] = [:]
     var peers: [ReplicaID: [ByteText: HubPeer]] = [:]
@@ -66,7 +66,7 @@ package final class MemoryHub: Sendable {
 
   package var id: ReplicaID { content.withLock(\.account.hub) }
 
-  package var held: Set<Entry> { content.withLock(\.held) }
+  package var held: Set<Entry> { Set(content.withLock(\.held).map(\.entry)) }
 
   /// The devices that collection does not wait for.
   package var retired: Set<ReplicaID> {
@@ -152,33 +152,31 @@ package final class MemoryHub: Sendable {
 
     // MARK: - What waits
 
-    func hold(_ entries: [Entry]) {
-      for entry in entries {
+    func hold(_ rows: [HeldRow]) {
+      for row in rows {
+        let entry = row.entry
         // Of two copies that wrote at one moment the one that comes last has been decided.
         content.held = content.held.filter {
-          $0.address != entry.address || $0.timestamp != entry.timestamp
-            || $0.origin != entry.origin
+          $0.entry.address != entry.address || $0.entry.timestamp != entry.timestamp
+            || $0.entry.origin != entry.origin
         }
-        content.held.insert(entry)
+        content.held.insert(row)
       }
     }
 
-    func due(upTo horizon: HybridTimestamp) -> [Entry] {
-      content.held.filter { $0.timestamp <= horizon }.sorted { a, b in
-        (a.timestamp, a.origin, a.address) < (b.timestamp, b.origin, b.address)
+    func due(upTo horizon: HybridTimestamp) -> [HeldRow] {
+      content.held.filter { $0.entry.timestamp <= horizon }.sorted {
+        let (a, b) = ($0.entry, $1.entry)
+        return (a.timestamp, a.origin, a.address) < (b.timestamp, b.origin, b.address)
       }
     }
 
-    func dropHeld(_ entries: [Entry]) { content.held.subtract(entries) }
+    func dropHeld(_ entries: [Entry]) {
+      let gone = Set(entries)
+      content.held = content.held.filter { !gone.contains($0.entry) }
+    }
 
     var heldCount: Int { content.held.count }
-
-    func firstHeld(of stores: [ByteText]) -> [HubRequest.Seen] {
-      Dictionary(grouping: content.held) { [$0.address.store.string, $0.origin.description] }
-        .values.compactMap { $0.min { $0.timestamp < $1.timestamp } }
-        .filter { stores.contains($0.address.store) }
-        .map { HubRequest.Seen($0.address.store, $0.origin, $0.timestamp) }
-    }
 
     // MARK: - What was seen
 

@@ -27,7 +27,7 @@
     private static let due = Statement(
       "due",
       """
-      SELECT tag, hlc, origin, kind, store, key, value FROM keepsake_held
+      SELECT tag, hlc, origin, kind, store, key, value, device, seq FROM keepsake_held
       WHERE account = $1 AND hlc <= $2 ORDER BY hlc, origin, store, key
       """)
     private static let firstHeld = Statement(
@@ -39,11 +39,11 @@
     private static let hold = Statement(
       "hold",
       """
-      INSERT INTO keepsake_held (account, store, key, tag, hlc, origin, kind, value)
+      INSERT INTO keepsake_held (account, store, key, tag, hlc, origin, kind, value, device, seq)
       SELECT $1, * FROM unnest($2::bytea[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[],
-        $7::bigint[], $8::bytea[])
-      ON CONFLICT (account, store, key, hlc, origin)
-        DO UPDATE SET tag = excluded.tag, kind = excluded.kind, value = excluded.value
+        $7::bigint[], $8::bytea[], $9::bigint[], $10::bigint[])
+      ON CONFLICT (account, store, key, hlc, origin) DO UPDATE SET tag = excluded.tag,
+        kind = excluded.kind, value = excluded.value, device = excluded.device, seq = excluded.seq
       """)
     /// One look-up for each, as in `rowsAt`.
     private static let dropHeld = Statement(
@@ -73,10 +73,14 @@
 
     var heldCount: Int { get throws { try outline.count } }
 
-    func due(upTo horizon: HybridTimestamp) throws -> [Entry] {
+    func due(upTo horizon: HybridTimestamp) throws -> [HeldRow] {
       guard let first = try outline.first, first <= horizon else { return [] }
       let result = try read(Self.due, Parameters(id, horizon.rawValue))
-      return try (0..<result.count).map { try result.entry($0) }
+      return try (0..<result.count).map { row in
+        HeldRow(
+          try result.entry(row), by: ReplicaID(rawValue: result.number(row, 7)),
+          after: result.number(row, 8))
+      }
     }
 
     func firstHeld(of stores: [ByteText]) throws -> [HubRequest.Seen] {
@@ -84,16 +88,18 @@
       return seen(try read(Self.firstHeld, seenParameters(stores)))
     }
 
-    func hold(_ entries: [Entry]) throws {
-      guard !entries.isEmpty else { return }
+    func hold(_ rows: [HeldRow]) throws {
+      guard !rows.isEmpty else { return }
       // Of two copies that wrote at one moment the one that comes last has been decided.
-      let unique = Dictionary(entries.map { (HeldPlace($0), $0) }) { $1 }.values
-      var parameters = addressParameters(unique.map(\.address))
-      parameters.append(numbers: unique.map(\.content.tag))
-      parameters.append(numbers: unique.map(\.timestamp.rawValue))
-      parameters.append(numbers: unique.map(\.origin.rawValue))
-      parameters.append(numbers: unique.map(\.content.cell.kind))
-      parameters.append(values: unique.map(\.content.cell))
+      let unique = Dictionary(rows.map { (HeldPlace($0.entry), $0) }) { $1 }.values
+      var parameters = addressParameters(unique.map(\.entry.address))
+      parameters.append(numbers: unique.map(\.entry.content.tag))
+      parameters.append(numbers: unique.map(\.entry.timestamp.rawValue))
+      parameters.append(numbers: unique.map(\.entry.origin.rawValue))
+      parameters.append(numbers: unique.map(\.entry.content.cell.kind))
+      parameters.append(values: unique.map(\.entry.content.cell))
+      parameters.append(numbers: unique.map(\.device.rawValue))
+      parameters.append(numbers: unique.map(\.seq))
       try write(Self.hold, parameters)
       heldKnown = nil
     }

@@ -206,6 +206,32 @@ def due(hub):
     require([(row["stamp"], row["seq"]) for row in found] == [(at, 1)], found)
 
 
+@claim("a row that waits comes in once its device has read what was written meanwhile")
+def due_unread(hub):
+    first = hub.create()
+    second = first.join()
+    first.push([first.row("known", "old", at=stamp(first.look(["cloud"])["time"] - 1000))])
+    second.read()
+    second.push([second.row("known", "new")])
+    first.read()
+    due = first.look(["cloud"])["time"] + 2500
+    late = stamp(due + 300_000)
+    pushed = first.push([first.row("k", "late", at=late), first.row("known", "late", at=late)])
+    require(pushed["held"] == 2, pushed)
+    second.push([second.row("k", "now")])
+    while second.look(["cloud"])["time"] <= due:
+        time.sleep(0.2)
+    require(second.head["waiting"] == 1, "waiting is", second.head["waiting"])
+    found = {row["key"]: row["value"] for row in decoded(second.read())}
+    require(found == {"k": "now", "known": "late"}, found)
+    found = {row["key"]: row["value"] for row in decoded(first.read())}
+    require(found["k"] == "now", found)
+    # Its next request tells that it has.
+    found = {row["key"]: row["value"] for row in decoded(first.read())}
+    require(found == {"k": "late"} and first.head["waiting"] == 0, found)
+    require([row["value"] for row in decoded(second.read())] == ["late"], "it was not read")
+
+
 @claim("the version vector is joined, up to five minutes ahead and below what waits")
 def seen(hub):
     first = hub.create()

@@ -62,7 +62,7 @@ class Account:
     def __init__(self, number):
         self.number, self.hub, self.former = number, f"{secrets.randbits(61) + 1:016x}", []
         self.seq, self.rows, self.held, self.seen = 0, {}, {}, {}
-        self.limits, self.peers = {}, {}
+        self.limits, self.peers, self.pushers = {}, {}, {}
         self.changed = threading.Condition()
 
     # Order
@@ -75,14 +75,40 @@ class Account:
         self.seq += 1
         self.rows[row["store"], row["key"]] = {**row, "seq": self.seq}
 
-    def promote(self, horizon):
-        for place, row in sorted(self.held.items(), key=lambda each: self.rank(each[1])):
-            if self.rank(row)[0] > horizon:
+    def promote(self, head):
+        held = sorted(self.held.items(), key=lambda each: self.rank(each[1]), reverse=True)
+        for place, row in held:
+            if self.rank(row)[0] > self.horizon:
+                continue
+            known = self.rows.get(place[:2])
+            same = known and {**row, "seq": 0} == {**known, "seq": 0}
+            if known and not same and not self.has_read(place, known, head):
                 continue
             del self.held[place]
-            known = self.rows.get(place[:2])
-            if known is None or self.rank(row) >= self.rank(known):
+            if not same and (known is None or self.rank(row) >= self.rank(known)):
                 self.put(row)
+
+    def has_read(self, place, known, head):
+        device, seq = self.pushers[place]
+        if known["origin"] in (device, place[3]):
+            return True
+        told = [self.peer(device, known["store"])["acked"], seq]
+        if device == head["device"] and known["store"] in head["stores"]:
+            at = head["stores"].index(known["store"])
+            if head.get("recalled"):
+                told.append(head["recalled"]["peers"][at]["cursor"])
+            for step in head["steps"]:
+                if step["step"] == "offer":
+                    told.append(step["memory"][at]["cursor"])
+                elif step["step"] == "push":
+                    told.append(step["read"][at])
+        return known["seq"] <= max(told)
+
+    def told(self, place, at):
+        """What is told of the version vector."""
+        waiting = [int(row["stamp"], 16) - 1 for row in self.held.values()
+                   if (row["store"], row["origin"]) == place]
+        return min([at, self.horizon] + waiting)
 
     # Requests
 
@@ -90,7 +116,7 @@ class Account:
         at = now()
         self.horizon = (at + SKEW) << 16 | 0xFFFF
         met, stores, device = bool(self.peers), head["stores"], head["device"]
-        self.promote(self.horizon)
+        self.promote(head)
         peers = [self.peer(device, store) for store in stores]
         steps, recalled = head["steps"], head.get("recalled")
         is_read = recalled and self.recall(recalled, stores, peers)
@@ -192,7 +218,7 @@ class Account:
             size += len(row["key"]) + len(json.dumps(row.get("value", "")))
         is_more = len(found) < len(unread)
         seen = [] if step["step"] == "more" else [
-            {"store": store, "origin": origin, "stamp": f"{at:016x}"}
+            {"store": store, "origin": origin, "stamp": f"{self.told((store, origin), at):016x}"}
             for (store, origin), at in sorted(self.seen.items()) if store in stores]
         return {"through": found[-1]["seq"] if is_more else end, "more": is_more, "seen": seen}, found
 
@@ -216,6 +242,7 @@ class Account:
                     pushed["answered"] += 1
             elif self.rank(row)[0] > self.horizon:
                 self.held[(*place, row["stamp"], row["origin"])] = row
+                self.pushers[(*place, row["stamp"], row["origin"])] = device, pushed["before"]
                 pushed["held"] += 1
             else:
                 if not known and len(self.rows) >= LIMITS["rows"]:
@@ -227,10 +254,7 @@ class Account:
             cursor=max(peer["cursor"], step["through"]), readToken=step["token"]))
         for entry in step.get("seen") or []:
             place = entry["store"], entry["origin"]
-            at = min([int(entry["stamp"], 16), self.horizon] + [
-                int(row["stamp"], 16) - 1 for row in self.held.values()
-                if (row["store"], row["origin"]) == place])
-            self.seen[place] = max(self.seen.get(place, 0), at)
+            self.seen[place] = max(self.seen.get(place, 0), int(entry["stamp"], 16))
         return pushed
 
     def revoke(self, limits):
@@ -453,7 +477,7 @@ class Handler(BaseHTTPRequestHandler):
             member["replica"] = head["device"]
             saved = {"seq": account.seq, **{
                 name: dict(getattr(account, name))
-                for name in ("rows", "held", "seen", "limits", "peers")}}
+                for name in ("rows", "held", "seen", "limits", "peers", "pushers")}}
             try:
                 answer, found = account.answer(head, rows)
             except Refusal:

@@ -26,6 +26,8 @@ struct Maker {
     /// Tombstones are collected; nobody is copied.
     case collection
     case everything
+    /// Clocks from the future, and a hub; nobody is copied, and no deletion gets old.
+    case future
   }
 
   static let stores = ["cloud", "cloud", "cloud:\u{E9}", "cloud:e\u{301}", "defaults"]
@@ -52,13 +54,14 @@ struct Maker {
 
   mutating func history(seed: UInt64, storage: History.Storage) -> History {
     theme = pick([.copies, .copies, .collection, .collection, .everything])
+    if hasHub, seed % 4 == 0 { theme = .future }
     count = pick([2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 7])
     if hasHub { count += 1 }
     if devices.count > 2, one(in: 3) { away = place() }
     var history = History(
       seed: seed, count: count, chunkSize: pick([1, 3, 1000]), storage: storage, hasHub: hasHub,
       steps: [])
-    if hasHub, theme != .collection, one(in: 2) { history.steps.append(save(0)) }
+    if hasHub, theme != .collection, theme != .future, one(in: 2) { history.steps.append(save(0)) }
     for place in 0..<count where one(in: 2) {
       history.steps.append(
         .skew(place, milliseconds: .random(in: -Self.minute...Self.minute, using: &chance)))
@@ -80,6 +83,7 @@ struct Maker {
     case 84..<86: return [.reopen(place())]
     default: break
     }
+    if theme == .future { return hubFuture() }
     if one(in: 3) { return shape() }
     let collects = theme == .collection || theme == .everything && one(in: 2)
     return collects ? collection() : copy()
@@ -92,6 +96,7 @@ struct Maker {
     case .collection where hasHub && one(in: 2): hubComeback()
     case .collection: one(in: 2) ? cutFirstMerge() : comeback(byCopy: false)
     case .everything: one(in: 2) ? comeback(byCopy: true) : lateDeletion()
+    case .future: hubFuture()
     }
   }
 
@@ -126,7 +131,7 @@ struct Maker {
     case 0, 1: encounter.crash = .random(in: 0..<30, using: &chance)
     case 2:
       let place = pick(places)
-      let isCopy = theme != .collection && one(in: 2)
+      let isCopy = theme != .collection && theme != .future && one(in: 2)
       encounter.during = Encounter.During(
         after: .random(in: 0..<3, using: &chance), step: isCopy ? save(place) : write(by: place))
     default: break
@@ -141,7 +146,7 @@ struct Maker {
     case 0: return [.freeze(place), write(by: place), write(by: place)]
     case 1: return [.thaw(place)]
     case 2...3 where theme != .collection:  // Far ahead, for a while.
-      let far = pick([6, 20, 600, 60 * 24 * 400]) * Self.minute
+      let far = pick([6, 20, 600, theme == .future ? 9 : 60 * 24 * 400]) * Self.minute
       return [.skew(place, milliseconds: far), write(by: place), write(by: place)]
         + (one(in: 2) ? [.skew(place, milliseconds: -far)] : [])
     case 4 where theme != .collection:

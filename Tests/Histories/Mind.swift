@@ -98,17 +98,57 @@ struct Mind {
   }
 
   /// Lets in what is due.
-  mutating func promote(at time: Int64) {
-    let due = waiting.filter { $0.timestamp <= Self.horizon(time) }
-    waiting.subtract(due)
+  ///
+  /// - Parameter hub: what a hub has afterwards, if this is one's: what meets another write waits
+  ///   until its device has read that, or is given up.
+  /// - Returns: what a hub has given up, and what has lost there.
+  @discardableResult
+  mutating func promote(
+    at time: Int64, asOf hub: Facts? = nil
+  ) -> (left: Set<Entry>, lost: Set<Entry>) {
+    var due = waiting.filter { $0.timestamp <= Self.horizon(time) }
+    var (left, lost): (Set<Entry>, Set<Entry>) = ([], [])
+    if let hub {
+      let rivals = due.union(shown.values)
+      let met = due.filter { entry in
+        rivals.contains { $0 != entry && $0.address == entry.address }
+      }
+      due.subtract(met.filter(hub.withholds))
+      lost = met.intersection(due).filter { hub.shown[$0.address] != $0 }
+      left = lost.filter { entry in
+        takes(entry) && (hub.shown[entry.address].map { wins(entry, over: $0) } ?? true)
+      }
+      due.subtract(left)
+      lost.subtract(left)
+    }
+    waiting.subtract(due.union(left))
     for entry in due { join(entry) }
     for entry in due { learn(entry) }
+    return (left, lost)
+  }
+
+  /// Of what a hub knows, what it tells that it has seen: nothing from the future, and nothing as
+  /// late as what waits.
+  func tells(_ entry: Entry, at time: Int64) -> Bool {
+    entry.timestamp <= Self.horizon(time)
+      && !waiting.contains {
+        $0.address.store == entry.address.store && $0.origin == entry.origin
+          && $0.timestamp <= entry.timestamp
+      }
   }
 
   /// Reads all that another one shows, and what it knows to be deleted of what is shown here,
   /// unless it has written that since. A hub, which tells it on, reads all that is known to be
   /// deleted, but for what it need not keep.
-  mutating func read(_ other: Mind, _ travels: (Address) -> Bool, at time: Int64, isHub: Bool) {
+  ///
+  /// - Parameters:
+  ///   - hub: what a hub has afterwards, if this is one's.
+  ///   - isTold: whether the other one tells that it has seen something that it knows.
+  mutating func read(
+    _ other: Mind, _ travels: (Address) -> Bool, at time: Int64, asOf hub: Facts? = nil,
+    isTold: (Entry) -> Bool = { _ in true }
+  ) {
+    let isHub = hub != nil
     let graves = other.graves.filter {
       (isHub || shown[$0.key] != nil) && other.shown[$0.key] == nil
     }
@@ -118,9 +158,14 @@ struct Mind {
         forgotten.insert(entry)
         continue
       }
-      if entry.timestamp <= Self.horizon(time) { join(entry) } else { waiting.insert(entry) }
+      let isDue = entry.timestamp <= Self.horizon(time)
+      let waits = shown[address] != nil && hub?.withholds(entry) == true
+      if isDue, !waits { join(entry) } else { waiting.insert(entry) }
     }
-    known.formUnion(other.known.filter { travels($0.address) && !waiting.contains($0) })
+    known.formUnion(
+      other.known.filter { entry in
+        travels(entry.address) && (isHub || isTold(entry) && !waiting.contains(entry))
+      })
     perhapsKnown.formUnion(other.perhapsKnown.filter { travels($0.address) })
   }
 }

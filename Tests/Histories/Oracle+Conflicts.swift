@@ -24,7 +24,7 @@ extension Oracle {
   /// can have known, is in some conflict log. But for deletions that were collected: they are told
   /// only to who has what they deleted.
   ///
-  /// Only as long as there are no copies, and no writes from the future.
+  /// Only as long as there are no copies, and no device had to let a write from the future wait.
   func compareLosses(_ logged: Set<Loss>) throws {
     guard isPlain else { return }
     for (address, writes) in Dictionary(grouping: writes.keys, by: \.address) {
@@ -46,28 +46,49 @@ extension Oracle {
   /// Two devices have met: a write that lost is logged iff whoever had the winner had not known
   /// it, so that nobody has decided against it.
   ///
-  /// Only as long as there are no copies, and no writes from the future: of what waited it is not
-  /// known whether it was seen.
+  /// Only as long as there are no copies, and no device had to let a write from the future wait: of
+  /// that it is not known whether it was seen. What waits at a hub may come in as the device comes,
+  /// or once it has read what is there.
   func compareConflicts(_ met: Met, _ logged: Set<Loss>) throws {
     guard isPlain, met.encounter.places.count == 2 else { return }
     let (a, b) = (met.start[met.encounter.places[0]], met.start[met.encounter.places[1]])
+    var others = [b]
+    if hasHub, let hub = met.facts[0] {
+      others[0].known = b.known.filter { b.tells($0, at: met.clocks[0]) }
+      var later = b
+      later.promote(at: met.clocks[0], asOf: hub)
+      later.known = later.known.filter { b.tells($0, at: met.clocks[0]) }
+      if later.shown != b.shown { others.append(later) }
+    }
     var possible: Set<Loss> = []
-    for address in Set(a.shown.keys).union(b.shown.keys) where met.travels(address) {
-      guard let left = a.shown[address] ?? a.graves[address],
-        let right = b.shown[address] ?? b.graves[address], left.content != right.content
-      else { continue }
-      let (loser, mind) = wins(left, over: right) ? (right, a) : (left, b)
-      let loss = Loss(loser)
-      let isNoted = logged.contains(loss)
-      if !mind.known.contains(loser) { possible.insert(loss) }
-      guard isNoted ? possible.contains(loss) : mind.perhapsKnown.contains(loser) else {
+    let addresses = Set(a.shown.keys).union(others.flatMap(\.shown.keys))
+    for address in addresses where met.travels(address) {
+      let pairs = others.map { losing(address, a, $0) }
+      for case (let loser, let mind)? in pairs where !mind.known.contains(loser) {
+        possible.insert(Loss(loser))
+      }
+      let isMissing = pairs.allSatisfy { pair in
+        guard let (loser, mind) = pair else { return false }
+        return !logged.contains(Loss(loser)) && !mind.perhapsKnown.contains(loser)
+      }
+      guard !isMissing else {
+        let loser = show(pairs[0]?.loser)
         throw Divergence(
-          description: "\(show(loser)) at \(name(address)) lost, and is \(isNoted ? "" : "not ")"
-            + "in the conflict log")
+          description: "\(loser) at \(name(address)) lost, and is not in the conflict log")
       }
     }
-    guard logged.isSubset(of: possible) else {
-      throw Divergence(description: "the conflict log has what did not lose")
+    let excess = logged.subtracting(possible)
+    guard excess.isEmpty else {
+      let losses = excess.map { "\(name($0.address)) \($0.timestamp) by \($0.origin)" }
+      throw Divergence(description: "the conflict log has what did not lose: \(losses)")
     }
+  }
+
+  /// The entry that loses to what the other one shows, and who has that.
+  private func losing(_ address: Address, _ a: Mind, _ b: Mind) -> (loser: Entry, mind: Mind)? {
+    guard let left = a.shown[address] ?? a.graves[address],
+      let right = b.shown[address] ?? b.graves[address], left.content != right.content
+    else { return nil }
+    return wins(left, over: right) ? (right, a) : (left, b)
   }
 }

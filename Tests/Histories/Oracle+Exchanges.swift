@@ -34,7 +34,7 @@ extension Oracle {
       }
     }
     if hub != nil, places.count > 2 { passOver(met) }
-    join(met)
+    try join(met)
     if let hub { try forget(before[0], hub, at: met.clocks[0], isCut: met.isCut) }
     // Nothing comes but from somebody who took part. What was written meanwhile, and what it took
     // the place of, may or may not have been read by the others.
@@ -46,7 +46,7 @@ extension Oracle {
     }
     for place in places {
       guard let facts = met.facts[place] else { continue }
-      hasHeld = hasHeld || !facts.held.isEmpty
+      hasHeld = hasHeld || !facts.held.isEmpty && !(hasHub && place == 0)
       for address in Set(minds[place].shown.keys).union(facts.shown.keys) {
         let found = facts.shown[address]
         if found == minds[place].shown[address] { continue }
@@ -92,11 +92,14 @@ extension Oracle {
     }
   }
 
-  private mutating func join(_ met: Met) {
+  private mutating func join(_ met: Met) throws {
     let places = met.encounter.places
+    let hub = hasHub ? met.facts[0] : nil
     func read(_ reader: Int, _ other: Int) {
+      let mind = minds[other]
       minds[reader].read(
-        minds[other], met.travels, at: met.clocks[reader], isHub: hasHub && reader == 0)
+        mind, met.travels, at: met.clocks[reader], asOf: reader == 0 ? hub : nil,
+        isTold: { other != 0 || hub == nil || mind.tells($0, at: met.clocks[0]) })
     }
     guard !met.encounter.isOneWay else {
       let last = places[places.count - 1]
@@ -104,12 +107,26 @@ extension Oracle {
       for other in places.dropLast() { read(last, other) }
       return
     }
-    for place in places { minds[place].promote(at: met.clocks[place]) }
+    for place in places {
+      let gone = minds[place].promote(at: met.clocks[place], asOf: place == 0 ? hub : nil)
+      guard !gone.left.isEmpty || !gone.lost.isEmpty else { continue }
+      // Of what was given up it is not known whether it was seen.
+      let hasGivenUp = hasGivenUp(at: met.clocks[0])
+      hasHeld = hasHeld || hasGivenUp
+      guard hasGivenUp || gone.left.isEmpty else {
+        throw Divergence(description: "the hub has given up \(gone.left.map(show))")
+      }
+    }
     // What one of them knows to be deleted is told to whoever has let it in meanwhile.
     for _ in 0..<3 {
       for other in places.dropFirst() { read(places[0], other) }
       for other in places.dropFirst() { read(other, places[0]) }
     }
+  }
+
+  /// Whether the hub need not wait for some device any more.
+  private func hasGivenUp(at time: Int64) -> Bool {
+    hasCopied || hasRetired || lastMet.values.contains { abs(time - $0) > 179 * Self.day }
   }
 
   /// What waits and will win has to be what ought to.
@@ -120,7 +137,10 @@ extension Oracle {
     found.waiting = facts.held
     let real = found.promising
     let ideal = minds[place].promising
-    guard real != ideal else { return }
+    guard real != ideal else {
+      if hasHub, place == 0 { minds[place].waiting = facts.held }
+      return
+    }
     if hasHub, place == 0, Set(real.map(Oracle.Loss.init)) == Set(ideal.map(Oracle.Loss.init)) {
       // A hub compares no values.
       minds[place].waiting = facts.held

@@ -23,7 +23,11 @@ struct Oracle {
   /// By the hub's clock, when its exchange with a device ended.
   var lastMet: [Int: Int64] = [:]
   private(set) var hasCopied = false
+  /// Whether a device had to wait for the time of an entry.
   var hasHeld = false
+  /// Whether the hub no longer waits for a device.
+  private(set) var hasRetired = false
+  static let day: Int64 = 86_400_000
 
   /// Whether the first place is a hub's.
   let hasHub: Bool
@@ -80,6 +84,7 @@ struct Oracle {
   }
 
   mutating func retired(_ place: Int, _ other: Int) {
+    hasRetired = hasRetired || hasHub && place == 0
     for store in minds[place].met.keys { minds[place].met[store]?.remove(other) }
   }
 
@@ -91,7 +96,7 @@ struct Oracle {
       let (old, new) = (before.shown[address], after.shown[address])
       guard old != new else { continue }
       guard let old, new == nil, old.content.isTombstone,
-        old.timestamp.milliseconds <= time - 90 * 86_400_000
+        old.timestamp.milliseconds <= time - 90 * Self.day
       else {
         throw Divergence(
           description:
@@ -130,7 +135,7 @@ struct Oracle {
         guard Mind.isOldDeletion(old, at: time) else { continue }
         // Whom it has met a while ago by a clock that jumps it may count as away.
         let peers = (before.met[address.store] ?? []).filter {
-          lastMet[$0].map { abs(time - $0) < 179 * 86_400_000 } ?? false
+          lastMet[$0].map { abs(time - $0) < 179 * Self.day } ?? false
         }
         try checkCollected(old, by: 0, peers)
       }

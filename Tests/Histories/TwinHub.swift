@@ -71,7 +71,10 @@ package final class TwinHub: PlayedHub {
   }
 
   package var held: Set<Entry> {
-    get throws { try same("held rows") { Set(try $0.due(upTo: HybridTimestamp(rawValue: .max))) } }
+    get throws {
+      let rows = try same("held rows") { Set(try $0.due(upTo: HybridTimestamp(rawValue: .max))) }
+      return Set(rows.map(\.entry))
+    }
   }
 
   private static func tombstones(_ tables: any HubTables, _ limit: Int) throws -> [HubAnswer.Row] {

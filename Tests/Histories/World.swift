@@ -209,6 +209,13 @@ struct Facts {
   var shown: [Address: Entry] = [:]
   var held: Set<Entry> = []
 
+  /// Whether it holds a write that it does not show; a hub compares no values.
+  func withholds(_ entry: Entry) -> Bool {
+    let loss = Oracle.Loss(entry)
+    return shown[entry.address].map(Oracle.Loss.init) != loss
+      && held.contains { Oracle.Loss($0) == loss }
+  }
+
   /// Whether anything is held that will count.
   var waits: Bool {
     held.contains { entry in shown[entry.address].map { wins(entry, over: $0) } ?? true }
