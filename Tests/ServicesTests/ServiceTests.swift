@@ -131,10 +131,10 @@
     @Test func whatWasHeardBeforeTheShutdownIsHandledWholeAndInOrder() async throws {
       let handled = Mutex<[[String]]>([])
       let (reached, reach) = AsyncStream<Void>.makeStream()
-      let (gate, opening) = AsyncStream<Void>.makeStream()
       let service = ObservationService(here, .prefix("k")) { changes in
         reach.yield()
-        for await _ in gate { break }
+        // The first waits for it, and the others come after it.
+        try await gracefulShutdown()
         handled.withLock { $0.append(changes.map(\.key)) }
       }
       // Before it runs.
@@ -145,7 +145,6 @@
       try here.transaction { (here["k1"], here["other"], here["k2"]) = (1, 2, 3) }
       here["k3"] = 4
       await group.triggerGracefulShutdown()
-      opening.finish()
       try await running.value
       here["k4"] = 5
       #expect(handled.withLock { $0 } == [["k0"], ["k1", "k2"], ["k3"]])
