@@ -105,8 +105,13 @@ enum HubFailure {
         .incompatible, "it speaks no version of the protocol that this program speaks",
         "update the older one of the two")
     case (507, _?):
-      return make(
-        .full, "the account is full there", "delete what is not needed, or ask who runs the hub")
+      let cure =
+        switch said?.limit {
+        case "stores": "merge fewer of them: --store NAME, or ask who runs the hub"
+        case "devices": "revoke one that is not used: kvsync hub devices"
+        default: "delete what is not needed, or ask who runs the hub"
+        }
+      return make(.full, "the account is full there", cure)
     case (404, _?):
       return make(.missing, "it has no such thing", "check the address and the number")
     case (405, _?):
@@ -128,6 +133,8 @@ enum HubFailure {
   private struct Said {
     let code: String
     let problem: String
+    /// What is full.
+    let limit: String?
 
     /// - Returns: nil for what is no error of this protocol.
     init?(_ bytes: [UInt8]) {
@@ -138,6 +145,7 @@ enum HubFailure {
         // When a token was revoked.
         let date = members.has("date") ? try members.count("date") : nil
         let time = date.flatMap { ISO8601.text(milliseconds: $0) }.map { ", at \($0)" } ?? ""
+        limit = members.ifText("limit")
         (code, problem) = (try members.text("error"), words + time)
       } catch {
         return nil

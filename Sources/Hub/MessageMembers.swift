@@ -59,6 +59,11 @@ struct MessageMembers {
     }
   }
 
+  /// Nil also for what is no text.
+  func ifText(_ name: String) -> String? {
+    if case .string(let text)? = members[name] { text } else { nil }
+  }
+
   func replica(_ name: String) throws(MessageError) -> ReplicaID {
     try value(name, "replica ID of 16 hexadecimal digits") { $0.replica }
   }

@@ -16,6 +16,7 @@
     let metrics: HubMetrics
     let listeners: Listeners
     private let rate: RateLimit
+    private let readiness = Readiness()
 
     init(
       _ database: any HubDatabase, _ settings: HubServer.Settings, _ metrics: HubMetrics
@@ -63,6 +64,7 @@
     private func log(_ error: any Error) {
       switch error {
       case HubDatabaseError.broken(let problem), HubDatabaseError.unavailable(let problem):
+        readiness.fail(at: settings.now())
         settings.logger.error("the database fails", metadata: ["problem": "\(problem)"])
       case HubDatabaseError.noAccount, is Problem, is MessageError, is HubRefusal, is HubFault,
         is HubAccounts.Refusal:
@@ -80,6 +82,7 @@
       case .ready:
         // A look-up by the index, for a token that no device has: cheap in a database of any size.
         _ = try await directory { try $0.member(withToken: []) }
+        try readiness.check(at: settings.now())
         return text("ok\n")
       case .greeting: return json(greeting)
       case .create: return try await create(request)
@@ -193,6 +196,7 @@
         try HubRules.answer(asked, tables, at: now, within: limits.account)
       }
       metrics.count(answer)
+      if answer.pushed != nil { readiness.succeed() }
       return Response(
         status: .ok, headers: [.contentType: "application/jsonl", .cacheControl: "no-store"],
         body: ResponseBody(byteBuffer: ByteBuffer(bytes: try answer.text())))

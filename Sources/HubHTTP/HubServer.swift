@@ -137,16 +137,29 @@
             maxHeaderFieldSize: 8_192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100)))
     }
 
+    /// Names the file that fails: the library does not.
+    private static func read<Value>(
+      _ file: String, _ body: (String) throws -> Value
+    ) throws -> Value {
+      do {
+        return try body(file)
+      } catch {
+        throw HubServerError.noCertificate(file: file, "\(error)")
+      }
+    }
+
     private func builder() throws -> HTTPServerBuilder {
       let plain = plain(settings.limits)
       guard let certificate = settings.certificate, let key = settings.key else { return plain }
       #if HubTLS
-        return try .tls(
-          plain,
-          tlsConfiguration: .makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMFile(certificate)
-              .map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem))))
+        var tls = TLSConfiguration.makeServerConfiguration(
+          certificateChain: try Self.read(certificate) {
+            try NIOSSLCertificate.fromPEMFile($0).map { .certificate($0) }
+          },
+          privateKey: .privateKey(
+            try Self.read(key) { try NIOSSLPrivateKey(file: $0, format: .pem) }))
+        tls.minimumTLSVersion = .tlsv12
+        return try .tls(plain, tlsConfiguration: tls)
       #else
         _ = (certificate, key)
         throw HubServerError.noTLS
@@ -155,6 +168,8 @@
   }
 
   package enum HubServerError: Error {
+    /// A file is no certificate, or no key, or cannot be read, and why.
+    case noCertificate(file: String, String)
     /// A certificate was given to a hub that was built without TLS.
     case noTLS
     /// Metrics cannot be served, and why.

@@ -170,8 +170,8 @@
       case .full(let limit):
         var problem = Problem(
           HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "full",
-          "there are \(limit) already, and no more may be", cure: "revoke one that is not used")
-        problem.details = [JSON.Member("limit", .integer(Int64(limit)))]
+          "it has \(limit) devices, and no more may be", cure: "revoke one that is not used")
+        problem.details = [JSON.Member("limit", "devices".json)]
         return problem
       case .name:
         return malformed("a name has 1 to \(HubAccounts.nameLimit) bytes, no control characters")

@@ -6,7 +6,7 @@ package struct HubLimits: Sendable, Equatable {
   package var keyBytes = 1024
   package var valueBytes = 1 << 20
   /// That have rows, and that one request names.
-  package var stores = 64
+  package var stores = 256
   /// Whose writes count as seen in a store. Of others the hub says that it has seen nothing, so
   /// that a write may be told as a conflict that is none, and none goes unnoticed.
   package var origins = 1000

@@ -95,9 +95,15 @@ struct Newcomer: ParsableArguments {
     do {
       let (account, devices) = try Hub(url, token: entry.membership.token).devices()
       let number = devices.first(where: \.isSelf)?.number ?? entry.membership.device
+      // Revoked, the last device would leave an account that nobody reaches.
+      let isLast = devices.allSatisfy { $0.isSelf || $0.revoked != nil }
+      let cure =
+        isLast
+        ? "delete it first: kvsync hub delete \(file) --confirm \(account)"
+        : "revoke that first: kvsync hub revoke \(file) \(number)"
       throw InputError.usage(
         "\(file): this device has account \(account) at \(url) already, as number \(number); "
-          + "revoke that first: kvsync hub revoke \(file) \(number)")
+          + cure)
     } catch let error as KeepsakeError where error.code == .unauthorized {
       // The hub does not know it any more.
     }
@@ -243,9 +249,11 @@ struct DeleteCommand: Subcommand {
   func run() throws {
     let hub = try place.hub()
     let entries = try Membership.entries(of: place.file, at: hub.url)
-    if let entry = entries.first, entry.membership.account != confirm {
+    // A token from the environment is of no entry.
+    let account = try entries.first?.membership.account ?? hub.devices().account
+    guard account == confirm else {
       throw InputError.usage(
-        "\(place.file): its account is not \(confirm); see kvsync hub devices \(place.file)")
+        "\(place.file): its account is \(account), not \(confirm); nothing is deleted")
     }
     try hub.deleteAccount(confirming: confirm)
     for entry in entries { try Membership.credentials.remove(entry) }

@@ -12,6 +12,9 @@ import KeepsakeTransfer
 enum Membership {
   private static let environment = ProcessInfo.processInfo.environment
   static let variable = "KEEPSAKE_HUB_TOKEN"
+  private static var givenToken: String? {
+    environment[variable].flatMap { $0.isEmpty ? nil : $0 }
+  }
 
   static var credentials: HubCredentials {
     let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -38,11 +41,17 @@ enum Membership {
   /// The hub of a device: the one at an address, or the only one that it knows.
   static func hub(_ file: String, _ address: String?) throws -> Hub {
     let url = try address.map { text throws(KeepsakeError) in try HubURL(text) }
-    if let token = environment[variable] {
+    if let token = givenToken {
       guard let url else {
         throw InputError.usage("\(file): \(variable) is of no hub; name its address")
       }
-      return try Hub(url, token: token)
+      do throws(KeepsakeError) {
+        return try Hub(url, token: token)
+      } catch {
+        throw KeepsakeError(
+          error.code, path: variable, error.problem,
+          cure: "\(error.cure); or unset it, and the account that \(file) has joined is used")
+      }
     }
     let entry = try entry(file, url)
     let hub = try Hub(HubURL(entry.hub), token: entry.membership.token)
@@ -54,7 +63,7 @@ enum Membership {
   static func noteMeeting(_ hub: Hub, _ file: String) {
     do {
       let met = hub.lastMet
-      guard environment[variable] == nil,
+      guard givenToken == nil,
         var entry = try entries(of: file, at: hub.url).first(where: { $0.lastMet != met })
       else { return }
       entry.lastMet = met
@@ -107,7 +116,8 @@ enum Membership {
     do {
       data = try handle.read(upToCount: 4096) ?? Data()
     } catch {
-      throw KeepsakeError(error, path: file)
+      throw KeepsakeError(
+        .inputOutput, path: file, "it cannot be read", cure: "name the file that has the secret")
     }
     return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }

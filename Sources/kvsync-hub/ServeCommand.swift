@@ -57,7 +57,7 @@ struct ServeCommand: ParsableCommand {
       let (path, scheme) = (place.secretPath, certificate == nil ? "http" : "https")
       try Program.serve(
         at: listen.description, "the hub cannot serve",
-        cure: "see that the address is free and the files of the certificate can be read"
+        cure: "see that the address is free, and one of this machine"
       ) { [metrics] in
         do {
           try await server.run(
@@ -72,6 +72,10 @@ struct ServeCommand: ParsableCommand {
           throw KeepsakeError(
             .inputOutput, path: metrics?.description ?? "--metrics",
             "metrics cannot be served: \(error)", cure: "see that the address is free")
+        } catch HubServerError.noCertificate(let file, let problem) {
+          throw KeepsakeError(
+            .malformed, path: file, "it gives no certificate or key (\(problem))",
+            cure: "name a PEM file that the hub can read")
         } catch HubServerError.noTLS {
           throw Program.lacks(
             "TLS", cure: "build it with --traits HubTLS, or let a proxy speak TLS")

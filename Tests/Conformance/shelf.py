@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 LIMITS = {
     "keyBytes": 1024, "valueBytes": 1 << 20, "rows": 1500, "bytes": 64 << 20, "devices": 64,
-    "stores": 64, "origins": 1000, "revocations": 100, "pageRows": 1000, "pageBytes": 1 << 20,
+    "stores": 256, "origins": 1000, "revocations": 100, "pageRows": 1000, "pageBytes": 1 << 20,
     "requestsPerMinute": 200, "streams": 4}
 SKEW = 300_000
 KINDS = {

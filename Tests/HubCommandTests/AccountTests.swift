@@ -45,7 +45,7 @@
       try hub.create("phone")
       let refused =
         "kvsync: phone: this device has account 1 at \(url) already, as number 1; "
-        + "revoke that first: kvsync hub revoke phone 1\n"
+        + "delete it first: kvsync hub delete phone --confirm 1\n"
       try folder.expect(
         "hub", "create", url, "phone", "--secret", "hub.db.secret", says: refused, code: 64)
       try folder.write(try folder.must("hub", "invite", "phone"), to: "code")
@@ -157,7 +157,7 @@
       try folder.must("merge", "phone", url)
       try folder.expect(
         "hub", "delete", "phone", "--confirm", "7",
-        says: "kvsync: phone: its account is not 7; see kvsync hub devices phone\n", code: 64)
+        says: "kvsync: phone: its account is 1, not 7; nothing is deleted\n", code: 64)
       try folder.expect(
         "hub", "delete", "phone",
         says: "kvsync: phone: missing expected argument '--confirm <confirm>'; "

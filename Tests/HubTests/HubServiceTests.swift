@@ -4,6 +4,7 @@
   import Foundation
   import KeepsakeHubHTTP
   import KeepsakeHubServer
+  import Synchronization
   import Testing
 
   /// What who runs a hub sees of it.
@@ -23,6 +24,24 @@
         #expect(!ready.text.contains("/srv"))
         #expect(try await hub.ask("POST", "/v1/sync", "token").status == 503)
         #expect(try await hub.ask("GET", "/health").status == 200)
+      }
+    }
+
+    @Test func aHubThatCannotWriteIsNotReadyUntilItCan() async throws {
+      let database = FullDatabase()
+      try await RunningHub.with(over: database) { hub in
+        let device = PushingDevice(hub: hub, token: try await hub.create())
+        func ready() async throws -> Int { try await hub.ask("GET", "/ready").status }
+        #expect(try await device.push(["theme"]).status == 200)
+        #expect(try await ready() == 200)
+        database.isFull.withLock { $0 = true }
+        #expect(try await hub.ask("GET", "/v1/export", device.token).status == 503)
+        #expect(try await ready() == 503)
+        database.isFull.withLock { $0 = false }
+        #expect(try await hub.ask("GET", "/v1/export", device.token).status == 200)
+        #expect(try await ready() == 503)
+        #expect(try await device.push(["theme"]).status == 200)
+        #expect(try await ready() == 200)
       }
     }
 
@@ -89,5 +108,31 @@
 
     func observe(_ onChange: @escaping @Sendable (_ account: Int64, _ seq: Int64) -> Void) {}
     func close() {}
+  }
+
+  /// A database that works on no account while it is full.
+  private final class FullDatabase: HubDatabase {
+    let isFull = Mutex(false)
+    let name = "(full)"
+    private let memory = MemoryDatabase()
+
+    func submit<Result: Sendable>(
+      on account: Int64, _ work: @escaping @Sendable (any HubTables) throws -> Result,
+      _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
+    ) {
+      if isFull.withLock(\.self) { return done(.failure(HubDatabaseError.unavailable("full"))) }
+      memory.submit(on: account, work, done)
+    }
+
+    func submit<Result: Sendable>(
+      _ work: @escaping @Sendable (any HubDirectory) throws -> Result,
+      _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
+    ) { memory.submit(work, done) }
+
+    func observe(_ onChange: @escaping @Sendable (_ account: Int64, _ seq: Int64) -> Void) {
+      memory.observe(onChange)
+    }
+
+    func close() { memory.close() }
   }
 #endif

@@ -16,7 +16,7 @@ import Testing
 
   init() {
     var limits = HubLimits()
-    (limits.held, limits.origins) = (50, 100)
+    (limits.stores, limits.held, limits.origins) = (64, 50, 100)
     (limits.rows, limits.bytes, limits.former) = (70, 2_000_000, 3)
     limits.replicas = 5
     hub = MemoryHub(ReplicaID(rawValue: 9), limits: limits)
