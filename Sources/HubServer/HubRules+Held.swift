@@ -17,7 +17,7 @@ extension HubRules {
     // Of several that may come in the last one does.
     for row in due.reversed() {
       let (entry, known) = (row.entry, present[row.entry.address])
-      if let known, entry != known.entry, try !hasRead(row, known, request) {
+      if let known, entry != known.entry, try !hasRead(row, known) {
         guard try !isAwaited(row.device, request) else { continue }
         gone.append(entry)
         try giveUp(entry)
@@ -42,14 +42,11 @@ extension HubRules {
   }
 
   /// Whether the device of a held row has read the present one.
-  private func hasRead(
-    _ row: HeldRow, _ known: HubAnswer.Row, _ request: HubRequest
-  ) throws -> Bool {
+  private func hasRead(_ row: HeldRow, _ known: HubAnswer.Row) throws -> Bool {
     let (entry, store) = (row.entry, row.entry.address.store)
     if [row.device, entry.origin].contains(known.entry.origin) { return true }
     let acked = try tables.peers(row.device, [store]).map(\.state.acked).max() ?? 0
-    let told = row.device == request.device ? request.read(store, of: account.hub) : 0
-    return known.seq <= max(row.seq, acked, told)
+    return known.seq <= max(row.seq, acked)
   }
 
   private func isAwaited(_ device: ReplicaID, _ request: HubRequest) throws -> Bool {
@@ -87,23 +84,5 @@ extension HubRules {
     return count - due.count { entry in
       present[entry.address].map { !beats(entry, $0.entry) } ?? false
     }
-  }
-}
-
-extension HubRequest {
-  /// Up to where its device has read a store of the hub before this request, as it says.
-  fileprivate func read(_ store: ByteText, of hub: ReplicaID) -> Int64 {
-    guard (recalled?.hub ?? expected?.hub) == hub, let place = stores.firstIndex(of: store) else {
-      return 0
-    }
-    var read = recalled?.peers[place].cursor ?? 0
-    for step in steps {
-      switch step {
-      case .offer(let offer): read = max(read, offer.memory[place].cursor)
-      case .push(let push): read = max(read, push.read[place])
-      case .revoke, .rename, .rewind, .more, .acknowledge: break
-      }
-    }
-    return read
   }
 }

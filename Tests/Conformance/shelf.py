@@ -75,34 +75,24 @@ class Account:
         self.seq += 1
         self.rows[row["store"], row["key"]] = {**row, "seq": self.seq}
 
-    def promote(self, head):
+    def promote(self):
         held = sorted(self.held.items(), key=lambda each: self.rank(each[1]), reverse=True)
         for place, row in held:
             if self.rank(row)[0] > self.horizon:
                 continue
             known = self.rows.get(place[:2])
             same = known and {**row, "seq": 0} == {**known, "seq": 0}
-            if known and not same and not self.has_read(place, known, head):
+            if known and not same and not self.has_read(place, known):
                 continue
             del self.held[place]
             if not same and (known is None or self.rank(row) >= self.rank(known)):
                 self.put(row)
 
-    def has_read(self, place, known, head):
+    def has_read(self, place, known):
         device, seq = self.pushers[place]
         if known["origin"] in (device, place[3]):
             return True
-        told = [self.peer(device, known["store"])["acked"], seq]
-        if device == head["device"] and known["store"] in head["stores"]:
-            at = head["stores"].index(known["store"])
-            if head.get("recalled"):
-                told.append(head["recalled"]["peers"][at]["cursor"])
-            for step in head["steps"]:
-                if step["step"] == "offer":
-                    told.append(step["memory"][at]["cursor"])
-                elif step["step"] == "push":
-                    told.append(step["read"][at])
-        return known["seq"] <= max(told)
+        return known["seq"] <= max(self.peer(device, known["store"])["acked"], seq)
 
     def told(self, place, at):
         """What is told of the version vector."""
@@ -116,7 +106,7 @@ class Account:
         at = now()
         self.horizon = (at + SKEW) << 16 | 0xFFFF
         met, stores, device = bool(self.peers), head["stores"], head["device"]
-        self.promote(head)
+        self.promote()
         peers = [self.peer(device, store) for store in stores]
         steps, recalled = head["steps"], head.get("recalled")
         is_read = recalled and self.recall(recalled, stores, peers)

@@ -87,6 +87,18 @@ import Testing
     #expect(line.hub.rows.map(\.entry) == [later])
   }
 
+  @Test func aRowThatIsDueReplacesWhatItsDeviceHadReadWhenItPushed() throws {
+    try set(laptop, "theme", "light")
+    try meet(laptop)
+    var entry = try #require(line.hub.rows.first?.entry)
+    entry.timestamp = HybridTimestamp(milliseconds: clock.milliseconds + 600_000)
+    entry.origin = ReplicaID(rawValue: 3)
+    #expect(try push([entry]).get().pushed?.held == 1)
+    pass(1_200_000)
+    _ = try ask(HubRequest(device: ReplicaID(rawValue: 8), stores: []))
+    #expect(line.hub.rows.map(\.entry) == [entry])
+  }
+
   private func push(
     _ rows: [Entry], seen: [HubRequest.Seen] = [], by device: Int64 = 3
   ) throws -> Result<HubAnswer, HubRefusal> {
