@@ -98,8 +98,14 @@ let package = Package(
       path: "Sources/Sync"),
     // What devices and hubs say to each other.
     .target(
-      name: "KeepsakeHub", dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"],
+      name: "KeepsakeHub",
+      dependencies: [
+        .target(name: "CCurl", condition: .when(platforms: [.linux])),
+        "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues",
+      ],
       path: "Sources/Hub"),
+    // Requests by the libcurl that Foundation for Linux brings.
+    .target(name: "CCurl", path: "Sources/CCurl"),
     // What a hub keeps, and by which rules.
     .target(
       name: "KeepsakeHubServer", dependencies: ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"],

@@ -34,7 +34,7 @@ public struct Hub: Sendable {
   ///
   /// - Throws: `KeepsakeError` with the code `unauthorized` for what is no token.
   public init(_ url: HubURL, token: String) throws(KeepsakeError) {
-    try self.init(url, token: token, by: URLSessionTransport())
+    try self.init(url, token: token, by: SystemTransport.make())
   }
 
   package init(

@@ -34,7 +34,7 @@ public struct HubMembership: Sendable, Equatable {
       throw wrongSecret(url, "the secret is none of a hub's")
     }
     do throws(KeepsakeError) {
-      return try HubClient(url: url, token: secret, transport: URLSessionTransport())
+      return try HubClient(url: url, token: secret, transport: SystemTransport.make())
         .member("/accounts", ["name": .string(name)])
     } catch where error.code == .unauthorized {
       throw wrongSecret(url, "it does not take the secret")
@@ -61,7 +61,7 @@ public struct HubMembership: Sendable, Equatable {
         .unauthorized, path: url.description, "the code is none of a hub's",
         cure: "use its 43 letters, digits, - and _")
     }
-    return try HubClient(url: url, token: nil, transport: URLSessionTransport())
+    return try HubClient(url: url, token: nil, transport: SystemTransport.make())
       .member("/devices", ["code": .string(code), "name": .string(name)])
   }
 }

@@ -196,7 +196,7 @@ private final class Loop: Sendable {
 
   private func meet() {
     let isNewTry = state.withLock { state in
-      defer { state.plan.beginMeeting(at: timing.now()) }
+      defer { state.plan.beginMeeting() }
       if case .waiting = state.shown { return true }
       return false
     }

@@ -53,18 +53,15 @@ struct SessionPlan {
     if let end = meeting.end { return now < end ? .wait(until: end) : .meet }
     if isDirty || due.map({ $0 <= now }) ?? false { return .meet }
     if isListening { return .wait(until: due) }
-    guard let end = listening.end else { return .listen }
-    return now < end ? .wait(until: min(end, due ?? end)) : .meet
+    guard let end = listening.end, now < end else { return .listen }
+    return .wait(until: min(end, due ?? end))
   }
 
   mutating func change() { isDirty = true }
 
-  /// To listen follows a meeting, whose connection it takes: while Foundation for Linux waits on a
-  /// new one, it keeps a processor busy.
-  mutating func beginMeeting(at now: Int64) {
+  mutating func beginMeeting() {
     (isDirty, due) = (false, nil)
     meeting.begin()
-    if let end = listening.end, end <= now { listening.begin() }
   }
 
   mutating func endMeeting(due: Int64?) {

@@ -36,7 +36,7 @@ final class URLSessionTransport: HubTransport {
     foundation.httpBody = request.body.map { Data($0) }
     for (name, value) in request.headers { foundation.setValue(value, forHTTPHeaderField: name) }
     let task = session.dataTask(with: foundation)
-    let exchange = Exchange(task)
+    let exchange = QueuedExchange { task.cancel() }
     #if canImport(FoundationNetworking)
       let environment = ProcessInfo.processInfo.environment
       if let variable = HubProxy.variable(before: request.url, in: environment) {
@@ -49,70 +49,16 @@ final class URLSessionTransport: HubTransport {
     return exchange
   }
 
-  private final class Exchange: TransportExchange {
-    private struct State {
-      var events: [Result<TransportEvent, TransportFault>] = []
-      /// Bytes in `events`.
-      var waiting = 0
-      var isCancelled = false
-    }
-
-    /// Bytes that may wait to be asked for.
-    private static let limit = 32 << 20
-    private let task: URLSessionTask
-    private let state = Mutex(State())
-    private let signal = DispatchSemaphore(value: 0)
-
-    init(_ task: URLSessionTask) { self.task = task }
-
-    func add(_ event: Result<TransportEvent, TransportFault>) {
-      let isTooMuch = state.withLock { state in
-        if case .success(.body(let bytes)) = event { state.waiting += bytes.count }
-        state.events.append(event)
-        return state.waiting > Self.limit
-      }
-      signal.signal()
-      if isTooMuch { task.cancel() }
-    }
-
-    /// Something has been sent.
-    func move() { signal.signal() }
-
-    func next(within patience: Duration) throws(TransportFault) -> TransportEvent {
-      while true {
-        let isLate = signal.wait(timeout: .now() + (patience / .seconds(1))) == .timedOut
-        let event = state.withLock { state -> Result<TransportEvent, TransportFault>? in
-          if state.isCancelled { return .failure(.cancelled) }
-          guard !state.events.isEmpty else { return nil }
-          let event = state.events.removeFirst()
-          if case .success(.body(let bytes)) = event { state.waiting -= bytes.count }
-          return event
-        }
-        if let event { return try event.get() }
-        if isLate {
-          task.cancel()
-          throw .silent
-        }
-      }
-    }
-
-    func cancel() {
-      state.withLock { $0.isCancelled = true }
-      task.cancel()
-      signal.signal()
-    }
-  }
-
   private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
-    private let exchanges = Mutex<[Int: Exchange]>([:])
+    private let exchanges = Mutex<[Int: QueuedExchange]>([:])
 
-    func add(_ exchange: Exchange, _ id: Int) { exchanges.withLock { $0[id] = exchange } }
+    func add(_ exchange: QueuedExchange, _ id: Int) { exchanges.withLock { $0[id] = exchange } }
 
-    private func exchange(_ task: URLSessionTask) -> Exchange? {
+    private func exchange(_ task: URLSessionTask) -> QueuedExchange? {
       exchanges.withLock { $0[task.taskIdentifier] }
     }
 
-    private func remove(_ task: URLSessionTask) -> Exchange? {
+    private func remove(_ task: URLSessionTask) -> QueuedExchange? {
       exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
     }
 
@@ -152,7 +98,7 @@ final class URLSessionTransport: HubTransport {
       completionHandler(.allow)
     }
 
-    private func add(_ response: HTTPURLResponse, to exchange: Exchange) {
+    private func add(_ response: HTTPURLResponse, to exchange: QueuedExchange) {
       var headers: [String: String] = [:]
       for (name, value) in response.allHeaderFields {
         headers["\(name)".lowercased()] = "\(value)"

@@ -23,19 +23,19 @@ import Testing
   @Test func itMeetsListensAndMeetsAgainForEachChange() {
     var plan = SessionPlan()
     #expect(plan.next(at: 0) == .meet)
-    plan.beginMeeting(at: 0)
+    plan.beginMeeting()
     plan.endMeeting(due: nil)
     #expect(plan.next(at: 0) == .listen)
     plan.beginListening()
     #expect(plan.next(at: 0) == .wait(until: nil))
     plan.change()
     #expect(plan.next(at: 0) == .meet)
-    plan.beginMeeting(at: 0)
+    plan.beginMeeting()
     // During the meeting, so after what it has read.
     plan.hear()
     plan.endMeeting(due: 70)
     #expect(plan.next(at: 0) == .meet)
-    plan.beginMeeting(at: 0)
+    plan.beginMeeting()
     plan.endMeeting(due: 70)
     #expect(plan.next(at: 69) == .wait(until: 70))
     #expect(plan.next(at: 70) == .meet)
@@ -45,7 +45,7 @@ import Testing
     var plan = SessionPlan()
     var pauses: [Int64] = []
     for _ in 0..<12 {
-      plan.beginMeeting(at: 0)
+      plan.beginMeeting()
       plan.fail(error(.unreachable), at: 1000, chance: 1)
       pauses.append((plan.pauseEnd ?? 0) - 1000)
     }
@@ -55,17 +55,17 @@ import Testing
     plan.change()
     #expect(plan.next(at: 300_999) == .wait(until: 301_000))
     #expect(plan.next(at: 301_000) == .meet)
-    plan.beginMeeting(at: 0)
+    plan.beginMeeting()
     plan.endMeeting(due: nil)
     plan.hear()
-    plan.beginMeeting(at: 0)
+    plan.beginMeeting()
     plan.fail(error(.unreachable), at: 0, chance: 0)
     #expect(plan.pauseEnd == 500)
   }
 
   @Test func aHubThatAsksForAPauseGetsIt() {
     var plan = SessionPlan()
-    plan.beginMeeting(at: 0)
+    plan.beginMeeting()
     plan.fail(error(.unavailable, after: 90), at: 10, chance: 0)
     #expect(plan.next(at: 90_009) == .wait(until: 90_010))
     // Another failure meanwhile, of the events.
@@ -75,21 +75,17 @@ import Testing
 
   @Test func eventsThatFailKeepNobodyFromMeetingUnlessTheHubAsksForAPause() {
     var plan = SessionPlan()
-    plan.beginMeeting(at: 0)
+    plan.beginMeeting()
     plan.endMeeting(due: nil)
     plan.beginListening()
     plan.endListening(error(.unreachable), at: 0, chance: 1)
     #expect(plan.next(at: 0) == .meet)
-    plan.beginMeeting(at: 0)
+    plan.beginMeeting()
     plan.endMeeting(due: nil)
     #expect(plan.next(at: 999) == .wait(until: 1000))
     plan.change()
     #expect(plan.next(at: 999) == .meet)
-    plan.beginMeeting(at: 999)
-    plan.endMeeting(due: nil)
-    // By the connection of a meeting that is just over.
-    #expect(plan.next(at: 1000) == .meet)
-    plan.beginMeeting(at: 1000)
+    plan.beginMeeting()
     plan.endMeeting(due: nil)
     #expect(plan.next(at: 1000) == .listen)
     plan.beginListening()
@@ -100,7 +96,7 @@ import Testing
   @Test(arguments: [KeepsakeError.Code.unauthorized, .incompatible, .invalidValue])
   func whatDoesNotGoAwayEndsIt(code: KeepsakeError.Code) {
     var plan = SessionPlan()
-    plan.beginMeeting(at: 0)
+    plan.beginMeeting()
     plan.fail(error(code), at: 0, chance: 0)
     #expect(plan.next(at: .max) == .stop)
   }
@@ -108,7 +104,7 @@ import Testing
   @Test(arguments: [KeepsakeError.Code.full, .malformed, .locked, .diskFull, .tooLarge])
   func whatMayGoAwayIsTriedAgain(code: KeepsakeError.Code) {
     var plan = SessionPlan()
-    plan.beginMeeting(at: 0)
+    plan.beginMeeting()
     plan.fail(error(code), at: 0, chance: 0)
     #expect(plan.next(at: 500) == .meet)
   }

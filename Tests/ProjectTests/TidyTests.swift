@@ -38,8 +38,10 @@ import Testing
     "Sources/Device": ["KeepsakeValues", "KeepsakeStorage", "Foundation"],
     "Sources/Sync": ["KeepsakeValues", "KeepsakeStorage", "KeepsakeDevice", "Foundation"],
     "Sources/Hub": [
-      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "Foundation", "FoundationNetworking",
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "CCurl", "Foundation",
+      "FoundationNetworking",
     ],
+    "Sources/CCurl": [],
     "Sources/HubServer": ["KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "Foundation"],
     "Sources/HubFile": [
       "KeepsakeValues", "KeepsakeHubMigrations", "KeepsakeStorage", "KeepsakeDevice",

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
+#include "ccurl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+// As https://curl.se/libcurl/c/symbols-in-versions.html has them; their numbers never change.
+enum {
+  OPTION_NO_PROGRESS = 43,
+  OPTION_POST = 47,
+  OPTION_HTTP_GET = 80,
+  OPTION_NO_SIGNAL = 99,
+  OPTION_PROTOCOLS = 181,
+  OPTION_TCP_KEEPALIVE = 213,
+  OPTION_WRITE_DATA = 10001,
+  OPTION_URL = 10002,
+  OPTION_ERROR_BUFFER = 10010,
+  OPTION_POST_FIELDS = 10015,
+  OPTION_HTTP_HEADER = 10023,
+  OPTION_HEADER_DATA = 10029,
+  OPTION_CUSTOM_REQUEST = 10036,
+  OPTION_PROGRESS_DATA = 10057,
+  OPTION_WRITE_FUNCTION = 20011,
+  OPTION_HEADER_FUNCTION = 20079,
+  OPTION_PROGRESS_FUNCTION = 20219,
+  OPTION_POST_FIELD_SIZE = 30120,
+};
+
+static struct {
+  int (*global_init)(long flags);
+  void *(*easy_init)(void);
+  void (*easy_reset)(void *);
+  void (*easy_cleanup)(void *);
+  int (*easy_setopt)(void *, int, ...);
+  int (*easy_perform)(void *);
+  const char *(*easy_strerror)(int);
+  void *(*slist_append)(void *, const char *);
+  void (*slist_free_all)(void *);
+} curl;
+
+static bool is_there;
+
+static void *find(const char *name) {
+  void *function = dlsym(RTLD_DEFAULT, name);
+  if (function == NULL) is_there = false;
+  return function;
+}
+
+static void load(void) {
+  is_there = true;
+  curl.global_init = find("curl_global_init");
+  curl.easy_init = find("curl_easy_init");
+  curl.easy_reset = find("curl_easy_reset");
+  curl.easy_cleanup = find("curl_easy_cleanup");
+  curl.easy_setopt = find("curl_easy_setopt");
+  curl.easy_perform = find("curl_easy_perform");
+  curl.easy_strerror = find("curl_easy_strerror");
+  curl.slist_append = find("curl_slist_append");
+  curl.slist_free_all = find("curl_slist_free_all");
+  // 3: all that it can.
+  if (is_there) is_there = curl.global_init(3) == 0;
+}
+
+bool keepsake_curl_is_there(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, load);
+  return is_there;
+}
+
+void *keepsake_curl_open(void) { return curl.easy_init(); }
+void keepsake_curl_close(void *handle) { curl.easy_cleanup(handle); }
+
+static int on_progress(
+    void *context, long long to_get, long long got, long long to_send, long long sent) {
+  const struct keepsake_curl_request *request = context;
+  (void)to_get, (void)got, (void)to_send;
+  return request->is_over(request->context, sent);
+}
+
+const char *keepsake_curl_run(
+    void *handle, const struct keepsake_curl_request *request, char *words) {
+  void *lines = NULL;
+  for (const char *const *line = request->headers; *line != NULL; line++) {
+    void *longer = curl.slist_append(lines, *line);
+    if (longer == NULL) {
+      curl.slist_free_all(lines);
+      return "no memory for a request";
+    }
+    lines = longer;
+  }
+  words[0] = 0;
+  curl.easy_reset(handle);
+  curl.easy_setopt(handle, OPTION_ERROR_BUFFER, words);
+  curl.easy_setopt(handle, OPTION_NO_SIGNAL, 1L);
+  // HTTP and HTTPS.
+  curl.easy_setopt(handle, OPTION_PROTOCOLS, 3L);
+  curl.easy_setopt(handle, OPTION_TCP_KEEPALIVE, 1L);
+  curl.easy_setopt(handle, OPTION_URL, request->url);
+  if (request->body != NULL) {
+    curl.easy_setopt(handle, OPTION_POST, 1L);
+    curl.easy_setopt(handle, OPTION_POST_FIELDS, request->body);
+    curl.easy_setopt(handle, OPTION_POST_FIELD_SIZE, (long long)request->body_count);
+  } else {
+    curl.easy_setopt(handle, OPTION_HTTP_GET, 1L);
+  }
+  curl.easy_setopt(handle, OPTION_CUSTOM_REQUEST, request->method);
+  curl.easy_setopt(handle, OPTION_HTTP_HEADER, lines);
+  curl.easy_setopt(handle, OPTION_HEADER_FUNCTION, request->take_head);
+  curl.easy_setopt(handle, OPTION_HEADER_DATA, request->context);
+  curl.easy_setopt(handle, OPTION_WRITE_FUNCTION, request->take_body);
+  curl.easy_setopt(handle, OPTION_WRITE_DATA, request->context);
+  curl.easy_setopt(handle, OPTION_PROGRESS_FUNCTION, on_progress);
+  curl.easy_setopt(handle, OPTION_PROGRESS_DATA, request);
+  curl.easy_setopt(handle, OPTION_NO_PROGRESS, 0L);
+  int code = curl.easy_perform(handle);
+  // It must not keep what ends with this call.
+  curl.easy_reset(handle);
+  curl.slist_free_all(lines);
+  if (code == 0) return NULL;
+  return words[0] != 0 ? words : curl.easy_strerror(code);
+}

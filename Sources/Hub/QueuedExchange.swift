@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import KeepsakeDevice
+import Synchronization
+
+/// What comes back of a request, until it is asked for.
+final class QueuedExchange: TransportExchange {
+  private struct State {
+    var events: [Result<TransportEvent, TransportFault>] = []
+    /// Bytes in `events`.
+    var waiting = 0
+    var isCancelled = false
+    /// Whether nobody wants more.
+    var isOver = false
+  }
+
+  /// Bytes that may wait to be asked for.
+  private static let limit = 32 << 20
+  private let stop: @Sendable () -> Void
+  private let state = Mutex(State())
+  private let signal = DispatchSemaphore(value: 0)
+
+  /// - Parameter stop: ends a request that does not look at `isOver` itself.
+  init(stop: @escaping @Sendable () -> Void = {}) { self.stop = stop }
+
+  var isOver: Bool { state.withLock(\.isOver) }
+
+  private func end() {
+    state.withLock { $0.isOver = true }
+    stop()
+  }
+
+  func add(_ event: Result<TransportEvent, TransportFault>) {
+    let isTooMuch = state.withLock { state in
+      if case .success(.body(let bytes)) = event { state.waiting += bytes.count }
+      state.events.append(event)
+      return state.waiting > Self.limit
+    }
+    signal.signal()
+    if isTooMuch { end() }
+  }
+
+  /// Something has been sent.
+  func move() { signal.signal() }
+
+  func next(within patience: Duration) throws(TransportFault) -> TransportEvent {
+    while true {
+      let isLate = signal.wait(timeout: .now() + (patience / .seconds(1))) == .timedOut
+      let event = state.withLock { state -> Result<TransportEvent, TransportFault>? in
+        if state.isCancelled { return .failure(.cancelled) }
+        guard !state.events.isEmpty else { return nil }
+        let event = state.events.removeFirst()
+        if case .success(.body(let bytes)) = event { state.waiting -= bytes.count }
+        return event
+      }
+      if let event { return try event.get() }
+      if isLate {
+        end()
+        throw .silent
+      }
+    }
+  }
+
+  func cancel() {
+    state.withLock { $0.isCancelled = true }
+    end()
+    signal.signal()
+  }
+}

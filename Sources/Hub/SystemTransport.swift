@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The way to hubs that the system gives.
+enum SystemTransport {
+  static func make() -> any HubTransport {
+    #if canImport(FoundationNetworking)
+      if let transport = CurlTransport() { return transport }
+    #endif
+    return URLSessionTransport()
+  }
+}
