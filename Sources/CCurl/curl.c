@@ -4,7 +4,10 @@
 #include "ccurl.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <time.h>
 
 // As https://curl.se/libcurl/c/symbols-in-versions.html has them; their numbers never change.
 enum {
@@ -14,8 +17,10 @@ enum {
   OPTION_NO_SIGNAL = 99,
   OPTION_PROTOCOLS = 181,
   OPTION_TCP_KEEPALIVE = 213,
+  OPTION_SUPPRESS_CONNECT_HEADERS = 265,
   OPTION_WRITE_DATA = 10001,
   OPTION_URL = 10002,
+  OPTION_PROXY = 10004,
   OPTION_ERROR_BUFFER = 10010,
   OPTION_POST_FIELDS = 10015,
   OPTION_HTTP_HEADER = 10023,
@@ -69,8 +74,30 @@ bool keepsake_curl_is_there(void) {
   return is_there;
 }
 
+// Older versions write to connections that may be gone, and a signal would end the program.
+static bool block_pipe_signal(sigset_t *pipe, sigset_t *before) {
+  sigset_t pending;
+  sigemptyset(pipe);
+  sigaddset(pipe, SIGPIPE);
+  sigpending(&pending);
+  pthread_sigmask(SIG_BLOCK, pipe, before);
+  return sigismember(&pending, SIGPIPE) == 1;
+}
+
+static void restore_pipe_signal(bool was_pending, sigset_t *pipe, sigset_t *before) {
+  struct timespec none = {0, 0};
+  if (!was_pending) while (sigtimedwait(pipe, NULL, &none) == -1 && errno == EINTR) {}
+  pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 void *keepsake_curl_open(void) { return curl.easy_init(); }
-void keepsake_curl_close(void *handle) { curl.easy_cleanup(handle); }
+
+void keepsake_curl_close(void *handle) {
+  sigset_t pipe, before;
+  bool was_pending = block_pipe_signal(&pipe, &before);
+  curl.easy_cleanup(handle);
+  restore_pipe_signal(was_pending, &pipe, &before);
+}
 
 static int on_progress(
     void *context, long long to_get, long long got, long long to_send, long long sent) {
@@ -97,6 +124,9 @@ const char *keepsake_curl_run(
   // HTTP and HTTPS.
   curl.easy_setopt(handle, OPTION_PROTOCOLS, 3L);
   curl.easy_setopt(handle, OPTION_TCP_KEEPALIVE, 1L);
+  // What a proxy says of a tunnel is not what the hub says.
+  curl.easy_setopt(handle, OPTION_SUPPRESS_CONNECT_HEADERS, 1L);
+  if (!request->may_take_proxy) curl.easy_setopt(handle, OPTION_PROXY, "");
   curl.easy_setopt(handle, OPTION_URL, request->url);
   if (request->body != NULL) {
     curl.easy_setopt(handle, OPTION_POST, 1L);
@@ -114,7 +144,10 @@ const char *keepsake_curl_run(
   curl.easy_setopt(handle, OPTION_PROGRESS_FUNCTION, on_progress);
   curl.easy_setopt(handle, OPTION_PROGRESS_DATA, request);
   curl.easy_setopt(handle, OPTION_NO_PROGRESS, 0L);
+  sigset_t pipe, before;
+  bool was_pending = block_pipe_signal(&pipe, &before);
   int code = curl.easy_perform(handle);
+  restore_pipe_signal(was_pending, &pipe, &before);
   // It must not keep what ends with this call.
   curl.easy_reset(handle);
   curl.slist_free_all(lines);

@@ -5,7 +5,7 @@
 // (https://github.com/swiftlang/swift-corelibs-foundation, MultiHandle.swift). Each request has a
 // thread, which waits.
 
-#if canImport(FoundationNetworking)
+#if os(Linux)
   import CCurl
   import Foundation
   // What it needs of the system comes with this.
@@ -17,8 +17,8 @@
 
     /// Nil in a process without libcurl.
     init?() {
-      // Links the module, and with that libcurl.
-      _ = URLSession.self
+      // So that libcurl is there, and made ready by one thread.
+      URLSession(configuration: .ephemeral).invalidateAndCancel()
       guard keepsake_curl_is_there() else { return nil }
     }
 
@@ -44,16 +44,19 @@
       // Sendable: who has taken it out of `idle` is alone with it.
       private struct Handle: @unchecked Sendable { let pointer: UnsafeMutableRawPointer }
       private let idle = Mutex<[Handle]>([])
+      private let process = getpid()
       private static let most = 4
 
       /// - Parameter body: returns why it failed, or an empty text.
       /// - Returns: nil where there is no memory.
       func with(_ body: (UnsafeMutableRawPointer) -> String) -> String? {
-        let kept = idle.withLock { $0.popLast()?.pointer }
+        // A child of fork must not speak on its parent's connections, nor say good-bye on them.
+        let isOwn = getpid() == process
+        let kept = isOwn ? idle.withLock { $0.popLast()?.pointer } : nil
         guard let pointer = kept ?? keepsake_curl_open() else { return nil }
         let failure = body(pointer)
         let isKept = idle.withLock { idle in
-          guard failure.isEmpty, idle.count < Self.most else { return false }
+          guard isOwn, failure.isEmpty, idle.count < Self.most else { return false }
           idle.append(Handle(pointer: pointer))
           return true
         }
@@ -61,7 +64,10 @@
         return failure
       }
 
-      deinit { for handle in idle.withLock(\.self) { keepsake_curl_close(handle.pointer) } }
+      deinit {
+        guard getpid() == process else { return }
+        for handle in idle.withLock(\.self) { keepsake_curl_close(handle.pointer) }
+      }
     }
   }
 
@@ -85,6 +91,8 @@
       // A body of no bytes has an address too: without one there would be none.
       let bytes = (body ?? []) + [0]
       var asked = keepsake_curl_request()
+      // Who reads along sees what http carries.
+      asked.may_take_proxy = request.url.scheme != "http"
       asked.context = Unmanaged.passUnretained(self).toOpaque()
       asked.take_head = { CurlRun.take($0, $1 * $2, $3) { $0.takeLine($1) } }
       asked.take_body = { CurlRun.take($0, $1 * $2, $3) { $0.takeBody($1) } }
@@ -96,7 +104,9 @@
             (asked.body, asked.body_count) = (UnsafeRawPointer(bytes.baseAddress), bytes.count - 1)
           }
           return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { words in
-            keepsake_curl_run(handle, &asked, words.baseAddress).map { String(cString: $0) } ?? ""
+            withExtendedLifetime(self) {
+              keepsake_curl_run(handle, &asked, words.baseAddress).map { String(cString: $0) } ?? ""
+            }
           }
         }
       }

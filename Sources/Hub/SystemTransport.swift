@@ -3,7 +3,7 @@
 /// The way to hubs that the system gives.
 enum SystemTransport {
   static func make() -> any HubTransport {
-    #if canImport(FoundationNetworking)
+    #if os(Linux)
       if let transport = CurlTransport() { return transport }
     #endif
     return URLSessionTransport()

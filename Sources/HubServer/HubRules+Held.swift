@@ -14,13 +14,14 @@ extension HubRules {
     guard !due.isEmpty else { return }
     let before = try tables.rows(at: due.map(\.entry.address))
     var (present, changed, gone) = (before, [Address: HubAnswer.Row](), [Entry]())
+    var (readers, givenUp) = ([Reader: HubPeer](), [ReplicaID: HybridTimestamp]())
     // Of several that may come in the last one does.
     for row in due.reversed() {
       let (entry, known) = (row.entry, present[row.entry.address])
-      if let known, entry != known.entry, try !hasRead(row, known) {
-        guard try !isAwaited(row.device, request) else { continue }
+      if let known, entry != known.entry, try !hasRead(row, known, &readers) {
+        guard try !isAwaited(row, request, &readers) else { continue }
         gone.append(entry)
-        try giveUp(entry)
+        givenUp[entry.origin] = min(givenUp[entry.origin] ?? entry.timestamp, entry.timestamp)
         continue
       }
       gone.append(entry)
@@ -28,6 +29,7 @@ extension HubRules {
       changed[entry.address] = number(entry)
       present[entry.address] = changed[entry.address]
     }
+    try giveUp(givenUp)
     for entry in gone { count(entry, -1) }
     for (address, row) in changed {
       count(row.entry, 1)
@@ -41,22 +43,49 @@ extension HubRules {
     rank(entry) >= rank(known) && entry != known
   }
 
-  /// Whether the device of a held row has read the present one.
-  private func hasRead(_ row: HeldRow, _ known: HubAnswer.Row) throws -> Bool {
-    let (entry, store) = (row.entry, row.entry.address.store)
-    if [row.device, entry.origin].contains(known.entry.origin) { return true }
-    let acked = try tables.peers(row.device, [store]).map(\.state.acked).max() ?? 0
+  /// Who reads a store.
+  private struct Reader: Hashable { let (device, store): (ReplicaID, ByteText) }
+
+  /// Who can have found the conflicts of a held row: the device that pushed it, and the one that
+  /// wrote it.
+  private func readers(
+    of row: HeldRow, _ known: inout [Reader: HubPeer]
+  ) throws -> [HubPeer] {
+    let store = row.entry.address.store
+    return try Set([row.device, row.entry.origin]).map { device in
+      let reader = Reader(device: device, store: store)
+      if let peer = known[reader] { return peer }
+      let peer = try tables.peers(device, [store]).first ?? HubPeer()
+      known[reader] = peer
+      return peer
+    }
+  }
+
+  /// Whether one of them has read the present row.
+  private func hasRead(
+    _ row: HeldRow, _ known: HubAnswer.Row, _ peers: inout [Reader: HubPeer]
+  ) throws -> Bool {
+    if [row.device, row.entry.origin].contains(known.entry.origin) { return true }
+    let acked = try readers(of: row, &peers).map(\.state.acked).max() ?? 0
     return known.seq <= max(row.seq, acked)
   }
 
-  private func isAwaited(_ device: ReplicaID, _ request: HubRequest) throws -> Bool {
-    try device == request.device || !isAway(tables.allPeers()[device] ?? [:])
+  private func isAwaited(
+    _ row: HeldRow, _ request: HubRequest, _ peers: inout [Reader: HubPeer]
+  ) throws -> Bool {
+    if [row.device, row.entry.origin].contains(request.device) { return true }
+    let store = row.entry.address.store
+    return try readers(of: row, &peers).contains { !isAway([store: $0]) }
   }
 
-  /// Who has the row may come again after all: every device gives all that it has.
-  private func giveUp(_ entry: Entry) throws {
-    let before = HybridTimestamp(rawValue: entry.timestamp.rawValue - 1)
-    try tables.cutSeen(of: entry.origin, to: before)
+  /// Who has these rows may come again after all: every device gives all that it has.
+  ///
+  /// - Parameter rows: the first one of each origin.
+  private func giveUp(_ rows: [ReplicaID: HybridTimestamp]) throws {
+    guard !rows.isEmpty else { return }
+    for (origin, first) in rows.sorted(by: { $0.key < $1.key }) {
+      try tables.cutSeen(of: origin, to: HybridTimestamp(rawValue: first.rawValue - 1))
+    }
     try tables.rewindPeers()
   }
 

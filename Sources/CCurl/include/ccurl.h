@@ -12,6 +12,8 @@
 struct keepsake_curl_request {
   const char *url;
   const char *method;
+  /// Whether one that the environment names may be asked.
+  bool may_take_proxy;
   /// Lines; the last one is NULL.
   const char *const *headers;
   const void *body;
