@@ -74,7 +74,8 @@ bool keepsake_curl_is_there(void) {
   return is_there;
 }
 
-// Older versions write to connections that may be gone, and a signal would end the program.
+// Older versions of libcurl use write(2) also where the other side has closed the connection: the
+// signal would end the program.
 static bool block_pipe_signal(sigset_t *pipe, sigset_t *before) {
   sigset_t pending;
   sigemptyset(pipe);

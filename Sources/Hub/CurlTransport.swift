@@ -8,7 +8,7 @@
 #if os(Linux)
   import CCurl
   import Foundation
-  // What it needs of the system comes with this.
+  // Brings libcurl into the process.
   import FoundationNetworking
   import Synchronization
 
@@ -17,7 +17,7 @@
 
     /// Nil in a process without libcurl.
     init?() {
-      // So that libcurl is there, and made ready by one thread.
+      // Foundation initialises libcurl with its first session, before this module does so again.
       URLSession(configuration: .ephemeral).invalidateAndCancel()
       guard keepsake_curl_is_there() else { return nil }
     }
@@ -41,7 +41,7 @@
 
     /// Handles that wait for the next request, with their connections.
     private final class Handles: Sendable {
-      // Sendable: who has taken it out of `idle` is alone with it.
+      // Sendable: one thread uses a handle at a time, the one that has taken it out of `idle`.
       private struct Handle: @unchecked Sendable { let pointer: UnsafeMutableRawPointer }
       private let idle = Mutex<[Handle]>([])
       private let process = getpid()

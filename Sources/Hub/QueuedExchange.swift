@@ -11,7 +11,7 @@ final class QueuedExchange: TransportExchange {
     /// Bytes in `events`.
     var waiting = 0
     var isCancelled = false
-    /// Whether nobody wants more.
+    /// Whether its caller has given up: cancelled it, waited too long, or got too much.
     var isOver = false
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way to hubs that the system gives.
+/// The transport of this system: libcurl on Linux, URLSession elsewhere, and in a process of Linux
+/// that has no libcurl (a wholly static one). Both do the same.
 enum SystemTransport {
   static func make() -> any HubTransport {
     #if os(Linux)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows from the future. One that is due may meet what others have written of its key meanwhile. Its
-// device has to read that first: nobody else can tell whether that is a conflict, and log it. Until
-// then the row goes on waiting, whether it is to come in or has lost, and what is there stays.
+// Rows from the future. One that is due may meet what others have written of its key meanwhile. The
+// device of the held row has to read that first: its version vector alone tells whether the two
+// writes were concurrent, and a hub has no conflict log. Until then the hub keeps the present row,
+// and goes on holding the other one, also if that one is to lose.
 
 import KeepsakeSync
 import KeepsakeValues

@@ -11,7 +11,7 @@ extension Core {
     let address = sender.location.uri(sender.mode == .immutable ? .immutable : .readOnly)
     do {
       try access { connection in
-        // Of a merge with a hub.
+        // A merge with a hub may have left an empty staging.
         try connection.detachIdleStaging()
         try connection.run("ATTACH DATABASE ?1 AS sender", [.text(address)])
       }

@@ -46,7 +46,7 @@ struct Staging {
     do {
       for table in Self.tables { try connection.run("DELETE FROM sender.\(table)") }
     } catch {
-      // What is left would be taken for what somebody reads.
+      // A staging with rows counts as in use, so one that cannot be emptied is detached.
       try connection.run("DETACH DATABASE sender")
     }
   }
@@ -111,7 +111,7 @@ extension Core {
 }
 
 extension Connection {
-  /// Whether a staging is attached that is empty, which nobody uses.
+  /// Whether an empty staging is attached: no merge uses it.
   fileprivate var hasIdleStaging: Bool {
     get throws {
       let isAttached =

@@ -95,7 +95,7 @@ struct Newcomer: ParsableArguments {
     do {
       let (account, devices) = try Hub(url, token: entry.membership.token).devices()
       let number = devices.first(where: \.isSelf)?.number ?? entry.membership.device
-      // Revoked, the last device would leave an account that nobody reaches.
+      // If the last device revoked itself, no device could reach the account any more.
       let isLast = devices.allSatisfy { $0.isSelf || $0.revoked != nil }
       let cure =
         isLast
@@ -249,14 +249,16 @@ struct DeleteCommand: Subcommand {
   func run() throws {
     let hub = try place.hub()
     let entries = try Membership.entries(of: place.file, at: hub.url)
-    // A token from the environment is of no entry.
-    let account = try entries.first?.membership.account ?? hub.devices().account
+    // The hub tells: a token of the environment may be of another account than the entry.
+    let account = try hub.devices().account
     guard account == confirm else {
       throw InputError.usage(
         "\(place.file): its account is \(account), not \(confirm); nothing is deleted")
     }
     try hub.deleteAccount(confirming: confirm)
-    for entry in entries { try Membership.credentials.remove(entry) }
+    for entry in entries where entry.membership.account == account {
+      try Membership.credentials.remove(entry)
+    }
     common.done("\(hub.url): account \(confirm) is deleted; devices keep what they hold")
   }
 }

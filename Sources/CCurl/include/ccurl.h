@@ -12,7 +12,7 @@
 struct keepsake_curl_request {
   const char *url;
   const char *method;
-  /// Whether one that the environment names may be asked.
+  /// Whether libcurl may use a proxy that the environment names.
   bool may_take_proxy;
   /// Lines; the last one is NULL.
   const char *const *headers;
@@ -22,7 +22,8 @@ struct keepsake_curl_request {
   /// Gets each line of the head, and pieces of the body; another number than the count ends it.
   size_t (*take_head)(char *bytes, size_t size, size_t count, void *context);
   size_t (*take_body)(char *bytes, size_t size, size_t count, void *context);
-  /// Is asked each second, and where something moves; true ends it. Bytes of the body.
+  /// Is called each second, and when bytes move, with how many of the body were sent; true ends the
+  /// request.
   bool (*is_over)(void *context, long long sent);
 };
 
@@ -35,6 +36,6 @@ void keepsake_curl_close(void *handle);
 
 /// Makes a request, until it is over. It follows no redirect.
 ///
-/// Returns NULL, or why it failed: in `words`, of 256 bytes, or for ever.
+/// Returns NULL, or why it failed: a text in `words`, which has 256 bytes, or a constant.
 const char *keepsake_curl_run(
     void *handle, const struct keepsake_curl_request *request, char *words);
