@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Elsewhere URLSession makes the requests, and this file is compiled all the same.
+#ifdef __linux__
+
 #define _GNU_SOURCE
 #include "ccurl.h"
 
@@ -155,3 +158,5 @@ const char *keepsake_curl_run(
   if (code == 0) return NULL;
   return words[0] != 0 ? words : curl.easy_strerror(code);
 }
+
+#endif

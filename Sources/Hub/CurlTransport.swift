@@ -55,11 +55,13 @@
         let kept = isOwn ? idle.withLock { $0.popLast()?.pointer } : nil
         guard let pointer = kept ?? keepsake_curl_open() else { return nil }
         let failure = body(pointer)
-        let isKept = idle.withLock { idle in
-          guard isOwn, failure.isEmpty, idle.count < Self.most else { return false }
-          idle.append(Handle(pointer: pointer))
-          return true
-        }
+        let isKept =
+          isOwn && failure.isEmpty
+          && idle.withLock { idle in
+            guard idle.count < Self.most else { return false }
+            idle.append(Handle(pointer: pointer))
+            return true
+          }
         if !isKept { keepsake_curl_close(pointer) }
         return failure
       }

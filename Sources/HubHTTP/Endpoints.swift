@@ -64,7 +64,6 @@
     private func log(_ error: any Error) {
       switch error {
       case HubDatabaseError.broken(let problem), HubDatabaseError.unavailable(let problem):
-        readiness.fail(at: settings.now())
         settings.logger.error("the database fails", metadata: ["problem": "\(problem)"])
       case HubDatabaseError.noAccount, is Problem, is MessageError, is HubRefusal, is HubFault,
         is HubAccounts.Refusal:
@@ -192,8 +191,14 @@
       let now = settings.now()
       // The body may have come slowly, and its device may have been revoked meanwhile.
       try await accounts(at: now) { try $0.note(asked.device, of: member) }
-      let answer = try await account(member.account) { tables in
-        try HubRules.answer(asked, tables, at: now, within: limits.account)
+      let answer: HubAnswer
+      do {
+        answer = try await account(member.account) { tables in
+          try HubRules.answer(asked, tables, at: now, within: limits.account)
+        }
+      } catch let error as HubDatabaseError where error != .noAccount {
+        readiness.fail(at: now)
+        throw error
       }
       metrics.count(answer)
       if answer.pushed != nil { readiness.succeed() }

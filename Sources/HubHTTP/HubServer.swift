@@ -159,7 +159,8 @@
           privateKey: .privateKey(
             try Self.read(key) { try NIOSSLPrivateKey(file: $0, format: .pem) }))
         tls.minimumTLSVersion = .tlsv12
-        return try .tls(plain, tlsConfiguration: tls)
+        // The two may not belong together.
+        return try Self.read(key) { _ in try .tls(plain, tlsConfiguration: tls) }
       #else
         _ = (certificate, key)
         throw HubServerError.noTLS

@@ -36,6 +36,9 @@
         #expect(try await ready() == 200)
         database.isFull.withLock { $0 = true }
         #expect(try await hub.ask("GET", "/v1/export", device.token).status == 503)
+        #expect(try await ready() == 200)
+        // The answer is no message of the protocol.
+        await #expect(throws: (any Error).self) { try await device.push(["theme"]) }
         #expect(try await ready() == 503)
         database.isFull.withLock { $0 = false }
         #expect(try await hub.ask("GET", "/v1/export", device.token).status == 200)
