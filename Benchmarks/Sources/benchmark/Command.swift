@@ -16,8 +16,8 @@ enum Command {
     }
   }
 
-  /// What is built with this program.
-  private static func beside(_ name: String) -> String {
+  /// The path of a program that is built beside this one.
+  static func beside(_ name: String) -> String {
     URL(fileURLWithPath: program).deletingLastPathComponent().path + "/" + name
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hub's file without a network, by a process that has it: what the hub's modules offer, no other
-// package sees.
+// A hub's file without a network, by a process of its own.
 
 import Foundation
 
@@ -53,15 +52,13 @@ private func race(
 }
 
 private func figure(_ kind: String, _ count: Int) throws -> Double {
-  try hubFigures([kind, "\(count)"])[0]
+  try hubFigures(["file", kind, "\(count)"])[0]
 }
 
-/// What `hub-file-probe` prints, one at least.
+/// The figures that `keepsake-hub-probe` prints, at least one.
 func hubFigures(_ words: [String]) throws -> [Double] {
-  guard let path = ProcessInfo.processInfo.environment["HUB_FILE_PROBE"] else {
-    throw Failure("HUB_FILE_PROBE names no hub-file-probe; use Scripts/benchmark")
-  }
-  let figures = try Command.run([path] + words).split(separator: " ").compactMap { Double($0) }
+  let output = try Command.run([Command.beside("keepsake-hub-probe")] + words)
+  let figures = output.split(separator: " ").compactMap { Double($0) }
   guard !figures.isEmpty else { throw Failure("\(words.joined(separator: " ")): no figure") }
   return figures
 }

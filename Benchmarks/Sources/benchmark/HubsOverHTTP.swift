@@ -22,7 +22,7 @@ func hubsOverHTTP(_ report: Report) {
   ] {
     report.run(
       race(work, kind, few) {
-        $0.enter(disk) { try hubFigures(["fsyncs", "\(few)"])[0] }
+        $0.enter(disk) { try hubFigures(["file", "fsyncs", "\(few)"])[0] }
         $0.enter(redis, Redis.init) { try $0.nanoseconds("set", few, connections: 1) }
         return [disk, redis]
       })

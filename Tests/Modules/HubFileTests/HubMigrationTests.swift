@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeHubMigrations
+import TestSupport
+import Testing
+
+@Suite struct HubMigrationTests {
+  private static let folder = Checkout.path("Migrations/Hub")
+
+  private static var files: [String] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: folder)
+        .filter { $0.hasSuffix(".sql") }.sorted()
+    }
+  }
+
+  @Test func everyFileIsEmbeddedInOrder() throws {
+    let texts = try Self.files.map {
+      try String(contentsOfFile: "\(Self.folder)/\($0)", encoding: .utf8)
+    }
+    #expect(texts == HubMigrations.all)
+    for (index, text) in texts.enumerated() {
+      #expect(text.contains("PRAGMA user_version = \(index + 1);"))
+    }
+  }
+
+  @Test func aShippedMigrationOfAHubNeverChanges() throws {
+    let result = try Command.run(
+      Command.find("sha256sum"), ["--check", "--strict", "SHIPPED"], in: Self.folder)
+    #expect(result.code == 0, "\(result.stdout)\(result.stderr)")
+    let listed = result.stdout.split(separator: "\n").map { String($0.prefix { $0 != ":" }) }
+    #expect(try listed == Self.files)
+  }
+
+  @Test func everyColumnOfAHubSaysWhatItMeansAndWhoWritesIt() throws {
+    let lines = HubMigrations.all.joined(separator: "\n").split(separator: "\n")
+    let columns = lines.enumerated().filter {
+      $0.element.wholeMatch(of: #/\ \ [a-z_]+\ +(TEXT|INTEGER|ANY|REAL|BLOB)[\ ,].*/#) != nil
+    }
+    #expect(columns.count > 40)
+    for (index, column) in columns {
+      let comment = lines[index...].prefix { $0 == column || $0.hasPrefix("      ") }
+      let text = comment.joined(separator: " ")
+      #expect(text.contains("--") && text.hasSuffix(")"), "\(column)")
+    }
+  }
+
+  @Test func everyKeyBeginsWithTheAccount() {
+    let keys = HubMigrations.all.joined().matches(of: /PRIMARY KEY \((\w+)/).map(\.1)
+    #expect(keys.count >= 5 && Set(keys) == ["account"])
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SQLite loses commits when a checkpoint overlaps one that starts the log anew
+// (https://www.sqlite.org/wal.html#walresetbug). `keepsake-probe checkpoint` runs on a layer that
+// sees each page that is written into a file, and which locks are held then.
+
+import Foundation
+import GRDBSQLite
+import KeepsakeDevice
+import KeepsakeValues
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct CheckpointTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.path + "/device" }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func probe(_ words: String...) throws -> String {
+    let ending = try Command.runProbe(["checkpoint", path] + words)
+    #expect(ending.code == 0 && ending.stderr == "", "\(ending)")
+    return ending.stdout
+  }
+
+  private func counts(_ output: String) throws -> (checkpoints: Int, unlocked: Int) {
+    let match = try #require(output.firstMatch(of: /checkpoints (\d+), unlocked writes (\d+)/))
+    return (try #require(Int(match.1)), try #require(Int(match.2)))
+  }
+
+  @Test func noPageIsWrittenIntoAFileThatOthersCouldWriteTo() throws {
+    _ = try Device(path: path)
+    let other = Process()
+    other.executableURL = URL(fileURLWithPath: try Command.probe.get())
+    other.arguments = ["checkpoint", path, "sets", "3000"]
+    other.standardOutput = FileHandle.nullDevice
+    try other.run()
+    let (checkpoints, unlocked) = try counts(try probe("watch", "2000"))
+    other.waitUntilExit()
+    #expect(other.terminationStatus == 0)
+    #expect(checkpoints > 5)
+    #expect(unlocked == 0)
+  }
+
+  @Test func theWatchSeesACheckpointOfSQLites() throws {
+    let (checkpoints, unlocked) = try counts(try probe("watch-sqlite", "1000"))
+    #expect(checkpoints > 0 && unlocked > 0)
+  }
+
+  @Test func nobodyCommitsInTheMiddleOfACheckpoint() throws {
+    #expect(try probe("overtake", "500").hasPrefix("another commit meanwhile: \(SQLITE_BUSY)\n"))
+  }
+
+  @Test(arguments: [
+    (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_044_005, true),
+    (3_044_006, false), (3_045_000, true), (3_050_006, true), (3_050_007, false),
+    (3_051_000, true), (3_051_002, true), (3_051_003, false), (3_052_000, false),
+  ])
+  func theVersionsThatHaveTheBugAreKnown(number: Int32, hasBug: Bool) {
+    #expect(SQLiteVersion.hasResetBug(number) == hasBug)
+  }
+
+  @Test func theLogStaysShort() throws {
+    let device = try Device(path: path)
+    let log = URL(fileURLWithPath: path + "-wal")
+    for number in 0..<4000 {
+      try set(device, "k", number)
+    }
+    let size = try #require(try log.resourceValues(forKeys: [.fileSizeKey]).fileSize)
+    // Of 4,000 sets it would have 8 MiB and more.
+    #expect(size < 6 << 20)
+  }
+
+  @Test(.enabled(if: Tmpfs.isPossible, "\(Tmpfs.need)"))
+  func aLogThatCannotBeMovedFailsNoWriteAndIsReportedOnce() throws {
+    let disk = try Tmpfs(on: folder.path, pages: 2048)
+    let reports = Reports()
+    do {
+      let device = try Device(path: path)
+      device.core.shared.upkeep.tell(reports) { [weak reports] in reports?.append($0) }
+      // The log gets its length; what is written to it from here on needs no room of its own.
+      for number in 0..<300 { try set(device, "k", number) }
+      #expect(try Checkpoint.run(device.core.location, waiting: .seconds(5)))
+      try disk.fill(leaving: 0)
+      for number in 0..<150 { try set(device, "key \(number)", number) }
+      let failure = #expect(throws: KeepsakeError.self) {
+        try Checkpoint.run(device.core.location, waiting: .seconds(5))
+      }
+      #expect(failure?.code == .diskFull)
+      for _ in 0..<2 { device.core.storage.checkpoints?.run() }
+      #expect(reports.codes == [.diskFull])
+      #expect(try device.entry(store: "cloud", key: "key 149")?.content.value == 149)
+      try disk.empty()
+      device.core.storage.checkpoints?.run()
+      #expect(try Checkpoint.run(device.core.location, waiting: .seconds(5)))
+    }
+    try disk.unmount()
+  }
+
+  private func set(_ device: Device, _ key: String, _ number: Int) throws {
+    try device.write([LocalWrite(store: "cloud", key: key, value: .integer(Int64(number)))])
+  }
+}
+
+private final class Reports: Sendable {
+  private let errors = Mutex<[KeepsakeError]>([])
+  var codes: [KeepsakeError.Code] { errors.withLock { $0.map(\.code) } }
+  func append(_ error: KeepsakeError) { errors.withLock { $0.append(error) } }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file of an older version, opened by several processes at once, or by one that is killed. By
+// default five rounds; UPGRADE_ROUNDS=50 for more.
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeMigrations
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@Suite struct UpgradeTests {
+  private static let fixture = Checkout.path("Tests/Data/Fixtures/V001.sqlite")
+
+  private let folder: TemporaryFolder
+  private var path: String { folder.path + "/device" }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func restart() throws {
+    try must("rm", "-f", path, path + "-wal", path + "-shm")
+    try FileManager.default.copyItem(atPath: Self.fixture, toPath: path)
+  }
+
+  private func must(_ program: String, _ words: String...) throws {
+    let path = program.hasPrefix("/") ? program : try Command.find(program)
+    let ending = try Command.run(path, words)
+    try #require(ending.code == 0, "\(program) \(words) \(ending)")
+  }
+
+  private func expectWhole() throws {
+    let device = try Device(path: path, access: .existing)
+    try device.checkIntegrity()
+    #expect(try device.entry(store: "cloud", key: "theme")?.content.value == "dark")
+    let applied = try device.core.access { connection in
+      try connection.all("SELECT identifier FROM grdb_migrations ORDER BY 1") { $0.text(0) }
+    }
+    #expect(applied == Migrations.all.map(\.identifier))
+  }
+
+  /// Starts programs that open the file when `start` is closed.
+  private func opener(_ start: Pipe) throws -> (Process, Pipe) {
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = URL(fileURLWithPath: try Command.probe.get())
+    process.arguments = ["checkpoint", path, "open", "0"]
+    // Not the pipe, whose end here Foundation would close.
+    process.standardInput = start.fileHandleForReading
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    return (process, output)
+  }
+
+  @Test func ofEightProcessesThatOpenAnOldFileAtOnceOneMigratesIt() throws {
+    let rounds = Int(ProcessInfo.processInfo.environment["UPGRADE_ROUNDS"] ?? "") ?? 5
+    for round in 0..<rounds {
+      try restart()
+      let start = Pipe()
+      let openers = try (0..<8).map { _ in try opener(start) }
+      try start.fileHandleForReading.close()
+      try start.fileHandleForWriting.close()
+      var migrations = 0
+      for (process, output) in openers {
+        let said = String(
+          decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "round \(round): \(said)")
+        migrations += Int(said.firstMatch(of: /migrations (\d+)/)?.1 ?? "") ?? 0
+      }
+      #expect(migrations == Migrations.all.count - 1, "round \(round)")
+      try expectWhole()
+    }
+  }
+
+  private static func migrate(_ path: String) throws {
+    let ending = try Command.runProbe(["checkpoint", path, "open", "0"])
+    let end = "migrations \(Migrations.all.count - 1)\n"
+    try #require(ending.stdout.hasSuffix(end), "\(ending)")
+  }
+
+  @Test func aFileThatOthersMigrateBetweenTheLookAndTheLockIsOpened() throws {
+    try restart()
+    let path = path
+    let hooks = OpeningHooks(beforeMigrating: {
+      do { try Self.migrate(path) } catch { Issue.record(error) }
+    })
+    _ = try Device(
+      path: path, access: .create, busyTimeout: Device.defaultBusyTimeout, clock: .system,
+      folder: nil, identity: ReplicaID(rawValue: 1), hooks: hooks)
+    try expectWhole()
+  }
+
+  @Test func aReaderGoesOnWhileAnotherProcessMigratesAndHearsOfWhatItWrites() throws {
+    try restart()
+    let reader = try Device(path: path, access: .readOnly)
+    let heard = Heard()
+    let observation = reader.observe(store: "cloud", "k0") {
+      heard.append($0)
+    } onFailure: {
+      Issue.record($0)
+    }
+    defer { observation.cancel() }
+    let start = Pipe()
+    let (process, output) = try opener(start)
+    try start.fileHandleForReading.close()
+    func theme() throws -> StoredValue? {
+      try reader.entry(store: "cloud", key: "theme")?.content.value
+    }
+    #expect(try theme() == "dark")
+    try start.fileHandleForWriting.close()
+    while process.isRunning { #expect(try theme() == "dark") }
+    let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(said.hasSuffix("migrations \(Migrations.all.count - 1)\n"))
+    #expect(try theme() == "dark")
+    try must(Command.probe.get(), "checkpoint", path, "sets", "1")
+    #expect(heard.wait { $0.map(\.new) == ["value 0"] })
+    #expect(try reader.entry(store: "cloud", key: "k0")?.content.value == "value 0")
+  }
+
+  @Test func aKillAtAnyStatementLeavesAFileThatOpens() throws {
+    try restart()
+    let whole = try Command.runProbe(["checkpoint", path, "open", "0"]).stdout
+    let count = try #require(Int(whole.firstMatch(of: /statements (\d+)/)?.1 ?? ""))
+    try #require(count > 10)
+    for number in 1...count {
+      try restart()
+      let ending = try Command.runProbe(["checkpoint", path, "kill", "\(number)"])
+      #expect(ending.code == 128 + SIGKILL, "statement \(number): \(ending)")
+      try expectWhole()
+    }
+  }
+
+  @Test func aFileOfTheCurrentVersionIsNotLockedToBeOpened() throws {
+    _ = try Device(path: path)
+    let locker = try Locker(URL(fileURLWithPath: path), ["BEGIN IMMEDIATE"])
+    _ = try Device(path: path, access: .existing, busyTimeout: .zero)
+    try locker.release()
+  }
+}

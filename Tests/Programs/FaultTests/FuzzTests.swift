@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A part of `Scripts/fuzz`, without libFuzzer.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct FuzzTests {
+  private static let corpus = Checkout.root.appendingPathComponent("Tests/Data/Corpus")
+
+  private func files(of target: String) throws -> [String] {
+    let folder = Self.corpus.appendingPathComponent(target)
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+      .map { folder.appendingPathComponent($0).path }
+  }
+
+  private func fuzz(_ words: [String], seconds: Int = 60) throws -> Ending {
+    try Command.runProbe(["fuzz"] + words, patience: seconds)
+  }
+
+  @Test(arguments: ["plist", "json", "lines", "wire"])
+  func noReaderContradictsItselfWhateverItReads(_ target: String) throws {
+    let files = try files(of: target)
+    #expect(files.count > 5)
+    let ending = try fuzz(
+      ["inputs", target] + files + ["--mutants", "3000", "--seed", "1"])
+    #expect(ending.code == 0, "\(ending)")
+    #expect(ending.stderr.contains("fuzz: \(target): \(files.count) files, and all went well\n"))
+    #expect(ending.stderr.hasSuffix("fuzz: \(target): 3000 mutants, and all went well\n"))
+  }
+
+  @Test(AddressSpace.isPlain) func noCommandIsHarmedByADeviceFileThatNoDeviceWrote() throws {
+    let ending = try fuzz(["files", "--seed", "1", "--mutants", "60"], seconds: 300)
+    #expect(ending.code == 0, "\(ending)")
+    #expect(ending.stderr.hasSuffix("fuzz: 60 device files, and all went well\n"))
+  }
+
+  /// `Scripts/fuzz` takes all of them.
+  @Test(AddressSpace.isPlain, arguments: ["text-is-no-utf-8", "schema-newer"])
+  func everyCommandTakesAFileOfTheCorpus(_ name: String) throws {
+    let ending = try fuzz(["files", Self.corpus.path + "/files/\(name).sql"], seconds: 120)
+    #expect(ending == Ending(stderr: "fuzz: 1 files, and all went well\n"))
+  }
+
+  @Test func theSameSeedGivesTheSameMutant() throws {
+    let words = ["files", "--seed", "7", "--show"]
+    let first = try fuzz(words)
+    #expect(first.code == 0 && first.stdout.count > 5, "\(first)")
+    #expect(try fuzz(words) == first)
+    #expect(try fuzz(["files", "--seed", "8", "--show"]).stdout != first.stdout)
+  }
+
+  @Test(arguments: [
+    (["abc"], "unknown word: abc"), (["0"], "unknown word: 0"),
+    (["--seconds"], "--seconds needs a whole number above 0"),
+    (["--seconds", "-1"], "--seconds needs a whole number above 0"),
+    (["--seed", "x"], "--seed needs a whole number above 0"),
+  ])
+  func theScriptRefusesWhatItDoesNotKnow(words: [String], complaint: String) throws {
+    let script = Self.corpus.appendingPathComponent("../../../Scripts/fuzz").standardized.path
+    #expect(
+      try Command.run(script, words)
+        == Ending(stderr: "fuzz: \(complaint); see Scripts/fuzz --help\n", code: 64))
+  }
+}

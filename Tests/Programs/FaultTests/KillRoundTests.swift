@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// `Scripts/soak kills` plays more rounds, and prints how `UserDefaults` fares in them.
+@Suite struct KillRoundTests {
+  @Test(arguments: Seeds.list(6))
+  func whatWasAcknowledgedOutlivesAKillInTheMiddleOfAnyWork(seed: UInt64) throws {
+    let words = ["kills", "--seed", "\(seed)", "--rounds", "24"]
+    let ending = try Command.runProbe(words)
+    // It also fails when too few kills were inside.
+    #expect(ending.code == 0 && ending.stdout.contains("killed inside"), "\(ending)")
+  }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Page
+  import Foundation
+  import FoundationNetworking
+  import TestSupport
+  import Testing
+
+  /// Device files in a folder of their own, and the page that shows them.
+  final class OpenPage {
+    let folder: String
+    /// With the token.
+    private(set) var address = ""
+    private var talk: Talk?
+
+    init() throws {
+      folder = NSTemporaryDirectory() + "/page-tests-" + UUID().uuidString
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+      do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
+    }
+
+    @discardableResult
+    func kvsync(_ words: String...) throws -> String {
+      let ending = try Command.run(Command.kvsync.get(), words, in: folder)
+      try #require(ending.code == 0, "\(words) \(ending)")
+      return ending.stdout
+    }
+
+    /// Writes a file for `kvsync import`.
+    func lines(_ text: String) throws {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/lines"))
+    }
+
+    /// - Parameter creating: a file that is made before, with a key of a store that does not sync.
+    func open(_ words: String..., creating file: String? = nil) throws {
+      if let file { try kvsync("set", file, "there", "yes", "--store", "defaults") }
+      let talk = try Talk(
+        Command.kvsync.get(), ["open", "--no-browser"] + words, in: folder)
+      self.talk = talk
+      address = try talk.line()
+    }
+
+    /// - Returns: how the page ends when it is told to.
+    func close(_ signal: Int32 = SIGTERM) -> Int32? {
+      defer { talk = nil }
+      return talk?.end(signal)
+    }
+
+    // MARK: - Requests without a browser
+
+    /// It keeps no cookies: the shared one would send the page's in place of a request's own.
+    private static let session: URLSession = {
+      let configuration = URLSessionConfiguration.ephemeral
+      configuration.httpCookieStorage = nil
+      return URLSession(configuration: configuration)
+    }()
+
+    var base: String { String(address.prefix { $0 != "?" }.dropLast()) }
+
+    func ask(
+      _ method: String, _ path: String, _ headers: [String: String] = [:], _ body: String? = nil
+    ) async throws -> (status: Int, text: String, fields: HTTPURLResponse) {
+      var request = URLRequest(url: try #require(URL(string: base + path)))
+      request.httpMethod = method
+      request.httpBody = body.map { Data($0.utf8) }
+      for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+      let (data, response) = try await Self.session.data(for: request)
+      let http = try #require(response as? HTTPURLResponse)
+      return (http.statusCode, String(decoding: data, as: UTF8.self), http)
+    }
+
+    /// - Returns: the session's cookie.
+    func enter() async throws -> String {
+      let answer = try await ask("GET", String(address.dropFirst(base.count)))
+      #expect(answer.status == 200)
+      let cookie = try #require(answer.fields.value(forHTTPHeaderField: "Set-Cookie"))
+      #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
+      return String(cookie.prefix { $0 != ";" })
+    }
+  }
+
+  /// A headless Chromium that has opened the page.
+  final class Browser {
+    static let isPossible = FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium")
+    static let need: Comment = "Chromium is not installed, so the page is not tried in a browser"
+
+    private let talk: Talk
+
+    init(_ page: OpenPage) throws {
+      talk = try Talk(Checkout.path("Scripts/browse"), [], in: page.folder)
+      _ = try step("open", page.address)
+      try until("document.querySelector('#rows .row .key') && $$('#live') == 'live'")
+    }
+
+    /// What a script returns, as JSON.
+    @discardableResult
+    func run(_ script: String) throws -> String { try step("run", Self.helpers + script) }
+
+    /// Waits until an expression is true.
+    func until(_ expression: String) throws {
+      _ = try step("until", "(() => { \(Self.helpers) return \(expression); })()")
+    }
+
+    func click(_ selector: String) throws {
+      try until("document.querySelector(\"\(selector)\")")
+      try run("document.querySelector(\"\(selector)\").click();")
+    }
+
+    /// Types into an element, in place of what is there.
+    func type(_ text: String, into selector: String) throws {
+      try until("document.querySelector(\"\(selector)\")")
+      try run("const e = document.querySelector(\"\(selector)\"); e.focus(); e.select?.();")
+      _ = try step("type", text)
+    }
+
+    /// Sets a field without a key, as by a pointer.
+    func choose(_ value: String, in selector: String) throws {
+      try run(
+        """
+        const e = document.querySelector("\(selector)"); e.value = "\(value)";
+        e.dispatchEvent(new Event("input")); e.dispatchEvent(new Event("change"));
+        """)
+    }
+
+    func press(_ key: String) throws { _ = try step("press", key) }
+
+    func text(of selector: String) throws -> String {
+      try run("return $$(\"\(selector)\");")
+    }
+
+    func close() throws { try talk.finish() }
+
+    /// The text of an element.
+    private static let helpers = "const $$ = (s) => document.querySelector(s)?.innerText ?? ''; "
+
+    private func step(_ name: String, _ value: String) throws -> String {
+      let words = try JSONSerialization.data(withJSONObject: [name: value])
+      try talk.say(String(decoding: words, as: UTF8.self))
+      let line = try talk.line()
+      let answer = try #require(
+        try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      try #require(answer["error"] == nil, "\(name) \(value): \(line)")
+      return answer["value"] as? String ?? "\(answer["value"] ?? "")"
+    }
+  }
+#endif
