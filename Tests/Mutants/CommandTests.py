@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Defects that CommandTests must find; Scripts/mutants describes the form."""
+
+FOREIGN_LOG = r"^CommandTests\.ForeignLogTests"
+ORPHANED_LOG = r"^CommandTests\.OrphanedLogTests"
+
+MUTANTS = [
+    ("later-run-first", "Lines with equal timestamps are exported in another order than they were read in.",
+     ("Sources/CommandLine/SortedSpool.swift", "run < other.run", "run > other.run")),
+    ("log-is-believed", "SQLite applies a log that belongs to another file.", FOREIGN_LOG,
+     ("Sources/Storage/LogCheck.swift",
+      "      if try !isOpen(real) { try refuseForeignLog(location, busyHandler) }\n", "")),
+    ("log-is-moved-on-refusal", "Closing a refused file removes its log.",
+     ("Sources/Storage/SystemFault.swift", "if error.isRefusal { keepLog(true) }", "_ = error.isRefusal")),
+    ("log-of-another", "The log of another device passes if its sequence number is high enough.", FOREIGN_LOG,
+     ("Sources/Storage/LogCheck.swift",
+      "lseq >= earlier.lseq && (id == earlier.id || superseded.contains(earlier.id))",
+      "lseq >= earlier.lseq")),
+    ("log-of-the-past", "A log that is older than the file's last write passes.", FOREIGN_LOG,
+     ("Sources/Storage/LogCheck.swift",
+      "lseq >= earlier.lseq && (id == earlier.id || superseded.contains(earlier.id))",
+      "id == earlier.id || superseded.contains(earlier.id)")),
+    ("names-alone-are-compared", "A table with the right name passes, whatever its columns.",
+     ("Sources/Storage/Schema.swift", r'"-- \($0.key)\n\($0.value);\n"', r'"-- \($0.key)\n"'),
+     ("Sources/Storage/Schema.swift",
+      "lines.joined() == Migrations.schema", "lines.allSatisfy(Migrations.schema.contains)")),
+    ("orphaned-log", "A new file uses the log of a deleted one.", ORPHANED_LOG,
+     ("Sources/Storage/Creation.swift", "log.size > 0", "log.size < 0")),
+]

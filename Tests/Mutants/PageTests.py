@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Defects that PageTests must find; Scripts/mutants describes the form."""
+
+GATE = r"^PageTests\.GateTests"
+PAGE = r"^PageTests\.PageTests"
+
+MUTANTS = [
+    ("any-cookie", "The page accepts any session cookie.", GATE,
+     ("Sources/Page/Gate.swift",
+      "guard let given = cookieValue(request), Self.areEqual(given, session)",
+      "guard cookieValue(request) != nil")),
+    ("merges-without-edit", "A read-only page can merge.", GATE,
+     ("Sources/Page/Endpoints+Writing.swift", "      if !isDryRun { try edits.check() }\n", "")),
+    ("other-page-writes", "A page of another origin can write with our cookie.", GATE,
+     ("Sources/Page/Gate.swift", "isRead ? origin == nil || isOurs : isOurs", "origin == nil || isOurs")),
+    ("text-is-markup", "A value is inserted as HTML.", PAGE,
+     ("Sources/Page/shared.js",
+      "{ result.append(text); return result; }",
+      "return document.createRange().createContextualFragment(text);")),
+    ("token-counts-twice", "The token of the address can be used twice.", GATE,
+     ("Sources/Page/Gate.swift",
+      "Self.areEqual(given, token), !state.isTokenUsed", "Self.areEqual(given, token)")),
+    ("turns-text", "A character that changes the direction of text is not escaped.", PAGE,
+     ("Sources/Page/shared.js", r"const unseen = /[\p{Cc}\p{Cf}", r"const unseen = /[\p{Cc}"),
+     ("Sources/Page/shared.js", r"const split = /([\p{Cc}\p{Cf}", r"const split = /([\p{Cc}")),
+    ("undoes-others", "Undo overwrites a later write of another process.",
+     ("Sources/Page/Endpoints+Writing.swift",
+      "open.entry(edit.address)?.timestamp == edit.stamp",
+      "open.entry(edit.address) != nil || edit.stamp == nil")),
+]

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Defects that StorageTests must find; Scripts/mutants describes the form."""
+
+MUTANTS = [
+    ("barrier-is-forgotten", "A nested transaction does not make the outer one more durable.",
+     ("Sources/Device/Core.swift",
+      "        if durability > session.durability { session.needsBarrier = true }\n", "")),
+    ("checkpoint-beside-commits", "A checkpoint runs without the write lock.",
+     ("Sources/Storage/Checkpoint.swift",
+      "return try holder.transaction(.immediate)", "return try holder.transaction(.deferred)")),
+    ("code-is-run", "A file with triggers or views is opened.",
+     ("Sources/Storage/Schema.swift",
+      '["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "]', '["CREATE "]')),
+    ("cut-off-is-read", "A truncated file is opened.",
+     ("Sources/Storage/Opening.swift", "file.size < pages * size", "file.size < size")),
+    ("draft-is-anyones", "A draft that another process is writing counts as abandoned.",
+     ("Sources/Storage/Draft.swift", "LOCK_EX | LOCK_NB", "LOCK_SH | LOCK_NB")),
+    ("lease-is-left", "The file of a lease is not removed.",
+     ("Sources/Storage/Lease.swift", "lease.remove()", "_ = lease")),
+    ("migrates-twice",
+     "Two processes apply the same migration, because the second does not look again under the lock.",
+     ("Sources/Storage/Schema.swift", "for migration in try missing(connection)", "for migration in found"),
+     ("Sources/Storage/Schema.swift",
+      "guard try !missing(connection).isEmpty else",
+      """let found = try missing(connection)
+    guard !found.isEmpty else""")),
+    ("newer-is-written", "A file that requires a newer version is opened.",
+     ("Sources/Storage/Schema.swift", "oldest <= Int64(Migrations.version)", "oldest <= Int64.max")),
+    ("pause-is-ignored", "A wait for a checkpoint of the same process times out.",
+     ("Sources/Storage/BusyHandler.swift",
+      "!state.isPaused && state.start.duration(to: .now) >= state.limit",
+      "state.start.duration(to: .now) >= state.limit")),
+    ("short-wait-stays", "A setter's timeout stays in force for later operations.",
+     ("Sources/Device/Core.swift", "    defer { storage.busyHandler.limit(to: nil) }\n", "")),
+]
