@@ -35,7 +35,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     // Only traits need the rest.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     .package(
@@ -156,7 +155,6 @@ package.targets += [
       "KeepsakeHubServer", "KeepsakeHub", logging,
       product("Hummingbird", "hummingbird", with: "Hub"),
       product("HummingbirdTLS", "hummingbird", with: "HubTLS"),
-      product("Crypto", "swift-crypto", with: "Hub"),
       product("Metrics", "swift-metrics", with: "Hub"),
       product("ServiceLifecycle", "swift-service-lifecycle", with: "Hub"),
     ]),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Hub
-  import Crypto
   import Foundation
 
   /// Tokens, codes and the operator's secret: text of 32 random bytes.
@@ -12,7 +11,7 @@
         .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    static func hash(_ secret: String) -> [UInt8] { Array(SHA256.hash(data: Data(secret.utf8))) }
+    static func hash(_ secret: String) -> [UInt8] { SHA256.hash(secret) }
 
     /// Whether both are equal, in a time that does not tell where they differ.
     static func areEqual(_ a: String, _ b: String) -> Bool {

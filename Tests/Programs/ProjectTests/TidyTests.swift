@@ -50,7 +50,7 @@ import Testing
     "Sources/HubHTTP": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeHubServer",
       "Hummingbird", "HummingbirdTLS", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix",
-      "NIOHTTPTypes", "NIOSSL", "Crypto", "Metrics", "ServiceLifecycle", "Logging", "Foundation",
+      "NIOHTTPTypes", "NIOSSL", "Metrics", "ServiceLifecycle", "Logging", "Foundation",
     ],
     "Sources/CPostgres": [],
     "Sources/Postgres": [
