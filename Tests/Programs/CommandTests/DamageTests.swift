@@ -29,7 +29,8 @@ import Testing
     ]
     // Each command meets several lengths, and each length several commands.
     let all = FileCommand.allCases
-    for (number, length) in (boundaries + between).enumerated() {
+    let lengths = Seeds.some(of: boundaries, debug: 3) + between
+    for (number, length) in lengths.enumerated() {
       try whole.prefix(length).write(to: folder.url("bad"))
       try folder.expectDamage(of: "bad", by: (0..<3).map { all[(3 * number + $0) % all.count] })
     }

@@ -48,7 +48,10 @@ import Testing
   private static let readers: [FileCommand] =
     [.list, .export, .clone, .compact, .diffFirst, .diffLast] + FileCommand.merges
 
-  @Test(arguments: FileCommand.allCases.filter { $0 != .watch })
+  @Test(
+    arguments: Seeds.rounds(
+      FileCommand.allCases.filter { $0 != .watch },
+      debug: [.get, .doctor, .diffFirst, .compact, .mergeFirst]))
   func everyCommandEndsOnIt(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "v", Moment.ten.argument)
@@ -64,7 +67,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [FileCommand.doctor, .compact, .mergeFirst, .mergeLast])
+  @Test(
+    arguments: Seeds.rounds(
+      [FileCommand.doctor, .compact, .mergeFirst, .mergeLast], debug: [.doctor, .mergeLast]))
   func aListOfMigrationsWithoutEndEndsEveryCheck(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "v")

@@ -29,7 +29,7 @@ import Testing
     failed: () throws -> Void = {}
   ) throws -> Int {
     var failures = 0
-    for pages in stride(from: 0, to: 320, by: step) {
+    for pages in stride(from: 0, to: 320, by: Seeds.rounds(step, debug: 5 * step)) {
       try disk.fill(leaving: pages)
       let ending = try run()
       try disk.empty()

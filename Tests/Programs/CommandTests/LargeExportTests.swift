@@ -46,7 +46,7 @@ private struct Lines {
 }
 
 @Suite(.serialized) struct LargeExportTests {
-  private static let size = 20 << 20
+  private static let size = Seeds.rounds(20, debug: 9) << 20
 
   private func furnished(_ lines: Lines) throws -> Folder {
     let folder = try Folder()
@@ -68,7 +68,7 @@ private struct Lines {
       Command.find("sh"), ["-c", kvsync + script, Command.kvsync.get()], in: folder.path)
   }
 
-  @Test(arguments: Seeds.list(4))
+  @Test(arguments: Seeds.list(4, debug: 1))
   func whatWasExportedComesBackByteForByte(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let lines = Lines(Self.size, &generator)
@@ -78,7 +78,7 @@ private struct Lines {
     #expect(try folder.must("export", "a", "--format", "json") == array, "seed \(seed)")
   }
 
-  @Test(arguments: Seeds.list(4))
+  @Test(arguments: Seeds.list(4, debug: 1))
   func linesOfOneTimeComeByOriginThenByStoreAndKey(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let lines = Lines(Self.size, &generator)

@@ -4,9 +4,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A value of 20 MB, by which nothing is cut, and which takes only a few times its size.
+/// A value of 20 MB (6 MB in a debug build), by which nothing is cut, and which takes only a few
+/// times its size.
 @Suite(AddressSpace.isPlain) struct LargeValueTests {
-  private static let size = 20_000_000
+  private static let size = Seeds.rounds(20_000_000, debug: 6_000_000)
 
   /// Runs the tool with so much memory as it may have, in KiB of address space.
   private func run(_ folder: Folder, _ words: String) throws -> Ending {
@@ -20,7 +21,7 @@ import Testing
     try #require(try folder.url(file).resourceValues(forKeys: [.fileSizeKey]).fileSize)
   }
 
-  @Test func aValueOfTwentyMegabytesGoesThroughEveryCommand() throws {
+  @Test func aLargeValueGoesThroughEveryCommand() throws {
     let folder = try Folder.furnished()
     let text = String(repeating: "0123456789", count: Self.size / 10)
     try folder.write(#"{"key":"k","type":"string","value":""# + text + "\"}\n", to: "in")
@@ -41,9 +42,9 @@ import Testing
     }
   }
 
-  @Test func aValueOfFiveMegabytesIsShownWhole() throws {
+  @Test func aLargeValueIsShownWhole() throws {
     let folder = try Folder.furnished()
-    let text = String(repeating: "v", count: 5_000_000)
+    let text = String(repeating: "v", count: Seeds.rounds(5_000_000, debug: 1_000_000))
     try folder.write(#"{"key":"k","type":"string","value":""# + text + "\"}\n", to: "in")
     try folder.must("import", "bad", "in", Moment.eleven.argument)
     try folder.expect("list", "bad", prints: "cloud\tk\tstring\t\"\(text)\"\n")
@@ -63,7 +64,7 @@ import Testing
 
   @Test func aWatchTellsALargeValueInOneLine() throws {
     let folder = try Folder.furnished()
-    let text = String(repeating: "v", count: 5_000_000)
+    let text = String(repeating: "v", count: Seeds.rounds(5_000_000, debug: 1_000_000))
     try folder.write(#"{"key":"k","type":"string","value":""# + text + "\"}\n", to: "in")
     let script = """
       "$0" watch good >seen 2>said & while ! [ -s said ]; do sleep 0.02; done
@@ -105,7 +106,7 @@ import Testing
     #expect(try folder.shell("sqlite3", "good", "SELECT count(*) FROM conflict") == "0\n")
   }
 
-  @Test(arguments: [70_000_000, 200_000_000])
+  @Test(arguments: Seeds.rounds([70_000_000, 200_000_000], debug: [70_000_000]))
   func aValueThatNoDeviceAcceptsIsNamedBeforeAnythingIsWritten(size: Int) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "v")

@@ -14,16 +14,10 @@ private enum Shape: String, CaseIterable, Sendable {
   case ones = "1"
   case objects = "{}"
 
-  static let size = 5_000_000
+  static let size = Seeds.rounds(5_000_000, debug: 2_000_000)
 
   /// A build that is not optimised needs a minute for each.
-  static var some: [Shape] {
-    #if DEBUG
-      [.objects]
-    #else
-      allCases
-    #endif
-  }
+  static let some = Seeds.rounds(allCases, debug: [.objects])
 
   var text: String {
     let count = Self.size / (rawValue.utf8.count + 1)
@@ -95,7 +89,9 @@ private struct Work: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test(arguments: [#"{"key":"k","type":"string","value":""#, "", "["])
+  @Test(
+    arguments: Seeds.rounds(
+      [#"{"key":"k","type":"string","value":""#, "", "["], debug: [""]))
   func anInputWithoutAnEndOfLineIsRefusedInBoundedMemory(_ beginning: String) throws {
     let folder = try Folder()
     let said = try folder.shell(

@@ -92,7 +92,7 @@ import Testing
     let lost = lines(try folder.must("conflicts", "other"))
     #expect(lost.count == names.count)
     expectColumns(6, in: lost, "conflicts")
-    for (number, name) in names.enumerated() {
+    for (number, name) in Seeds.some(of: names.enumerated(), debug: 5) {
       let words = ["explain", "other", name, "--store", "cloud:" + name]
       #expect(lines(try folder.run(words).stdout).count == 3, "\(name.prefix(9))")
       try expectJSON(folder, try folder.run(words + ["--json"]).stdout, lines: 1)
@@ -114,7 +114,7 @@ import Testing
 
   @Test func everyNameThatCanBeTypedIsSetReadAndDeleted() throws {
     let folder = try Folder()
-    for name in Self.names where !name.contains("\u{0}") {
+    for name in Seeds.some(of: Self.names, debug: 3) where !name.contains("\u{0}") {
       try folder.must("set", "a", "--store=\(name)", "--", name, "v")
       try folder.expect("get", "a", "--store=\(name)", "--", name, prints: "v\n")
       let seen = try folder.run(["get", "a", "--", name + "?"])

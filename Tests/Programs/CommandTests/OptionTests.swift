@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test(arguments: FileCommand.allCases)
+  @Test(arguments: Seeds.some(of: FileCommand.allCases, debug: 4))
   func timesAndDurationsThatCannotBeUsedAreRefused(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     let before = try folder.everything()
@@ -65,7 +65,7 @@ import Testing
     try folder.expect("get", "good", "k", prints: "6429-10-17\n")
   }
 
-  @Test(arguments: FileCommand.allCases)
+  @Test(arguments: Seeds.some(of: FileCommand.allCases, debug: 3))
   func wordsThatAreNotUTF8AreRefused(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     let before = try folder.everything()

@@ -57,7 +57,7 @@ import Testing
         && Pseudoterminal.screen(seen.stdout) == "1800 imported, 1800 changed\n", "\(seen)")
   }
 
-  @Test(arguments: [12, 50, 200])
+  @Test(arguments: Seeds.rounds([12, 50, 200], debug: [12, 200]))
   func aMergeTellsItsSpeedInAsManyColumnsAsThereAre(_ columns: Int) throws {
     let folder = try Folder()
     let lines = (0..<50_010).map { #"{"key":"key\#($0)","type":"integer","value":\#($0)}"# }

@@ -23,17 +23,19 @@ import Testing
   func noReaderContradictsItselfWhateverItReads(_ target: String) throws {
     let files = try files(of: target)
     #expect(files.count > 5)
+    let mutants = Seeds.rounds(3000, debug: 600)
     let ending = try fuzz(
-      ["inputs", target] + files + ["--mutants", "3000", "--seed", "1"])
+      ["inputs", target] + files + ["--mutants", "\(mutants)", "--seed", "1"])
     #expect(ending.code == 0, "\(ending)")
     #expect(ending.stderr.contains("fuzz: \(target): \(files.count) files, and all went well\n"))
-    #expect(ending.stderr.hasSuffix("fuzz: \(target): 3000 mutants, and all went well\n"))
+    #expect(ending.stderr.hasSuffix("fuzz: \(target): \(mutants) mutants, and all went well\n"))
   }
 
   @Test(AddressSpace.isPlain) func noCommandIsHarmedByADeviceFileThatNoDeviceWrote() throws {
-    let ending = try fuzz(["files", "--seed", "1", "--mutants", "60"], seconds: 300)
+    let mutants = Seeds.rounds(60, debug: 10)
+    let ending = try fuzz(["files", "--seed", "1", "--mutants", "\(mutants)"], seconds: 300)
     #expect(ending.code == 0, "\(ending)")
-    #expect(ending.stderr.hasSuffix("fuzz: 60 device files, and all went well\n"))
+    #expect(ending.stderr.hasSuffix("fuzz: \(mutants) device files, and all went well\n"))
   }
 
   /// `Scripts/fuzz` takes all of them.

@@ -5,7 +5,7 @@ import Testing
 
 /// `Scripts/soak kills` plays more rounds, and prints how `UserDefaults` fares in them.
 @Suite struct KillRoundTests {
-  @Test(arguments: Seeds.list(6))
+  @Test(arguments: Seeds.list(6, debug: 1))
   func whatWasAcknowledgedOutlivesAKillInTheMiddleOfAnyWork(seed: UInt64) throws {
     let words = ["kills", "--seed", "\(seed)", "--rounds", "24"]
     let ending = try Command.runProbe(words)

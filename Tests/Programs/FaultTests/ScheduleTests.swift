@@ -42,7 +42,8 @@ import Testing
   @Test(arguments: ours)
   func noScheduleLosesAnything(_ scenario: String) throws {
     for seed in Seeds.list(1) {
-      let ending = try play(scenario, "--seed", "\(seed)", "--schedules", "60")
+      let schedules = Seeds.rounds(60, debug: 12)
+      let ending = try play(scenario, "--seed", "\(seed)", "--schedules", "\(schedules)")
       #expect(ending.code == 0, "\(ending)")
     }
   }

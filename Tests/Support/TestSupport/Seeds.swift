@@ -12,17 +12,36 @@ extension SeededGenerator {
 public enum Seeds {
   /// The seeds of a random test: `KEEPSAKE_SEED` alone when it is set, to replay a failure; else a
   /// fixed first one, so that the usual run is repeatable, and the rest derived from it;
-  /// `KEEPSAKE_FACTOR` times as many. A build that is not optimised, which needs four times the
-  /// time, takes half of them.
-  public static func list(_ count: Int) -> [UInt64] {
-    #if DEBUG
-      let count = (count + 1) / 2
-    #endif
-    if let text = ProcessInfo.processInfo.environment["KEEPSAKE_SEED"], let seed = UInt64(text) {
-      return [seed]
-    }
-    let factor = ProcessInfo.processInfo.environment["KEEPSAKE_FACTOR"].flatMap(Int.init) ?? 1
+  /// `KEEPSAKE_FACTOR` times as many.
+  ///
+  /// - Parameters:
+  ///   - count: how many a release build takes.
+  ///   - debug: how many a debug build takes, by default half. A test that needs more than five
+  ///     seconds there takes fewer.
+  public static func list(_ count: Int, debug: Int? = nil) -> [UInt64] {
+    let environment = ProcessInfo.processInfo.environment
+    if let text = environment["KEEPSAKE_SEED"], let seed = UInt64(text) { return [seed] }
+    let factor = environment["KEEPSAKE_FACTOR"].flatMap(Int.init) ?? 1
+    let count = factor * rounds(count, debug: debug ?? (count + 1) / 2)
     var generator = SeededGenerator(seed: 20_261_120)
-    return (0..<count * factor).map { _ in generator.next() }
+    return (0..<count).map { _ in generator.next() }
+  }
+
+  /// One value for a release build, another one for a debug build, which needs several times the
+  /// time.
+  public static func rounds<Value>(_ release: Value, debug: Value) -> Value {
+    #if DEBUG
+      debug
+    #else
+      release
+    #endif
+  }
+
+  /// All elements in a release build, each `step`th from the first one in a debug build.
+  public static func some<Elements: Sequence>(
+    of all: Elements, debug step: Int
+  ) -> [Elements.Element] {
+    let step = rounds(1, debug: step)
+    return all.enumerated().filter { $0.offset.isMultiple(of: step) }.map(\.element)
   }
 }
