@@ -347,6 +347,11 @@ package.targets += [
 
 // MARK: - A part of the package
 
+// The tutorial's tests import its program as `@testable`, and a release build is as users have it.
+if Context.environment["KEEPSAKE_CONFIGURATION"] == "release" {
+  package.targets.removeAll { $0.name == "ReadingListTests" }
+}
+
 // KEEPSAKE_TARGETS in the environment names targets: a build makes these and what they need.
 if let names = Context.environment["KEEPSAKE_TARGETS"] {
   // Only Scripts/benchmark needs these.

@@ -5,7 +5,7 @@
 // number, so one that is lost costs nothing: who hears nothing for long begins again, and looks.
 
 import Foundation
-import KeepsakeDevice
+package import KeepsakeDevice
 import KeepsakeValues
 
 /// Reads server-sent events, however they are cut.
@@ -58,7 +58,7 @@ package struct EventParser {
   }
 }
 
-struct EventStream {
+package struct EventStream {
   let client: HubClient
   /// Gets each request, to cancel it.
   let onBegin: @Sendable (any TransportExchange) -> Void
@@ -71,8 +71,17 @@ struct EventStream {
   /// A hub says something at least so often.
   static let beat = 25
 
+  package init(
+    _ hub: Hub, onBegin: @escaping @Sendable (any TransportExchange) -> Void,
+    onEvent: @escaping @Sendable (_ seq: Int64) -> Void,
+    pause: @escaping @Sendable (Duration) -> Void, chance: @escaping @Sendable () -> Double
+  ) {
+    client = hub.client
+    (self.onBegin, self.onEvent, self.pause, self.chance) = (onBegin, onEvent, pause, chance)
+  }
+
   /// Listens until that fails, or the hub ends it.
-  func listen() throws(KeepsakeError) {
+  package func listen() throws(KeepsakeError) {
     var hasHeard = false
     do throws(KeepsakeError) {
       var parser = EventParser()

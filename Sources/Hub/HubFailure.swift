@@ -8,12 +8,16 @@ import KeepsakeSync
 public import KeepsakeDevice
 import KeepsakeValues
 
-enum HubFailure {
+package enum HubFailure {
   /// When a hub wants to be asked again.
-  struct Pause: Error {
+  package struct Pause: Error {
     let seconds: Int
     /// Whether it only gets too many requests.
-    var isBusy = false
+    let isBusy: Bool
+
+    package init(seconds: Int, isBusy: Bool = false) {
+      (self.seconds, self.isBusy) = (seconds, isBusy)
+    }
   }
 
   /// Seconds for which a hub is left alone at most, and what is no hub, as a proxy.

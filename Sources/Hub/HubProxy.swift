@@ -4,9 +4,9 @@
 // a session keeps it from that. A hub on this machine is spoken to without TLS, so a proxy would
 // read the token and every value: such a request is not made.
 
-import Foundation
+package import Foundation
 
-enum HubProxy {
+package enum HubProxy {
   /// The variable by which a request to a hub on this machine would go to a proxy.
   ///
   /// It reads the variables as libcurl does
@@ -14,7 +14,7 @@ enum HubProxy {
   /// exception only if `no_proxy` has it whole.
   ///
   /// - Returns: nil for addresses with TLS, which a proxy only passes on.
-  static func variable(
+  package static func variable(
     before url: URL, in environment: [String: String]
   ) -> String? {
     guard url.scheme == "http", let host = url.host else { return nil }

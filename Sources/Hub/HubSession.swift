@@ -254,7 +254,7 @@ private final class Loop: Sendable {
   // MARK: - Listening
 
   private func listen() {
-    let stream = EventStream(client: hub.client) { [self] exchange in
+    let stream = EventStream(hub) { [self] exchange in
       let isCancelled = state.withLock { state in
         state.listening = exchange
         return state.isCancelled

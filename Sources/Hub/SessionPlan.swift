@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeDevice
+package import KeepsakeDevice
 
 /// What a session does next, without threads, clocks or chance of its own.
-struct SessionPlan {
-  enum Step: Equatable {
+package struct SessionPlan {
+  package enum Step: Equatable {
     case meet
     /// Begin to listen for events.
     case listen
@@ -45,10 +45,12 @@ struct SessionPlan {
   private(set) var isListening = false
   private(set) var refusal: KeepsakeError?
 
-  /// No request before.
-  var pauseEnd: Int64? { meeting.end }
+  package init() {}
 
-  func next(at now: Int64) -> Step {
+  /// No request before.
+  package var pauseEnd: Int64? { meeting.end }
+
+  package func next(at now: Int64) -> Step {
     if refusal != nil { return .stop }
     if let end = meeting.end { return now < end ? .wait(until: end) : .meet }
     if isDirty || due.map({ $0 <= now }) ?? false { return .meet }
@@ -57,25 +59,25 @@ struct SessionPlan {
     return .wait(until: min(end, due ?? end))
   }
 
-  mutating func change() { isDirty = true }
+  package mutating func change() { isDirty = true }
 
-  mutating func beginMeeting() {
+  package mutating func beginMeeting() {
     (isDirty, due) = (false, nil)
     meeting.begin()
   }
 
-  mutating func endMeeting(due: Int64?) {
+  package mutating func endMeeting(due: Int64?) {
     self.due = due
     meeting.succeed()
   }
 
-  mutating func beginListening() {
+  package mutating func beginListening() {
     isListening = true
     listening.begin()
   }
 
   /// The first event of a stream comes at once: others may have written since the last meeting.
-  mutating func hear() {
+  package mutating func hear() {
     isDirty = true
     listening.succeed()
   }
@@ -83,7 +85,7 @@ struct SessionPlan {
   /// A meeting has failed.
   ///
   /// - Parameter chance: from 0 to 1, so that devices do not all come at once.
-  mutating func fail(_ error: KeepsakeError, at now: Int64, chance: Double) {
+  package mutating func fail(_ error: KeepsakeError, at now: Int64, chance: Double) {
     isDirty = true
     if Self.isFinal(error.code) { return refusal = error }
     meeting.fail(at: now, chance: chance, asked: error.retryAfter?.milliseconds ?? 0)
@@ -91,7 +93,7 @@ struct SessionPlan {
 
   /// The events have ended. That does not keep the device from giving what it writes, unless the
   /// hub wants to be left alone; a meeting finds out at once whether the hub is there.
-  mutating func endListening(_ error: KeepsakeError, at now: Int64, chance: Double) {
+  package mutating func endListening(_ error: KeepsakeError, at now: Int64, chance: Double) {
     (isDirty, isListening) = (true, false)
     if Self.isFinal(error.code) { return refusal = error }
     let asked = error.retryAfter?.milliseconds

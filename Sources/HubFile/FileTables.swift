@@ -2,8 +2,8 @@
 //
 // What a hub keeps of one account; each table has its file.
 
-import KeepsakeHubServer
-import KeepsakeStorage
+package import KeepsakeHubServer
+package import KeepsakeStorage
 import KeepsakeSync
 import KeepsakeValues
 
@@ -31,4 +31,9 @@ final class FileTables: HubTables {
   }
 
   var news: (account: Int64, seq: Int64)? { hasNews ? (number, account.seq) : nil }
+}
+
+extension HubTables {
+  /// The connection to the file, if they are of one: so that it can be seen what SQLite does.
+  package var fileConnection: Connection? { (self as? FileTables)?.connection }
 }

@@ -22,7 +22,7 @@
       _ database: any HubDatabase, _ settings: HubServer.Settings, _ metrics: HubMetrics
     ) {
       (self.database, self.settings, self.metrics) = (database, settings, metrics)
-      listeners = Listeners(metrics)
+      listeners = Listeners { metrics.listens($0) }
       rate = RateLimit(
         perMinute: settings.limits.requestsPerMinute, burst: settings.limits.burst)
       database.observe { [listeners] account, seq in listeners.tell(account, seq) }

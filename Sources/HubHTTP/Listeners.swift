@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Hub
-  import KeepsakeHubServer
+  package import KeepsakeHubServer
   import Synchronization
 
   /// One who waits for changes of an account.
-  final class Listener: Sendable {
+  package final class Listener: Sendable {
     let member: HubMember
     /// An element for whatever there is to look at; one waits at most, which stands for many.
     let wakes: AsyncStream<Void>
@@ -23,23 +23,24 @@
       continuation.yield()
     }
 
-    var heard: Int64 { seq.withLock { $0 } }
+    package var heard: Int64 { seq.withLock { $0 } }
     func wake() { continuation.yield() }
     func end() { continuation.finish() }
   }
 
   /// Who waits, by account, in the order in which they came.
-  final class Listeners: Sendable {
+  package final class Listeners: Sendable {
     /// Held while a listener is found; what is called under it takes a listener's own lock, and
     /// never this one.
     private let all = Mutex<[Int64: [Listener]]>([:])
-    private let metrics: HubMetrics
+    private let count: @Sendable (_ change: Double) -> Void
 
-    init(_ metrics: HubMetrics) { self.metrics = metrics }
+    /// - Parameter count: gets 1 for whoever comes, and -1 for whoever goes.
+    package init(_ count: @escaping @Sendable (_ change: Double) -> Void) { self.count = count }
 
     /// Where the device has as many streams as it may, its oldest ends: most likely the device has
     /// left that one, and the hub has not noticed yet.
-    func add(_ member: HubMember, most: Int) -> Listener {
+    package func add(_ member: HubMember, most: Int) -> Listener {
       let listener = Listener(member)
       let beyond = all.withLock { all in
         let present = all[member.account, default: []]
@@ -47,13 +48,13 @@
         let own = present.filter { $0.member.number == member.number }
         return own.prefix(max(0, own.count + 1 - most))
       }
-      metrics.listens(1)
+      count(1)
       beyond.forEach(remove)
       return listener
     }
 
     /// Also more than once: when its connection ends, and when its answer does.
-    func remove(_ listener: Listener) {
+    package func remove(_ listener: Listener) {
       listener.end()
       let account = listener.member.account
       let wasThere = all.withLock { all in
@@ -64,10 +65,10 @@
         all[account] = present.isEmpty ? nil : present
         return true
       }
-      if wasThere { metrics.listens(-1) }
+      if wasThere { count(-1) }
     }
 
-    func tell(_ account: Int64, _ seq: Int64) {
+    package func tell(_ account: Int64, _ seq: Int64) {
       all.withLock { $0[account, default: []] }.forEach { $0.hear(seq) }
     }
 

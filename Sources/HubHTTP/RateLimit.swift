@@ -4,7 +4,7 @@
   import Synchronization
 
   /// A token bucket for each device.
-  final class RateLimit: Sendable {
+  package final class RateLimit: Sendable {
     private struct Bucket {
       /// Requests that are left, in 60,000ths: what fills up in a millisecond at one a minute.
       var left: Int64
@@ -16,12 +16,12 @@
     /// Held for a few instructions; nothing is called under it.
     private let buckets = Mutex<[Int64: Bucket]>([:])
 
-    init(perMinute: Int, burst: Int) {
+    package init(perMinute: Int, burst: Int) {
       (self.perMinute, self.burst) = (Int64(max(perMinute, 1)), Int64(max(burst, 1)) * 60_000)
     }
 
     /// - Returns: nil if the device may go on; else after how many seconds it may.
-    func take(_ device: Int64, at now: Int64) -> Int? {
+    package func take(_ device: Int64, at now: Int64) -> Int? {
       buckets.withLock { buckets in
         var bucket = buckets[device] ?? Bucket(left: burst, date: now)
         // A clock that was set back gives nothing, and takes nothing; a day fills any bucket.

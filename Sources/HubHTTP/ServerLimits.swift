@@ -15,7 +15,7 @@
     package var burst = 120
     /// Event streams and long polls of a device; one more ends its oldest.
     package var streams = 4
-    let pageRows = 1_000
+    package let pageRows = 1_000
     let pageBytes = 1 << 20
     /// Of a request's body.
     let bodyBytes = 4 << 20

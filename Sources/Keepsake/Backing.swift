@@ -10,7 +10,7 @@ import Logging
 import Synchronization
 
 @usableFromInline
-final class Backing: Sendable {
+package final class Backing: Sendable {
   let store: String
   let failures: FailureLog
   /// Of every write to this store.
@@ -70,7 +70,7 @@ final class Backing: Sendable {
   var trail: CommitTrail { device.core.shared.trail }
 
   /// The present state; nil where it is unknown, and everything has to be read.
-  var state: StoreState? { StoreState(location.place.versions) }
+  package var state: StoreState? { StoreState(location.place.versions) }
 
   /// Whether what was read since `state` may be kept: the store may have moved meanwhile.
   func isHere(_ state: StoreState) -> Bool { state.versions === location.place.versions }

@@ -4,11 +4,13 @@
 /// has a random seed: who does not know it cannot choose keys that collide.
 ///
 /// Eight bytes at a time are mixed by a multiplication of 64 by 64 bits, as in wyhash.
-struct KeyHash: Sendable {
+package struct KeyHash: Sendable {
   private let seed = UInt64.random(in: 0 ... .max)
 
+  package init() {}
+
   @inline(__always)
-  func callAsFunction(_ key: String) -> UInt64 {
+  package func callAsFunction(_ key: String) -> UInt64 {
     // Only a bridged string needs a copy.
     key.utf8.withContiguousStorageIfAvailable(hash)
       ?? Array(key.utf8).withUnsafeBufferPointer(hash)

@@ -13,10 +13,10 @@
 // the lock, since what goes may be another's, and read settings.
 
 import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeValues
 import Synchronization
 
-final class KnownValues: Sendable {
+package final class KnownValues: Sendable {
   /// What was read under a key.
   private final class Entry: Sendable {
     let key: String
@@ -94,14 +94,14 @@ final class KnownValues: Sendable {
   private let limit: Int
 
   /// - Parameter limit: the most keys: one who asks for ever new ones must not fill the memory.
-  init(limit: Int = 200_000) { self.limit = limit }
+  package init(limit: Int = 200_000) { self.limit = limit }
 
   /// What `body` makes of the value of a key, if it is known what a read would give; else nil.
   ///
   /// - Parameter body: is short, lets nothing go but what it has made, and calls nobody's code: who
   ///   replaces the value may wait for it.
   @inline(__always)
-  func read<Result>(_ key: String, _ body: (StoredValue?) -> Result?) -> Result? {
+  package func read<Result>(_ key: String, _ body: (StoredValue?) -> Result?) -> Result? {
     let hash = hash(key)
     guard let loan = table.borrow() else { return nil }
     let result = loan.object._withUnsafeGuaranteedRef { table -> Result? in
@@ -137,7 +137,7 @@ final class KnownValues: Sendable {
   }
 
   /// - Parameter state: from before the values were read: so they may be newer, and never older.
-  func keep(
+  package func keep(
     _ values: [(key: ByteText, value: StoredValue?)], as state: StoreState,
     _ isHere: (StoreState) -> Bool
   ) {

@@ -10,7 +10,7 @@ import Observation
 // Sendable: the stored properties are immutable; Swift cannot check subclasses, whose properties
 // are `Setting`s, immutable references to objects that are Sendable themselves.
 open class SettingsStore: @unchecked Sendable {
-  @usableFromInline let backing: Backing
+  @usableFromInline package let backing: Backing
   let lifelong = Lifelong()
 
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` when two

@@ -32,25 +32,27 @@ import Synchronization
 /// A reference to an object, which may be replaced while others read.
 // Sendable: the pointer is atomic, and owns the object.
 @usableFromInline
-struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
+package struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Sendable {
   private let pointer = Atomic<UnsafeRawPointer?>(nil)
+
+  package init() {}
 
   deinit { Readers.release(pointer.load(ordering: .acquiring)) }
 
   /// The object, which stays until the loan is given back: a few instructions later, since who
   /// replaces it waits.
   @usableFromInline
-  struct Loan {
-    @usableFromInline let object: Unmanaged<Object>
+  package struct Loan {
+    @usableFromInline package let object: Unmanaged<Object>
     @usableFromInline let reader: Reader
 
     @inlinable @inline(__always)
-    func giveBack() { reader.leave() }
+    package func giveBack() { reader.leave() }
   }
 
   /// - Returns: nil when there is no object.
   @inline(__always)
-  func borrow() -> Loan? {
+  package func borrow() -> Loan? {
     let reader = Reader()
     guard let object = peek() else {
       reader.leave()
@@ -67,7 +69,7 @@ struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Send
   }
 
   /// The object, with a reference of the caller's.
-  var object: Object? {
+  package var object: Object? {
     guard let loan = borrow() else { return nil }
     let object = loan.object.takeUnretainedValue()
     extendLifetime(object)
@@ -75,7 +77,7 @@ struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchecked Send
     return object
   }
 
-  func replace(by object: Object) { exchange(with: object).retire() }
+  package func replace(by object: Object) { exchange(with: object).retire() }
 
   /// As `replace`, for a caller that has a lock: the old object goes when it is retired, and what
   /// goes may read settings, and change them.

@@ -4,7 +4,7 @@ import KeepsakeDevice
 import KeepsakeValues
 
 /// What a value is read from: a file, and the layers in memory, as they were.
-struct StoreState: Equatable, Sendable {
+package struct StoreState: Equatable, Sendable {
   let versions: ReadVersions
   private let version: ReadVersion
 
@@ -34,7 +34,7 @@ struct StoreState: Equatable, Sendable {
     return nil
   }
 
-  static func == (a: StoreState, b: StoreState) -> Bool {
+  package static func == (a: StoreState, b: StoreState) -> Bool {
     a.versions === b.versions && a.version == b.version
   }
 }

@@ -13,7 +13,7 @@
   import Hummingbird
   import Synchronization
 
-  final class Gate: Sendable {
+  package final class Gate: Sendable {
     private struct State {
       var port = 0
       var isTokenUsed = false
@@ -59,7 +59,7 @@
     }
 
     /// What a browser calls this machine; it leaves the port of http out.
-    static func names(_ port: Int) -> [String] {
+    package static func names(_ port: Int) -> [String] {
       let names = ["127.0.0.1", "localhost"]
       return names.map { "\($0):\(port)" } + (port == 80 ? names : [])
     }

@@ -4,13 +4,13 @@
   import KeepsakeValues
 
   /// The arguments of a statement, in PostgreSQL's binary form.
-  struct Parameters {
+  package struct Parameters {
     /// Never empty, so that a value of no bytes has an address: without one it would be NULL.
     private(set) var bytes: [UInt8] = [0]
     /// Where each is; nil for NULL.
     private(set) var places: [Range<Int>?] = []
 
-    init() {}
+    package init() {}
 
     init(_ numbers: Int64...) { for number in numbers { append(number) } }
 

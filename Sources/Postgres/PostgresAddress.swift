@@ -2,16 +2,16 @@
 
 #if PostgreSQL
   import CPostgres
-  import KeepsakeHubServer
+  package import KeepsakeHubServer
 
   /// Where the servers are, as libpq reads it: `postgresql://user@a,b/keepsake`.
-  struct PostgresAddress: Sendable {
+  package struct PostgresAddress: Sendable {
     let text: String
     /// Hosts and database, without user and password.
     let name: String
     private let password: String?
 
-    init(_ text: String) throws(HubDatabaseError) {
+    package init(_ text: String) throws(HubDatabaseError) {
       var problem: UnsafeMutablePointer<CChar>?
       guard text.contains("://"), let options = PQconninfoParse(text, &problem) else {
         // libpq's words may quote a password that was not encoded.

@@ -6,13 +6,13 @@
 
 #if PostgreSQL
   import CPostgres
-  import Foundation
+  package import Foundation
 
-  struct Statement: Sendable {
-    let name: String
-    let sql: String
+  package struct Statement: Sendable {
+    package let name: String
+    package let sql: String
 
-    init(_ name: String, _ sql: String) { (self.name, self.sql) = (name, sql) }
+    package init(_ name: String, _ sql: String) { (self.name, self.sql) = (name, sql) }
 
     static let begin = Statement("begin", "BEGIN")
     static let beginSerializable = Statement(
@@ -30,7 +30,7 @@
     }
   }
 
-  final class PostgresConnection {
+  package final class PostgresConnection {
     /// Counts warnings of the server: one at a commit says that it is not safe on a standby.
     final class Warnings { var texts: [String] = [] }
 
@@ -45,7 +45,7 @@
     /// Opens a connection to the first server that takes writes.
     ///
     /// - Parameter statements: are prepared; it runs no others then.
-    init(
+    package init(
       _ address: PostgresAddress, patience: TimeInterval = 30, prepare statements: [Statement]
     ) throws {
       let options = PostgresAddress.defaults + [("dbname", address.text)]
@@ -137,7 +137,7 @@
       return try receive(statements.count)
     }
 
-    func run(_ statement: Statement, _ parameters: Parameters = Parameters()) throws
+    package func run(_ statement: Statement, _ parameters: Parameters = Parameters()) throws
       -> PostgresResult
     {
       guard let result = try run([Sent(statement, parameters)]).first else { throw lost() }

@@ -4,7 +4,7 @@
   import KeepsakeHubServer
 
   /// What a server, or the way to it, failed with.
-  struct PostgresError: Error {
+  package struct PostgresError: Error {
     /// Nil when the connection is lost.
     var state: String?
     /// What libpq or the server says in one line, without the password; it has no values.

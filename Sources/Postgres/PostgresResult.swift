@@ -6,14 +6,14 @@
   import KeepsakeValues
 
   /// Rows that a statement returned, in PostgreSQL's binary form.
-  final class PostgresResult {
+  package final class PostgresResult {
     private let result: OpaquePointer
 
     init(_ result: OpaquePointer) { self.result = result }
 
     deinit { PQclear(result) }
 
-    var count: Int { Int(PQntuples(result)) }
+    package var count: Int { Int(PQntuples(result)) }
 
     /// What the server says that it did, as `COMMIT`.
     var tag: String { String(cString: PQcmdStatus(result)) }
@@ -38,7 +38,7 @@
       isNull(row, column) ? nil : number(row, column)
     }
 
-    func text(_ row: Int, _ column: Int32) -> String {
+    package func text(_ row: Int, _ column: Int32) -> String {
       String(decoding: bytes(row, column), as: UTF8.self)
     }
 

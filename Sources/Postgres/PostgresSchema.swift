@@ -8,7 +8,7 @@
   import KeepsakeHubServer
   import KeepsakePostgresMigrations
 
-  enum PostgresSchema {
+  package enum PostgresSchema {
     /// "keepsake", for the advisory lock: of several hubs that start at once one migrates.
     private static let lock = 0x6B65_6570
     /// Seconds that a migration may take, or that of another hub, which this one waits for.
@@ -17,7 +17,7 @@
     /// Brings the schema up to this version, all of it or nothing, and tries its statements.
     ///
     /// - Parameter migrations: the text of each, in order.
-    static func migrate(
+    package static func migrate(
       _ address: PostgresAddress, by migrations: [String] = PostgresMigrations.all
     ) throws {
       let connection = try PostgresConnection(address, patience: patience, prepare: [])

@@ -5,7 +5,7 @@
   import KeepsakeHubServer
 
   /// A thread with a connection, which it opens again when that is lost.
-  final class PostgresWorker {
+  package final class PostgresWorker {
     private let address: PostgresAddress
     private let queue: JobQueue
     private var connection: PostgresConnection?
@@ -14,7 +14,7 @@
       (self.address, self.queue) = (address, queue)
     }
 
-    static let statements =
+    package static let statements =
       [.begin, .beginSerializable, .commit, .rollback] + AccountTable.statements
       + [PostgresTables.look] + PostgresTables.rowStatements + PostgresTables.heldStatements
       + PostgresTables.seenStatements + PostgresTables.peerStatements

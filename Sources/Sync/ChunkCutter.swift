@@ -53,10 +53,10 @@ extension PullPlan {
 }
 
 /// Cuts what is to be read so that no part has too many entries or bytes.
-struct ChunkCutter {
+package struct ChunkCutter {
   typealias Chunk = PullPlan.Chunk
 
-  struct Part {
+  package struct Part {
     let chunk: Chunk
     /// Its newest timestamp.
     let newest: HybridTimestamp

@@ -84,7 +84,7 @@ extension Device.Compaction {
   }
 
   /// - Returns: how many tombstones are graves now.
-  static func collect(_ connection: Connection, before time: Int64) throws -> Int {
+  package static func collect(_ connection: Connection, before time: Int64) throws -> Int {
     var replica = try ReplicaState(connection)
     // What waits for its time on the same key may be older than the tombstone.
     let due = """

@@ -56,7 +56,7 @@ extension Device {
     }
   }
 
-  func take(
+  package func take(
     _ handover: ConflictLog.Handover, from other: Device
   ) throws(KeepsakeError) {
     // Another handle may have taken it since the look, and given it on.

@@ -3,11 +3,11 @@
 // Every statement about `conflict`, the log of what lost merges on this device. It is bounded: its
 // numbers, which only grow, tell how many of the oldest it no longer has.
 
-import KeepsakeDevice
+package import KeepsakeDevice
 import KeepsakeValues
 
 /// The conflict log of one file, within an access.
-struct ConflictLog {
+package struct ConflictLog {
   /// Rows that it keeps; the oldest go first.
   static let capacity: Int64 = 10_000
   /// Bytes of lost values that it keeps, or else one conflict: 64 MiB.
@@ -91,7 +91,7 @@ struct ConflictLog {
   }
 
   /// Empties it, as if there had never been a conflict.
-  func clear() throws {
+  package func clear() throws {
     try connection.run("DELETE FROM conflict")
     try connection.run("DELETE FROM sqlite_sequence WHERE name = 'conflict'")
   }
@@ -144,7 +144,7 @@ struct ConflictLog {
   // MARK: - Resolving
 
   /// What the column `resolved` says.
-  enum State: Int64 {
+  package enum State: Int64 {
     case open, resolved
     /// A handover from another log has begun: it may still be open there.
     case onItsWay
@@ -196,7 +196,7 @@ struct ConflictLog {
 
 extension ConflictLog {
   /// A conflict's row without its number, which each log gives.
-  struct Handover {
+  package struct Handover {
     fileprivate let cells: [Cell]
 
     /// What identifies it: store, key, loser's timestamp and origin, winner's timestamp.
@@ -206,7 +206,7 @@ extension ConflictLog {
   }
 
   /// The conflicts of a store that are in a state, the oldest first.
-  func handovers(of store: String, _ state: State) throws -> [Handover] {
+  package func handovers(of store: String, _ state: State) throws -> [Handover] {
     try connection.all(
       "SELECT \(Self.columns) FROM conflict WHERE store = ?1 AND resolved = ?2 ORDER BY id",
       [.text(store), .integer(state.rawValue)]
@@ -278,7 +278,7 @@ extension ConflictLog {
 }
 
 extension Connection {
-  var conflictLog: ConflictLog { ConflictLog(connection: self) }
+  package var conflictLog: ConflictLog { ConflictLog(connection: self) }
 }
 
 extension Conflict {

@@ -11,7 +11,7 @@ package struct EchoRange: Sendable, Equatable {
 
   /// Grows by a following range. A gap means that another writer came in between; then only the
   /// newer range is kept, and reading the older part again changes nothing.
-  mutating func append(_ from: Int64, _ to: Int64) {
+  package mutating func append(_ from: Int64, _ to: Int64) {
     if from != upper || lower == upper { lower = from }
     upper = to
   }

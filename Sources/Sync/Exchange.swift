@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeDevice
+package import KeepsakeValues
 
 /// Two parties that read each other's entries: `introduce` and `lookBack`, then a pull each way,
 /// then one that brings the first reader past what the other has just got from it.
-struct Exchange {
+package struct Exchange {
   let parties: [any Party]
   /// Places in `parties`.
   let left: Int
@@ -22,7 +22,7 @@ struct Exchange {
   /// Places that had no peer before this exchange.
   private var newcomers: Set<Int> = []
 
-  init(_ parties: [any Party], _ left: Int, _ right: Int, stores: [ByteText]) {
+  package init(_ parties: [any Party], _ left: Int, _ right: Int, stores: [ByteText]) {
     self.parties = parties
     self.left = left
     self.right = right
@@ -36,12 +36,12 @@ struct Exchange {
   }
 
   /// Both sides, one after the other.
-  func snapshot() throws(KeepsakeError) -> PairSnapshot {
+  package func snapshot() throws(KeepsakeError) -> PairSnapshot {
     PairSnapshot(left: try side(left), right: try side(right))
   }
 
   /// The places of those that need a new replica ID before these two may exchange anything.
-  func doubtful(_ pair: PairSnapshot) -> Set<Int> {
+  package func doubtful(_ pair: PairSnapshot) -> Set<Int> {
     let doubt = parties[right].isHub ? pair.doubtWithHub : pair.doubt
     return Set((doubt.contains(.left) ? [left] : []) + (doubt.contains(.right) ? [right] : []))
   }
@@ -52,7 +52,7 @@ struct Exchange {
   ///   - pair: where that was found.
   ///   - isOtherNew: whether the other side has got a new one since.
   /// - Throws: `KeepsakeError`, also when it needs none any more.
-  func rotate(
+  package func rotate(
     _ place: Int, to id: ReplicaID, after pair: PairSnapshot, isOtherNew: Bool
   ) throws(KeepsakeError) {
     let known = place == left ? pair.right : pair.left
@@ -67,7 +67,7 @@ struct Exchange {
   }
 
   /// Finds who meets another device for the first time.
-  mutating func introduce() throws(KeepsakeError) {
+  package mutating func introduce() throws(KeepsakeError) {
     for place in [left, right] {
       let hasMet = try parties[place].hasMet()
       if !hasMet { newcomers.insert(place) }
@@ -77,7 +77,7 @@ struct Exchange {
   /// Finds whether one comes back after so long that it has missed deletions which the other has
   /// forgotten. Then both read everything; that is written down, because an exchange that is cut
   /// off after one of them has read could no longer tell.
-  mutating func lookBack() throws(KeepsakeError) {
+  package mutating func lookBack() throws(KeepsakeError) {
     readingInFull = try snapshot().hasMissed ? [left, right] : []
     for place in readingInFull.sorted() {
       guard try side(place).memory.contains(where: { $0.cursor > 0 }) else { continue }
@@ -86,7 +86,7 @@ struct Exchange {
   }
 
   /// Notes on each side how far the other has read it.
-  func acknowledge() throws(KeepsakeError) {
+  package func acknowledge() throws(KeepsakeError) {
     for place in [left, right] {
       let (mine, theirs) = (try side(place), try side(other(place)))
       let news = zip(stores, zip(mine.memory, theirs.memory))
@@ -97,14 +97,14 @@ struct Exchange {
   }
 
   /// Notes on each side that the two have met.
-  func note() throws(KeepsakeError) {
+  package func note() throws(KeepsakeError) {
     for place in [left, right] {
       try parties[place].noteMet(parties[other(place)].replica(), stores)
     }
   }
 
   /// Whether either still has entries of these stores that the other has not read.
-  func hasUnread() throws(KeepsakeError) -> Bool {
+  package func hasUnread() throws(KeepsakeError) -> Bool {
     for (place, reader) in [(left, try side(right)), (right, try side(left))] {
       let hasUnread = try parties[place].hasEntries(of: stores, after: reader.memory.map(\.cursor))
       if hasUnread { return true }
@@ -134,7 +134,7 @@ struct Exchange {
   /// - Parameters:
   ///   - needsReader: whether the other side has to have read everything of this one before.
   ///   - result: gets what was committed, also when this throws.
-  mutating func pull(
+  package mutating func pull(
     into place: Int, options: MergeOptions, needsReader: Bool, _ result: inout Pull.Result,
     using generator: inout some RandomNumberGenerator
   ) throws(KeepsakeError) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeDevice
+package import KeepsakeDevice
 import KeepsakeValues
 
 /// A device of this process as a side of an exchange. It is read by attaching its file.
@@ -184,5 +184,12 @@ struct FileParty: Party {
 
   func read(_ pull: Pull, _ result: inout Pull.Result) throws(KeepsakeError) {
     try leased { () throws(KeepsakeError) in try pull.run(into: device, &result) }
+  }
+}
+
+extension Device {
+  /// This device as a side of an exchange.
+  package func party(takesLeases: Bool = false) -> any Party {
+    FileParty(device: self, takesLeases: takesLeases)
   }
 }

@@ -3,8 +3,8 @@
 // Under which replica IDs a device writes: its present one, and those that it has given up because
 // another file had the same past, or because its clock had run ahead.
 
-import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeDevice
+package import KeepsakeValues
 
 enum Identity {
   /// The origins under which this device has written.
@@ -41,7 +41,7 @@ extension Connection {
   /// it forgets the cursors; the next exchanges are in full. That there are these peers it knows
   /// on: tombstones wait for them. What it wrote under its former identities is remembered too, so
   /// that its own writes are not taken for a stranger's in the conflict rule.
-  func rotate(_ replica: inout ReplicaState, to id: ReplicaID) throws {
+  package func rotate(_ replica: inout ReplicaState, to id: ReplicaID) throws {
     let newest = try first(
       "SELECT ifnull(max(hlc), 0) FROM entry WHERE origin = ?1", [.integer(replica.id.rawValue)]
     ) { $0.integer(0) }

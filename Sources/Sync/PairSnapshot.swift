@@ -4,16 +4,16 @@ import KeepsakeDevice
 import KeepsakeValues
 
 /// Two devices as they are before they exchange entries, and what that says of them.
-struct PairSnapshot {
+package struct PairSnapshot {
   /// One side of an exchange as it is now.
-  struct Side {
+  package struct Side {
     let replica: ReplicaID
     /// The last local sequence number that it has given.
     let lseq: Int64
     /// The local sequence number up to which this side has forgotten deletions.
     let forgotten: Int64
     /// What this side remembers of the other, in the order of `stores`.
-    let memory: [PeerState]
+    package let memory: [PeerState]
 
     init(replica: ReplicaID, lseq: Int64, forgotten: Int64, memory: [PeerState]) {
       (self.replica, self.lseq, self.forgotten) = (replica, lseq, forgotten)

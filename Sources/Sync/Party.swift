@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeDevice
+package import KeepsakeValues
 
 /// One side of an exchange, as the other side and the order of steps (`Exchange`) see it.
 ///
@@ -11,7 +11,7 @@ import KeepsakeValues
 /// party may be on another machine, and its rows be staged where the receiver reads them.
 ///
 /// Each function that writes is one transaction, after which the exchange may be cut off.
-protocol Party {
+package protocol Party {
   /// Names it in errors: the path of a file.
   var name: String { get }
   /// Whether it only keeps what others merge.
@@ -98,7 +98,7 @@ protocol Party {
 }
 
 extension Party {
-  func pause(_ duration: Duration) { Thread.sleep(for: duration) }
+  package func pause(_ duration: Duration) { Thread.sleep(for: duration) }
 }
 
 extension Thread {

@@ -13,7 +13,7 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-struct Pull {
+package struct Pull {
   let sender: any Party
   /// Their places among the devices that are merged.
   let direction: (from: Int, into: Int)
@@ -36,7 +36,7 @@ struct Pull {
   let needsReader: Bool
 
   /// Under which token, and how far, a receiver may read the sender.
-  struct Offer {
+  package struct Offer {
     let token: ExchangeToken
     let lseq: Int64
     /// Of a sender elsewhere: under which tokens the receiver had read it before, in the order of
@@ -44,7 +44,7 @@ struct Pull {
     var remembered: [ExchangeToken?]?
   }
 
-  struct Result {
+  package struct Result {
     var received = 0
     var changed = 0
     var held = 0
@@ -67,7 +67,7 @@ struct Pull {
     /// What is left of `Pull.reportBytes`.
     fileprivate var (changeBytes, lossBytes): (Int, Int)
 
-    init(changeLimit: Int) {
+    package init(changeLimit: Int) {
       limit = changeLimit
       let bytes = changeLimit == .max ? .max : Pull.reportBytes
       (changeBytes, lossBytes) = (bytes, bytes)

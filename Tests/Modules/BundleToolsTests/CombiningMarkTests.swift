@@ -72,7 +72,7 @@ import Testing
   /// A debug build needs five seconds for each row.
   private static var someRows: [String] {
     #if DEBUG
-      [rows[0], rows[3], rows[9]]
+      [rows[3]]
     #else
       rows
     #endif

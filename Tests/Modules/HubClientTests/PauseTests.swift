@@ -3,12 +3,11 @@
 import Foundation
 import HubSupport
 import KeepsakeDevice
+import KeepsakeHub
 import KeepsakeTesting
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import KeepsakeHub
 
 /// How long a device leaves a hub alone that asks for it, or that does not wait when it should.
 @Suite struct PauseTests {
@@ -83,10 +82,10 @@ import Testing
       time.withLock { $0 += .seconds(answer.seconds) }
       return Reply(200, #"{"seq":\#(answer.seq)}"#, type: "application/json")
     }
-    let client = HubClient(
-      url: try HubURL("https://hub.example"), token: Hub.token, transport: transport,
+    let hub = try Hub(
+      HubURL("https://hub.example"), token: Hub.token, by: transport,
       now: { start + time.withLock { $0 } })
-    let stream = EventStream(client: client) { _ in
+    let stream = EventStream(hub) { _ in
     } onEvent: { seq in
       events.withLock { $0.append(seq) }
     } pause: {

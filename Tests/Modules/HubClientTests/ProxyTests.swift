@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import KeepsakeHub
 import Testing
-
-@testable import KeepsakeHub
 
 @Suite struct ProxyTests {
   private func variable(_ url: String, _ environment: [String: String]) throws -> String? {

@@ -3,14 +3,13 @@
 import Foundation
 import HubSupport
 import KeepsakeDevice
+import KeepsakeHub
 import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import KeepsakeHub
 
 @Suite struct SessionPlanTests {
   private func error(

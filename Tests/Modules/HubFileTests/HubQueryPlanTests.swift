@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeHubFile
 import KeepsakeHubServer
 import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeHubFile
 
 /// That a request costs what it asks for, claimed of every statement that it runs.
 @Suite struct HubQueryPlanTests {
@@ -31,7 +30,7 @@ import Testing
       }
     }
     return try await file.onAccount(2) { tables in
-      let connection = try #require(tables as? FileTables).connection
+      let connection = try #require(tables.fileConnection)
       let look = HubRequest(device: Self.device, stores: Self.stores)
       let trace = try StatementTrace.of(connection) {
         let answer = try HubRules.answer(look, tables, at: 1_000)
@@ -100,7 +99,7 @@ import Testing
     let file = try folder.open()
     let account = try await file.addAccount()
     let synchronous = try await file.onAccount(account) { tables in
-      try #require(tables as? FileTables).connection
+      try #require(tables.fileConnection)
         .first("PRAGMA synchronous") { $0.integer(0) }
     }
     #expect(synchronous == 2)

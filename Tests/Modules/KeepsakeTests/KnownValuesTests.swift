@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Keepsake
 import KeepsakeDevice
 import KeepsakeValues
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Keepsake
 
 @Suite struct KnownValuesTests {
   private final class Numbers: UserDefaultsStore, @unchecked Sendable {}

@@ -2,11 +2,10 @@
 
 import Dispatch
 import Foundation
+import Keepsake
 import KeepsakeThreads
 import Synchronization
 import Testing
-
-@testable import Keepsake
 
 @Suite struct SharedReferenceTests {
   /// A value that counts how many of its kind there are, and is another when it has gone.

@@ -3,11 +3,10 @@
 #if PostgreSQL
   import Foundation
   import KeepsakeHubServer
+  import KeepsakePostgres
   import KeepsakePostgresMigrations
   import TestSupport
   import Testing
-
-  @testable import KeepsakePostgres
 
   @Suite(.enabled(if: Cluster.isPossible, Comment(rawValue: Cluster.need)))
   struct PostgresOpeningTests {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PostgreSQL
+  import KeepsakePostgres
   import Testing
-
-  @testable import KeepsakePostgres
 
   /// That a request costs what it asks for, whatever PostgreSQL believes of the tables.
   @Suite(.enabled(if: Cluster.isPossible, Comment(rawValue: Cluster.need)))

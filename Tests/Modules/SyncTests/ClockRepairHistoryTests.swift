@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 /// Random histories in which clocks run a year ahead for a while, alone or two at once, and are set
 /// right again. The histories of `HistoryTests` know the winner of every key; here timestamps are
@@ -123,7 +122,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Seeds.list(150))
+  @Test(arguments: Seeds.list(150, debug: 15))
   func afterAllRepairsAllHoldTheSameAndNothingIsFromTheFuture(seed: UInt64) throws {
     let world = try World(seed: seed)
     for _ in 0..<30 { try world.step() }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 /// `poisoned` wrote while its clock was a year ahead; then somebody set the clock.
 @Suite struct ClockRepairTests {

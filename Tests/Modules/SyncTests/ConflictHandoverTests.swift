@@ -2,11 +2,10 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 @Suite struct ConflictHandoverTests {
   private let clock = ManualClock()

@@ -3,10 +3,9 @@
 import HubSupport
 import KeepsakeDevice
 import KeepsakeHubServer
+import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
-
-@testable import KeepsakeSync
 
 /// A hub of this process, and what was asked of it.
 final class CountedHub: HubChannel {

@@ -4,12 +4,11 @@ import HubSupport
 import KeepsakeDevice
 import KeepsakeHubServer
 import KeepsakeStorage
+import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 /// What a device that meets a hub sees to itself: the hub cannot.
 @Suite struct HubDeviceTests {
@@ -158,7 +157,7 @@ import Testing
     try set(phone, "theme", "dark")
     for _ in 0..<2 { try meet(phone) }
     let (stores, hub, id) = ([ByteText("cloud")], ReplicaID(rawValue: 9), ReplicaID(rawValue: 1))
-    let memory = try Recollection(of: hub, stores, from: phone).side.memory
+    let memory = try phone.party().side(toward: hub, stores).memory
     let look = HubRequest(device: id, stores: stores)
     let peers = [
       try #require(
@@ -188,14 +187,13 @@ import Testing
   }
 
   @Test func whatRewindsOrRenamesADeviceHasALease() throws {
-    let party = FileParty(device: phone, takesLeases: true)
-    let hub = HubParty(line, for: phone, limit: HubRequest.PageLimit())
+    let (party, peer) = (phone.party(takesLeases: true), laptop.party())
     try Lease.hold([phone.core.storage]) { () throws(KeepsakeError) in
       #expect { _ = try party.revoke(after: [:], as: ReplicaID(rawValue: 5)) } throws: {
         ($0 as? KeepsakeError)?.code == .locked
       }
       #expect {
-        try party.rotate(to: ReplicaID(rawValue: 5), against: hub, known: nil, []) { _, _ in true }
+        try party.rotate(to: ReplicaID(rawValue: 5), against: peer, known: nil, []) { _, _ in true }
       } throws: {
         ($0 as? KeepsakeError)?.code == .locked
       }

@@ -3,12 +3,11 @@
 import HubSupport
 import KeepsakeDevice
 import KeepsakeHubServer
+import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 /// Rows of a device whose clock is ahead, which wait at a hub, and what others write meanwhile.
 @Suite struct HubHeldTests {
@@ -50,11 +49,10 @@ import Testing
   @discardableResult
   private func meet(_ devices: Device...) throws -> MergeReport {
     var generator = SystemRandomNumberGenerator()
-    var report = MergeReport()
-    for device in devices {
-      report = try Merge.run(device, with: line, options: MergeOptions(), using: &generator)
+    let reports = try devices.map {
+      try Merge.run($0, with: line, options: MergeOptions(), using: &generator)
     }
-    return report
+    return try #require(reports.last)
   }
 
   private func value(_ device: Device, key: String = "theme") throws -> StoredValue? {

@@ -3,12 +3,11 @@
 import HubSupport
 import KeepsakeDevice
 import KeepsakeHubServer
+import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 /// What a hub makes of requests, honest ones and others.
 @Suite struct HubRulesTests {

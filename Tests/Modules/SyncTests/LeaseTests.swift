@@ -2,11 +2,10 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 @Suite struct LeaseTests {
   private let clock = ManualClock()
@@ -82,7 +81,7 @@ import Testing
     try a.write([LocalWrite(store: "cloud", key: "k", value: 1)])
     try a.merge(with: b)
     let exchange = Exchange(
-      [a, b].map { FileParty(device: $0) }, 0, 1, stores: [ByteText("cloud")])
+      [a, b].map { $0.party() }, 0, 1, stores: [ByteText("cloud")])
     let cursor = "UPDATE peer SET cursor = cursor + ?1"
     func move(_ count: Int64) throws {
       try b.core.write { connection in

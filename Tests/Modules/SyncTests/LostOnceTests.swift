@@ -2,11 +2,10 @@
 
 import Histories
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 /// That each lost write is logged once, however often, and however far, it is read.
 @Suite struct LostOnceTests {

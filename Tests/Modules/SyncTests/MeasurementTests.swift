@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 /// What a file's check has found of its sizes, and when a pull goes by it.
 @Suite struct MeasurementTests {

@@ -3,11 +3,10 @@
 import Foundation
 import KeepsakeDevice
 import KeepsakeMigrations
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 /// Files as earlier versions left them: `Tests/Data/Fixtures/V001.sqlite` is one of version 1, and
 /// `V002.sqlite` the same after version 2 has opened it.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 @Suite struct PartyTests {
   /// Two devices and what the last writer of each key has left.
@@ -24,7 +23,7 @@ import Testing
           try Device.inMemory(identity: ReplicaID(rawValue: Int64(id)), clock: clock.wallClock))
       }
       self.devices = devices
-      parties = [FileParty(device: devices[0]), party(devices[1])]
+      parties = [devices[0].party(), party(devices[1])]
     }
 
     mutating func write() throws {
@@ -63,9 +62,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Seeds.list(30))
+  @Test(arguments: Seeds.list(30, debug: 6))
   func whatIsReadFromStagedRowsIsWhatIsReadFromAFile(seed: UInt64) throws {
-    var files = try World(seed) { FileParty(device: $0) }
+    var files = try World(seed) { $0.party() }
     var staged = try World(seed) { StagedParty($0) }
     for _ in 0..<6 {
       try files.write()

@@ -2,11 +2,10 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 /// That the cost of an exchange follows what has changed, claimed of every statement that it runs.
 @Suite struct QueryPlanTests {
@@ -86,9 +85,11 @@ import Testing
   private func plans(
     _ queries: some Sequence<String>, _ device: Device, _ sender: Device
   ) throws(KeepsakeError) -> [(String, [String])] {
-    try device.core.withSender(sender.core) { () throws(KeepsakeError) in
-      try explain(queries, device)
+    var plans: [(String, [String])] = []
+    try sender.party().lend(to: device) { () throws(KeepsakeError) in
+      plans = try explain(queries, device)
     }
+    return plans
   }
 
   private func explain(

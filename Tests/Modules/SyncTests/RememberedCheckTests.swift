@@ -5,11 +5,10 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 @Suite struct RememberedCheckTests {
   private let clock = ManualClock()
@@ -193,7 +192,7 @@ import Testing
   }
 
   /// Which page it is, and how it is damaged, are chosen at random.
-  @Test(arguments: Seeds.list(60))
+  @Test(arguments: Seeds.list(60, debug: 8))
   func aPageThatAProgramDamagesAfterTheCheckIsFoundBeforeAnythingIsWritten(
     _ seed: UInt64
   ) throws {
@@ -218,7 +217,7 @@ import Testing
   }
 
   /// Nobody can know of it: it is found where the merge reads, or does not matter to it.
-  @Test(arguments: Seeds.list(60))
+  @Test(arguments: Seeds.list(60, debug: 8))
   func whatRotsAfterTheCheckIsFoundOrDoesNotTravel(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     try meet()

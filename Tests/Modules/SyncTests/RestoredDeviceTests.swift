@@ -2,11 +2,10 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeSync
 
 /// Files that were restored, copied or renamed, together with collection and the conflict log.
 @Suite struct RestoredDeviceTests {

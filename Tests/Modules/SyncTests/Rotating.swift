@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
-
-@testable import KeepsakeSync
 
 extension Device {
   /// Gives this device a new identity, as a merge does that finds another file with the same past.

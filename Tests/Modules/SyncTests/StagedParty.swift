@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
-
-@testable import KeepsakeSync
 
 /// A party whose file the reader cannot attach, as one on another machine: its rows are copied into
 /// tables in memory at each reading.
@@ -11,14 +10,15 @@ struct StagedParty: Party {
   private static let tables =
     ["replica", "entry", "peer", "seen", "superseded", "void", "grave", "forgotten"]
 
-  let file: FileParty
+  private let device: Device
+  private let file: any Party
 
-  init(_ device: Device) { file = FileParty(device: device) }
+  init(_ device: Device) { (self.device, file) = (device, device.party()) }
 
   func lend(
     to receiver: Device, _ body: () throws(KeepsakeError) -> Void
   ) throws(KeepsakeError) {
-    let (schema, rows) = try file.device.core.read { connection in
+    let (schema, rows) = try device.core.read { connection in
       let names = Self.tables.map { "'\($0)'" }.joined(separator: ", ")
       let schema = try connection.all(
         """

@@ -3,11 +3,10 @@
 import HubSupport
 import KeepsakeDevice
 import KeepsakeHubServer
+import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
 import Testing
-
-@testable import KeepsakeSync
 
 /// Entries that a hub does not take.
 @Suite struct UnsentTests {

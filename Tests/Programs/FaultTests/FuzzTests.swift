@@ -39,7 +39,9 @@ import Testing
   }
 
   /// `Scripts/fuzz` takes all of them.
-  @Test(AddressSpace.isPlain, arguments: ["text-is-no-utf-8", "schema-newer"])
+  @Test(
+    AddressSpace.isPlain,
+    arguments: Seeds.rounds(["text-is-no-utf-8", "schema-newer"], debug: ["schema-newer"]))
   func everyCommandTakesAFileOfTheCorpus(_ name: String) throws {
     let ending = try fuzz(["files", Self.corpus.path + "/files/\(name).sql"], seconds: 120)
     #expect(ending == Ending(stderr: "fuzz: 1 files, and all went well\n"))

@@ -7,7 +7,8 @@ import Testing
 @Suite struct KillRoundTests {
   @Test(arguments: Seeds.list(6, debug: 1))
   func whatWasAcknowledgedOutlivesAKillInTheMiddleOfAnyWork(seed: UInt64) throws {
-    let words = ["kills", "--seed", "\(seed)", "--rounds", "24"]
+    let rounds = Seeds.rounds(24, debug: 12)
+    let words = ["kills", "--seed", "\(seed)", "--rounds", "\(rounds)"]
     let ending = try Command.runProbe(words)
     // It also fails when too few kills were inside.
     #expect(ending.code == 0 && ending.stdout.contains("killed inside"), "\(ending)")

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Page
+  import KeepsakePage
   import TestSupport
   import Testing
-
-  @testable import KeepsakePage
 
   @Suite struct GateTests {
     /// Which no test may listen on.

@@ -146,6 +146,15 @@ import Testing
     }
   }
 
+  /// The build that `@testable` needs is another one than users get.
+  @Test func testsRunWithWhatUsersGet() throws {
+    for file in try Project.files(in: ["Tests"], ".swift") {
+      for (number, line) in try Self.lines(file) {
+        #expect(!line.contains(/^ *@testable/), "\(file):\(number)")
+      }
+    }
+  }
+
   /// By name: types and initialisers may be named by inference alone, and operators never are.
   @Test func packageDeclarationsAreUsedByASecondModule() throws {
     let module = { (file: String) in file.split(separator: "/").prefix(2).joined(separator: "/") }
