@@ -127,18 +127,16 @@ package.targets += [
   library("KeepsakeInjection"),
   library("KeepsakeValues"),
   library("KeepsakeSettingsBundle", ["KeepsakeValues"]),
-  // What only kvsync needs of property lists and bundles, so that no application links it.
+  // kvsync alone needs it of property lists and bundles; no application links it.
   library("KeepsakeBundleTools", ["KeepsakeSettingsBundle", "KeepsakeValues"]),
   // Reads what `kvsync import` accepts. A fuzzer links it without the rest of the command.
   library("KeepsakeTransfer", ["KeepsakeBundleTools", "KeepsakeSettingsBundle"]),
-  // One SQLite file. It knows no keys.
   library(
     "KeepsakeStorage",
     [
       "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeForks",
       "KeepsakeFileSystem", grdb, sqlite,
     ]),
-  // Entries in such a file.
   library("KeepsakeDevice", ["KeepsakeStorage", "KeepsakeValues"]),
   library("KeepsakeSync", ["KeepsakeDevice", "KeepsakeValues"]),
   library("CCurl"),
@@ -262,7 +260,7 @@ package.targets += [
   support("Turns"),
   support(
     "Faults", sync + ["FileSystemShim", "Turns", "Keepsake", "KeepsakeTesting", sqlite, logging]),
-  // What a fuzzer gives bytes to.
+  // Readers of bytes, for fuzzers.
   support(
     "FuzzTargets",
     sync + ["KeepsakeHub", "KeepsakeTransfer", "KeepsakeBundleTools", "KeepsakeSettingsBundle"]),
@@ -344,8 +342,6 @@ package.targets += [
     "ReadingListTests", ["reading-list", "Keepsake", "KeepsakeTesting"],
     in: "Examples/reading-list/Tests"),
 ]
-
-// MARK: - A part of the package
 
 // The tutorial's tests import its program as `@testable`, and a release build is as users have it.
 if Context.environment["KEEPSAKE_CONFIGURATION"] == "release" {

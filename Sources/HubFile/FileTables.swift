@@ -34,6 +34,6 @@ final class FileTables: HubTables {
 }
 
 extension HubTables {
-  /// The connection to the file, if they are of one: so that it can be seen what SQLite does.
+  /// The connection to the file, if these are tables of a file: tests trace its statements.
   package var fileConnection: Connection? { (self as? FileTables)?.connection }
 }

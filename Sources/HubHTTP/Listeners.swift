@@ -35,7 +35,7 @@
     private let all = Mutex<[Int64: [Listener]]>([:])
     private let count: @Sendable (_ change: Double) -> Void
 
-    /// - Parameter count: gets 1 for whoever comes, and -1 for whoever goes.
+    /// - Parameter count: is called with 1 when a listener comes, and with -1 when it goes.
     package init(_ count: @escaping @Sendable (_ change: Double) -> Void) { self.count = count }
 
     /// Where the device has as many streams as it may, its oldest ends: most likely the device has

@@ -3,8 +3,8 @@
 #if Hub
   /// SHA-256 of a text, as FIPS 180-4 defines it.
   ///
-  /// swift-crypto has it too, but builds BoringSSL for it: that takes as long as this package. What
-  /// is hashed here are tokens of 32 random bytes, so that speed and side channels do not matter.
+  /// swift-crypto has it too, but compiles BoringSSL for it. The hub hashes what clients present: a
+  /// token, a code or the operator's secret, a line of HTTP at most. No step depends on the bytes.
   package enum SHA256 {
     /// - Returns: 32 bytes.
     package static func hash(_ text: String) -> [UInt8] {

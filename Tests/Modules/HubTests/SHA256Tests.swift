@@ -5,7 +5,7 @@
   import Testing
 
   @Suite struct SHA256Tests {
-    /// The first three are examples of NIST, the others have lengths around the end of a block, as
+    /// The first three are examples of NIST; the others have lengths around the ends of blocks, as
     /// `sha256sum` hashes them.
     @Test(arguments: [
       ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
@@ -15,16 +15,40 @@
         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
       ),
       (
+        String(repeating: "x", count: 43),
+        "cc0b1c2c66f3bb9fd1a081c626ba1bef62f6f96441a43be15268523776ac26a1"
+      ),
+      (
         String(repeating: "x", count: 55),
         "d5e285683cd4efc02d021a5c62014694958901005d6f71e89e0989fac77e4072"
+      ),
+      (
+        String(repeating: "x", count: 56),
+        "04c26261370ee7541549d16dee320c723e3fd14671e66a099afe0a377c16888e"
+      ),
+      (
+        String(repeating: "x", count: 63),
+        "75220b47218278e656f2013bb8f0c455a25eaf01e86c64924e9d48d89776d6f2"
       ),
       (
         String(repeating: "x", count: 64),
         "7ce100971f64e7001e8fe5a51973ecdfe1ced42befe7ee8d5fd6219506b5393c"
       ),
       (
-        String(repeating: "a", count: 1000),
-        "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"
+        String(repeating: "x", count: 65),
+        "9537c5fdf120482f7d58d25e9ed583f52c02b4e304ea814db1633ad565aed7e9"
+      ),
+      (
+        String(repeating: "x", count: 119),
+        "000b48d4edf0fa7bee3c6236ecd2785baa5db4eeb8bb54341b029e0d9fa5fb0c"
+      ),
+      (
+        String(repeating: "x", count: 120),
+        "13f05a0b594787f5ecd315edc96141bd3243203d1b7d4f0836f37308b276ba98"
+      ),
+      (
+        String(repeating: "x", count: 1000),
+        "44f8354494a5ba03ba1792a8d3e9c534c47a9181980fde7a3f44b06ef2ae7c7f"
       ),
     ])
     func aTextHasTheHashOfTheStandard(_ text: String, _ hash: String) {

@@ -27,7 +27,9 @@ private final class Shared: UserDefaultsStore, @unchecked Sendable {
   private func clean() { Result { try FileManager.default.removeItem(at: folder) }.ignore() }
 
   private func shell(_ sql: String) throws {
-    let ending = try Command.run(Command.find("sqlite3"), [device.path, sql])
+    // A checkpoint in the background has the write lock for a moment.
+    let ending = try Command.run(
+      Command.find("sqlite3"), ["-cmd", ".timeout 60000", device.path, sql])
     #expect(ending.code == 0, "\(ending)")
   }
 

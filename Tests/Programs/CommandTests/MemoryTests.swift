@@ -14,7 +14,7 @@ private enum Shape: String, CaseIterable, Sendable {
   case ones = "1"
   case objects = "{}"
 
-  static let size = Seeds.rounds(5_000_000, debug: 2_000_000)
+  static let size = 5_000_000
 
   /// A build that is not optimised needs a minute for each.
   static let some = Seeds.rounds(allCases, debug: [.objects])
@@ -81,7 +81,8 @@ private struct Work: Sendable, CustomTestStringConvertible {
   @Test(arguments: Shape.some)
   private func noCommandTakesManyTimesAValue(_ shape: Shape) throws {
     let (large, small) = (try furnish(shape.text), try furnish("[1]"))
-    for work in Self.works {
+    // A debug build needs several seconds for each.
+    for work in Seeds.some(of: Self.works, debug: 4) {
       let cost = try peak(work, in: large) - peak(work, in: small)
       // Of two runs of one command one takes up to a megabyte more.
       let limit = work.factor * Shape.size + work.pages + 1 << 20
@@ -112,10 +113,11 @@ private struct Work: Sendable, CustomTestStringConvertible {
 
   @Test func linesAreNotHeldAtOnce() throws {
     let folder = try Folder()
+    let count = Seeds.rounds(200_000, debug: 100_000)
     try folder.shell(
       "sh", "-c",
       """
-      seq -f '{"key":"key %.0f","type":"integer","value":1}' 200000 > in
+      seq -f '{"key":"key %.0f","type":"integer","value":1}' \(count) > in
       """)
     for words in [["import", "a", "in"], ["export", "a"], ["export", "a", "--format", "json"]] {
       let cost = try peak(Work(words: words), in: folder)

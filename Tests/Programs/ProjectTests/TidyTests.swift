@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  /// The build that `@testable` needs is another one than users get.
+  /// `@testable` needs a release build that differs from the one that users get.
   @Test func testsRunWithWhatUsersGet() throws {
     for file in try Project.files(in: ["Tests"], ".swift") {
       for (number, line) in try Self.lines(file) {
