@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct HubFileHistoryTests {
   /// Every answer, and every row after it, as of a hub in memory.
-  @Test(arguments: Seeds.list(100, debug: 8))
+  @Test(arguments: Seeds.list(60, debug: 8))
   func anyHistoryWithAHubOverAFileGoesAsTheOracleSays(seed: UInt64) throws {
     let history = History(seed: seed, storage: .memory, hasHub: true)
     do {

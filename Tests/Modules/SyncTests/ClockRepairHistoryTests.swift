@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Seeds.list(150, debug: 15))
+  @Test(arguments: Seeds.list(60, debug: 15))
   func afterAllRepairsAllHoldTheSameAndNothingIsFromTheFuture(seed: UInt64) throws {
     let world = try World(seed: seed)
     for _ in 0..<30 { try world.step() }

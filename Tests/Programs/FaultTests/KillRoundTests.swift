@@ -5,7 +5,7 @@ import Testing
 
 /// `Scripts/soak kills` plays more rounds, and prints how `UserDefaults` fares in them.
 @Suite struct KillRoundTests {
-  @Test(arguments: Seeds.list(6, debug: 1))
+  @Test(arguments: Seeds.list(3, debug: 1))
   func whatWasAcknowledgedOutlivesAKillInTheMiddleOfAnyWork(seed: UInt64) throws {
     let rounds = Seeds.rounds(24, debug: 12)
     let words = ["kills", "--seed", "\(seed)", "--rounds", "\(rounds)"]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct PowerTests {
-  @Test(arguments: Seeds.rounds(1...6, debug: 1...1))
+  @Test(arguments: Seeds.rounds(1...3, debug: 1...1))
   func whatIsSynchronizedOutlivesThePowerAndTheRestIsLostFromItsEnd(seed: Int) throws {
     let output = try probe("power", "--seed", "\(seed)", "--cuts", "50", "--each", "25")
     #expect(output.contains(/50 cuts in \d{4,} events: nothing was lost\n$/), "\(output)")
