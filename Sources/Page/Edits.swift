@@ -10,9 +10,10 @@
   struct Edit: Sendable {
     let device: Int
     let address: Address
-    let before: TaggedCell
-    /// The write; nil where it left no trace, as a deletion in a store that does not sync.
-    let stamp: HybridTimestamp?
+    let before: Entry?
+    /// The timestamp that the key had then; nil if it had no entry, as after a deletion in a store
+    /// that does not sync.
+    fileprivate(set) var stamp: HybridTimestamp?
     /// What was done.
     let deed: String
     /// The conflict that was resolved by it.
@@ -46,6 +47,19 @@
       var edit = edit
       edit.number = count.add(1, ordering: .relaxed).newValue
       put(edit)
+    }
+
+    /// Lets the edits before an undone one be undone too: the value that they wrote has a new
+    /// timestamp.
+    func follow(_ undone: Edit, as stamp: HybridTimestamp?) {
+      stack.withLock { stack in
+        for index in stack.indices
+        where stack[index].device == undone.device && stack[index].address == undone.address
+          && stack[index].stamp == undone.before?.timestamp
+        {
+          stack[index].stamp = stamp
+        }
+      }
     }
 
     func take() -> Edit? { stack.withLock { $0.popLast() } }

@@ -35,7 +35,8 @@
       return try edit(body, address, "set") { open in
         // What is shown of a date, among others, is less than its value.
         if let content = try open.content(address), let value = content.undecoded,
-          Words.type(of: value.kind) == type, Preview.text(value) == text
+          Words.type(of: value.kind) == type,
+          ByteText(Preview.text(value)) == ByteText(text)
         {
           return content
         }
@@ -49,25 +50,28 @@
       _ content: (OpenDevice) throws -> TaggedCell
     ) throws -> JSON {
       let open = try device(body)
-      let seen = body.optionalText("stamp") ?? ""
       let edit = try open.device.transaction {
         let before = try open.entry(address)
-        guard seen == Self.stamp(before) else {
-          throw Problem(
-            .conflict, "the key was written meanwhile", cure: "look at its value, then try again")
-        }
+        try Self.check(body, before)
         try open.write(try content(open), to: address)
         return Edit(
-          device: try body.number("device"), address: address,
-          before: before?.content ?? .tombstone, stamp: try open.entry(address)?.timestamp,
-          deed: deed)
+          device: try body.number("device"), address: address, before: before,
+          stamp: try open.entry(address)?.timestamp, deed: deed)
       }
       edits.add(edit)
       return .object(["undo": edit.json])
     }
 
+    /// - Throws: `Problem` if the key is not as the page has shown it.
+    private static func check(_ body: Query, _ present: Entry?) throws {
+      guard body.optionalText("stamp") ?? "" == stamp(present) else {
+        throw Problem(
+          .conflict, "the key was written meanwhile", cure: "look at its value, then try again")
+      }
+    }
+
     /// What the page knows an entry by; of none, and of one that is deleted, nothing.
-    private static func stamp(_ entry: Entry?) -> String {
+    static func stamp(_ entry: Entry?) -> String {
       entry.flatMap { $0.content.isTombstone ? nil : $0.timestamp.description } ?? ""
     }
 
@@ -77,7 +81,7 @@
         throw Problem(.conflict, "there is nothing to undo", cure: "edit something first")
       }
       do {
-        try undo(edit, on: devices[edit.device])
+        edits.follow(edit, as: try undo(edit, on: devices[edit.device]))
       } catch {
         // Of a conflict there is nothing to try again.
         if Problem(error).status != .conflict { edits.put(edit) }
@@ -86,15 +90,17 @@
       return .object(["undone": edit.json, "undo": edits.last.map(\.json) ?? .null])
     }
 
-    private func undo(_ edit: Edit, on open: OpenDevice) throws {
+    /// - Returns: the timestamp that the key has now.
+    private func undo(_ edit: Edit, on open: OpenDevice) throws -> HybridTimestamp? {
       try open.device.transaction {
         guard try open.entry(edit.address)?.timestamp == edit.stamp else {
           throw Problem(
             .conflict, "the key was written since, so the edit stays",
             cure: "look at its value, and set it")
         }
-        try open.write(edit.before, to: edit.address)
+        try open.write(edit.before?.content ?? .tombstone, to: edit.address)
         try open.device.reopen(edit.resolved)
+        return try open.entry(edit.address)?.timestamp
       }
     }
 
@@ -107,7 +113,12 @@
       }
       let address = Address(store: conflict.store, key: conflict.key)
       let edit = try open.device.transaction {
-        let before = try open.entry(address)?.content ?? .tombstone
+        let before = try open.entry(address)
+        try Self.check(body, before)
+        guard try open.device.conflict(id: Int64(id))?.isResolved == false else {
+          throw Problem(
+            .conflict, "the conflict is resolved already", cure: "look at the list again")
+        }
         let resolved = try open.device.restoring(conflict)
         return Edit(
           device: try body.number("device"), address: address, before: before,

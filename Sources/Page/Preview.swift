@@ -91,6 +91,7 @@
             + Shown.provenance(conflict.winnerTimestamp, conflict.winnerOrigin)),
         "now": winner == nil ? .object(present.map(entry) ?? []) : nil,
         "found": Shown.time(conflict.foundAt), "resolved": .boolean(conflict.isResolved),
+        "stamp": .string(Endpoints.stamp(present)),
       ])
     }
   }

@@ -39,7 +39,7 @@ export async function conflicts() {
 }
 
 const restore = (conflict) => attempt(async () => {
-  await post("restore", { id: conflict.id });
+  await post("restore", { id: conflict.id, stamp: conflict.stamp });
   say(`Restored ${conflict.store}/${conflict.key}`);
   $("conflicts").focus();
   await renew();

@@ -2,6 +2,7 @@
 """Defects that PageTests must find; Scripts/mutants describes the form."""
 
 GATE = r"^PageTests\.GateTests"
+WRITING = r"^PageTests\.WritingTests"
 PAGE = r"^PageTests\.PageTests"
 
 MUTANTS = [
@@ -20,6 +21,14 @@ MUTANTS = [
     ("token-counts-twice", "The token of the address can be used twice.", GATE,
      ("Sources/Page/Gate.swift",
       "Self.areEqual(given, token), !state.isTokenUsed", "Self.areEqual(given, token)")),
+    ("restores-over-newer", "A restore overwrites what was written since the page showed the conflict.",
+     WRITING,
+     ("Sources/Page/Endpoints+Writing.swift",
+      """        try Self.check(body, before)
+        guard""", "        guard")),
+    ("same-look-is-same", "A text of other bytes that looks the same is taken for the stored one.", WRITING,
+     ("Sources/Page/Endpoints+Writing.swift",
+      "ByteText(Preview.text(value)) == ByteText(text)", "Preview.text(value) == text")),
     ("turns-text", "A character that changes the direction of text is not escaped.", PAGE,
      ("Sources/Page/shared.js", r"const unseen = /[\p{Cc}\p{Cf}", r"const unseen = /[\p{Cc}"),
      ("Sources/Page/shared.js", r"const split = /([\p{Cc}\p{Cf}", r"const split = /([\p{Cc}")),
@@ -27,4 +36,6 @@ MUTANTS = [
      ("Sources/Page/Endpoints+Writing.swift",
       "open.entry(edit.address)?.timestamp == edit.stamp",
       "open.entry(edit.address) != nil || edit.stamp == nil")),
+    ("undoes-one", "After one undo the earlier edits of the same key cannot be undone.", WRITING,
+     ("Sources/Page/Edits.swift", "          stack[index].stamp = stamp\n", "")),
 ]

@@ -34,11 +34,29 @@
     }
 
     /// What the page knows of a key, with the stamp that a write to it has to tell.
-    func key(_ key: String) async throws -> (value: [String: Any], stamp: String) {
-      let answer = try await get("key?device=0&store=cloud&key=\(key)")
+    func key(
+      _ key: String, store: String = "cloud"
+    ) async throws -> (value: [String: Any], stamp: String) {
+      let answer = try await get("key?device=0&store=\(store)&key=\(key)")
       let layers = try #require(answer.json["layers"] as? [[String: Any]])
+      let entry = layers.first { $0["layer"] as? String == "entry" && $0["deleted"] == nil }
       let value = answer.json["value"] as? [String: Any]
-      return (value ?? [:], layers.first?["stamp"] as? String ?? "")
+      return (value ?? [:], entry?["stamp"] as? String ?? "")
+    }
+
+    struct Conflict {
+      let id: Int
+      let isResolved: Bool
+      let stamp: String
+    }
+
+    /// The newest conflict.
+    func conflict() async throws -> Conflict {
+      let answer = try await get("conflicts?device=0")
+      let json = try #require((answer.json["conflicts"] as? [[String: Any]])?.first)
+      return Conflict(
+        id: try #require(json["id"] as? Int), isResolved: try #require(json["resolved"] as? Bool),
+        stamp: try #require(json["stamp"] as? String))
     }
   }
 #endif

@@ -98,22 +98,78 @@
       let winner = try page.kvsync("conflicts", "a").isEmpty ? "b" : "a"
       try page.open(winner, "--edit")
       let visit = try await Visit(page)
-      func first() async throws -> (id: Int, isResolved: Bool) {
-        let answer = try await visit.get("conflicts?device=0")
-        let conflict = try #require((answer.json["conflicts"] as? [[String: Any]])?.first)
-        return (
-          try #require(conflict["id"] as? Int), try #require(conflict["resolved"] as? Bool)
-        )
-      }
-      let (id, isResolved) = try await first()
-      #expect(!isResolved)
+      var conflict = try await visit.conflict()
+      #expect(!conflict.isResolved)
       for _ in 1...2 {
-        #expect(try await visit.post("restore", ["id": id]).status == 200)
+        let shown: [String: Any] = ["id": conflict.id, "stamp": conflict.stamp]
+        #expect(try await visit.post("restore", shown).status == 200)
         #expect(try page.kvsync("get", winner, "name") == "lost\n")
-        #expect(try await first() == (id, true))
+        conflict = try await visit.conflict()
+        #expect(conflict.isResolved)
+        let again: [String: Any] = ["id": conflict.id, "stamp": conflict.stamp]
+        let refused = try await visit.post("restore", again)
+        #expect(refused.status == 409 && refused.text.contains("resolved already"))
         #expect(try await visit.post("undo", [:]).status == 200)
         #expect(try page.kvsync("get", winner, "name") == "won\n")
-        #expect(try await first() == (id, false))
+        conflict = try await visit.conflict()
+        #expect(!conflict.isResolved)
+      }
+      try page.kvsync("set", winner, "name", "newer")
+      let stale: [String: Any] = ["id": conflict.id, "stamp": conflict.stamp]
+      #expect(try await visit.post("restore", stale).status == 409)
+      #expect(try page.kvsync("get", winner, "name") == "newer\n")
+    }
+
+    @Test func textsOfOtherBytesAreOtherValues() async throws {
+      let page = try OpenPage()
+      try page.kvsync("set", "a", "name", "e\u{301}")
+      try page.open("a", "--edit")
+      let visit = try await Visit(page)
+      let stamp = try await visit.key("name").stamp
+      let body: [String: Any] = [
+        "key": "name", "stamp": stamp, "value": "\u{e9}", "type": "string",
+      ]
+      #expect(try await visit.post("set", body).status == 200)
+      #expect(Array(try page.kvsync("get", "a", "name").utf8) == Array("\u{e9}\n".utf8))
+    }
+
+    @Test(arguments: Seeds.list(8, debug: 3))
+    func undoGoesBackThroughAnyEdits(seed: UInt64) async throws {
+      var random = SeededGenerator(seed: seed)
+      let page = try OpenPage()
+      try page.open("a", "--edit", creating: "a")
+      let visit = try await Visit(page)
+      let places = [("cloud", "k"), ("cloud", "l"), ("local", "k")]
+      func state() async throws -> [String?] {
+        var texts: [String?] = []
+        for (store, key) in places {
+          texts.append(try await visit.key(key, store: store).value["text"] as? String)
+        }
+        return texts
+      }
+      var past: [[String?]] = []
+      for step in 0..<30 {
+        let before = try await state()
+        if random.chance(40) {
+          let status = try await visit.post("undo", [:]).status
+          guard let expected = past.popLast() else {
+            #expect(status == 409, "seed \(seed), step \(step)")
+            continue
+          }
+          let present = try await state()
+          #expect(status == 200 && present == expected, "seed \(seed), step \(step)")
+          continue
+        }
+        let place = Int.random(in: 0..<places.count, using: &random)
+        let (store, key) = places[place]
+        var body: [String: Any] = [
+          "store": store, "key": key, "stamp": try await visit.key(key, store: store).stamp,
+        ]
+        let deletes = before[place] != nil && random.chance(50)
+        if !deletes { (body["type"], body["value"]) = ("string", "\(step % 3)") }
+        let answer = try await visit.post(deletes ? "delete" : "set", body)
+        #expect(answer.status == 200, "seed \(seed), step \(step): \(answer.text)")
+        past.append(before)
       }
     }
 
