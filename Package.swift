@@ -290,7 +290,7 @@ package.targets += [
 package.targets += [
   test("ValuesTests", ["KeepsakeValues", "TestSupport"]),
   test("StorageTests", device + ["KeepsakeMigrations", "keepsake-probe", "kvsync", sqlite]),
-  test("DeviceTests", device + [sqlite]),
+  test("DeviceTests", device + ["kvsync", sqlite]),
   test("SyncTests", hub + ["Histories", "KeepsakeMigrations", sqlite]),
   test(
     "KeepsakeTests",

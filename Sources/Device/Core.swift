@@ -156,7 +156,6 @@ package final class Core: Sendable {
     let value = try connection.transaction(.immediate) { connection in
       before = versions.beforeCommit
       if let before { session.resume(at: before) }
-      try connection.refuseMovedFile()
       if isObserved {
         commits = feed.willWrite(connection, versions) { session.reports.add([$0]) }
       }
@@ -164,6 +163,8 @@ package final class Core: Sendable {
       if let ending = session.ending { throw ending }
       try session.sender?.still?.check()
       try session.finish(connection, isObserved: isObserved)
+      // Last, so that little time is left for a name to be lost.
+      try storage.names?.check()
       return value
     }
     // At once: who reads meanwhile waits for it.

@@ -25,8 +25,12 @@ package enum CoreRegistry {
     folder: TemporaryFolder? = nil, hooks: OpeningHooks = OpeningHooks()
   ) throws(KeepsakeError) -> Core {
     while true {
-      let core = try attempt(path, access, busyTimeout, identity, folder, hooks)
-      if let core { return core }
+      guard
+        let (core, isNew) = try attempt(path, access, busyTimeout, identity, folder, hooks)
+      else { continue }
+      // Without the lock: observers may run, which may open other files.
+      if isNew, core.mode == .readWrite { try core.bringInLostLogs() }
+      return core
     }
   }
 
@@ -34,7 +38,7 @@ package enum CoreRegistry {
   private static func attempt(
     _ path: String, _ access: Device.Access, _ busyTimeout: Duration, _ identity: ReplicaID,
     _ folder: TemporaryFolder?, _ hooks: OpeningHooks
-  ) throws(KeepsakeError) -> Core? {
+  ) throws(KeepsakeError) -> (core: Core, isNew: Bool)? {
     try open.withLock { (open) throws(KeepsakeError) in
       open = open.filter { $0.value.core != nil }
       if access == .create, try FileStatus(of: path) == nil {
@@ -43,20 +47,22 @@ package enum CoreRegistry {
       guard let status = try FileStatus(of: path) else { throw KeepsakeError.missing(path) }
       guard !Storage.isInherited(status.id) else { throw .inherited(path) }
       let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
-      if let core = open[slot]?.core { return core }
+      try Storage.checkNames(status.id)
+      if let core = open[slot]?.core { return (core, false) }
       hooks.beforeOpening()
       // Opened for another use: another connection, all else the same.
       let shared = open.first { $0.key.file == status.id }?.value.core?.shared
       let opened = try Opening.open(
         .file(path), readOnly: access == .readOnly, busyTimeout: busyTimeout, hooks: hooks)
       guard try FileID(of: path) == status.id else { return nil }
+      try Storage.checkNames(status.id)
       let removed =
         opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []
       let core = try Core(
         opened, file: status.id, shared: shared ?? SharedState(removedDrafts: removed),
         folder: folder)
       open[slot] = WeakCore(core: core)
-      return core
+      return (core, true)
     }
   }
 

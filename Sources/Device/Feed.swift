@@ -265,7 +265,10 @@ final class Feed: Sendable {
 
   private func check(_ storage: Storage) throws {
     checks.begin()
-    try storage.access { try $0.refuseMovedFile() }
+    try storage.access {
+      try $0.refuseMovedFile()
+      try storage.names?.check()
+    }
     _ = try look(storage)
   }
 

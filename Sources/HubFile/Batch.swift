@@ -32,13 +32,17 @@ final class Batch {
             taken += 1
             outcomes.append(try run(piece, connection, sole))
           }
-          if connection.totalChanges != start { try refuseMovedFile(connection) }
+          if connection.totalChanges != start { try checkNames(sole, connection) }
         }
       }
     } catch {
       // Where not even the transaction can begin, nothing that waits can be done.
       if taken == 0 { taken = pieces.count }
-      outcomes = pieces[..<taken].map { piece in Piece.Outcome(tell: { piece.fail(error) }) }
+      var error = error
+      do { try sole.saveLostLog() } catch let failure { error = failure }
+      outcomes = pieces[..<taken].map { [error] piece in
+        Piece.Outcome(tell: { piece.fail(error) })
+      }
     }
     return pieces[taken...]
   }
@@ -55,12 +59,17 @@ final class Batch {
     }
   }
 
-  /// What was in the log stays there: it may be all that is left of the file.
-  private func refuseMovedFile(_ connection: Connection) throws {
+  private func checkNames(_ sole: SoleConnection, _ connection: Connection) throws {
     do {
-      try connection.refuseMovedFile()
+      try sole.checkNames()
     } catch {
-      connection.keepLog(true)
+      // Of a file that was replaced the log may be all that is left.
+      do {
+        try connection.refuseMovedFile()
+      } catch {
+        connection.keepLog(true)
+        throw error
+      }
       throw error
     }
   }

@@ -15,7 +15,7 @@ extension Storage {
   package func synchronize() throws(KeepsakeError) {
     guard !isReadOnly, file != nil else { return }
     try access { connection in
-      try connection.refuseMovedFile()
+      try names?.check()
       try connection.sync(connection.logFile())
     }
   }

@@ -22,23 +22,27 @@ package enum Checkpoint {
   ///
   /// By two connections of its own, so that this process can read meanwhile.
   ///
-  /// - Parameter limit: how long to wait for the write lock.
+  /// - Parameters:
+  ///   - limit: how long to wait for the write lock.
+  ///   - names: of the connection that this process has open, if any.
   /// - Returns: whether the log holds nothing any more that the file lacks.
   /// - Throws: `KeepsakeError`; then everything is still in the log.
   @discardableResult
   package static func run(
-    _ location: Location, waiting limit: Duration
+    _ location: Location, waiting limit: Duration, _ names: NameCheck? = nil
   ) throws(KeepsakeError) -> Bool {
-    try run(location, waiting: limit, writers: nil)
+    try run(location, waiting: limit, writers: nil, names)
   }
 
   /// - Parameter writers: of this process, wait for it as long as it takes.
   @discardableResult
   static func run(
-    _ location: Location, waiting limit: Duration, writers: BusyHandler?
+    _ location: Location, waiting limit: Duration, writers: BusyHandler?, _ names: NameCheck?
   ) throws(KeepsakeError) -> Bool {
     guard case .file = location else { return true }
     do {
+      // Else these connections would use this process's index with another log.
+      try names?.check()
       let busyHandler = BusyHandler(limit)
       let holder = try Connector.connect(location, .readWrite, busyHandler)
       defer { Result { try holder.close() }.discardFailure() }
@@ -49,7 +53,7 @@ package enum Checkpoint {
         try mover.writeWithoutTransaction { mover in
           let mover = Connection(mover, location)
           return try mover.explaining {
-            try run(location, Connection(holder, location), mover, writers)
+            try run(location, Connection(holder, location), mover, writers, names)
           }
         }
       }
@@ -59,7 +63,8 @@ package enum Checkpoint {
   }
 
   private static func run(
-    _ location: Location, _ holder: Connection, _ mover: Connection, _ writers: BusyHandler?
+    _ location: Location, _ holder: Connection, _ mover: Connection, _ writers: BusyHandler?,
+    _ names: NameCheck?
   ) throws -> Bool {
     // Most of the waiting for the disk, while others can still write.
     guard try mover.syncLog() else { return true }
@@ -69,6 +74,7 @@ package enum Checkpoint {
       // Both are open on one file, and it is the one that the path leads to.
       try holder.refuseMovedFile()
       try mover.refuseMovedFile()
+      try names?.check()
       return try CheckRecord.carried(over: location) {
         try mover.first("PRAGMA wal_checkpoint(PASSIVE)") {
           $0.integer(0) == 0 && $0.integer(1) == $0.integer(2)
@@ -78,8 +84,10 @@ package enum Checkpoint {
   }
 
   /// Moves everything from the log into the file.
-  static func emptyLog(_ location: Location, waiting limit: Duration) throws(KeepsakeError) {
-    guard try run(location, waiting: limit) else {
+  static func emptyLog(
+    _ location: Location, waiting limit: Duration, _ names: NameCheck? = nil
+  ) throws(KeepsakeError) {
+    guard try run(location, waiting: limit, names) else {
       throw KeepsakeError(
         .locked, path: location.path, "another program keeps the file locked", cure: "try again")
     }

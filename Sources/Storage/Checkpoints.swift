@@ -28,6 +28,7 @@ package final class Checkpoints: Sendable {
   private let location: Location
   /// Of the storage: it waits without a limit for what this process does itself.
   private let writers: BusyHandler
+  private let names: NameCheck?
   private let report: @Sendable (KeepsakeError) -> Void
   /// Frames in the log after the last commit through the storage's connection.
   private let length = Atomic<Int>(0)
@@ -37,10 +38,10 @@ package final class Checkpoints: Sendable {
   private let isStopped = Mutex(false)
 
   init(
-    _ location: Location, _ writers: BusyHandler,
+    _ location: Location, _ writers: BusyHandler, _ names: NameCheck?,
     _ report: @escaping @Sendable (KeepsakeError) -> Void
   ) {
-    (self.location, self.writers, self.report) = (location, writers, report)
+    (self.location, self.writers, self.names, self.report) = (location, writers, names, report)
   }
 
   /// Follows every commit through this connection, which must not outlive this object.
@@ -85,7 +86,7 @@ package final class Checkpoints: Sendable {
       state.withLock { $0.isQueued = false }
       guard !isStopped else { return }
       do throws(KeepsakeError) {
-        try Checkpoint.run(location, waiting: Self.patience, writers: writers)
+        try Checkpoint.run(location, waiting: Self.patience, writers: writers, names)
         state.withLock { $0.failure = nil }
       } catch {
         tell(error)

@@ -132,9 +132,11 @@ extension Draft {
     let folder = FileStatus.folder(of: file)
     return names(in: folder).filter { isDraft($0, of: file) }.sorted().filter { name in
       let path = folder + "/" + name
-      guard case .success(let lock?) = Result(catching: { () throws(KeepsakeError) in
-        try Self.lock(path)
-      }) else { return false }
+      guard
+        case .success(let lock?) = Result(catching: { () throws(KeepsakeError) in
+          try Self.lock(path)
+        })
+      else { return false }
       defer { close(lock) }
       return !removing || remove(path)
     }
@@ -147,7 +149,8 @@ extension Draft {
     let rest = name.dropFirst(own.count)
     // Not for the file itself and its log: each use compiles the pattern.
     guard rest.first == "." else { return false }
-    return rest.wholeMatch(of: /(\.backup-\d{4}-\d\d-\d\d)?\.new-[0-9a-f]{16}/) != nil
+    let draft = /(\.backup-\d{4}-\d\d-\d\d|\.lost-log-[0-9a-f]{16})?\.new-[0-9a-f]{16}/
+    return rest.wholeMatch(of: draft) != nil
   }
 
   /// Whether a draft in this folder has got its name, but not lost the other: then the folder still
@@ -186,7 +189,7 @@ extension Draft {
     return rmdir(folder) == 0
   }
 
-  private static func names(in folder: String) -> [String] {
+  static func names(in folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
     var names: [String] = []

@@ -39,8 +39,8 @@ package struct FileID: Hashable, Comparable, Sendable {
 }
 
 /// What stat(2) says of a file.
-package struct FileStatus: Equatable {
-  package enum Kind { case regular, folder, other }
+package struct FileStatus: Equatable, Sendable {
+  package enum Kind: Sendable { case regular, folder, other }
 
   package let id: FileID
   package let kind: Kind
@@ -50,7 +50,7 @@ package struct FileStatus: Equatable {
   let permissions: mode_t
   /// When its content was last changed, and when anything about it was, in nanoseconds since 1970.
   let modification: Int64
-  private let change: Int64
+  let change: Int64
 
   /// Follows symbolic links; nil when nothing is there.
   ///

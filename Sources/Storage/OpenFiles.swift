@@ -8,21 +8,29 @@ import Synchronization
 enum OpenFiles {
   private struct Users {
     let origin = Origin()
-    var count = 0
+    var names: [NameCheck?] = []
   }
 
   private static let all = Mutex<[FileID: Users]>([:])
 
-  static func add(_ file: FileID) {
-    all.withLock { $0[file, default: Users()].count += 1 }
+  static func add(_ file: FileID, _ names: NameCheck? = nil) {
+    all.withLock { $0[file, default: Users()].names.append(names) }
   }
 
   /// When it is closed.
-  static func remove(_ file: FileID) {
+  static func remove(_ file: FileID, _ names: NameCheck? = nil) {
     all.withLock { all in
-      all[file]?.count -= 1
-      if all[file]?.count == 0 { all[file] = nil }
+      if let index = all[file]?.names.firstIndex(where: { $0 === names }) {
+        all[file]?.names.remove(at: index)
+      }
+      if all[file]?.names.isEmpty == true { all[file] = nil }
     }
+  }
+
+  /// Throws if a connection of this process, which may be closing, has a log that was removed:
+  /// SQLite would use that one's index with another log.
+  static func checkNames(_ file: FileID) throws(KeepsakeError) {
+    for names in all.withLock({ $0[file]?.names ?? [] }) { try names?.check() }
   }
 
   static func has(_ file: FileID) -> Bool { all.withLock { $0[file] != nil } }
@@ -36,6 +44,11 @@ extension Storage {
   /// Whether a parent of this process had the file open when it called fork; this process must not
   /// open it then, also when it no longer has anything of its parent's.
   package static func isInherited(_ file: FileID) -> Bool { OpenFiles.isInherited(file) }
+
+  /// As `OpenFiles.checkNames`.
+  package static func checkNames(_ file: FileID) throws(KeepsakeError) {
+    try OpenFiles.checkNames(file)
+  }
 
   /// In a child that fork has made: to close the connection would write to the file, without the
   /// locks for that.

@@ -17,6 +17,8 @@ package struct Opened {
   var still: StillFile?
   /// Nil where SQLite shows no commits of others.
   var index: WalIndex?
+  /// Nil in memory, and if SQLite keeps nothing beside the file.
+  var names: NameCheck?
 }
 
 package enum Opening {
@@ -76,9 +78,11 @@ package enum Opening {
       let index =
         mode == .immutable
         ? nil : try queue.writeWithoutTransaction { try WalIndex(Connection($0, location)) }
+      let isInUse = mode == .readWrite || mode == .queryOnly
       return Opened(
         queue: queue, location: location, mode: mode, busyHandler: busyHandler, still: still,
-        index: index)
+        index: index,
+        names: isInUse ? try NameCheck(location, index == nil ? [] : ["-wal", "-shm"]) : nil)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }

@@ -20,6 +20,7 @@ package final class SoleConnection: @unchecked Sendable {
   private var logged: Int32 = 0
   private let file: FileID?
   private var isOpen = true
+  private var names: NameCheck?
 
   /// - Parameters:
   ///   - path: of a database that is there, or of an empty file.
@@ -34,6 +35,8 @@ package final class SoleConnection: @unchecked Sendable {
     } catch {
       throw KeepsakeError(error, path: path)
     }
+    // A new file gets its log later.
+    if FileStatus.exists(location.realPath + "-wal") { names = try NameCheck(location, ["-wal"]) }
     if let file { OpenFiles.add(file) }
     sqlite3_wal_hook(
       held.connection(location).handle,
@@ -68,6 +71,24 @@ package final class SoleConnection: @unchecked Sendable {
     try access { connection in
       let isBusy = try connection.first("PRAGMA wal_checkpoint(PASSIVE)") { $0.integer(0) != 0 }
       guard isBusy == false else { throw ExclusiveLock.busy(location.path) }
+    }
+  }
+
+  /// Throws if the file or its log has lost its name: before a commit.
+  package func checkNames() throws(KeepsakeError) {
+    // The log is there once the file is in write-ahead-log mode.
+    if names == nil { names = try NameCheck(location, ["-wal"]) }
+    try names?.check()
+  }
+
+  /// Moves the log into the file if it is about to be lost, because it has no name any more.
+  package func saveLostLog() throws(KeepsakeError) {
+    guard names?.hasLostLog == true else { return }
+    logged = max(1, logged)
+    do {
+      try checkpoint(from: 1)
+    } catch {
+      throw KeepsakeError(error, path: location.path)
     }
   }
 

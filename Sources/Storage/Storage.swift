@@ -7,6 +7,7 @@
 
 import GRDB
 import KeepsakeValues
+import Synchronization
 
 /// One SQLite file that is ours, or the like of it in memory, open for one use.
 package final class Storage: Sendable {
@@ -22,6 +23,10 @@ package final class Storage: Sendable {
   /// Nil where nothing is written, or no log is.
   package let checkpoints: Checkpoints?
   package let still: StillFile?
+  package let names: NameCheck?
+  /// Whether what a removed log holds was saved, or is being saved.
+  let savesLostLog = Atomic(false)
+  private let report: @Sendable (KeepsakeError) -> Void
   /// Throws the name of a row that is too large.
   private let findTooLarge: @Sendable (Connection) throws -> Void
   /// Deleted when the connection has gone.
@@ -39,7 +44,7 @@ package final class Storage: Sendable {
     findTooLarge: @escaping @Sendable (Connection) throws -> Void = { _ in },
     report: @escaping @Sendable (KeepsakeError) -> Void = { _ in }
   ) {
-    self.findTooLarge = findTooLarge
+    (self.findTooLarge, self.report, names) = (findTooLarge, report, opened.names)
     (location, mode, self.file, self.folder) = (opened.location, opened.mode, file, folder)
     (busyHandler, still) = (opened.busyHandler, opened.still)
     database = HeldDatabase(opened.queue)
@@ -47,10 +52,11 @@ package final class Storage: Sendable {
       opened.index, layers: layers, isPrivate: file == nil || opened.mode == .immutable)
     reader =
       file == nil || opened.mode == .immutable || opened.mode == .readOnly
-      ? nil : SecondConnection(opened.location, opened.busyHandler.usual)
+      ? nil : SecondConnection(opened.location, opened.busyHandler.usual, opened.names)
     checkpoints =
-      file == nil || opened.mode != .readWrite ? nil : Checkpoints(location, busyHandler, report)
-    if let file { OpenFiles.add(file) }
+      file == nil || opened.mode != .readWrite
+      ? nil : Checkpoints(location, busyHandler, names, report)
+    if let file { OpenFiles.add(file, names) }
     checkpoints?.follow(database.connection(location))
   }
 
@@ -60,8 +66,13 @@ package final class Storage: Sendable {
     // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
     // elsewhere), and the next open does it.
     reader?.close()
+    if names?.hasLostLog == true {
+      do throws(KeepsakeError) { try saveLostLog() } catch { report(error) }
+      // Moved into the file now, the log would overwrite what another process has written since.
+      database.connection(location).keepLog(true)
+    }
     Result { try CheckRecord.carried(over: location, database.close) }.discardFailure()
-    if let file { OpenFiles.remove(file) }
+    if let file { OpenFiles.remove(file, names) }
   }
 
   /// Whether this thread is in an access.
@@ -96,7 +107,7 @@ package final class Storage: Sendable {
       defer { turnstile.leave() }
       return try use(database, body)
     }
-    let value = try reader.use(of: file) { (reader) throws(KeepsakeError) in
+    let value = try reader.use { (reader) throws(KeepsakeError) in
       try use(reader, body)
     }
     if let value { return value }
@@ -119,6 +130,7 @@ package final class Storage: Sendable {
         }
       }
     } catch {
+      if names?.isKnownToHaveLostLog == true, !versions.isInOurTransaction { try saveLostLog() }
       throw KeepsakeError(error, path: location.path)
     }
   }

@@ -53,6 +53,7 @@ extension Storage {
         cure: "compact it after the transaction")
     }
     do {
+      try names?.check()
       // A connection of its own: in memory a large file might not fit, and the change of
       // `temp_store` would take the temporary tables of a merge away.
       let queue = try Connector.connect(location, .readWrite, busyHandler)
@@ -64,7 +65,7 @@ extension Storage {
           try connection.run("VACUUM")
         }
       }
-      try Checkpoint.run(location, waiting: busyHandler.usual, writers: busyHandler)
+      try Checkpoint.run(location, waiting: busyHandler.usual, writers: busyHandler, names)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
@@ -73,7 +74,7 @@ extension Storage {
   /// Moves everything from the log into the file itself: before the file gets another name, because
   /// the log would keep the old one. Closing does the same, and cannot say that the disk was full.
   package func emptyLog() throws(KeepsakeError) {
-    try Checkpoint.emptyLog(location, waiting: busyHandler.usual)
+    try Checkpoint.emptyLog(location, waiting: busyHandler.usual, names)
   }
 
   /// Bytes of the database without its log.

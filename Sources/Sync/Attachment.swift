@@ -10,6 +10,7 @@ extension Core {
   ) throws(KeepsakeError) -> Value {
     let address = sender.location.uri(sender.mode == .immutable ? .immutable : .readOnly)
     do {
+      try sender.storage.names?.check()
       try access { connection in
         // A merge with a hub may have left an empty staging.
         try connection.detachIdleStaging()

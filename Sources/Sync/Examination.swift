@@ -25,6 +25,8 @@ package struct Finding: Sendable, Equatable {
     case peer
     /// A file that an interrupted program left behind.
     case leftover
+    /// Writes to a log that was removed.
+    case log
   }
 
   package let kind: Kind
@@ -277,7 +279,7 @@ private struct Examination {
       let removed = repairs ? device.core.shared.removedDrafts : []
       let leftovers = try old.filter(isLeftover)
       if repairs { for path in leftovers { try FileManager.default.removeItem(atPath: path) } }
-      return links
+      return links + Finding.removedLogs(of: real)
         + (removed + Draft.abandoned(of: real)
         + leftovers.map { URL(fileURLWithPath: $0).lastPathComponent }).map { name in
           Finding(

@@ -11,7 +11,7 @@ MUTANTS = [
      ("Sources/HubFile/FileTables+Entries.swift", "max(after, echo.upper)", "max(after, echo.upper - 1)")),
     ("hub-file-moved", "A hub writes to a file that was replaced.",
      ("Sources/HubFile/Batch.swift",
-      "          if connection.totalChanges != start { try refuseMovedFile(connection) }\n", "")),
+      "          if connection.totalChanges != start { try checkNames(sole, connection) }\n", "")),
     ("hub-file-scan", "A hub reads all rows of an account to find a few.",
      ("Sources/HubFile/FileTables+Entries.swift", "INDEXED BY entry_seq", "NOT INDEXED")),
     ("hub-file-seen", "A hub's version vector goes back.",

@@ -135,6 +135,24 @@ import Testing
     #expect("\(error as Any)".contains("deleted or replaced while it was open"))
   }
 
+  @Test func aRemovedLogLosesNoAcknowledgedWriteOfAProcessThatIsKilled() async throws {
+    let file = try folder.open()
+    let account = try await file.addAccount()
+    try await file.put("a", in: account)
+    try FileManager.default.removeItem(atPath: folder.log)
+    let error = await #expect(throws: HubDatabaseError.self) {
+      try await file.put("b", in: account)
+    }
+    #expect("\(error as Any)".contains("was removed while it was open"))
+    // What the file alone holds.
+    let copy = folder.path + ".copy"
+    try FileManager.default.copyItem(atPath: folder.path, toPath: copy)
+    let keys = try Command.run(
+      Command.find("sqlite3"), [copy, "PRAGMA integrity_check; SELECT key FROM entry"])
+    #expect(keys.stdout == "ok\na\n", "\(keys)")
+    withExtendedLifetime(file) {}
+  }
+
   /// Not even a transaction begins there.
   @Test func aFileWhoseFolderIsGoneFailsWhatIsSubmitted() async throws {
     let file = try folder.open()

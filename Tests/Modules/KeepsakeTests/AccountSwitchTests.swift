@@ -70,7 +70,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     let links = names.compactMap { name in
       try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
     }
-    return Set(links.filter { $0.hasPrefix(folder.path) }.map(store))
+    return Set(links.filter { $0.hasPrefix(folder.path + "/") }.map(store))
   }
 
   private func store(of file: String) -> String {

@@ -62,12 +62,14 @@ import Testing
     try devices[0].checkIntegrity()
   }
 
-  @Test func aTransactionThatOutlivesTheCrashLeavesNothing() throws {
+  @Test func aTransactionThatOutlivesTheCrashFailsAndLeavesNothing() throws {
     let settings = try SharedSettings(on: devices[0])
-    try settings.transaction {
-      settings.volume = 2
-      try devices.crash(0)
-      settings.volume = 3
+    #expect(throws: KeepsakeError.self) {
+      try settings.transaction {
+        settings.volume = 2
+        try devices.crash(0)
+        settings.volume = 3
+      }
     }
     #expect(try SharedSettings(on: devices[0]).volume == 5)
   }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only a removed log holds. The process that has it open saves what it sees through it to a
+// device file beside the device's own, `<file>.lost-log-<random>`, and the next opening of the
+// device for writing brings that in (`Core.bringInLostLogs`). It cannot be brought in at once:
+// SQLite shares one index among all connections of a process to a file, so this process cannot use
+// the new log before it has closed the old one.
+
+import Foundation
+import KeepsakeValues
+
+package enum LostLog {
+  private static let infix = ".lost-log-"
+
+  static func newName(for file: String) -> String { file + infix + ReplicaID.random().description }
+
+  /// What was saved of the removed logs of a file.
+  package static func all(of file: String) -> [String] {
+    let folder = FileStatus.folder(of: file)
+    let prefix = (file.split(separator: "/").last ?? "") + infix
+    return Draft.names(in: folder)
+      .filter {
+        $0.utf8.starts(with: prefix.utf8)
+          && $0.dropFirst(prefix.count).wholeMatch(of: /[0-9a-f]{16}/) != nil
+      }
+      .sorted().map { folder + "/" + $0 }
+  }
+
+  /// The processes that have a removed log of a file open, by their numbers: those that `/proc`
+  /// shows to this user. None where there is no `/proc`.
+  package static func users(of file: String) -> [Int] {
+    let removed = ["-wal", "-shm"].map { file + $0 + " (deleted)" }
+    return Draft.names(in: "/proc").compactMap { Int($0) }.sorted().filter { process in
+      let folder = "/proc/\(process)/fd"
+      return Draft.names(in: folder).contains { name in
+        removed.contains(target(ofLink: folder + "/" + name))
+      }
+    }
+  }
+
+  private static func target(ofLink path: String) -> String {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 16)
+    let count = readlink(path, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  /// After it was brought in.
+  package static func remove(_ path: String) {
+    for suffix in ["-wal", "-shm", ""] { unlink(path + suffix) }
+  }
+}
+
+extension Storage {
+  /// Saves what this process sees of the device, once, if its log was removed.
+  ///
+  /// - Throws: `KeepsakeError` if it cannot be saved; the next call tries again.
+  func saveLostLog() throws(KeepsakeError) {
+    guard let names, names.hasLostLog,
+      !savesLostLog.exchange(true, ordering: .acquiringAndReleasing)
+    else { return }
+    do throws(KeepsakeError) {
+      let draft = try Draft(of: LostLog.newName(for: location.realPath))
+      try draft.makeEmpty()
+      try backUp(to: draft.path)
+      try refuseMixture(draft)
+      // As the device's file, so that every writer of that one can bring this one in.
+      if let status = try FileStatus(of: location.realPath) {
+        _ = chown(draft.path, status.owner, status.group)
+        _ = chmod(draft.path, status.permissions)
+      }
+      // The name is random: nothing has it.
+      _ = try draft.publish()
+    } catch {
+      savesLostLog.store(false, ordering: .releasing)
+      throw KeepsakeError(
+        error.code, path: location.path,
+        "its log was removed while it was open, and what only that log holds cannot be saved: "
+          + error.problem,
+        cure: error.cure, cause: error)
+    }
+  }
+
+  /// Another process that has moved its own log into the file has changed pages that this one reads
+  /// together with the removed log.
+  private func refuseMixture(_ draft: Draft) throws(KeepsakeError) {
+    let copy = Location.file(draft.path)
+    do {
+      let queue = try Connector.connect(copy, .readWrite, busyHandler)
+      defer { Result { try queue.close() }.discardFailure() }
+      let problem = try queue.writeWithoutTransaction {
+        try Connection($0, copy).integrityProblems(limit: 1).first
+      }
+      if let problem {
+        throw KeepsakeError(
+          .corrupt, path: location.path,
+          "another program has changed the file since (\(problem))",
+          cure: "restore a backup if something is missing")
+      }
+    } catch {
+      throw KeepsakeError(error, path: location.path)
+    }
+    try Checkpoint.emptyLog(copy, waiting: busyHandler.usual)
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a file, its log and its index still have their names while they are open. A backup tool
+// or a cleaner that removes the log of an open file removes its name only: this process goes on
+// writing to it, while the next process to open the file begins another log, and nobody ever reads
+// what was written here.
+//
+// Any change of a name changes the folder's time of change, so most checks are one stat(2) of the
+// folder. That time has a granularity of up to two seconds, so it is relied on only once it lies
+// further back.
+
+import Foundation
+import Synchronization
+
+/// Compares what a process has open with what has the names now.
+package final class NameCheck: Sendable {
+  /// Longer than the granularity of FAT, in nanoseconds.
+  private static let granularity: Int64 = 2_100_000_000
+
+  private let path: String
+  private let folder: String
+  private let files: [(path: String, id: FileID)]
+  /// The folder when every name was right.
+  private let verified = Mutex<FileStatus?>(nil)
+  private let lostLog = Atomic<Bool>(false)
+
+  /// Nil in memory.
+  ///
+  /// - Parameter suffixes: of the files beside it that SQLite has open.
+  /// - Throws: `KeepsakeError` if one of them has no name any more.
+  package init?(_ location: Location, _ suffixes: [String]) throws(KeepsakeError) {
+    guard case .file(let path, let real) = location else { return nil }
+    self.path = path
+    folder = FileStatus.folder(of: real)
+    var files: [(path: String, id: FileID)] = []
+    for name in [real] + suffixes.map({ real + $0 }) {
+      guard let id = try FileID(of: name) else {
+        throw Self.lost(name, isLog: name != real, path: path)
+      }
+      files.append((name, id))
+    }
+    self.files = files
+  }
+
+  /// Throws if a name leads to nothing, or to another file: what is written would be lost. Once the
+  /// log has lost its name this throws for good.
+  package func check() throws(KeepsakeError) {
+    let present = try FileStatus(of: folder)
+    if let present, present == verified.withLock({ $0 }) { return }
+    if isKnownToHaveLostLog { throw Self.lost(files[1].path, isLog: true, path: path) }
+    for (index, file) in files.enumerated() where try FileID(of: file.path) != file.id {
+      if index > 0 {
+        lostLog.store(true, ordering: .relaxed)
+        verified.withLock { $0 = nil }
+      }
+      throw Self.lost(file.path, isLog: index > 0, path: path)
+    }
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    let time = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+    if let present, time - present.change > Self.granularity {
+      verified.withLock { $0 = present }
+    }
+  }
+
+  /// Whether a check has found that the log or the index has lost its name.
+  var isKnownToHaveLostLog: Bool { lostLog.load(ordering: .relaxed) }
+
+  /// Whether the file has its name, and its log or its index does not.
+  var hasLostLog: Bool {
+    // A failure says nothing about the names.
+    Result { () throws(KeepsakeError) in try check() }.discardFailure()
+    return isKnownToHaveLostLog
+  }
+
+  private static func lost(_ name: String, isLog: Bool, path: String) -> KeepsakeError {
+    isLog
+      ? KeepsakeError(
+        .inputOutput, path: path,
+        "\(name) was removed while it was open, so nothing was written",
+        cure: "open it anew; keep cleaners away from the files beside it")
+      : KeepsakeError(
+        .inputOutput, path: path, "the file was deleted or replaced while it was open",
+        cure: "put it back, or open the device anew")
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeStorage
+import KeepsakeValues
+import TestSupport
+import Testing
+
+/// A file beside an open device is removed, as by a cleaner or a backup tool.
+@Suite struct RemovedLogTests {
+  static let removals = [["-shm"], ["-wal"], ["-wal", "-shm"]]
+  /// What a process does between its opening and its closing; the removal comes before one of them.
+  static let steps = 4
+
+  private let folder: Folder
+  private var path: String { folder.path + "/a" }
+
+  init() throws { folder = try Folder() }
+
+  private func remove(_ suffixes: [String]) throws {
+    for suffix in suffixes {
+      try FileManager.default.removeItem(atPath: path + suffix)
+    }
+  }
+
+  private func write(_ device: Device, _ key: String, store: String = "cloud") throws {
+    try device.write([LocalWrite(store: store, key: key, value: 1)])
+  }
+
+  private func keys() throws -> Set<String> {
+    let device = try Device(path: path)
+    return Set(try device.values(store: "cloud").keys.map(\.string))
+  }
+
+  /// At each point between opening and closing; the second process comes after each removal.
+  @Test(arguments: removals, 0...steps)
+  func noAcknowledgedWriteIsLost(_ suffixes: [String], at place: Int) throws {
+    var acknowledged: Set<String> = ["first"]
+    do {
+      let device = try Device(path: path)
+      try write(device, "first")
+      for step in 0...Self.steps {
+        if step == place {
+          try remove(suffixes)
+          // Without the log alone, SQLite's index leads nowhere, and other processes fail to read.
+          let ending = try folder.run(["set", "a", "other\(step)", "1"])
+          #expect(ending.code == (suffixes == ["-wal"] ? 74 : 0), "\(ending)")
+          if ending.code == 0 { acknowledged.insert("other\(step)") }
+        }
+        do throws(KeepsakeError) {
+          try device.write([LocalWrite(store: "cloud", key: "own\(step)", value: 1)])
+          #expect(step < place)
+          acknowledged.insert("own\(step)")
+        } catch {
+          let isKnown = error.problem.contains("was removed while it was open")
+          #expect(step >= place && isKnown, "\(error)")
+        }
+      }
+    }
+    #expect(try keys() == acknowledged)
+    #expect(try folder.names() == ["a"])
+  }
+
+  @Test(arguments: removals)
+  func whatNobodyWroteSinceIsBroughtInAtTheNextOpening(_ suffixes: [String]) throws {
+    do {
+      let device = try Device(path: path)
+      try write(device, "first")
+      try remove(suffixes)
+    }
+    #expect(try keys() == ["first"])
+    #expect(try folder.names() == ["a"])
+  }
+
+  @Test func whatAFailedWriteHasSavedSurvivesAProcessThatIsKilled() throws {
+    try folder.must("set", "a", "first", "1")
+    let device = try Device(path: path)
+    try write(device, "held")
+    try remove(["-wal", "-shm"])
+    #expect(throws: KeepsakeError.self) { try write(device, "refused") }
+    // The process has the device open still, and does nothing more.
+    try folder.must("set", "a", "other", "1")
+    #expect(try folder.must("get", "a", "held") == "1\n")
+    withExtendedLifetime(device) {}
+  }
+
+  @Test func theLaterWriteOfAKeyCounts() throws {
+    do {
+      let device = try Device(path: path, clock: .fixed(Date(timeIntervalSince1970: 1_000)))
+      for key in ["old", "gone"] { try write(device, key) }
+      try remove(["-wal", "-shm"])
+      try folder.must("set", "a", "old", "other")
+      try folder.must("set", "a", "gone", "other")
+      try folder.must("delete", "a", "gone")
+    }
+    #expect(try folder.must("get", "a", "old") == "other\n")
+    #expect(try keys() == ["old"])
+  }
+
+  @Test func theProcessThatHoldsARemovedLogIsNamed() throws {
+    let device = try Device(path: path)
+    try write(device, "first")
+    #expect(LostLog.users(of: path).isEmpty)
+    try remove(["-wal"])
+    #expect(LostLog.users(of: path) == [Int(getpid())])
+  }
+
+  @Test func whatIsSavedOfARemovedLogIsItsOwnersAlone() throws {
+    let device = try Device(path: path)
+    try write(device, "first")
+    try remove(["-wal"])
+    #expect(throws: KeepsakeError.self) { try write(device, "second") }
+    let saved = try #require(LostLog.all(of: path).first)
+    let mode = try FileManager.default.attributesOfItem(atPath: saved)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  @Test func openingADeviceWhoseLogThisProcessHasLostIsRefused() throws {
+    let device = try Device(path: path)
+    try write(device, "first")
+    try remove(["-shm"])
+    for access in [Device.Access.existing, .readOnly] {
+      #expect(throws: KeepsakeError.self) { try Device(path: path, access: access) }
+    }
+    withExtendedLifetime(device) {}
+  }
+
+  @Test func otherFilesInTheFolderDisturbNoWrite() throws {
+    let device = try Device(path: path)
+    for number in 0..<20 {
+      try folder.write("", to: "other\(number)")
+      try write(device, "k\(number)")
+    }
+  }
+}
