@@ -18,7 +18,7 @@
 
     /// Two hubs at once, whose every answer and row is that of a hub in memory.
     @Test func anyHistoryGoesAsOneInMemory() throws {
-      let count = Seeds.list(100, debug: 20).count
+      let count = Seeds.rounds(100, debug: 20)
       let ending = try Command.run(
         Command.built("keepsake-hub-probe").get(), ["postgres", "histories", own.url, "\(count)"],
         patience: 300)
