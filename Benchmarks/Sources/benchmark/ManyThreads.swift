@@ -23,6 +23,7 @@ func manyThreads(_ report: Report) {
   }
   for threads in Scale.threads { report.run(sets(by: threads, durability: .crashSafe)) }
   for threads in Scale.threads { report.run(sets(by: threads, durability: .powerSafe)) }
+  for threads in Scale.threads { report.run(observing(by: threads)) }
   for threads in Scale.threads { report.run(memory(of: threads)) }
 }
 
@@ -89,6 +90,29 @@ private func sets(by threads: Int, durability: Durability) -> Race {
   race.row(
     "set, \(word), \(name(threads))", ours,
     beside: [locked, grdb] + KeyValuePeer.names + [handOver])
+  return race
+}
+
+/// Each thread begins to observe a key, and ends it, while another observer keeps the feed on.
+private func observing(by threads: Int) -> Race {
+  let race = Race(
+    rounds: 9...61, seconds: 1, growth: .init(cost: "Observing a key", .threads, threads))
+  let many = max(2_048 / threads, 16)
+  race.enter(
+    ours,
+    {
+      let settings = try BenchmarkSettings()
+      return (settings, settings.observe { _ in })
+    }
+  ) { settings, token in
+    try withExtendedLifetime(token) {
+      try together(threads) { thread in
+        let key = KeyFilter.keys([Fixture.key(thread)])
+        for _ in 0..<many { settings.observe(key) { _ in }.cancel() }
+      } / Double(many * threads)
+    }
+  }
+  race.row("begin and end to observe \(name(threads))", ours, beside: [])
   return race
 }
 
