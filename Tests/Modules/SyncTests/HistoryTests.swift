@@ -9,22 +9,22 @@ import Testing
   /// Making one smaller takes long enough, and where many fail, they fail for one reason.
   private static let hasShrunk = Mutex(false)
 
-  @Test(arguments: Seeds.list(400, debug: 60))
+  @Test(arguments: Seeds.list(400, debug: 20))
   func anyHistoryInMemoryGoesAsTheOracleSays(seed: UInt64) throws {
     try play(History(seed: seed, storage: .memory))
   }
 
-  @Test(arguments: Seeds.list(120, debug: 20))
+  @Test(arguments: Seeds.list(120, debug: 8))
   func anyHistoryOnFilesGoesAsTheOracleSays(seed: UInt64) throws {
     try play(History(seed: seed, storage: .files))
   }
 
-  @Test(arguments: Seeds.list(400, debug: 60))
+  @Test(arguments: Seeds.list(400, debug: 20))
   func anyHistoryWithAHubGoesAsTheOracleSays(seed: UInt64) throws {
     try play(History(seed: seed, storage: .memory, hasHub: true))
   }
 
-  @Test(arguments: Seeds.list(50, debug: 10))
+  @Test(arguments: Seeds.list(50, debug: 4))
   func anyHistoryOnFilesWithAHubGoesAsTheOracleSays(seed: UInt64) throws {
     try play(History(seed: seed, storage: .files, hasHub: true))
   }

@@ -4,10 +4,11 @@ import TestSupport
 import Testing
 
 @Suite struct PowerTests {
-  @Test(arguments: Seeds.rounds(1...3, debug: 1...1))
-  func whatIsSynchronizedOutlivesThePowerAndTheRestIsLostFromItsEnd(seed: Int) throws {
-    let output = try probe("power", "--seed", "\(seed)", "--cuts", "50", "--each", "25")
-    #expect(output.contains(/50 cuts in \d{4,} events: nothing was lost\n$/), "\(output)")
+  @Test(arguments: Seeds.list(3, debug: 1))
+  func whatIsSynchronizedOutlivesThePowerAndTheRestIsLostFromItsEnd(seed: UInt64) throws {
+    let cuts = Seeds.rounds(50, debug: 15)
+    let output = try probe("power", "--seed", "\(seed)", "--cuts", "\(cuts)", "--each", "25")
+    #expect(output.contains(/\d{4,} events: nothing was lost\n$/), "\(output)")
   }
 
   @Test func aSeedDoesTheSameAgain() throws {

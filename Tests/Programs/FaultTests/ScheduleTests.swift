@@ -21,7 +21,7 @@ import Testing
     ("sqlite", 4_449_830_046_629_988_059), ("unguarded", 12_807_144_164_152_458_454),
   ]
 
-  @Test(arguments: unsafe.map(\.0) + ours)
+  @Test(arguments: Seeds.some(of: unsafe.map(\.0) + ours, debug: 3))
   func oneSeedGivesOneSchedule(_ scenario: String) throws {
     let words = [scenario, "--seed", "1", "--schedules", "3", "--trace"]
     let courses = try (0..<2).map { _ in
@@ -42,7 +42,7 @@ import Testing
   @Test(arguments: ours)
   func noScheduleLosesAnything(_ scenario: String) throws {
     for seed in Seeds.list(1) {
-      let schedules = Seeds.rounds(60, debug: 12)
+      let schedules = Seeds.rounds(60, debug: 4)
       let ending = try play(scenario, "--seed", "\(seed)", "--schedules", "\(schedules)")
       #expect(ending.code == 0, "\(ending)")
     }

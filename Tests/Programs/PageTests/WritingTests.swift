@@ -173,6 +173,26 @@
       }
     }
 
+    @Test func undosAtOnceLeaveNoEdit() async throws {
+      let page = try OpenPage()
+      try page.open("a", "--edit", creating: "a")
+      let visit = try await Visit(page)
+      for number in 0..<12 {
+        let stamp = try await visit.key("k").stamp
+        let body: [String: Any] = [
+          "key": "k", "stamp": stamp, "type": "string", "value": "\(number)",
+        ]
+        #expect(try await visit.post("set", body).status == 200)
+      }
+      nonisolated(unsafe) let shared = visit
+      let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+        for _ in 0..<12 { group.addTask { try await shared.post("undo", [:]).status } }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(statuses == Array(repeating: 200, count: 12))
+      #expect(try await visit.key("k").stamp == "")
+    }
+
     @Test func onlyAKeyThatIsThereIsDeletedAndNamesAreThoseOfSet() async throws {
       let page = try OpenPage()
       try page.open("a", "--edit", creating: "a")

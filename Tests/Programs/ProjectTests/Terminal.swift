@@ -65,7 +65,8 @@ final class Terminal {
   private func endWatching() throws {
     guard let (process, output, expected) = watching else { return }
     for expected in expected { #expect(line(of: output) == expected) }
-    process.interrupt()
+    // A shell that starts tests in the background makes them ignore SIGINT.
+    process.terminate()
     process.waitUntilExit()
     watching = nil
   }

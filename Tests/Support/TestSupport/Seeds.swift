@@ -19,12 +19,18 @@ public enum Seeds {
   ///   - debug: how many a debug build takes, by default half. A test that needs more than five
   ///     seconds there takes fewer.
   public static func list(_ count: Int, debug: Int? = nil) -> [UInt64] {
-    let environment = ProcessInfo.processInfo.environment
-    if let text = environment["KEEPSAKE_SEED"], let seed = UInt64(text) { return [seed] }
-    let factor = environment["KEEPSAKE_FACTOR"].flatMap(Int.init) ?? 1
+    if let seed = number("KEEPSAKE_SEED", UInt64.init) { return [seed] }
+    let factor = number("KEEPSAKE_FACTOR", Int.init) ?? 1
     let count = factor * rounds(count, debug: debug ?? (count + 1) / 2)
     var generator = SeededGenerator(seed: 20_261_120)
     return (0..<count).map { _ in generator.next() }
+  }
+
+  /// A number of the environment; nil if it is not set.
+  public static func number<Number>(_ name: String, _ read: (String) -> Number?) -> Number? {
+    guard let text = ProcessInfo.processInfo.environment[name] else { return nil }
+    guard let number = read(text) else { preconditionFailure("\(name) is no number: \(text)") }
+    return number
   }
 
   /// One value for a release build, another one for a debug build, which needs several times the
