@@ -18,8 +18,6 @@
     let deed: String
     /// The conflict that was resolved by it.
     var resolved: [Unresolved] = []
-    /// Its place among those of the page.
-    fileprivate(set) var number = 0
 
     var json: JSON {
       .object([
@@ -37,16 +35,23 @@
     let isAllowed: Bool
     /// Held for a few instructions; nothing is called under it.
     private let stack = Mutex<[Edit]>([])
-    private let count = Atomic(0)
+    private let turn = Mutex(())
 
     init(isAllowed: Bool) { self.isAllowed = isAllowed }
 
     var last: Edit? { stack.withLock(\.last) }
 
+    /// Lets one edit, or one undo, after the other be written and noted.
+    func inTurn<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
+      try turn.withLock { _ in try body() }
+    }
+
+    /// Notes the newest one.
     func add(_ edit: Edit) {
-      var edit = edit
-      edit.number = count.add(1, ordering: .relaxed).newValue
-      put(edit)
+      stack.withLock { stack in
+        stack.append(edit)
+        stack.removeFirst(max(0, stack.count - Self.most))
+      }
     }
 
     /// Lets the edits before an undone one be undone too: the value that they wrote has a new
@@ -62,15 +67,8 @@
       }
     }
 
-    func take() -> Edit? { stack.withLock { $0.popLast() } }
-
-    /// Puts one that was taken back into its place.
-    func put(_ edit: Edit) {
-      stack.withLock { stack in
-        stack.insert(edit, at: stack.firstIndex { $0.number > edit.number } ?? stack.endIndex)
-        stack.removeFirst(max(0, stack.count - Self.most))
-      }
-    }
+    /// Forgets the newest one.
+    func removeLast() { stack.withLock { _ = $0.popLast() } }
 
     /// - Throws: `Problem` on a page that only reads.
     func check() throws {

@@ -10,6 +10,10 @@
     func write(_ path: String, _ body: Query) throws -> JSON {
       if path == "/api/merge" { return try merge(body) }
       try edits.check()
+      return try edits.inTurn { try editOrUndo(path, body) }
+    }
+
+    private func editOrUndo(_ path: String, _ body: Query) throws -> JSON {
       switch path {
       case "/api/set": return try set(body)
       case "/api/delete":
@@ -77,14 +81,15 @@
 
     /// Takes back what this page wrote last, unless somebody has written the key since.
     private func undo() throws -> JSON {
-      guard let edit = edits.take() else {
+      guard let edit = edits.last else {
         throw Problem(.conflict, "there is nothing to undo", cure: "edit something first")
       }
       do {
         edits.follow(edit, as: try undo(edit, on: devices[edit.device]))
+        edits.removeLast()
       } catch {
         // Of a conflict there is nothing to try again.
-        if Problem(error).status != .conflict { edits.put(edit) }
+        if Problem(error).status == .conflict { edits.removeLast() }
         throw error
       }
       return .object(["undone": edit.json, "undo": edits.last.map(\.json) ?? .null])
