@@ -359,6 +359,8 @@ if let names = Context.environment["KEEPSAKE_TARGETS"] {
       in: "Benchmarks/Sources/benchmark"),
   ]
   var needed = Set(names.split(separator: " ").map(String.init))
+  let unknown = needed.subtracting(package.targets.map(\.name))
+  precondition(unknown.isEmpty, "KEEPSAKE_TARGETS names no target of this package: \(unknown)")
   // Each target is declared after those that it needs.
   package.targets = package.targets.reversed().filter { target in
     guard needed.contains(target.name) else { return false }
