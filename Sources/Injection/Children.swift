@@ -20,6 +20,7 @@ extension Container {
   /// A child without own registrations; see `child(fresh:_:)`.
   public func child(fresh: Bool = false) -> Container {
     if !fresh { return Container(parent: self) }
+    Container.hasCopies.store(true, ordering: .relaxed)
     let originals = Array(sequence(first: self, next: \.parent))
     let copy = originals.reduce(nil) { parent, _ in Container(parent: parent) }
     let child = Container(parent: copy)
@@ -33,19 +34,29 @@ extension Container {
     var copies: [ObjectIdentifier: Entry] = [:]
     for entry in original.locked({ $0.entries }) {
       let base = entry.base.flatMap { copies[ObjectIdentifier($0)] }
-      let copy = locked { $0.add(entry.recipe, to: self, for: site, base: base) }
+      let copy = locked {
+        $0.add(entry.recipe, to: self, for: site, base: base, isTemporary: entry.isTemporary)
+      }
       copy.adopt(entry)
       copies[ObjectIdentifier(entry)] = copy
     }
   }
 
   /// The container whose recipe runs, or that `asCurrent` set; otherwise `main`.
-  public static var current: Container { Frame.current?.container ?? main }
+  ///
+  /// In a task that a recipe started, and that outlives the container, it is the next one outwards;
+  /// if there is none, an empty container.
+  public static var current: Container {
+    guard let frame = Frame.current else { return main }
+    // Not `main`, which in a test would be the application's.
+    return sequence(first: frame, next: \.caller).lazy.compactMap(\.container).first ?? Container()
+  }
 
   /// Makes this container `current` while `body` runs, in this task and its child tasks.
   ///
   /// A test replaces dependencies of code that uses `current` with a fresh child of `current`.
-  /// `Task.detached`, and code that holds another container, do not see it.
+  /// `Task.detached`, and code that holds another container, do not see it. A `Task` started in
+  /// `body` keeps the container alive while it runs.
   public func asCurrent<R>(_ body: () throws -> R) rethrows -> R {
     let frame = Frame(.standing, nil, self)
     defer { frame.close() }

@@ -16,6 +16,8 @@ public final class Container: Sendable, CustomStringConvertible {
     var byKey: [Target: Candidates] = [:]
     /// Regardless of names.
     var byType: [ObjectIdentifier: Candidates] = [:]
+    /// The number of registrations so far, without aliases.
+    var count = 0
     var start = Start()
   }
 
@@ -87,14 +89,28 @@ extension Entry {
 
 extension Container.State {
   mutating func add(
-    _ recipe: Recipe, to owner: Container, for site: Container? = nil, base: Entry? = nil
+    _ recipe: Recipe, to owner: Container, for site: Container? = nil, base: Entry? = nil,
+    isTemporary: Bool = false
   ) -> Entry {
-    let order = base?.order ?? entries.count
-    let entry = Entry(recipe, in: owner, for: site ?? owner, order: order, base: base)
+    let entry = Entry(
+      recipe, in: owner, for: site ?? owner, order: base?.order ?? count, base: base,
+      isTemporary: isTemporary)
+    if base == nil { count += 1 }
     entries.append(entry)
     byKey[recipe.target, default: Container.Candidates()].add(entry)
     byType[recipe.target.id, default: Container.Candidates()].add(entry, recipe.isPrimary)
     return entry
+  }
+
+  /// Removes a registration that only `set` made, and that has no object.
+  mutating func discard(_ entry: Entry) {
+    guard entry.isTemporary, entry.isVacant else { return }
+    let target = entry.recipe.target
+    entries.removeAll { $0 === entry }
+    byKey[target]?.remove(entry)
+    byType[target.id]?.remove(entry)
+    if byKey[target]?.all.isEmpty == true { byKey[target] = nil }
+    if byType[target.id]?.all.isEmpty == true { byType[target.id] = nil }
   }
 
   func candidates(_ target: Target) -> Container.Candidates? {
@@ -103,11 +119,20 @@ extension Container.State {
 }
 
 extension Container.Candidates {
-  fileprivate mutating func add(_ entry: Entry, _ isPrimary: Bool = false) {
+  mutating func add(_ entry: Entry, _ isPrimary: Bool = false) {
     let place = all.lastIndex { $0.order <= entry.order }.map { $0 + 1 } ?? 0
     if place > 0, all[place - 1].origin === entry.origin { return }
     all.insert(entry, at: place)
     if isPrimary { primaries.append(entry) }
+    choose()
+  }
+
+  fileprivate mutating func remove(_ entry: Entry) {
+    all.removeAll { $0 === entry }
+    choose()
+  }
+
+  private mutating func choose() {
     choice = all.count == 1 ? all[0] : primaries.count == 1 ? primaries[0] : nil
   }
 
@@ -127,56 +152,15 @@ extension InjectionError {
         : "Give each its own name.")
   }
 
+  static func captured(_ target: Target) -> InjectionError {
+    InjectionError(
+      code: .captured, path: Frame.path(to: target),
+      cure: "Use the container that is the recipe's argument.")
+  }
+
   static func notAClass(_ target: Target) -> InjectionError {
     InjectionError(
       code: .notAClass, path: Frame.path(to: target),
       cure: "Use another scope, or set it without `weak`.")
-  }
-}
-
-// MARK: - Looking up
-
-extension Container {
-  /// The registrations of this container and its parents, without those that a nearer container
-  /// replaces.
-  var registrations: [Entry] {
-    let own = locked { $0.entries.filter { $0.base == nil } }
-    let keys = Set(own.map(\.recipe.target))
-    let inherited = parent?.registrations.filter { !keys.contains($0.recipe.target) } ?? []
-    return inherited + own
-  }
-
-  /// The object of the only registration of a subclass, or of the only primary one.
-  package func instance<Class: AnyObject>(ofSubclassOf superclass: Class.Type) throws -> Class? {
-    var subclasses = Candidates()
-    for entry in registrations where entry.recipe.target.type is Class.Type {
-      if entry.recipe.target.type != superclass { subclasses.add(entry, entry.recipe.isPrimary) }
-    }
-    guard !subclasses.all.isEmpty else { return nil }
-    let entry = try subclasses.chosen(for: Target(superclass))
-    return try entry.read(for: self)?.content as? Class
-  }
-
-  /// The object for a key; nil if it is not registered or not set.
-  func supply(_ target: Target) throws -> AnyBox? {
-    switch locked({ $0.candidates(target)?.choice?.shortcut }) {
-    case .made(let made): return made
-    case .passing(let entry): return try entry.makeUnshared(for: self)
-    case nil: break
-    }
-    if let made = try nearest(target, { try $0.chosen(for: target).read(for: self) }) {
-      return made
-    }
-    return try target.wrapped.map { type, wrapped in type.rebox(try supply(wrapped)) }
-  }
-
-  /// The first non-nil result for the candidates of this container, then of its parents. A
-  /// registration without a recipe that is not set gives nil.
-  func nearest<R, E>(_ target: Target, _ use: (Candidates) throws(E) -> R?) throws(E) -> R? {
-    for container in sequence(first: self, next: \.parent) {
-      let candidates = container.locked { $0.candidates(target) }
-      if let candidates, let result = try use(candidates) { return result }
-    }
-    return nil
   }
 }

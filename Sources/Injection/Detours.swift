@@ -14,10 +14,10 @@ struct Detours {
   /// - Throws: `error` if there is none, or it did not help; or the error of making it.
   mutating func take(_ error: any Error, at frame: Frame) throws {
     guard var circular = error as? InjectionError, let first = circular.pending,
-      first.frame === frame
+      first.frame === frame, let entry = first.entry, let container = first.container
     else { throw error }
     circular.pending = nil
-    guard taken.insert(ObjectIdentifier(first.entry)).inserted else { throw circular }
-    _ = try first.entry.read(for: first.container)
+    guard taken.insert(ObjectIdentifier(entry)).inserted else { throw circular }
+    _ = try entry.read(for: container)
   }
 }

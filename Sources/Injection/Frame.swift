@@ -9,7 +9,8 @@ import Synchronization
 // the innermost outwards; it is persistent and task-local, so the branches of an `async let` share
 // their callers but do not see each other: a diamond is not a cycle. A `Task {}` started by a
 // factory inherits the list; until the construction ends it counts as part of the factory, although
-// that does not wait for it.
+// that does not wait for it. Such a task may run as long as the process, so a construction's frame
+// has only weak references to its container and its entry, which its thread keeps.
 //
 // Invariant: the wait graph has no cycle. A frame waits for the frames that it called and those
 // that it joined. One lock covers the check for a cycle and the recording of the wait, so of
@@ -22,8 +23,11 @@ final class Frame: @unchecked Sendable {
 
   @TaskLocal static var current: Frame?
 
-  let entry: Entry?
-  let container: Container
+  let target: Target?
+  private(set) weak var entry: Entry?
+  private(set) weak var container: Container?
+  /// The container that is current, which its tasks may need longer than the frame is open.
+  private let standing: Container?
   let caller: Frame?
   let role: Role
   private let over = Atomic(false)
@@ -38,6 +42,8 @@ final class Frame: @unchecked Sendable {
 
   init(_ role: Role, _ entry: Entry?, _ container: Container) {
     (self.role, self.entry, self.container) = (role, entry, container)
+    target = entry?.recipe.target
+    standing = role == .standing ? container : nil
     caller = Frame.live
   }
 
@@ -46,10 +52,18 @@ final class Frame: @unchecked Sendable {
     current.flatMap { sequence(first: $0, next: \.caller).first { !$0.isOver } }
   }
 
+  var label: String? { target?.label }
   var isOver: Bool { over.load(ordering: .acquiring) }
 
   /// Whether it used an early object whose construction failed.
   var isInvalid: Bool { invalid.load(ordering: .acquiring) }
+
+  /// The innermost construction in progress.
+  static var construction: Frame? {
+    current.flatMap {
+      sequence(first: $0, next: \.caller).first { $0.role != .standing && !$0.isOver }
+    }
+  }
 
   /// From this frame outwards.
   var chain: [Frame] { Array(sequence(first: self, next: \.caller)) }
@@ -59,7 +73,7 @@ final class Frame: @unchecked Sendable {
   }
 
   static func path(to target: Target) -> [String] {
-    (live?.chain ?? []).reversed().compactMap(\.entry?.label) + [target.label]
+    (live?.chain ?? []).reversed().compactMap(\.label) + [target.label]
   }
 }
 
@@ -107,7 +121,7 @@ extension Frame {
         }
         guard let other = Frame.breakCycle(cycle) else {
           throw .circular(
-            (cycle + [self]).compactMap(\.entry?.label), Frame.detour(cycle, waiter.frame))
+            (cycle + [self]).compactMap(\.label), Frame.detour(cycle, waiter.frame))
         }
         woken.append(other)
       }
@@ -151,17 +165,17 @@ extension Frame {
   /// need it in their factories. Nil if there is none, or another of them is asynchronous.
   private static func detour(_ cycle: [Frame], _ asker: Frame?) -> InjectionError.Pending? {
     guard let wired = cycle.first(where: { $0.early != nil && $0.role == .making }),
-      let entry = wired.entry, let frame = cycle.first(where: { asker?.isWithin($0) ?? false }),
+      let entry = wired.entry, let container = wired.container, let frame = cycle.first(where: { asker?.isWithin($0) ?? false }),
       cycle.allSatisfy({ $0 === wired || $0.entry?.recipe.makeLater == nil })
     else { return nil }
-    return InjectionError.Pending(entry: entry, container: wired.container, frame: frame)
+    return InjectionError.Pending(entry, in: container, for: frame)
   }
 
   /// The error of a frame's object that needs itself.
   ///
   /// - Parameter cycle: the frames from the outer construction of the object to the inner one.
   static func circular(_ cycle: [Frame]) -> InjectionError {
-    let path = (cycle + cycle.prefix(1)).compactMap(\.entry?.label)
+    let path = (cycle + cycle.prefix(1)).compactMap(\.label)
     return lock.withLock { _ in .circular(path, detour(cycle, cycle.last)) }
   }
 
@@ -188,7 +202,8 @@ extension Frame {
     withExtendedLifetime(object) {
       for frame in invalid where frame.role == .making {
         frame.invalid.store(true, ordering: .releasing)
-        frame.entry?.drop()
+        guard let container = frame.container else { continue }
+        withExtendedLifetime(container) { frame.entry?.drop() }
       }
     }
     waiting.forEach { $0.wake() }

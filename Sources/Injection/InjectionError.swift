@@ -16,6 +16,8 @@ public struct InjectionError: Error, CustomStringConvertible {
     case notReady = "its recipe is asynchronous and has not run yet"
     /// The object is transient or weak, so that reading it could run its recipe.
     case notKept = "the container does not keep it, and its recipe may fail"
+    /// A recipe of a fresh child asked the container that the child is a copy of.
+    case captured = "a recipe looked it up in a container that it captured"
     /// Only class instances can have weak references.
     case notAClass = "it is not a class instance, so it cannot be kept weakly"
     /// `handOff` found properties with equal names and different types, the `candidates`.
@@ -39,11 +41,17 @@ public struct InjectionError: Error, CustomStringConvertible {
   /// The fix, in one sentence.
   public let cure: String
 
+  // Weak: an application may keep an error as long as it likes.
   struct Pending: Sendable {
-    let entry: Entry
-    let container: Container
+    private(set) weak var entry: Entry?
+    /// The container that keeps the entry.
+    private(set) weak var container: Container?
     /// The construction to retry; nil for the whole lookup.
-    var frame: Frame?
+    private(set) weak var frame: Frame?
+
+    init(_ entry: Entry, in container: Container, for frame: Frame? = nil) {
+      (self.entry, self.container, self.frame) = (entry, container, frame)
+    }
   }
 
   static func circular(_ path: [String], _ pending: Pending? = nil) -> InjectionError {

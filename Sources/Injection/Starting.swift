@@ -17,16 +17,12 @@ extension Container {
       try validate()
       let singletons = registrations.filter { $0.recipe.scope == .singleton }
       let later = singletons.filter { $0.recipe.makeLater != nil }
-      for entry in later + singletons { try await retrying { try await entry.prepare() } }
-    } catch {
-      // The error must not keep the container alive.
-      var failure = error
-      if var error = error as? InjectionError {
-        error.pending = nil
-        failure = error
+      for entry in later + singletons {
+        try await retrying { try await entry.prepare(in: entry.site) }
       }
-      for waiter in update({ $0.failure = failure }) { waiter.finish(throwing: failure) }
-      throw failure
+    } catch {
+      for waiter in update({ $0.failure = error }) { waiter.finish(throwing: error) }
+      throw error
     }
     for waiter in update({ ($0.isFinished, $0.failure) = (true, nil) }) { waiter.finish() }
     return Started(container: self)
@@ -90,14 +86,15 @@ extension Container {
       do {
         return try await body()
       } catch let error as InjectionError {
-        guard let entry = error.pending?.entry, prepared[entry.recipe.target, default: 0] < most
+        guard let entry = error.pending?.entry, let container = error.pending?.container,
+          prepared[entry.recipe.target, default: 0] < most
         else { throw error }
         prepared[entry.recipe.target, default: 0] += 1
         let loop = path + [entry]
         if path.contains(where: { $0 === entry }) {
           throw InjectionError.circular(loop.map(\.label))
         }
-        try await retrying(loop) { try await entry.prepare() }
+        try await retrying(loop) { try await entry.prepare(in: container) }
       }
     }
   }

@@ -18,7 +18,8 @@ extension Container {
 
   /// Every object of a type in registration order, from the nearest container that has any.
   public func all<T: Sendable>(_ type: T.Type = T.self) throws -> [T] {
-    try nearest(Target(type)) { candidates in
+    try refuseCapture(Target(type))
+    return try nearest(Target(type)) { candidates in
       let all = try candidates.all.compactMap { try $0.read(for: self) }
       return all.isEmpty ? nil : all.map { $0.open(as: T.self) }
     } ?? []
@@ -32,6 +33,7 @@ extension Container {
   public func make<T, each A: Sendable>(
     _ key: Key<T> = Key(), with values: repeat each A
   ) throws -> sending T {
+    try refuseCapture(key.target)
     let once = child()
     repeat once.give(each values)
     let made = try nearest(key.target) { candidates in
@@ -48,7 +50,8 @@ extension Container {
   /// was made, the recipe, or the parent's registration.
   ///
   /// An `Injectable` object is injected before the container publishes it; call this on the actor
-  /// on which it conforms. Registers a new key; `set(nil, for:)` declares one for `validate()`.
+  /// on which it conforms. Registers a new key until nil removes it; `set(nil, for:)` for a new key
+  /// declares it, for `validate()`.
   ///
   /// - Parameters:
   ///   - value: the object; nil for none.
@@ -60,12 +63,14 @@ extension Container {
     _ value: T?, for key: Key<T> = Key(), weak: Bool = false
   ) throws {
     let target = key.target
+    try refuseCapture(target)
     let box = value.map { Box($0) }
     if weak, let box, box.weakly == nil { throw InjectionError.notAClass(target) }
     let entry = try locked { (state) throws(InjectionError) in
       try state.candidates(target)?.chosen(for: target)
-        ?? state.add(Recipe(target: target), to: self)
+        ?? state.add(Recipe(target: target), to: self, isTemporary: box != nil)
     }
+    defer { locked { $0.discard(entry) } }
     try entry.set(box, weakly: weak)
   }
 

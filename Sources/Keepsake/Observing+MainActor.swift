@@ -48,14 +48,22 @@ private func deliverOnMainActor(
   // A task for each change set would not keep their order.
   let (changes, continuation) = AsyncStream<[SettingChange]>.makeStream()
   let observation = observe { continuation.yield($0) }
-  let delivery = Task { @MainActor in
-    for await set in changes {
-      guard !Task.isCancelled else { return }
-      handler(set)
-    }
+  // Detached: a task of a container's recipe would inherit the container, and keep it alive.
+  let delivery = Task.detached(priority: Task.currentPriority) {
+    await forward(changes, to: handler)
   }
   return ObservationToken {
     observation.cancel()
     delivery.cancel()
+  }
+}
+
+@MainActor
+private func forward(
+  _ changes: AsyncStream<[SettingChange]>, to handler: @MainActor ([SettingChange]) -> Void
+) async {
+  for await set in changes {
+    guard !Task.isCancelled else { return }
+    handler(set)
   }
 }

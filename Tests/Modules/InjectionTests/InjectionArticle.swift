@@ -15,10 +15,11 @@ import Testing
     try await singletonsAsProperties()
     try testsAndContexts()
     try cycles()
+    try containersAreReleased()
     #expect(
       printed.withLock { $0 } == [
         "example.org", #"true ["main", "backup"]"#, "Ada x", "Database", "main backup", "mock",
-        "example.org Ada", "true",
+        "example.org Ada", "true", "example.org true",
       ])
   }
 
@@ -98,6 +99,25 @@ import Testing
     let container = Container { $0.register(using: Other.init) }
     container.register(make: { _ in Node() }) { node, c in node.other = try c.get() }
     print(try container.get(Container.Key<Node>()).other != nil)
+  }
+
+  final class Menu: Sendable {
+    let shop: @Sendable () throws -> Shop?
+    init(shop: @escaping @Sendable () throws -> Shop?) { self.shop = shop }
+  }
+
+  func containersAreReleased() throws {
+    weak var gone: Container?
+    let menu: Menu
+    do {
+      let container = Container(network, shops)
+      container.register { c in Menu { [weak c] in try c?.get(Container.Key<Shop>()) } }
+      gone = container
+      menu = try container.get()
+      print(try menu.shop()?.api.host ?? "gone", try menu.shop() != nil)
+    }
+    #expect(gone == nil)
+    #expect(try menu.shop() == nil)
   }
 }
 

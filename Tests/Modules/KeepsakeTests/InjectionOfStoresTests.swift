@@ -77,6 +77,24 @@ import Testing
     }
   }
 
+  /// Observes from its initialiser on, as a view model does.
+  final class Watcher: Sendable {
+    private let token: ObservationToken
+
+    init(settings: EverySetting) { token = settings.observe(on: MainActor.self) { _ in } }
+  }
+
+  @Test func anObserverThatARecipeAddsDoesNotKeepTheContainer() throws {
+    weak var gone: Container?
+    do {
+      let container = application()
+      container.register(using: Watcher.init)
+      gone = container
+      _ = try container.get(Container.Key<Watcher>())
+    }
+    #expect(gone == nil)
+  }
+
   @Test func aWholeApplicationIsCheckedWithoutOpeningAFile() throws {
     let container = application()
     #expect(throws: Never.self) { try container.validate() }

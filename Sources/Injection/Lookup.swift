@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+extension Container {
+  /// The registrations of this container and its parents, without those that a nearer container
+  /// replaces.
+  var registrations: [Entry] {
+    let own = locked { $0.entries.filter { $0.base == nil } }
+    let keys = Set(own.map(\.recipe.target))
+    let inherited = parent?.registrations.filter { !keys.contains($0.recipe.target) } ?? []
+    return inherited + own
+  }
+
+  /// The object of the only registration of a subclass, or of the only primary one.
+  package func instance<Class: AnyObject>(ofSubclassOf superclass: Class.Type) throws -> Class? {
+    var subclasses = Candidates()
+    for entry in registrations where entry.recipe.target.type is Class.Type {
+      if entry.recipe.target.type != superclass { subclasses.add(entry, entry.recipe.isPrimary) }
+    }
+    guard !subclasses.all.isEmpty else { return nil }
+    let entry = try subclasses.chosen(for: Target(superclass))
+    return try entry.read(for: self)?.content as? Class
+  }
+
+  /// The object for a key; nil if it is not registered or not set.
+  func supply(_ target: Target) throws -> AnyBox? {
+    try refuseCapture(target)
+    switch locked({ $0.candidates(target)?.choice?.shortcut }) {
+    case .made(let made): return made
+    case .passing(let entry): return try entry.makeUnshared(for: self)
+    case nil: break
+    }
+    if let made = try nearest(target, { try $0.chosen(for: target).read(for: self) }) {
+      return made
+    }
+    return try target.wrapped.map { type, wrapped in type.rebox(try supply(wrapped)) }
+  }
+
+  /// Throws if a recipe that was copied for a fresh child asks the original container.
+  ///
+  /// The recipe has captured that container, so the copy would use the objects of the original.
+  func refuseCapture(_ target: Target) throws(InjectionError) {
+    guard Container.hasCopies.load(ordering: .relaxed),
+      let original = Frame.construction?.entry?.original
+    else { return }
+    if original.root === root { throw .captured(target) }
+  }
+
+  /// Whether any fresh child was made: a program has none, so that its lookups check nothing.
+  static let hasCopies = Atomic(false)
+
+  private var root: Container { parent?.root ?? self }
+
+  /// The first non-nil result for the candidates of this container, then of its parents. A
+  /// registration without a recipe that is not set gives nil.
+  func nearest<R, E>(_ target: Target, _ use: (Candidates) throws(E) -> R?) throws(E) -> R? {
+    for container in sequence(first: self, next: \.parent) {
+      let candidates = container.locked { $0.candidates(target) }
+      if let candidates, let result = try use(candidates) { return result }
+    }
+    return nil
+  }
+}
