@@ -6,12 +6,13 @@ import Synchronization
 // object (`@Injected` properties, `then:`, `didInject`) and then publishes it. Other threads wait
 // for this entry only. A failed construction releases the claim, and the waiters retry. `set`
 // claims in the same way; it takes the claim from a constructing frame, which then discards its
-// object.
+// object. The object that was made is never discarded while the container exists.
 //
 // No client code runs under a lock, not even a deinit: replaced objects are released after it.
 
 /// A registration in one container, and its object.
-// Sendable: the lock of the owner protects all mutable state.
+// Sendable: the lock of the owner protects all mutable state; who changes `maker` also has the lock
+// of frames.
 @usableFromInline
 final class Entry: @unchecked Sendable {
   let recipe: Recipe
@@ -29,8 +30,8 @@ final class Entry: @unchecked Sendable {
   var made: AnyBox? { didSet { settle() } }
   /// The object of `set`, which takes precedence over `made`.
   var given: AnyBox? { didSet { settle() } }
-  /// The converted object for each alias.
-  var converted: [ObjectIdentifier: AnyBox] = [:]
+  /// The objects of aliases.
+  var conversions: [Conversion] = []
   var maker: Frame? { didSet { settle() } }
   /// The object, if its scope keeps it, and while no thread makes or sets another one.
   private var settled: AnyBox?
@@ -61,7 +62,7 @@ final class Entry: @unchecked Sendable {
     if let current { return .made(current) }
     if recipe.scope == .transient, recipe.make != nil { return .passing(self) }
     guard let base, base.maker == nil else { return nil }
-    return base.converted[ObjectIdentifier(self)].map { .made($0) }
+    return base.conversion(of: base.given ?? base.made, for: self).map { .made($0) }
   }
 
   /// Whether no object is set, nor about to be.
@@ -100,7 +101,7 @@ final class Entry: @unchecked Sendable {
       case .claimed(let frame):
         let made = Result { try construct(frame, site) }
         do {
-          if try conclude(frame, made.flatMap(kept)) { return try made.get() }
+          if try end(frame, made.flatMap(kept)) { return try made.get() }
         } catch {
           try detours.take(error, at: frame)
         }
@@ -109,7 +110,7 @@ final class Entry: @unchecked Sendable {
         guard let waiter = try frame.join(mayWait: mayWait) else { throw notReady }
         if let early = waiter.wait() { return early }
       case .unavailable:
-        if let base { return try base.read(for: asker, new: new).map(convert) }
+        if let base { return try base.read(for: asker, new: new).map { convert($0, of: base) } }
         return recipe.isGiven ? nil : try makeUnshared(for: asker)
       }
     }
@@ -126,7 +127,7 @@ final class Entry: @unchecked Sendable {
       case .claimed(let frame):
         let made = await constructLater(frame, container)
         do {
-          if try conclude(frame, made.flatMap(kept)) { return }
+          if try end(frame, made.flatMap(kept)) { return }
         } catch {
           try detours.take(error, at: frame)
         }
@@ -147,23 +148,44 @@ final class Entry: @unchecked Sendable {
     if let other { return .busy(other) }
     guard mayMake else { return .unavailable }
     let frame = Frame(.making, self, site)
-    return owner.locked { _ in
-      if let made = current { return .made(made) }
-      if let maker { return .busy(maker) }
-      maker = frame
-      return .claimed(frame)
+    return Frame.lock.withLock { _ in
+      owner.locked { _ in
+        if let made = current { return .made(made) }
+        if let maker { return .busy(maker) }
+        maker = frame
+        return .claimed(frame)
+      }
     }
   }
 
-  private func convert(_ made: AnyBox) -> AnyBox {
-    guard let base, let convert = recipe.convert else { return made }
-    let new = convert(made)
-    return owner.locked { _ in
-      let isMade = base.made === made && base.given?.lasts != true
-      guard base.given === made || isMade, made.lasts else { return new }
-      let known = base.converted[ObjectIdentifier(self)] ?? new
-      base.converted[ObjectIdentifier(self)] = known
+  /// One object that was converted from another one.
+  struct Conversion: Sendable {
+    let alias: ObjectIdentifier
+    let source: AnyBox
+    let result: AnyBox
+  }
+
+  func conversion(of source: AnyBox?, for alias: Entry) -> AnyBox? {
+    conversions.first { $0.source === source && $0.alias == ObjectIdentifier(alias) }?.result
+  }
+
+  /// The object of this alias for one of its base: the same one at each time, as long as the base
+  /// has that object.
+  private func convert(_ source: AnyBox, of base: Entry) -> AnyBox {
+    guard let convert = recipe.convert else { return source }
+    if let known = base.owner.locked({ _ in base.conversion(of: source, for: self) }) {
       return known
+    }
+    let new = convert(source)
+    return Frame.lock.withLock { _ in
+      let isEarly = base.maker?.early === source
+      return base.owner.locked { _ in
+        if let known = base.conversion(of: source, for: self) { return known }
+        guard isEarly || source === base.given || source === base.made else { return new }
+        base.conversions.append(
+          Conversion(alias: ObjectIdentifier(self), source: source, result: new))
+        return new
+      }
     }
   }
 

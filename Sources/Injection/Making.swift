@@ -8,23 +8,14 @@ extension Entry {
   /// Takes the claim from a construction, whose object is then discarded, but waits for another
   /// `set`.
   func set(_ new: AnyBox?, weakly: Bool) throws {
-    guard let new else { return forgetting { given = nil } }
+    guard let new else { return remove() }
     let value = weakly ? try weakened(new) : new
     let frame = Frame(.setting, self, site)
-    let other = { [self] in
-      owner.locked { _ in
-        defer { if maker?.role != .setting { maker = frame } }
-        return maker
-      }
+    while let other = frame.overtake(self) {
+      if try other.join()?.wait() != nil { throw InjectionError.circular([label, label]) }
     }
-    var previous = other()
-    while let setting = previous, setting.role == .setting {
-      if try setting.join()?.wait() != nil { throw InjectionError.circular([label, label]) }
-      previous = other()
-    }
-    defer { previous?.dismissWaiters() }
     let wired = Result { try Frame.$current.withValue(frame) { try wire(new, frame, site) } }
-    _ = try conclude(frame, wired.map { value })
+    _ = try end(frame, wired.map { value })
   }
 
   /// Makes an object without keeping it.
@@ -101,7 +92,7 @@ extension Entry {
     return nil
   }
 
-  func kept(_ made: AnyBox) -> Result<AnyBox?, any Error> {
+  func kept(_ made: AnyBox) -> Result<AnyBox, any Error> {
     Result { recipe.scope == .weak ? try weakened(made) : made }
   }
 
@@ -110,33 +101,60 @@ extension Entry {
     throw InjectionError.notAClass(recipe.target)
   }
 
-  /// Ends a construction: publishes the object, or releases the claim after a failure.
+  /// Ends a construction.
   ///
-  /// - Returns: false if a `set` has taken the claim.
-  func conclude(_ frame: Frame, _ result: Result<AnyBox?, any Error>) throws -> Bool {
-    let isKept = forgetting { () -> Bool in
-      guard maker === frame else { return false }
-      maker = nil
-      guard case .success(let new) = result, !frame.isInvalid else { return false }
-      if frame.role == .setting { given = new } else { (given, made) = (nil, new) }
-      return true
+  /// - Returns: whether its object is published; otherwise ask for it once more.
+  func end(_ frame: Frame, _ result: Result<AnyBox, any Error>) throws -> Bool {
+    switch result {
+    case .success(let object): return frame.end(object)
+    case .failure(let error):
+      _ = frame.end(nil)
+      throw error
     }
-    frame.end(failed: !isKept)
-    _ = try result.get()
-    return isKept
+  }
+}
+
+// MARK: - Under the lock of frames
+
+extension Entry {
+  func claim(for frame: Frame) { owner.locked { _ in maker = frame } }
+
+  /// Releases a frame's claim, and publishes its object if there is one.
+  ///
+  /// - Returns: what may be the last references.
+  func conclude(_ frame: Frame, _ object: AnyBox?) -> [AnyBox?] {
+    owner.locked { _ -> [AnyBox?] in
+      let old = (given, made)
+      if maker === frame {
+        maker = nil
+        if let object, frame.role == .setting { given = object }
+        if let object, frame.role == .making { (given, made) = (nil, object) }
+      }
+      return [old.0, old.1] + removeConversions(of: [old.0, old.1, frame.early])
+    }
+  }
+}
+
+// MARK: - Under the lock of the owner
+
+extension Entry {
+  /// Removes the conversions of objects that it no longer has.
+  ///
+  /// - Returns: what may be the last references.
+  private func removeConversions(of former: [AnyBox?]) -> [AnyBox?] {
+    let gone = former.filter { $0 !== given && $0 !== made }
+    let removed = conversions.filter { conversion in gone.contains { $0 === conversion.source } }
+    conversions.removeAll { conversion in gone.contains { $0 === conversion.source } }
+    return removed.map(\.source) + removed.map(\.result)
   }
 
-  /// Discards an object that refers to one whose construction failed.
-  func drop() { forgetting { made = nil } }
-
-  /// Changes the objects under the lock and releases the old ones after it.
-  private func forgetting<R: Sendable>(_ change: () -> R) -> R {
-    let (result, old) = owner.locked { _ in
-      let old = (given, made, converted)
-      let result = change()
-      if given !== old.0 || made !== old.1 { converted = [:] }
-      return (result, old)
+  /// Removes the object from outside; releases it without the lock.
+  private func remove() {
+    let old = owner.locked { _ -> [AnyBox?] in
+      let old = given
+      given = nil
+      return [old] + removeConversions(of: [old])
     }
-    return withExtendedLifetime(old) { result }
+    withExtendedLifetime(old) {}
   }
 }

@@ -2,6 +2,9 @@
 """Defects that InjectionTests must find; Scripts/mutants describes the form."""
 
 MUTANTS = [
+    ("alias-twice", "An alias becomes another object when its base is published.",
+     r"^InjectionTests\.PublicationTests",
+     ("Sources/Injection/Making.swift", "former.filter { $0 !== given && $0 !== made }", "former")),
     ("captured-in-silence", "A recipe of a fresh child uses the original that it captured.",
      r"^InjectionTests\.CaptureTests",
      ("Sources/Injection/Lookup.swift", "if original.root === root {", "if original.root === root, false {")),
@@ -12,6 +15,9 @@ MUTANTS = [
      ("Sources/Injection/Starting.swift", "    update { $0.failure = nil }\n", "")),
     ("first-primary", "The first of two primary registrations is chosen.",
      ("Sources/Injection/Container.swift", "primaries.count == 1 ? primaries[0] : nil", "primaries.first")),
+    ("incomplete-in-public", "A lookup from outside gets an object whose cycle is not complete.",
+     r"^InjectionTests\.PublicationTests",
+     ("Sources/Injection/Waiting.swift", "built != nil, waiter.frame?.shared != nil {", "built != nil {")),
     ("kept-by-an-error", "An error keeps the container.", r"^InjectionTests\.LeakTests",
      ("Sources/Injection/InjectionError.swift",
       "private(set) weak var container", "private(set) var container")),
@@ -33,6 +39,10 @@ MUTANTS = [
     ("parent-is-there-too", "The parent also makes an object that its child replaces.",
      ("Sources/Injection/Lookup.swift",
       "{ !keys.contains($0.recipe.target) }", "{ !keys.contains($0.recipe.target) || true }")),
+    ("second-hand-stays", "An object stays although one that it used was made with one that failed.",
+     r"^InjectionTests\.PublicationTests",
+     ("Sources/Injection/Publishing.swift",
+      "        if user.built != nil { failing.append(user) }\n", "")),
     ("twice-in-a-set", "A set contains an object twice if it is registered under two keys.",
      ("Sources/Injection/Container.swift",
       "    if place > 0, all[place - 1].origin === entry.origin { return }\n", "")),

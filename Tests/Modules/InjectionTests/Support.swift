@@ -82,6 +82,13 @@ final class Latch: Sendable {
     semaphore.signal()
   }
 
+  /// Blocks a thread for so long that another one could have opened it, if nothing holds that up.
+  func waitAWhile() {
+    for _ in 0..<200_000 where !isOpen.load(ordering: .sequentiallyConsistent) {
+      _ = Task.isCancelled
+    }
+  }
+
   func yieldUntilOpen() async {
     while !isOpen.load(ordering: .sequentiallyConsistent) { await Task.yield() }
   }
