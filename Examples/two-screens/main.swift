@@ -44,7 +44,7 @@ try Container.handOff(from: list, to: first, prefix: "segue")
 try container.inject(into: first)
 
 // A context has the shared objects under typed keys; it gets the others from its parent.
-let context = try container.child { try $0.set(User(name: "Grace"), for: .profileUser) }
+let context = container.child { $0.register(.profileUser) { _ in User(name: "Grace") } }
 try context.inject(into: DetailScreen())
 
 // A property of the same name and another type is an error that names it, not a crash.

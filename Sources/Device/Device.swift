@@ -47,6 +47,7 @@ public final class Device: Sendable {
     path: String, access: Access = .create, busyTimeout: Duration = Device.defaultBusyTimeout,
     backups: BackupPolicy = .never, clock: WallClock = .system
   ) throws(KeepsakeError) {
+    try Device.refuseFile(path)
     try RecoveryMark.refuse(path)
     try self.init(
       path: path, access: access, busyTimeout: busyTimeout, backups: backups, clock: clock,

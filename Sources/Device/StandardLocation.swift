@@ -24,6 +24,7 @@ extension Device {
   ) throws(KeepsakeError) {
     let path = try Self.standardPath(
       identifier, in: folder?.path, environment: ProcessInfo.processInfo.environment)
+    try Self.refuseFile(path)
     if access == .create { try Self.makeFolders(FileStatus.folder(of: path)) }
     try self.init(
       path: path, access: access, busyTimeout: busyTimeout, backups: backups, clock: clock)

@@ -19,27 +19,7 @@ extension Container {
 
   /// A child without own registrations; see `child(fresh:_:)`.
   public func child(fresh: Bool = false) -> Container {
-    if !fresh { return Container(parent: self) }
-    Container.hasCopies.store(true, ordering: .relaxed)
-    let originals = Array(sequence(first: self, next: \.parent))
-    let copy = originals.reduce(nil) { parent, _ in Container(parent: parent) }
-    let child = Container(parent: copy)
-    for (copy, original) in zip(sequence(first: child, next: \.parent).dropFirst(), originals) {
-      copy.adopt(original, for: child)
-    }
-    return child
-  }
-
-  private func adopt(_ original: Container, for site: Container) {
-    var copies: [ObjectIdentifier: Entry] = [:]
-    for entry in original.locked({ $0.entries }) {
-      let base = entry.base.flatMap { copies[ObjectIdentifier($0)] }
-      let copy = locked {
-        $0.add(entry.recipe, to: self, for: site, base: base, isTemporary: entry.isTemporary)
-      }
-      copy.adopt(entry)
-      copies[ObjectIdentifier(entry)] = copy
-    }
+    fresh ? copied() : Container(parent: self)
   }
 
   /// The container whose recipe runs, or that `asCurrent` set; otherwise `main`.

@@ -16,6 +16,8 @@ public final class Container: Sendable, CustomStringConvertible {
     var byKey: [Target: Candidates] = [:]
     /// Regardless of names.
     var byType: [ObjectIdentifier: Candidates] = [:]
+    /// What `set` put in place of inherited registrations, by these.
+    var replacements: [ObjectIdentifier: Entry] = [:]
     /// The number of registrations so far, without aliases.
     var count = 0
     var start = Start()
@@ -64,13 +66,15 @@ public final class Container: Sendable, CustomStringConvertible {
 
   /// One line for each registration: its keys, its scope, and whether its object exists.
   public var description: String {
-    let entries = Dictionary(grouping: locked { $0.entries }, by: \.order)
-    let lines = entries.sorted { $0.key < $1.key }.map { _, same in
+    let (entries, replacements) = locked { ($0.entries, $0.replacements.values.map(\.label)) }
+    let registrations = Dictionary(grouping: entries, by: \.order).sorted { $0.key < $1.key }
+    var lines = registrations.map { _, same in
       let keys = same.map { entry in
         entry.label + (entry.base != nil && entry.state().given != nil ? " (set)" : "")
       }
       return keys.joined(separator: ", ") + ": " + same[0].status
     }
+    lines += replacements.sorted().map { "\($0): set in place of the parent's" }
     let own = lines.isEmpty ? "nothing registered" : lines.joined(separator: "\n")
     return own + (parent.map { "\nparent:\n\($0)" } ?? "")
   }
@@ -102,9 +106,25 @@ extension Container.State {
     return entry
   }
 
-  /// Removes a registration that only `set` made, and that has no object.
+  /// What `set` changes instead of a registration of a parent: its keys and its `then:` stay in
+  /// force, and its recipe and its object stay as they are.
+  mutating func replacement(of inherited: Entry, in owner: Container) -> Entry {
+    if let known = replacements[ObjectIdentifier(inherited)] { return known }
+    var recipe = Recipe(target: inherited.recipe.target)
+    recipe.then = inherited.recipe.then
+    recipe.isCopiedForTest = inherited.recipe.isCopiedForTest
+    let entry = Entry(recipe, in: owner, for: owner, inPlaceOf: inherited, isTemporary: true)
+    replacements[ObjectIdentifier(inherited)] = entry
+    return entry
+  }
+
+  /// Removes what only `set` made, and has no object.
   mutating func discard(_ entry: Entry) {
     guard entry.isTemporary, entry.isVacant else { return }
+    if let inherited = entry.inherited.map(ObjectIdentifier.init) {
+      if replacements[inherited] === entry { replacements[inherited] = nil }
+      return
+    }
     let target = entry.recipe.target
     entries.removeAll { $0 === entry }
     byKey[target]?.remove(entry)

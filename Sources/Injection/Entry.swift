@@ -20,13 +20,15 @@ final class Entry: @unchecked Sendable {
   /// The container that the recipe uses: the owner, or the fresh child that this is a copy for.
   unowned let site: Container
   /// For a copy: the container in which its recipe was registered.
-  private(set) weak var original: Container?
+  weak var original: Container?
   /// For an alias: the entry that it is another key of.
   let base: Entry?
   /// The index among the owner's registrations; for an alias that of the base.
   let order: Int
-  /// Whether only `set` registered it, so that `set(nil)` removes it.
-  let isTemporary: Bool
+  /// The registration of a parent whose object `set` has replaced by that of this one.
+  let inherited: Entry?
+  /// Whether only `set` made it, so that `set(nil)` removes it.
+  var isTemporary: Bool
   var made: AnyBox? { didSet { settle() } }
   /// The object of `set`, which takes precedence over `made`.
   var given: AnyBox? { didSet { settle() } }
@@ -39,11 +41,11 @@ final class Entry: @unchecked Sendable {
   let plainType = Atomic(0)
 
   init(
-    _ recipe: Recipe, in owner: Container, for site: Container, order: Int, base: Entry?,
-    isTemporary: Bool
+    _ recipe: Recipe, in owner: Container, for site: Container, order: Int = 0,
+    base: Entry? = nil, inPlaceOf inherited: Entry? = nil, isTemporary: Bool
   ) {
     (self.recipe, self.owner, self.site, self.base) = (recipe, owner, site, base)
-    (self.order, self.isTemporary) = (order, isTemporary)
+    (self.order, self.inherited, self.isTemporary) = (order, inherited, isTemporary)
   }
 
   var label: String { recipe.target.label }
@@ -85,11 +87,16 @@ final class Entry: @unchecked Sendable {
     return (given?.current == nil ? nil : given, made?.current == nil ? nil : made)
   }
 
-  /// Copies the object of `set`. Only for a new entry that no other thread knows.
-  func adopt(_ other: Entry) {
-    original = other.original ?? other.owner
-    given = other.state().given
+  /// Copies the object of `set`, if there is one. Only for a new entry that no other thread knows.
+  func adopt(_ other: Entry, if isShared: (Any) -> Bool) {
+    guard let object = other.state().given, let content = object.current?.content,
+      isShared(content)
+    else { return }
+    given = object
   }
+
+  /// Makes it stay when nil is set.
+  func declare() { owner.locked { _ in isTemporary = false } }
 
   /// Returns the object and makes it if necessary; nil if there is no recipe and it is not set.
   func read(for asker: Container, new: Bool = false) throws -> AnyBox? {
@@ -110,8 +117,12 @@ final class Entry: @unchecked Sendable {
         guard let waiter = try frame.join(mayWait: mayWait) else { throw notReady }
         if let early = waiter.wait() { return early }
       case .unavailable:
-        if let base { return try base.read(for: asker, new: new).map { convert($0, of: base) } }
-        return recipe.isGiven ? nil : try makeUnshared(for: asker)
+        guard let base else { return recipe.isGiven ? nil : try makeUnshared(for: asker) }
+        for holder in new ? [base] : asker.replacements(of: base) + [base] {
+          let object = try holder.read(for: asker, new: new)
+          if let object { return convert(object, of: holder) }
+        }
+        return nil
       }
     }
   }
@@ -169,20 +180,20 @@ final class Entry: @unchecked Sendable {
     conversions.first { $0.source === source && $0.alias == ObjectIdentifier(alias) }?.result
   }
 
-  /// The object of this alias for one of its base: the same one at each time, as long as the base
-  /// has that object.
-  private func convert(_ source: AnyBox, of base: Entry) -> AnyBox {
+  /// The object of this alias for one of its base, or of what `set` put in place of its base: the
+  /// same one at each time, as long as the holder has that object.
+  private func convert(_ source: AnyBox, of holder: Entry) -> AnyBox {
     guard let convert = recipe.convert else { return source }
-    if let known = base.owner.locked({ _ in base.conversion(of: source, for: self) }) {
+    if let known = holder.owner.locked({ _ in holder.conversion(of: source, for: self) }) {
       return known
     }
     let new = convert(source)
     return Frame.lock.withLock { _ in
-      let isEarly = base.maker?.early === source
-      return base.owner.locked { _ in
-        if let known = base.conversion(of: source, for: self) { return known }
-        guard isEarly || source === base.given || source === base.made else { return new }
-        base.conversions.append(
+      let isEarly = holder.maker?.early === source
+      return holder.owner.locked { _ in
+        if let known = holder.conversion(of: source, for: self) { return known }
+        guard isEarly || source === holder.given || source === holder.made else { return new }
+        holder.conversions.append(
           Conversion(alias: ObjectIdentifier(self), source: source, result: new))
         return new
       }

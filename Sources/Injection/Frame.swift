@@ -29,6 +29,7 @@ final class Frame: @unchecked Sendable {
   private let standing: Container?
   let caller: Frame?
   let role: Role
+  let isCopiedForTest: Bool
   private let over = Atomic(false)
 
   // MARK: Under the lock
@@ -49,6 +50,7 @@ final class Frame: @unchecked Sendable {
   init(_ role: Role, _ entry: Entry?, _ container: Container) {
     (self.role, self.entry, self.container) = (role, entry, container)
     target = entry?.recipe.target
+    isCopiedForTest = entry?.recipe.isCopiedForTest ?? false
     standing = role == .standing ? container : nil
     caller = Frame.live
   }

@@ -20,7 +20,7 @@ extension Container {
     }
     guard !subclasses.all.isEmpty else { return nil }
     let entry = try subclasses.chosen(for: Target(superclass))
-    return try entry.read(for: self)?.content as? Class
+    return try object(of: entry)?.content as? Class
   }
 
   /// The object for a key; nil if it is not registered or not set.
@@ -31,10 +31,39 @@ extension Container {
     case .passing(let entry): return try entry.makeUnshared(for: self)
     case nil: break
     }
-    if let made = try nearest(target, { try $0.chosen(for: target).read(for: self) }) {
-      return made
-    }
+    if let made = try nearest(target, { try object(of: $0.chosen(for: target)) }) { return made }
     return try target.wrapped.map { type, wrapped in type.rebox(try supply(wrapped)) }
+  }
+
+  /// The object of a registration in view, as this container sees it; nil if there is no recipe and
+  /// it is not set.
+  func object(of entry: Entry) throws -> AnyBox? {
+    for replacement in replacements(of: entry) {
+      if let object = try replacement.read(for: self) { return object }
+    }
+    return try entry.read(for: self)
+  }
+
+  /// What `set` of this container, and of those between it and the registration's, put in place of
+  /// its object, the nearest first.
+  func replacements(of entry: Entry) -> [Entry] {
+    var found: [Entry] = []
+    for container in sequence(first: self, next: \.parent) {
+      if container === entry.owner { break }
+      let replacement = container.locked { $0.replacements[ObjectIdentifier(entry)] }
+      if let replacement { found.append(replacement) }
+    }
+    return found
+  }
+
+  /// Whether a lookup of this container finds an object that was set for a registration.
+  func isSet(_ entry: Entry) -> Bool {
+    (replacements(of: entry) + [entry]).contains { $0.state().given != nil }
+  }
+
+  /// The registration that a lookup of this container uses.
+  func locate(_ target: Target) throws(InjectionError) -> Entry? {
+    try nearest(target) { candidates throws(InjectionError) in try candidates.chosen(for: target) }
   }
 
   /// Throws if a recipe that was copied for a fresh child asks the original container.

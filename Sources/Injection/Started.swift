@@ -20,15 +20,11 @@ extension Container {
 
   private func kept(_ target: Target) throws -> AnyBox {
     let entry = nearest(target) { $0.choice }
-    if let entry, entry.origin.recipe.scope != .singleton, !entry.isSet {
+    if let entry, entry.origin.recipe.scope != .singleton, !isSet(entry), !isSet(entry.origin) {
       throw InjectionError(
         code: .notKept, path: Frame.path(to: target),
         cure: "Look it up by `try container.get()`, or register it as a singleton.")
     }
     return try demand(target)
   }
-}
-
-extension Entry {
-  fileprivate var isSet: Bool { state().given != nil || origin.state().given != nil }
 }

@@ -15,7 +15,7 @@ extension Container {
     update { $0.failure = nil }
     do {
       try validate()
-      let singletons = registrations.filter { $0.recipe.scope == .singleton }
+      let singletons = registrations.filter { $0.recipe.scope == .singleton && !isSet($0) }
       let later = singletons.filter { $0.recipe.makeLater != nil }
       for entry in later + singletons {
         try await retrying { try await entry.prepare(in: entry.site) }

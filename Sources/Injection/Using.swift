@@ -20,7 +20,7 @@ extension Container {
   public func all<T: Sendable>(_ type: T.Type = T.self) throws -> [T] {
     try refuseCapture(Target(type))
     return try nearest(Target(type)) { candidates in
-      let all = try candidates.all.compactMap { try $0.read(for: self) }
+      let all = try candidates.all.compactMap { try object(of: $0) }
       return all.isEmpty ? nil : all.map { $0.open(as: T.self) }
     } ?? []
   }
@@ -47,18 +47,23 @@ extension Container {
   private func give<T: Sendable>(_ value: T) { register { _ in value } }
 
   /// Replaces the object of a key by one from outside; nil removes it, and restores the object that
-  /// was made, the recipe, or the parent's registration.
+  /// was made, the recipe, or the parent's object.
   ///
-  /// An `Injectable` object is injected before the container publishes it; call this on the actor
-  /// on which it conforms. Registers a new key until nil removes it; `set(nil, for:)` for a new key
-  /// declares it, for `validate()`.
+  /// It replaces the object of the registration that `get` uses, for all keys of that registration;
+  /// in a child, as the child sees it: the parent keeps its own. An `Injectable` object is injected
+  /// and `then:` runs before the container publishes it; call this on the actor on which it
+  /// conforms.
+  ///
+  /// In a container without a parent it registers a new key until nil removes it; nil for a new key
+  /// declares it. A child cannot set a new key, which nothing would look up.
   ///
   /// - Parameters:
   ///   - value: the object; nil for none.
   ///   - key: identifies it, by default by its type alone.
   ///   - weak: whether the container only keeps a weak reference.
-  /// - Throws: `InjectionError`, with `notAClass` for a weak value that is not a class instance, or
-  ///   an error of the injection; then nothing changes.
+  /// - Throws: `InjectionError`, with `missing` for a new key of a child, `ambiguous` as `get`,
+  ///   `notAClass` for a weak value that is not a class instance; or an error of the injection.
+  ///   Then nothing changes.
   public func set<T: Sendable>(
     _ value: T?, for key: Key<T> = Key(), weak: Bool = false
   ) throws {
@@ -66,12 +71,36 @@ extension Container {
     try refuseCapture(target)
     let box = value.map { Box($0) }
     if weak, let box, box.weakly == nil { throw InjectionError.notAClass(target) }
-    let entry = try locked { (state) throws(InjectionError) in
-      try state.candidates(target)?.chosen(for: target)
-        ?? state.add(Recipe(target: target), to: self, isTemporary: box != nil)
-    }
-    defer { locked { $0.discard(entry) } }
+    let entry = try settable(target, isNil: box == nil)
+    defer { entry.owner.locked { $0.discard(entry) } }
     try entry.set(box, weakly: weak)
+  }
+
+  /// What `set` changes: the registration that a lookup uses, if it is this container's or a copy
+  /// that this one has alone; otherwise what stands in its place here.
+  private func settable(_ target: Target, isNil: Bool) throws(InjectionError) -> Entry {
+    let own = try locked { (state) throws(InjectionError) in
+      try state.candidates(target)?.chosen(for: target)
+    }
+    if let own { return own }
+    if let inherited = try parent?.locate(target) {
+      if inherited.site === self { return inherited }
+      if !isNil { inherited.declare() }
+      return locked { $0.replacement(of: inherited, in: self) }
+    }
+    guard isNil || parent == nil else { throw unanswered(target) }
+    return try locked { (state) throws(InjectionError) in
+      // Another thread may have added it meanwhile.
+      try state.candidates(target)?.chosen(for: target)
+        ?? state.add(Recipe(target: target), to: self, isTemporary: !isNil)
+    }
+  }
+
+  private func unanswered(_ target: Target) -> InjectionError {
+    InjectionError(
+      code: .missing, path: Frame.path(to: target),
+      candidates: nearest(target.unnamed) { $0 }?.all.map(\.label) ?? [],
+      cure: "`register` it in the child, or declare it in the parent by `set(nil, for:)`.")
   }
 
   @usableFromInline func demand(_ target: Target) throws -> AnyBox {
@@ -82,11 +111,10 @@ extension Container {
   func missing(_ target: Target) -> InjectionError {
     let entry = nearest(target) { $0 }?.choice
     let cure =
-      switch entry?.state().given {
-      case nil where entry == nil:
-        "Register it, or add `.as` with this key to the registration of its type."
-      case nil: "It is registered but not set: call `set`."
-      default: "It is set and has no recipe: use `get`."
+      switch entry.map(isSet) {
+      case nil: "Register it, or add `.as` with this key to the registration of its type."
+      case false?: "It is registered but not set: call `set`."
+      case true?: "It is set and has no recipe: use `get`."
       }
     return InjectionError(
       code: .missing, path: Frame.path(to: target),

@@ -20,9 +20,9 @@ extension Container {
       if let start = path.firstIndex(where: { $0.entry === entry && $0.site === site }) {
         return problems.append(.circular(path[start...].map(\.entry.label) + [entry.label]))
       }
+      if asker.isSet(entry) { return }  // Its recipe does not run.
       let isNew = finished[ObjectIdentifier(site), default: []].insert(ObjectIdentifier(entry))
       guard isNew.inserted else { return }
-      if entry.state().given != nil { return }  // Its recipe does not run.
       path.append((entry, site))
       for need in entry.recipe.needs { follow(need, site) }
       path.removeLast()
@@ -32,7 +32,7 @@ extension Container {
         let wrapped = need.wrapped?.target
         var next = try site.locate(need)
         if let wrapped, next == nil { next = try site.locate(wrapped) }
-        if let next { return visit(next.state().given == nil ? next.origin : next, site) }
+        if let next { return visit(site.isSet(next) ? next : next.origin, site) }
         if wrapped == nil { throw site.missing(need) }
       } catch {
         if error.code == .duplicate { return }  // `unclear` reports it once.
@@ -45,10 +45,6 @@ extension Container {
     for entry in registrations { visit(entry, self) }
     guard !problems.isEmpty else { return }
     throw InjectionError(code: .invalid, path: [], problems: problems, cure: "Fix each of these:")
-  }
-
-  private func locate(_ target: Target) throws(InjectionError) -> Entry? {
-    try nearest(target) { candidates throws(InjectionError) in try candidates.chosen(for: target) }
   }
 
   /// Duplicate names, and types with more than one primary registration.

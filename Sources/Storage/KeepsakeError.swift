@@ -29,7 +29,7 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case locked
     /// The parent of this process had it open when it called `fork`.
     case inherited
-    /// The operating system does not let us.
+    /// The operating system does not let us, or a container for a test does not.
     case permissionDenied
     /// The same file was named twice.
     case sameFile

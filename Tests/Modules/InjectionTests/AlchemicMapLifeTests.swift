@@ -120,6 +120,7 @@ extension AlchemicMapTests {
 
   @Test("storyboard seed: a shared context dictionary") func sharedContext() throws {
     container.register { _ in RealAPI() }
+    try container.set(nil, for: Key<String>())
     let context = try container.child { try $0.set("ada", for: Key<String>()) }
     let destination = Form()
     try context.inject(into: destination)

@@ -14,7 +14,7 @@ import Testing
   // Alchemic: the shared context dictionary of a storyboard
   @Test func childAddsItsOwnAndSharesTheRest() throws {
     let container = shopContainer()
-    let child = try container.child { try $0.set("session") }
+    let child = container.child { $0.register { _ in "session" } }
     #expect(try child.get(Container.Key<String>()) == "session")
     #expect(try child.get(Container.Key<Shop>()) === container.get(Container.Key<Shop>()))
     #expect(try container.find(Container.Key<String>()) == nil)
@@ -30,7 +30,7 @@ import Testing
   @Test func transientOfTheParentSeesTheChild() throws {
     let container = Container()
     container.register(scope: .transient, using: { (host: String) in RealAPI(host: host) })
-    let child = try container.child { try $0.set("session") }
+    let child = container.child { $0.register { _ in "session" } }
     #expect(try child.get(Container.Key<RealAPI>()).host == "session")
   }
 
@@ -70,7 +70,7 @@ import Testing
 
   @Test func freshChildOfAChildSeesBothAndChangesNeither() throws {
     let container = shopContainer()
-    let session = try container.child { try $0.set("session") }
+    let session = container.child { $0.register { _ in "session" } }
     let fresh = try session.child(fresh: true) {
       try $0.set(MockAPI(), for: Container.Key<any API>())
     }

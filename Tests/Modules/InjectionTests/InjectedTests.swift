@@ -71,7 +71,7 @@ final class Service: Injectable, Sendable {
   @Test func propertyIsFilledOnFirstReadFromTheContainerCurrentAtCreation() throws {
     let screen = container.asCurrent { Screen() }
     #expect(try screen.api === container.get(.screenAPI))
-    let bare = try Container().child { try $0.set(1) }.asCurrent { Screen() }
+    let bare = Container { $0.register { _ in 1 } }.asCurrent { Screen() }
     #expect(bare.nillable == nil)
     #expect(bare.count == 1)
   }

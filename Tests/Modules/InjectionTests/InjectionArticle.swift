@@ -81,7 +81,7 @@ import Testing
       try $0.set(Mock(), for: Container.Key<any API>())
     }
     let shop = try test.asCurrent { try Container.current.get(Container.Key<Shop>()) }  // a new one
-    let session = try container.child { try $0.set("Ada", for: Container.Key("user")) }
+    let session = container.child { $0.register(Container.Key("user")) { _ in "Ada" } }
     print(shop.api.host)
 
     let (first, second) = (Screen(), Screen())

@@ -42,7 +42,7 @@ import Testing
 
   @Test func overrideHoldsInATaskButNotInADetachedOne() async throws {
     try await Container.current.child(fresh: true) {
-      try $0.set("override", for: Container.Key("override test"))
+      $0.register(Container.Key("override test")) { _ in "override" }
     }.asCurrent {
       let key = Container.Key<String>("override test")
       let inherited = try await Task { try Container.current.find(key) }.value
@@ -55,7 +55,7 @@ import Testing
 
   @Test func overridesNest() throws {
     let key = Container.Key<Int>("nesting test")
-    try Container.current.child(fresh: true) { try $0.set(1, for: key) }.asCurrent {
+    try Container.current.child(fresh: true) { $0.register(key) { _ in 1 } }.asCurrent {
       try Container.current.child(fresh: true) { try $0.set(2, for: key) }.asCurrent {
         #expect(inject(key) == 2)
       }
@@ -67,7 +67,7 @@ import Testing
     let container = shopContainer()
     container.register(Container.Key("host")) { _ in inject(Container.Key<any API>()).host }
     let host = try Container.current.child(fresh: true) {
-      try $0.set(MockAPI(), for: Container.Key<any API>())
+      $0.register(Container.Key<any API>()) { _ in MockAPI() }
     }.asCurrent {
       try container.get(Container.Key<String>("host"))
     }
@@ -77,7 +77,7 @@ import Testing
   @Test func childMadeCurrentSharesAndOverridesNothing() throws {
     let container = shopContainer()
     let shop: Shop = try container.get()
-    try container.child { try $0.set("session") }.asCurrent { () throws in
+    try container.child { $0.register { _ in "session" } }.asCurrent { () throws in
       #expect(inject(Container.Key<String>()) == "session")
       #expect(try container.find(Container.Key<String>()) == nil)
       #expect(inject(Container.Key<Shop>()) === shop)

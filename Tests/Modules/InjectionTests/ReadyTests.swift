@@ -71,7 +71,7 @@ import Testing
       scope: .transient, using: { (host: String) in RealAPI(host: host) },
       with: Container.Key("session"))
     container.register(using: { (api: RealAPI) in [api] })
-    let child = try container.child { try $0.set("session", for: Container.Key("session")) }
+    let child = container.child { $0.register(Container.Key("session")) { _ in "session" } }
     // In the child the transient one finds its argument, from the parent's singleton it does not.
     let problems = injectionError { try child.validate() }?.problems
     #expect(problems?.map(\.path) == [["Array<RealAPI>", "RealAPI", "String \"session\""]])

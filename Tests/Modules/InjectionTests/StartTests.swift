@@ -246,7 +246,7 @@ import Testing
   @Test func childIsValidWithWhatItAdds() throws {
     let container = Container()
     container.register(scope: .transient, using: { (host: String) in RealAPI(host: host) })
-    try container.child { try $0.set("session") }.validate()
+    try container.child { $0.register { _ in "session" } }.validate()
     #expect(throws: InjectionError.self) { try container.validate() }
   }
 }

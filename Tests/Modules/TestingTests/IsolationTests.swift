@@ -46,9 +46,24 @@ import Testing
     #expect(ours !== theirs)
   }
 
+  @Test func theDevicesOfTwoNamesAreTwo() throws {
+    let app = Container { c in
+      c.register(Container.Key("main"), primary: true) { _ in try Device.inMemory() }
+      c.register(Container.Key("archive")) { _ in try Device.inMemory() }
+        .as(Container.Key<Device>("old")) { $0 }
+    }
+    let test = try app.forTest()
+    let (main, archive): (Device, Device) = try (
+      test.get(), test.get(Container.Key("archive"))
+    )
+    #expect(main !== archive)
+    #expect(try test.get(Container.Key<Device>("main")) === main)
+    #expect(try test.get(Container.Key<Device>("old")) === archive)
+  }
+
   @Test func moreCanBeReplacedAndTheClockIsTheGivenOne() throws {
     let clock = ManualClock()
-    let test = try Self.app.forTest(clock: clock) { try $0.set("x", for: Container.Key("y")) }
+    let test = try Self.app.forTest(clock: clock) { $0.register(Container.Key("y")) { _ in "x" } }
     #expect(try test.get(Container.Key<String>("y")) == "x")
     let settings: AppSettings = try test.get()
     let recorder = ChangeRecorder(settings)
