@@ -3,7 +3,8 @@
 import Synchronization
 
 // Threading: every method is thread-safe. The lock protects registrations and objects; no factory
-// and no deinit runs under it, and no thread holds the locks of two containers.
+// and no deinit runs under it, and no thread holds the locks of two containers. A lookup of a
+// singleton that was made takes no lock: see `published(_:)`.
 
 /// Makes objects by registered recipes and keeps the shared ones.
 ///
@@ -48,6 +49,11 @@ public final class Container: Sendable, CustomStringConvertible {
 
   let parent: Container?
   private let state = Mutex(State())
+  /// The registration that each key chooses here; no value if only the lock tells. Changes under
+  /// the lock.
+  let choices = LookupTree()
+  /// Whether there are `replacements`. Changes under the lock.
+  let hasReplacements = Atomic(false)
 
   /// An empty container.
   public convenience init() { self.init(parent: nil) }
@@ -63,6 +69,9 @@ public final class Container: Sendable, CustomStringConvertible {
   func locked<R: Sendable, E>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
     try state.withLock { (state) throws(E) in try body(&state) }
   }
+
+  /// Runs `body` with the lock. For tests of what needs no lock.
+  package func whileLocked(_ body: () -> Void) { state.withLock { _ in body() } }
 
   /// One line for each registration: its keys, its scope, and whether its object exists.
   public var description: String {
@@ -103,6 +112,7 @@ extension Container.State {
     entries.append(entry)
     byKey[recipe.target, default: Container.Candidates()].add(entry)
     byType[recipe.target.id, default: Container.Candidates()].add(entry, recipe.isPrimary)
+    publishChoices(of: entry)
     return entry
   }
 
@@ -115,6 +125,7 @@ extension Container.State {
     recipe.isCopiedForTest = inherited.recipe.isCopiedForTest
     let entry = Entry(recipe, in: owner, for: owner, inPlaceOf: inherited, isTemporary: true)
     replacements[ObjectIdentifier(inherited)] = entry
+    owner.hasReplacements.store(true, ordering: .releasing)
     return entry
   }
 
@@ -122,8 +133,9 @@ extension Container.State {
   mutating func discard(_ entry: Entry) {
     guard entry.isTemporary, entry.isVacant else { return }
     if let inherited = entry.inherited.map(ObjectIdentifier.init) {
-      if replacements[inherited] === entry { replacements[inherited] = nil }
-      return
+      guard replacements[inherited] === entry else { return }
+      replacements[inherited] = nil
+      return entry.owner.hasReplacements.store(!replacements.isEmpty, ordering: .releasing)
     }
     let target = entry.recipe.target
     entries.removeAll { $0 === entry }
@@ -131,6 +143,18 @@ extension Container.State {
     byType[target.id]?.remove(entry)
     if byKey[target]?.all.isEmpty == true { byKey[target] = nil }
     if byType[target.id]?.all.isEmpty == true { byType[target.id] = nil }
+    publishChoices(of: entry)
+  }
+
+  /// Tells lookups without a lock what the keys of a registration choose.
+  ///
+  /// The tree keeps its keys, so it has none that only `set` registered, and no such choice.
+  private func publishChoices(of entry: Entry) {
+    for target in [entry.recipe.target, entry.recipe.target.unnamed] {
+      let choice = candidates(target)?.choice
+      let value = choice?.isTemporary == true ? nil : choice
+      entry.owner.choices.set(value, for: target, adding: !entry.isTemporary)
+    }
   }
 
   func candidates(_ target: Target) -> Container.Candidates? {

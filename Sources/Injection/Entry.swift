@@ -35,8 +35,10 @@ final class Entry: @unchecked Sendable {
   /// The objects of aliases.
   var conversions: [Conversion] = []
   var maker: Frame? { didSet { settle() } }
-  /// The object, if its scope keeps it, and while no thread makes or sets another one.
-  private var settled: AnyBox?
+  /// The object for lookups without the lock: what was made, or for an alias its conversion, while
+  /// nothing is set or about to be. It is unretained: `made` and its conversions stay as long as
+  /// this entry.
+  private let open = Atomic<Unmanaged<AnyBox>?>(nil)
   /// A cache: the last type found not to be `Injectable`.
   let plainType = Atomic(0)
 
@@ -59,7 +61,6 @@ final class Entry: @unchecked Sendable {
   /// The fast path of a lookup: return the object, or make one for the caller; nil if there is
   /// none.
   var shortcut: Shortcut? {
-    if let settled { return .made(settled) }
     if maker != nil { return nil }
     if let current { return .made(current) }
     if recipe.scope == .transient, recipe.make != nil { return .passing(self) }
@@ -71,13 +72,18 @@ final class Entry: @unchecked Sendable {
   var isVacant: Bool { given == nil && maker == nil }
 
   private func settle() {
-    let object = given ?? made
-    settled = maker == nil && object?.lasts == true ? object : nil
+    let object = base == nil ? made : base?.conversion(of: base?.made, for: self)
+    let isOpen = isVacant && base?.isVacant != false && object?.lasts == true
+    open.store(isOpen ? object.map { .passUnretained($0) } : nil, ordering: .releasing)
+    for alias in conversions.map(\.alias) where alias.base === self { alias.settle() }
   }
 
   private var current: AnyBox? { given?.current ?? made?.current }
 
   // MARK: Reading
+
+  /// The object, without the lock; nil if only the lock tells which it is.
+  var published: AnyBox? { open.load(ordering: .acquiring)?.takeUnretainedValue() }
 
   /// The objects, without deallocated weak ones.
   ///
@@ -171,13 +177,13 @@ final class Entry: @unchecked Sendable {
 
   /// One object that was converted from another one.
   struct Conversion: Sendable {
-    let alias: ObjectIdentifier
+    unowned let alias: Entry
     let source: AnyBox
     let result: AnyBox
   }
 
   func conversion(of source: AnyBox?, for alias: Entry) -> AnyBox? {
-    conversions.first { $0.source === source && $0.alias == ObjectIdentifier(alias) }?.result
+    conversions.first { $0.source === source && $0.alias === alias }?.result
   }
 
   /// The object of this alias for one of its base, or of what `set` put in place of its base: the
@@ -193,8 +199,8 @@ final class Entry: @unchecked Sendable {
       return holder.owner.locked { _ in
         if let known = holder.conversion(of: source, for: self) { return known }
         guard isEarly || source === holder.given || source === holder.made else { return new }
-        holder.conversions.append(
-          Conversion(alias: ObjectIdentifier(self), source: source, result: new))
+        holder.conversions.append(Conversion(alias: self, source: source, result: new))
+        if holder === base { settle() }
         return new
       }
     }

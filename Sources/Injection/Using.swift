@@ -4,7 +4,8 @@ extension Container {
   /// The object for a key, made if necessary. Never suspends.
   ///
   /// A key without a name matches the only registration of the type, or the only primary one.
-  /// Blocks while another thread makes the object. O(parent containers).
+  /// Blocks while another thread makes the object. Takes no lock for a singleton that exists,
+  /// unless `set` has replaced an object in a child. O(parent containers).
   ///
   /// - Throws: `InjectionError`, or the factory's error; the next call tries again.
   @inlinable public func get<T: Sendable>(_ key: Key<T> = Key()) throws -> T {

@@ -68,11 +68,13 @@ final class Log: Sendable {
 
 /// Closed until opened; a thread or a task can wait.
 final class Latch: Sendable {
-  private let isOpen = Atomic(false)
+  private let opened = Atomic(false)
   private let semaphore = DispatchSemaphore(value: 0)
 
+  var isOpen: Bool { opened.load(ordering: .sequentiallyConsistent) }
+
   func open() {
-    isOpen.store(true, ordering: .sequentiallyConsistent)
+    opened.store(true, ordering: .sequentiallyConsistent)
     semaphore.signal()
   }
 
@@ -84,13 +86,11 @@ final class Latch: Sendable {
 
   /// Blocks a thread for so long that another one could have opened it, if nothing holds that up.
   func waitAWhile() {
-    for _ in 0..<200_000 where !isOpen.load(ordering: .sequentiallyConsistent) {
-      _ = Task.isCancelled
-    }
+    for _ in 0..<200_000 where !isOpen { _ = Task.isCancelled }
   }
 
   func yieldUntilOpen() async {
-    while !isOpen.load(ordering: .sequentiallyConsistent) { await Task.yield() }
+    while !isOpen { await Task.yield() }
   }
 }
 
