@@ -267,6 +267,9 @@ package.targets += [
   support("SettingsFixture", ["Keepsake"]),
   // Names that other packages use too, to be imported beside ours.
   support("OtherNames"),
+  // Classes that are compiled without reflection metadata, or without the names in them.
+  support("Unreflected", ["Keepsake", "KeepsakeInjection"]),
+  support("Nameless", ["Keepsake", "KeepsakeInjection"]),
 ]
 
 package.targets += [
@@ -296,7 +299,7 @@ package.targets += [
     "KeepsakeTests",
     [
       "Keepsake", "KeepsakeInjection", "KeepsakeThreads", "SettingsFixture", "keepsake-probe",
-      "kvsync", "TestSupport", "OtherNames", logging, argumentParser,
+      "kvsync", "TestSupport", "OtherNames", "Unreflected", "Nameless", logging, argumentParser,
     ]),
   test("InjectionTests", ["KeepsakeInjection"]),
   test("SettingsBundleTests", ["KeepsakeSettingsBundle", "BundleSupport"]),
@@ -391,6 +394,13 @@ for target in package.targets where target.type != .system {
   if target.name == "main-actor" {
     // As in a new Xcode project.
     target.swiftSettings?.append(.defaultIsolation(MainActor.self))  // SE-0466
+  }
+  // As in release builds that are to be small. Only tests link these.
+  let withheld = [
+    "Unreflected": "-disable-reflection-metadata", "Nameless": "-disable-reflection-names",
+  ]
+  if let flag = withheld[target.name] {
+    target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", flag]))
   }
   // CI sets it; a user with a newer compiler sees its new warnings as warnings.
   if Context.environment["KEEPSAKE_STRICT"] != nil {

@@ -202,6 +202,10 @@ extension InjectionError {
       cure: "Use the container that is the recipe's argument.")
   }
 
+  static func hidden(_ object: any Injectable, _ cure: String) -> InjectionError {
+    InjectionError(code: .hidden, path: Frame.path(to: Target(type(of: object))), cure: cure)
+  }
+
   static func notAClass(_ target: Target) -> InjectionError {
     InjectionError(
       code: .notAClass, path: Frame.path(to: target),

@@ -8,13 +8,14 @@ extension Container {
   /// only between equal types. Call this on the actor on which the objects conform to `Injectable`.
   ///
   /// - Throws: `InjectionError` with `mismatch` and, in `candidates`, every property whose type
-  ///   differs; then nothing is copied.
+  ///   differs; with `hidden` if reflection does not show the properties or their names. Then
+  ///   nothing is copied.
   public static func handOff(
     from source: some Injectable, to target: some Injectable, prefix: String = ""
   ) throws {
-    let given = properties(of: source).filter { $0.name.hasPrefix(prefix) }
+    let given = try namedProperties(of: source).filter { $0.name.hasPrefix(prefix) }
     var assignments: [() -> Void] = [], mismatches: [String] = []
-    for case let (name, property as any Fillable) in properties(of: target) {
+    for case let (name, property as any Fillable) in try namedProperties(of: target) {
       guard let other = given.first(where: { $0.name == name })?.value,
         let content = (other as? any Fillable).map(\.content) ?? other
       else { continue }
@@ -33,5 +34,16 @@ extension Container {
         cure: "Give both properties one type, or rename one of them.")
     }
     assignments.forEach { $0() }
+  }
+
+  private static func namedProperties(
+    of object: any Injectable
+  ) throws(InjectionError) -> [(name: String, value: Any)] {
+    let properties = try properties(of: object)
+    if properties.contains(where: \.name.isEmpty) {
+      throw .hidden(
+        object, "Compile \(type(of: object)) with their names: without -disable-reflection-names.")
+    }
+    return properties
   }
 }

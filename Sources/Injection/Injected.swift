@@ -80,21 +80,33 @@ extension Container {
   ///
   /// Properties that have a value keep it.
   ///
-  /// - Throws: the error of `get` for a property.
+  /// - Throws: the error of `get` for a property; `InjectionError` with `hidden` if reflection does
+  ///   not show the properties.
   public func inject(into object: some Injectable) throws {
     try fill(object)
     object.didInject()
   }
 
   func fill(_ object: any Injectable) throws {
-    for case let (_, property as any Fillable) in Container.properties(of: object) {
+    for case let (_, property as any Fillable) in try Container.properties(of: object) {
       try property.fill(from: self)
     }
   }
 
   /// The stored properties, including those of superclasses; for an `@Injected` one the wrapper.
-  static func properties(of object: Any) -> [(name: String, value: Any)] {
-    sequence(first: Mirror(reflecting: object), next: \.superclassMirror).flatMap(\.children).map {
+  static func properties(
+    of object: any Injectable
+  ) throws(InjectionError) -> [(name: String, value: Any)] {
+    if object is any CustomReflectable {
+      throw .hidden(object, "Remove its `customMirror`, which hides them.")
+    }
+    let levels = Array(sequence(first: Mirror(reflecting: object), next: \.superclassMirror))
+    // Properties of a superclass that is not `Injectable`, such as a framework's, do not matter.
+    let own = levels.filter { $0.subjectType is any Injectable.Type }
+    if let level = own.first(where: \.lacksMetadata) {
+      throw .hidden(object, "Compile \(level.subjectType) \(Mirror.compilation).")
+    }
+    return levels.flatMap(\.children).map {
       (String(($0.label ?? "").trimmingPrefix("_")), $0.value)
     }
   }

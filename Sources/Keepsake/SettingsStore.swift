@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeepsakeDevice
+import KeepsakeInjection
 import KeepsakeSettingsBundle
 public import KeepsakeValues
 import Logging
@@ -14,7 +15,8 @@ open class SettingsStore: @unchecked Sendable {
   let lifelong = Lifelong()
 
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` when two
-  ///   properties have one key, or one cannot be stored member by member.
+  ///   properties have one key, one cannot be stored member by member, or reflection does not show
+  ///   them.
   init(
     device: Device, store: String, layers: [SettingsLayer] = [],
     arguments: LaunchArguments = .none, registered: RegisteredDefaults? = nil,
@@ -133,6 +135,10 @@ extension SettingsStore {
   private func bindSettings() throws(SettingDeclarationError) {
     guard !(self is any CustomReflectable) else {
       throw declaration("a custom mirror hides the settings; remove customMirror")
+    }
+    if let hiddenLevel {
+      throw declaration(
+        "reflection does not show the settings of \(hiddenLevel); compile it \(Mirror.compilation)")
     }
     var defaults: [ByteText: DeclaredDefault] = [:]
     for property in storedProperties {

@@ -3,6 +3,7 @@
 // The properties of a settings class, by reflection: what a store binds, what it describes of
 // itself, and what is compared with a Settings bundle.
 
+import KeepsakeInjection
 public import KeepsakeValues
 
 /// A setting as a settings class declares it, or a member of one that is stored member by member:
@@ -33,19 +34,20 @@ extension SettingsStore {
     }
   }
 
-  /// Of the application's own classes, inherited ones first: what the library's keep for themselves
+  var storedProperties: [StoredProperty] { levels.flatMap { $0.children.map(StoredProperty.init) } }
+
+  /// A class whose stored properties reflection does not show.
+  var hiddenLevel: Any.Type? { levels.first(where: \.lacksMetadata)?.subjectType }
+
+  /// The application's own classes, inherited ones first: what the library's keep for themselves
   /// does not count.
-  var storedProperties: [StoredProperty] {
-    var mirror: Mirror? = Mirror(reflecting: self)
-    var levels: [[StoredProperty]] = []
-    while let current = mirror, current.subjectType != SettingsStore.self {
-      let isOurs =
-        current.subjectType == UserDefaultsStore.self
-        || current.subjectType == CloudKeyValueStore.self
-      if !isOurs { levels.append(current.children.map(StoredProperty.init)) }
-      mirror = current.superclassMirror
-    }
-    return levels.reversed().flatMap { $0 }
+  private var levels: [Mirror] {
+    sequence(first: Mirror(reflecting: self), next: \.superclassMirror)
+      .prefix { $0.subjectType != SettingsStore.self }
+      .filter {
+        $0.subjectType != UserDefaultsStore.self && $0.subjectType != CloudKeyValueStore.self
+      }
+      .reversed()
   }
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What reflection does not show: a class that was compiled without reflection metadata has a mirror
+// without children, as if it had no stored properties. Its size tells that it has some.
+
+extension Mirror {
+  /// Whether the class has stored properties of its own that this mirror cannot show, because the
+  /// class was compiled without reflection metadata.
+  package var lacksMetadata: Bool {
+    guard children.isEmpty, let level = subjectType as? AnyClass, Mirror.isSwift(level) else {
+      return false
+    }
+    let parent: AnyClass = superclassMirror?.subjectType as? AnyClass ?? Empty.self
+    return instanceExtents(level).positive > instanceExtents(parent).positive
+  }
+
+  /// How to compile a class so that reflection shows its properties.
+  package static let compilation =
+    "with reflection metadata: without -disable-reflection-metadata, in Xcode with"
+    + " SWIFT_REFLECTION_METADATA_LEVEL = all"
+
+  /// Whether it is a class of Swift's: properties of others, such as UIKit's, are never shown.
+  private static func isSwift(_ type: AnyClass) -> Bool {
+    let name = String(reflecting: type)
+    return name.contains(".") && !name.hasPrefix("__C.")
+  }
+}
+
+private final class Empty {}
+
+// No public function returns the size of an instance on every platform. The standard library
+// declares these in the same way, `@usableFromInline` for its `ManagedBuffer`: programs call them
+// already, and Apple's binary interface keeps them. With a toolchain without them linking fails.
+#if canImport(ObjectiveC)
+  @_silgen_name("_swift_getObjCClassInstanceExtents")
+  private func instanceExtents(_ type: AnyClass) -> (negative: UInt, positive: UInt)
+#else
+  @_silgen_name("_swift_getSwiftClassInstanceExtents")
+  private func instanceExtents(_ type: AnyClass) -> (negative: UInt, positive: UInt)
+#endif
