@@ -17,6 +17,14 @@ enum OpenFiles {
     all.withLock { $0[file, default: Users()].names.append(names) }
   }
 
+  /// Before a connection is closed whose log still has its name: to close it removes the log.
+  static func forgetNames(_ file: FileID, _ names: NameCheck?) {
+    all.withLock { all in
+      guard let index = all[file]?.names.firstIndex(where: { $0 === names }) else { return }
+      all[file]?.names[index] = nil
+    }
+  }
+
   /// When it is closed.
   static func remove(_ file: FileID, _ names: NameCheck? = nil) {
     all.withLock { all in

@@ -66,13 +66,17 @@ package final class Storage: Sendable {
     // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
     // elsewhere), and the next open does it.
     reader?.close()
-    if names?.hasLostLog == true {
+    let lost = names?.hasLostLog == true ? names : nil
+    if lost != nil {
       do throws(KeepsakeError) { try saveLostLog() } catch { report(error) }
       // Moved into the file now, the log would overwrite what another process has written since.
       database.connection(location).keepLog(true)
+    } else if let file {
+      // From now on the log loses its name because it is closed.
+      OpenFiles.forgetNames(file, names)
     }
     Result { try CheckRecord.carried(over: location, database.close) }.discardFailure()
-    if let file { OpenFiles.remove(file, names) }
+    if let file { OpenFiles.remove(file, lost) }
   }
 
   /// Whether this thread is in an access.
