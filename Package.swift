@@ -293,7 +293,7 @@ package.targets += [
 package.targets += [
   test("ValuesTests", ["KeepsakeValues", "TestSupport"]),
   test("StorageTests", device + ["KeepsakeMigrations", "keepsake-probe", "kvsync", sqlite]),
-  test("DeviceTests", device + ["kvsync", sqlite]),
+  test("DeviceTests", device + ["BundleSupport", "kvsync", sqlite]),
   test("SyncTests", hub + ["Histories", "KeepsakeMigrations", sqlite]),
   test(
     "KeepsakeTests",

@@ -3,11 +3,16 @@
 import Foundation
 import Synchronization
 
-/// Lets tests wait for a thread's next check.
+/// Lets tests count a thread's checks, and wait for the next one.
 final class Checks: Sendable {
+  private let begun = Atomic(0)
   private let waiting = Mutex<[DispatchSemaphore]>([])
 
+  /// How many the thread has begun.
+  var count: Int { begun.load(ordering: .acquiring) }
+
   func begin() {
+    begun.add(1, ordering: .releasing)
     waiting.withLock { waiting in
       for one in waiting { one.signal() }
       waiting = []

@@ -83,7 +83,7 @@ final class Feed: Sendable {
           let new = observers.add(observer)
           id = new
           if let scope = observer.scope { state.contents.widen(scope) }
-          if state.events == nil { state.events = try start(storage.location) }
+          if state.events == nil { state.events = start(storage.location) }
           // What this transaction has not committed yet must not be taken for known.
           guard !connection.isInTransaction else { return }
           try catchUp(connection, storage.versions, &state, before: new)
@@ -204,8 +204,8 @@ final class Feed: Sendable {
 
   // MARK: - The thread
 
-  private func start(_ location: Location) throws(KeepsakeError) -> FileEvents {
-    let events = try FileEvents(path: location.realPath)
+  private func start(_ location: Location) -> FileEvents {
+    let events = FileEvents(path: location.realPath)
     let thread = Thread { [self] in
       var known: UInt32?
       // Until the next look at what may be under way; nil when nothing is.
@@ -215,8 +215,11 @@ final class Feed: Sendable {
         switch events.wait(timeout: pause ?? 500) {
         case .cancelled: return
         case .event: pause = follow(events, from: &known)
-        // After twice the time: what takes long is found in time, with little work.
-        case .timeout: pause = pause.flatMap { takeIn(&known) || $0 >= 200 ? nil : 2 * $0 }
+        case .timeout:
+          // Without events each commit is found in this way.
+          let isThere = (pause != nil || events.isBlind) && takeIn(&known)
+          // After twice the time: what takes long is found in time, with little work.
+          pause = pause.flatMap { isThere || $0 >= 200 ? nil : 2 * $0 }
         }
         // Also when a file that has replaced ours is written to without a pause.
         guard lastCheck.duration(to: .now) > .milliseconds(400) else { continue }

@@ -63,6 +63,9 @@ package final class SharedState: Sendable {
   /// For tests: returns when the thread that watches other processes has begun a check.
   package func waitForCheck() { feed.checks.waitForNext() }
 
+  /// For tests: how many checks it has begun.
+  package var checkCount: Int { feed.checks.count }
+
   /// Whether the thread that watches other processes is looking at the file, or waits to.
   package var isLookingForCommits: Bool { feed.isLooking }
 

@@ -4,6 +4,7 @@
 // and a needless wake-up costs nothing.
 
 import Foundation
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -15,15 +16,19 @@ package final class FileEvents: Sendable {
   private let descriptor: Int32
   /// What the events of these are called.
   private let names: Set<String>
-  /// Written to by `cancel()`.
+  /// Written to by `cancel()`; -1 when the process has no more descriptors. Then the end is noticed
+  /// at the next timeout.
   private let pipe: (read: Int32, write: Int32)
+  private let isCancelled = Atomic<Bool>(false)
 
-  /// - Throws: `KeepsakeError` when the process has no more descriptors.
-  package init(path: String) throws(KeepsakeError) {
-    var ends: [Int32] = [0, 0]
-    guard Foundation.pipe(&ends) == 0 else { throw KeepsakeError(system: errno, path: path) }
+  /// Whether the system reports nothing, so that every `wait` may miss a write.
+  package var isBlind: Bool { descriptor < 0 }
+
+  package init(path: String) {
+    var ends: [Int32] = [-1, -1]
+    if Foundation.pipe(&ends) != 0 { ends = [-1, -1] }
     // Not for the programs that this process starts: they would keep it open for their life.
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    for end in ends where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     pipe = (ends[0], ends[1])
     let name = String(path.split(separator: "/").last ?? "")
     names = [name, name + "-wal"]
@@ -51,23 +56,24 @@ package final class FileEvents: Sendable {
   package enum Reason { case event, timeout, cancelled }
 
   /// Waits for an event, or until `timeout` milliseconds have passed: some file systems send no
-  /// event for what other machines write.
+  /// event for what other machines write. Where it is blind it waits 50 milliseconds at most.
   package func wait(timeout: Int32) -> Reason {
+    // poll(2) ignores negative descriptors.
     var polls = [
       pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0),
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
     ]
-    let isBlind = descriptor < 0
     repeat {
-      let count = poll(&polls, isBlind ? 1 : 2, isBlind ? min(timeout, 50) : timeout)
+      let count = poll(&polls, 2, isBlind ? min(timeout, 50) : timeout)
+      guard !isCancelled.load(ordering: .acquiring) else { return .cancelled }
       guard count > 0 else { return .timeout }
-      guard polls[0].revents == 0 else { return .cancelled }
     } while !takeAll()
     return .event
   }
 
   /// Makes this and every later `wait` return at once. Safe in any thread.
   package func cancel() {
+    isCancelled.store(true, ordering: .releasing)
     var byte: UInt8 = 0
     // A pipe that is full has been written to, which is all that counts.
     _ = write(pipe.write, &byte, 1)

@@ -2,6 +2,8 @@
 """Defects that DeviceTests must find; Scripts/mutants describes the form."""
 
 MUTANTS = [
+    ("blind-between-checks", "Without events of the system only a check notices commits of other processes.",
+     ("Sources/Device/Feed.swift", "(pause != nil || events.isBlind)", "pause != nil")),
     ("equal-is-written", "Setting a local key to an equal value is a write.",
      ("Sources/Device/WriteSession.swift",
       "    guard isSynced || before != content else { return writes += 1 }\n", "")),

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Observers are notified of commits of other processes without inotify.
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+import TestSupport
+import Testing
+
+import enum BundleSupport.Unprivileged
+
+@Suite struct DeafObserverTests {
+  private let folder: TemporaryFolder
+  private let path: String
+  private let heard = Heard()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path + "/device.keepsake"
+    try Device(path: path).write([LocalWrite(store: "cloud", key: "k", value: 0)])
+  }
+
+  private func observe(_ device: Device) -> ObservationToken {
+    device.observe { [heard] in
+      heard.append($0)
+    } onFailure: {
+      Issue.record($0)
+    }
+  }
+
+  private func writeElsewhere(_ value: Int) throws {
+    let sql = """
+      UPDATE entry SET value = \(value), lseq = (SELECT max(lseq) + 1 FROM entry) WHERE key = 'k'
+      """
+    let ending = try Command.run(Command.find("sqlite3"), [path, sql])
+    try #require(ending.code == 0, "\(ending)")
+  }
+
+  /// inotify(7) reports nothing of a folder that may be entered and not listed.
+  @Test(.enabled(if: Unprivileged.isPossible, Unprivileged.need))
+  func withoutEventsACommitIsHeardBeforeTheNextCheck() throws {
+    let device = try Device(path: path)
+    try #require(chmod(folder.path, 0o300) == 0)
+    defer { #expect(chmod(folder.path, 0o700) == 0) }
+    var token: ObservationToken?
+    try Unprivileged.run(in: folder.path) {
+      #expect(FileEvents(path: path).isBlind)
+      token = observe(device)
+    }
+    // A check finds commits too: at least one of these must be found between two checks.
+    let shared = device.core.shared
+    let isHeardBetween = try (1...10).contains { number in
+      shared.waitForCheck()
+      let count = shared.checkCount
+      try writeElsewhere(number)
+      try #require(heard.wait { $0.count == number })
+      return shared.checkCount == count
+    }
+    #expect(isHeardBetween)
+    token?.cancel()
+  }
+}
