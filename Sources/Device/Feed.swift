@@ -2,7 +2,8 @@
 //
 // Notifies observers of what other processes commit. A thread waits until the system reports a
 // write to the log, and then looks at the wal-index, where the commit becomes visible shortly
-// after; comparing finds what has changed. The thread exists only while there are observers.
+// after; comparing finds what has changed. Where SQLite shows no index, the connection is asked.
+// The thread exists only while there are observers.
 //
 // Invariants
 // - `contents` advances in the order of commits: it is read and written only with the connection
@@ -19,24 +20,20 @@ import Synchronization
 
 /// The changes of one file for those who observe it in this process.
 final class Feed: Sendable {
-  private struct State {
+  struct State {
     var contents = Contents()
     /// The file's commit count up to which `contents` is known.
     var commits: UInt32?
     /// Ends the thread; nil when there is none.
     var events: FileEvents?
     var lastFailure: String?
-
-    func isBehind(_ versions: ReadVersions) -> Bool {
-      contents.hasUnread || commits != versions.commits
-    }
   }
 
   let observers = Observers()
   private let origin = Origin()
-  private let state = Mutex(State())
+  let state = Mutex(State())
   /// Held while the thread has a hold on the core.
-  private let looking = Mutex(())
+  let looking = Mutex(())
   /// Counts what the thread has checked, or begun to: it may be waiting for a transaction.
   let checks = Checks()
 
@@ -54,9 +51,14 @@ final class Feed: Sendable {
   }
 
   /// The storage to look through: the one that writes, while there is one.
-  private var storage: Storage? {
+  var storage: Storage? {
     let files = files.withLock { $0.compactMap(\.storage) }
-    return files.first { !$0.isReadOnly } ?? files.first { $0.versions.seesOthers }
+    return files.first { !$0.isReadOnly } ?? files.first(where: hasOthers)
+  }
+
+  /// Whether others may commit while it is open.
+  private func hasOthers(_ storage: Storage) -> Bool {
+    storage.file != nil && storage.mode != .immutable
   }
 
   /// Whether this thread is in a transaction of this file, by whichever handle.
@@ -73,7 +75,7 @@ final class Feed: Sendable {
       observer.onFailure(.inherited(storage.location.path))
       return Observers.none
     }
-    guard storage.versions.seesOthers else { return observers.add(observer) }
+    guard hasOthers(storage) else { return observers.add(observer) }
     let storage = self.storage ?? storage
     var id: Int?
     do {
@@ -86,7 +88,7 @@ final class Feed: Sendable {
           if state.events == nil { state.events = start(storage.location) }
           // What this transaction has not committed yet must not be taken for known.
           guard !connection.isInTransaction else { return }
-          try catchUp(connection, storage.versions, &state, before: new)
+          _ = try catchUp(connection, storage.versions, &state, before: new)
         }
       }
     } catch {
@@ -126,7 +128,7 @@ final class Feed: Sendable {
   ) -> UInt32? {
     let (commits, error): (UInt32?, (any Error)?) = state.withLock { state in
       guard state.events != nil else { return (nil, nil) }
-      let result = Result { try catchUp(connection, versions, &state) }
+      let result = Result { _ = try catchUp(connection, versions, &state) }
       return (versions.commits, result.failure)
     }
     if let error {
@@ -158,41 +160,57 @@ final class Feed: Sendable {
 
   // MARK: - What others commit
 
+  /// The file's commit count; where SQLite does not show it, a count of the connection's, which
+  /// grows when another one has committed.
+  private func commits(_ connection: Connection, _ versions: ReadVersions) throws -> UInt32 {
+    guard !versions.seesOthers else { return versions.commits }
+    let version = try connection.first("PRAGMA data_version", [], { $0.integer(0) })
+    return UInt32(truncatingIfNeeded: version ?? 0)
+  }
+
   /// Reads what has changed since the last look, if there was a commit.
   ///
   /// - Parameter end: observers from this one on were added since, and are not notified.
+  /// - Returns: whether there was anything to read.
   private func catchUp(
     _ connection: Connection, _ versions: ReadVersions, _ state: inout State, before end: Int? = nil
-  ) throws {
+  ) throws -> Bool {
     // Before the snapshot, which may be newer: then the next look finds nothing, and that is all.
-    let commits = versions.commits
-    guard state.isBehind(versions) else { return }
-    let changes = try connection.transaction(.deferred) {
-      try state.contents.changes($0, hasCommits: commits != state.commits)
-    }
+    let commits = try commits(connection, versions)
     let isCommit = state.commits != commits
+    guard isCommit || state.contents.hasUnread else { return false }
+    let changes = try connection.transaction(.deferred) {
+      try state.contents.changes($0, hasCommits: isCommit)
+    }
     state.commits = commits
     observers.enqueue(changes, isForeign: true, end: end, isCommit: isCommit)
+    return true
   }
 
-  /// - Returns: whether there was a commit since the last look.
-  private func look(_ storage: Storage) throws -> Bool {
-    guard isBehind(storage.versions) else { return false }
+  /// - Returns: whether there was anything to read since the last look.
+  func look(_ storage: Storage) throws -> Bool {
+    guard mayBeBehind(storage.versions) else { return false }
     return try storage.access { connection in
       try state.withLock { state in
-        guard state.events != nil, state.isBehind(storage.versions) else { return false }
-        try catchUp(connection, storage.versions, &state)
+        guard state.events != nil, try catchUp(connection, storage.versions, &state) else {
+          return false
+        }
         state.lastFailure = nil
         return true
       }
     }
   }
 
-  private func isBehind(_ versions: ReadVersions) -> Bool {
-    !versions.isWriting && state.withLock { $0.isBehind(versions) }
+  /// Whether there is anything to read; also where only the connection knows.
+  func mayBeBehind(_ versions: ReadVersions) -> Bool {
+    guard !versions.isWriting else { return false }
+    return state.withLock { state in
+      !versions.seesOthers || state.contents.hasUnread
+        || state.commits != versions.commits
+    }
   }
 
-  private func report(_ error: any Error, _ path: String) {
+  func report(_ error: any Error, _ path: String) {
     let error = KeepsakeError(error, path: path)
     let isNew = state.withLock { state in
       defer { state.lastFailure = error.description }
@@ -201,94 +219,10 @@ final class Feed: Sendable {
     // A lasting failure is reported once.
     if isNew { observers.report(error) }
   }
-
-  // MARK: - The thread
-
-  private func start(_ location: Location) -> FileEvents {
-    let events = FileEvents(path: location.realPath)
-    let thread = Thread { [self] in
-      var known: UInt32?
-      // Until the next look at what may be under way; nil when nothing is.
-      var pause: Int32?
-      var lastCheck = ContinuousClock.now
-      while true {
-        switch events.wait(timeout: pause ?? 500) {
-        case .cancelled: return
-        case .event: pause = follow(events, from: &known)
-        case .timeout:
-          // Without events each commit is found in this way.
-          let isThere = (pause != nil || events.isBlind) && takeIn(&known)
-          // After twice the time: what takes long is found in time, with little work.
-          pause = pause.flatMap { isThere || $0 >= 200 ? nil : 2 * $0 }
-        }
-        // Also when a file that has replaced ours is written to without a pause.
-        guard lastCheck.duration(to: .now) > .milliseconds(400) else { continue }
-        with { try check($0) }
-        lastCheck = .now
-      }
-    }
-    thread.name = "keepsake.feed"
-    thread.start()
-    return events
-  }
-
-  /// A write to the log shows in the index only when its transaction has committed: microseconds
-  /// later, which are not worth a sleep, or as much as a disk takes to flush.
-  ///
-  /// - Parameter known: the file's commit count when a commit was last taken in.
-  /// - Returns: the milliseconds until the next look; nil if no commit is under way.
-  private func follow(_ events: FileEvents, from known: inout UInt32?) -> Int32? {
-    // One that was there already may be the one before that which was being written.
-    if takeIn(&known) { return 1 }
-    let start = ContinuousClock.now
-    with { storage in if let known { storage.versions.wait(for: known) } }
-    while !takeIn(&known) {
-      guard start.duration(to: .now) < .milliseconds(2) else { return 2 }
-      usleep(20)
-    }
-    // It wrote these as well, but another may have begun.
-    return events.takeAll() ? 1 : nil
-  }
-
-  /// Takes in what was committed since, by whomever.
-  ///
-  /// - Returns: whether anything was.
-  private func takeIn(_ known: inout UInt32?) -> Bool {
-    var isThere = false
-    with { storage in
-      let versions = storage.versions
-      // The index moves before a transaction of ours is over, which tells of itself.
-      guard !versions.isWriting, versions.commits != known || isBehind(versions) else { return }
-      let commits = versions.commits
-      _ = try look(storage)
-      (known, isThere) = (commits, true)
-    }
-    return isThere
-  }
-
-  private func check(_ storage: Storage) throws {
-    checks.begin()
-    try storage.access {
-      try $0.refuseMovedFile()
-      try storage.names?.check()
-    }
-    _ = try look(storage)
-  }
-
-  /// Runs `body` unless the file has been closed meanwhile.
-  private func with(_ body: (Storage) throws -> Void) {
-    let failure: (any Error, String)? = looking.withLock { _ in
-      // The removal of the last observer does not wait a second time.
-      guard state.withLock({ $0.events != nil }), let storage else { return nil }
-      return Result { try body(storage) }.failure.map { ($0, storage.location.path) }
-    }
-    if let (error, path) = failure { report(error, path) }
-    observers.deliver(isForeign: true)
-  }
 }
 
 extension Result {
-  fileprivate var failure: Failure? {
+  var failure: Failure? {
     if case .failure(let error) = self { error } else { nil }
   }
 }

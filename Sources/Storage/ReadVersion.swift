@@ -77,7 +77,9 @@ struct WalIndex: @unchecked Sendable {
     else { return nil }
     var region: UnsafeMutableRawPointer?
     // The first region, of the size that SQLite itself asks for; not made when it is not there.
-    guard map(file, 0, 32768, 0, &region) == SQLITE_OK, let region else { return nil }
+    // SQLite also maps an index that it may only read, and says so by its result.
+    guard [SQLITE_OK, SQLITE_READONLY].contains(map(file, 0, 32768, 0, &region)), let region
+    else { return nil }
     guard let page = keepsake_map_again(region) else {
       throw KeepsakeError(system: errno, path: connection.path)
     }
@@ -168,7 +170,7 @@ package final class ReadVersions: Sendable {
   /// Notes that what stores read besides the file has changed.
   package func layersDidChange() { layers.change() }
 
-  /// Whether others can commit, and be seen to.
+  /// Whether SQLite shows the commits of others.
   package var seesOthers: Bool { index != nil }
 
   /// The file's count of commits, also of other processes; 0 where others cannot commit.

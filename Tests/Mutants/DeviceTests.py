@@ -2,8 +2,10 @@
 """Defects that DeviceTests must find; Scripts/mutants describes the form."""
 
 MUTANTS = [
+    ("asks-no-connection", "An observer gets no commit of another process where SQLite shows no index.",
+     ("Sources/Device/Feed.swift", "storage.file != nil && storage.mode != .immutable", "storage.versions.seesOthers")),
     ("blind-between-checks", "Without events of the system only a check notices commits of other processes.",
-     ("Sources/Device/Feed.swift", "(pause != nil || events.isBlind)", "pause != nil")),
+     ("Sources/Device/Feed+Thread.swift", "(pause != nil || events.isBlind)", "pause != nil")),
     ("equal-is-written", "Setting a local key to an equal value is a write.",
      ("Sources/Device/WriteSession.swift",
       "    guard isSynced || before != content else { return writes += 1 }\n", "")),
@@ -11,6 +13,8 @@ MUTANTS = [
      ("Sources/Device/Backups.swift",
       "Self.backups(of: url).filter({ $0.day <= today }).dropFirst(2)",
       "Self.backups(of: url).dropFirst(2)")),
+    ("index-to-write", "Only an index that may be written shows the commits of other processes.",
+     ("Sources/Storage/ReadVersion.swift", "[SQLITE_OK, SQLITE_READONLY]", "[SQLITE_OK]")),
     ("late-but-made", "A set that timed out throws, and is committed later.",
      ("Sources/Device/SetQueue.swift", "      state.waiting.removeAll { $0 === set }\n", "")),
     ("lost-log-is-forgotten", "What only a removed log holds is not saved.",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Observers are notified of commits of other processes without inotify.
+// Observers are notified of commits of other processes without inotify, and without a wal-index.
 
 import Foundation
 import KeepsakeDevice
@@ -59,5 +59,31 @@ import enum BundleSupport.Unprivileged
     }
     #expect(isHeardBetween)
     token?.cancel()
+  }
+
+  /// Through a read-only mount SQLite opens the memory that it shares with writers for reading, and
+  /// only while a writer has it open. Otherwise it reads the log by itself.
+  @Test(.enabled(if: Tmpfs.isPossible, "only root can mount"), arguments: [true, false])
+  func aReaderThatMayWriteNothingHearsOfCommits(hasWriter: Bool) throws {
+    let seen = try Folder()
+    try seen.makeFolder("seen")
+    try seen.shell("mount", "--bind", folder.path, "seen")
+    defer { #expect(throws: Never.self) { try seen.shell("umount", "--lazy", "seen") } }
+    try seen.shell("mount", "-o", "remount,ro,bind", "seen")
+    let begin = "UPDATE entry SET value = 1"
+    let writer = hasWriter ? try Locker(URL(fileURLWithPath: path), [begin]) : nil
+    if !hasWriter { try seen.crash(path, begin) }
+    do {
+      let device = try Device(path: seen.path + "/seen/device.keepsake", access: .readOnly)
+      #expect(device.core.versions.seesOthers == hasWriter)
+      let token = observe(device)
+      for value in 2...4 {
+        try writeElsewhere(value)
+        #expect(heard.wait { $0.last?.new == .integer(Int64(value)) })
+      }
+      token.cancel()
+    }
+    #expect(heard.sets.flatMap { $0.map(\.old) } == [1, 2, 3])
+    try writer?.release()
   }
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread that waits for commits of other processes.
+
+import Foundation
+import KeepsakeStorage
+import Synchronization
+
+extension Feed {
+  func start(_ location: Location) -> FileEvents {
+    let events = FileEvents(path: location.realPath)
+    let thread = Thread { [self] in
+      var known: UInt32?
+      // Until the next look at what may be under way; nil when nothing is.
+      var pause: Int32?
+      var lastCheck = ContinuousClock.now
+      while true {
+        switch events.wait(timeout: pause ?? 500) {
+        case .cancelled: return
+        case .event: pause = follow(events, from: &known)
+        case .timeout:
+          // Without events each commit is found in this way.
+          let isThere = (pause != nil || events.isBlind) && takeIn(&known)
+          // After twice the time: what takes long is found in time, with little work.
+          pause = pause.flatMap { isThere || $0 >= 200 ? nil : 2 * $0 }
+        }
+        // Also when a file that has replaced ours is written to without a pause.
+        guard lastCheck.duration(to: .now) > .milliseconds(400) else { continue }
+        with { try check($0) }
+        lastCheck = .now
+      }
+    }
+    thread.name = "keepsake.feed"
+    thread.start()
+    return events
+  }
+
+  /// A write to the log shows in the index only when its transaction has committed: microseconds
+  /// later, which are not worth a sleep, or as much as a disk takes to flush.
+  ///
+  /// - Parameter known: the file's commit count when a commit was last taken in.
+  /// - Returns: the milliseconds until the next look; nil if no commit is under way.
+  private func follow(_ events: FileEvents, from known: inout UInt32?) -> Int32? {
+    // One that was there already may be the one before that which was being written.
+    if takeIn(&known) { return 1 }
+    let start = ContinuousClock.now
+    with { storage in if let known { storage.versions.wait(for: known) } }
+    while !takeIn(&known) {
+      guard start.duration(to: .now) < .milliseconds(2) else { return 2 }
+      usleep(20)
+    }
+    // It wrote these as well, but another may have begun.
+    return events.takeAll() ? 1 : nil
+  }
+
+  /// Takes in what was committed since, by whomever.
+  ///
+  /// - Returns: whether anything was.
+  private func takeIn(_ known: inout UInt32?) -> Bool {
+    var isThere = false
+    with { storage in
+      let versions = storage.versions
+      // The index moves before a transaction of ours is over, which tells of itself.
+      guard !versions.isWriting, versions.commits != known || mayBeBehind(versions) else {
+        return
+      }
+      let commits = versions.commits
+      isThere = try look(storage) || commits != known
+      known = commits
+    }
+    return isThere
+  }
+
+  private func check(_ storage: Storage) throws {
+    checks.begin()
+    try storage.access {
+      try $0.refuseMovedFile()
+      try storage.names?.check()
+    }
+    _ = try look(storage)
+  }
+
+  /// Runs `body` unless the file has been closed meanwhile.
+  private func with(_ body: (Storage) throws -> Void) {
+    let failure: (any Error, String)? = looking.withLock { _ in
+      // The removal of the last observer does not wait a second time.
+      guard state.withLock({ $0.events != nil }), let storage else { return nil }
+      return Result { try body(storage) }.failure.map { ($0, storage.location.path) }
+    }
+    if let (error, path) = failure { report(error, path) }
+    observers.deliver(isForeign: true)
+  }
+}
