@@ -38,7 +38,7 @@ package final class SharedState: Sendable {
     guard hasReports.load(ordering: .acquiring) || feed.observers.havePending else { return }
     Lease.afterwards(self) { [self] in
       // Who ends the turn tells them.
-      guard !changes.isOurs else { return }
+      guard !changes.isWriting else { return }
       for report in takeReports() { report() }
       feed.observers.deliver()
     }

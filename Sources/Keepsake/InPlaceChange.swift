@@ -25,7 +25,7 @@ struct InPlaceChange<Value> {
   private let key: String
   private let core: Core
   /// Nil for a change that takes no turn.
-  private let turn: ChangeTurn?
+  private let turn: ChangeTurn.Turn?
   private let read: Result<Reading, any Error>
 
   init(_ backing: Backing, _ key: String, _ read: () throws -> Reading) {
@@ -57,7 +57,7 @@ struct InPlaceChange<Value> {
       }
     }
     if let turn {
-      turn.end(finish)
+      core.shared.changes.end(turn, finish)
       core.shared.tellObservers()
     } else {
       finish()

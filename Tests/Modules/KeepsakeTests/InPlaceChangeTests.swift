@@ -25,6 +25,18 @@ extension SettingKey<[String]> {
   fileprivate static var words: Self { Self("words", default: []) }
 }
 
+/// Changes a value by half, waits for `gate`, and changes the other half.
+private func edit(
+  _ value: inout Int, _ begun: AsyncStream<Void>.Continuation, _ gate: AsyncStream<Void>,
+  _ body: @Sendable () -> Void = {}
+) async {
+  value += 1
+  begun.finish()
+  for await _ in gate {}
+  body()
+  value += 1
+}
+
 private func change<Value>(_ value: inout Value, _ body: (inout Value) throws -> Void) rethrows {
   try body(&value)
 }
@@ -62,7 +74,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
       let isFree = Mutex(false)
       let asked = ends {
         guard let turn = turns.begin(unless: false, waiting: .zero) else { return }
-        turn.end {}
+        turns.end(turn) {}
         isFree.withLock { $0 = true }
       }
       turn.withLock { $0 = asked && isFree.withLock { $0 } }
@@ -81,7 +93,8 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     change(&local.runs) { runs in
       runs += 1
       local.note = "written meanwhile"
-      #expect(turn.withLock { $0 } == nil)
+      // That is another write, whose observers do not wait for this one.
+      #expect(turn.withLock { $0 } == false)
     }
     #expect(turn.withLock { $0 } == true && local.runs == 8)
     local["runs"] = "many"
@@ -196,6 +209,70 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     }
     #expect(local.runs == threads * rounds)
     #expect(local.errors.isEmpty)
+  }
+
+  @Test func ofManyTasksEachCounts() async throws {
+    let (tasks, rounds) = (4, 250)
+    await withTaskGroup { group in
+      for _ in 0..<tasks {
+        group.addTask { [local] in
+          for _ in 0..<rounds { local.runs += 1 }
+        }
+      }
+    }
+    #expect(local.runs == tasks * rounds)
+    #expect(local.errors.isEmpty)
+  }
+
+  /// The suspended task has left its thread to others.
+  @MainActor @Test func aSuspendedChangeHoldsUpNothingOnItsThread() async throws {
+    let (begun, beginning) = AsyncStream<Void>.makeStream()
+    let (gate, opening) = AsyncStream<Void>.makeStream()
+    let (local, heard) = (local, Heard())
+    let token = local.observe { heard.append($0) }
+    let change = Task { @MainActor in
+      await edit(&local.runs, beginning, gate) { local["within"] = 1 }
+    }
+    for await _ in begun {}
+    local.note = "beside"
+    #expect(heard.sets.map { $0.map(\.key) } == [["note"]])
+    local.names.append("beside")
+    #expect(heard.sets.map { $0.map(\.key) } == [["note"], ["names"]])
+    opening.finish()
+    await change.value
+    #expect(local.runs == 2 && local.names == ["a", "beside"] && local.note == "beside")
+    #expect(heard.sets.map { $0.map(\.key) } == [["note"], ["names"], ["within"], ["runs"]])
+    #expect(local.errors.isEmpty)
+    token.cancel()
+  }
+
+  @Test func aSuspendedChangeOverwritesNothing() async throws {
+    let (begun, beginning) = AsyncStream<Void>.makeStream()
+    let (gate, opening) = AsyncStream<Void>.makeStream()
+    let change = Task { [local] in await edit(&local.runs, beginning, gate) }
+    for await _ in begun {}
+    local.runs = 10
+    opening.finish()
+    await change.value
+    #expect(local.runs == 10 && local.errors.map(\.operation) == [.write])
+  }
+
+  @Test func aTurnThatHasLastedTooLongIsTakenByTheNextAtOnce() throws {
+    let turns = local.device.core.shared.changes
+    let first = try #require(turns.begin(unless: false, waiting: .zero))
+    @Sendable func begin() -> ChangeTurn.Turn? {
+      turns.begin(unless: false, waiting: .seconds(60))
+    }
+    let isOver = ends {
+      let second = try #require(begin())
+      #expect(begin() == nil, "within another one")
+      // The first one's end is not that of the second.
+      turns.end(first) {}
+      #expect(begin() == nil)
+      turns.end(second) {}
+      turns.end(try #require(begin())) {}
+    }
+    #expect(isOver)
   }
 
   @Test func withinAnotherChangeItGoesOn() throws {
