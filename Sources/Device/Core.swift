@@ -113,6 +113,7 @@ package final class Core: Sendable {
     let (value, needsBarrier) = try storage.access(waiting: limit) { connection in
       if versions.isInOurTransaction || connection.isInTransaction {
         guard isWithin else { throw connection.isLeftOpen }
+        guard versions.isInOurTransaction else { throw connection.isOnlyRead }
         if let ending = session.ending { throw ending }
         if durability > session.durability { session.needsBarrier = true }
         return (try join(connection, savepoint: savepoint, body), false)

@@ -130,6 +130,14 @@ extension Connection {
       .inputOutput, path: path, "a transaction that failed is still open",
       cure: "close the device and open it anew")
   }
+
+  /// That this thread reads a snapshot, in which nothing can be written: it has no session, and its
+  /// end is no commit.
+  var isOnlyRead: KeepsakeError {
+    KeepsakeError(
+      .locked, path: path, "the settings are being read at one moment",
+      cure: "write when the reading has ended")
+  }
 }
 
 extension DispatchTime {

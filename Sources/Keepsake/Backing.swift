@@ -130,10 +130,16 @@ package final class Backing: Sendable {
   func valuesAndDefaults() throws(KeepsakeError) -> Layers.Values {
     tracking?.everything.access()
     var all = try layers.allValues(and: declaredKeys)
-    for key in declaredKeys where all.values[key] == nil && all.unreadable[key] == nil {
-      all.values[key] = declaredInForce(key)
-    }
+    addDefaults(of: declaredKeys, to: &all)
     return all
+  }
+
+  /// Adds the defaults of properties where no layer has a value. Not within a snapshot: to compute
+  /// a default is the application's code, which may write.
+  func addDefaults(of keys: [ByteText], to found: inout Layers.Values) {
+    for key in keys where found.values[key] == nil && found.unreadable[key] == nil {
+      found.values[key] = declaredInForce(key)
+    }
   }
 
   /// Of the properties.

@@ -44,18 +44,20 @@ extension SettingsStore {
         cure: "read them when it has ended")
     }
     let layers = layersVersion
-    let (transaction, found) = try device.core.survey { connection in
-      (try ReplicaState(connection).lseq, try values(of: key))
+    var (transaction, found) = try device.core.survey { connection in
+      (try ReplicaState(connection).lseq, try inLayers(key))
     }
+    backing.addDefaults(of: key.map { [ByteText($0)] } ?? backing.declaredKeys, to: &found)
     backing.report(found.unreadable)
     return StoreMoment(
       values: found.values, transaction: transaction, layers: layers, device: device)
   }
 
-  private func values(of key: String?) throws(KeepsakeError) -> Layers.Values {
-    guard let key else { return try backing.valuesAndDefaults() }
+  private func inLayers(_ key: String?) throws(KeepsakeError) -> Layers.Values {
+    let layers = backing.layers
+    guard let key else { return try layers.allValues(and: backing.declaredKeys) }
     let text = ByteText(key)
-    return switch try Layers.found({ () throws(KeepsakeError) in try valueInForce(key) }) {
+    return switch try Layers.found({ () throws(KeepsakeError) in try layers.inForce(text) }) {
     case .success(let value): Layers.Values(values: value.map { [text: $0] } ?? [:])
     case .failure(let error): Layers.Values(unreadable: [text: error])
     }

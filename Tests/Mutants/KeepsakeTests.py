@@ -19,6 +19,10 @@ MUTANTS = [
       "return []", "return [Replacement(key: key.name, seen: read.stored, new: encoded)]")),
     ("collected-deletion", "Observers do not receive a deletion that the other device has collected.",
      ("Sources/Device/Contents.swift", "lost.sorted()", "lost.sorted().prefix(0)")),
+    ("computes-in-a-snapshot", "A default is computed within a snapshot, where its code cannot write.",
+     ("Sources/Keepsake/StoreMoment.swift",
+      "(try ReplicaState(connection).lseq, try inLayers(key))",
+      "(try ReplicaState(connection).lseq, try backing.valuesAndDefaults())")),
     ("dashes-do-not-end", "Launch arguments continue after a double dash.",
      ("Sources/Keepsake/LaunchArguments.swift",
       'arguments.dropFirst().firstIndex(of: "--") ?? arguments.count', "arguments.count")),
@@ -164,4 +168,7 @@ MUTANTS = [
     ("untracked-getter", "A getter of a cached value is not tracked.",
      ("Sources/Keepsake/SettingSlot.swift",
       "isTracked.load(ordering: .relaxed) ? nil : borrow()", "borrow()")),
+    ("writes-to-a-snapshot", "A write joins a snapshot that is only read, and is no commit.",
+     ("Sources/Device/Core.swift",
+      "        guard versions.isInOurTransaction else { throw connection.isOnlyRead }\n", "")),
 ]
