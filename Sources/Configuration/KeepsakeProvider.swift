@@ -18,7 +18,9 @@
   /// properties. All of it is in memory: a look-up reads no file. A commit of whichever process is
   /// seen when the store's observers hear of it, all of it at once, and never in halves; within a
   /// transaction a look-up gives what was there before. What `register(defaults:)` and added suites
-  /// change is seen by the next look-up, and announced with the next commit.
+  /// change is seen by the next look-up, and announced with the next commit. After a
+  /// `switchAccount(to:)` each look-up is of the new account; if that cannot be read it throws, and
+  /// each one tries again.
   ///
   /// No type is taken for another, but for a whole number where a decimal one is asked for. The
   /// text of a launch argument, and the value of a layer that leaves its type open, such as an
@@ -106,6 +108,9 @@
     public var providerName: String { copy.identity.name }
 
     /// The present value, from memory.
+    ///
+    /// - Throws: `WrongType`; `KeepsakeError` when the store has moved to another account that
+    ///   cannot be read.
     public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
       try copy.present.value(forKey: key, type: type)
     }

@@ -21,10 +21,11 @@
     /// a name of its own: `HTTP_PORT`, `--http-port`. It gives its value as one or more types: a
     /// setting takes the first that it can read; who asks by key gets text where there is text.
     ///
-    /// A reload is seen when the provider's watch tells of it. Then observers of the store hear
-    /// which keys have another value, with the reason `SettingChange.Reason.reload`: of those that
-    /// a layer of the store has, those of properties, those that are observed by name, and those
-    /// that were read.
+    /// A reload is seen when the provider's watch reports it; a change in a store whose
+    /// `KeepsakeProvider` is in the layer, before its write returns. Then observers of the store
+    /// hear which keys have another value, with the reason `SettingChange.Reason.reload`: of those
+    /// that a layer of the store has, those of properties, those that are observed by name, and
+    /// those that were read.
     ///
     /// - Parameters:
     ///   - providers: the first that has a value gives it, as for a `ConfigReader`, which itself
@@ -54,6 +55,16 @@
     }
 
     private func follow(_ provider: some ConfigProvider, at index: Int) {
+      // Another task would come too late: a switch of the account must not return before.
+      if let copy = (provider as? KeepsakeProvider)?.copy {
+        @Sendable func reload(_ layer: SettingsLayer?) {
+          layer?.reload { ($0 as? ProviderSnapshots)?.replacing(index, by: copy.last) ?? $0 }
+        }
+        let token = copy.follow { [weak self] in reload(self) }
+        // What has changed since the layer was made.
+        reload(self)
+        return whenReleased { token.cancel() }
+      }
       let task = Task.detached { [weak self] in
         do {
           try await provider.watchSnapshot { snapshots in

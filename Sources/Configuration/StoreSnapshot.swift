@@ -38,6 +38,8 @@
   struct StoreSnapshot: ConfigSnapshot {
     let provider: KeepsakeProvider.Identity
     var values: [ByteText: ValueInForce]
+    /// Why there are no values: the store has moved to another account, which cannot be read.
+    var failure: KeepsakeError?
 
     var providerName: String { provider.name }
 
@@ -46,6 +48,7 @@
     }
 
     func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
+      if let failure { throw failure }
       let path = provider.path(key)
       return try provider.result(found(path), path, type)
     }

@@ -158,7 +158,8 @@ public final class Device: Sendable {
   ) -> ObservationToken {
     let scope = Scope(store: store.map(ByteText.init), keys: keys)
     let feed = core.shared.feed
-    let observer = Observer(scope: scope, handler: handler, onFailure: onFailure)
+    let observer = Observer(
+      scope: scope, handler: { changes, _ in handler(changes) }, onFailure: onFailure)
     let id = feed.add(observer, on: core.storage)
     return ObservationToken { [core] in core.shared.feed.remove(id) }
   }
@@ -169,7 +170,7 @@ public final class Device: Sendable {
     _ handler: @escaping @Sendable () -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> ObservationToken {
-    let observer = Observer(scope: nil, handler: { _ in handler() }, onFailure: onFailure)
+    let observer = Observer(scope: nil, handler: { _, _ in handler() }, onFailure: onFailure)
     let id = core.shared.feed.add(observer, on: core.storage)
     return ObservationToken { [core] in core.shared.feed.remove(id) }
   }

@@ -187,6 +187,27 @@ final class Feed: Sendable {
     return true
   }
 
+  /// Reads a snapshot within an access, and takes in all that others have committed before it, and
+  /// nothing that they commit after it.
+  ///
+  /// - Parameter end: as of `catchUp`.
+  func read<Value: Sendable>(
+    _ connection: Connection, _ versions: ReadVersions, before end: Int?,
+    _ body: (Connection) throws -> Value
+  ) throws -> Value {
+    try state.withLock { state in
+      guard state.events != nil else { return try connection.transaction(.deferred, body) }
+      let commits = try commits(connection, versions)
+      let (value, changes) = try connection.transaction(.deferred) {
+        // The last one: it remembers what it has read.
+        (try body($0), try state.contents.changes($0, hasCommits: true))
+      }
+      observers.enqueue(changes, isForeign: true, end: end, isCommit: state.commits != commits)
+      state.commits = commits
+      return value
+    }
+  }
+
   /// - Returns: whether there was anything to read since the last look.
   func look(_ storage: Storage) throws -> Bool {
     guard mayBeBehind(storage.versions) else { return false }

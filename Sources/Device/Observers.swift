@@ -24,18 +24,24 @@ struct Scope: Sendable, Hashable {
   func contains(_ address: Address) -> Bool {
     (store.map { $0 == address.store } ?? true) && keys.contains(address.key)
   }
+
+  func contains(_ change: SettingChange) -> Bool {
+    contains(Address(store: change.store, key: change.key))
+  }
 }
 
 struct Observer: Sendable {
   /// Nil for every commit, whatever it changed; then `handler` gets no changes.
   let scope: Scope?
-  let handler: @Sendable ([SettingChange]) -> Void
+  /// Also gets the number of the change set: later ones have larger numbers.
+  let handler: @Sendable ([SettingChange], Int) -> Void
   /// Gets the reason why changes of other processes could not be read.
   let onFailure: @Sendable (KeepsakeError) -> Void
 }
 
 final class Observers: Sendable {
   private struct ChangeSet {
+    let number: Int
     let changes: [SettingChange]
     /// The observers that get it; nil for all that were there.
     let listeners: Set<Int>?
@@ -43,6 +49,8 @@ final class Observers: Sendable {
     let isForeign: Bool
     /// Observers from this one on came later.
     let end: Int
+
+    func isFor(_ id: Int) -> Bool { id < end && listeners?.contains(id) ?? true }
   }
 
   private struct State {
@@ -51,7 +59,9 @@ final class Observers: Sendable {
     var places = ObserverPlaces()
     var nextID = 0
     var pending: [ChangeSet] = []
-    var isDelivering = false
+    var nextNumber = 0
+    /// The change set that a thread delivers now.
+    var current: ChangeSet?
     /// Whether another thread has left its delivery to the one that was delivering.
     var isHandedOver = false
 
@@ -129,8 +139,23 @@ final class Observers: Sendable {
       guard $0.isHeard(changes, isCommit: isCommit) else { return }
       $0.pending.append(
         ChangeSet(
-          changes: changes, listeners: listeners, isForeign: isForeign, end: end ?? $0.nextID))
+          number: $0.nextNumber, changes: changes, listeners: listeners, isForeign: isForeign,
+          end: end ?? $0.nextID))
+      $0.nextNumber += 1
       pendingCount.store($0.pending.count, ordering: .releasing)
+    }
+  }
+
+  /// The changes that an observer has not received yet, in the order in which it would.
+  ///
+  /// - Parameter number: of the last change set that it received.
+  func undelivered(to id: Int, after number: Int) -> [SettingChange] {
+    state.withLock { state in
+      guard let place = state.place(of: id), let scope = state.observers[place].observer.scope
+      else { return [] }
+      let sets = [state.current].compactMap { $0 } + state.pending
+      return sets.filter { $0.number > number && $0.isFor(id) }.flatMap(\.changes)
+        .filter(scope.contains)
     }
   }
 
@@ -141,18 +166,15 @@ final class Observers: Sendable {
   /// - Parameter isForeign: only what other processes have made, up to the first that is ours.
   func deliver(isForeign: Bool = false) {
     while let (set, observers) = takeNext(isForeign) {
-      for (id, observer) in observers where id < set.end {
-        guard set.listeners?.contains(id) ?? true else { continue }
+      for (id, observer) in observers where set.isFor(id) {
         guard let scope = observer.scope else {
-          observer.handler([])
+          observer.handler([], set.number)
           continue
         }
-        let relevant = set.changes.filter {
-          scope.contains(Address(store: $0.store, key: $0.key))
-        }
-        if !relevant.isEmpty { observer.handler(relevant) }
+        let relevant = set.changes.filter(scope.contains)
+        if !relevant.isEmpty { observer.handler(relevant, set.number) }
       }
-      state.withLock { $0.isDelivering = false }
+      state.withLock { $0.current = nil }
     }
   }
 
@@ -162,13 +184,13 @@ final class Observers: Sendable {
         state.isHandedOver = false
         return nil
       }
-      guard !state.isDelivering else {
+      guard state.current == nil else {
         state.isHandedOver = true
         return nil
       }
       guard next.isForeign || !isForeign || state.isHandedOver else { return nil }
-      state.isDelivering = true
       let set = state.pending.removeFirst()
+      state.current = set
       pendingCount.store(state.pending.count, ordering: .releasing)
       return (set, state.listeners(to: set.changes))
     }

@@ -1,26 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What a store needs of two devices to move its observers from one to the other.
 
 package import KeepsakeValues
 
-/// An observer of one store who may move to another device.
-package struct StoreObserver: Sendable {
-  /// Nil for every commit.
-  package let keys: KeyFilter?
-  let handler: @Sendable ([SettingChange]) -> Void
-  package let onFailure: @Sendable (KeepsakeError) -> Void
-
-  package init(
-    keys: KeyFilter?, handler: @escaping @Sendable ([SettingChange]) -> Void,
-    onFailure: @escaping @Sendable (KeepsakeError) -> Void
-  ) {
-    (self.keys, self.handler, self.onFailure) = (keys, handler, onFailure)
-  }
+/// An observer of one store on one device.
+package struct StoreObservation: Sendable {
+  let id: Int
+  /// Must not be released within an access of the device: the release waits for the thread that
+  /// watches other processes, which may be waiting for the connection.
+  package let token: ObservationToken
 }
 
-/// Where an observer of a store is on a device.
-package struct Newcomer: Sendable {
-  let id: Int
-  package let observation: ObservationToken
+/// The values of a store at one moment.
+package struct StoreContents: Sendable {
+  fileprivate let entries: [ByteText: Entry]
+  fileprivate let replica: ReplicaState
+}
+
+/// How a store on one device differs from the same store on another.
+package struct AccountDifference {
+  private let store: String
+  private let old: StoreContents
+  private let new: StoreContents
+  /// For observers that have received every change on the old device.
+  private let whole: [SettingChange]
+
+  package init(store: String, from old: StoreContents, to new: StoreContents) {
+    (self.store, self.old, self.new) = (store, old, new)
+    whole = Self.changes(store, from: old.entries.mapValues(\.content), to: new)
+  }
+
+  /// The changes of some keys, each from the value of which an observer knows.
+  ///
+  /// - Parameters:
+  ///   - keys: nil for none.
+  ///   - missed: the changes on the old device that the observer has not received, in their order.
+  package func changes(
+    of keys: KeyFilter?, missing missed: [SettingChange]
+  ) -> [SettingChange] {
+    guard let keys else { return [] }
+    var changes = whole
+    if !missed.isEmpty {
+      var known = old.entries.mapValues(\.content)
+      for change in missed.reversed() { known[ByteText(change.key)] = change.before }
+      changes = Self.changes(store, from: known, to: new)
+    }
+    return changes.filter { keys.contains(ByteText($0.key)) }
+  }
+
+  private static func changes(
+    _ store: String, from known: [ByteText: TaggedCell], to new: StoreContents
+  ) -> [SettingChange] {
+    Set(known.keys).union(new.entries.keys).sorted().compactMap { key in
+      let entry = new.entries[key]
+      let before = known[key]?.ifValue ?? .tombstone
+      let after = entry?.content.ifValue ?? .tombstone
+      guard before != after else { return nil }
+      return SettingChange(
+        store: store, key: key.string, from: before, to: after,
+        writer: entry?.origin ?? new.replica.id, timestamp: entry?.timestamp ?? new.replica.last,
+        reason: .account, transaction: new.replica.lseq)
+    }
+  }
 }
 
 extension Core {
@@ -42,41 +84,54 @@ extension Device {
     return values
   }
 
-  /// Observes a store for an observer whose store may be switched to another device.
-  ///
-  /// - Returns: what must not be released within an access of this device: the release waits for
-  ///   the thread that watches other processes, which may be waiting for the connection.
-  package func observe(_ observer: StoreObserver, store: String) -> Newcomer {
-    let id = core.shared.feed.add(
-      Observer(
-        scope: observer.keys.map { Scope(store: ByteText(store), keys: $0) },
-        handler: observer.handler, onFailure: observer.onFailure), on: core.storage)
-    let observation = ObservationToken { [core] in core.shared.feed.remove(id) }
-    return Newcomer(id: id, observation: observation)
-  }
-
-  /// Notifies newcomers first, by `tellObservers`, how the store here differs from what they know.
+  /// Observes a store for an observer whose store may move to another device.
   ///
   /// - Parameters:
-  ///   - known: the values there.
-  ///   - move: runs before the notification, when nothing can fail any more.
-  package func adopt(
-    _ newcomers: [Newcomer], store: String, knowing known: [ByteText: TaggedCell],
-    _ move: () -> Void
-  ) throws(KeepsakeError) {
-    // This process cannot commit between the reading and the notification.
-    try core.access { _ in
-      let changes = try core.read { try difference($0, store: store, from: known) }
-      move()
-      core.shared.feed.observers.enqueue(
-        changes, for: Set(newcomers.map(\.id)), isCommit: true)
+  ///   - keys: nil for every commit; then `handler` gets no changes.
+  ///   - handler: also gets the number of the change set, for `undelivered`.
+  package func observe(
+    movingStore store: String, _ keys: KeyFilter?,
+    _ handler: @escaping @Sendable ([SettingChange], Int) -> Void,
+    onFailure: @escaping @Sendable (KeepsakeError) -> Void
+  ) -> StoreObservation {
+    let scope = keys.map { Scope(store: ByteText(store), keys: $0) }
+    let id = core.shared.feed.add(
+      Observer(scope: scope, handler: handler, onFailure: onFailure), on: core.storage)
+    let token = ObservationToken { [core] in core.shared.feed.remove(id) }
+    return StoreObservation(id: id, token: token)
+  }
+
+  /// The changes that an observer has not received yet, in the order in which it would.
+  ///
+  /// - Parameter number: of the last change set that it received; nil for none.
+  package func undelivered(
+    to observation: StoreObservation, after number: Int?
+  ) -> [SettingChange] {
+    core.shared.feed.observers.undelivered(to: observation.id, after: number ?? -1)
+  }
+
+  /// The contents of a store within an access, after which observers are notified of exactly the
+  /// commits that the contents lack.
+  ///
+  /// - Parameter newcomers: the last observers that were added, which learn of the contents by
+  ///   other means, and get no older commits.
+  package func contents(
+    store: String, before newcomers: [StoreObservation] = []
+  ) throws(KeepsakeError) -> StoreContents {
+    let end = newcomers.map(\.id).min()
+    return try core.access { connection in
+      try core.shared.feed.read(connection, core.versions, before: end) { connection in
+        var entries: [ByteText: Entry] = [:]
+        try forEachEntry(store: store) { entries[$0.address.key] = $0 }
+        return StoreContents(entries: entries, replica: try ReplicaState(connection))
+      }
     }
   }
 
   /// Puts what has changed besides the file into the queue for some observers of a store.
   package func announce(
     _ changes: [(key: ByteText, old: StoredValue?, new: StoredValue?)], store: String,
-    to observers: [Newcomer]
+    to observers: [StoreObservation]
   ) throws(KeepsakeError) {
     guard !changes.isEmpty, !observers.isEmpty else { return }
     let now = HybridTimestamp(milliseconds: clock.milliseconds)
@@ -90,22 +145,5 @@ extension Device {
       }
     }
     core.shared.feed.observers.enqueue(set, for: Set(observers.map(\.id)))
-  }
-
-  private func difference(
-    _ connection: Connection, store: String, from known: [ByteText: TaggedCell]
-  ) throws -> [SettingChange] {
-    let replica = try ReplicaState(connection)
-    var there: [ByteText: Entry] = [:]
-    try forEachEntry(store: store) { there[$0.address.key] = $0 }
-    return Set(known.keys).union(there.keys).sorted().compactMap { key in
-      let entry = there[key]
-      let (old, new) = (known[key] ?? .tombstone, entry?.content ?? .tombstone)
-      guard old != new else { return nil }
-      return SettingChange(
-        store: store, key: key.string, from: old, to: new,
-        writer: entry?.origin ?? replica.id, timestamp: entry?.timestamp ?? replica.last,
-        reason: .account, transaction: replica.lseq)
-    }
   }
 }

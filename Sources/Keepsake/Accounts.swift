@@ -7,7 +7,9 @@ extension CloudKeyValueStore {
   /// set for one account is never mixed with what is set for another.
   ///
   /// From now on properties and names read and write there, and observers get changes made there;
-  /// first they get the differences between the two, with the reason `account`.
+  /// first they get the differences between the two, with the reason `account`. What they have not
+  /// received of the device before is part of these. An observer that is being called meanwhile
+  /// gets them when it has returned.
   /// Each account's file stays as it is; merge each with the same account's on other devices.
   ///
   /// Transactions of this store that are under way end first. One of the other device must not use

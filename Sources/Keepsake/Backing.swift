@@ -50,7 +50,7 @@ package final class Backing: Sendable {
       device: device, store: store, given: given, arguments: arguments, registered: registered,
       bundle: bundle)
     hasManaged = given.contains { $0.place == .managed }
-    location = StoreLocation(store: store, at: StoreLocation.Place(device, layers)) {
+    location = StoreLocation(store: store, at: StorePlace(device, layers)) {
       [failures] in failures.report(.observe, $0, store: store)
     }
     backUp(device)
@@ -63,7 +63,7 @@ package final class Backing: Sendable {
     device.backUpDaily { [failures, store] in failures.report(.backup, $0, store: store) }
   }
 
-  var device: Device { location.device }
+  var device: Device { location.place.device }
   var layers: Layers { location.place.layers }
 
   /// What this process has changed in the file.
@@ -202,7 +202,7 @@ extension Backing {
   func observe(
     _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void
   ) -> ObservationToken {
-    location.observe(keys, handler)
+    location.observe(keys) { changes, _ in handler(changes) }
   }
 
   /// Runs `body` as one step on the device that the store is on, which it cannot leave meanwhile.
@@ -223,9 +223,7 @@ extension Backing {
     try device.settleTime(telling: failures)
     let layers = try Layers(
       device: device, store: store, arguments: .none, registered: nil, bundle: nil)
-    try location.follow(StoreLocation.Place(device, layers))
-    // Observers that were added meanwhile, and did not go along.
-    location.takeAlongRest()
+    try location.move(to: StorePlace(device, layers))
     backUp(device)
   }
 

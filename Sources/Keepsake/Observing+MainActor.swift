@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Observers that run on the main actor, whichever thread commits: in the order of the commits, one
-// after another, and never after a `cancel()` on the main actor.
+// after another, and never after a `cancel()` on the main actor; nor, after a `switchAccount(to:)`
+// there, with what the old account's device had.
 
 public import KeepsakeDevice
 public import KeepsakeValues
@@ -22,7 +23,7 @@ extension SettingsStore {
     _ keys: KeyFilter = .all, on actor: MainActor.Type,
     _ handler: @escaping @MainActor ([SettingChange]) -> Void
   ) -> ObservationToken {
-    deliverOnMainActor(to: handler) { deliver in observe(keys, deliver) }
+    deliverOnMainActor(backing.location.collect(keys), to: handler)
   }
 }
 
@@ -35,35 +36,31 @@ extension Setting {
     on actor: MainActor.Type, _ handler: @escaping @MainActor (Value) -> Void
   ) throws -> ObservationToken {
     let bound = try bound()
-    return deliverOnMainActor(to: { [self] _ in handler(wrappedValue) }) { deliver in
-      bound.backing.observe(.keys(bound.keys), deliver)
-    }
+    let changes = bound.backing.location.collect(.keys(bound.keys))
+    return deliverOnMainActor(changes) { [self] _ in handler(wrappedValue) }
   }
 }
 
 private func deliverOnMainActor(
-  to handler: @escaping @MainActor ([SettingChange]) -> Void,
-  observing observe: (@escaping @Sendable ([SettingChange]) -> Void) -> ObservationToken
+  _ changes: UnreadChanges, to handler: @escaping @MainActor ([SettingChange]) -> Void
 ) -> ObservationToken {
   // A task for each change set would not keep their order.
-  let (changes, continuation) = AsyncStream<[SettingChange]>.makeStream()
-  let observation = observe { continuation.yield($0) }
   // Detached: a task of a container's recipe would inherit the container, and keep it alive.
   let delivery = Task.detached(priority: Task.currentPriority) {
     await forward(changes, to: handler)
   }
   return ObservationToken {
-    observation.cancel()
+    changes.cancel()
     delivery.cancel()
   }
 }
 
 @MainActor
 private func forward(
-  _ changes: AsyncStream<[SettingChange]>, to handler: @MainActor ([SettingChange]) -> Void
+  _ changes: UnreadChanges, to handler: @MainActor ([SettingChange]) -> Void
 ) async {
-  for await set in changes {
-    guard !Task.isCancelled else { return }
-    handler(set)
+  for await _ in changes.arrivals {
+    // Taken here, so that none is on its way when this actor cancels, or switches the account.
+    while !Task.isCancelled, let set = changes.take() { handler(set) }
   }
 }

@@ -25,11 +25,14 @@ extension SettingsStore {
   }
 
   /// Change sets from now on, as `observe` gives them. Nothing is left out: what is not read yet is
-  /// buffered without limit.
+  /// buffered without limit. When the account is switched, the differences between the two accounts
+  /// take its place.
   public func changes(_ keys: KeyFilter = .all) -> AsyncStream<[SettingChange]> {
-    AsyncStream { continuation in
-      let observation = observe(keys) { continuation.yield($0) }
-      continuation.onTermination = { _ in observation.cancel() }
+    let unread = backing.location.collect(keys)
+    return AsyncStream {
+      await unread.next()
+    } onCancel: {
+      unread.cancel()
     }
   }
 }

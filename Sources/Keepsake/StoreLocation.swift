@@ -1,77 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// On which device a store is. It may move to the device of another account; its observers go
+// along, and get the differences between the two.
+//
+// Invariants
+// - The place of the store changes together with what its observers have still to receive, with
+//   one lock. A change set belongs to the place where it was committed: it is accepted only while
+//   the store is there, and what an observer has not received when the store moves becomes part of
+//   the differences that it gets.
+// - An observer is called for one change set at a time, in their order, also across a move. A
+//   thread that finds it called leaves the change set to the thread that calls it.
 
 import KeepsakeDevice
 import KeepsakeValues
 import Synchronization
 
-/// On which device a store is. It may move to the device of another account; its observers go
-/// along, and get the differences between the two.
+/// A device that a store is on, and what it reads there. A store that comes back to a device has a
+/// new one.
+package final class StorePlace: Sendable {
+  package let device: Device
+  /// The device's.
+  let versions: ReadVersions
+  let layers: Layers
+
+  init(_ device: Device, _ layers: Layers) {
+    (self.device, versions, self.layers) = (device, device.core.versions, layers)
+  }
+}
+
 final class StoreLocation: Sendable {
-  /// The device, and what the store reads there.
-  struct Place: Sendable {
-    let device: Device
-    /// The device's.
-    let versions: ReadVersions
-    let layers: Layers
-
-    init(_ device: Device, _ layers: Layers) {
-      (self.device, versions, self.layers) = (device, device.core.versions, layers)
-    }
-  }
-
-  /// Who observes the store, whatever device it is on.
-  private struct Listeners {
+  private struct Observers {
     var next = 0
-    var all: [Int: Listener] = [:]
-  }
-
-  private struct Listener: Sendable {
-    let observer: StoreObserver
-    /// Where it listens.
-    let core: Core
-    let place: Newcomer
-
-    var token: ObservationToken { place.observation }
+    var all: [Int: PlacedObserver] = [:]
   }
 
   let store: String
   /// Reports changes that observers could not be notified of.
   private let report: @Sendable (any Error) -> Void
   private let origin = Origin()
-  private let present: Mutex<Place>
+  /// Replaced with the lock of the observers.
+  private let present: Mutex<StorePlace>
+  private let observers = Mutex(Observers())
   private let moving = Mutex(())
-  private let listeners = Mutex(Listeners())
 
-  init(store: String, at place: Place, report: @escaping @Sendable (any Error) -> Void) {
+  init(store: String, at place: StorePlace, report: @escaping @Sendable (any Error) -> Void) {
     (self.store, self.report) = (store, report)
     present = Mutex(place)
   }
 
-  var place: Place { present.withLock { $0 } }
-  var device: Device { place.device }
+  var place: StorePlace { present.withLock { $0 } }
 
-  /// - Parameter keys: nil for every commit, whatever it changed; then `handler` gets no changes.
+  var isObserved: Bool { observers.withLock { !$0.all.isEmpty } }
+
+  /// The keys that are observed by their names.
+  var observedKeys: [ByteText] {
+    observers.withLock { $0.all.values.flatMap { $0.keys?.names ?? [] } }
+  }
+
+  // MARK: - Observers
+
+  /// - Parameters:
+  ///   - keys: nil for every commit, whatever it changed; then the change sets are empty.
+  ///   - handler: gets each change set with the place where it was committed.
   func observe(
-    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void
+    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange], StorePlace) -> Void
   ) -> ObservationToken {
+    add(keys) { [self] id in
+      var isCaller = false
+      while let (changes, place) = next(for: id, isCaller) {
+        isCaller = true
+        handler(changes, place)
+      }
+    }.token
+  }
+
+  private func next(for id: Int, _ isCaller: Bool) -> ([SettingChange], StorePlace)? {
+    observers.withLock { $0.all[id]?.next(isCaller: isCaller).map { ($0, place) } }
+  }
+
+  /// Collects change sets until they are taken.
+  func collect(_ keys: KeyFilter) -> UnreadChanges {
+    let (arrivals, arrival) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let (id, token) = add(keys) { _ in arrival.yield() }
+    let end = ObservationToken {
+      token.cancel()
+      arrival.finish()
+    }
+    return UnreadChanges(arrivals, token: end) { [self] in
+      observers.withLock { $0.all[id]?.unread.popFirst() }
+    }
+  }
+
+  /// - Parameter wake: runs without a lock when the observer may have something unread.
+  private func add(
+    _ keys: KeyFilter?, wake: @escaping @Sendable (_ id: Int) -> Void
+  ) -> (id: Int, token: ObservationToken) {
     // As in `Feed.add`: this lock, too, a thread of its parent's may have had.
     guard origin.isThisProcess else {
       let path = present.withLockIfAvailable { $0.device.path }
       report(KeepsakeError.inherited(path ?? "the file of the store \(store)"))
-      return ObservationToken {}
+      return (-1, ObservationToken {})
     }
-    let observer = StoreObserver(keys: keys, handler: handler, onFailure: report)
-    let device = device
-    let place = device.observe(observer, store: store)
-    let id = listeners.withLock { listeners in
-      defer { listeners.next += 1 }
-      listeners.all[listeners.next] = Listener(observer: observer, core: device.core, place: place)
-      return listeners.next
+    let (id, place) = observers.withLock { observers in
+      let id = observers.next
+      observers.next += 1
+      observers.all[id] = PlacedObserver(keys: keys) { wake(id) }
+      return (id, self.place)
     }
-    // The store may have moved since, and have left this one behind.
-    if device.core !== self.device.core { takeAlongRest() }
-    return ObservationToken {
-      self.listeners.withLock { $0.all.removeValue(forKey: id) }?.token.cancel()
+    let observation = listen(at: place, for: id, keys)
+    let isThere = observers.withLock { observers in
+      guard self.place === place else { return false }
+      observers.all[id]?.observation = observation
+      return true
+    }
+    // The store has moved meanwhile, and has taken the observer along.
+    if !isThere { observation.token.cancel() }
+    let token = ObservationToken { [self] in
+      observers.withLock { $0.all.removeValue(forKey: id) }?.observation?.token.cancel()
+    }
+    return (id, token)
+  }
+
+  private func listen(at place: StorePlace, for id: Int, _ keys: KeyFilter?) -> StoreObservation {
+    place.device.observe(movingStore: store, keys) { [self] changes, number in
+      let wake = observers.withLock { observers -> (@Sendable () -> Void)? in
+        guard self.place === place else { return nil }
+        observers.all[id]?.unread.append(changes)
+        observers.all[id]?.number = number
+        return observers.all[id]?.wake
+      }
+      wake?()
+    } onFailure: { [report] in
+      report($0)
     }
   }
 
@@ -79,74 +139,88 @@ final class StoreLocation: Sendable {
   func tell(
     _ changes: [(key: ByteText, old: StoredValue?, new: StoredValue?)]
   ) throws(KeepsakeError) {
-    try device.announce(changes, store: store, to: listeners.withLock { $0.all.map(\.value.place) })
-  }
-
-  var isObserved: Bool { listeners.withLock { !$0.all.isEmpty } }
-
-  /// The keys that are observed by their names.
-  var observedKeys: [ByteText] {
-    listeners.withLock { $0.all.values.flatMap { $0.observer.keys?.names ?? [] } }
-  }
-
-  /// Takes along the observers that were left behind. The store has moved already, so what fails
-  /// here is reported.
-  func takeAlongRest() {
-    do throws(KeepsakeError) {
-      try follow(nil)
-    } catch {
-      report(error)
+    let (place, observations) = observers.withLock { observers in
+      (self.place, observers.all.values.compactMap(\.observation))
     }
+    try place.device.announce(changes, store: store, to: observations)
   }
 
-  /// Takes the observers along to another place, or, without one, those that were left behind to
-  /// the present one. One move at a time.
-  func follow(_ next: Place?) throws(KeepsakeError) {
-    // Released when nothing is locked any more: the thread that watches other processes may be
-    // waiting.
-    var left: [ObservationToken] = []
-    try moving.withLock { _ throws(KeepsakeError) in
-      let old = device
-      let new = next?.device ?? old
-      guard next == nil || new.core !== old.core else { return }
-      let isInTransaction = [old, new].contains { $0.core.versions.isInOurTransaction }
-      guard next == nil || !isInTransaction else {
-        throw KeepsakeError(
-          .locked, path: new.path, "the account cannot be switched within a transaction",
-          cure: "switch when it has ended")
-      }
-      // This process does not write to the old one until the new one is the store's.
-      try Core.access(old.core, new.core) {
-        try takeAlong(from: old, to: new, next, &left)
-      }
+  // MARK: - Moving
+
+  /// Goes on at another place, and takes the observers along. One move at a time.
+  ///
+  /// - Throws: then nothing has changed.
+  func move(to next: StorePlace) throws(KeepsakeError) {
+    let old = place.device
+    do {
+      // Ended when nothing is locked any more, see `StoreObservation.token`.
+      var over: [ObservationToken] = []
+      defer { for token in over { token.cancel() } }
+      try moving.withLock { _ throws(KeepsakeError) in try move(to: next, &over) }
     }
-    for token in left { token.cancel() }
-    place.device.core.shared.tellObservers()
+    // Observers may wait for another thread, and that one for the leases of this thread.
+    Lease.afterwards(self) { [self] in
+      let all = observers.withLock { $0.all.sorted { $0.key < $1.key }.map(\.value.wake) }
+      for wake in all { wake() }
+    }
+    for device in [old, next.device] { device.core.shared.tellObservers() }
   }
 
-  /// - Parameter left: gets the observations that are not needed any more; when this throws, those
+  /// - Parameter over: gets the observations that are not needed any more; when this throws, those
   ///   that were made for nothing.
-  private func takeAlong(
-    from old: Device, to new: Device, _ next: Place?, _ left: inout [ObservationToken]
+  private func move(
+    to next: StorePlace, _ over: inout [ObservationToken]
   ) throws(KeepsakeError) {
-    let known = try old.values(store: store)
-    let leaving = listeners.withLock { $0.all }.sorted { $0.key < $1.key }
-      .filter { $0.value.core !== new.core }
-    let newcomers = leaving.map { new.observe($0.value.observer, store: store) }
-    left = newcomers.map(\.observation)
-    try new.adopt(newcomers, store: store, knowing: known) {
-      guard let next else { return }
-      present.withLock { $0 = next }
-      // Last: what was kept before is not current from now on.
-      old.core.versions.layersDidChange()
+    let (old, new) = (place.device, next.device)
+    guard new.core !== old.core else { return }
+    guard ![old, new].contains(where: { $0.core.versions.isInOurTransaction }) else {
+      throw KeepsakeError(
+        .locked, path: new.path, "the account cannot be switched within a transaction",
+        cure: "switch when it has ended")
     }
-    left = listeners.withLock { listeners in
-      zip(leaving, newcomers).map { (listener, place) in
-        guard let was = listeners.all[listener.key] else { return place.observation }
-        listeners.all[listener.key] = Listener(
-          observer: was.observer, core: new.core, place: place)
-        return was.token
+    // This process writes to neither meanwhile.
+    try Core.access(old.core, new.core) {
+      let known = try old.contents(store: store)
+      var observations: [Int: StoreObservation] = [:]
+      repeat {
+        let all = observers.withLock { $0.all }
+        for (id, observer) in all where observations[id] == nil {
+          let observation = listen(at: next, for: id, observer.keys)
+          observations[id] = observation
+          over.append(observation.token)
+        }
+        let difference = AccountDifference(
+          store: store, from: known,
+          to: try new.contents(store: store, before: Array(observations.values)))
+        over = take(observations, to: next, difference) ?? over
+      } while place !== next
+      // Last: what was kept before is not current from now on, also when the store comes back to
+      // the device. A reader may have taken the state of one device and the value of the other.
+      for device in [old, new] { device.core.versions.layersDidChange() }
+    }
+  }
+
+  /// Moves everything at once.
+  ///
+  /// - Parameters:
+  ///   - observations: at the next place.
+  ///   - difference: of the two places.
+  /// - Returns: what is not needed any more; nil when an observer lacks an observation, and nothing
+  ///   was done.
+  private func take(
+    _ observations: [Int: StoreObservation], to next: StorePlace, _ difference: AccountDifference
+  ) -> [ObservationToken]? {
+    observers.withLock { observers in
+      guard observers.all.keys.allSatisfy({ observations[$0] != nil }) else { return nil }
+      let place = place
+      var over: [ObservationToken] = []
+      for (id, observation) in observations {
+        let old = observers.all[id]?.move(to: observation, from: place, difference)
+        // One that was cancelled meanwhile needs none at all.
+        if let token = observers.all[id] == nil ? observation.token : old { over.append(token) }
       }
+      present.withLock { $0 = next }
+      return over
     }
   }
 }

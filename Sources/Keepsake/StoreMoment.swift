@@ -27,7 +27,7 @@ package struct StoreMoment: Sendable {
   package let transaction: Int64
   /// Of the layers in memory, which change without one.
   package let layers: Int
-  package let device: Device
+  package let place: StorePlace
 }
 
 extension SettingsStore {
@@ -37,24 +37,27 @@ extension SettingsStore {
   /// - Parameter key: nil for all.
   /// - Throws: `KeepsakeError`, also within a transaction, whose writes may be taken back.
   package func moment(of key: String?) throws(KeepsakeError) -> StoreMoment {
-    let device = backing.device
+    let place = storePlace
+    let device = place.device
     guard !device.core.versions.isInOurTransaction else {
       throw KeepsakeError(
         .locked, path: device.path, "the settings are read within a transaction",
         cure: "read them when it has ended")
     }
-    let layers = layersVersion
+    let layers = device.core.shared.layers.value
     var (transaction, found) = try device.core.survey { connection in
-      (try ReplicaState(connection).lseq, try inLayers(key))
+      (try ReplicaState(connection).lseq, try inLayers(of: place, key))
     }
     backing.addDefaults(of: key.map { [ByteText($0)] } ?? backing.declaredKeys, to: &found)
     backing.report(found.unreadable)
     return StoreMoment(
-      values: found.values, transaction: transaction, layers: layers, device: device)
+      values: found.values, transaction: transaction, layers: layers, place: place)
   }
 
-  private func inLayers(_ key: String?) throws(KeepsakeError) -> Layers.Values {
-    let layers = backing.layers
+  private func inLayers(
+    of place: StorePlace, _ key: String?
+  ) throws(KeepsakeError) -> Layers.Values {
+    let layers = place.layers
     guard let key else { return try layers.allValues(and: backing.declaredKeys) }
     let text = ByteText(key)
     return switch try Layers.found({ () throws(KeepsakeError) in try layers.inForce(text) }) {
@@ -68,19 +71,29 @@ extension SettingsStore {
     try backing.layers.inForce(ByteText(key)) ?? backing.declaredInForce(ByteText(key))
   }
 
+  /// Where the store is now; another one after each switch of the account.
+  package var storePlace: StorePlace { backing.location.place }
+
+  /// Calls `handler` as `observe` does, with the place where the changes were committed.
+  package func observe(
+    _ keys: KeyFilter, at handler: @escaping @Sendable ([SettingChange], StorePlace) -> Void
+  ) -> ObservationToken {
+    backing.location.observe(keys, handler)
+  }
+
   /// How often the layers in memory have changed.
   package var layersVersion: Int { backing.device.core.shared.layers.value }
 
   /// Whether this thread is in a transaction of the device.
   package var isInTransaction: Bool { backing.device.core.versions.isInOurTransaction }
 
-  /// What is in force where a value has been set, or none: of the moment of a change. Nil too where
-  /// a layer cannot give it, which is reported.
+  /// What is in force at a place where a value has been set, or none: of the moment of a change.
+  /// Nil too where a layer cannot give it, which is reported.
   package func valueInForce(
-    _ key: ByteText, set value: StoredValue?
+    _ key: ByteText, set value: StoredValue?, at place: StorePlace
   ) throws(KeepsakeError) -> ValueInForce? {
     let found = try Layers.found { () throws(KeepsakeError) in
-      try backing.layers.inForce(key, set: .some(value))
+      try place.layers.inForce(key, set: .some(value))
     }
     switch found {
     case .success(let found): return found ?? backing.declaredInForce(key)
