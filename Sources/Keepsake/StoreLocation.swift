@@ -152,6 +152,8 @@ final class StoreLocation: Sendable {
   /// - Throws: then nothing has changed.
   func move(to next: StorePlace) throws(KeepsakeError) {
     let old = place.device
+    // Before the wait for another move, which may be waiting for the transaction of this thread.
+    try refuseTransaction(next)
     do {
       // Ended when nothing is locked any more, see `StoreObservation.token`.
       var over: [ObservationToken] = []
@@ -166,6 +168,16 @@ final class StoreLocation: Sendable {
     for device in [old, next.device] { device.core.shared.tellObservers() }
   }
 
+  private func refuseTransaction(_ next: StorePlace) throws(KeepsakeError) {
+    let (old, new) = (place.device, next.device)
+    guard new.core !== old.core,
+      [old, new].contains(where: { $0.core.versions.isInOurTransaction })
+    else { return }
+    throw KeepsakeError(
+      .locked, path: new.path, "the account cannot be switched within a transaction",
+      cure: "switch when it has ended")
+  }
+
   /// - Parameter over: gets the observations that are not needed any more; when this throws, those
   ///   that were made for nothing.
   private func move(
@@ -173,11 +185,7 @@ final class StoreLocation: Sendable {
   ) throws(KeepsakeError) {
     let (old, new) = (place.device, next.device)
     guard new.core !== old.core else { return }
-    guard ![old, new].contains(where: { $0.core.versions.isInOurTransaction }) else {
-      throw KeepsakeError(
-        .locked, path: new.path, "the account cannot be switched within a transaction",
-        cure: "switch when it has ended")
-    }
+    try refuseTransaction(next)
     // This process writes to neither meanwhile.
     try Core.access(old.core, new.core) {
       let known = try old.contents(store: store)

@@ -53,6 +53,24 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(openFiles() == [paths[count % 3]])
   }
 
+  @Test func aSwitchWithinATransactionIsRefusedAlsoWhileAnotherOneWaits() throws {
+    let devices = try paths.map { try Device(path: $0) }
+    let store = try Shared(on: devices[0])
+    let other = DispatchGroup()
+    try store.transaction {
+      DispatchQueue.global().async(group: other) {
+        #expect(throws: Never.self) { try store.switchAccount(to: devices[1]) }
+      }
+      // The other one begins to wait within these.
+      for _ in 0..<2_000 {
+        sched_yield()
+        #expect(throws: KeepsakeError.self) { try store.switchAccount(to: devices[2]) }
+      }
+    }
+    other.wait()
+    #expect(store.number == 2)
+  }
+
   private func expectAnAccount(_ store: Shared) {
     let (number, text, raw) = (store.number, store.text, store["number"])
     let isSome =
