@@ -270,9 +270,6 @@ package.targets += [
   // Classes that are compiled without reflection metadata, or without the names in them.
   support("Unreflected", ["Keepsake", "KeepsakeInjection"]),
   support("Nameless", ["Keepsake", "KeepsakeInjection"]),
-]
-
-package.targets += [
   // Attacks files and processes, plays histories, fuzzes.
   program(
     "keepsake-probe",
@@ -288,9 +285,6 @@ package.targets += [
       "HubCrowd", "Histories", "Keepsake", "KeepsakeHubFile", "KeepsakeStorage",
       "KeepsakeTesting", target("KeepsakePostgres", with: "PostgreSQL"), argumentParser,
     ], in: "Tests/Probes/Hub"),
-]
-
-package.targets += [
   test("ValuesTests", ["KeepsakeValues", "TestSupport"]),
   test("StorageTests", device + ["KeepsakeMigrations", "keepsake-probe", "kvsync", sqlite]),
   test("DeviceTests", device + ["BundleSupport", "kvsync", sqlite]),
@@ -392,15 +386,11 @@ for target in package.targets where target.type != .system {
       .enableUpcomingFeature("NonisolatedNonsendingByDefault"))  // SE-0461
   }
   if target.name == "main-actor" {
-    // As in a new Xcode project.
-    target.swiftSettings?.append(.defaultIsolation(MainActor.self))  // SE-0466
+    target.swiftSettings?.append(.defaultIsolation(MainActor.self))  // SE-0466, Xcode's default
   }
   // As in release builds that are to be small. Only tests link these.
-  let withheld = [
-    "Unreflected": "-disable-reflection-metadata", "Nameless": "-disable-reflection-names",
-  ]
-  if let flag = withheld[target.name] {
-    target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", flag]))
+  if let withheld = ["Unreflected": "metadata", "Nameless": "names"][target.name] {
+    target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", "-disable-reflection-\(withheld)"]))
   }
   // CI sets it; a user with a newer compiler sees its new warnings as warnings.
   if Context.environment["KEEPSAKE_STRICT"] != nil {

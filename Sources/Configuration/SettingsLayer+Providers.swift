@@ -61,7 +61,7 @@
           layer?.reload { ($0 as? ProviderSnapshots)?.replacing(index, by: copy.last) ?? $0 }
         }
         let token = copy.follow { [weak self] in reload(self) }
-        // What has changed since the layer was made.
+        // The provider may have changed since the layer was made.
         reload(self)
         return whenReleased { token.cancel() }
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a store needs of two devices to move its observers from one to the other.
+// The operations on two devices by which a store moves its observers from one to the other.
 
 package import KeepsakeValues
 

@@ -17,7 +17,7 @@ public final class Container: Sendable, CustomStringConvertible {
     var byKey: [Target: Candidates] = [:]
     /// Regardless of names.
     var byType: [ObjectIdentifier: Candidates] = [:]
-    /// What `set` put in place of inherited registrations, by these.
+    /// The registrations that `set` made, by the inherited ones that they replace.
     var replacements: [ObjectIdentifier: Entry] = [:]
     /// The number of registrations so far, without aliases.
     var count = 0
@@ -116,8 +116,8 @@ extension Container.State {
     return entry
   }
 
-  /// What `set` changes instead of a registration of a parent: its keys and its `then:` stay in
-  /// force, and its recipe and its object stay as they are.
+  /// The registration that `set` changes in place of a parent's. The parent's keys and `then:` stay
+  /// in force; its recipe and its object do not change.
   mutating func replacement(of inherited: Entry, in owner: Container) -> Entry {
     if let known = replacements[ObjectIdentifier(inherited)] { return known }
     var recipe = Recipe(target: inherited.recipe.target)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a fresh child for a test copies in another form.
+/// How a fresh child for a test changes the registrations that it copies.
 struct TestRules {
   /// The type whose registrations get another recipe.
   let replaced: Target

@@ -37,12 +37,12 @@ final class Frame: @unchecked Sendable {
   static let lock = Mutex(())
   /// The object from its wiring on, for frames that would deadlock waiting for its publication.
   var early: AnyBox?
-  /// What to publish; nil until the construction is complete.
+  /// The object to publish; nil until the construction is complete.
   var built: AnyBox?
   var waiters: [Waiter] = []
   /// The constructions in progress whose objects this one used.
   var uses: [Frame] = []
-  /// Those that used this one's object.
+  /// The constructions that used this one's object.
   var users: [Frame] = []
   /// Whether its object must not be published.
   var isInvalid = false

@@ -56,8 +56,8 @@ extension Container {
     return try entry.read(for: self)
   }
 
-  /// What `set` of this container, and of those between it and the registration's, put in place of
-  /// its object, the nearest first.
+  /// The registrations that replace one of a parent, the nearest first: `set` has made them in this
+  /// container, and in those between it and the parent.
   func replacements(of entry: Entry) -> [Entry] {
     var found: [Entry] = []
     for container in sequence(first: self, next: \.parent) {

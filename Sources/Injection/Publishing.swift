@@ -11,7 +11,7 @@ import Synchronization
 // One lock covers every claim of an entry and its end, so that a `set`, a failure and a publication
 // of related objects come one after the other.
 
-/// What a change of frames leaves to do without the lock, because it may run client code.
+/// The work after a change of frames. It runs without the lock, because it may call client code.
 struct Leftovers {
   var waiters: [Waiter] = []
   private var objects: [AnyObject?] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What reflection does not show: a class that was compiled without reflection metadata has a mirror
-// without children, as if it had no stored properties. Its size tells that it has some.
+// A class that was compiled without reflection metadata has a mirror without children, as if it had
+// no stored properties. Its size tells that it has some.
 
 extension Mirror {
   /// Whether the class has stored properties of its own that this mirror cannot show, because the

@@ -77,8 +77,8 @@ extension Container {
     try entry.set(box, weakly: weak)
   }
 
-  /// What `set` changes: the registration that a lookup uses, if it is this container's or a copy
-  /// that this one has alone; otherwise what stands in its place here.
+  /// The registration that `set` changes: the one that a lookup uses, if it is this container's or
+  /// a copy that this one has alone; otherwise the one that replaces it here.
   private func settable(_ target: Target, isNil: Bool) throws(InjectionError) -> Entry {
     let own = try locked { (state) throws(InjectionError) in
       try state.candidates(target)?.chosen(for: target)
