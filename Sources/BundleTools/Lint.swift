@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lint reads a bundle leniently, to find every fault, then checks rules that no reader enforces:
-// for rows in `Lint+Rows.swift`, for panes and files in `Lint+Panes.swift`, for translations in
-// `Lint+Strings.swift`.
+// for rows in `Lint+Rows.swift`, for panes and files in `Lint+Panes.swift`.
 
 package import KeepsakeSettingsBundle
 import KeepsakeValues
@@ -18,7 +17,7 @@ extension SettingsBundle {
   /// - Returns: one finding for each place and rule. A malformed `Root.plist` is one finding.
   /// - Throws: `PropertyListError` when a file cannot be read.
   package static func lint(
-    at path: String, rules: Set<LintRule> = LintRule.usual, limits: Limits = Limits()
+    at path: String, rules: Set<LintRule> = Set(LintRule.allCases), limits: Limits = Limits()
   ) throws(PropertyListError) -> [Finding] {
     let folder = try BundleFolder.open(path).0
     var findings: [Finding] = []
@@ -41,12 +40,9 @@ extension SettingsBundle {
     where names.contains(where: { $0.hasSuffix("~\(idiom.suffix).plist") }) {
       try read(idiom)
     }
-    let readsStrings = !rules.isDisjoint(with: LintRule.Group.translations.rules)
-    let texts = readsStrings ? Lint.texts(in: readings) : []
     for bundle in readings {
       var lint = Lint(bundle)
       lint.run()
-      if readsStrings { lint.checkStrings(texts) }
       findings += lint.sorted
     }
     var seen: Set<Finding> = []
@@ -107,10 +103,5 @@ struct Lint {
       SettingsBundle.Finding(
         severity: .warning, rule: rule.rawValue, file: file, position: position,
         keyPath: keyPath, message: message, offset: offset))
-  }
-
-  /// Adds a fault of a file that does not affect defaults.
-  mutating func add(_ warning: SettingsBundle.Warning, _ rule: LintRule) {
-    findings.append(SettingsBundle.Finding(warning, .warning, rule))
   }
 }

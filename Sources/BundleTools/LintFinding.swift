@@ -42,11 +42,10 @@ extension PropertyListError.Code {
 }
 
 extension SettingsBundle.Finding {
-  /// - Parameter rule: nil for the one that the code derives.
-  init(_ warning: SettingsBundle.Warning, _ severity: Severity, _ rule: LintRule? = nil) {
+  init(_ warning: SettingsBundle.Warning, _ severity: Severity) {
     self.init(
-      severity: severity, rule: rule?.rawValue ?? warning.code.rule, file: warning.file,
-      position: warning.position, keyPath: warning.keyPath, message: warning.message,
+      severity: severity, rule: warning.code.rule, file: warning.file, position: warning.position,
+      keyPath: warning.keyPath, message: warning.message,
       offset: warning.offset)
   }
 

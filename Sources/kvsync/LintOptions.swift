@@ -10,7 +10,7 @@ import KeepsakeValues
 struct LintOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "With --lint: the rules to check, in place of the default (repeatable).",
+      "With --lint: the rules to check, in place of all (repeatable).",
       valueName: "rule[,rule]"))
   var rules: [String] = []
   @Option(
@@ -22,7 +22,7 @@ struct LintOptions: ParsableArguments {
 
   /// - Throws: `InputError` with the words that there are, for one that there is not.
   func selected(_ path: String) throws -> Set<LintRule> {
-    let wanted = rules.isEmpty ? LintRule.usual : try Self.rules(rules, path)
+    let wanted = rules.isEmpty ? Set(LintRule.allCases) : try Self.rules(rules, path)
     return wanted.subtracting(try Self.rules(disable, path))
   }
 
@@ -42,16 +42,15 @@ struct LintOptions: ParsableArguments {
   }
 
   private static let words =
-    ["all", "default"] + LintRule.Group.allCases.map(\.rawValue)
-    + LintRule.allCases.map(\.rawValue)
+    LintRule.Group.allCases.map(\.rawValue) + LintRule.allCases.map(\.rawValue)
 
   /// The rules by group, for help.
   static var list: String {
     let groups = LintRule.Group.allCases.map { group in
       "  \(group.rawValue): " + group.rules.map(\.rawValue).joined(separator: ", ")
     }
-    return "Its rules, of which --rules and --disable take names, groups, default and all; default"
-      + " is all but translations, and what strict reading refuses is always an error:\n\n"
+    return "Its rules, of which --rules and --disable take names and groups; what strict reading"
+      + " refuses is always an error:\n\n"
       + groups.joined(separator: "\n\n")
   }
 }

@@ -21,7 +21,7 @@ struct PlistCommand: Subcommand {
 
         kvsync plist Settings.bundle --describe
         kvsync plist Settings.bundle --lint
-        kvsync plist Settings.bundle --lint --rules default,translations --disable unknown-type
+        kvsync plist Settings.bundle --lint --rules rows --disable unknown-type
         kvsync plist Root.plist --json
       """)
 

@@ -6,7 +6,7 @@ import KeepsakeBundleTools
 import KeepsakeSettingsBundle
 import Testing
 
-/// What lint says about files: of translations, and for one kind of device.
+/// What lint says about files, also for one kind of device.
 @Suite struct LintFileTests {
   let folder: TemporaryFolder
 
@@ -48,14 +48,6 @@ import Testing
   func aTableThatIsNoTextIsFound(_ table: String) throws {
     try folder.write(withTable(table), to: "Root.plist")
     #expect(try findings() == ["Root.plist:4 warning unknown-value"])
-  }
-
-  @Test(arguments: [300, 1_000_000])
-  func aTableWhoseNameIsTooLongIsMissing(_ length: Int) throws {
-    try folder.write(
-      withTable("<string>\(String(repeating: "a", count: length))</string>"), to: "Root.plist")
-    try folder.write("\"t\" = \"u\";", to: "en.lproj/Other.strings")
-    #expect(try findings() == ["Root.plist:4 warning missing-strings"])
   }
 
   @Test func aChoiceThatNoStoreHoldsIsFound() throws {

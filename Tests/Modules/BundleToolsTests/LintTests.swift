@@ -161,17 +161,6 @@ import Testing
       try folder.write(pane(row.replacing("¦", with: "")), to: "Root.plist")
       #expect(throws: Never.self) { try SettingsBundle(at: folder.path) }
     }
-    // Strict reading looks at no translation.
-    for (text, _) in StringsFileTests.malformed {
-      try folder.write(
-        pane(toggle("a")).replacing(
-          "<key>Pref", with: "<key>StringsTable</key><string>Root</string><key>Pref"),
-        to: "Root.plist")
-      try folder.write(text, to: "en.lproj/Root.strings")
-      #expect(throws: Never.self) { try SettingsBundle(at: folder.path) }
-      let found = try SettingsBundle.lint(at: folder.path, rules: [.malformedStrings])
-      #expect(!found.isEmpty && found.allSatisfy { $0.severity == .warning }, "\(text)")
-    }
   }
 
   @Test func everyFaultOfARowIsFound() throws {

@@ -16,7 +16,7 @@ import Testing
         + "<true/><key>X</key><true/></dict>"
     }
     try folder.write(
-      "<plist><dict><key>StringsTable</key><string>Root</string>\n<key>PreferenceSpecifiers</key>"
+      "<plist><dict>\n<key>PreferenceSpecifiers</key>"
         + "<array>\n\(row("Sound"))\n</array></dict></plist>", to: "S.bundle/Root.plist")
     try folder.write("<plist><dict/></plist>", to: "S.bundle/Lost.plist")
     return folder
@@ -28,19 +28,14 @@ import Testing
   private let lost =
     "S.bundle/Lost.plist:1:1: warning: no row refers to this file; add one, or remove the file"
     + " [unreferenced-file]\n"
-  private let strings =
-    "S.bundle/Root.plist:1:37: warning: there is no \"Root.strings\" in any .lproj folder;"
-    + " add it, or remove StringsTable [missing-strings]\n"
 
   @Test func rulesReplaceTheDefaultAndDisableTakesSomeAway() throws {
     let folder = try folder()
     for (options, found) in [
-      ([], unknown + lost), (["--rules", "default"], unknown + lost),
-      (["--rules", "all"], strings + unknown + lost), (["--rules", "translations"], strings),
-      (["--rules=rows,missing-strings"], strings + unknown),
+      ([], unknown + lost), (["--rules=rows"], unknown), (["--rules=rows,missing"], unknown),
       (["--rules", "rows", "--rules", "panes"], unknown + lost),
       (["--disable", "unknown-key"], lost), (["--disable", "rows", "--disable=panes"], ""),
-      (["--rules", "all", "--disable", "translations,unreferenced-file"], unknown),
+      (["--rules", "rows,panes", "--disable", "missing,unreferenced-file"], unknown),
     ] as [([String], String)] {
       try folder.expect(
         ["plist", "S.bundle", "--lint"] + options, prints: found, code: found.isEmpty ? 0 : 1)
@@ -57,12 +52,12 @@ import Testing
       #expect(ending.code == 64 && ending.stdout == "", "\(ending)")
       #expect(
         ending.stderr.hasPrefix(
-          "kvsync: S.bundle: there is no rule \"\(name)\"; use all, default, rows, panes, "
-            + "translations, unknown-type, "), "\(ending)")
-      #expect(ending.stderr.hasSuffix("repeated-translation\n"), "\(ending)")
+          "kvsync: S.bundle: there is no rule \"\(name)\"; use rows, panes, "
+            + "unknown-type, "), "\(ending)")
+      #expect(ending.stderr.hasSuffix("unreferenced-file\n"), "\(ending)")
     }
     try folder.expect(
-      ["plist", "S.bundle", "--rules", "all"],
+      ["plist", "S.bundle", "--rules", "rows"],
       says: "kvsync: S.bundle: --rules and --disable belong to --lint; "
         + "add that, or leave them out\n",
       code: 64)
@@ -70,7 +65,7 @@ import Testing
 
   @Test func helpListsTheRules() throws {
     let help = try Folder().must("plist", "--help").replacing("\n", with: " ")
-    for rule in ["unknown-key", "unreferenced-file", "untranslated-title", "translations"] {
+    for rule in ["unknown-key", "unreferenced-file", "rows", "panes"] {
       #expect(help.contains(rule))
     }
   }
@@ -108,7 +103,6 @@ import Testing
               Title: string "Sound"
               Type: string "PSToggleSwitchSpecifier"
               X: boolean true
-          StringsTable: string "Root"
 
         """)
     try folder.expect(["seed", "a", "S.bundle"], prints: "1 default from 1 pane\n")
