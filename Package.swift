@@ -29,7 +29,6 @@ let package = Package(
     .trait(name: "Metrics", description: "The product MetricsKeepsake."),
   ],
   dependencies: [
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     // The first versions that are Sendable where Swift 6 asks; tests run with the newest.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -48,8 +47,7 @@ let package = Package(
 
 typealias Dependencies = [Target.Dependency]
 
-var grdb: Target.Dependency { product("GRDB", "GRDB.swift") }
-var sqlite: Target.Dependency { product("GRDBSQLite", "GRDB.swift") }
+var sqlite: Target.Dependency { "CSQLite" }
 var argumentParser: Target.Dependency { product("ArgumentParser", "swift-argument-parser") }
 var logging: Target.Dependency { product("Logging", "swift-log") }
 var sync: Dependencies { ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"] }
@@ -123,6 +121,9 @@ package.targets += [
   library("KeepsakeMapping"),
   library("KeepsakeForks"),
   library("KeepsakeThreads"),
+  .systemLibrary(
+    name: "CSQLite", path: "Sources/CSQLite",
+    providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
   library("KeepsakeFileSystem", linking: "sqlite3"),
   library("KeepsakeInjection"),
   library("KeepsakeValues"),
@@ -135,7 +136,7 @@ package.targets += [
     "KeepsakeStorage",
     [
       "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeForks",
-      "KeepsakeFileSystem", grdb, sqlite,
+      "KeepsakeFileSystem", sqlite,
     ]),
   library("KeepsakeDevice", ["KeepsakeStorage", "KeepsakeValues"]),
   library("KeepsakeSync", ["KeepsakeDevice", "KeepsakeValues"]),
@@ -276,7 +277,7 @@ package.targets += [
     sync + [
       "Faults", "FileSystemShim", "FuzzTargets", "Histories", "HubSupport", "SettingsFixture",
       "TestSupport", "Turns", "Keepsake", "KeepsakeHubServer", "KeepsakeStorage",
-      "KeepsakeTesting", "KeepsakeThreads", argumentParser, grdb, sqlite,
+      "KeepsakeTesting", "KeepsakeThreads", argumentParser, sqlite,
     ], in: "Tests/Probes/Keepsake"),
   // Pushes to hubs over a file or PostgreSQL until it is killed, and measures them.
   program(
@@ -352,9 +353,16 @@ if let names = Context.environment["KEEPSAKE_TARGETS"] {
     library("Peers", in: "Benchmarks/Sources/Peers"),
     program("measure", [], in: "Benchmarks/Sources/measure"),
     program(
-      "benchmark", ["Peers", "measure", "Keepsake", "KeepsakeInjection", grdb, sqlite],
+      "benchmark",
+      [
+        "Peers", "measure", "Keepsake", "KeepsakeInjection", product("GRDB", "GRDB.swift"), sqlite,
+      ],
       in: "Benchmarks/Sources/benchmark"),
   ]
+  if names.contains("benchmark") {
+    package.dependencies.append(
+      .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"))
+  }
   var needed = Set(names.split(separator: " ").map(String.init))
   let unknown = needed.subtracting(package.targets.map(\.name))
   precondition(unknown.isEmpty, "KEEPSAKE_TARGETS names no target of this package: \(unknown)")

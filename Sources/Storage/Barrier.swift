@@ -6,8 +6,7 @@
 // (https://www.sqlite.org/wal.html#checkpointing), and the first sync of a new log also syncs the
 // folder that names it and the file. An empty transaction at FULL would sync nothing.
 
-import GRDB
-package import GRDBSQLite
+package import CSQLite
 import KeepsakeValues
 
 extension Storage {
@@ -25,8 +24,7 @@ extension Connection {
   fileprivate func sync(_ file: UnsafeMutablePointer<sqlite3_file>) throws {
     let code = file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_FULL)
     guard code == SQLITE_OK else {
-      throw DatabaseError(
-        resultCode: ResultCode(rawValue: code), message: "the log could not be synced")
+      throw SQLiteError(code, "the log could not be synced")
     }
   }
 
@@ -56,7 +54,7 @@ extension Connection {
     _ which: Int32, _ absence: String
   ) throws -> UnsafeMutablePointer<sqlite3_file> {
     var file: UnsafeMutablePointer<sqlite3_file>?
-    let code = sqlite3_file_control(database.sqliteConnection, "main", which, &file)
+    let code = sqlite3_file_control(handle, "main", which, &file)
     guard code == SQLITE_OK, let file, file.pointee.pMethods != nil else {
       throw KeepsakeError(
         .inputOutput, path: path, "the file \(absence)", cure: "open the device anew")

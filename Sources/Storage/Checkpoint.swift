@@ -45,17 +45,13 @@ package enum Checkpoint {
       try names?.check()
       let busyHandler = BusyHandler(limit)
       let holder = try Connector.connect(location, .readWrite, busyHandler)
-      defer { Result { try holder.close() }.discardFailure() }
+      defer { holder.close() }
       let mover = try Connector.connect(location, .readWrite, busyHandler)
       // What fails in closing fails because others have the file open, and they go on.
-      defer { Result { try mover.close() }.discardFailure() }
-      return try holder.writeWithoutTransaction { holder in
-        try mover.writeWithoutTransaction { mover in
-          let mover = Connection(mover, location)
-          return try mover.explaining {
-            try run(location, Connection(holder, location), mover, writers, names)
-          }
-        }
+      defer { mover.close() }
+      let connection = mover.connection(location)
+      return try connection.explaining {
+        try run(location, holder.connection(location), connection, writers, names)
       }
     } catch {
       throw KeepsakeError(error, path: location.path)

@@ -4,8 +4,8 @@
 // own, so that the setter does not wait. Where that cannot keep up, the thread that commits does
 // it, so that the log does not grow without bound.
 
+import CSQLite
 import Foundation
-import GRDBSQLite
 import KeepsakeValues
 import Synchronization
 

@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statements with exact values. GRDB opens and closes; binding and reading of values is ours,
-// because GRDB hands text to SQLite as a C string, so that a value with a NUL in it would be cut
-// there without a word.
+// Statements with exact values: also text with a NUL in it comes back whole.
 //
 // Threading: a `Connection` is valid only inside the closure that received it.
 
+import CSQLite
 import Foundation
-import GRDB
-import GRDBSQLite
 package import KeepsakeValues
 
 /// The database inside one access.
 package struct Connection {
   let database: Database
-  /// Keeps the prepared statements; nil on a connection of the moment, where GRDB does.
-  let held: HeldDatabase?
   /// The file's path, for messages.
   package let path: String
 
   /// SQLite's own, for what has no statement; valid within the access.
   package let handle: OpaquePointer?
 
-  init(database: Database, held: HeldDatabase? = nil, path: String) {
-    (self.database, self.held, self.path) = (database, held, path)
-    handle = database.sqliteConnection
+  init(database: Database, path: String) {
+    (self.database, self.path) = (database, path)
+    handle = database.handle
   }
 
   /// Runs one statement to its end.
@@ -36,10 +31,8 @@ package struct Connection {
   package func run(
     _ sql: String, _ arguments: [Cell] = [], row: (Row) throws -> Bool = { _ in true }
   ) throws {
-    let statement =
-      try held?.statement(sql) ?? database.cachedStatement(sql: sql).sqliteStatement
     try run(
-      statement,
+      try database.statement(sql),
       { bindings in
         for (index, cell) in arguments.enumerated() {
           try bindings.bind(cell, at: Int32(index + 1))
@@ -59,8 +52,7 @@ package struct Connection {
 
   /// Prepares it, if it is not: what follows then fails for other reasons alone.
   func prepared(_ statement: FrequentStatement) throws -> OpaquePointer {
-    try held?.statement(statement)
-      ?? database.cachedStatement(sql: statement.sql).sqliteStatement
+    try database.statement(statement)
   }
 
   private func run(
@@ -127,9 +119,7 @@ package struct Connection {
 
   private func check(_ code: Int32, _ sql: String) throws {
     guard code != SQLITE_OK else { return }
-    throw DatabaseError(
-      resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(handle)),
-      sql: sql)
+    throw SQLiteError(code, of: handle, sql: sql)
   }
 }
 

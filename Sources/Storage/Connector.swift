@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-import GRDBSQLite
+import CSQLite
 
 /// Makes connections that are set up as all of ours have to be.
 enum Connector {
@@ -14,39 +13,28 @@ enum Connector {
   /// - Parameter isSole: whether it keeps every other one out, from its first reading on.
   static func connect(
     _ location: Location, _ mode: Location.Mode, _ busyHandler: BusyHandler, isSole: Bool = false
-  ) throws -> DatabaseQueue {
-    var configuration = Configuration()
-    configuration.readonly = mode == .readOnly || mode == .immutable
-    configuration.foreignKeysEnabled = false
-    // `Connection.transaction` ends each; one that a fork got into stays open in the child.
-    configuration.allowsUnsafeTransactions = true
-    #if os(iOS)
-      // It would use the connection beside our threads, which keep each other out by themselves.
-      configuration.automaticMemoryManagement = false
-    #endif
-    configuration.busyMode = .callback { busyHandler.wait(attempt: $0) }
-    let limit = WorkLimit()
-    // The configuration keeps `limit` as long as the connection lives.
-    configuration.prepareDatabase { database in
-      limit.watch(database.sqliteConnection)
-      let connection = Connection(database, location)
-      sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, maximumRow)
-      // First: some of the others read the file.
-      var statements = isSole ? "PRAGMA locking_mode = EXCLUSIVE;" : ""
-      statements += """
-        PRAGMA trusted_schema = OFF;
-        PRAGMA cell_size_check = ON;
-        PRAGMA temp_store = MEMORY;
-        PRAGMA synchronous = NORMAL;
-        PRAGMA wal_autocheckpoint = 0;
-        PRAGMA journal_size_limit = 4194304;
-        """
-      if mode == .queryOnly { statements += "PRAGMA query_only = ON;" }
-      // The first reading, while the connection can still say why it failed. An immutable file is
-      // locked before.
-      if mode != .immutable { statements += "SELECT 1 FROM sqlite_schema LIMIT 1;" }
-      try connection.explaining { try connection.execute(statements) }
-    }
-    return try DatabaseQueue(path: location.uri(mode), configuration: configuration)
+  ) throws -> Database {
+    let flags =
+      mode == .readOnly || mode == .immutable
+      ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let database = try Database(location.uri(mode), flags, busyHandler)
+    sqlite3_limit(database.handle, SQLITE_LIMIT_LENGTH, maximumRow)
+    // First: some of the others read the file.
+    var statements = isSole ? "PRAGMA locking_mode = EXCLUSIVE;" : ""
+    statements += """
+      PRAGMA trusted_schema = OFF;
+      PRAGMA cell_size_check = ON;
+      PRAGMA temp_store = MEMORY;
+      PRAGMA synchronous = NORMAL;
+      PRAGMA wal_autocheckpoint = 0;
+      PRAGMA journal_size_limit = 4194304;
+      """
+    if mode == .queryOnly { statements += "PRAGMA query_only = ON;" }
+    // The first reading, while the connection can still say why it failed. An immutable file is
+    // locked before.
+    if mode != .immutable { statements += "SELECT 1 FROM sqlite_schema LIMIT 1;" }
+    let connection = database.connection(location)
+    try connection.explaining { try connection.execute(statements) }
+    return database
   }
 }

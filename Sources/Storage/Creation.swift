@@ -5,7 +5,6 @@
 // give it two identities.
 
 import Foundation
-import GRDB
 import KeepsakeMigrations
 import KeepsakeValues
 
@@ -23,12 +22,10 @@ package enum Creation {
   }
 
   /// The schema and one identity, in an empty database.
-  static func populate(_ queue: DatabaseQueue, identity: ReplicaID, path: String) throws {
-    try queue.writeWithoutTransaction { database in
-      let connection = Connection(database: database, path: path)
-      try connection.explaining {
-        try connection.transaction(.immediate) { try populate($0, identity) }
-      }
+  static func populate(_ database: Database, identity: ReplicaID, path: String) throws {
+    let connection = database.connection(path)
+    try connection.explaining {
+      try connection.transaction(.immediate) { try populate($0, identity) }
     }
   }
 

@@ -8,7 +8,6 @@
 // SQLite's (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 
 import Foundation
-import GRDB
 package import KeepsakeValues
 
 package final class Draft {
@@ -48,17 +47,16 @@ package final class Draft {
   package func populate(_ identity: ReplicaID) throws(KeepsakeError) {
     do {
       try makeEmpty()
-      let queue = try Connector.connect(
+      let database = try Connector.connect(
         .file(path), .readWrite, BusyHandler(BusyHandler.usualLimit))
-      try queue.writeWithoutTransaction { database in
-        // 1024: a set rewrites a few pages whole, and small ones are cheaper to log.
-        try Connection(database, .file(path)).explaining {
-          try database.execute(sql: "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;")
-        }
+      let connection = database.connection(.file(path))
+      // 1024: a set rewrites a few pages whole, and small ones are cheaper to log.
+      try connection.explaining {
+        try connection.execute("PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;")
       }
-      try Creation.populate(queue, identity: identity, path: target)
+      try Creation.populate(database, identity: identity, path: target)
       try Checkpoint.emptyLog(.file(path), waiting: BusyHandler.usualLimit)
-      try queue.close()
+      database.close()
     } catch {
       throw KeepsakeError(error, path: target).at(target)
     }

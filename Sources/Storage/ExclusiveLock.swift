@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-import GRDBSQLite
+import CSQLite
 
 /// SQLite's exclusive lock on a file, whatever is in it: no connection of any process has it open.
 package final class ExclusiveLock {
@@ -34,8 +33,7 @@ package final class ExclusiveLock {
   }
 
   private func failure(_ code: Int32, _ path: String) -> KeepsakeError {
-    let error = DatabaseError(resultCode: ResultCode(rawValue: code))
-    return KeepsakeError(error, path: path, on: database)
+    KeepsakeError(SQLiteError(code), path: path, on: database)
   }
 
   /// Nothing was read, so closing moves no log.

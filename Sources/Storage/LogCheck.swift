@@ -27,8 +27,8 @@
 // on the log; SQLite locks the file and its shared memory, never the log, so opening and closing
 // that releases no lock of a connection in this process.
 
+import CSQLite
 import Foundation
-import GRDB
 import KeepsakeValues
 
 enum LogCheck {
@@ -147,13 +147,11 @@ private struct State {
     _ location: Location, _ mode: Location.Mode, _ busyHandler: BusyHandler, isChecked: Bool
   ) throws {
     do {
-      let queue = try Connector.connect(location, mode, busyHandler)
-      defer { Result { try queue.close() }.discardFailure() }
-      let state = try queue.writeWithoutTransaction { database in
-        let connection = Connection(database, location)
-        return try connection.explaining {
-          try connection.transaction(.deferred) { try Self.read($0, isChecked: isChecked) }
-        }
+      let database = try Connector.connect(location, mode, busyHandler)
+      defer { database.close() }
+      let connection = database.connection(location)
+      let state = try connection.explaining {
+        try connection.transaction(.deferred) { try Self.read($0, isChecked: isChecked) }
       }
       guard let state else { return nil }
       (id, lseq, superseded) = state
@@ -190,7 +188,7 @@ private struct State {
 extension KeepsakeError {
   /// Whether a statement asks for a table that is not there.
   package var isOfSchema: Bool {
-    (cause as? DatabaseError)?.resultCode.primaryResultCode == .SQLITE_ERROR
+    (cause as? SQLiteError)?.primaryCode == SQLITE_ERROR
   }
 }
 

@@ -85,12 +85,9 @@ extension Storage {
   private func refuseMixture(_ draft: Draft) throws(KeepsakeError) {
     let copy = Location.file(draft.path)
     do {
-      let queue = try Connector.connect(copy, .readWrite, busyHandler)
-      defer { Result { try queue.close() }.discardFailure() }
-      let problem = try queue.writeWithoutTransaction {
-        try Connection($0, copy).integrityProblems(limit: 1).first
-      }
-      if let problem {
+      let database = try Connector.connect(copy, .readWrite, busyHandler)
+      defer { database.close() }
+      if let problem = try database.connection(copy).integrityProblems(limit: 1).first {
         throw KeepsakeError(
           .corrupt, path: location.path,
           "another program has changed the file since (\(problem))",

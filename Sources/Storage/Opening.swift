@@ -2,14 +2,13 @@
 //
 // From a path to a connection that may be trusted.
 
+import CSQLite
 import Foundation
-import GRDB
-import GRDBSQLite
 package import KeepsakeValues
 
 /// A connection to a file that was checked.
 package struct Opened {
-  let queue: DatabaseQueue
+  let database: Database
   package let location: Location
   package let mode: Location.Mode
   let busyHandler: BusyHandler
@@ -48,23 +47,22 @@ package enum Opening {
   ) throws(KeepsakeError) -> Opened {
     do {
       let mode = try mode(location, readOnly)
-      let queue = try LogCheck.passing(location, busyHandler) {
+      let database = try LogCheck.passing(location, busyHandler) {
         try Connector.connect(location, mode, busyHandler)
       }
-      let still = try queue.writeWithoutTransaction { database in
-        let connection = Connection(database, location)
-        let still = mode == .immutable ? try StillFile(connection, location) : nil
-        let isMigrated = try StillFile.checking(still) {
-          try connection.explaining {
-            try connection.transaction(.deferred) { connection in
-              let isMigrated = try Schema.check(connection, path: location.path)
-              try refuseCutOff(connection, location)
-              return isMigrated
-            }
+      let connection = database.connection(location)
+      let still = mode == .immutable ? try StillFile(connection, location) : nil
+      let isMigrated = try StillFile.checking(still) {
+        try connection.explaining {
+          try connection.transaction(.deferred) { connection in
+            let isMigrated = try Schema.check(connection, path: location.path)
+            try refuseCutOff(connection, location)
+            return isMigrated
           }
         }
-        try connection.refuseMovedFile()
-        guard mode == .readWrite else { return still }
+      }
+      try connection.refuseMovedFile()
+      if mode == .readWrite {
         try connection.explaining {
           // Nobody takes a migration back.
           if !isMigrated {
@@ -72,16 +70,13 @@ package enum Opening {
           }
           try prepareForWriting(connection, location)
         }
-        return still
       }
       // An immutable file has no index, and must not get one.
-      let index =
-        mode == .immutable
-        ? nil : try queue.writeWithoutTransaction { try WalIndex(Connection($0, location)) }
+      let index = mode == .immutable ? nil : try WalIndex(connection)
       let isInUse = mode == .readWrite || mode == .queryOnly
       return Opened(
-        queue: queue, location: location, mode: mode, busyHandler: busyHandler, still: still,
-        index: index,
+        database: database, location: location, mode: mode, busyHandler: busyHandler,
+        still: still, index: index,
         names: isInUse ? try NameCheck(location, index == nil ? [] : ["-wal", "-shm"]) : nil)
     } catch {
       throw KeepsakeError(error, path: location.path)
@@ -180,10 +175,10 @@ extension Opening {
     let location = Location.memory(name: "keepsake-\(ReplicaID.random())")
     do {
       let busyHandler = BusyHandler(BusyHandler.usualLimit)
-      let queue = try Connector.connect(location, .readWrite, busyHandler)
-      try Creation.populate(queue, identity: identity, path: location.path)
+      let database = try Connector.connect(location, .readWrite, busyHandler)
+      try Creation.populate(database, identity: identity, path: location.path)
       return Opened(
-        queue: queue, location: location, mode: .readWrite, busyHandler: busyHandler)
+        database: database, location: location, mode: .readWrite, busyHandler: busyHandler)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }

@@ -7,9 +7,8 @@
 // mapping goes with the connection, while the version of a value that was read through it may be
 // compared later, by any thread.
 
+import CSQLite
 import Foundation
-import GRDB
-import GRDBSQLite
 import KeepsakeMapping
 import Synchronization
 
@@ -71,7 +70,7 @@ struct WalIndex: @unchecked Sendable {
     guard journal == "wal" else { return nil }
     var file: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(
-      connection.database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+      connection.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
     guard code == SQLITE_OK, let file, let methods = file.pointee.pMethods,
       methods.pointee.iVersion >= 2, let map = methods.pointee.xShmMap
     else { return nil }

@@ -5,7 +5,6 @@
 // (`trusted_schema` is off), and refuse views and triggers outright.
 // https://www.sqlite.org/security.html
 
-import GRDB
 import KeepsakeMigrations
 import KeepsakeValues
 
@@ -21,7 +20,7 @@ package enum Schema {
     try connection.transaction(.immediate) { connection in
       // Others may have migrated the file since it was looked at.
       for migration in try missing(connection) {
-        try connection.database.execute(sql: migration.sql)
+        try connection.execute(migration.sql)
         try connection.run(
           "INSERT INTO grdb_migrations (identifier) VALUES (?1)", [.text(migration.identifier)])
       }
@@ -226,12 +225,12 @@ package enum Schema {
 
   /// The text of every object, as each version from 1 on has it; computed once in a process.
   private static let history = Result {
-    let queue = try DatabaseQueue()
-    return try queue.writeWithoutTransaction { database in
-      try Migrations.all.map { migration in
-        try database.execute(sql: migration.sql)
-        return try objects(Connection(database: database, path: "(memory)"))
-      }
+    let database = try Connector.connect(
+      .memory(name: "schema"), .readWrite, BusyHandler(.zero))
+    let connection = database.connection("(memory)")
+    return try Migrations.all.map { migration in
+      try connection.execute(migration.sql)
+      return try objects(connection)
     }
   }
 }

@@ -9,7 +9,7 @@ final class SecondConnection: Sendable {
   private let patience: Duration
   private let names: NameCheck?
   private let turnstile = Turnstile()
-  private let database = Mutex<HeldDatabase?>(nil)
+  private let database = Mutex<Database?>(nil)
 
   /// - Parameter patience: how long it waits for other connections.
   init(_ location: Location, _ patience: Duration, _ names: NameCheck?) {
@@ -22,7 +22,7 @@ final class SecondConnection: Sendable {
   /// - Returns: nil when there is no second connection to it, because the path leads elsewhere by
   ///   now, or because the system gives no more.
   func use<Value>(
-    _ body: (HeldDatabase) throws(KeepsakeError) -> Value
+    _ body: (Database) throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value? {
     let isOutermost = turnstile.enter(waiting: nil) ?? false
     defer { if isOutermost { turnstile.leave() } }
@@ -30,7 +30,7 @@ final class SecondConnection: Sendable {
     return try body(database)
   }
 
-  private func connection() -> HeldDatabase? {
+  private func connection() -> Database? {
     database.withLock { database in
       if let database { return database }
       // To open another file that was given the name would be to open our log with it; to open
@@ -43,12 +43,11 @@ final class SecondConnection: Sendable {
       else { return nil }
       // It may have been given the name meanwhile.
       guard isSame else {
-        Result { try new.close() }.discardFailure()
+        new.close()
         return nil
       }
-      let held = HeldDatabase(new)
-      database = held
-      return held
+      database = new
+      return new
     }
   }
 
@@ -59,7 +58,6 @@ final class SecondConnection: Sendable {
   }
 
   func close() {
-    let database = database.withLock { $0 }
-    Result { try database?.close() }.discardFailure()
+    database.withLock { $0 }?.close()
   }
 }

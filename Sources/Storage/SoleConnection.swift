@@ -6,16 +6,15 @@
 // the log into the file, and SQLite's defect that `Checkpoint.swift` describes cannot occur.
 // https://www.sqlite.org/wal.html#use_of_wal_without_shared_memory
 
+import CSQLite
 import Foundation
-import GRDB
-import GRDBSQLite
 
 /// A connection that no other one of any process shares the file with.
 // Sendable: one thread at a time uses it. Who opens it hands it to the thread that uses it from
 // then on, and knows it no more.
 package final class SoleConnection: @unchecked Sendable {
   private let location: Location
-  private let held: HeldDatabase
+  private let database: Database
   /// Pages in the log after the last commit.
   private var logged: Int32 = 0
   private let file: FileID?
@@ -30,8 +29,8 @@ package final class SoleConnection: @unchecked Sendable {
     try Self.refuseOpen(path)
     do {
       file = try FileID(of: path)
-      held = HeldDatabase(
-        try Connector.connect(location, .readWrite, BusyHandler(busyTimeout), isSole: true))
+      database = try Connector.connect(
+        location, .readWrite, BusyHandler(busyTimeout), isSole: true)
     } catch {
       throw KeepsakeError(error, path: path)
     }
@@ -39,7 +38,7 @@ package final class SoleConnection: @unchecked Sendable {
     if FileStatus.exists(location.realPath + "-wal") { names = try NameCheck(location, ["-wal"]) }
     if let file { OpenFiles.add(file) }
     sqlite3_wal_hook(
-      held.connection(location).handle,
+      database.handle,
       { context, _, _, count in
         guard let context else { return SQLITE_OK }
         Unmanaged<SoleConnection>.fromOpaque(context).takeUnretainedValue().logged = count
@@ -51,13 +50,13 @@ package final class SoleConnection: @unchecked Sendable {
 
   /// - Throws: SQLite's errors in our words, and the others of `body` as they are.
   package func access<Value>(_ body: (Connection) throws -> Value) throws -> Value {
-    let connection = held.connection(location)
+    let connection = database.connection(location)
     return try connection.explaining { try body(connection) }
   }
 
   /// What is thrown within an access, in our words, while SQLite still knows why.
   package func explaining<Value>(_ body: () throws -> Value) throws -> Value {
-    try held.connection(location).explaining(body)
+    try database.connection(location).explaining(body)
   }
 
   /// Moves the log into the file, between two transactions.
@@ -93,13 +92,13 @@ package final class SoleConnection: @unchecked Sendable {
   }
 
   /// Whether a transaction is open; SQLite ends one itself when the disk is full or broken.
-  package var isInTransaction: Bool { held.connection(location).isInTransaction }
+  package var isInTransaction: Bool { database.connection(location).isInTransaction }
 
   /// Ends it; what fails fails in moving the log, which then stays beside the file.
   package func close() {
     guard isOpen else { return }
     isOpen = false
-    let connection = held.connection(location)
+    let connection = database.connection(location)
     sqlite3_wal_hook(connection.handle, nil, nil)
     // Of a file that was refused what is in the log stays; SQLite has made an empty one.
     let log = Result { try FileStatus(of: location.realPath + "-wal")?.size ?? 0 }
@@ -107,7 +106,7 @@ package final class SoleConnection: @unchecked Sendable {
     // Before the file is closed: if it was deleted, another one may get its number at once. Who
     // opens this one meanwhile waits for SQLite's lock.
     if let file { OpenFiles.remove(file) }
-    Result { try held.close() }.discardFailure()
+    database.close()
   }
 
   /// Throws when this process has the file open.
@@ -121,11 +120,9 @@ package final class SoleConnection: @unchecked Sendable {
     withoutLog path: String, _ body: (Connection) throws -> Value
   ) throws -> Value {
     let location = Location.file(path)
-    let queue = try Connector.connect(location, .immutable, BusyHandler(.zero))
-    defer { Result { try queue.close() }.discardFailure() }
-    return try queue.writeWithoutTransaction { database in
-      let connection = Connection(database, location)
-      return try connection.explaining { try body(connection) }
-    }
+    let database = try Connector.connect(location, .immutable, BusyHandler(.zero))
+    defer { database.close() }
+    let connection = database.connection(location)
+    return try connection.explaining { try body(connection) }
   }
 }

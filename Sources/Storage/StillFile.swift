@@ -8,8 +8,8 @@
 // - Before the first reading there is no log, or an empty one. Everything that is written from then
 //   on goes through the log first, so if it is as it was after a reading, nothing was written.
 
+import CSQLite
 import Foundation
-import GRDBSQLite
 import KeepsakeValues
 
 /// Whether a file is still as it was when it was opened.

@@ -5,7 +5,6 @@
 // are part of the outer transaction. Who only wants to read does not wait for an access of another
 // thread: there is a second connection for that.
 
-import GRDB
 import KeepsakeValues
 import Synchronization
 
@@ -16,7 +15,7 @@ package final class Storage: Sendable {
   /// Equal for two iff they have one file; nil in memory.
   package let file: FileID?
   package let versions: ReadVersions
-  let database: HeldDatabase
+  let database: Database
   let turnstile = Turnstile()
   let reader: SecondConnection?
   package let busyHandler: BusyHandler
@@ -47,7 +46,7 @@ package final class Storage: Sendable {
     (self.findTooLarge, self.report, names) = (findTooLarge, report, opened.names)
     (location, mode, self.file, self.folder) = (opened.location, opened.mode, file, folder)
     (busyHandler, still) = (opened.busyHandler, opened.still)
-    database = HeldDatabase(opened.queue)
+    database = opened.database
     versions = ReadVersions(
       opened.index, layers: layers, isPrivate: file == nil || opened.mode == .immutable)
     reader =
@@ -119,7 +118,7 @@ package final class Storage: Sendable {
   }
 
   private func use<Value>(
-    _ database: HeldDatabase, _ body: (Connection) throws -> Value
+    _ database: Database, _ body: (Connection) throws -> Value
   ) throws(KeepsakeError) -> Value {
     do {
       let connection = database.connection(location)

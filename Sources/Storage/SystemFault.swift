@@ -3,9 +3,8 @@
 // What the system said to SQLite. Its result codes alone do not tell a limit of the process from a
 // permission, nor which of two files could not be read. The connection still knows `errno`.
 
+import CSQLite
 import Foundation
-import GRDB
-import GRDBSQLite
 import KeepsakeFileSystem
 
 /// The failure of the system behind an error of SQLite's.
@@ -17,16 +16,16 @@ struct SystemFault {
 
   /// - Parameter handle: the connection that failed; nil when it is closed.
   /// - Returns: nil when it was not the system that failed, or when that cannot be known.
-  init?(_ error: DatabaseError, on handle: OpaquePointer?) {
-    switch error.resultCode.primaryResultCode {
-    case .SQLITE_NOMEM: self.init(ENOMEM)
-    case .SQLITE_CANTOPEN:
+  init?(_ error: SQLiteError, on handle: OpaquePointer?) {
+    switch error.primaryCode {
+    case SQLITE_NOMEM: self.init(ENOMEM)
+    case SQLITE_CANTOPEN:
       let code = handle.map(sqlite3_system_errno) ?? 0
       self.init([EMFILE, ENFILE].contains(code) ? code : Self.descriptorShortage)
-    case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_NOMEM: self.init(ENOMEM)
-    case .SQLITE_IOERR: self.init(ioError: error, on: handle)
+    case SQLITE_IOERR where error.code == keepsake_ioerr_nomem: self.init(ENOMEM)
+    case SQLITE_IOERR: self.init(ioError: error, on: handle)
     // A write that failed in its middle.
-    case .SQLITE_FULL: self.init(Self.noRoom(handle))
+    case SQLITE_FULL: self.init(Self.noRoom(handle))
     default: return nil
     }
   }
@@ -36,18 +35,18 @@ struct SystemFault {
     (self.code, self.attached) = (code, attached)
   }
 
-  private init?(ioError error: DatabaseError, on handle: OpaquePointer?) {
+  private init?(ioError error: SQLiteError, on handle: OpaquePointer?) {
     if let fault = Self(readErrorOf: handle) {
       self = fault
       return
     }
     let code = handle.map(sqlite3_system_errno) ?? 0
     // The shared memory beside the log could not be made as large as it has to be.
-    let isNoRoom = error.extendedResultCode == .SQLITE_IOERR_SHMSIZE && code != EFBIG
+    let isNoRoom = error.code == keepsake_ioerr_shmsize && code != EFBIG
     // SQLite does not always keep why a write failed.
     let isUnknown = code == 0 && Self.isAtSizeLimit(handle)
     // A file that was closed at once, as one that could not be attached, has left another `errno`.
-    let isRead = error.extendedResultCode == .SQLITE_IOERR_READ
+    let isRead = error.code == keepsake_ioerr_read
     self.init(isRead ? EIO : isNoRoom || isUnknown ? Self.noRoom(handle) : code)
   }
 
@@ -125,7 +124,7 @@ extension Connection {
     do {
       return try body()
     } catch {
-      guard error is DatabaseError || error is KeepsakeError else { throw error }
+      guard error is SQLiteError || error is KeepsakeError else { throw error }
       let error = KeepsakeError(error, path: path, on: handle)
       if error.isRefusal { keepLog(true) }
       throw error
@@ -147,11 +146,11 @@ extension KeepsakeError {
 extension KeepsakeError {
   /// Whether a row was larger than `Connector.maximumRow`.
   package static func isRowTooLarge(_ error: any Error) -> Bool {
-    (error as? DatabaseError)?.resultCode.primaryResultCode == .SQLITE_TOOBIG
+    (error as? SQLiteError)?.primaryCode == SQLITE_TOOBIG
   }
 
   /// Whether a row was to be written without a value that it must have.
   package static func isMissingValue(_ error: any Error) -> Bool {
-    (error as? DatabaseError)?.extendedResultCode == .SQLITE_CONSTRAINT_NOTNULL
+    (error as? SQLiteError)?.code == keepsake_constraint_notnull
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-import GRDBSQLite
+import CSQLite
 
 /// The statements around a transaction, or around a part of one.
 private struct Boundary {
@@ -23,10 +22,6 @@ private struct Boundary {
 }
 
 extension Connection {
-  init(_ database: Database, _ location: Location) {
-    self.init(database: database, path: location.path)
-  }
-
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   /// How many rows this connection has ever touched.

@@ -4,8 +4,6 @@ import Dispatch
 import Synchronization
 
 /// Lets one thread at a time use a connection; a thread that has it may come in again.
-///
-/// In place of GRDB's queue, which cannot say that it is taken, nor end a wait, and costs more.
 final class Turnstile: Sendable {
   private let isFree = DispatchSemaphore(value: 1)
   private let holder = Atomic<UInt>(0)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 import KeepsakeValues
 
 extension Storage {
@@ -13,7 +12,7 @@ extension Storage {
         .locked, path: location.path, "it cannot be copied within a transaction of its own",
         cure: "copy it after the transaction")
     }
-    let copy: DatabaseQueue
+    let copy: Database
     do {
       copy = try Connector.connect(.file(path), .create, busyHandler)
     } catch {
@@ -22,9 +21,9 @@ extension Storage {
     try access { connection in
       do {
         try connection.transaction(.deferred) { connection in
-          try copy.writeWithoutTransaction { try connection.database.backup(to: $0) }
+          try connection.database.backUp(to: copy)
         }
-        try copy.close()
+        copy.close()
       } catch {
         throw blame(error, path, connection, copy)
       }
@@ -33,14 +32,14 @@ extension Storage {
 
   /// The same error about the file that it is in: SQLite does not say which one of two it met.
   private func blame(
-    _ error: any Error, _ path: String, _ connection: Connection, _ copy: DatabaseQueue
+    _ error: any Error, _ path: String, _ connection: Connection, _ copy: Database
   ) -> KeepsakeError {
     let own = KeepsakeError(error, path: location.path)
     // Of this device nothing is written, and it is open already.
     guard !SystemFault.isReadError(connection.handle),
       [.diskFull, .inputOutput, .permissionDenied].contains(own.code)
     else { return own }
-    return copy.unsafeReentrantWrite { KeepsakeError(error, path: path, on: $0.sqliteConnection) }
+    return KeepsakeError(error, path: path, on: copy.handle)
   }
 
   /// Rewrites the file without unused pages, and moves the log into it where no reader needs it.
@@ -56,15 +55,10 @@ extension Storage {
       try names?.check()
       // A connection of its own: in memory a large file might not fit, and the change of
       // `temp_store` would take the temporary tables of a merge away.
-      let queue = try Connector.connect(location, .readWrite, busyHandler)
-      defer { Result { try queue.close() }.discardFailure() }
-      try queue.writeWithoutTransaction { database in
-        let connection = Connection(database, location)
-        try connection.explaining {
-          try connection.run("PRAGMA temp_store = FILE")
-          try connection.run("VACUUM")
-        }
-      }
+      let database = try Connector.connect(location, .readWrite, busyHandler)
+      defer { database.close() }
+      let connection = database.connection(location)
+      try connection.explaining { try connection.execute("PRAGMA temp_store = FILE; VACUUM") }
       try Checkpoint.run(location, waiting: busyHandler.usual, writers: busyHandler, names)
     } catch {
       throw KeepsakeError(error, path: location.path)

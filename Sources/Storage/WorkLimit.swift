@@ -5,8 +5,8 @@
 // that follows the bytes it reads; one that takes far more is ended (SQLITE_INTERRUPT).
 // https://www.sqlite.org/c3ref/progress_handler.html
 
+import CSQLite
 import Foundation
-import GRDBSQLite
 
 /// Counts the steps of a connection's statements.
 // Sendable: only used by the thread that runs a statement of the connection.

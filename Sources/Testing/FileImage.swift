@@ -9,8 +9,8 @@
 // in the log too. Uncommitted writes of this process are in neither, or in the log without a commit
 // mark, so the image does not have them.
 
+import CSQLite
 import Foundation
-import GRDBSQLite
 import KeepsakeDevice
 
 struct FileImage: Sendable {

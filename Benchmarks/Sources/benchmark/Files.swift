@@ -3,8 +3,8 @@
 // Files with many keys, each made once by another process, and copied for whoever changes it: no
 // file is opened by this process beside SQLite, which would release SQLite's locks.
 
+import CSQLite
 import Foundation
-import GRDBSQLite
 import Keepsake
 import Synchronization
 

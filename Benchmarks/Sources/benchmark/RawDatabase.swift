@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDBSQLite
+import CSQLite
 
 /// SQLite through its C API alone: the limit of what a file of this kind allows.
 final class RawDatabase {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CSQLite
 import Dispatch
 import Foundation
-import GRDBSQLite
 import KeepsakeDevice
 import KeepsakeValues
 import TestSupport

@@ -93,14 +93,13 @@ import Testing
   private static func options() throws -> [String] {
     let products = URL(fileURLWithPath: try Command.kvsync.get()).deletingLastPathComponent()
       .resolvingSymlinksInPath()
-    let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
     let maps = try FileManager.default.contentsOfDirectory(atPath: products.path)
       .map { "\(products.path)/\($0)/module.modulemap" }
       .filter { FileManager.default.fileExists(atPath: $0) }
     return [
       "-typecheck", "-swift-version", "6", "-diagnostic-style=llvm",
       "-I", products.path + "/Modules",
-      "-I", scratch.path + "/checkouts/GRDB.swift/Sources/GRDBSQLite",
+      "-I", Checkout.path("Sources/CSQLite"),
     ] + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
   }
 }

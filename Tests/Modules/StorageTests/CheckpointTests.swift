@@ -4,8 +4,8 @@
 // (https://www.sqlite.org/wal.html#walresetbug). `keepsake-probe checkpoint` runs on a layer that
 // sees each page that is written into a file, and which locks are held then.
 
+import CSQLite
 import Foundation
-import GRDBSQLite
 import KeepsakeDevice
 import KeepsakeValues
 import Synchronization

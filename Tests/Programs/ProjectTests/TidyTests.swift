@@ -41,7 +41,7 @@ import Testing
     ],
     "Sources/Storage": [
       "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeForks",
-      "KeepsakeFileSystem", "GRDB", "GRDBSQLite", "Foundation",
+      "KeepsakeFileSystem", "CSQLite", "Foundation",
     ],
     "Sources/Device": ["KeepsakeValues", "KeepsakeStorage", "Foundation"],
     "Sources/Sync": ["KeepsakeValues", "KeepsakeStorage", "KeepsakeDevice", "Foundation"],
@@ -50,6 +50,7 @@ import Testing
       "FoundationNetworking",
     ],
     "Sources/CCurl": [],
+    "Sources/CSQLite": [],
     "Sources/HubServer": ["KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "Foundation"],
     "Sources/HubFile": [
       "KeepsakeValues", "KeepsakeHubMigrations", "KeepsakeStorage", "KeepsakeDevice",
@@ -75,7 +76,7 @@ import Testing
     // Neither Swift Testing nor XCTest: its users have one of them.
     "Sources/Testing": [
       "Keepsake", "KeepsakeInjection", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",
-      "GRDBSQLite", "Foundation", "Testing",
+      "CSQLite", "Foundation", "Testing",
     ],
     "Sources/CommandLine": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",

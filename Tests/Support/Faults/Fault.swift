@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CSQLite
 import FileSystemShim
 import Foundation
-import GRDBSQLite
 import KeepsakeDevice
 
 /// A way in which one call to the file system fails, of SQLite or of ours.

@@ -3,9 +3,9 @@
 // Files are followed by what they are, not by their names: a draft is written under one name and
 // read under another.
 
+import CSQLite
 import FileSystemShim
 import Foundation
-import GRDBSQLite
 import Synchronization
 
 /// Records what SQLite, and this process itself, do to the files in a folder.

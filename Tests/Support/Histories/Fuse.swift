@@ -4,7 +4,7 @@
 // all devices that meet, so that what was committed before is there and nothing else is
 // (https://www.sqlite.org/c3ref/commit_hook.html).
 
-import GRDBSQLite
+import CSQLite
 package import KeepsakeDevice
 
 package final class Fuse {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CSQLite
 import Faults
 import Foundation
-import GRDBSQLite
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import TestSupport
 
 /// Makes mutants of the arena's device file.
@@ -15,7 +14,7 @@ struct MutantSource {
     self.arena = arena
     let path = arena.path + "/base"
     try arena.whole.write(to: URL(fileURLWithPath: path))
-    mutations = try DatabaseQueue(path: path).read(SQLMutations.init)
+    mutations = try SQLMutations(PlainDatabase(path: path))
     logged = try Self.withLog(path)
     guard let log = logged["-wal"], LogChecksums.correct(log) == log else {
       throw Harm(description: "the checksums of SQLite's log are others than ours")
@@ -24,22 +23,19 @@ struct MutantSource {
 
   /// Copies the files by another process, because this one has the connection that keeps the log.
   private static func withLog(_ path: String) throws -> [String: Data] {
-    let queue = try DatabaseQueue(path: path)
-    try queue.writeWithoutTransaction { database in
-      try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
-      try database.execute(
-        sql: """
-          UPDATE entry SET value = value || ' late' WHERE tag = 1 AND key < 'key3';
-          DELETE FROM entry WHERE key = 'key8';
-          """)
-    }
+    let database = try PlainDatabase(path: path)
+    try database.execute(
+      """
+      PRAGMA wal_autocheckpoint = 0;
+      UPDATE entry SET value = value || ' late' WHERE tag = 1 AND key < 'key3';
+      DELETE FROM entry WHERE key = 'key8';
+      """)
     var files: [String: Data] = [:]
     for suffix in ["", "-wal"] {
       _ = try Command.run(Command.find("cp"), [path + suffix, path + ".copy" + suffix])
       files[suffix] = try Data(contentsOf: URL(fileURLWithPath: path + ".copy" + suffix))
     }
-    try queue.close()
-    return files
+    return withExtendedLifetime(database) { files }
   }
 
   /// A mutant and its files, by the suffix of their name.
@@ -81,7 +77,9 @@ struct MutantSource {
     var files = original(mutant.log)
     var statements: [String] = []
     for change in mutant.changes {
-      if case .statement(let sql) = change { statements.append(sql) } else {
+      if case .statement(let sql) = change {
+        statements.append(sql)
+      } else {
         ByteDamage.apply(change, to: &files)
       }
     }
@@ -90,25 +88,26 @@ struct MutantSource {
     return files
   }
 
+  private func run(_ statements: [String], in path: String) throws {
+    let database = try PlainDatabase(path: path)
+    // With pages of 1 KiB, a statement that would write gigabytes fails.
+    let easy = """
+      PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON;
+      PRAGMA max_page_count = 100000
+      """
+    for sql in [easy] + statements {
+      do {
+        try database.execute(sql)
+      } catch is PlainDatabase.Failure {}
+      if database.isInTransaction { try database.execute("ROLLBACK") }
+    }
+  }
+
   /// The file after statements, without those that fail in SQLite.
   private func edited(by statements: [String]) throws -> Data {
     let path = arena.path + "/edited"
     try arena.whole.write(to: URL(fileURLWithPath: path))
-    let queue = try DatabaseQueue(path: path)
-    try queue.writeWithoutTransaction { database in
-      // With pages of 1 KiB, a statement that would write gigabytes fails.
-      let easy = """
-        PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON;
-        PRAGMA max_page_count = 100000
-        """
-      for sql in [easy] + statements {
-        do {
-          try database.execute(sql: sql)
-        } catch is DatabaseError {}
-        if database.isInsideTransaction { try database.execute(sql: "ROLLBACK") }
-      }
-    }
-    try queue.close()
+    try run(statements, in: path)
     return try Data(contentsOf: URL(fileURLWithPath: path))
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import TestSupport
 
 /// The tables of a file, and statements that no device would run on them.
@@ -9,15 +8,14 @@ struct SQLMutations {
   private let tables: [(name: String, columns: [String])]
   private let indices: [String]
 
-  init(_ database: Database) throws {
-    let names = try String.fetchAll(
-      database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+  init(_ database: PlainDatabase) throws {
+    let names = try database.texts(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
     tables = try names.map { name in
-      let sql = "SELECT name FROM pragma_table_info(?)"
-      return (name, try String.fetchAll(database, sql: sql, arguments: [name]))
+      (name, try database.texts("SELECT name FROM pragma_table_info('\(name)')"))
     }
-    indices = try String.fetchAll(
-      database, sql: "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+    indices = try database.texts(
+      "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
   }
 
   func statements(_ count: Int, using generator: inout SeededGenerator) -> [String] {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CSQLite
+import Synchronization
+
+/// A statement that runs for each write: every connection finds it by its number.
+package struct FrequentStatement: Sendable {
+  private static let count = Atomic<Int>(0)
+
+  let sql: String
+  fileprivate let number = Self.count.add(1, ordering: .relaxed).oldValue
+
+  /// Made once in the life of the process, as a static constant.
+  package init(_ sql: String) { self.sql = sql }
+}
+
+/// SQLite's connection to a file, with its prepared statements.
+///
+/// SQLite prepares a statement again by itself when the schema has changed.
+// Sendable: used by one thread at a time, as by the one that is within its turnstile, which orders
+// one thread's use before the next one's.
+final class Database: @unchecked Sendable {
+  /// Nil when it is closed.
+  private(set) var handle: OpaquePointer?
+  private let busyHandler: BusyHandler
+  private let limit = WorkLimit()
+  private var statements: [String: OpaquePointer] = [:]
+  private var frequent: [OpaquePointer?] = []
+
+  /// - Parameters:
+  ///   - uri: https://www.sqlite.org/uri.html
+  ///   - flags: of `sqlite3_open_v2`, beside those that every connection has.
+  /// - Throws: `SQLiteError`.
+  init(_ uri: String, _ flags: Int32, _ busyHandler: BusyHandler) throws {
+    self.busyHandler = busyHandler
+    let usual = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    try check(sqlite3_open_v2(uri, &handle, flags | usual, nil), uri)
+    try check(keepsake_refuse_double_quoted_text(handle), uri)
+    sqlite3_busy_handler(
+      handle,
+      { context, attempt in
+        guard let context else { return 0 }
+        let handler = Unmanaged<BusyHandler>.fromOpaque(context).takeUnretainedValue()
+        return handler.wait(attempt: Int(attempt)) ? 1 : 0
+      }, Unmanaged.passUnretained(busyHandler).toOpaque())
+    limit.watch(handle)
+  }
+
+  deinit { close() }
+
+  /// The connection for one access.
+  func connection(_ location: Location) -> Connection { connection(location.path) }
+
+  /// - Parameter path: for messages.
+  func connection(_ path: String) -> Connection { Connection(database: self, path: path) }
+
+  /// Ends what runs and closes the file; the last connection of a file moves its log into it, if
+  /// that can be done.
+  func close() {
+    // SQLite closes nothing while there are statements.
+    for statement in statements.values { sqlite3_finalize(statement) }
+    for statement in frequent { sqlite3_finalize(statement) }
+    (statements, frequent) = ([:], [])
+    sqlite3_close_v2(handle)
+    handle = nil
+  }
+
+  func statement(_ sql: String) throws -> OpaquePointer {
+    if let statement = statements[sql] { return statement }
+    let statement = try prepare(sql)
+    statements[sql] = statement
+    return statement
+  }
+
+  func statement(_ statement: FrequentStatement) throws -> OpaquePointer {
+    let number = statement.number
+    if number < frequent.count, let prepared = frequent[number] { return prepared }
+    let prepared = try prepare(statement.sql)
+    if number >= frequent.count {
+      frequent += Array(repeating: nil, count: number + 1 - frequent.count)
+    }
+    frequent[number] = prepared
+    return prepared
+  }
+
+  private func prepare(_ sql: String) throws -> OpaquePointer {
+    var statement: OpaquePointer?
+    try check(
+      sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil), sql)
+    guard let statement else { throw SQLiteError(SQLITE_MISUSE, "no statement", sql: sql) }
+    return statement
+  }
+
+  /// Copies all of it over what another database has.
+  func backUp(to copy: Database) throws {
+    guard let backup = sqlite3_backup_init(copy.handle, "main", handle, "main") else {
+      throw SQLiteError(sqlite3_extended_errcode(copy.handle), of: copy.handle)
+    }
+    let code = sqlite3_backup_step(backup, -1)
+    sqlite3_backup_finish(backup)
+    guard code == SQLITE_DONE else { throw SQLiteError(code, of: copy.handle) }
+  }
+
+  private func check(_ code: Int32, _ sql: String) throws {
+    guard code != SQLITE_OK else { return }
+    throw SQLiteError(code, of: handle, sql: sql)
+  }
+}
