@@ -10,7 +10,7 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
   package let message: String?
   private let sql: String?
 
-  package var primaryCode: Int32 { code & 0xFF }
+  var primaryCode: Int32 { code & 0xFF }
 
   init(_ code: Int32, _ message: String? = nil, sql: String? = nil) {
     (self.code, self.message, self.sql) = (code, message, sql)
