@@ -111,9 +111,13 @@ extension KeepsakeError {
       self.init(.diskFull, path: path, "the disk is full", cure: "free some space and try again")
     default:
       self.init(
-        .inputOutput, path: path, "the system reports: \(text)",
+        .inputOutput, path: path, "the system reports: \(text)\(Self.code(of: cause))",
         cure: "check the path and the disk", cause: cause)
     }
+  }
+
+  private static func code(of cause: (any Error)?) -> String {
+    (cause as? SQLiteError).map { " (SQLite's code \($0.code))" } ?? ""
   }
 
   /// Something that the process may have no more of; the file is not to blame.

@@ -2,6 +2,7 @@
 
 import CSQLite
 import Foundation
+import KeepsakeFileSystem
 import KeepsakeValues
 
 extension KeepsakeError {
@@ -14,18 +15,16 @@ extension KeepsakeError {
     case let error as ValueError:
       self.init(.invalidValue, path: path, error.description, cure: "nothing was written")
     case let error as SQLiteError:
-      if let fault = SystemFault(error, on: handle) {
-        self.init(system: fault.code, path: fault.attached ?? path, cause: error)
-      } else {
-        self.init(sqlite: error, path: path)
-      }
+      self.init(sqlite: error, path: path, on: handle)
     default:
       self.init(
         .inputOutput, path: path, "\(error)", cure: "nothing was written; try again", cause: error)
     }
   }
 
-  private init(sqlite error: SQLiteError, path: String) {
+  private init(sqlite error: SQLiteError, path: String, on handle: OpaquePointer?) {
+    // What the system answered to the connection's last call.
+    let errno = handle.map(sqlite3_system_errno) ?? 0
     let message = error.message ?? "no message"
     func make(_ code: Code, _ problem: String, _ cure: String) -> KeepsakeError {
       KeepsakeError(code, path: path, problem, cure: cure, cause: error)
@@ -40,7 +39,12 @@ extension KeepsakeError {
         make(
           .locked, "another program keeps the file locked",
           "try again, or wait longer with a larger busy timeout")
-      case SQLITE_FULL: KeepsakeError(system: ENOSPC, path: path)
+      case SQLITE_FULL:
+        KeepsakeError(system: errno == EFBIG ? EFBIG : ENOSPC, path: path, cause: error)
+      case SQLITE_NOMEM: KeepsakeError(system: ENOMEM, path: path, cause: error)
+      case SQLITE_IOERR: KeepsakeError(ioError: error, path: path, errno, on: handle)
+      case SQLITE_CANTOPEN where [EMFILE, ENFILE].contains(errno):
+        KeepsakeError(system: errno, path: path, cause: error)
       case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
         make(
           .permissionDenied, "the file or its folder cannot be written (\(message))",
@@ -75,5 +79,61 @@ extension KeepsakeError {
           .inputOutput, "SQLite reports \(error.code): \(message)",
           "check the disk and its log, then try again")
       }
+  }
+}
+
+extension KeepsakeError {
+  private init(
+    ioError error: SQLiteError, path: String, _ errno: Int32, on handle: OpaquePointer?
+  ) {
+    // With another file attached SQLite does not say which of the two failed.
+    let sender = handle.flatMap { sqlite3_db_filename($0, "sender") }.map { String(cString: $0) }
+    let path = sender.flatMap { $0.isEmpty ? nil : "\(path) or \($0)" } ?? path
+    // A failed read leaves the errno of an earlier call, and the shared memory none.
+    let code =
+      switch error.code {
+      case keepsake_ioerr_nomem: ENOMEM
+      case keepsake_ioerr_read: EIO
+      case keepsake_ioerr_shmsize: ENOSPC
+      default: errno == 0 ? EIO : errno
+      }
+    self.init(system: code, path: path, cause: error)
+  }
+}
+
+extension Connection {
+  /// What `body` returns; its errors in our words, as long as the connection can say more of them.
+  func explaining<Value>(_ body: () throws -> Value) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      guard error is SQLiteError || error is KeepsakeError else { throw error }
+      let error = KeepsakeError(error, path: path, on: handle)
+      if error.isRefusal { keepLog(true) }
+      throw error
+    }
+  }
+
+  /// Whether closing leaves the log as it is: a file that is refused stays as it was, for whoever
+  /// wants to save what is in it.
+  package func keepLog(_ keeps: Bool) { keepsake_keep_log(handle, keeps ? 1 : 0) }
+}
+
+extension KeepsakeError {
+  /// Whether the file is not one to write to.
+  package var isRefusal: Bool {
+    [.corrupt, .notKeepsake, .newerSchema, .foreignLog].contains(code)
+  }
+}
+
+extension KeepsakeError {
+  /// Whether a row was larger than `Connector.maximumRow`.
+  package static func isRowTooLarge(_ error: any Error) -> Bool {
+    (error as? SQLiteError)?.primaryCode == SQLITE_TOOBIG
+  }
+
+  /// Whether a row was to be written without a value that it must have.
+  package static func isMissingValue(_ error: any Error) -> Bool {
+    (error as? SQLiteError)?.code == keepsake_constraint_notnull
   }
 }

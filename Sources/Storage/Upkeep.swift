@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CSQLite
 import KeepsakeValues
 
 extension Storage {
@@ -36,7 +37,7 @@ extension Storage {
   ) -> KeepsakeError {
     let own = KeepsakeError(error, path: location.path)
     // Of this device nothing is written, and it is open already.
-    guard !SystemFault.isReadError(connection.handle),
+    guard (error as? SQLiteError)?.code != keepsake_ioerr_read,
       [.diskFull, .inputOutput, .permissionDenied].contains(own.code)
     else { return own }
     return KeepsakeError(error, path: path, on: copy.handle)

@@ -11,7 +11,7 @@ MUTANTS = [
      ("Sources/Storage/LogCheck.swift",
       "      if try !isOpen(real) { try refuseForeignLog(location, busyHandler) }\n", "")),
     ("log-is-moved-on-refusal", "Closing a refused file removes its log.",
-     ("Sources/Storage/SystemFault.swift", "if error.isRefusal { keepLog(true) }", "_ = error.isRefusal")),
+     ("Sources/Storage/KeepsakeError+SQLite.swift", "if error.isRefusal { keepLog(true) }", "_ = error.isRefusal")),
     ("log-of-another", "The log of another device passes if its sequence number is high enough.", FOREIGN_LOG,
      ("Sources/Storage/LogCheck.swift",
       "lseq >= earlier.lseq && (id == earlier.id || superseded.contains(earlier.id))",
