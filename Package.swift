@@ -119,7 +119,6 @@ package.targets += [
     "KeepsakePostgresMigrations", in: "Migrations/Postgres", excluding: ["SHIPPED"],
     embedding: ["V001_initial.sql"]),
   library("KeepsakeMapping"),
-  library("KeepsakeForks"),
   library("KeepsakeThreads"),
   .systemLibrary(
     name: "CSQLite", path: "Sources/CSQLite",
@@ -135,7 +134,7 @@ package.targets += [
   library(
     "KeepsakeStorage",
     [
-      "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeForks",
+      "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping",
       "KeepsakeFileSystem", sqlite,
     ]),
   library("KeepsakeDevice", ["KeepsakeStorage", "KeepsakeValues"]),
@@ -277,7 +276,7 @@ package.targets += [
     sync + [
       "Faults", "FileSystemShim", "FuzzTargets", "Histories", "HubSupport", "SettingsFixture",
       "TestSupport", "Turns", "Keepsake", "KeepsakeHubServer", "KeepsakeStorage",
-      "KeepsakeTesting", "KeepsakeThreads", argumentParser, sqlite,
+      "KeepsakeTesting", argumentParser, sqlite,
     ], in: "Tests/Probes/Keepsake"),
   // Pushes to hubs over a file or PostgreSQL until it is killed, and measures them.
   program(

@@ -104,7 +104,7 @@ package struct ExitStatus {
     case .permissionDenied, .readOnly, .unauthorized: EX_NOPERM
     case .unreachable, .incompatible: EX_UNAVAILABLE
     // The command does not fork.
-    case .inherited, .malformed: EX_SOFTWARE
+    case .forked, .malformed: EX_SOFTWARE
     }
   }
 

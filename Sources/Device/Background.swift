@@ -9,16 +9,13 @@ package enum Background {
   /// from within such work waits so long in vain.
   private static let patience = DispatchTimeInterval.seconds(10)
   private static let waitsAtExit: Void = { atexit { Background.wait() } }()
-  private static let origin = Origin()
 
   static func run(_ body: @escaping @Sendable () -> Void) {
-    _ = (waitsAtExit, origin)
+    _ = waitsAtExit
     DispatchQueue.global(qos: .utility).async(group: group, execute: body)
   }
 
   package static func wait() {
-    // A child that fork has made has none of its parent's threads.
-    guard origin.isThisProcess else { return }
     _ = group.wait(timeout: .now() + patience)
   }
 }

@@ -45,7 +45,6 @@ package enum CoreRegistry {
         try Draft.create(path: path, identity: identity)
       }
       guard let status = try FileStatus(of: path) else { throw KeepsakeError.missing(path) }
-      guard !Storage.isInherited(status.id) else { throw .inherited(path) }
       let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
       try Storage.checkNames(status.id)
       if let core = open[slot]?.core { return (core, false) }

@@ -30,7 +30,6 @@ final class Feed: Sendable {
   }
 
   let observers = Observers()
-  private let origin = Origin()
   let state = Mutex(State())
   /// Held while the thread has a hold on the core.
   let looking = Mutex(())
@@ -69,12 +68,6 @@ final class Feed: Sendable {
   // MARK: - Observers
 
   func add(_ observer: Observer, on storage: Storage) -> Int {
-    // A child that fork has made hears nothing; and threads of its parent's, which it has not, may
-    // have had each of these locks.
-    guard origin.isThisProcess else {
-      observer.onFailure(.inherited(storage.location.path))
-      return Observers.none
-    }
     guard hasOthers(storage) else { return observers.add(observer) }
     let storage = self.storage ?? storage
     var id: Int?
@@ -98,8 +91,6 @@ final class Feed: Sendable {
   }
 
   func remove(_ id: Int) {
-    // A child that fork has made shares the pipe that ends its parent's thread, and has no thread.
-    guard origin.isThisProcess else { return }
     // It ends when nothing is locked any more: what it holds may write when it goes.
     var removed: Observer?
     defer { withExtendedLifetime(removed) {} }

@@ -24,8 +24,7 @@ extension Core {
         return Array(session.changes[count...])
       }
     }
-    // A child that fork has made lacks the threads that would wake it.
-    guard storage.origin.isThisProcess else { throw .inherited(location.path) }
+    try storage.refuseForkedChild()
     let deadline = limit.map { DispatchTime.now() + $0.seconds }
     let set: QueuedSet
     do {

@@ -104,7 +104,7 @@ package struct SessionPlan {
   /// What does not go away by itself.
   private static func isFinal(_ code: KeepsakeError.Code) -> Bool {
     switch code {
-    case .unauthorized, .incompatible, .invalidValue, .invalidKey, .newerSchema, .inherited,
+    case .unauthorized, .incompatible, .invalidValue, .invalidKey, .newerSchema, .forked,
       .readOnly:
       true
     default: false

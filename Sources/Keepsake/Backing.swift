@@ -98,7 +98,7 @@ package final class Backing: Sendable {
   @inline(never)
   private func readValue(_ key: String) throws(KeepsakeError) -> StoredValue? {
     let text = ByteText(key)
-    // Without a state nothing is known. It is so in a child of fork, where a lock may stay held.
+    // Without a state nothing is known.
     guard let state else { return try layers.value(text) }
     if known.renew(isHere, { trail }), let known = known.read(key, { .some($0) }) { return known }
     let value = try layers.value(text)

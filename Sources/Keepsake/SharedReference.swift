@@ -130,19 +130,7 @@ private enum Readers {
     }
   }
 
-  /// What waits.
-  // Sendable: it is used with the lock, which is one that a child of fork can take.
-  private final class List: @unchecked Sendable {
-    private var objects: [Waiting] = []
-
-    func withLock<Result>(_ body: (inout [Waiting]) -> Result) -> Result {
-      keepsake_lock_retired()
-      defer { keepsake_unlock_retired() }
-      return body(&objects)
-    }
-  }
-
-  private static let waiting = List()
+  private static let waiting = Mutex<[Waiting]>([])
 
   /// As long as the process: a reader that goes on at its end must find them.
   @inline(__always)

@@ -37,7 +37,6 @@ final class StoreLocation: Sendable {
   let store: String
   /// Reports changes that observers could not be notified of.
   private let report: @Sendable (any Error) -> Void
-  private let origin = Origin()
   /// Replaced with the lock of the observers.
   private let present: Mutex<StorePlace>
   private let observers = Mutex(Observers())
@@ -95,12 +94,6 @@ final class StoreLocation: Sendable {
   private func add(
     _ keys: KeyFilter?, wake: @escaping @Sendable (_ id: Int) -> Void
   ) -> (id: Int, token: ObservationToken) {
-    // As in `Feed.add`: this lock, too, a thread of its parent's may have had.
-    guard origin.isThisProcess else {
-      let path = present.withLockIfAvailable { $0.device.path }
-      report(KeepsakeError.inherited(path ?? "the file of the store \(store)"))
-      return (-1, ObservationToken {})
-    }
     let (id, place) = observers.withLock { observers in
       let id = observers.next
       observers.next += 1

@@ -28,7 +28,7 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     /// Another connection kept the file locked for longer than the busy timeout.
     case locked
     /// The parent of this process had it open when it called `fork`.
-    case inherited
+    case forked
     /// The operating system does not let us, or a container for a test does not.
     case permissionDenied
     /// The same file was named twice.

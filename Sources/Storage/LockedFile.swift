@@ -14,7 +14,6 @@ struct LockedFile {
 
   private let path: String
   private let descriptor: Int32
-  private let origin: Origin
 
   /// Waits for the lock for as long as it takes, and makes the file if it is missing.
   ///
@@ -41,7 +40,7 @@ struct LockedFile {
       let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
       let code = errno
       if isLocked, Self.isStill(descriptor, path) {
-        (self.path, self.descriptor, origin) = (path, descriptor, Origin())
+        (self.path, self.descriptor) = (path, descriptor)
         return
       }
       close(descriptor)
@@ -87,8 +86,7 @@ struct LockedFile {
   ///
   /// - Parameter keepsFile: whether it stays there, unlocked.
   func remove(keepsFile: Bool = false) {
-    // In a child that fork has made it is the parent's, whose lock goes on.
-    if !keepsFile, origin.isThisProcess { unlink(path) }
+    if !keepsFile { unlink(path) }
     close(descriptor)
   }
 

@@ -111,7 +111,6 @@ package final class ReadVersions: Sendable {
   private let index: WalIndex?
   private let layers: LayerVersion
   private let hasVersions: Bool
-  private let origin = Origin()
   private let ownCommits = Atomic<UInt64>(0)
   /// The thread that is in a transaction, which alone sees its own state; 0 for none.
   private let writer = Atomic<UInt>(0)
@@ -126,21 +125,18 @@ package final class ReadVersions: Sendable {
     hasVersions = index != nil || isPrivate
   }
 
-  /// Never in a child that fork has made: what is not told has to be read, and that throws.
-  private var canBeTold: Bool { hasVersions && origin.isThisProcess }
-
   deinit { index?.end() }
 
   /// The state that a read would see now; nil where it is unknown: within a transaction of this
   /// thread, and where SQLite does not show it.
   package var now: ReadVersion? {
-    guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return nil }
+    guard hasVersions, writer.load(ordering: .relaxed) != currentThread else { return nil }
     return version
   }
 
   /// Whether `version`, which this object has given, is still the state that a read would see.
   package func isNow(_ version: ReadVersion) -> Bool {
-    guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return false }
+    guard hasVersions, writer.load(ordering: .relaxed) != currentThread else { return false }
     let layers = layers.value
     return index?.isNow(version, layers: layers)
       ?? (version == ReadVersion(count: ownCommits.load(ordering: .acquiring), layers: layers))

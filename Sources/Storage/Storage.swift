@@ -5,6 +5,7 @@
 // are part of the outer transaction. Who only wants to read does not wait for an access of another
 // thread: there is a second connection for that.
 
+import Foundation
 import KeepsakeValues
 import Synchronization
 
@@ -30,7 +31,7 @@ package final class Storage: Sendable {
   private let findTooLarge: @Sendable (Connection) throws -> Void
   /// Deleted when the connection has gone.
   private let folder: TemporaryFolder?
-  package let origin = Origin()
+  private let process = getpid()
 
   package var isReadOnly: Bool { mode != .readWrite }
 
@@ -60,7 +61,7 @@ package final class Storage: Sendable {
   }
 
   deinit {
-    guard origin.isThisProcess else { return keepOpenForever() }
+    guard getpid() == process else { return keepOpenForever() }
     checkpoints?.stop()
     // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
     // elsewhere), and the next open does it.
@@ -76,6 +77,21 @@ package final class Storage: Sendable {
     }
     Result { try CheckRecord.carried(over: location, database.close) }.discardFailure()
     if let file { OpenFiles.remove(file, lost) }
+  }
+
+  /// Throws in a child of `fork` that uses what its parent opened: it has its parent's memory, and
+  /// neither its threads nor its locks (https://www.sqlite.org/howtocorrupt.html, section 2.6).
+  package func refuseForkedChild() throws(KeepsakeError) {
+    guard getpid() != process else { return }
+    throw KeepsakeError(
+      .forked, path: location.path, "the parent of this process had it open when it called fork",
+      cure: "let the child be a program of its own, or open the file only after the fork")
+  }
+
+  /// In a forked child: closing the connection would write to the file, without the locks for that.
+  private func keepOpenForever() {
+    let objects: [AnyObject?] = [database, reader, turnstile, folder]
+    for object in objects { _ = object.map(Unmanaged.passRetained) }
   }
 
   /// Whether this thread is in an access.
@@ -95,7 +111,7 @@ package final class Storage: Sendable {
   package func access<Value>(
     waiting limit: Duration? = nil, _ body: (Connection) throws -> Value
   ) throws(KeepsakeError) -> Value {
-    try origin.refuseChild(location.path)
+    try refuseForkedChild()
     guard let isOutermost = turnstile.enter(waiting: limit) else { throw isTaken }
     defer { if isOutermost { turnstile.leave() } }
     return try use(database, body)
@@ -105,7 +121,7 @@ package final class Storage: Sendable {
   /// first one.
   package func look<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
     guard let reader, !turnstile.isMine else { return try access(body) }
-    try origin.refuseChild(location.path)
+    try refuseForkedChild()
     guard reader.isMine || !turnstile.tryToEnter() else {
       defer { turnstile.leave() }
       return try use(database, body)

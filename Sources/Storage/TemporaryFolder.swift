@@ -5,7 +5,6 @@ import Foundation
 /// A new folder for its owner alone, deleted with everything in it when this object goes.
 package final class TemporaryFolder: Sendable {
   package let path: String
-  private let origin = Origin()
 
   /// - Throws: `KeepsakeError` when the system's temporary folder cannot be written.
   package init() throws(KeepsakeError) {
@@ -25,7 +24,6 @@ package final class TemporaryFolder: Sendable {
   package static var parent: String { FileManager.default.temporaryDirectory.path }
 
   deinit {
-    guard origin.isThisProcess else { return }
     // The system empties its temporary folder in the end; no caller is left to report to.
     Result { try FileManager.default.removeItem(atPath: path) }.discardFailure()
   }

@@ -47,18 +47,14 @@ extension Connection {
     _ kind: TransactionKind, _ body: (Connection) throws -> Value
   ) throws -> Value {
     let boundary = isInTransaction ? Boundary.savepoint : kind == .deferred ? .deferred : .immediate
-    let origin = Origin()
     // Prepared before it is needed: to roll back must not fail for want of memory.
     for statement in boundary.rollBack { _ = try prepared(statement) }
     try run(boundary.begin)
     do {
       let value = try body(self)
-      try origin.refuseChild(path)
       try run(boundary.commit)
       return value
     } catch {
-      // It is the parent's, and rolling back writes to memory that is shared.
-      guard origin.isThisProcess else { throw error }
       // SQLite rolls back by itself when the disk is full or broken. What fails here fails for the
       // reason that is thrown.
       Result { if isInTransaction { for part in boundary.rollBack { try run(part) } } }

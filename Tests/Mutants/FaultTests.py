@@ -4,13 +4,12 @@
 FORK = r"^FaultTests\.ForkTests"
 
 MUTANTS = [
-    ("lock-of-the-parent", "A process forks while another of its threads holds a lock.", FORK,
-     ("Sources/Threads/KeepsakeThreads.c", "  keepsake_unlock_retired();\n", ""),
-     ("Sources/Threads/KeepsakeThreads.c",
-      "(keepsake_lock_retired, keepsake_unlock_retired,", "(NULL, NULL,")),
-    ("readers-of-the-parent", "A forked child waits for readers of its parent.", FORK,
-     ("Sources/Threads/KeepsakeThreads.c",
-      "  memset(keepsake_reader_counts, 0, sizeof keepsake_reader_counts);\n", "")),
+    ("closes-in-a-forked-child", "A forked child closes a device of its parent.", FORK,
+     ("Sources/Storage/Storage.swift",
+      "    guard getpid() == process else { return keepOpenForever() }\n", "")),
+    ("used-in-a-forked-child", "A forked child uses a device of its parent.", FORK,
+     ("Sources/Storage/Storage.swift",
+      "    guard getpid() != process else { return }\n", "    return\n")),
     ("readers-share-a-connection", "Two threads use one connection for reading at the same time.",
      ("Sources/Storage/SecondConnection.swift",
       """

@@ -127,7 +127,7 @@ MUTANTS = [
      ("Sources/Device/Writing.swift", "core.snapshot(run)", "core.access { _ in try run() }")),
     ("reads-past-itself", "A read in a transaction returns a value that was cached before it.",
      ("Sources/Storage/ReadVersion.swift",
-      "guard canBeTold, writer.load(ordering: .relaxed) != currentThread else { return false }",
+      "guard hasVersions, writer.load(ordering: .relaxed) != currentThread else { return false }",
       "guard canBeTold else { return false }")),
     ("registered-last", "Registered defaults come after those of a bundle.",
      ("Sources/Keepsake/Layers.swift", " + (registered.map { [.registered($0)] } ?? [])", ""),

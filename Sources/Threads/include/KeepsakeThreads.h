@@ -28,16 +28,9 @@ struct keepsake_reader_place {
 /// Not to be used elsewhere.
 extern struct keepsake_reader_place keepsake_reader_counts[keepsake_reader_places];
 
-/// A count of readers, which is changed atomically. Zero in a child that fork has made: it has none
-/// of the threads that were reading, and the one that forks does not read at that moment. Inline,
-/// because a read of a setting asks for it.
+/// A count of readers, which is changed atomically. Inline, because a read of a setting asks for it.
 static inline void *keepsake_reader_count(unsigned place) {
   return &keepsake_reader_counts[place % keepsake_reader_places].count;
 }
-
-/// A lock for what waits until it is read no more. fork(2) waits for it, because in a child nobody
-/// would give it back.
-void keepsake_lock_retired(void);
-void keepsake_unlock_retired(void);
 
 #endif

@@ -31,7 +31,6 @@ import Testing
     "Sources/FileSystem": [],
     "Sources/Injection": [],
     "Sources/Mapping": [],
-    "Sources/Forks": [],
     "Sources/Threads": [],
     "Sources/Values": ["Foundation", "FoundationEssentials"],
     "Sources/SettingsBundle": ["KeepsakeValues"],
@@ -40,7 +39,7 @@ import Testing
       "KeepsakeBundleTools", "KeepsakeSettingsBundle", "KeepsakeValues", "Foundation",
     ],
     "Sources/Storage": [
-      "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeForks",
+      "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping",
       "KeepsakeFileSystem", "CSQLite", "Foundation",
     ],
     "Sources/Device": ["KeepsakeValues", "KeepsakeStorage", "Foundation"],

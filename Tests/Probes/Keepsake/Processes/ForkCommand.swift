@@ -5,7 +5,6 @@
 import ArgumentParser
 import Foundation
 import Keepsake
-import Synchronization
 import Turns
 
 struct ForkCommand: ParsableCommand {
@@ -15,68 +14,86 @@ struct ForkCommand: ParsableCommand {
     shouldDisplay: false)
 
   enum Case: String, CaseIterable, ExpressibleByArgument {
-    case use, observe, read, open, release, log, transaction, merge, end
+    case use, release, log
   }
 
   @Argument var what: Case
   @Argument(help: "An empty folder.") var folder: String
 
+  private var path: String { KillRound.path("a", in: folder) }
+
   func run() throws {
     switch what {
     case .use: try use()
-    case .observe: try observe()
-    case .read: try read()
-    case .open: try open()
     case .release: try release()
     case .log: try log()
-    case .transaction: try transaction()
-    case .merge: try merge()
-    case .end: try end()
     }
   }
 
-  func path(_ name: String) -> String { KillRound.path(name, in: folder) }
+  /// The child reads and writes.
+  private func use() throws {
+    let device = try Device(path: path)
+    let settings = try SharedSettings(on: device)
+    settings.count = 1
+    try inChild {
+      attempt("read") { _ = try settings.read("name") }
+      attempt("write") { try settings.$count.write(2) }
+      attempt("transaction") { try settings.transaction {} }
+    }
+    settings.name = "after"
+    try device.checkIntegrity()
+    say("parent: \(settings.count), \(settings.name), \(settings.errors)")
+  }
 
-  func device(_ name: String, _ backups: BackupPolicy = .never) throws -> Device {
-    try Device(path: path(name), backups: backups)
+  /// The child releases a device whose folder goes with its last reference.
+  private func release() throws {
+    var device: Device? = try Device.temporary()
+    let path = device?.path ?? ""
+    try inChild { device = nil }
+    say("file: \(FileManager.default.fileExists(atPath: path) ? "there" : "gone")")
+    withExtendedLifetime(device) {}
+  }
+
+  /// The child releases its parent's device when the parent has closed it, and another process has
+  /// left commits in a new log: to close the connection would remove that log.
+  private func log() throws {
+    var device: Device? = try Device(path: path)
+    if let device { try SharedSettings(on: device).write("v", for: "k") }
+    let (go, log) = (Pipe(), path + "-wal")
+    let id = turns_fork()
+    if id == 0 {
+      try go.fileHandleForWriting.close()
+      _ = go.fileHandleForReading.availableData
+      device = nil
+      Foundation.exit(0)
+    }
+    device = nil
+    say("log: \(FileManager.default.fileExists(atPath: log) ? "there" : "gone")")
+    try start(Program.name, "add", path, "5", "--killed")
+    say("log: \(FileManager.default.fileExists(atPath: log) ? "there" : "gone")")
+    try go.fileHandleForWriting.close()
+    wait(for: id)
+    say("log: \(FileManager.default.fileExists(atPath: log) ? "there" : "gone")")
+    say("sum: \(try SharedCounters(on: Device(path: path)).sum)")
   }
 }
 
 /// Runs `body` in a child, and waits for its end.
-func inChild(_ body: () throws -> Void) throws {
+private func inChild(_ body: () throws -> Void) throws {
   let id = turns_fork()
   guard id == 0 else { return wait(for: id) }
   try body()
-  // With the handlers that a program runs when it ends by itself.
   exit(0)
 }
 
-/// Runs `body` in one child after the other, and says which of them failed. A child that waits for
-/// a lock for ever ends by SIGALRM.
-func inChildren(_ count: Int, _ body: (Int) throws -> Void) rethrows {
-  for number in 0..<count {
-    let id = turns_fork()
-    guard id == 0 else {
-      wait(for: id, unless: 0)
-      continue
-    }
-    alarm(20)
-    try body(number)
-    _exit(0)
-  }
-}
-
 /// Waits for the end of a child, and prints its status.
-///
-/// - Parameter usual: a status that is not printed.
-func wait(for id: Int32, unless usual: Int32? = nil) {
+private func wait(for id: Int32) {
   var status: Int32 = 0
   waitpid(id, &status, 0)
-  guard status != usual else { return }
   say("child: \(status == 0 ? "ended" : "status \(status)")")
 }
 
-func attempt(_ name: String, _ body: () throws -> Void) {
+private func attempt(_ name: String, _ body: () throws -> Void) {
   do {
     try body()
     say("\(name): no error")
@@ -88,7 +105,7 @@ func attempt(_ name: String, _ body: () throws -> Void) {
 }
 
 /// Runs another program to its end.
-func start(_ program: String, _ arguments: String...) throws {
+private func start(_ program: String, _ arguments: String...) throws {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: Program.beside(program))
   process.arguments = arguments
@@ -97,19 +114,4 @@ func start(_ program: String, _ arguments: String...) throws {
   process.waitUntilExit()
   let isKilled = process.terminationReason == .uncaughtSignal
   say("\(program): \(isKilled ? "killed" : "\(process.terminationStatus)")")
-}
-
-/// Forks at the first call of `make`, and at no later one.
-final class OneFork: Sendable {
-  private let id = Mutex<Int32?>(nil)
-
-  var isChild: Bool { id.withLock { $0 } == 0 }
-
-  func make() -> Int32? {
-    id.withLock { id in
-      guard id == nil else { return nil }
-      id = turns_fork()
-      return id
-    }
-  }
 }
