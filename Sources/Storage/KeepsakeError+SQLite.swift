@@ -42,7 +42,6 @@ extension KeepsakeError {
       case SQLITE_FULL:
         KeepsakeError(system: errno == EFBIG ? EFBIG : ENOSPC, path: path, cause: error)
       case SQLITE_NOMEM: KeepsakeError(system: ENOMEM, path: path, cause: error)
-      case SQLITE_IOERR: KeepsakeError(ioError: error, path: path, errno, on: handle)
       case SQLITE_CANTOPEN where [EMFILE, ENFILE].contains(errno):
         KeepsakeError(system: errno, path: path, cause: error)
       case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
@@ -75,15 +74,17 @@ extension KeepsakeError {
         // The statements are ours and tested; what they do not fit is the file.
         make(.corrupt, "its contents are not ours (\(message))", "restore a backup of it")
       default:
-        make(
-          .inputOutput, "SQLite reports \(error.code): \(message)",
-          "check the disk and its log, then try again")
+        KeepsakeError(ioError: error, path: path, errno, on: handle)
+          ?? make(
+            .inputOutput, "SQLite reports: \(message) (code \(error.code))",
+            "check the disk, and the limits of this process (ulimit -a), then try again")
       }
   }
 }
 
 extension KeepsakeError {
-  private init(
+  /// - Returns: nil if SQLite has not kept what the system answered.
+  private init?(
     ioError error: SQLiteError, path: String, _ errno: Int32, on handle: OpaquePointer?
   ) {
     // With another file attached SQLite does not say which of the two failed.
@@ -95,8 +96,9 @@ extension KeepsakeError {
       case keepsake_ioerr_nomem: ENOMEM
       case keepsake_ioerr_read: EIO
       case keepsake_ioerr_shmsize: ENOSPC
-      default: errno == 0 ? EIO : errno
+      default: error.primaryCode == SQLITE_IOERR ? errno : 0
       }
+    guard code != 0 else { return nil }
     self.init(system: code, path: path, cause: error)
   }
 }
