@@ -109,9 +109,7 @@ func test(
 package.targets += [
   library(
     "KeepsakeMigrations", in: "Migrations", excluding: ["Hub", "Postgres", "SHIPPED"],
-    embedding: [
-      "V001_initial.sql", "V002_void.sql", "V003_grave.sql", "V004_unsent.sql", "Schema.txt",
-    ]),
+    embedding: ["V001_initial.sql", "Schema.txt"]),
   library(
     "KeepsakeHubMigrations", in: "Migrations/Hub", excluding: ["SHIPPED"],
     embedding: ["V001_initial.sql"]),
@@ -240,7 +238,9 @@ package.targets += [
 // MARK: - Tests
 
 package.targets += [
-  support("TestSupport", ["KeepsakeTesting", "KeepsakeDevice", "KeepsakeValues", sqlite]),
+  support(
+    "TestSupport",
+    ["KeepsakeTesting", "KeepsakeDevice", "KeepsakeMigrations", "KeepsakeValues", sqlite]),
   // Bundles and property lists to read.
   support("BundleSupport", ["KeepsakeSettingsBundle", "KeepsakeValues"]),
   // A hub in memory, and a transport that plays a hub.
@@ -259,7 +259,10 @@ package.targets += [
   // Decides which of several processes goes on.
   support("Turns"),
   support(
-    "Faults", sync + ["FileSystemShim", "Turns", "Keepsake", "KeepsakeTesting", sqlite, logging]),
+    "Faults",
+    sync + [
+      "FileSystemShim", "Turns", "Keepsake", "KeepsakeTesting", "TestSupport", sqlite, logging,
+    ]),
   // Readers of bytes, for fuzzers.
   support(
     "FuzzTargets",

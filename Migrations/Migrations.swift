@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schema's history. A shipped migration is never edited: `SHIPPED` holds its checksum.
-// A new one gets the next number, a line here, one in Package.swift and one in `SHIPPED`, and what
-// it makes goes to `Schema.txt`, which a test compares with it.
+// The schema's history. A migration of a released version is never edited: `SHIPPED` holds its
+// checksum. A new one gets the next number, a line here, one in Package.swift and, with a release,
+// one in `SHIPPED`; what all of them make goes to `Schema.txt`, which a test compares with it.
 
 /// One step of the schema, applied once to every file.
-package struct Migration: Sendable {
-  /// `V001_initial`; also its name in the file's own list of applied migrations.
-  package let identifier: String
+package struct Migration: Sendable, Equatable {
+  /// `V001_initial`.
+  package let name: String
+  /// SHA-256 of its text, in hexadecimal digits. A file keeps it, and tells by it another text of
+  /// the same name: one from before a release.
+  package let hash: String
   package let sql: String
+
+  package init(name: String, hash: String, sql: String) {
+    (self.name, self.hash, self.sql) = (name, hash, sql)
+  }
 }
 
 package enum Migrations {
   /// Every step, in order.
   package static let all = [
-    Migration(identifier: "V001_initial", sql: text(PackageResources.V001_initial_sql)),
-    Migration(identifier: "V002_void", sql: text(PackageResources.V002_void_sql)),
-    Migration(identifier: "V003_grave", sql: text(PackageResources.V003_grave_sql)),
-    Migration(identifier: "V004_unsent", sql: text(PackageResources.V004_unsent_sql)),
+    Migration(
+      name: "V001_initial",
+      hash: "d28e42ee2663648efaa0662abc419bf5affd97c98fd1554137417678436079fd",
+      sql: text(PackageResources.V001_initial_sql))
   ]
 
   /// What all steps make, as `sqlite_schema` has it: the name of each object in a comment, its
@@ -28,7 +35,7 @@ package enum Migrations {
   package static var version: Int { all.count }
 
   /// The oldest schema version that may write a new file.
-  package static let oldestWriter = 3
+  package static let oldestWriter = 1
 
   /// `PRAGMA application_id` of every file of ours: "KEEP" in ASCII.
   package static let applicationID: Int32 = 0x4B45_4550

@@ -103,10 +103,8 @@ package struct Connection {
     return value
   }
 
-  /// Whether the file has a table; one of an earlier version that can only be read has not all.
-  package func hasTable(_ name: String, in schema: String = "main") throws -> Bool {
-    try first("SELECT 1 FROM \(schema).sqlite_schema WHERE name = ?1", [.text(name)]) { _ in true }
-      ?? false
+  package func hasTable(_ name: String) throws -> Bool {
+    try first("SELECT 1 FROM sqlite_schema WHERE name = ?1", [.text(name)]) { _ in true } ?? false
   }
 
   /// How many rows the last INSERT, UPDATE or DELETE touched.

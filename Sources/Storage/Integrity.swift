@@ -15,7 +15,7 @@ extension Connection {
   package func integrityProblems(limit: Int) throws -> [String] {
     // Not `count(*)`, which walks the pages without ever asking whether to go on.
     let migrations =
-      try first("SELECT count(identifier) FROM grdb_migrations") { $0.integer(0) } ?? 0
+      try first("SELECT count(name) FROM migration") { $0.integer(0) } ?? 0
     let isNewer = migrations > Migrations.version
     var problems: [String] = []
     let failures = keepsake_read_failures()

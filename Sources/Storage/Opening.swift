@@ -55,7 +55,8 @@ package enum Opening {
       let isMigrated = try StillFile.checking(still) {
         try connection.explaining {
           try connection.transaction(.deferred) { connection in
-            let isMigrated = try Schema.check(connection, path: location.path)
+            let isMigrated = try Schema.check(
+              connection, path: location.path, for: hooks.migrations)
             try refuseCutOff(connection, location)
             return isMigrated
           }
@@ -66,7 +67,8 @@ package enum Opening {
         try connection.explaining {
           // Nobody takes a migration back.
           if !isMigrated {
-            try Schema.migrate(connection, willMigrate: hooks.beforeMigrating)
+            try Schema.migrate(
+              connection, by: hooks.migrations, willMigrate: hooks.beforeMigrating)
           }
           try prepareForWriting(connection, location)
         }

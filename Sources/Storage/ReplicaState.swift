@@ -5,7 +5,6 @@ package import KeepsakeValues
 /// A device's identity and its two counters, as one transaction sees them.
 package struct ReplicaState: Sendable, Equatable {
   package var id: ReplicaID
-  package var epoch: Int64
   /// The largest timestamp accepted here.
   package var last: HybridTimestamp
   /// The last local sequence number given here.
@@ -18,16 +17,16 @@ package struct ReplicaState: Sendable, Equatable {
   package init(_ connection: Connection) throws {
     let state = try connection.first(
       """
-      SELECT id, epoch,
+      SELECT id,
         max(hlc, ifnull((SELECT hlc FROM entry ORDER BY lseq DESC LIMIT 1), 0)),
         max(lseq, ifnull((SELECT max(lseq) FROM entry), 0)), min_writer
       FROM replica
       """
     ) { row in
       ReplicaState(
-        id: ReplicaID(rawValue: row.integer(0)), epoch: row.integer(1),
-        last: HybridTimestamp(rawValue: row.integer(2)), lseq: row.integer(3),
-        oldestWriter: row.integer(4))
+        id: ReplicaID(rawValue: row.integer(0)),
+        last: HybridTimestamp(rawValue: row.integer(1)), lseq: row.integer(2),
+        oldestWriter: row.integer(3))
     }
     guard let state else {
       throw KeepsakeError(
@@ -45,10 +44,9 @@ package struct ReplicaState: Sendable, Equatable {
   }
 
   private init(
-    id: ReplicaID, epoch: Int64, last: HybridTimestamp, lseq: Int64, oldestWriter: Int64
+    id: ReplicaID, last: HybridTimestamp, lseq: Int64, oldestWriter: Int64
   ) {
     self.id = id
-    self.epoch = epoch
     self.last = last
     self.lseq = lseq
     self.oldestWriter = oldestWriter
@@ -56,7 +54,7 @@ package struct ReplicaState: Sendable, Equatable {
 
   static func create(_ connection: Connection, _ id: ReplicaID, oldestWriter: Int) throws {
     try connection.run(
-      "INSERT INTO replica (only, id, epoch, hlc, lseq, min_writer) VALUES (1, ?1, 0, 0, 0, ?2)",
+      "INSERT INTO replica (only, id, hlc, lseq, min_writer) VALUES (1, ?1, 0, 0, ?2)",
       [.integer(id.rawValue), .integer(Int64(oldestWriter))])
   }
 
@@ -66,15 +64,15 @@ package struct ReplicaState: Sendable, Equatable {
   package func save(_ connection: Connection) throws {
     try Schema.refuseExhausted(lseq, connection.path)
     try connection.run(
-      "UPDATE replica SET id = ?1, epoch = ?2, hlc = max(hlc, ?3), lseq = max(lseq, ?4)",
+      "UPDATE replica SET id = ?1, hlc = max(hlc, ?2), lseq = max(lseq, ?3)",
       [
-        .integer(id.rawValue), .integer(epoch), .integer(last.rawValue), .integer(lseq),
+        .integer(id.rawValue), .integer(last.rawValue), .integer(lseq),
       ])
   }
 
   /// Gives a copy a replica ID of its own; its counters go on.
   package static func rename(_ connection: Connection, _ id: ReplicaID) throws {
-    try connection.run("UPDATE replica SET id = ?1, epoch = 0", [.integer(id.rawValue)])
+    try connection.run("UPDATE replica SET id = ?1", [.integer(id.rawValue)])
   }
 
   /// Sets the clock's high-water mark back to `last`, after a repair: `save` only raises it.

@@ -11,45 +11,54 @@ import KeepsakeValues
 package enum Schema {
   /// Applies every migration that the file lacks, all of them or none.
   ///
-  /// The list is GRDB's, which older versions use: a table that names each migration.
-  ///
-  /// - Parameter willMigrate: runs after the look, before the transaction.
-  static func migrate(_ connection: Connection, willMigrate: () -> Void = {}) throws {
-    guard try !missing(connection).isEmpty else { return }
+  /// - Parameters:
+  ///   - all: every migration that this version knows.
+  ///   - willMigrate: runs after the look, before the transaction.
+  static func migrate(
+    _ connection: Connection, by all: [Migration], willMigrate: () -> Void = {}
+  ) throws {
+    guard try !missing(connection, of: all).isEmpty else { return }
     willMigrate()
     try connection.transaction(.immediate) { connection in
       // Others may have migrated the file since it was looked at.
-      for migration in try missing(connection) {
+      for migration in try missing(connection, of: all) {
         try connection.execute(migration.sql)
         try connection.run(
-          "INSERT INTO grdb_migrations (identifier) VALUES (?1)", [.text(migration.identifier)])
+          "INSERT INTO migration (name, hash) VALUES (?1, ?2)",
+          [.text(migration.name), .text(migration.hash)])
       }
     }
   }
 
   /// Everything, in an empty database; within the caller's transaction.
   static func create(_ connection: Connection) throws {
-    try connection.run("CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
-    try migrate(connection)
+    try connection.run(migrationTable)
+    try migrate(connection, by: Migrations.all)
   }
 
-  private static func missing(_ connection: Connection) throws -> [Migration] {
+  private static func missing(
+    _ connection: Connection, of all: [Migration]
+  ) throws -> [Migration] {
     let applied = try applied(connection)
-    return Migrations.all.filter { !applied.contains($0.identifier) }
+    return all.filter { applied[$0.name] == nil }
   }
 
-  private static func applied(_ connection: Connection) throws -> Set<String> {
-    Set(
-      try connection.all("SELECT substr(identifier, 1, 100) FROM grdb_migrations LIMIT 1000") {
-        $0.text(0)
-      })
+  /// The hash of each migration of the file, by its name.
+  private static func applied(_ connection: Connection) throws -> [String: String] {
+    let rows = try connection.all(
+      "SELECT substr(name, 1, 100), substr(hash, 1, 100) FROM migration LIMIT 1000"
+    ) { ($0.text(0), $0.text(1)) }
+    return Dictionary(rows, uniquingKeysWith: { $1 })
   }
 
   /// Throws unless this is a complete file of ours that this version may use. Within a transaction.
   ///
-  /// - Returns: whether it has every migration that this version knows.
+  /// - Parameter all: every migration that this version knows.
+  /// - Returns: whether the file has all of these.
   @discardableResult
-  static func check(_ connection: Connection, path: String) throws -> Bool {
+  static func check(
+    _ connection: Connection, path: String, for all: [Migration] = Migrations.all
+  ) throws -> Bool {
     let id = try connection.first("PRAGMA application_id") { $0.integer(0) }
     guard id == Int64(Migrations.applicationID) else {
       let kind = id == 0 ? "this is not a Keepsake file" : "this is another application's file"
@@ -58,26 +67,27 @@ package enum Schema {
     }
     let objects = try Self.objects(connection)
     try refuseCode(objects, path)
-    let known = Migrations.all.map(\.identifier)
+    let known = Dictionary(all.map { ($0.name, $0.hash) }, uniquingKeysWith: { $1 })
     // The usual one: that needs no history, which takes as long as all else of opening.
-    if isPresent(objects), try applied(connection) == Set(known) {
+    if isPresent(objects), try applied(connection) == known {
       try refuseNewer(connection, path)
       try refuseOddities(connection, path)
       return true
     }
-    let history = try history.get()
-    guard objects["grdb_migrations"] == migrationsTable,
+    try refuseUnreleased(connection, objects, path)
+    let history = try history(of: all)
+    guard objects["migration"] == migrationTable,
       history.contains(where: { $0["replica"] == objects["replica"] })
     else { throw damaged(path, "its schema is not one of ours") }
     let applied = try applied(connection)
     try refuseNewer(connection, path)
     // Opening for writing applies the rest; a reader takes an older file as it is.
-    let version = known.prefix { applied.contains($0) }.count
+    let version = all.prefix { applied[$0.name] == $0.hash }.count
     let expected = history[max(version, 1) - 1]
     // A newer version may have added to the tables; whether we may write is `min_writer`'s to say.
-    let isNewer = !applied.isSubset(of: known)
+    let isNewer = applied.contains { known[$0.key] != $0.value }
     let fixed = isNewer ? expected.filter { core.contains($0.key) } : expected
-    guard version > 0, isNewer ? version == known.count : applied.count == version,
+    guard version > 0, isNewer ? version == all.count : applied.count == version,
       Set(objects.keys).isSuperset(of: expected.keys),
       // What is there already a migration could not make.
       history.last?.keys.allSatisfy({ expected[$0] != nil || objects[$0] == nil }) == true,
@@ -89,13 +99,13 @@ package enum Schema {
       try refuseOthers(among: objects, than: expected, path)
     }
     try refuseOddities(connection, path)
-    return version == known.count
+    return version == all.count
   }
 
   /// Whether these are exactly the objects of a file of this version.
   private static func isPresent(_ objects: [String: String]) -> Bool {
     var objects = objects
-    guard objects.removeValue(forKey: "grdb_migrations") == migrationsTable else { return false }
+    guard objects.removeValue(forKey: "migration") == migrationTable else { return false }
     let lines = objects.sorted { $0.key < $1.key }.map { "-- \($0.key)\n\($0.value);\n" }
     // The text of one object could contain that of the next, which SQLite would not see.
     let count = Migrations.schema.utf8.split(separator: UInt8(ascii: "\n"))
@@ -106,13 +116,28 @@ package enum Schema {
   /// What no later version may change without raising `min_writer`.
   private static let core: Set = ["entry", "entry_lseq", "replica"]
 
-  /// GRDB's list of applied migrations, and what ANALYZE leaves.
-  private static let migrationsTable =
-    "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"
+  /// The list of applied migrations, and what ANALYZE leaves.
+  private static let migrationTable =
+    "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL)"
   private static let statistics = [
     "sqlite_stat1": "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
     "sqlite_stat4": "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
   ]
+
+  /// Throws for a file whose first migration has another text than the released one.
+  private static func refuseUnreleased(
+    _ connection: Connection, _ objects: [String: String], _ path: String
+  ) throws {
+    let first = Migrations.all[0]
+    let hash =
+      objects["migration"] == migrationTable ? try applied(connection)[first.name] : nil
+    guard objects["grdb_migrations"] != nil || hash.map({ $0 != first.hash }) == true else {
+      return
+    }
+    throw KeepsakeError(
+      .newerSchema, path: path, "it was made by a development version, before the first release",
+      cure: "export it with the program that made it, and import that into a new file")
+  }
 
   /// Throws for a table or an index that no version of ours makes: checks and VACUUM would work on
   /// it, and a unique index could refuse our rows.
@@ -120,7 +145,7 @@ package enum Schema {
     among objects: [String: String], than expected: [String: String], _ path: String
   ) throws(KeepsakeError) {
     let other = objects.filter {
-      expected[$0.key] == nil && $0.key != "grdb_migrations" && statistics[$0.key] != $0.value
+      expected[$0.key] == nil && $0.key != "migration" && statistics[$0.key] != $0.value
     }.min { $0.key < $1.key }
     guard let other else { return }
     let kind = other.value.hasPrefix("CREATE TABLE") ? "a table" : "an index"
@@ -219,16 +244,17 @@ package enum Schema {
   /// The tables of this version.
   static var tables: [String] {
     get throws {
-      try (history.get().last ?? [:]).filter { $0.value.hasPrefix("CREATE TABLE") }.keys.sorted()
+      (try history(of: Migrations.all).last ?? [:])
+        .filter { $0.value.hasPrefix("CREATE TABLE") }.keys.sorted()
     }
   }
 
-  /// The text of every object, as each version from 1 on has it; computed once in a process.
-  private static let history = Result {
+  /// The text of every object, as each version from 1 on has it.
+  private static func history(of all: [Migration]) throws -> [[String: String]] {
     let database = try Connector.connect(
       .memory(name: "schema"), .readWrite, BusyHandler(.zero))
     let connection = database.connection("(memory)")
-    return try Migrations.all.map { migration in
+    return try all.map { migration in
       try connection.execute(migration.sql)
       return try objects(connection)
     }

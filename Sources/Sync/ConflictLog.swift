@@ -108,11 +108,9 @@ package struct ConflictLog {
   ) throws -> [Conflict] {
     var conflicts: [Conflict] = []
     guard bytes > 0 else { return conflicts }
-    // A file of schema version 1 that can only be read does not know what is resolved.
-    let state = try connection.hasTable("void") ? "resolved" : "0"
     try connection.run(
       """
-      SELECT id, \(Self.columns), \(state)
+      SELECT id, \(Self.columns), resolved
       FROM conflict WHERE id > ?1 AND (?2 IS NULL OR store = ?2) ORDER BY id LIMIT ?3
       """, [.integer(id), store.map(Cell.text) ?? .null, .integer(Int64(limit))]
     ) { row in

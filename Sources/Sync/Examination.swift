@@ -220,12 +220,6 @@ private struct Examination {
     }
   }
 
-  /// Whether this is a name that only drafts of earlier versions have, which are files.
-  private func isOldDraft(_ name: String, of file: String) -> Bool {
-    rest(of: name, after: file)?.wholeMatch(
-      of: /(\.backup-\d{4}-\d\d-\d\d)?(\.new-[0-9a-f]{16})+(-wal|-shm|-journal)?/) != nil
-  }
-
   /// Whether this is the name of a damaged file that was put aside; its log goes with it.
   private func isAside(_ name: String, of file: String) -> Bool {
     rest(of: name, after: file)?
@@ -234,18 +228,6 @@ private struct Examination {
 
   private func rest(of name: String, after file: String) -> Substring? {
     name.hasPrefix(file) ? name.dropFirst(file.count) : nil
-  }
-
-  /// Whether no process can be making this file any more: it has got its name and kept this one
-  /// too, or it is not a folder, and an hour old.
-  private func isLeftover(_ path: String) throws -> Bool {
-    if try FileID(of: path) == device.file { return true }
-    let attributes = try FileManager.default.attributesOfItem(atPath: path)
-    guard attributes[.type] as? FileAttributeType == .typeRegular,
-      let date = attributes[.modificationDate] as? Date
-    else { return false }
-    // By the clock of the file system, whatever stands in for the device's.
-    return date.timeIntervalSinceNow < -3600
   }
 
   /// Two names of one file have two logs, and each loses what is written under the other.
@@ -269,19 +251,13 @@ private struct Examination {
     let folder = file.deletingLastPathComponent()
     do {
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-      let old = names.filter { isOldDraft($0, of: file.lastPathComponent) }
-        .map { folder.appendingPathComponent($0).path }
       let drafts = names.filter { Draft.isDraft($0, of: real) }
         .map { folder.appendingPathComponent($0).path }
       let links = try hardLinks(
-        besides: old.filter { try FileID(of: $0) == device.file }.count
-          + drafts.filter { try Draft.hasLink(to: device.file, in: $0) }.count)
+        besides: drafts.filter { try Draft.hasLink(to: device.file, in: $0) }.count)
       let removed = repairs ? device.core.shared.removedDrafts : []
-      let leftovers = try old.filter(isLeftover)
-      if repairs { for path in leftovers { try FileManager.default.removeItem(atPath: path) } }
       return links + Finding.removedLogs(of: real)
-        + (removed + Draft.abandoned(of: real)
-        + leftovers.map { URL(fileURLWithPath: $0).lastPathComponent }).map { name in
+        + (removed + Draft.abandoned(of: real)).map { name in
           Finding(
             kind: .leftover, problem: "\(name) was left behind when it was being made",
             cure: "--repair removes it", isRepaired: repairs)

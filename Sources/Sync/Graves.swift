@@ -73,8 +73,7 @@ enum Graves {
 
   /// The local sequence number of the sender's last collection; 0 when it has no graves.
   static func last(_ connection: Connection) throws -> Int64 {
-    guard try connection.hasTable("grave", in: "sender") else { return 0 }
-    return try connection.first("SELECT gc_lseq FROM sender.replica") { $0.integer(0) } ?? 0
+    try connection.first("SELECT gc_lseq FROM sender.replica") { $0.integer(0) } ?? 0
   }
 
   /// The sender's graves that the receiver has not read, of keys that it has, as entries `e`: they

@@ -50,7 +50,6 @@ extension Connection {
       [.integer(replica.id.rawValue), .integer(newest ?? 0)])
     try peers.forgetExchanges()
     replica.id = id
-    replica.epoch += 1
     try replica.save(self)
   }
 }

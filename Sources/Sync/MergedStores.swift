@@ -24,8 +24,7 @@ extension Connection {
     // Held entries may be applied, and sent on, in the very merge that lists them. A grave is as
     // much of a deletion as a tombstone: whoever reads it has seen the deletion, and those who read
     // that device have, though it holds nothing of the store.
-    let tables = try ["entry", "held", "seen"] + (hasTable("grave") ? ["grave"] : [])
-    let names = try tables.flatMap { try stores(in: $0) }
+    let names = try ["entry", "held", "seen", "grave"].flatMap { try stores(in: $0) }
     return Set(names.filter(StoreName.isSynced).map(ByteText.init))
   }
 }

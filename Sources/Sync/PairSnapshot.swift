@@ -32,8 +32,7 @@ package struct PairSnapshot {
           """
         ) { (ReplicaID(rawValue: $0.integer(0)), $0.integer(1)) } ?? (ReplicaID(rawValue: 0), 0)
       forgotten =
-        try connection.hasTable("forgotten", in: schema)
-        ? connection.first("SELECT lseq FROM \(schema).forgotten") { $0.integer(0) } ?? 0 : 0
+        try connection.first("SELECT lseq FROM \(schema).forgotten") { $0.integer(0) } ?? 0
       memory = try stores.map { try connection.peers.state(of: peer, store: $0, in: schema) }
     }
   }

@@ -18,8 +18,6 @@ extension Connection {
   ///
   /// - Throws: when there are more than any history of repairs makes.
   func revocations() throws -> [ReplicaID: HybridTimestamp] {
-    // A file of version 1 that can only be read has none.
-    guard try hasTable("void") else { return [:] }
     let rows = try all(
       "SELECT origin, hlc FROM void LIMIT ?1", [.integer(Int64(Self.revocationLimit) + 1)]
     ) { (ReplicaID(rawValue: $0.integer(0)), HybridTimestamp(rawValue: $0.integer(1))) }

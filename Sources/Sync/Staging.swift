@@ -19,7 +19,9 @@ struct Staging {
   var hasMore = false
   var seen: [HubRequest.Seen] = []
 
-  private static let tables = ["replica", "entry", "peer", "seen", "superseded", "forgotten"]
+  private static let tables = [
+    "replica", "entry", "peer", "seen", "superseded", "forgotten", "grave", "unsent",
+  ]
   /// As the file's own, but for their keys: the only order in which so few are searched is that of
   /// their numbers.
   private static let schema =
@@ -53,8 +55,8 @@ struct Staging {
 
   fileprivate func fill(_ connection: Connection, for reader: ReplicaID) throws {
     try connection.run(
-      "INSERT INTO sender.replica (only, id, epoch, hlc, lseq, gc_floor, gc_lseq, min_writer)"
-        + " VALUES (1, ?1, 0, 0, ?2, 0, 0, 0)", [.integer(sender.rawValue), .integer(lseq)])
+      "INSERT INTO sender.replica (only, id, hlc, lseq, gc_lseq, min_writer)"
+        + " VALUES (1, ?1, 0, ?2, 0, 0)", [.integer(sender.rawValue), .integer(lseq)])
     if forgotten > 0 {
       try connection.run("INSERT INTO sender.forgotten VALUES (1, ?1)", [.integer(forgotten)])
     }

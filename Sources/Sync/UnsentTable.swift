@@ -8,10 +8,9 @@ import KeepsakeValues
 struct UnsentTable {
   let connection: Connection
 
-  /// Whether a file has noted any; one of an earlier version has not.
+  /// Whether a file has noted any.
   func hasAny(in schema: String) throws -> Bool {
-    guard try connection.hasTable("unsent", in: schema) else { return false }
-    return try connection.first("SELECT 1 FROM \(schema).unsent LIMIT 1") { _ in true } ?? false
+    try connection.first("SELECT 1 FROM \(schema).unsent LIMIT 1") { _ in true } ?? false
   }
 
   /// Those that one reading of a range of local sequence numbers, which leaves the first out, can

@@ -140,11 +140,7 @@ enum VersionVectors {
   ///
   /// - Returns: as `logConflicts`.
   static func logLost(_ connection: Connection, at now: Int64) throws -> Int {
-    // A deletion may have come as a grave, which an earlier version's file does not have.
-    let hasGraves = try connection.hasTable("grave", in: "sender")
     let same = "store = i.store AND e.key = i.key AND e.hlc = i.hlc AND e.origin = i.origin"
-    let isGrave =
-      hasGraves ? "EXISTS (SELECT 1 FROM sender.grave AS e WHERE e.\(same))" : "FALSE"
     let omitted = try connection.first("SELECT min(seq) - 1 FROM lost") { Int($0.integer(0)) } ?? 0
     let count = try connection.conflictLog.append(
       """
@@ -153,7 +149,7 @@ enum VersionVectors {
       """,
       of: """
         FROM lost AS i LEFT JOIN sender.entry AS e ON e.\(same)
-        WHERE (e.key IS NOT NULL OR \(isGrave))
+        WHERE e.key IS NOT NULL OR EXISTS (SELECT 1 FROM sender.grave AS e WHERE e.\(same))
         """, after: omitted, at: now)
     try connection.run("DELETE FROM lost")
     return count

@@ -19,10 +19,10 @@ MUTANTS = [
      ("Sources/Storage/Lease.swift", "lease.remove()", "_ = lease")),
     ("migrates-twice",
      "Two processes apply the same migration, because the second does not look again under the lock.",
-     ("Sources/Storage/Schema.swift", "for migration in try missing(connection)", "for migration in found"),
+     ("Sources/Storage/Schema.swift", "for migration in try missing(connection, of: all)", "for migration in found"),
      ("Sources/Storage/Schema.swift",
-      "guard try !missing(connection).isEmpty else",
-      """let found = try missing(connection)
+      "guard try !missing(connection, of: all).isEmpty else",
+      """let found = try missing(connection, of: all)
     guard !found.isEmpty else""")),
     ("newer-is-written", "A file that requires a newer version is opened.",
      ("Sources/Storage/Schema.swift", "oldest <= Int64(Migrations.version)", "oldest <= Int64.max")),

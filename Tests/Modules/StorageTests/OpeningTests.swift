@@ -142,7 +142,9 @@ import Testing
     ("UPDATE replica SET min_writer = 99", KeepsakeError.Code.newerSchema),
     ("DELETE FROM replica", .corrupt), ("DROP TABLE entry", .corrupt),
     ("DROP TABLE peer; CREATE TABLE peer (x)", .corrupt), ("DROP INDEX entry_lseq", .corrupt),
-    ("DROP TABLE grdb_migrations", .corrupt),
+    ("DROP TABLE migration", .corrupt),
+    ("UPDATE migration SET hash = ''", .newerSchema),
+    ("CREATE TABLE grdb_migrations (identifier)", .newerSchema),
   ])
   func aSchemaThatIsNotOursIsRefused(sql: String, expected: KeepsakeError.Code) throws {
     _ = try Device(path: path)
@@ -167,7 +169,7 @@ import Testing
   @Test func aNewerFileThatOlderVersionsMayWriteIsOpened() throws {
     _ = try Device(path: path)
     try shell(
-      "ALTER TABLE peer ADD COLUMN nickname TEXT; INSERT INTO grdb_migrations VALUES ('V999_more')")
+      "ALTER TABLE peer ADD COLUMN nickname TEXT; INSERT INTO migration VALUES ('V999_more', '')")
     let device = try Device(path: path)
     try device.write([LocalWrite(store: "cloud", key: "k", value: 1)])
     #expect(try device.entry(store: "cloud", key: "k")?.content.value == 1)

@@ -92,19 +92,6 @@ import Testing
     #expect(try folder.names() == ["a"])
   }
 
-  @Test func filesThatEarlierVersionsLeftAreRemovedByARepair() throws {
-    let folder = try Folder()
-    try folder.must("set", "a", "k", "v", Moment.ten.argument)
-    let name = "a.new-0123456789abcdef.new-fedcba9876543210"
-    for suffix in ["", "-journal", "-shm", "-wal"] {
-      try folder.write("half", to: name + suffix)
-      try folder.shell("touch", "-d", "2 hours ago", name + suffix)
-    }
-    try folder.must("doctor", "a", "--repair", Moment.ten.argument)
-    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    #expect(left == ["a"])
-  }
-
   /// Else a power failure may take the name away, with all that was written.
   @Test(.enabled(if: KillPoint.isPossible, KillPoint.need))
   func theFolderOfANewFileIsSyncedOnceAfterItGotItsName() throws {

@@ -73,7 +73,7 @@ import Testing
   func aListOfMigrationsWithoutEndEndsEveryCheck(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "v")
-    try folder.shell("python3", "-c", Self.crafting, "grdb_migrations")
+    try folder.shell("python3", "-c", Self.crafting, "migration")
     let ending = try folder.run(command.arguments("bad"))
     #expect([1, 65].contains(ending.code), "\(ending)")
   }

@@ -191,29 +191,12 @@ import Testing
     try folder.expectDoctor("a", Moment.ten.argument, prints: "a: nothing is wrong\n")
   }
 
-  @Test func whatAnInterruptedProgramLeftIsRemovedByARepair() throws {
-    let folder = try Folder()
-    try folder.must("set", "a", "k", "v", Moment.ten.argument)
-    try folder.write("half", to: "a.new-0123456789abcdef")
-    // What a program may be making right now, and what only looks alike.
-    let others = ["ab.new-0123456789abcdef", "a.new-backup", "a.new-fedcba9876543210"]
-    for name in others { try folder.write("not ours", to: name) }
-    try folder.shell(
-      "touch", "-d", "2 hours ago", "a.new-0123456789abcdef", "a.new-backup",
-      "ab.new-0123456789abcdef")
-    let left = "leftover: a.new-0123456789abcdef was left behind when it was being made; "
-    try folder.expectDoctor(
-      "a", Moment.ten.argument,
-      prints: left + "--repair removes it\n", code: 1)
-    try folder.expectDoctor("a", "--repair", Moment.ten.argument, prints: left + "repaired\n")
-    #expect(try folder.names() == (["a"] + others).sorted())
-  }
-
-  @Test func aDraftThatHasGotItsNameIsALeftoverHoweverYoung() throws {
+  @Test func aDraftThatHasGotItsNameIsALeftoverAndNoSecondName() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     let draft = "a.new-0123456789abcdef"
-    try FileManager.default.linkItem(at: folder.url("a"), to: folder.url(draft))
+    try folder.makeFolder(draft)
+    try FileManager.default.linkItem(at: folder.url("a"), to: folder.url(draft + "/device"))
     let left = "leftover: \(draft) was left behind when it was being made; "
     try folder.expectDoctor(
       "a", Moment.ten.argument, prints: left + "--repair removes it\n", code: 1)

@@ -6,6 +6,7 @@ import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
 import Synchronization
+import TestSupport
 
 /// What two devices do while everything is recorded. The same seed does the same.
 final class PowerWorkload {
@@ -41,16 +42,11 @@ final class PowerWorkload {
 
   private func make(_ place: Int) throws {
     let name = Self.names[place]
+    devices.append(try space.make(name, id: Int64.random(in: 1..<1 << 40, using: &generator)))
+    ledgers[place].made = recorder.count
     if place == 0, Bool.random(using: &generator) {
-      // One of an earlier version, which the first opening migrates.
-      space.clock.set(to: Date(timeIntervalSince1970: 1_800_000_000))
-      try FileManager.default.copyItem(at: Fixture.url("V001"), to: space.url(name))
-      try recorder.adopt(space.path(name))
-      ledgers[place].made = 0
-      devices.append(try space.open(name))
-    } else {
-      devices.append(try space.make(name, id: Int64.random(in: 1..<1 << 40, using: &generator)))
-      ledgers[place].made = recorder.count
+      devices.remove(at: place)
+      devices.append(try space.open(name, hooks: LaterVersion.hooks))
     }
     stopCheckpoints(place)
   }
@@ -184,14 +180,5 @@ final class PowerWorkload {
     try devices[place].clone(
       to: space.path(name), identity: ReplicaID.random(using: &generator))
     clones.append((name, try DeviceState(devices[place]), recorder.count))
-  }
-}
-
-enum Fixture {
-  /// A file as an earlier version left it.
-  static func url(_ version: String) -> URL {
-    URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Data/Fixtures/\(version).sqlite")
   }
 }

@@ -44,16 +44,6 @@ final class Recorder: FileSystemWatcher {
   var count: Int { state.withLock { $0.recording.events.count } }
   var recording: Recording { state.withLock { $0.recording } }
 
-  /// A file that is there, and on the disk, before anything opens it.
-  func adopt(_ path: String) throws {
-    let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
-    state.withLock { state in
-      let file = state.newFile()
-      state.names[path] = file
-      state.recording.before[path] = (file, bytes)
-    }
-  }
-
   func didMake(_ call: shim_call, code: Int32) {
     guard code == SQLITE_OK, let path = call.path.map({ String(cString: $0) }),
       path.hasPrefix(folder)

@@ -4,15 +4,19 @@ import Foundation
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
+import TestSupport
 
 extension Device {
   /// A device that does the same at each run: its identity and its clock are known, and no
   /// checkpoint runs on a thread of its own, which takes no turns.
-  convenience init(scheduled path: String, _ identity: Int64, _ time: Double = 0) throws {
+  convenience init(
+    scheduled path: String, _ identity: Int64, _ time: Double = 0,
+    hooks: OpeningHooks = OpeningHooks()
+  ) throws {
     let clock = WallClock.fixed(Date(timeIntervalSince1970: 1_790_000_000 + time))
     try self.init(
       path: path, access: .create, busyTimeout: .seconds(60), clock: clock, folder: nil,
-      identity: ReplicaID(rawValue: identity))
+      identity: ReplicaID(rawValue: identity), hooks: hooks)
     core.storage.checkpoints?.limit(to: .max / 8)
   }
 
@@ -114,19 +118,13 @@ extension ScheduledScenario {
       try checkPair(folder, wrote: writes)
     })
 
-  private static let fixtures = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Data/Fixtures")
-
   package static let migrationOpen = ScheduledScenario(
-    name: "migration-open", summary: "three open a file of version 1, and write to it", steps: 250,
-    prepare: { folder in
-      try FileManager.default.copyItem(
-        atPath: fixtures.appendingPathComponent("V001.sqlite").path, toPath: folder + "/file")
-    },
+    name: "migration-open", summary: "three migrate a file, and write to it", steps: 250,
+    prepare: { folder in _ = try Device(scheduled: folder + "/file", 1) },
     actors: (0..<3).map { number in
       { acknowledge, folder in
-        try Device(scheduled: folder + "/file", 1).set("new/\(number)", 1)
+        try Device(scheduled: folder + "/file", 1, hooks: LaterVersion.hooks)
+          .set("new/\(number)", 1)
         acknowledge(1)
       }
     },

@@ -45,8 +45,12 @@ package final class Workspace {
 
   func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 
-  func open(_ name: String, _ access: Device.Access = .existing) throws -> Device {
-    try Device(path: path(name), access: access, clock: clock.wallClock)
+  func open(
+    _ name: String, _ access: Device.Access = .existing, hooks: OpeningHooks = OpeningHooks()
+  ) throws -> Device {
+    try Device(
+      path: path(name), access: access, busyTimeout: Device.defaultBusyTimeout,
+      clock: clock.wallClock, folder: nil, identity: ReplicaID(rawValue: 1), hooks: hooks)
   }
 
   /// Makes a device.

@@ -14,7 +14,7 @@ struct TableRows {
       let tables = try connection.all(
         """
         SELECT t.name, (SELECT count(*) FROM pragma_table_info(t.name))
-        FROM main.sqlite_schema AS t WHERE t.type = 'table' AND t.name <> 'grdb_migrations'
+        FROM main.sqlite_schema AS t WHERE t.type = 'table' AND t.name <> 'migration'
         """
       ) { ($0.text(0), Int32($0.integer(1))) }
       return try tables.map { name, columns in

@@ -1,1 +1,1 @@
-INSERT INTO grdb_migrations VALUES ('V999_future'); CREATE TABLE more (a, b AS (a + 1));
+INSERT INTO migration VALUES ('V999_future', ''); CREATE TABLE more (a, b AS (a + 1));

@@ -8,6 +8,7 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 import Synchronization
+import TestSupport
 
 struct CheckpointCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -23,8 +24,9 @@ struct CheckpointCommand: ParsableCommand {
                       the first checkpoint of N sets; prints the result code
         sets          prints the microseconds of N sets: p50, p99, longest
         sets-sqlite   the same, with SQLite's own checkpoints
-        open          opens the file at the end of its input; prints the number
-                      of statements, and of migrations that were applied
+        open          opens the file, as a later version does, at the end of its
+                      input; prints the number of statements, and of
+                      migrations that were applied
         kill          the same, and kills itself at statement N
       """,
     shouldDisplay: false)
@@ -63,7 +65,7 @@ struct CheckpointCommand: ParsableCommand {
   private func open(killingAt number: Int) throws {
     StatementCounter.count(killingAt: number)
     while readLine() != nil {}
-    _ = try Device(path: file)
+    _ = try LaterVersion.open(file)
     say("statements \(StatementCounter.all), migrations \(StatementCounter.migrations)")
   }
 

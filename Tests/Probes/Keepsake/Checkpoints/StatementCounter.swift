@@ -34,7 +34,7 @@ enum StatementCounter {
   private static func begins(_ text: String?) {
     let all = counts.withLock { counts in
       counts.all += 1
-      if text?.contains("INTO grdb_migrations") == true { counts.migrations += 1 }
+      if text?.contains("INTO migration") == true { counts.migrations += 1 }
       return counts.all
     }
     if all >= last.load(ordering: .relaxed) { kill(getpid(), SIGKILL) }

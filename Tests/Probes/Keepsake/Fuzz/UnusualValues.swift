@@ -18,7 +18,7 @@ enum UnusualValues {
     "char(8238) || 'x'",
     "char(10)", "CAST(x'ff' AS TEXT)", "CAST(x'c080' AS TEXT)", "CAST(x'eda080' AS TEXT)",
     "CAST(x'f4908080' AS TEXT)", "x''", "x'00'", "x'ff'", "zeroblob(3000)",
-    "hex(zeroblob(1000))", "hex(zeroblob(600000))", "'V004_unsent'",
+    "hex(zeroblob(1000))", "hex(zeroblob(600000))", "'V001_initial'",
   ]
 
   private static let documents = [
