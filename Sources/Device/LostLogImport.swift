@@ -4,9 +4,14 @@ import KeepsakeStorage
 import KeepsakeValues
 
 extension Core {
-  /// Writes the entries that were saved of removed logs (see `LostLog`), as in a sync: the last
-  /// write of each key wins. A deletion in a store that is not synced leaves no tombstone, so it
-  /// may be undone. Conflicts and defaults that only a removed log had stay lost.
+  /// Writes the entries and conflicts that were saved of removed logs (see `LostLog`). As in a
+  /// sync, the last write of each key wins.
+  ///
+  /// What is not brought in:
+  /// - Deletions in stores that are not synced: they leave no tombstone, so they may be undone.
+  /// - Defaults from Settings bundles: the next seeding writes them again.
+  /// - What is known of peers, with the entries that wait for their time: to other devices this one
+  ///   is as if a backup was restored, so they send again what they have sent since.
   ///
   /// - Throws: `KeepsakeError`; then what was saved is still there.
   func bringInLostLogs() throws(KeepsakeError) {
@@ -29,9 +34,7 @@ extension Core {
   }
 
   private func bringIn(_ path: String) throws(KeepsakeError) {
-    // Checks what it is.
-    _ = try Opening.open(
-      .file(path), readOnly: true, busyTimeout: storage.busyHandler.usual, hooks: OpeningHooks())
+    try LostLog.check(path, waiting: storage.busyHandler.usual)
     try access { connection in
       try connection.run(
         "ATTACH DATABASE ?1 AS lost", [.text(Location.file(path).uri(.immutable))])
@@ -46,9 +49,12 @@ extension Core {
         try connection.first("SELECT id, hlc FROM lost.replica") {
           ($0.integer(0), $0.integer(1))
         } ?? (0, 0)
+      // Either may have got a new replica ID since.
       let isOwn = try connection.first(
-        "SELECT 1 FROM replica WHERE id = ?1 UNION SELECT 1 FROM superseded WHERE id = ?1",
-        [.integer(id)]
+        """
+        SELECT 1 FROM replica WHERE id = ?1 OR id IN (SELECT id FROM lost.superseded)
+        UNION SELECT 1 FROM superseded WHERE id = ?1
+        """, [.integer(id)]
       ) { _ in true }
       guard isOwn == true else {
         throw KeepsakeError(
@@ -62,6 +68,9 @@ extension Core {
       replica.lseq += Int64(count)
       replica.last = max(replica.last, HybridTimestamp(rawValue: last))
       try replica.save(connection)
+      if try connection.hasTable("grave", in: "lost") {
+        try connection.conflictLog.bringIn(from: "lost")
+      }
       return ((), changes)
     }
   }

@@ -4,7 +4,6 @@
 
 import Foundation
 public import KeepsakeDevice
-public import KeepsakeSync
 import KeepsakeValues
 
 extension SettingsStore {

@@ -44,6 +44,38 @@ package enum LostLog {
     return String(decoding: bytes.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
+  /// Reads every page of a saved file.
+  ///
+  /// - Throws: `KeepsakeError`, with code `foreignLog` if the file is damaged: its device is not.
+  package static func check(_ path: String, waiting limit: Duration) throws(KeepsakeError) {
+    do {
+      let opened = try Opening.open(
+        .file(path), readOnly: true, busyTimeout: limit, hooks: OpeningHooks())
+      defer { opened.index?.end() }
+      let connection = opened.database.connection(opened.location)
+      if let problem = try connection.integrityProblems(limit: 1).first {
+        throw Schema.damaged(path, "the file is damaged (\(problem))")
+      }
+    } catch {
+      let error = KeepsakeError(error, path: path)
+      let isDamaged = error.code == .corrupt || error.code == .notKeepsake
+      throw KeepsakeError(
+        isDamaged ? .foreignLog : error.code, path: path, error.problem,
+        cure: isDamaged ? "read what is left of it by kvsync export" : error.cure, cause: error)
+    }
+  }
+
+  /// Renames what was saved of a file's removed logs, so that it belongs to another file.
+  package static func moveAll(from file: String, to other: String) throws(KeepsakeError) {
+    for path in all(of: file) {
+      // Counted in bytes: the name's last scalar and the point after it may be one character.
+      let ending = String(decoding: path.utf8.suffix(infix.utf8.count + 16), as: UTF8.self)
+      guard rename(path, other + ending) == 0 else {
+        throw KeepsakeError(system: errno, path: path)
+      }
+    }
+  }
+
   /// After it was brought in.
   package static func remove(_ path: String) {
     for suffix in ["-wal", "-shm", ""] { unlink(path + suffix) }
@@ -55,7 +87,7 @@ extension Storage {
   ///
   /// - Throws: `KeepsakeError` if it cannot be saved; the next call tries again.
   func saveLostLog() throws(KeepsakeError) {
-    guard let names, names.hasLostLog,
+    guard names?.isKnownToHaveLostLog == true,
       !savesLostLog.exchange(true, ordering: .acquiringAndReleasing)
     else { return }
     do throws(KeepsakeError) {

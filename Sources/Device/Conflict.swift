@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import KeepsakeDevice
+public import Foundation
+import KeepsakeStorage
 public import KeepsakeValues
 
 /// A write that lost to one made without knowledge of it. Its value is kept, whole.
@@ -39,6 +40,24 @@ extension Conflict {
       .integer(winnerTimestamp.rawValue),
     ]
   }
+}
+
+extension Conflict {
+  init(_ row: Row) {
+    self.init(
+      id: row.integer(0), store: row.text(1), key: row.text(2), loser: row.content(3),
+      lostTimestamp: HybridTimestamp(rawValue: row.integer(5)),
+      lostOrigin: ReplicaID(rawValue: row.integer(6)),
+      winnerIsDeletion: row.integer(7) == TaggedCell.tombstone.tag,
+      winnerTimestamp: HybridTimestamp(rawValue: row.integer(8)),
+      winnerOrigin: ReplicaID(rawValue: row.integer(9)),
+      foundAt: Date(milliseconds: row.integer(10)),
+      isResolved: ConflictLog.State(rawValue: row.integer(11))?.isResolved ?? false)
+  }
+}
+
+extension Connection {
+  package var conflictLog: ConflictLog { ConflictLog(connection: self) }
 }
 
 extension Device {

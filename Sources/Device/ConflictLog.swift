@@ -3,13 +3,13 @@
 // Every statement about `conflict`, the log of what lost merges on this device. It is bounded: its
 // numbers, which only grow, tell how many of the oldest it no longer has.
 
-package import KeepsakeDevice
-import KeepsakeValues
+import KeepsakeStorage
+package import KeepsakeValues
 
 /// The conflict log of one file, within an access.
 package struct ConflictLog {
   /// Rows that it keeps; the oldest go first.
-  static let capacity: Int64 = 10_000
+  package static let capacity: Int64 = 10_000
   /// Bytes of lost values that it keeps, or else one conflict: 64 MiB.
   private static let capacityBytes: Int64 = 1 << 26
 
@@ -25,7 +25,7 @@ package struct ConflictLog {
   /// Adds rows as they come; the caller trims.
   ///
   /// - Parameter select: gives the columns of a conflict, from `store` to `at`.
-  func append(_ select: String, _ arguments: [Cell]) throws {
+  package func append(_ select: String, _ arguments: [Cell]) throws {
     try connection.run("INSERT INTO conflict (\(Self.columns)) \(select)", arguments)
   }
 
@@ -38,7 +38,7 @@ package struct ConflictLog {
   ///   - omitted: how many there were before them that have no room.
   ///   - now: milliseconds since 1970.
   /// - Returns: how many rows there were, with those omitted.
-  func append(
+  package func append(
     _ values: String, of rows: String, after omitted: Int = 0, at now: Int64
   ) throws -> Int {
     let count = try connection.first("SELECT count(*) \(rows)") { $0.integer(0) } ?? 0
@@ -73,7 +73,7 @@ package struct ConflictLog {
   }
 
   /// Drops the oldest conflicts beyond `capacity` and `capacityBytes`.
-  func trim() throws {
+  package func trim() throws {
     var (first, count, bytes): (Int64?, Int64, Int64) = (nil, 0, 0)
     try connection.run(
       "SELECT id, length(CAST(loser_value AS BLOB)) FROM conflict ORDER BY id DESC"
@@ -96,6 +96,28 @@ package struct ConflictLog {
     try connection.run("DELETE FROM sqlite_sequence WHERE name = 'conflict'")
   }
 
+  /// Adds what an attached log of this device has in addition, and marks what was decided there.
+  func bringIn(from schema: String) throws {
+    let isSame = """
+      mine.store = its.store AND mine.key = its.key AND mine.loser_hlc = its.loser_hlc
+      AND mine.loser_origin = its.loser_origin AND mine.winner_hlc = its.winner_hlc
+      """
+    let state = "resolved, receiver, giver"
+    try connection.run(
+      """
+      UPDATE conflict AS mine SET (\(state)) = (its.resolved, its.receiver, its.giver)
+      FROM \(schema).conflict AS its
+      WHERE mine.resolved = 0 AND its.resolved IN (1, 3) AND \(isSame)
+      """)
+    try connection.run(
+      """
+      INSERT INTO conflict (\(Self.columns), \(state))
+      SELECT \(Self.columns), \(state) FROM \(schema).conflict AS its
+      WHERE NOT EXISTS (SELECT 1 FROM main.conflict AS mine WHERE \(isSame)) ORDER BY id
+      """)
+    try trim()
+  }
+
   // MARK: - Reading
 
   /// The conflicts after a number, oldest first.
@@ -103,7 +125,7 @@ package struct ConflictLog {
   /// - Parameters:
   ///   - store: only of this store; nil for all.
   ///   - bytes: of values that may be read; what is left of it.
-  func conflicts(
+  package func conflicts(
     after id: Int64, store: String? = nil, limit: Int = .max, within bytes: inout Int
   ) throws -> [Conflict] {
     var conflicts: [Conflict] = []
@@ -122,7 +144,7 @@ package struct ConflictLog {
     return conflicts
   }
 
-  func conflicts(
+  package func conflicts(
     after id: Int64, store: String? = nil, limit: Int = .max
   ) throws -> [Conflict] {
     var bytes = Int.max
@@ -130,12 +152,12 @@ package struct ConflictLog {
   }
 
   /// The number of the newest conflict; 0 when there is none.
-  func last() throws -> Int64 {
+  package func last() throws -> Int64 {
     try connection.first("SELECT ifnull(max(id), 0) FROM conflict") { $0.integer(0) } ?? 0
   }
 
   /// How many of the oldest it no longer has.
-  func dropped() throws -> Int64 {
+  package func dropped() throws -> Int64 {
     try connection.first("SELECT min(id) - 1 FROM conflict") { $0.integer(0) } ?? 0
   }
 
@@ -149,11 +171,11 @@ package struct ConflictLog {
     case handedOver
 
     /// Whether this log has nothing to decide any more.
-    var isResolved: Bool { self == .resolved || self == .handedOver }
+    package var isResolved: Bool { self == .resolved || self == .handedOver }
   }
 
   /// The numbers of a store's open conflicts, the oldest first.
-  func open(store: String) throws -> [Int64] {
+  package func open(store: String) throws -> [Int64] {
     try connection.all(
       "SELECT id FROM conflict WHERE resolved = 0 AND store = ?1 ORDER BY id", [.text(store)]
     ) { $0.integer(0) }
@@ -174,7 +196,7 @@ package struct ConflictLog {
   }
 
   /// What `markRestored` found, unless it has changed or gone since.
-  func reopen(_ conflicts: [Unresolved]) throws {
+  package func reopen(_ conflicts: [Unresolved]) throws {
     for conflict in conflicts {
       try connection.run(
         "UPDATE conflict SET resolved = ?2 WHERE id = ?1 AND resolved = 1",
@@ -198,7 +220,7 @@ extension ConflictLog {
     fileprivate let cells: [Cell]
 
     /// What identifies it: store, key, loser's timestamp and origin, winner's timestamp.
-    var identity: [Cell] { [cells[0], cells[1], cells[4], cells[5], cells[7]] }
+    package var identity: [Cell] { [cells[0], cells[1], cells[4], cells[5], cells[7]] }
     fileprivate static let isSame =
       "store = ?1 AND key = ?2 AND loser_hlc = ?3 AND loser_origin = ?4 AND winner_hlc = ?5"
   }
@@ -213,20 +235,20 @@ extension ConflictLog {
 
   /// What a log says of a conflict: its state, and between which two logs it last went, by the
   /// identities that the devices had when that began.
-  struct Progress {
-    let state: State?
-    let receiver: Int64
-    let giver: Int64
+  package struct Progress {
+    package let state: State?
+    package let receiver: Int64
+    package let giver: Int64
   }
 
   /// If the log also has a conflict of its own, the state of that one, so that no device waits for
   /// one that is on its way. Of two handovers the last counts.
-  func progress(of handover: Handover) throws -> Progress? {
+  package func progress(of handover: Handover) throws -> Progress? {
     try progress(handover, "ORDER BY resolved = 2, resolved, id DESC")
   }
 
   /// The state of one that is on its way here.
-  func arrival(of handover: Handover) throws -> Progress? {
+  package func arrival(of handover: Handover) throws -> Progress? {
     try progress(handover, "AND resolved = 2")
   }
 
@@ -242,7 +264,7 @@ extension ConflictLog {
   }
 
   /// Notes a conflict as on its way, unless it is open or resolved here, as in the log of a copy.
-  func expect(_ handover: Handover, from giver: Int64, by receiver: Int64) throws {
+  package func expect(_ handover: Handover, from giver: Int64, by receiver: Int64) throws {
     // Anew, or it might be the oldest, and the next to be dropped.
     try connection.run(
       "DELETE FROM conflict WHERE \(Handover.isSame) AND resolved IN (2, 3)", handover.identity)
@@ -255,40 +277,22 @@ extension ConflictLog {
   }
 
   /// Marks an open conflict as handed over.
-  func handOver(_ handover: Handover, to receiver: Int64) throws {
+  package func handOver(_ handover: Handover, to receiver: Int64) throws {
     try connection.run(
       "UPDATE conflict SET resolved = 3, receiver = ?6 WHERE \(Handover.isSame) AND resolved = 0",
       handover.identity + [.integer(receiver)])
   }
 
   /// Opens a conflict that is on its way.
-  func open(_ handover: Handover) throws {
+  package func open(_ handover: Handover) throws {
     try connection.run(
       "UPDATE conflict SET resolved = 0 WHERE \(Handover.isSame) AND resolved = 2",
       handover.identity)
   }
 
   /// Drops a conflict that is on its way.
-  func drop(_ handover: Handover) throws {
+  package func drop(_ handover: Handover) throws {
     try connection.run(
       "DELETE FROM conflict WHERE \(Handover.isSame) AND resolved = 2", handover.identity)
-  }
-}
-
-extension Connection {
-  package var conflictLog: ConflictLog { ConflictLog(connection: self) }
-}
-
-extension Conflict {
-  fileprivate init(_ row: Row) {
-    self.init(
-      id: row.integer(0), store: row.text(1), key: row.text(2), loser: row.content(3),
-      lostTimestamp: HybridTimestamp(rawValue: row.integer(5)),
-      lostOrigin: ReplicaID(rawValue: row.integer(6)),
-      winnerIsDeletion: row.integer(7) == TaggedCell.tombstone.tag,
-      winnerTimestamp: HybridTimestamp(rawValue: row.integer(8)),
-      winnerOrigin: ReplicaID(rawValue: row.integer(9)),
-      foundAt: Date(milliseconds: row.integer(10)),
-      isResolved: ConflictLog.State(rawValue: row.integer(11))?.isResolved ?? false)
   }
 }
