@@ -31,7 +31,8 @@ package final class Core: Sendable {
     self.shared = shared
     storage = Storage(
       opened, file: file, layers: shared.layers, folder: folder,
-      findTooLarge: { try $0.checkSizes() }, report: { [shared] in shared.upkeep.report($0) })
+      findTooLarge: { try $0.checkSizes() }, report: { [shared] in shared.upkeep.report($0) },
+      reportLoss: { [shared] in shared.upkeep.reportLoss($0) })
     shared.feed.register(storage)
     if !isReadOnly { try storage.access { try $0.run(Incoming.table) } }
   }
@@ -164,7 +165,8 @@ package final class Core: Sendable {
       if let ending = session.ending { throw ending }
       try session.sender?.still?.check()
       try session.finish(connection, isObserved: isObserved)
-      // Last, so that little time is left for a name to be lost.
+      // Last. A name that is lost after this check has the same effect as one that is lost after
+      // the commit: this process saves the log. So no check follows the commit.
       try storage.names?.check()
       return value
     }

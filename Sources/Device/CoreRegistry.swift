@@ -46,22 +46,26 @@ package enum CoreRegistry {
       }
       guard let status = try FileStatus(of: path) else { throw KeepsakeError.missing(path) }
       let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
-      try Storage.checkNames(status.id)
-      if let core = open[slot]?.core { return (core, false) }
-      hooks.beforeOpening()
-      // Opened for another use: another connection, all else the same.
-      let shared = open.first { $0.key.file == status.id }?.value.core?.shared
-      let opened = try Opening.open(
-        .file(path), readOnly: access == .readOnly, busyTimeout: busyTimeout, hooks: hooks)
-      guard try FileID(of: path) == status.id else { return nil }
-      try Storage.checkNames(status.id)
-      let removed =
-        opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []
-      let core = try Core(
-        opened, file: status.id, shared: shared ?? SharedState(removedDrafts: removed),
-        folder: folder)
-      open[slot] = WeakCore(core: core)
-      return (core, true)
+      return try Storage.opening(status.id, path, waiting: busyTimeout) {
+        () throws(KeepsakeError) in
+        try Storage.checkNames(status.id)
+        if let core = open[slot]?.core { return (core, false) }
+        hooks.beforeOpening()
+        // Opened for another use: another connection, all else the same.
+        let shared = open.first { $0.key.file == status.id }?.value.core?.shared
+        let opened = try Opening.open(
+          .file(path), readOnly: access == .readOnly, busyTimeout: busyTimeout, hooks: hooks)
+        guard try FileID(of: path) == status.id else { return nil }
+        let removed =
+          opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []
+        let core = try Core(
+          opened, file: status.id, shared: shared ?? SharedState(removedDrafts: removed),
+          folder: folder)
+        // Of all connections, also of this one, whose closing saves what it has read.
+        try Storage.checkNames(status.id)
+        open[slot] = WeakCore(core: core)
+        return (core, true)
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 package import KeepsakeStorage
 import Synchronization
 
@@ -30,7 +31,19 @@ package final class UpkeepReports: Sendable {
     withExtendedLifetime(gone) {}
   }
 
-  func report(_ error: KeepsakeError) {
-    for handler in handlers.withLock({ $0 }) where handler.owner != nil { handler.handle(error) }
+  /// - Returns: whether anything handles it.
+  @discardableResult func report(_ error: KeepsakeError) -> Bool {
+    let all = handlers.withLock { $0 }.map { (owner: $0.owner, handle: $0.handle) }
+      .filter { $0.owner != nil }
+    for handler in all { handler.handle(error) }
+    return !all.isEmpty
+  }
+
+  /// Reports that committed writes are lost. It prints the error if no store handles it, since a
+  /// file is often closed after its stores are gone.
+  func reportLoss(_ error: KeepsakeError) {
+    guard !report(error) else { return }
+    let line = Data("keepsake: \(error)\n".utf8)
+    Result { try FileHandle.standardError.write(contentsOf: line) }.discardFailure()
   }
 }

@@ -8,6 +8,9 @@
 // Any change of a name changes the folder's time of change, so most checks are one stat(2) of the
 // folder. That time has a granularity of up to two seconds, so it is relied on only once it lies
 // further back.
+//
+// A name may have been removed and given to a new file after SQLite opened it. So at opening a name
+// counts only if this process has a descriptor of the file that it leads to.
 
 import Foundation
 import Synchronization
@@ -19,27 +22,26 @@ package final class NameCheck: Sendable {
 
   private let path: String
   private let folder: String
-  private let files: [(path: String, id: FileID)]
+  private let files: [(path: String, id: FileID?)]
   /// The folder when every name was right.
   private let verified = Mutex<FileStatus?>(nil)
   private let lostLog = Atomic<Bool>(false)
 
-  /// Nil in memory.
+  /// Nil in memory. If the log has lost its name already, every check throws.
   ///
   /// - Parameter suffixes: of the files beside it that SQLite has open.
-  /// - Throws: `KeepsakeError` if one of them has no name any more.
+  /// - Throws: `KeepsakeError` if the file itself has no name any more.
   package init?(_ location: Location, _ suffixes: [String]) throws(KeepsakeError) {
     guard case .file(let path, let real) = location else { return nil }
     self.path = path
     folder = FileStatus.folder(of: real)
-    var files: [(path: String, id: FileID)] = []
-    for name in [real] + suffixes.map({ real + $0 }) {
-      guard let id = try FileID(of: name) else {
-        throw Self.lost(name, isLog: name != real, path: path)
-      }
-      files.append((name, id))
-    }
+    var files: [(path: String, id: FileID?)] = []
+    for name in [real] + suffixes.map({ real + $0 }) { files.append((name, try FileID(of: name))) }
     self.files = files
+    let open = FileID.openHere
+    func isOurs(_ id: FileID?) -> Bool { id.map { open?.contains($0) ?? true } ?? false }
+    guard isOurs(files[0].id) else { throw Self.lost(real, isLog: false, path: path) }
+    if !files.allSatisfy({ isOurs($0.id) }) { lostLog.store(true, ordering: .relaxed) }
   }
 
   /// Throws if a name leads to nothing, or to another file: what is written would be lost. Once the
@@ -66,11 +68,12 @@ package final class NameCheck: Sendable {
   /// Whether a check has found that the log or the index has lost its name.
   var isKnownToHaveLostLog: Bool { lostLog.load(ordering: .relaxed) }
 
-  /// Whether the file has its name, and its log or its index does not.
-  var hasLostLog: Bool {
-    // A failure says nothing about the names.
-    Result { () throws(KeepsakeError) in try check() }.discardFailure()
-    return isKnownToHaveLostLog
+  /// Whether every name is known to be right.
+  var areRight: Bool {
+    switch Result(catching: { () throws(KeepsakeError) in try check() }) {
+    case .success: true
+    case .failure: false
+    }
   }
 
   private static func lost(_ name: String, isLog: Bool, path: String) -> KeepsakeError {

@@ -16,8 +16,9 @@ package struct Opened {
   var still: StillFile?
   /// Nil where SQLite shows no commits of others.
   var index: WalIndex?
-  /// Nil in memory, and if SQLite keeps nothing beside the file.
+  /// Nil in memory, and where nothing is written.
   var names: NameCheck?
+  var beforeClosing: @Sendable () -> Void = {}
 }
 
 package enum Opening {
@@ -76,10 +77,12 @@ package enum Opening {
       // An immutable file has no index, and must not get one.
       let index = mode == .immutable ? nil : try WalIndex(connection)
       let isInUse = mode == .readWrite || mode == .queryOnly
+      hooks.beforeNaming()
       return Opened(
         database: database, location: location, mode: mode, busyHandler: busyHandler,
         still: still, index: index,
-        names: isInUse ? try NameCheck(location, index == nil ? [] : ["-wal", "-shm"]) : nil)
+        names: isInUse ? try NameCheck(location, index == nil ? [] : ["-wal", "-shm"]) : nil,
+        beforeClosing: hooks.beforeClosing)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }

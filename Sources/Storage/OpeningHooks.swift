@@ -2,21 +2,28 @@
 
 package import KeepsakeMigrations
 
-/// What tests do at the moments of an opening at which another process may come between.
+/// What tests do at the moments at which another process may come between.
 package struct OpeningHooks: Sendable {
   /// Between the look at a path and the opening of what is there.
   package var beforeOpening: @Sendable () -> Void
+  /// Between SQLite's opening of the files and the look at their names.
+  package var beforeNaming: @Sendable () -> Void
   /// Between the check of a file that lacks migrations and the transaction that applies them.
   package var beforeMigrating: @Sendable () -> Void
+  /// Between the last look at the names and SQLite's closing of the files.
+  package var beforeClosing: @Sendable () -> Void
   /// Every migration that this version knows.
   package var migrations: [Migration]
 
   package init(
     beforeOpening: @escaping @Sendable () -> Void = {},
+    beforeNaming: @escaping @Sendable () -> Void = {},
     beforeMigrating: @escaping @Sendable () -> Void = {},
+    beforeClosing: @escaping @Sendable () -> Void = {},
     migrations: [Migration] = Migrations.all
   ) {
-    (self.beforeOpening, self.beforeMigrating) = (beforeOpening, beforeMigrating)
+    (self.beforeOpening, self.beforeNaming) = (beforeOpening, beforeNaming)
+    (self.beforeMigrating, self.beforeClosing) = (beforeMigrating, beforeClosing)
     self.migrations = migrations
   }
 }

@@ -35,26 +35,20 @@ final class SecondConnection: Sendable {
       if let database { return database }
       // To open another file that was given the name would be to open our log with it; to open
       // another log, to use our index with it.
-      guard isSame,
+      guard names?.areRight != false,
         // Whoever cannot have a connection waits for the first one, which says what is wrong.
         case .success(let new) = Result(catching: {
           try Connector.connect(location, .queryOnly, BusyHandler(patience))
         })
       else { return nil }
       // It may have been given the name meanwhile.
-      guard isSame else {
+      guard names?.areRight != false else {
         new.close()
         return nil
       }
       database = new
       return new
     }
-  }
-
-  /// Whether the names still lead to what the first connection has open.
-  private var isSame: Bool {
-    if case .failure = Result(catching: { try names?.check() }) { return false }
-    return true
   }
 
   func close() {

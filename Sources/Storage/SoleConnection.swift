@@ -82,7 +82,7 @@ package final class SoleConnection: @unchecked Sendable {
 
   /// Moves the log into the file if it is about to be lost, because it has no name any more.
   package func saveLostLog() throws(KeepsakeError) {
-    guard names?.hasLostLog == true else { return }
+    guard names?.areRight == false, names?.isKnownToHaveLostLog == true else { return }
     logged = max(1, logged)
     do {
       try checkpoint(from: 1)

@@ -26,12 +26,13 @@ package final class Storage: Sendable {
   package let names: NameCheck?
   /// Whether what a removed log holds was saved, or is being saved.
   let savesLostLog = Atomic(false)
-  private let report: @Sendable (KeepsakeError) -> Void
+  private let reportLoss: @Sendable (KeepsakeError) -> Void
   /// Throws the name of a row that is too large.
   private let findTooLarge: @Sendable (Connection) throws -> Void
   /// Deleted when the connection has gone.
   private let folder: TemporaryFolder?
   private let process = getpid()
+  private let beforeClosing: @Sendable () -> Void
 
   package var isReadOnly: Bool { mode != .readWrite }
 
@@ -39,14 +40,17 @@ package final class Storage: Sendable {
   ///   - layers: counts the changes of what is read besides the file.
   ///   - findTooLarge: throws the name of a row that SQLite has refused as too large.
   ///   - report: gets the failures of upkeep that no caller waits for.
+  ///   - reportLoss: gets why closing has lost what only a removed log held.
   package init(
     _ opened: Opened, file: FileID?, layers: LayerVersion, folder: TemporaryFolder? = nil,
     findTooLarge: @escaping @Sendable (Connection) throws -> Void = { _ in },
-    report: @escaping @Sendable (KeepsakeError) -> Void = { _ in }
+    report: @escaping @Sendable (KeepsakeError) -> Void = { _ in },
+    reportLoss: @escaping @Sendable (KeepsakeError) -> Void = { _ in }
   ) {
-    (self.findTooLarge, self.report, names) = (findTooLarge, report, opened.names)
+    (self.findTooLarge, self.reportLoss, names) = (findTooLarge, reportLoss, opened.names)
     (location, mode, self.file, self.folder) = (opened.location, opened.mode, file, folder)
     (busyHandler, still) = (opened.busyHandler, opened.still)
+    beforeClosing = opened.beforeClosing
     database = opened.database
     versions = ReadVersions(
       opened.index, layers: layers, isPrivate: file == nil || opened.mode == .immutable)
@@ -63,20 +67,36 @@ package final class Storage: Sendable {
   deinit {
     guard getpid() == process else { return keepOpenForever() }
     checkpoints?.stop()
-    // Closing checkpoints and removes the log. What fails here fails for good reasons (a reader
-    // elsewhere), and the next open does it.
     reader?.close()
-    let lost = names?.hasLostLog == true ? names : nil
-    if lost != nil {
-      do throws(KeepsakeError) { try saveLostLog() } catch { report(error) }
-      // Moved into the file now, the log would overwrite what another process has written since.
-      database.connection(location).keepLog(true)
-    } else if let file {
-      // From now on the log loses its name because it is closed.
-      OpenFiles.forgetNames(file, names)
+    guard let file else { return database.close() }
+    let failure = OpenFiles.alone(with: file, waiting: nil) {
+      defer { OpenFiles.remove(file, names) }
+      return close()
     }
+    // With nothing locked: the handler may open the file.
+    if let failure = failure ?? nil { reportLoss(failure) }
+  }
+
+  /// Closes the connection. The last one of any process moves the log into the file and removes it.
+  ///
+  /// - Returns: why what only a removed log holds is lost.
+  private func close() -> KeepsakeError? {
+    var failure: KeepsakeError?
+    if let names {
+      let connection = database.connection(location)
+      // No other process can begin another log after the check of the names. A log that has lost
+      // its name must not be moved into the file: it would overwrite what others wrote since.
+      let isLast = connection.lockOthersOut()
+      if !names.areRight || !isLast {
+        connection.letOthersIn()
+        connection.keepLog(true)
+        do throws(KeepsakeError) { try saveLostLog() } catch { failure = error }
+      }
+    }
+    beforeClosing()
+    // What fails here is still in the log, and the next open does it.
     Result { try CheckRecord.carried(over: location, database.close) }.discardFailure()
-    if let file { OpenFiles.remove(file, lost) }
+    return failure
   }
 
   /// Throws in a child of `fork` that uses what its parent opened: it has its parent's memory, and

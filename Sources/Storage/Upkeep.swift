@@ -58,6 +58,7 @@ extension Storage {
       // `temp_store` would take the temporary tables of a merge away.
       let database = try Connector.connect(location, .readWrite, busyHandler)
       defer { database.close() }
+      try names?.check()
       let connection = database.connection(location)
       try connection.explaining { try connection.execute("PRAGMA temp_store = FILE; VACUUM") }
       try Checkpoint.run(location, waiting: busyHandler.usual, writers: busyHandler, names)

@@ -62,6 +62,33 @@ import Testing
     #expect(try folder.names() == ["a"])
   }
 
+  /// Deleting the file deletes everything that its log holds too.
+  @Test(arguments: [[""], ["", "-wal"], ["", "-wal", "-shm"]], 0...steps)
+  func noWriteToADeletedFileIsAcknowledged(_ suffixes: [String], at place: Int) throws {
+    var acknowledged: Set<String> = []
+    do {
+      let device = try Device(path: path)
+      for step in 0...Self.steps {
+        if step == place {
+          try remove(suffixes)
+          // A file is not made beside a log that holds another one's writes.
+          let ending = try folder.run(["set", "a", "other", "1"])
+          #expect(ending.code == (suffixes == [""] && place > 0 ? 73 : 0), "\(ending)")
+          if ending.code == 0 { acknowledged.insert("other") }
+        }
+        if step < place {
+          try write(device, "own\(step)")
+        } else {
+          let error = #expect(throws: KeepsakeError.self) { try write(device, "own\(step)") }
+          #expect(error?.problem == "the file was deleted or replaced while it was open")
+        }
+      }
+    }
+    if suffixes == [""] { try remove(["-wal"]) }
+    #expect(try keys() == acknowledged)
+    #expect(try folder.names() == ["a"])
+  }
+
   @Test(arguments: removals)
   func whatNobodyWroteSinceIsBroughtInAtTheNextOpening(_ suffixes: [String]) throws {
     do {
@@ -132,5 +159,19 @@ import Testing
       try folder.write("", to: "other\(number)")
       try write(device, "k\(number)")
     }
+  }
+
+  @Test func whatCannotBeSavedAtClosingIsReported() throws {
+    // With what is added to it the name is too long.
+    let name = String(repeating: "n", count: 235)
+    try folder.must("set", "a", "first", "1")
+    try FileManager.default.moveItem(atPath: path, toPath: folder.path + "/" + name)
+    let watch = try RunningCommand(watching: name, in: folder)
+    try folder.must("set", name, "second", "1")
+    for suffix in ["-wal", "-shm"] {
+      try FileManager.default.removeItem(atPath: folder.path + "/" + name + suffix)
+    }
+    let ending = watch.end()
+    #expect(ending.stderr.contains("what only that log holds cannot be saved"), "\(ending)")
   }
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeStorage
+import KeepsakeValues
+import Synchronization
+import TestSupport
+import Testing
+
+/// A file beside a device is removed in the middle of its opening or closing.
+@Suite struct RemovedLogTimingTests {
+  /// What another program and another process do.
+  private struct Elsewhere: Sendable {
+    let folder: String
+
+    /// Removes files, and sets a key.
+    ///
+    /// - Parameter acknowledged: gets the key if that has succeeded.
+    func replace(_ suffixes: [String], _ acknowledged: (String) -> Void) {
+      #expect(throws: Never.self) {
+        for suffix in suffixes {
+          try FileManager.default.removeItem(atPath: folder + "/a" + suffix)
+        }
+        let ending = try Command.run(
+          Command.kvsync.get(), ["set", "a", "other", "1", "--busy-timeout", "0ms"], in: folder)
+        if ending.code == 0 { acknowledged("other") }
+      }
+    }
+  }
+
+  private let folder: Folder
+  private let elsewhere: Elsewhere
+  private var path: String { folder.path + "/a" }
+
+  init() throws {
+    folder = try Folder()
+    elsewhere = Elsewhere(folder: folder.path)
+  }
+
+  private func write(_ device: Device, _ key: String) throws {
+    try device.write([LocalWrite(store: "cloud", key: key, value: 1)])
+  }
+
+  private func keys() throws -> Set<String> {
+    Set(try Device(path: path).values(store: "cloud").keys.map(\.string))
+  }
+
+  /// Opens the device; tests let something come between.
+  private func open(
+    _ access: Device.Access = .existing, waiting limit: Duration = Device.defaultBusyTimeout,
+    _ hooks: OpeningHooks
+  ) throws(KeepsakeError) -> Device {
+    try Device(
+      path: path, access: access, busyTimeout: limit, clock: .system, folder: nil,
+      identity: .random(), hooks: hooks)
+  }
+
+  @Test(arguments: RemovedLogTests.removals, [Device.Access.existing, .readOnly])
+  func aLogThatGetsItsNameWhileADeviceIsOpenedIsNotTakenForItsOwn(
+    _ suffixes: [String], _ access: Device.Access
+  ) throws {
+    try folder.must("set", "a", "first", "1")
+    // A process dies, and leaves a log.
+    try folder.crash(
+      path,
+      """
+      INSERT INTO entry SELECT store, 'held', tag, value, hlc + 1, origin, lseq + 1 FROM entry
+      """)
+    let acknowledged = Mutex<Set<String>>(["first", "held"])
+    let hooks = OpeningHooks(beforeNaming: { [elsewhere] in
+      elsewhere.replace(suffixes) { key in _ = acknowledged.withLock { $0.insert(key) } }
+    })
+    let error = #expect(throws: KeepsakeError.self) { try open(access, hooks) }
+    #expect(error?.problem.contains("was removed while it was open") == true, "\(error as Any)")
+    #expect(try keys() == acknowledged.withLock { $0 })
+    #expect(try folder.names() == ["a"])
+  }
+
+  @Test func aDeviceIsNotOpenedWhileAnotherThreadClosesIt() throws {
+    let found = Mutex<KeepsakeError?>(nil)
+    let path = path
+    do {
+      let hooks = OpeningHooks(beforeClosing: {
+        let opened = ends {
+          do throws(KeepsakeError) {
+            _ = try Device(path: path, access: .existing, busyTimeout: .zero)
+          } catch {
+            found.withLock { $0 = error }
+          }
+        }
+        #expect(opened)
+      })
+      try write(try open(.create, hooks), "first")
+    }
+    #expect(found.withLock { $0?.problem } == "another thread of this process is closing it")
+    #expect(try keys() == ["first"])
+  }
+
+  @Test(arguments: RemovedLogTests.removals)
+  func aLogThatIsRemovedWhileItIsClosedIsMovedIntoTheFile(_ suffixes: [String]) throws {
+    let acknowledged = Mutex<Set<String>>(["first"])
+    do {
+      let hooks = OpeningHooks(beforeClosing: { [elsewhere] in
+        elsewhere.replace(suffixes) { key in _ = acknowledged.withLock { $0.insert(key) } }
+      })
+      try write(try open(.create, hooks), "first")
+    }
+    #expect(try keys() == acknowledged.withLock { $0 })
+    #expect(try folder.names() == ["a"])
+  }
+
+  @Test func aLogIsNotMovedOverAnotherOneAfterAReaderHasGone() throws {
+    let reader = Mutex<Device?>(nil)
+    do {
+      let hooks = OpeningHooks(beforeClosing: { [elsewhere] in
+        guard reader.withLock({ $0 }) != nil else { return }
+        reader.withLock { $0 = nil }
+        elsewhere.replace(["-wal", "-shm"]) { _ in }
+      })
+      let device = try open(.create, hooks)
+      try write(device, "first")
+      let other = try Device(path: path, access: .readOnly)
+      reader.withLock { $0 = other }
+    }
+    #expect(try keys().contains("other"))
+  }
+}
