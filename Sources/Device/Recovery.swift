@@ -4,6 +4,8 @@
 // decide: no store is empty in silence. While this goes on, `<file>.recovery` is there, locked; a
 // crash leaves it behind, and the file cannot be opened until a recovery has ended.
 //
+// The files that were saved of removed logs (`LostLog`) go with the damaged file.
+//
 // The order: the successor is made complete under a draft's name; the mark names where the file
 // goes; the file goes aside, then its log, which would else be taken for the successor's; the
 // successor gets its name; the mark goes. Where the log cannot go, or the name not be given, both
@@ -123,11 +125,13 @@ extension Device {
       // After a crash the file itself may be aside already.
       if code != ENOENT { throw KeepsakeError(system: code, path: path + suffix) }
     }
+    try LostLog.moveAll(from: path, to: aside)
   }
 
   /// Nothing where the file's place is taken: by its successor, or by another program's file.
   private static func putBack(_ path: String, _ aside: String) throws(KeepsakeError) {
     guard !FileStatus.exists(path) else { return }
+    try LostLog.moveAll(from: aside, to: path)
     // The file comes last: it must not be there without its log.
     for suffix in ["-shm", "-wal", ""] where FileStatus.exists(aside + suffix) {
       guard rename(aside + suffix, path + suffix) == 0 else {

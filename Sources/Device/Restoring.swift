@@ -74,7 +74,7 @@ private struct Predecessor {
     guard let status = try FileStatus(of: real) else {
       try removeLogs()
       guard try draft.publish() else { throw ExclusiveLock.busy(path) }
-      return
+      return removeLostLogs()
     }
     var hasUsefulLog = true
     // Others may write between the move of the log and the lock.
@@ -84,7 +84,8 @@ private struct Predecessor {
       if isLogEmpty || !hasUsefulLog {
         defer { lock.release() }
         try removeLogs()
-        return try draft.replaceTarget(status)
+        try draft.replaceTarget(status)
+        return removeLostLogs()
       }
       lock.release()
       hasUsefulLog = try moveLog()
@@ -114,6 +115,9 @@ private struct Predecessor {
       }
     }
   }
+
+  /// Removes writes that were saved of removed logs: the next opening would bring them in.
+  private func removeLostLogs() { for path in LostLog.all(of: real) { LostLog.remove(path) } }
 
   private func removeLogs() throws(KeepsakeError) {
     for suffix in ["-wal", "-journal", "-shm"]

@@ -161,6 +161,52 @@ import Testing
     }
   }
 
+  // MARK: - What was saved, and the device's successor
+
+  /// A device that holds `first`, and a file beside it with what else a removed log held.
+  private func saveLog() throws -> String {
+    try folder.must("set", "a", "first", "1")
+    let device = try Device(path: path)
+    try write(device, "later")
+    try remove(["-wal", "-shm"])
+    #expect(throws: KeepsakeError.self) { try write(device, "refused") }
+    return try #require(LostLog.all(of: path).first)
+  }
+
+  @Test func aRestoredDeviceHoldsWhatTheBackupHeld() throws {
+    try folder.must("set", "a", "first", "1")
+    let backup = folder.path + "/backup"
+    try Device(path: path).backUp(to: backup)
+    _ = try saveLog()
+    try Device.restore(at: path, from: backup, clock: .system)
+    #expect(try keys() == ["first"])
+    #expect(try folder.names() == ["a", "backup"])
+  }
+
+  @Test func whatWasSavedOfADamagedDeviceStaysWithIt() throws {
+    let saved = try saveLog()
+    let whole = try Data(contentsOf: folder.url("a"))
+    var generator = SeededGenerator(seed: 1)
+    try PageDamage.ones.apply(to: 1, of: whole, using: &generator).write(to: folder.url("a"))
+    let aside = try Device.recover(at: folder.url("a")) { _ in .startEmpty }
+    #expect(LostLog.all(of: path) == [])
+    #expect(LostLog.all(of: try #require(aside).path).count == 1)
+    #expect(try keys() == [])
+    #expect(!FileManager.default.fileExists(atPath: saved))
+  }
+
+  @Test func aDeviceIsSoundThoughWhatWasSavedBesideItIsDamaged() throws {
+    let saved = try saveLog()
+    try Data("nothing".utf8).write(to: URL(fileURLWithPath: saved))
+    let error = #expect(throws: KeepsakeError.self) {
+      try Device.recover(at: folder.url("a")) { _ in
+        Issue.record("the device is sound")
+        return .giveUp
+      }
+    }
+    #expect(error?.code == .foreignLog, "\(error as Any)")
+  }
+
   @Test func whatCannotBeSavedAtClosingIsReported() throws {
     // With what is added to it the name is too long.
     let name = String(repeating: "n", count: 235)
