@@ -101,9 +101,7 @@ extension Container {
       throw .hidden(object, "Remove its `customMirror`, which hides them.")
     }
     let levels = Array(sequence(first: Mirror(reflecting: object), next: \.superclassMirror))
-    // Properties of a superclass that is not `Injectable`, such as a framework's, do not matter.
-    let own = levels.filter { $0.subjectType is any Injectable.Type }
-    if let level = own.first(where: \.lacksMetadata) {
+    if let level = levels.first(where: \.lacksMetadata) {
       throw .hidden(object, "Compile \(level.subjectType) \(Mirror.compilation).")
     }
     return levels.flatMap(\.children).map {

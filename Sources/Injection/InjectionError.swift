@@ -20,8 +20,8 @@ public struct InjectionError: Error, CustomStringConvertible {
     case captured = "a recipe looked it up in a container that it captured"
     /// Only class instances can have weak references.
     case notAClass = "it is not a class instance, so it cannot be kept weakly"
-    /// The object's class has a custom mirror or no reflection metadata, so that its `@Injected`
-    /// properties cannot be found.
+    /// The object's class, or one that it inherits from, has a custom mirror or no reflection
+    /// metadata, so that its `@Injected` properties cannot be found.
     case hidden = "reflection does not show its stored properties"
     /// `handOff` found properties with equal names and different types, the `candidates`.
     case mismatch = "properties of the same name have another type"

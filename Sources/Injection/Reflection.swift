@@ -7,9 +7,9 @@ extension Mirror {
   /// Whether the class has stored properties of its own that this mirror cannot show, because the
   /// class was compiled without reflection metadata.
   package var lacksMetadata: Bool {
-    guard children.isEmpty, let level = subjectType as? AnyClass, Mirror.isSwift(level) else {
-      return false
-    }
+    guard children.isEmpty, let level = subjectType as? AnyClass,
+      Mirror.isClient(String(reflecting: level))
+    else { return false }
     let parent: AnyClass = superclassMirror?.subjectType as? AnyClass ?? Empty.self
     return instanceExtents(level).positive > instanceExtents(parent).positive
   }
@@ -19,11 +19,18 @@ extension Mirror {
     "with reflection metadata: without -disable-reflection-metadata, in Xcode with"
     + " SWIFT_REFLECTION_METADATA_LEVEL = all"
 
-  /// Whether it is a class of Swift's: properties of others, such as UIKit's, are never shown.
-  private static func isSwift(_ type: AnyClass) -> Bool {
-    let name = String(reflecting: type)
-    return name.contains(".") && !name.hasPrefix("__C.")
+  /// Whether a class, by its full name, may use this package. Classes of Objective-C and of the
+  /// system do not, and reflection may not show their properties.
+  package static func isClient(_ name: String) -> Bool {
+    let module = name.prefix { $0 != "." }
+    return module != name && !systemModules.contains(String(module))
   }
+
+  /// Those with classes that can be subclassed.
+  private static let systemModules: Set = [
+    "__C", "Combine", "Foundation", "FoundationEssentials", "RealityFoundation", "RealityKit",
+    "Swift", "SwiftUI", "SwiftUICore",
+  ]
 }
 
 private final class Empty {}

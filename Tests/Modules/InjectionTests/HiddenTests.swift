@@ -68,6 +68,14 @@ import Testing
     #expect(object.prepName == "own")
   }
 
+  @Test func classesOfTheSystemMayHideTheirProperties() {
+    for name in ["__C.UIViewController", "SwiftUI.UIHostingController<App.Home>", "NSObject"] {
+      #expect(!Mirror.isClient(name))
+    }
+    #expect(Mirror.isClient("App.Screen"))
+    #expect(Mirror.isClient("App.(unknown context at $1).Screen"))
+  }
+
   @Test func whatHasNoPropertiesOrOthersIsNoError() throws {
     try container.inject(into: Bare())
     try container.inject(into: Worker())

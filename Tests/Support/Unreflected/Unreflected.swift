@@ -25,9 +25,9 @@ open class UnreflectedScreen: Injectable, @unchecked Sendable {
   open func didInject() { injections += 1 }
 }
 
-// As of a framework. Sendable: used by one thread.
+// Sendable: used by one thread.
 open class UnreflectedWindow: @unchecked Sendable {
-  public var title = "window"
+  @Injected public var title: String
 
   public init() {}
 }
