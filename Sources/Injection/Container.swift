@@ -131,9 +131,9 @@ extension Container.State {
 
   /// Removes what only `set` made, and has no object.
   mutating func discard(_ entry: Entry) {
-    guard entry.isTemporary, entry.isVacant else { return }
+    guard entry.isTemporary, entry.isVacant, !entry.isDiscarded else { return }
+    entry.isDiscarded = true
     if let inherited = entry.inherited.map(ObjectIdentifier.init) {
-      guard replacements[inherited] === entry else { return }
       replacements[inherited] = nil
       return entry.owner.hasReplacements.store(!replacements.isEmpty, ordering: .releasing)
     }

@@ -29,6 +29,8 @@ final class Entry: @unchecked Sendable {
   let inherited: Entry?
   /// Whether only `set` made it, so that `set(nil)` removes it.
   var isTemporary: Bool
+  /// Whether it was removed; a `set` that is about to claim it has to look up its key again.
+  var isDiscarded = false
   var made: AnyBox? { didSet { settle() } }
   /// The object of `set`, which takes precedence over `made`.
   var given: AnyBox? { didSet { settle() } }
@@ -102,7 +104,15 @@ final class Entry: @unchecked Sendable {
   }
 
   /// Makes it stay when nil is set.
-  func declare() { owner.locked { _ in isTemporary = false } }
+  ///
+  /// - Returns: false if it has been removed.
+  func declare() -> Bool {
+    owner.locked { _ in
+      if !isDiscarded { isTemporary = false }
+      return !isDiscarded
+    }
+  }
+
 
   /// Returns the object and makes it if necessary; nil if there is no recipe and it is not set.
   func read(for asker: Container, new: Bool = false) throws -> AnyBox? {

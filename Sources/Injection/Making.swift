@@ -6,16 +6,28 @@ extension Entry {
   /// Wires and publishes an object from outside; nil removes it.
   ///
   /// Takes the claim from a construction, whose object is then discarded, but waits for another
-  /// `set`.
-  func set(_ new: AnyBox?, weakly: Bool) throws {
-    guard let new else { return remove() }
-    let value = weakly ? try weakened(new) : new
+  /// `set`. Waits also for the constructions whose incomplete objects the wiring used, unless it is
+  /// part of one: that one fails if they do.
+  ///
+  /// - Parameter kept: the object, or a weak reference to it.
+  /// - Returns: false if another `set` has removed this registration.
+  func set(_ new: AnyBox?, keeping kept: AnyBox?) throws -> Bool {
+    guard let new, let kept else {
+      remove()
+      return true
+    }
     let frame = Frame(.setting, self, site)
     while let other = frame.overtake(self) {
       if try other.join()?.wait() != nil { throw InjectionError.circular([label, label]) }
     }
+    guard owner.locked({ _ in maker === frame }) else { return false }
     let wired = Result { try Frame.$current.withValue(frame) { try wire(new, frame, site) } }
-    _ = try end(frame, wired.map { value })
+    guard try !end(frame, wired.map { kept }), try frame.join()?.wait() == nil else { return true }
+    // It refers to an object that was discarded.
+    if Frame.lock.withLock({ _ in frame.isInvalid }) {
+      throw InjectionError.circular([label, label])
+    }
+    return true
   }
 
   /// Makes an object without keeping it.
@@ -117,13 +129,12 @@ extension Entry {
 // MARK: - Under the lock of frames
 
 extension Entry {
-  func claim(for frame: Frame) { owner.locked { _ in maker = frame } }
-
   /// Releases a frame's claim, and publishes its object if there is one.
   ///
   /// - Returns: what may be the last references.
   func conclude(_ frame: Frame, _ object: AnyBox?) -> [AnyBox?] {
-    owner.locked { _ -> [AnyBox?] in
+    owner.locked { state -> [AnyBox?] in
+      defer { state.discard(self) }
       let old = (given, made)
       if maker === frame {
         maker = nil
@@ -150,10 +161,15 @@ extension Entry {
 
   /// Removes the object from outside; releases it without the lock.
   private func remove() {
-    let old = owner.locked { _ -> [AnyBox?] in
-      let old = given
-      given = nil
-      return [old] + removeConversions(of: [old])
+    let old = Frame.lock.withLock { _ in
+      let isUnpublished = maker?.role == .setting && maker?.built != nil
+      return owner.locked { state -> [AnyBox?] in
+        defer { state.discard(self) }
+        let old = given
+        given = nil
+        if isUnpublished { maker = nil }
+        return [old] + removeConversions(of: [old])
+      }
     }
     withExtendedLifetime(old) {}
   }

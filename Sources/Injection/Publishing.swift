@@ -31,25 +31,24 @@ extension Frame {
   func publish(early: AnyBox) { Frame.lock.withLock { _ in self.early = early } }
 
   /// Notes that the construction around this frame used the object of another one in progress.
-  ///
-  /// An object from outside is not made again, so it does not matter what it used.
   func use(_ other: Frame) {
-    guard let user = shared, user !== other, user.role == .making,
-      !user.uses.contains(where: { $0 === other })
-    else { return }
+    guard let user = shared, user !== other, !user.uses.contains(where: { $0 === other }) else {
+      return
+    }
     user.uses.append(other)
     other.users.append(user)
   }
 
-  /// Claims an entry for a `set`. A construction loses its claim, and fails when it ends.
+  /// Claims an entry for a `set`, unless it is discarded. A construction loses its claim, and fails
+  /// when it ends; another `set` that only waits for others loses it too.
   ///
   /// - Returns: another `set` in progress, which keeps its claim.
   func overtake(_ entry: Entry) -> Frame? {
     Frame.changing { leftovers in
       let other = entry.maker
-      if other?.role == .setting { return other }
-      entry.claim(for: self)
-      guard let other else { return nil }
+      if let other, other.role == .setting, other.built == nil { return other }
+      entry.owner.locked { _ in if !entry.isDiscarded { entry.maker = self } }
+      guard let other, other.role == .making else { return nil }
       other.isInvalid = true
       leftovers.waiters += other.waiters
       other.waiters = []

@@ -63,18 +63,17 @@ extension Container {
   ///   - key: identifies it, by default by its type alone.
   ///   - weak: whether the container only keeps a weak reference.
   /// - Throws: `InjectionError`, with `missing` for a new key of a child, `ambiguous` as `get`,
-  ///   `notAClass` for a weak value that is not a class instance; or an error of the injection.
-  ///   Then nothing changes.
+  ///   `notAClass` for a weak value that is not a class instance, `circular` if it was completed
+  ///   with an object that failed; or an error of the injection. Then nothing changes.
   public func set<T: Sendable>(
     _ value: T?, for key: Key<T> = Key(), weak: Bool = false
   ) throws {
     let target = key.target
     try refuseCapture(target)
     let box = value.map { Box($0) }
-    if weak, let box, box.weakly == nil { throw InjectionError.notAClass(target) }
-    let entry = try settable(target, isNil: box == nil)
-    defer { entry.owner.locked { $0.discard(entry) } }
-    try entry.set(box, weakly: weak)
+    let kept = weak ? box?.weakly : box
+    if box != nil, kept == nil { throw InjectionError.notAClass(target) }
+    while try !settable(target, isNil: box == nil).set(box, keeping: kept) {}
   }
 
   /// The registration that `set` changes: the one that a lookup uses, if it is this container's or
@@ -86,7 +85,7 @@ extension Container {
     if let own { return own }
     if let inherited = try parent?.locate(target) {
       if inherited.site === self { return inherited }
-      if !isNil { inherited.declare() }
+      if !isNil, !inherited.declare() { return try settable(target, isNil: isNil) }
       return locked { $0.replacement(of: inherited, in: self) }
     }
     guard isNil || parent == nil else { throw unanswered(target) }
