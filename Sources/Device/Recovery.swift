@@ -51,6 +51,7 @@ extension Device {
     at url: URL, clock: WallClock = .system, _ decide: (Damage) throws -> Recovery
   ) throws -> URL? {
     let path = Location.real(url.path)
+    try refuseFile(path)
     // As at an application's first start. Where it cannot be seen, opening it says why.
     let isThere = FileStatus.exists(path) || FileStatus.exists(path + RecoveryMark.suffix)
     guard isThere else { return nil }

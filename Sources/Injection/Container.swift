@@ -47,7 +47,13 @@ public final class Container: Sendable, CustomStringConvertible {
   /// The container for programs that need only one.
   public static let main = Container()
 
+  /// Throws for an object that a container for a test must not have.
+  ///
+  /// - Parameter isOwn: whether the test made it or set it, and no copied recipe.
+  typealias Admission = @Sendable (_ object: Any, _ isOwn: Bool) throws -> Void
+
   let parent: Container?
+  let admission: Admission?
   private let state = Mutex(State())
   /// The registration that each key chooses here; no value if only the lock tells. Changes under
   /// the lock.
@@ -64,7 +70,10 @@ public final class Container: Sendable, CustomStringConvertible {
     for module in modules { try module(self) }
   }
 
-  init(parent: Container?) { self.parent = parent }
+  init(parent: Container?, admission: Admission? = nil) {
+    self.parent = parent
+    self.admission = admission ?? parent?.admission
+  }
 
   func locked<R: Sendable, E>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
     try state.withLock { (state) throws(E) in try body(&state) }
@@ -122,7 +131,7 @@ extension Container.State {
     if let known = replacements[ObjectIdentifier(inherited)] { return known }
     var recipe = Recipe(target: inherited.recipe.target)
     recipe.then = inherited.recipe.then
-    recipe.isCopiedForTest = inherited.recipe.isCopiedForTest
+    recipe.origin = inherited.recipe.origin
     let entry = Entry(recipe, in: owner, for: owner, inPlaceOf: inherited, isTemporary: true)
     replacements[ObjectIdentifier(inherited)] = entry
     owner.hasReplacements.store(true, ordering: .releasing)

@@ -7,6 +7,7 @@ struct TestRules {
   let make: @Sendable (Container) throws -> AnyBox
   /// Whether an object that was set is copied.
   let isShared: (Any) -> Bool
+  let admission: Container.Admission
 
   /// The other recipe of a registration; nil if it keeps its own.
   fileprivate func replacement(of entry: Entry) -> Recipe? {
@@ -21,6 +22,20 @@ struct TestRules {
   }
 }
 
+/// Where a recipe was copied from, for a fresh child.
+struct CopyOrigin: Sendable {
+  /// The outermost of the copied containers, which the recipe may have captured.
+  private(set) weak var original: Container?
+  /// The outermost of the copies.
+  private(set) weak var copy: Container?
+  /// Whether the recipe is the application's, in a container for a test.
+  let isForTest: Bool
+
+  init(original: Container, copy: Container, isForTest: Bool) {
+    (self.original, self.copy, self.isForTest) = (original, copy, isForTest)
+  }
+}
+
 extension Container {
   /// A fresh child for a test, which does not reach what the application uses.
   ///
@@ -28,13 +43,18 @@ extension Container {
   /// if there is none, there is one without a name. While another copied recipe runs,
   /// `runsCopyForTest` is true.
   ///
-  /// - Parameter isShared: whether an object that was set is shared; otherwise its key has none.
+  /// - Parameters:
+  ///   - isShared: whether an object that was set is shared; otherwise its key has none.
+  ///   - admission: throws for an object that the child must not have. Called with each object that
+  ///     is made or set, and with whether the test did that, and no copied recipe.
   package func freshChild<T: Sendable>(
     replacing type: T.Type, by make: @escaping @Sendable () throws -> T,
-    sharing isShared: @escaping (Any) -> Bool
+    sharing isShared: @escaping (Any) -> Bool,
+    admitting admission: @escaping @Sendable (_ object: Any, _ isOwn: Bool) throws -> Void
   ) -> Container {
     let rules = TestRules(
-      replaced: Target(type), make: { _ in Box(try make()) }, isShared: isShared)
+      replaced: Target(type), make: { _ in Box(try make()) }, isShared: isShared,
+      admission: admission)
     let child = copied(by: rules)
     if !child.registrations.contains(where: { $0.recipe.target.id == rules.replaced.id }) {
       // In the parent, so that the test's own registration comes first.
@@ -45,15 +65,22 @@ extension Container {
 
   /// Whether a recipe of the application runs in a container for a test, or started this task.
   package static var runsCopyForTest: Bool {
-    let frames = Frame.current.map { sequence(first: $0, next: \.caller) }
-    return frames?.first { $0.role != .standing }?.isCopiedForTest ?? false
+    Frame.current?.origins.contains(where: \.isForTest) ?? false
+  }
+
+  /// Throws for an object that this container must not have.
+  func admit(_ object: AnyBox) throws {
+    try admission?(object.content, !Container.runsCopyForTest)
   }
 
   /// A child of copies of this container and its parents, without the objects that they made.
   func copied(by rules: TestRules? = nil) -> Container {
     Container.hasCopies.store(true, ordering: .relaxed)
     let originals = Array(sequence(first: self, next: \.parent))
-    let copy = originals.reduce(nil) { parent, _ in Container(parent: parent) }
+    let admission = rules?.admission ?? self.admission
+    let copy = originals.reduce(nil) { parent, _ in
+      Container(parent: parent, admission: admission)
+    }
     let child = Container(parent: copy)
     var copies: [ObjectIdentifier: Entry] = [:]
     let pairs = zip(sequence(first: child, next: \.parent).dropFirst(), originals)
@@ -77,13 +104,14 @@ extension Container {
     for (entry, isTemporary) in entries {
       let replacement = rules?.replacement(of: entry)
       var recipe = replacement ?? entry.recipe
-      if rules != nil { recipe.isCopiedForTest = true }
+      recipe.origin = CopyOrigin(
+        original: recipe.origin?.original ?? original.root, copy: root,
+        isForTest: rules != nil || recipe.origin?.isForTest == true)
       let base = replacement == nil ? entry.base.flatMap { copies[ObjectIdentifier($0)] } : nil
       let isDiscarded = isTemporary && replacement == nil
       let copy = locked { [recipe] in
         $0.add(recipe, to: self, for: site, base: base, isTemporary: isDiscarded)
       }
-      copy.original = entry.original ?? original
       copy.adopt(entry, if: isShared)
       copies[ObjectIdentifier(entry)] = copy
     }

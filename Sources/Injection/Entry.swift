@@ -19,8 +19,6 @@ final class Entry: @unchecked Sendable {
   unowned let owner: Container
   /// The container that the recipe uses: the owner, or the fresh child that this is a copy for.
   unowned let site: Container
-  /// For a copy: the container in which its recipe was registered.
-  weak var original: Container?
   /// For an alias: the entry that it is another key of.
   let base: Entry?
   /// The index among the owner's registrations; for an alias that of the base.
@@ -113,7 +111,6 @@ final class Entry: @unchecked Sendable {
     }
   }
 
-
   /// Returns the object and makes it if necessary; nil if there is no recipe and it is not set.
   func read(for asker: Container, new: Bool = false) throws -> AnyBox? {
     let passes = new || recipe.scope == .transient
@@ -136,7 +133,7 @@ final class Entry: @unchecked Sendable {
         guard let base else { return recipe.isGiven ? nil : try makeUnshared(for: asker) }
         for holder in new ? [base] : asker.replacements(of: base) + [base] {
           let object = try holder.read(for: asker, new: new)
-          if let object { return convert(object, of: holder) }
+          if let object { return try convert(object, of: holder, for: asker) }
         }
         return nil
       }
@@ -198,12 +195,21 @@ final class Entry: @unchecked Sendable {
 
   /// The object of this alias for one of its base, or of what `set` put in place of its base: the
   /// same one at each time, as long as the holder has that object.
-  private func convert(_ source: AnyBox, of holder: Entry) -> AnyBox {
+  private func convert(
+    _ source: AnyBox, of holder: Entry, for asker: Container
+  ) throws -> AnyBox {
     guard let convert = recipe.convert else { return source }
     if let known = holder.owner.locked({ _ in holder.conversion(of: source, for: self) }) {
       return known
     }
-    let new = convert(source)
+    let frame = Frame(.passing, self, asker)
+    let new = try passing(frame) {
+      try Frame.$current.withValue(frame) {
+        let new = convert(source)
+        try asker.admit(new)
+        return new
+      }
+    }
     return Frame.lock.withLock { _ in
       let isEarly = holder.maker?.early === source
       return holder.owner.locked { _ in

@@ -29,7 +29,10 @@ final class Frame: @unchecked Sendable {
   private let standing: Container?
   let caller: Frame?
   let role: Role
-  let isCopiedForTest: Bool
+  /// Where the recipe was copied from; also those recipes around it that run in another container,
+  /// which must not reach by this one what they must not reach themselves. A test's own recipe in
+  /// the same container may.
+  let origins: [CopyOrigin]
   private let over = Atomic(false)
 
   // MARK: Under the lock
@@ -50,32 +53,32 @@ final class Frame: @unchecked Sendable {
   init(_ role: Role, _ entry: Entry?, _ container: Container) {
     (self.role, self.entry, self.container) = (role, entry, container)
     target = entry?.recipe.target
-    isCopiedForTest = entry?.recipe.isCopiedForTest ?? false
     standing = role == .standing ? container : nil
-    caller = Frame.live
+    let current = Frame.current
+    caller = current?.live
+    // Also of a recipe that has ended, and started this task.
+    let outer = current?.origins ?? []
+    let inherited =
+      role == .standing || outer.isEmpty
+      ? outer : outer.filter { [root = container.root] in $0.copy !== root }
+    origins = (entry?.recipe.origin).map { [$0] + inherited } ?? inherited
   }
 
   /// The innermost frame in progress; a task may have outlived frames within it.
-  static var live: Frame? {
-    current.flatMap { sequence(first: $0, next: \.caller).first { !$0.isOver } }
-  }
+  static var live: Frame? { current?.live }
+  private var live: Frame? { sequence(first: self, next: \.caller).first { !$0.isOver } }
 
   var label: String? { target?.label }
   var isOver: Bool { over.load(ordering: .acquiring) }
-  /// Whether an object is being made or set, and nothing is just current.
-  var isConstruction: Bool { role != .standing && !isOver }
-
-  /// The innermost construction in progress.
-  static var construction: Frame? {
-    current.flatMap { sequence(first: $0, next: \.caller).first(where: \.isConstruction) }
-  }
 
   /// From this frame outwards.
   var chain: [Frame] { Array(sequence(first: self, next: \.caller)) }
 
   /// The innermost construction of a shared object; nil for a lookup from outside.
   var shared: Frame? {
-    sequence(first: self, next: \.caller).first { $0.isConstruction && $0.role != .passing }
+    sequence(first: self, next: \.caller).first {
+      ($0.role == .making || $0.role == .setting) && !$0.isOver
+    }
   }
 
   func isWithin(_ outer: Frame) -> Bool {

@@ -84,15 +84,16 @@ extension Container {
   /// The recipe has captured that container, so the copy would use the objects of the original.
   func refuseCapture(_ target: Target) throws(InjectionError) {
     guard Container.hasCopies.load(ordering: .relaxed),
-      let original = Frame.construction?.entry?.original
+      let origins = Frame.current?.origins, !origins.isEmpty
     else { return }
-    if original.root === root { throw .captured(target) }
+    let root = root
+    if origins.contains(where: { $0.original === root }) { throw .captured(target) }
   }
 
   /// Whether any fresh child was made: a program has none, so that its lookups check nothing.
   static let hasCopies = Atomic(false)
 
-  private var root: Container { parent?.root ?? self }
+  var root: Container { parent?.root ?? self }
 
   /// The first non-nil result for the candidates of this container, then of its parents. A
   /// registration without a recipe that is not set gives nil.

@@ -37,13 +37,19 @@ extension Entry {
     var detours = Detours()
     while true {
       let frame = Frame(.passing, self, asker)
-      let made = Result {
-        defer { frame.close() }
-        try refuseRecursion(frame)
-        return try construct(frame, asker)
+      do {
+        return try passing(frame) { try construct(frame, asker) }
+      } catch {
+        try detours.take(error, at: frame)
       }
-      do { return try made.get() } catch { try detours.take(error, at: frame) }
     }
+  }
+
+  /// Runs `body`, and ends the frame of an object that is not kept.
+  func passing(_ frame: Frame, _ body: () throws -> AnyBox) throws -> AnyBox {
+    defer { frame.close() }
+    try refuseRecursion(frame)
+    return try body()
   }
 
   private func refuseRecursion(_ frame: Frame) throws(InjectionError) {
@@ -86,6 +92,7 @@ extension Entry {
   }
 
   private func wire(_ made: AnyBox, _ frame: Frame, _ container: Container) throws {
+    try container.admit(made)
     if frame.role != .passing { frame.publish(early: made) }
     let injectable = injectable(made.content, isSet: frame.role == .setting)
     if let injectable { try container.fill(injectable) }

@@ -13,8 +13,8 @@ struct Recipe: Sendable {
   var make: (@Sendable (Container) throws -> AnyBox)?
   /// For an alias: converts the base's object to this key's type.
   var convert: (@Sendable (AnyBox) -> AnyBox)?
-  /// Whether it is the application's, in a container for a test.
-  var isCopiedForTest = false
+  /// For a copy in a fresh child, and for what a copy registers.
+  var origin: CopyOrigin?
 
   /// Whether there is no recipe: only `set` provides the object.
   var isGiven: Bool { make == nil && makeLater == nil && convert == nil }

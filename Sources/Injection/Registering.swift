@@ -83,8 +83,8 @@ extension Container {
     var recipe = Recipe(target: key.target, scope: scope, isPrimary: primary, needs: needs)
     (recipe.make, recipe.makeLater) = (now, later)
     if let then { recipe.then = { try then($0.open(), $1) } }
-    // A registration that a copied recipe makes is the application's too.
-    recipe.isCopiedForTest = Container.runsCopyForTest
+    // What a copied recipe registers may have captured the same.
+    recipe.origin = Frame.current?.origins.first
     return Registration(container: self, entry: locked { $0.add(recipe, to: self) })
   }
 

@@ -12,6 +12,7 @@ extension Container {
   /// - Throws: the error of `validate()` or of a factory; then `start()` can be called again.
   @discardableResult
   public func start() async throws -> Started {
+    try refuseCapture(Target(Container.self))
     update { $0.failure = nil }
     do {
       try validate()

@@ -72,7 +72,11 @@ extension Container {
     try refuseCapture(target)
     let box = value.map { Box($0) }
     let kept = weak ? box?.weakly : box
-    if box != nil, kept == nil { throw InjectionError.notAClass(target) }
+    if let box {
+      if kept == nil { throw InjectionError.notAClass(target) }
+      // Before `then:` of a copied registration, in which the object would be the application's.
+      try admit(box)
+    }
     while try !settable(target, isNil: box == nil).set(box, keeping: kept) {}
   }
 
