@@ -23,9 +23,7 @@ package struct KeyReport {
     conflicts = try device.conflicts(store: store).filter { ByteText($0.key) == address.key }
   }
 
-  private var value: UndecodedValue? {
-    entry?.content.undecoded ?? seeds.first.map { .decoded($0.value.value) }
-  }
+  private var value: StoredValue? { entry?.content.value ?? seeds.first?.value.value }
 
   // MARK: - For programs
 
@@ -65,7 +63,7 @@ package struct KeyReport {
       }
       for (place, seed) in seeds.enumerated() {
         let note = place == 0 ? "" : ", behind a bundle that was seeded later"
-        let value = try Shown.quoted(.decoded(seed.value.value))
+        let value = try Shown.quoted(seed.value.value)
         let source = "\(Shown.name(seed.value.source)) of \(Shown.name(seed.bundle))\(note)"
         lines.append("  default: \(value), \(source)")
       }
@@ -81,7 +79,7 @@ package struct KeyReport {
 
   private func told(_ entry: Entry) throws -> Line {
     let source = "\(Shown.text(entry.timestamp)) by \(device(entry.origin))"
-    guard let value = entry.content.undecoded else { return Line(source) }
+    guard let value = entry.content.value else { return Line(source) }
     return "\(try Shown.quoted(value)), \(source)"
   }
 

@@ -23,21 +23,21 @@ package struct Output {
     }
   }
 
-  /// Prints values as they come: one JSON array under `--json`, else each in a line.
+  /// Prints values while `body` runs: as one JSON array under `--json`, otherwise each in a line.
   ///
-  /// - Parameter body: calls what it gets for each value.
-  func printEach(_ body: ((JSON) -> Void) throws -> Void) rethrows {
-    let sink = TextSink(flush: Self.write)
+  /// - Parameter body: calls its argument for each value.
+  package func printEach(_ body: ((JSON) -> Void) throws -> Void) rethrows {
+    var bytes: [UInt8] = isJSON ? [UInt8(ascii: "[")] : []
     var isFirst = true
-    if isJSON { sink.append(UInt8(ascii: "[")) }
     try body { value in
-      if isJSON, !isFirst { sink.append(UInt8(ascii: ",")) }
+      if isJSON, !isFirst { bytes.append(UInt8(ascii: ",")) }
       isFirst = false
-      Line(value).write(to: sink, isShown: Terminal.showsOutput)
-      if !isJSON { sink.append(UInt8(ascii: "\n")) }
+      Line(value).write(to: &bytes, isShown: Terminal.showsOutput)
+      if !isJSON { bytes.append(UInt8(ascii: "\n")) }
+      if bytes.count >= Self.bufferSize { Self.flush(&bytes) }
     }
-    if isJSON { sink.append("]\n") }
-    sink.end()
+    if isJSON { bytes += "]\n".utf8 }
+    Self.flush(&bytes)
   }
 
   /// Says something beside the data.
@@ -72,14 +72,22 @@ package struct Output {
     text.withUTF8(write)
   }
 
-  /// Prints lines, each piece by piece.
+  /// Prints lines.
   package static func standardOutput(_ lines: [Line]) {
-    let sink = TextSink(flush: write)
+    var bytes: [UInt8] = []
     for line in lines {
-      line.write(to: sink, isShown: Terminal.showsOutput)
-      sink.append(UInt8(ascii: "\n"))
+      line.write(to: &bytes, isShown: Terminal.showsOutput)
+      bytes.append(UInt8(ascii: "\n"))
+      if bytes.count >= bufferSize { flush(&bytes) }
     }
-    sink.end()
+    flush(&bytes)
+  }
+
+  private static let bufferSize = 1 << 16
+
+  private static func flush(_ bytes: inout [UInt8]) {
+    bytes.withUnsafeBufferPointer(write)
+    bytes.removeAll(keepingCapacity: bytes.count <= 2 * bufferSize)
   }
 
   /// A full disk behind `> file` must not pass for success.
@@ -111,15 +119,25 @@ package struct Output {
 extension String {
   /// As `onOneLine`, but with its line breaks and tabs.
   var forTerminals: String {
-    unicodeScalars.map {
-      $0.isForTerminals && $0 != "\n" && $0 != "\t" ? $0.escaped(asASCII: true) : "\($0)"
-    }.joined()
+    escaping({ $0.isForTerminals && $0 != "\n" && $0 != "\t" }) { $0.escaped(asASCII: true) }
   }
 
   /// This text with what a terminal would act on escaped: a path may contain a line break, a
   /// message not.
   package var onOneLine: String {
-    unicodeScalars.map { $0.isForTerminals ? $0.escaped(asASCII: true) : "\($0)" }.joined()
+    escaping(\.isForTerminals) { $0.escaped(asASCII: true) }
+  }
+
+  /// This text with `escape` of the scalars that `isEscaped` selects.
+  func escaping(
+    _ isEscaped: (Unicode.Scalar) -> Bool, with escape: (Unicode.Scalar) -> String
+  ) -> String {
+    guard unicodeScalars.contains(where: isEscaped) else { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      if isEscaped(scalar) { text += escape(scalar) } else { text.unicodeScalars.append(scalar) }
+    }
+    return text
   }
 }
 

@@ -8,7 +8,7 @@ package import KeepsakeValues
 
 package enum Shown {
   /// `{"type","value"}`.
-  package static func value(_ value: UndecodedValue) throws -> [JSON.Member] {
+  package static func value(_ value: StoredValue) throws -> [JSON.Member] {
     [
       JSON.Member("type", .string(value.kind.rawValue)),
       JSON.Member("value", try JSON(showing: value)),
@@ -17,7 +17,7 @@ package enum Shown {
 
   /// `{"type","value","modified","stamp","origin"}`, or `{"deleted":true,…}` for a tombstone.
   package static func entry(_ entry: Entry) throws -> JSON {
-    let content = try entry.content.undecoded.map(value) ?? [JSON.Member("deleted", .boolean(true))]
+    let content = try entry.content.value.map(value) ?? [JSON.Member("deleted", .boolean(true))]
     return .object(content + provenance(entry.timestamp, entry.origin))
   }
 
@@ -34,7 +34,7 @@ package enum Shown {
 
   /// `{"type","value","source"}`.
   package static func seed(_ seed: DefaultValue) throws -> JSON {
-    .object(try value(.decoded(seed.value)) + [JSON.Member("source", .string(seed.source))])
+    .object(try value(seed.value) + [JSON.Member("source", .string(seed.source))])
   }
 
   /// A change of a device that was merged into.
@@ -78,7 +78,7 @@ package enum Shown {
 
   /// `{"type","value"}`, or null.
   package static func optional(_ content: TaggedCell?) throws -> JSON {
-    try content?.undecoded.map { .object(try self.value($0)) } ?? .null
+    try content?.value.map { .object(try self.value($0)) } ?? .null
   }
 
   /// A time as ISO 8601 where that can say it, else in milliseconds since 1970.
@@ -100,7 +100,7 @@ package enum Shown {
   }
 
   /// A value alone, for a person or a shell: text as it is, containers as JSON.
-  package static func plain(_ value: UndecodedValue) throws -> Line {
+  package static func plain(_ value: StoredValue) throws -> Line {
     switch try JSON(showing: value) {
     case .string(let text): Line(text)
     case let json: Line(json)
@@ -108,7 +108,7 @@ package enum Shown {
   }
 
   /// A value in a line of several: text in quotes, so that it has a beginning and an end.
-  package static func quoted(_ value: UndecodedValue) throws -> Quoted {
+  package static func quoted(_ value: StoredValue) throws -> Quoted {
     Quoted(try JSON(showing: value))
   }
 
@@ -122,7 +122,7 @@ package enum Shown {
 
   /// The same of what may be a deletion, or nothing.
   package static func quoted(_ content: TaggedCell, or absence: String) throws -> Line {
-    try content.undecoded.map { "\(try quoted($0))" } ?? Line(absence)
+    try content.value.map { "\(try quoted($0))" } ?? Line(absence)
   }
 
   /// Prints a change of a device that is watched.

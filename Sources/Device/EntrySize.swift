@@ -2,41 +2,73 @@
 
 package import KeepsakeValues
 
-/// How large an entry may be, on every device alike: an entry that one accepted and another refused
-/// would never reach the other.
-///
-/// Far more than a setting needs, and so little that a merge can hold a few of them in memory.
+/// The limits on the size of an entry, the same on every device: an entry that one device accepted
+/// and another refused would never reach the other.
 package enum EntrySize {
-  /// Bytes of a key, and of the name of a store, in UTF-8: 1 MiB.
-  package static let maximumName = 1 << 20
-  /// Bytes of a value as it is stored: 64 MiB.
-  package static let maximumValue = 1 << 26
-  /// Throws for a write that no other device would take.
+  /// The maximum size of a key, and of the name of a store, in bytes of UTF-8.
+  static let maximumName = 1024
+  /// The maximum size of a stored value in a store that syncs: 1 MiB, which a hub accepts too.
+  static let maximumSyncedValue = 1 << 20
+  /// The maximum size of a stored value in any other store: 16 MiB.
+  static let maximumLocalValue = 1 << 24
+
+  /// The maximum size of a stored value in a store.
+  private static func maximumValue(in store: ByteText) -> Int {
+    StoreName.isSynced(store.string) ? maximumSyncedValue : maximumLocalValue
+  }
+
+  /// Throws for a write that no other device would accept.
+  ///
+  /// - Parameter limits: of the store; an error about what they refuse too is theirs.
   static func check(
-    _ address: Address, _ content: TaggedCell, _ path: String
+    _ address: Address, _ content: TaggedCell, _ limits: StoreLimits?, _ path: String
   ) throws(KeepsakeError) {
-    for (what, name) in [("key", address.key), ("store name", address.store)] {
-      guard name.string.utf8.count <= maximumName else {
-        throw KeepsakeError(
-          .invalidKey, path: path, "the \(what) is longer than \(maximumName) bytes",
-          cure: "use a shorter one")
-      }
+    let (key, value) = (address.key.string.utf8.count, content.cell.byteCount)
+    if let problem = nameProblem(address) {
+      let code: KeepsakeError.Code = key > limits?.keyBytes ?? key ? .quotaExceeded : .invalidKey
+      throw KeepsakeError(code, path: path, problem, cure: "use a shorter one")
     }
-    guard content.cell.byteCount <= maximumValue else {
-      throw KeepsakeError(
-        .invalidValue, path: path,
-        "the value of \(address.shortened) is larger than \(maximumValue) bytes",
-        cure: "keep it in a file of its own")
+    if let problem = valueProblem(address, value) {
+      let code: KeepsakeError.Code =
+        value > limits?.valueBytes ?? value ? .quotaExceeded : .invalidValue
+      throw KeepsakeError(code, path: path, problem, cure: "keep it in a file of its own")
     }
   }
 
-  /// What is behind an error about an entry of a file that is too large for any device.
+  private static func nameProblem(_ address: Address) -> String? {
+    func problem(_ what: String, _ name: ByteText) -> String? {
+      let size = name.string.utf8.count
+      guard size > maximumName else { return nil }
+      return "the \(what) of \(address.shortened) has \(size) bytes, "
+        + "more than the limit of \(maximumName)"
+    }
+    return problem("key", address.key) ?? problem("store name", address.store)
+  }
+
+  /// - Parameter size: nil for more than SQLite reads.
+  private static func valueProblem(_ address: Address, _ size: Int?) -> String? {
+    let limit = maximumValue(in: address.store)
+    guard let size else {
+      return "the value of \(address.shortened) is far larger than the limit of \(limit) bytes"
+    }
+    guard size > limit else { return nil }
+    return "the value of \(address.shortened) has \(size) bytes, more than the limit of \(limit)"
+  }
+
+  /// The cause of an error about an entry of a file that exceeds a limit.
   package struct Excess: Error {}
 
-  fileprivate static func tooLarge(_ address: Address, _ path: String) -> KeepsakeError {
-    KeepsakeError(
-      .corrupt, path: path, "\(address.shortened) is larger than any device accepts",
-      cure: "do not trust this file; restore a backup of it", cause: Excess())
+  /// The error for an entry of a file; nil for an entry within the limits.
+  fileprivate static func excess(
+    _ address: Address, _ size: Int?, in path: String
+  ) -> KeepsakeError? {
+    // A write reads the old value first, which SQLite refuses if it is far too large.
+    let cure =
+      size == nil
+      ? "do not trust this file; restore a backup of it" : "set a smaller one, or delete the key"
+    return (nameProblem(address) ?? valueProblem(address, size)).map {
+      KeepsakeError(.corrupt, path: path, $0, cure: cure, cause: Excess())
+    }
   }
 }
 
@@ -46,7 +78,7 @@ extension Address {
 }
 
 extension Connection {
-  /// Measures entries one by one; throws for one that is too large, with its name.
+  /// Measures entries one by one; throws for the first that exceeds a limit, with its name.
   ///
   /// - Parameters:
   ///   - entries: the FROM clause of a SELECT, and what follows it; `e` is the entry.
@@ -60,11 +92,12 @@ extension Connection {
     var count = 0
     do {
       try run("SELECT e.lseq, e.store, e.key, e.value, e.hlc \(entries)", arguments) { row in
-        let (name, value) = (row.byteCount(2), row.byteCount(3))
-        guard name <= EntrySize.maximumName, value <= EntrySize.maximumValue else {
-          throw EntrySize.tooLarge(Address(store: row.text(1), key: row.text(2)), path)
+        let (store, key, value) = (row.byteCount(1), row.byteCount(2), row.byteCount(3))
+        if max(store, key) > EntrySize.maximumName || value > EntrySize.maximumSyncedValue {
+          let address = Address(store: row.text(1), key: row.text(2))
+          if let error = EntrySize.excess(address, value, in: path) { throw error }
         }
-        try body(row, name + value)
+        try body(row, key + value)
         count += 1
         return true
       }
@@ -74,7 +107,7 @@ extension Connection {
       let address = try first(
         "SELECT e.store, e.key \(entries) LIMIT 1 OFFSET \(count)", arguments
       ) { Address(store: $0.text(0), key: $0.text(1)) }
-      throw address.map { EntrySize.tooLarge($0, path) } ?? error
+      throw address.flatMap { EntrySize.excess($0, nil, in: path) } ?? error
     }
   }
 }
@@ -82,7 +115,7 @@ extension Connection {
 extension Connection {
   private static var all: String { "FROM entry AS e ORDER BY e.store, e.key" }
 
-  /// Throws for the first entry that no other device would take.
+  /// Throws for the first entry that no other device would accept.
   ///
   /// - Parameter body: called as by `measure`, in the order of stores and keys.
   package func checkSizes(

@@ -7,17 +7,20 @@ extension Device {
   /// Unless the device has observers, only one of them is in memory at a time, and 16 bytes of
   /// each key that changes.
   ///
-  /// - Parameter next: gives the next one until there is none; called with the file locked.
-  /// - Returns: how many keys have another value than before.
-  /// - Throws: `KeepsakeError`; then nothing was written.
-  package func write(each next: () throws -> LocalWrite?) throws(KeepsakeError) -> Int {
+  /// - Parameter body: calls its argument for each write; called with the file locked.
+  /// - Returns: the number of keys that have another value than before.
+  /// - Throws: `KeepsakeError`, whose cause is an error of `body` that is of another type; then
+  ///   nothing was written.
+  package func write(
+    each body: (_ write: (LocalWrite) throws -> Void) throws -> Void
+  ) throws(KeepsakeError) -> Int {
     let isObserved = hasObservers
     return try core.write { connection, session in
       var tally = ChangeTally()
-      while let write = try next() {
+      try body { write in
         let count = session.changes.count
         try session.add(write, connection, at: clock.milliseconds)
-        guard let change = session.changes[count...].first else { continue }
+        guard let change = session.changes[count...].first else { return }
         tally.add(change)
         if !isObserved { session.drop(after: count) }
       }

@@ -63,6 +63,31 @@ extension Device {
     }
   }
 
+  /// Calls `body` for entries in the order of timestamp, replica ID, store and key, from one
+  /// snapshot. SQLite sorts them in a temporary file. For a device that was opened read-only.
+  ///
+  /// - Parameter store: only this store; nil for all.
+  package func forEachEntryByTime(
+    store: String? = nil, _ body: (Entry) throws -> Void
+  ) throws(KeepsakeError) {
+    try core.access { connection in
+      let room = try connection.maximumRows()
+      // This drops temporary tables; only a device that can be written has some.
+      try connection.run("PRAGMA temp_store = FILE")
+      try connection.run(
+        """
+        SELECT store, key, tag, value, hlc, origin
+        FROM (SELECT * FROM entry WHERE ?1 IS NULL OR store = ?1 LIMIT ?2)
+        ORDER BY hlc, origin, store, key
+        """,
+        [store.map(Cell.text) ?? .null, .integer(room)]
+      ) { row in
+        try body(row.entry(Address(store: row.text(0), key: row.text(1)), from: 2))
+        return true
+      }
+    }
+  }
+
   /// The stores that have entries, in order. One index seek for each.
   package func stores() throws(KeepsakeError) -> [String] {
     try core.access { try $0.stores() }

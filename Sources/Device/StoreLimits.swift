@@ -10,9 +10,9 @@ public struct StoreLimits: Sendable, Hashable {
   public var totalBytes: Int
   /// Keys that have a value.
   public var keyCount: Int
-  /// Bytes of one value.
+  /// Bytes of one value. A store that syncs accepts at most 1 MiB, any other store 16 MiB.
   public var valueBytes: Int
-  /// Bytes of one key in UTF-8.
+  /// Bytes of one key in UTF-8. A store accepts at most 1,024.
   public var keyBytes: Int
 
   /// Limits of your own, as the properties say.
@@ -45,12 +45,16 @@ extension StoreLimits {
     let size = new.cell.byteCount
     let grown = size - (old.isTombstone ? 0 : old.cell.byteCount)
     guard grown > 0 || old.isTombstone else { return }
-    guard address.key.string.utf8.count <= keyBytes else {
-      throw refuse("the key of \(entry) is longer than \(keyBytes) bytes", "use a shorter one")
+    let keySize = address.key.string.utf8.count
+    guard keySize <= keyBytes else {
+      throw refuse(
+        "the key of \(entry) has \(keySize) bytes, more than the limit of \(keyBytes)",
+        "use a shorter one")
     }
     guard size <= valueBytes else {
       throw refuse(
-        "the value of \(entry) is larger than \(valueBytes) bytes", "keep it in a file of its own")
+        "the value of \(entry) has \(size) bytes, more than the limit of \(valueBytes)",
+        "keep it in a file of its own")
     }
     let used = try connection.usage(store: address.store)
     guard !old.isTombstone || used.keys < keyCount else {

@@ -122,7 +122,7 @@ final class WriteSession: @unchecked Sendable {
   ) throws {
     try check(write.address, connection)
     let content = try write.content()
-    try EntrySize.check(write.address, content, connection.path)
+    try EntrySize.check(write.address, content, write.limits, connection.path)
     func next(replacing old: HybridTimestamp?) throws -> Stamped {
       try stamped(
         write.address, content, replacing: old, at: write.wallClock ?? time(), connection)

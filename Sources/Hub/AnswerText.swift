@@ -79,10 +79,10 @@ extension HubAnswer.Row {
   ///
   /// - Throws: `ValueError` for a row that no device writes.
   package func line() throws -> [UInt8] {
-    let sink = TextSink()
-    try RowLine.json(entry, seq: seq).write(to: sink)
-    sink.append(UInt8(ascii: "\n"))
-    return sink.bytes
+    var bytes: [UInt8] = []
+    try RowLine.json(entry, seq: seq).write(to: &bytes)
+    bytes.append(UInt8(ascii: "\n"))
+    return bytes
   }
 }
 

@@ -12,15 +12,15 @@ package enum MessageText {
   package static let version: Int64 = 1
 
   static func write(_ message: [JSON.Member], _ rows: [JSON]) -> [UInt8] {
-    let sink = TextSink()
+    var bytes: [UInt8] = []
     let head =
       [JSON.Member("protocol", .integer(version))] + message
       + [JSON.Member("rows", .integer(Int64(rows.count)))]
     for line in [.object(head)] + rows {
-      line.write(to: sink)
-      sink.append(UInt8(ascii: "\n"))
+      line.write(to: &bytes)
+      bytes.append(UInt8(ascii: "\n"))
     }
-    return sink.bytes
+    return bytes
   }
 
   /// Reads the lines of a message.
@@ -73,8 +73,7 @@ package enum MessageText {
   static func row(
     _ line: UnsafeBufferPointer<UInt8>
   ) throws -> (entry: Entry, seq: Int64?) {
-    _ = try text(of: line)
-    return try RowLine.row(line)
+    try RowLine.row(text(of: line))
   }
 
   /// Repaired, a key would be another one.

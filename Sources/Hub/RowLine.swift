@@ -11,9 +11,6 @@ import Foundation
 import KeepsakeValues
 
 enum RowLine {
-  private static let names = JSONRecord.Names(
-    ["store", "key", "deleted", "type", "value", "seconds", "stamp", "origin", "seq"],
-    large: "value")
   private static let exact: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
 
   // MARK: - Writing
@@ -34,25 +31,31 @@ enum RowLine {
   }
 
   private static func content(_ content: TaggedCell) throws(ValueError) -> [JSON.Member] {
-    guard let value = content.undecoded else { return [JSON.Member("deleted", .boolean(true))] }
+    guard let value = content.value else { return [JSON.Member("deleted", .boolean(true))] }
     let type = JSON.Member("type", .string(value.kind.rawValue))
     switch value {
-    case .container(let text) where text.isCanonical:
-      return [type, JSON.Member("value", .container(text, isShown: false))]
-    case .container, .decoded(.opaque):
-      return [
-        JSON.Member("type", .integer(content.tag)),
-        JSON.Member("value", try column(content.cell)),
-      ]
-    case .decoded(.integer(let number)):
+    case .array, .dictionary:
+      let json = try JSON(storing: value)
+      // The reader would write the text of another program differently.
+      guard content.cell == .text(json.text()) else { return try column(of: content) }
+      return [type, JSON.Member("value", json)]
+    case .opaque: return try column(of: content)
+    case .integer(let number):
       let isExact = exact.contains(number)
       return [type, JSON.Member("value", isExact ? .integer(number) : .string(String(number)))]
-    case .decoded(.date(let date)):
+    case .date(let date):
       let seconds = JSON.Member(
         "seconds", try JSON(showing: .real(date.timeIntervalSinceReferenceDate)))
       return [type, JSON.Member("value", try JSON(showing: value)), seconds]
-    case .decoded: return [type, JSON.Member("value", try JSON(showing: value))]
+    default: return [type, JSON.Member("value", try JSON(showing: value))]
     }
+  }
+
+  private static func column(of content: TaggedCell) throws(ValueError) -> [JSON.Member] {
+    [
+      JSON.Member("type", .integer(content.tag)),
+      JSON.Member("value", try column(content.cell)),
+    ]
   }
 
   private static func column(_ cell: Cell) throws(ValueError) -> JSON {
@@ -68,27 +71,24 @@ enum RowLine {
   // MARK: - Reading
 
   /// - Throws: `JSONError`, `ValueError`; `RowProblem`.
-  static func row(
-    _ line: UnsafeBufferPointer<UInt8>
-  ) throws -> (entry: Entry, seq: Int64?) {
-    let record = try JSONRecord(parsing: line, names)
-    guard case .string(let store)? = record.members["store"], !store.isEmpty,
-      case .string(let key)? = record.members["key"], !key.isEmpty
+  static func row(_ line: String) throws -> (entry: Entry, seq: Int64?) {
+    let line = try JSON(parsing: line)
+    guard case .string(let store)? = line["store"], !store.isEmpty,
+      case .string(let key)? = line["key"], !key.isEmpty
     else { throw RowProblem("the row has no store, or no key") }
-    guard let timestamp = record.members["stamp"]?.timestamp,
-      let origin = record.members["origin"]?.replica
+    guard let timestamp = line["stamp"]?.timestamp, let origin = line["origin"]?.replica
     else { throw RowProblem("the row has no stamp, or no origin, of 16 hexadecimal digits") }
     let entry = Entry(
-      Address(store: store, key: key), try content(record), timestamp: timestamp, origin: origin)
-    switch record.members["seq"] {
+      Address(store: store, key: key), try content(line), timestamp: timestamp, origin: origin)
+    switch line["seq"] {
     case nil: return (entry, nil)
     case .integer(let seq)? where exact.contains(seq) && seq > 0: return (entry, seq)
     default: throw RowProblem("\"seq\" is no number from 1 to 2^53")
     }
   }
 
-  private static func content(_ record: JSONRecord) throws -> TaggedCell {
-    switch (record.members["deleted"], record.members["type"], record.content) {
+  private static func content(_ line: JSON) throws -> TaggedCell {
+    switch (line["deleted"], line["type"], line["value"]) {
     case (.boolean(true)?, nil, nil): return .tombstone
     case (nil, .integer(let tag)?, let value?) where tag != TaggedCell.tombstone.tag:
       return TaggedCell(tag: tag, cell: try column(value))
@@ -96,15 +96,15 @@ enum RowLine {
       guard let kind = StoredValue.Kind(rawValue: name), kind != .opaque else {
         throw RowProblem("there is no type \"\(name)\"")
       }
-      return try columns(of: kind, value, record.members["seconds"])
+      return try columns(of: kind, value, line["seconds"])
     default: throw RowProblem("the row has neither type and value nor \"deleted\":true")
     }
   }
 
   private static func columns(
-    of kind: StoredValue.Kind, _ value: JSONRecord.Content, _ seconds: JSON?
+    of kind: StoredValue.Kind, _ value: JSON, _ seconds: JSON?
   ) throws -> TaggedCell {
-    if kind == .integer, case .scalar(.string(let text)) = value {
+    if kind == .integer, case .string(let text) = value {
       guard let number = Int64(text), !exact.contains(number) else {
         throw RowProblem("\"value\" is no integer beyond 2^53")
       }
@@ -112,23 +112,23 @@ enum RowLine {
     }
     if kind == .date {
       guard let seconds else { throw RowProblem("a date has no \"seconds\"") }
-      let columns = try JSONRecord.Content.scalar(seconds).columns(of: .real, tag: nil)
-      return TaggedCell(tag: Tag.date.rawValue, cell: columns.cell)
+      return TaggedCell(
+        tag: Tag.date.rawValue, cell: try TaggedCell(seconds, of: .real, tag: nil).cell)
     }
-    return try value.columns(of: kind, tag: nil)
+    return try TaggedCell(value, of: kind, tag: nil)
   }
 
-  private static func column(_ value: JSONRecord.Content) throws -> Cell {
-    guard case .container(.dictionary, let text) = value,
-      case .object(let members) = try JSON(parsing: text), members.count <= 1
-    else { throw RowProblem("the value of a type that is a number is no object of one member") }
+  private static func column(_ value: JSON) throws -> Cell {
+    guard case .object(let members) = value, members.count <= 1 else {
+      throw RowProblem("the value of a type that is a number is no object of one member")
+    }
     switch (members.first?.name, members.first?.value) {
     case (nil, nil): return .null
     case ("text"?, .string(let text)?): return .text(text)
     case ("integer"?, .string(let text)?):
       if let number = Int64(text) { return .integer(number) }
     case ("real"?, let number?):
-      return try JSONRecord.Content.scalar(number).columns(of: .real, tag: nil).cell
+      return try TaggedCell(number, of: .real, tag: nil).cell
     case ("blob"?, .string(let text)?):
       if let bytes = Data(base64Encoded: text) { return .blob(bytes) }
     default: break

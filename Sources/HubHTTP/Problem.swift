@@ -182,10 +182,7 @@
   extension ByteBuffer {
     /// JSON with a line's end.
     static func line(_ json: JSON) -> ByteBuffer {
-      let sink = TextSink()
-      json.write(to: sink)
-      sink.append(UInt8(ascii: "\n"))
-      return ByteBuffer(bytes: sink.bytes)
+      ByteBuffer(string: json.text() + "\n")
     }
   }
 #endif

@@ -27,9 +27,9 @@
         """.utf8))
 
     static func json(_ json: JSON) -> Asset {
-      let sink = TextSink()
-      json.write(to: sink)
-      return Asset(type: "application/json", bytes: sink.bytes)
+      var bytes: [UInt8] = []
+      json.write(to: &bytes)
+      return Asset(type: "application/json", bytes: bytes)
     }
 
     private static func text(_ type: String, _ bytes: [UInt8]) -> Asset {

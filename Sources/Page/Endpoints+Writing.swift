@@ -38,7 +38,7 @@
       let text = try body.text("value")
       return try edit(body, address, "set") { open in
         // What is shown of a date, among others, is less than its value.
-        if let content = try open.content(address), let value = content.undecoded,
+        if let content = try open.content(address), let value = content.value,
           Words.type(of: value.kind) == type,
           ByteText(Preview.text(value)) == ByteText(text)
         {

@@ -15,7 +15,7 @@
     /// `{"type","text","length"}`, where the length is that of the whole text in bytes; or
     /// `{"deleted":true}`.
     static func content(_ content: TaggedCell) -> [JSON.Member] {
-      guard let value = content.undecoded else { return [JSON.Member("deleted", .boolean(true))] }
+      guard let value = content.value else { return [JSON.Member("deleted", .boolean(true))] }
       let text = text(value)
       return [
         JSON.Member("type", .string(value.kind.rawValue)),
@@ -25,7 +25,7 @@
     }
 
     /// Text as it is, containers as JSON.
-    static func text(_ value: UndecodedValue) -> String {
+    static func text(_ value: StoredValue) -> String {
       do { return text(try JSON(showing: value)) } catch {
         return "a value that cannot be shown: \(error)"
       }

@@ -5,8 +5,8 @@ import CSQLite
 /// Makes connections that are set up as all of ours have to be.
 enum Connector {
   /// Bytes of a field and of a row, on every connection: SQLite reads nothing larger into memory,
-  /// also of a foreign file. 64 MiB for a value, and 4 MiB for its names.
-  static let maximumRow: Int32 = 68 << 20
+  /// also of a foreign file. 16 MiB for a value, and 1 MiB for its names.
+  static let maximumRow: Int32 = 17 << 20
 
   /// A bare connection; nothing of the file has been believed yet.
   ///

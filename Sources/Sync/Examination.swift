@@ -130,7 +130,7 @@ private struct Examination {
           Finding(
             kind: .row, problem: "\(name) is a row that no device writes",
             cure: "set the key anew, or delete it"))
-      } else if content.undecoded?.kind == .opaque, Tag(rawValue: content.tag) != nil {
+      } else if content.value?.kind == .opaque, Tag(rawValue: content.tag) != nil {
         findings.append(
           Finding(
             kind: .value, problem: "\(name) is not of its type (tag \(content.tag))",

@@ -35,13 +35,12 @@ extension ImportFile {
 
   /// Whether the text is one JSON object that is nothing of ours.
   private func isDocument(_ bytes: [UInt8]) -> Bool {
-    bytes.withUnsafeBufferPointer { bytes in
-      do throws(JSONError) {
-        let record = try JSONRecord(parsing: bytes, JSONRecord.Names(["key"], large: ""))
-        return bytes.isUTF8 && record.unknownName != nil && record.members["key"] == nil
-      } catch {
-        return false
-      }
+    guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+    do throws(JSONError) {
+      guard case .object(let members) = try JSON(parsing: text) else { return false }
+      return !members.isEmpty && !members.contains { $0.name == "key" }
+    } catch {
+      return false
     }
   }
 }

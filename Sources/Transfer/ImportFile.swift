@@ -75,8 +75,8 @@ extension ImportFile {
       if !isEnd { input.skip() }
       guard !input.part.allSatisfy(ImportInput.isBlank) else { continue }
       do {
-        let record = try record(at: line, cure: "write one JSON object a line")
-        let write = try write(record, at: "\(line)")
+        let json = try json(at: line, cure: "write one JSON object a line")
+        let write = try write(json, at: "\(line)")
         input.drop()
         isFirst = false
         try body(write)
@@ -89,23 +89,23 @@ extension ImportFile {
   /// - Parameters:
   ///   - line: of the part that was gathered.
   ///   - before: how many columns come before it.
-  private func record(at line: Int, before: Int = 0, cure: String) throws -> JSONRecord {
-    try input.part.withUnsafeBufferPointer { bytes in
-      guard bytes.isUTF8 else { throw fail("\(line)", Self.notUTF8) }
-      do throws(JSONError) {
-        return try JSONRecord(parsing: bytes, TransferLine.names)
-      } catch {
-        throw fail("\(line):\(before + error.column)", "\(error); \(cure)")
-      }
+  private func json(at line: Int, before: Int = 0, cure: String) throws -> JSON {
+    guard let text = String(validating: input.part, as: UTF8.self) else {
+      throw fail("\(line)", Self.notUTF8)
+    }
+    do throws(JSONError) {
+      return try JSON(parsing: text)
+    } catch {
+      throw fail("\(line):\(before + error.column)", "\(error); \(cure)")
     }
   }
 
   private func write(
-    _ record: JSONRecord, at place: @autoclosure () -> String,
+    _ json: JSON, at place: @autoclosure () -> String,
     _ prefix: @autoclosure () -> String = ""
   ) throws -> TransferLine {
     do {
-      return try TransferLine(record, store: store)
+      return try TransferLine(json, store: store)
     } catch let error as LineError {
       throw fail(place(), prefix() + error.message)
     }
@@ -131,10 +131,10 @@ extension ImportFile {
         throw fail("1:\(column + length + 1)", "this is not a JSON value; \(cure)")
       }
       number += 1
-      let record = try record(at: 1, before: column, cure: cure)
+      let json = try json(at: 1, before: column, cure: cure)
       column += length + 1
       guard hasEnd else { throw fail("1:\(column)", "expected , or ]; \(cure)") }
-      let write = try write(record, at: "1", "element \(number): ")
+      let write = try write(json, at: "1", "element \(number): ")
       input.drop()
       try body(write)
       if !isOver { input.skip() }
@@ -186,20 +186,5 @@ private struct ElementEnd {
       }
     }
     return nil
-  }
-}
-
-extension UnsafeBufferPointer<UInt8> {
-  var isUTF8: Bool {
-    if allSatisfy({ $0 < 0x80 }) { return true }
-    var start = 0
-    while start < count {
-      var end = Swift.min(start + 65_536, count)
-      // A scalar has at most three bytes more.
-      for _ in 0..<3 where end < count && self[end] & 0xC0 == 0x80 { end -= 1 }
-      guard String(validating: self[start..<end], as: UTF8.self) != nil else { return false }
-      start = end
-    }
-    return true
   }
 }

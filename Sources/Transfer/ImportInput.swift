@@ -8,7 +8,10 @@ package import Foundation
 /// The bytes of an input, one after the other, and the part of them that is being gathered.
 package final class ImportInput {
   let name: String
-  private let maximumPart: Int
+  /// The maximum size of a line, or of an element of an array, in bytes. The largest value has 16
+  /// MiB, and JSON may escape each of its bytes by six.
+  static let maximumPart = 100 << 20
+
   private let read: (Int) throws -> Data?
   private var chunk = Data()
   private var place = 0
@@ -17,11 +20,9 @@ package final class ImportInput {
 
   /// - Parameters:
   ///   - name: for messages.
-  ///   - maximumPart: bytes of a line, or of an element of an array, at most.
   ///   - read: gives up to so many bytes, and nil or none at the end.
-  package init(name: String, maximumPart: Int, read: @escaping (Int) throws -> Data?) {
+  package init(name: String, read: @escaping (Int) throws -> Data?) {
     self.name = name
-    self.maximumPart = maximumPart
     self.read = read
   }
 
@@ -57,6 +58,8 @@ package final class ImportInput {
       place = 0
       // Fewer bytes than that are no end: a pipe gives what it has.
       chunk = try read(1 << 16) ?? Data()
+    } catch let error as InputError {
+      throw error
     } catch {
       throw InputError(
         kind: .broken, message: "\(name): it cannot be read; check where it comes from")
@@ -97,10 +100,10 @@ package final class ImportInput {
       let length = rest.withUnsafeBytes { end($0.bindMemory(to: UInt8.self)) }
       part += rest.prefix(length ?? rest.count)
       place += length ?? rest.count
-      guard part.count <= maximumPart else {
+      guard part.count <= Self.maximumPart else {
         throw InputError(
           kind: .data,
-          message: "\(name):\(line): this is longer than \(maximumPart) bytes;"
+          message: "\(name):\(line): this is longer than \(Self.maximumPart) bytes;"
             + " keep what is so large in a file of its own")
       }
       if length != nil { return true }

@@ -29,31 +29,31 @@ struct LineError: Error {
 // MARK: - Reading
 
 extension TransferLine {
-  static let names = JSONRecord.Names(
-    ["store", "key", "type", "value", "seconds", "tag", "deleted", "at"], large: "value")
+  private static let names = [
+    "at", "deleted", "key", "seconds", "store", "tag", "type", "value",
+  ]
 
   /// - Parameter store: the store of a line that names none.
-  init(_ record: JSONRecord, store: String) throws {
-    guard record.isObject else {
+  init(_ line: JSON, store: String) throws {
+    guard case .object(let members) = line else {
       throw LineError("this is not an object; write {\"key\":…,\"type\":…,\"value\":…}")
     }
-    if let name = record.unknownName {
+    if let member = members.first(where: { !Self.names.contains($0.name) }) {
       throw LineError(
-        "there is no member \"\(name)\"; use at, deleted, key, seconds, store, tag, type, value"
-      )
+        "there is no member \"\(member.name)\"; use \(Self.names.joined(separator: ", "))")
     }
-    guard case .string(let key)? = record.members["key"], !key.isEmpty else {
+    guard case .string(let key)? = line["key"], !key.isEmpty else {
       throw LineError("there is no key; add \"key\" with a text that is not empty")
     }
-    guard case .string(let store) = record.members["store"] ?? .string(store), !store.isEmpty else {
+    guard case .string(let store) = line["store"] ?? .string(store), !store.isEmpty else {
       throw LineError("the store is not a name; write a text that is not empty")
     }
     self.init(
-      store: store, key: key, content: try Self.content(record), time: try Self.time(record))
+      store: store, key: key, content: try Self.content(line), time: try Self.time(line))
   }
 
-  private static func content(_ record: JSONRecord) throws -> TaggedCell {
-    switch (record.members["deleted"], record.members["type"], record.content) {
+  private static func content(_ line: JSON) throws -> TaggedCell {
+    switch (line["deleted"], line["type"], line["value"]) {
     case (.boolean(true)?, nil, nil): return .tombstone
     case (nil, .string(let name)?, let value?):
       guard let kind = StoredValue.Kind(rawValue: name) else {
@@ -62,8 +62,8 @@ extension TransferLine {
             + " array or dictionary")
       }
       do {
-        let columns = try value.columns(of: kind, tag: record.members["tag"])
-        return try record.members["seconds"].map { try exact($0, columns) } ?? columns
+        let columns = try TaggedCell(value, of: kind, tag: line["tag"])
+        return try line["seconds"].map { try exact($0, columns) } ?? columns
       } catch let error as ValueError {
         throw LineError("the value is not of type \(name): \(error)")
       }
@@ -84,9 +84,9 @@ extension TransferLine {
     return try TaggedCell(exact)
   }
 
-  private static func time(_ record: JSONRecord) throws -> Int64? {
+  private static func time(_ line: JSON) throws -> Int64? {
     let milliseconds: Int64? =
-      switch record.members["at"] {
+      switch line["at"] {
       case nil: nil
       case .integer(let number)?: number
       case .string(let text)?: ISO8601.milliseconds(text) ?? -1

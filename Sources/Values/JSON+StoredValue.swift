@@ -3,8 +3,10 @@
 extension JSON {
   /// The value of this JSON in its stored or shown form (see `StoredValue+JSON.swift`).
   ///
-  /// - Throws: `ValueError` for null, which no store can hold, and for an unknown `$` marker.
-  package func storedValue() throws(ValueError) -> StoredValue {
+  /// - Parameter depth: the number of arrays and dictionaries around this JSON.
+  /// - Throws: `ValueError` for null, which no store can hold, for an unknown `$` marker, and for
+  ///   more than `StoredValue.maximumDepth` levels.
+  package func storedValue(depth: Int = 0) throws(ValueError) -> StoredValue {
     switch self {
     case .null: throw ValueError(.invalid, "null is not a value; delete the key instead")
     case .boolean(let flag): return .boolean(flag)
@@ -12,12 +14,12 @@ extension JSON {
     case .real(let number): return .real(number)
     case .string(let text): return .string(text)
     case .array(let elements):
+      guard depth < StoredValue.maximumDepth else { throw ValueError.nestsTooDeep }
       var values: [StoredValue] = []
-      for element in elements { values.append(try element.storedValue()) }
+      for element in elements { values.append(try element.storedValue(depth: depth + 1)) }
       return .array(values)
-    case .container(let container, _): return try container.json().storedValue()
     case .object(let members):
-      return isMarker ? try Self.marked(members[0]) : try Self.dictionary(members)
+      return isMarker ? try Self.marked(members[0], depth) : try Self.dictionary(members, depth)
     }
   }
 
@@ -35,18 +37,21 @@ extension JSON {
     }
   }
 
-  private static func dictionary(_ members: [Member]) throws(ValueError) -> StoredValue {
+  private static func dictionary(
+    _ members: [Member], _ depth: Int
+  ) throws(ValueError) -> StoredValue {
+    guard depth < StoredValue.maximumDepth else { throw ValueError.nestsTooDeep }
     var values: [String: StoredValue] = [:]
-    for member in members { values[member.name] = try member.value.storedValue() }
+    for member in members { values[member.name] = try member.value.storedValue(depth: depth + 1) }
     return .dictionary(values)
   }
 
-  private static func marked(_ member: Member) throws(ValueError) -> StoredValue {
+  private static func marked(_ member: Member, _ depth: Int) throws(ValueError) -> StoredValue {
     switch (member.name, member.value) {
     case ("$date", let value): return .date(try date(value))
     case ("$data", let value): return .data(try data(value))
     case ("$real", let value): return .real(try real(value))
-    case ("$dictionary", .object(let members)): return try dictionary(members)
+    case ("$dictionary", .object(let members)): return try dictionary(members, depth)
     default:
       throw ValueError(
         .invalid,
@@ -87,16 +92,6 @@ extension JSON {
     case .string("inf"): .infinity
     case .string("-inf"): -.infinity
     default: nil
-    }
-  }
-}
-
-extension ContainerText {
-  fileprivate func json() throws(ValueError) -> JSON {
-    do throws(JSONError) {
-      return try JSON(parsing: text)
-    } catch {
-      throw ValueError(.invalid, "this is not JSON: \(error)")
     }
   }
 }

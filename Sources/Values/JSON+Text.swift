@@ -4,8 +4,8 @@
 // equivalence: a Swift dictionary could not hold both.
 
 extension JSON {
-  /// Parses exactly one value with optional white space around it. O(n), with many times the memory
-  /// of the text: use `CanonicalText` for large values.
+  /// Parses exactly one value with optional white space around it. O(n); the tree takes many times
+  /// the memory of the text.
   package init(parsing text: String) throws(JSONError) {
     var text = text
     let result = text.withUTF8 { bytes in
@@ -50,12 +50,19 @@ private struct JSONParser {
     try scanner.enter()
     defer { scanner.leave() }
     var members: [JSON.Member] = []
-    var names: Set<String> = []
+    // Small objects are searched.
+    var names: Set<String>?
     if scanner.accept(UInt8(ascii: "}")) { return [] }
     repeat {
-      let start = try scanner.startOfName()
+      scanner.skipSpace()
+      let start = scanner.index
+      guard scanner.next == UInt8(ascii: "\"") else {
+        throw scanner.error("expected a member name in quotes")
+      }
       let name = try scanner.string()
-      guard names.insert(name).inserted else { throw scanner.duplicateName(at: start) }
+      if names == nil, members.count == 8 { names = Set(members.map(\.name)) }
+      let isNew = names?.insert(name).inserted ?? !members.contains { $0.name == name }
+      guard isNew else { throw scanner.error("duplicate name", at: start) }
       try scanner.expect(UInt8(ascii: ":"), "expected :")
       members.append(JSON.Member(name, try value()))
     } while scanner.accept(UInt8(ascii: ","))
@@ -69,53 +76,66 @@ private struct JSONParser {
 extension JSON {
   /// The text of this value, without spaces and with no escapes beyond RFC 8259's and U+007F. O(n).
   package func text() -> String {
-    let sink = TextSink()
-    write(to: sink)
-    return String(decoding: sink.bytes, as: UTF8.self)
+    var bytes: [UInt8] = []
+    write(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Writes the text piece by piece.
-  package func write(to sink: TextSink) {
+  /// Appends the text of this value in UTF-8.
+  package func write(to bytes: inout [UInt8]) {
     switch self {
-    case .null: sink.append("null")
-    case .boolean(let flag): sink.append(flag ? "true" : "false")
-    case .integer(let number): sink.append(String(number))
-    case .real(let number): sink.append(number.description)
-    case .string(let text): sink.append(quoted: text)
-    case .container(let container, let isShown): container.write(to: sink, isShown: isShown)
+    case .null: bytes += "null".utf8
+    case .boolean(let flag): bytes += (flag ? "true" : "false").utf8
+    case .integer(let number): bytes += String(number).utf8
+    case .real(let number): bytes += number.description.utf8
+    case .string(let text): Self.write(text, to: &bytes)
     case .array(let elements):
-      sink.append(UInt8(ascii: "["))
+      bytes.append(UInt8(ascii: "["))
       for (place, element) in elements.enumerated() {
-        if place > 0 { sink.append(UInt8(ascii: ",")) }
-        element.write(to: sink)
+        if place > 0 { bytes.append(UInt8(ascii: ",")) }
+        element.write(to: &bytes)
       }
-      sink.append(UInt8(ascii: "]"))
+      bytes.append(UInt8(ascii: "]"))
     case .object(let members):
-      sink.append(UInt8(ascii: "{"))
+      bytes.append(UInt8(ascii: "{"))
       for (place, member) in members.enumerated() {
-        if place > 0 { sink.append(UInt8(ascii: ",")) }
-        sink.append(quoted: member.name)
-        sink.append(UInt8(ascii: ":"))
-        member.value.write(to: sink)
+        if place > 0 { bytes.append(UInt8(ascii: ",")) }
+        Self.write(member.name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        member.value.write(to: &bytes)
       }
-      sink.append(UInt8(ascii: "}"))
+      bytes.append(UInt8(ascii: "}"))
     }
   }
-}
 
-extension ContainerText {
-  /// Writes the canonical form.
-  ///
-  /// - Parameter isShown: whether to write dates as `JSON(showing:)` does.
-  fileprivate func write(to sink: TextSink, isShown: Bool) {
-    if isCanonical, !isShown { return sink.append(text) }
-    let target = isCanonical ? sink : TextSink()
+  /// Appends a string in quotes.
+  private static func write(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
     var text = text
-    text.withUTF8 { bytes in
-      var reader = CanonicalText(JSONScanner(bytes), to: target, isShown: isShown)
-      // Cannot fail: `examine` has read it.
-      _ = Result { () throws(JSONError) in try reader.value() }
+    text.withUTF8 { text in
+      var start = 0
+      for (place, byte) in text.enumerated() where needsEscape(byte) {
+        bytes += text[start..<place]
+        bytes += escape(byte).utf8
+        start = place + 1
+      }
+      bytes += text[start...]
     }
-    if !isCanonical { target.bytes.withUnsafeBufferPointer { sink.append($0) } }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f
+  }
+
+  private static func escape(_ byte: UInt8) -> String {
+    switch byte {
+    case UInt8(ascii: "\""): "\\\""
+    case UInt8(ascii: "\\"): "\\\\"
+    case UInt8(ascii: "\n"): "\\n"
+    case UInt8(ascii: "\r"): "\\r"
+    case UInt8(ascii: "\t"): "\\t"
+    default: "\\u00" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
+    }
   }
 }

@@ -2,7 +2,7 @@
 
 /// A JSON value that distinguishes integers from floating-point numbers and keeps the order of
 /// members, which Foundation's coders do not.
-package indirect enum JSON: Sendable, Equatable {
+package enum JSON: Sendable, Equatable {
   case null
   case boolean(Bool)
   case integer(Int64)
@@ -10,8 +10,6 @@ package indirect enum JSON: Sendable, Equatable {
   case string(String)
   case array([JSON])
   case object([Member])
-  /// A stored array or dictionary, written without being decoded.
-  case container(ContainerText, isShown: Bool)
 
   package struct Member: Sendable, Equatable {
     package let name: String
@@ -31,12 +29,11 @@ package indirect enum JSON: Sendable, Equatable {
   package static func object(_ members: KeyValuePairs<String, JSON?>) -> JSON {
     .object(members.compactMap { name, value in value.map { Member(name, $0) } })
   }
-}
 
-/// The text of a readable array or dictionary.
-package struct ContainerText: Sendable, Equatable {
-  let text: String
-  package let kind: StoredValue.Kind
-  /// Whether the text is what this version writes; other programs may write it differently.
-  package let isCanonical: Bool
+  /// The value of a member; nil for a missing member, and for anything but an object. O(members).
+  package subscript(name: String) -> JSON? {
+    guard case .object(let members) = self else { return nil }
+    let name = ByteText(name)
+    return members.first { ByteText($0.name) == name }?.value
+  }
 }

@@ -70,13 +70,10 @@ struct JSONScanner {
     case UInt8(ascii: "t"): return try word("true", .boolean(true))
     case UInt8(ascii: "f"): return try word("false", .boolean(false))
     case UInt8(ascii: "n"): return try word("null", .null)
-    case let byte? where Self.beginsNumber(byte): return try number()
+    case let byte? where byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10:
+      return try number()
     default: throw error("this is not a JSON value")
     }
-  }
-
-  static func beginsNumber(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10
   }
 
   private mutating func word(_ word: String, _ value: JSON) throws(JSONError) -> JSON {
@@ -91,7 +88,7 @@ struct JSONScanner {
 // MARK: - Numbers
 
 extension JSONScanner {
-  mutating func number() throws(JSONError) -> JSON {
+  private mutating func number() throws(JSONError) -> JSON {
     let start = index
     let isInteger = try numberText()
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
@@ -108,7 +105,7 @@ extension JSONScanner {
   }
 
   /// - Returns: whether it is an integer.
-  mutating func numberText() throws(JSONError) -> Bool {
+  private mutating func numberText() throws(JSONError) -> Bool {
     let start = index
     if next == UInt8(ascii: "-") { index += 1 }
     let digitsStart = index
@@ -141,25 +138,6 @@ extension JSONScanner {
 // MARK: - Strings
 
 extension JSONScanner {
-  /// Reads a string piece by piece: calls `run` for literal text, `escaped` for each escape.
-  mutating func string(
-    _ run: (UnsafeBufferPointer<UInt8>) -> Void, _ escaped: (Unicode.Scalar) -> Void
-  ) throws(JSONError) {
-    index += 1
-    while true {
-      let start = index
-      while index < bytes.count, !Self.ends(bytes[index]) { index += 1 }
-      if index > start { run(UnsafeBufferPointer(rebasing: bytes[start..<index])) }
-      guard let byte = next else { throw error("unterminated string") }
-      guard byte >= 0x20 else { throw error("unescaped control character") }
-      if byte == UInt8(ascii: "\"") {
-        index += 1
-        return
-      }
-      escaped(try escape())
-    }
-  }
-
   private static func ends(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
@@ -170,9 +148,19 @@ extension JSONScanner {
       index = end + 1
       return String(decoding: bytes[start..<end], as: UTF8.self)
     }
-    var out: [UInt8] = []
-    try string({ out.append(contentsOf: $0) }, { out.append(contentsOf: Array(String($0).utf8)) })
-    return String(decoding: out, as: UTF8.self)
+    var text: [UInt8] = []
+    index += 1
+    while true {
+      let start = index
+      while index < bytes.count, !Self.ends(bytes[index]) { index += 1 }
+      text += bytes[start..<index]
+      guard let byte = next else { throw error("unterminated string") }
+      guard byte >= 0x20 else { throw error("unescaped control character") }
+      if byte == UInt8(ascii: "\"") { break }
+      text += String(try escape()).utf8
+    }
+    index += 1
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// The index of the closing quote, if the string has no escapes and no errors.

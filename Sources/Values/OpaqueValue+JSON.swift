@@ -41,3 +41,15 @@ extension OpaqueValue {
     self.init(TaggedCell(tag: tag, cell: cell))
   }
 }
+
+extension TaggedCell {
+  /// The columns for the `"value"` of a line, which must be of type `kind`.
+  ///
+  /// - Parameter tag: the tag of an opaque value.
+  /// - Throws: `ValueError` for another type, or JSON that is not a value of a store.
+  package init(_ json: JSON, of kind: StoredValue.Kind, tag: JSON?) throws(ValueError) {
+    let value: StoredValue =
+      kind == .opaque ? .opaque(try OpaqueValue(tag: tag, json)) : try json.storedValue(of: kind)
+    try self.init(value)
+  }
+}

@@ -231,9 +231,16 @@ struct ExportCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    var rows = ExportedRows()
-    try place.hub().forEachRow { entry in try rows.append(entry) }
-    try rows.print(to: common.output)
+    // In memory: the limits of a hub bound an account.
+    var entries: [Entry] = []
+    try place.hub().forEachRow { entry in
+      entries.append(entry)
+      ProgressLine.count(entries.count, "read")
+    }
+    entries.sort { ($0.timestamp, $0.origin, $0.address) < ($1.timestamp, $1.origin, $1.address) }
+    try common.output.printEach { write in
+      for entry in entries { write(try TransferLine.json(entry)) }
+    }
   }
 }
 

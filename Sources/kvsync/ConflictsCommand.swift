@@ -67,7 +67,7 @@ struct ConflictsCommand: Subcommand {
 
   private static func json(_ conflict: Conflict) throws -> JSON {
     let content =
-      try conflict.loser.undecoded.map(Shown.value) ?? [JSON.Member("deleted", .boolean(true))]
+      try conflict.loser.value.map(Shown.value) ?? [JSON.Member("deleted", .boolean(true))]
     return .object([
       "id": .integer(conflict.id), "store": .string(conflict.store), "key": .string(conflict.key),
       "lost": .object(content + Shown.provenance(conflict.lostTimestamp, conflict.lostOrigin)),

@@ -41,11 +41,20 @@ struct ExportCommand: Subcommand {
     if format == .plist {
       return Output.standardOutput(try PropertyListExport(device, file).text(of: store))
     }
-    // What is printed is one state of the file, and who reads it slowly holds nothing up.
-    var rows = ExportedRows()
-    try device.forEachEntry(store: store) { entry in
-      if deleted || !entry.content.isTombstone { try rows.append(entry) }
+    let output = Output(isJSON: common.json || format == .json, isQuiet: common.quiet)
+    var count = 0
+    do {
+      try output.printEach { write in
+        try device.forEachEntryByTime(store: store) { entry in
+          guard deleted || !entry.content.isTombstone else { return }
+          write(try TransferLine.json(entry))
+          count += 1
+          ProgressLine.count(count, "written")
+        }
+      }
+    } catch let error as KeepsakeError where error.code == .diskFull {
+      // Only the sort writes, to a temporary file.
+      throw error.at(TemporaryFolder.parent)
     }
-    try rows.print(to: Output(isJSON: common.json || format == .json, isQuiet: common.quiet))
   }
 }

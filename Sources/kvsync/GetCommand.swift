@@ -27,18 +27,18 @@ struct GetCommand: Subcommand {
     try checkKey(key, file)
     let device = try common.open(file, .readOnly)
     if let entry = try device.entry(store: store.store, key: key),
-      let value = entry.content.undecoded
+      let value = entry.content.value
     {
       return try show(Shown.entry(entry), value)
     }
     if !stored, let seed = try device.seed(store: store.store, key: key) {
-      return try show(Shown.seed(seed), .decoded(seed.value))
+      return try show(Shown.seed(seed), seed.value)
     }
     if common.json { common.output.print(.null, lines: [], isData: true) }
     throw Negative(message: try absence(device))
   }
 
-  private func show(_ json: JSON, _ value: UndecodedValue) throws {
+  private func show(_ json: JSON, _ value: StoredValue) throws {
     try common.output.print(json, lines: [Shown.plain(value)], isData: true)
   }
 

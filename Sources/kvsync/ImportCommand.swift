@@ -33,38 +33,45 @@ struct ImportCommand: Subcommand {
 
   func run() throws {
     try StoreOption.check(store, file)
-    let lines = try ImportInput(input)
-    var spool = Spool()
-    try ImportFile(input: lines, store: store).forEachWrite { write in
-      try spool.append(SpooledRow(write))
-      ProgressLine.count(spool.count, "read")
-    }
-    let changed = try common.writing(to: file) { device in
-      var (rows, written) = (try spool.reader(), 0)
-      return try device.write {
-        defer { written += 1 }
-        ProgressLine.count(written, of: spool.count, "written")
-        return try rows.next().map(LocalWrite.init)
+    let source = try ImportSource(input)
+    // Nothing is locked while a slow program writes the input, or for an input that is refused.
+    let count = try forEachWrite(of: source.first(), "read") { _ in }
+    do {
+      let (imported, changed) = try common.writing(to: file) { device in
+        var imported = 0
+        let changed = try device.write { write in
+          imported = try forEachWrite(of: source.again(), of: count, "written") { line in
+            try write(LocalWrite(line))
+          }
+        }
+        return (imported, changed)
       }
+      common.output.print(
+        .object(["imported": .integer(Int64(imported)), "changed": .integer(Int64(changed))]),
+        lines: ["\(imported) imported, \(changed) changed"], isData: false)
+    } catch let error as KeepsakeError {
+      // The input has changed since it was checked.
+      throw error.cause as? InputError ?? error
     }
-    common.output.print(
-      .object(["imported": .integer(Int64(spool.count)), "changed": .integer(Int64(changed))]),
-      lines: ["\(spool.count) imported, \(changed) changed"], isData: false)
   }
-}
 
-extension SpooledRow {
-  /// Ranked by its time; -1 where it has none.
-  fileprivate init(_ line: TransferLine) {
-    self.init(
-      store: line.store, key: line.key, content: line.content, rank: Rank(first: line.time ?? -1))
+  /// - Returns: the number of writes.
+  private func forEachWrite(
+    of input: ImportInput, of total: Int? = nil, _ verb: String,
+    _ body: (TransferLine) throws -> Void
+  ) throws -> Int {
+    var count = 0
+    try ImportFile(input: input, store: store).forEachWrite { line in
+      try body(line)
+      count += 1
+      ProgressLine.count(count, of: total, verb)
+    }
+    return count
   }
 }
 
 extension LocalWrite {
-  fileprivate init(_ row: SpooledRow) {
-    self.init(
-      store: row.store, key: row.key, content: row.content,
-      wallClock: row.rank.first < 0 ? nil : row.rank.first)
+  fileprivate init(_ line: TransferLine) {
+    self.init(store: line.store, key: line.key, content: line.content, wallClock: line.time)
   }
 }

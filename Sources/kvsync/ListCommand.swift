@@ -70,14 +70,14 @@ struct ListCommand: Subcommand {
   private func line(_ entry: Entry) throws -> Line {
     let (store, key) = (entry.address.store.string, entry.address.key.string)
     let address = "\(Shown.name(store))\t\(Shown.name(key))"
-    guard let value = entry.content.undecoded else { return "\(address, .key)\tdeleted\t" }
+    guard let value = entry.content.value else { return "\(address, .key)\tdeleted\t" }
     return "\(address, .key)\t\(value.kind.rawValue)\t\(try Shown.quoted(value))"
   }
 
   private func seedLine(_ store: String) -> (DefaultValue) throws -> Line {
     { seed in
       let address = "\(Shown.name(store))\t\(Shown.name(seed.key))"
-      let value = try Shown.quoted(.decoded(seed.value))
+      let value = try Shown.quoted(seed.value)
       let kind = seed.value.kind.rawValue
       return "\(address, .key)\t\(kind)\t\(value)\tdefault, \(Shown.name(seed.source))"
     }

@@ -41,8 +41,8 @@ struct SetCommand: Subcommand {
 
   /// An application that reads the key as the old type cannot read it any more.
   private func warn(of change: SettingChange) {
-    guard let old = change.before.undecoded?.kind,
-      let new = change.after.undecoded?.kind, old != new
+    guard let old = change.before.value?.kind,
+      let new = change.after.value?.kind, old != new
     else { return }
     let cure = Words.type(of: old).map { "; to keep the type, write --type \($0)" } ?? ""
     common.output.say(

@@ -49,7 +49,7 @@ enum ShownPropertyList {
     case .unsigned(let number): lines.append(head + "integer \(number)")
     default:
       guard let value = node.ifStorable else { return }
-      lines.append(head + "\(value.kind.rawValue) \(try Shown.quoted(.decoded(value)))")
+      lines.append(head + "\(value.kind.rawValue) \(try Shown.quoted(value))")
     }
   }
 }

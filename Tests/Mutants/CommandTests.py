@@ -5,8 +5,11 @@ FOREIGN_LOG = r"^CommandTests\.ForeignLogTests"
 ORPHANED_LOG = r"^CommandTests\.OrphanedLogTests"
 
 MUTANTS = [
-    ("later-run-first", "Lines with equal timestamps are exported in another order than they were read in.",
-     ("Sources/CommandLine/SortedSpool.swift", "run < other.run", "run > other.run")),
+    ("import-reads-once", "An import takes from a pipe what the check of its lines has left.",
+     r"^CommandTests\.ImportTests", ("Sources/kvsync/ImportSource.swift", "copy ?? handle", "handle")),
+    ("later-origin-first", "Lines with equal timestamps are exported without regard to the replica ID.",
+     r"^CommandTests\.ExportOrderTests",
+     ("Sources/Device/Reading.swift", "ORDER BY hlc, origin, store, key", "ORDER BY hlc, store, key")),
     ("log-is-believed", "SQLite applies a log that belongs to another file.", FOREIGN_LOG,
      ("Sources/Storage/LogCheck.swift",
       "      if try !isOpen(real) { try refuseForeignLog(location, busyHandler) }\n", "")),

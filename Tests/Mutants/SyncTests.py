@@ -2,6 +2,9 @@
 """Defects that SyncTests must find; Scripts/mutants describes the form."""
 
 MUTANTS = [
+    ("a-byte-more", "A value may have one byte more than the limit of its store.",
+     r"^SyncTests\.EntryOrderTests",
+     ("Sources/Device/EntrySize.swift", "guard size > limit else", "guard size > limit + 1 else")),
     ("answer-is-echo", "The other side skips this side's answer as an echo.",
      ("Sources/Sync/Exchange.swift",
       "result.answered == 0 ? result.written : EchoRange()", "result.written")),
@@ -184,6 +187,10 @@ MUTANTS = [
      ("Sources/Device/LostLogImport.swift", " OR id IN (SELECT id FROM lost.superseded)", "")),
     ("lost-by-chunk", "A loss is logged before it counts as seen.",
      ("Sources/Sync/Pull.swift", "if case .arrivals = chunk { offer != nil } else { false }", "true")),
+    ("large-rows-travel", "A pull reads values of a synced store up to the limit of other stores.",
+     r"^SyncTests\.UnsentTests",
+     ("Sources/Device/EntrySize.swift",
+      "value > EntrySize.maximumSyncedValue {", "value > EntrySize.maximumLocalValue {")),
     ("measured-though-written", "A pull reuses the result of a check although the file was written since.",
      ("Sources/Sync/Measurement.swift", "last <= end || (echo.lower <= end && last <= echo.upper)", "true")),
     ("no-answer", "Incoming entries are not compared with graves.",

@@ -3,7 +3,8 @@
 
 MUTANTS = [
     ("as-written", "Members keep the order in which they were written.",
-     ("Sources/Values/CanonicalText.swift", "sink.orderMembers(from: written)", "_ = written")),
+     ("Sources/Values/StoredValue+JSON.swift",
+      "in StoredValue.ordered(members) {", "in members.map({ (ByteText($0), $1) }) {")),
     ("clock-falls", "A timestamp follows the wall clock back.",
      ("Sources/Values/HybridTimestamp.swift",
       """return max(
@@ -26,7 +27,7 @@ MUTANTS = [
     ("lost-zeros", "Zeros at the end of a decimal number are lost.",
      ("Sources/Values/DecimalText.swift", "exponent + zeros", "exponent")),
     ("minus-zero", "A negative zero keeps its sign in canonical text.",
-     ("Sources/Values/CanonicalText.swift", ', scanner.next != UInt8(ascii: "-")\n', "\n")),
+     ("Sources/Values/StoredValue+JSON.swift", ".real(number == 0 ? 0 : number)", ".real(number)")),
     ("one-level-more", "JSON may nest one level deeper than the limit.",
      ("Sources/Values/JSONScanner.swift", "depth < JSON.maximumDepth", "depth <= JSON.maximumDepth")),
     ("smaller-device-wins", "The smaller replica ID wins if timestamps are equal.",
@@ -34,6 +35,5 @@ MUTANTS = [
     ("smaller-tag-wins", "The smaller tag wins if timestamp and origin are equal.",
      ("Sources/Values/Entry.swift", "content.tag > other.content.tag", "content.tag < other.content.tag")),
     ("twice-a-name", "An object may contain a name twice.",
-     ("Sources/Values/CanonicalText.swift",
-      "guard names.insert(name) else", "guard names.insert(name) || true else")),
+     ("Sources/Values/JSON+Text.swift", "guard isNew else", "guard isNew || true else")),
 ]

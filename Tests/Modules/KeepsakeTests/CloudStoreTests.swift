@@ -65,13 +65,14 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(refusal("12345678", 1) == nil)
     #expect(
       refusal("123456789", 1)
-        == "(memory): the key of cloud/123456789 is longer than 8 bytes; use a shorter one")
+        == "(memory): the key of cloud/123456789 has 9 bytes, more than the limit of 8; "
+        + "use a shorter one")
     // Four bytes for two letters.
     #expect(refusal("éé12345", 1) != nil && refusal("éé1234", 1) == nil)
     #expect(refusal("12345678", .string(String(repeating: "x", count: 20))) == nil)
     #expect(
       refusal("12345678", .string(String(repeating: "x", count: 21)))
-        == "(memory): the value of cloud/12345678 is larger than 20 bytes; "
+        == "(memory): the value of cloud/12345678 has 21 bytes, more than the limit of 20; "
         + "keep it in a file of its own")
     // 20 and 8 are there; 12 are left.
     #expect(

@@ -75,8 +75,8 @@ private struct Place: Codable, Equatable {
       }
     }
     expect("transaction")
-    var imported: [LocalWrite] = [LocalWrite(store: "defaults", key: "name", value: "imported")]
-    #expect(try device.write(each: { imported.popLast() }) == 1)
+    let imported = LocalWrite(store: "defaults", key: "name", value: "imported")
+    #expect(try device.write(each: { try $0(imported) }) == 1)
     expect("imported")
     // More keys than are remembered of a commit.
     try device.write(

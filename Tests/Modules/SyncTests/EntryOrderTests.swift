@@ -179,22 +179,43 @@ import Testing
 
   @Test func whatNoOtherDeviceWouldTakeIsNotWritten() throws {
     let device = try Device.inMemory()
-    let name = String(repeating: "k", count: EntrySize.maximumName)
-    let value = StoredValue.data(Data(count: EntrySize.maximumValue))
-    let largest = LocalWrite(store: name, key: name, value: value)
-    try device.write([largest])
-    for (write, code) in [
-      (LocalWrite(store: name + "k", key: "k", value: 1), KeepsakeError.Code.invalidKey),
-      (LocalWrite(store: "cloud", key: name + "k", value: 1), .invalidKey),
-      (
-        LocalWrite(
-          store: "cloud", key: "k", value: .data(Data(count: EntrySize.maximumValue + 1))),
-        .invalidValue
-      ),
+    let name = String(repeating: "k", count: 1024)
+    try device.write([LocalWrite(store: name, key: name, value: 1)])
+    for (store, key, what) in [
+      (name + "k", "k", "store name of \(name.prefix(100))/k"),
+      ("cloud", name + "k", "key of cloud/\(name.prefix(100))"),
     ] {
-      let error = #expect(throws: KeepsakeError.self) { try device.write([write]) }
-      #expect(error?.code == code)
+      let error = #expect(throws: KeepsakeError.self) {
+        try device.write([LocalWrite(store: store, key: key, value: 1)])
+      }
+      #expect(error?.code == .invalidKey)
+      let problem = "the \(what) has 1025 bytes, more than the limit of 1024"
+      #expect(error?.description == "(memory): \(problem); use a shorter one")
     }
-    #expect(try device.stores().map(\.utf8.count) == [name.utf8.count])
+    #expect(try device.stores() == [name])
+  }
+
+  @Test(arguments: [
+    ("cloud", 1 << 20), ("cloud:a", 1 << 20), ("cloudy", 1 << 24), ("defaults", 1 << 24),
+  ])
+  func aValueBeyondTheLimitOfItsStoreIsNotWritten(store: String, limit: Int) throws {
+    let device = try Device.inMemory()
+    let values: [StoredValue] = [
+      .data(Data(count: limit)), .string(String(repeating: "x", count: limit)),
+    ]
+    for value in values { try device.write([LocalWrite(store: store, key: "k", value: value)]) }
+    let error = #expect(throws: KeepsakeError.self) {
+      try device.write([
+        LocalWrite(store: store, key: "before", value: 1),
+        LocalWrite(store: store, key: "k", value: .data(Data(count: limit + 1))),
+      ])
+    }
+    #expect(error?.code == .invalidValue)
+    #expect(
+      error?.description
+        == "(memory): the value of \(store)/k has \(limit + 1) bytes, "
+        + "more than the limit of \(limit); keep it in a file of its own")
+    #expect(try device.entry(store: store, key: "k")?.content.value == values[1])
+    #expect(try device.entry(store: store, key: "before") == nil)
   }
 }

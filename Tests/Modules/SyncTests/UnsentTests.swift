@@ -201,6 +201,40 @@ import Testing
     for device in [laptop, phone] { #expect(try meet(device, other).conflicts.isEmpty) }
   }
 
+  /// Another program may have made it.
+  @Test func aRowThatNoDeviceWritesIsNamedBeforeAnythingIsSent() throws {
+    for key in ["a", "large", "b"] { try set(phone, key) }
+    try phone.core.access {
+      try $0.run("UPDATE entry SET value = zeroblob((1 << 20) + 1) WHERE key = 'large'")
+    }
+    let error = #expect(throws: KeepsakeError.self) { try meet(phone) }
+    #expect(error?.description == "(memory): \(Self.excess)" && keys().isEmpty)
+    #expect(try phone.entry(store: "cloud", key: "large")?.content.cell.byteCount == 1 << 20 + 1)
+    try set(phone, "large")
+    #expect(try meet(phone).hasConverged && keys() == ["a", "b", "large"])
+  }
+
+  @Test func aRowOfAHubThatIsLargerThanADeviceAcceptsIsNamedAndNothingIsWritten() throws {
+    for key in ["a", "large", "b"] { try set(phone, key) }
+    try meet(phone)
+    let value = Cell.text(String(repeating: "x", count: 1 << 20 + 1))
+    line.change = { answer in
+      for index in (answer.page?.rows ?? []).indices
+      where answer.page?.rows[index].entry.address.key.string == "large" {
+        answer.page?.rows[index].entry.content.cell = value
+      }
+    }
+    let error = #expect(throws: KeepsakeError.self) { try meet(laptop) }
+    #expect(error?.description == "hub: \(Self.excess)")
+    #expect(try laptop.stores().isEmpty)
+    line.change = { _ in }
+    #expect(try meet(laptop).hasConverged)
+  }
+
+  private static let excess =
+    "the value of cloud/large has 1048577 bytes, more than the limit of 1048576; "
+    + "set a smaller one, or delete the key"
+
   @Test func manyThatAreNotTakenInARowArePassedOverOneByOne() throws {
     for number in 0..<300 { try setLarge(phone, "\(number)") }
     try set(phone, "theme")

@@ -113,6 +113,14 @@ struct ValueGenerator {
     let deepest = nested(StoredValue.maximumDepth)
     #expect(try TaggedCell(deepest).value == deepest)
     #expect(throws: ValueError.self) { try TaggedCell(nested(StoredValue.maximumDepth + 1)) }
+    // As another program may have written it.
+    func text(_ depth: Int) -> TaggedCell {
+      TaggedCell(
+        tag: Tag.array.rawValue,
+        cell: .text(String(repeating: "[", count: depth) + String(repeating: "]", count: depth)))
+    }
+    #expect(text(StoredValue.maximumDepth).value?.kind == .array)
+    #expect(text(StoredValue.maximumDepth + 1).value?.kind == .opaque)
   }
 
   @Test func aUsersDictionaryThatLooksLikeAMarkerIsNotTakenForOne() throws {

@@ -43,7 +43,7 @@ import Testing
     try folder.shell(
       "sqlite3", "good",
       "INSERT INTO entry SELECT 'cloud', 'huge', 6, zeroblob(80000000), 1, id, 1000 FROM replica")
-    let problem = "cloud/huge is larger than any device accepts"
+    let problem = "the value of cloud/huge is far larger than the limit of 1048576 bytes"
     let cure = "do not trust this file; restore a backup of it"
     try folder.must("set", "other", "k", "v")
     for words in [

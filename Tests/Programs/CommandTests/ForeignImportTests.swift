@@ -98,7 +98,7 @@ import Testing
     try folder.shell("sh", "-c", "rm p; truncate -s 8G p")
     try folder.expect(
       "import", "a", "p",
-      says: "kvsync: p:1: this is longer than 134217728 bytes; "
+      says: "kvsync: p:1: this is longer than 104857600 bytes; "
         + "keep what is so large in a file of its own\n", code: 65)
   }
 

@@ -18,7 +18,7 @@ import Testing
 // | output that nobody gets, input that is not there | `OutputTests` |
 // | options, numbers, times; words that are not UTF-8 | `UsageTests`, `OptionTests` |
 // | values of another type, bad lines, bad lists | `ValueTests`, `ImportTests`, `SeedTests` |
-// | odd and long names; large values | `OddNameTests`, `LargeValueTests` |
+// | odd and long names; large values | `OddNameTests`, `ValueLimitTests` |
 // | killed | `KillTests`, `DraftTests` |
 // | pages without end | `EndlessFileTests` |
 

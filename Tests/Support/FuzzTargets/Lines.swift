@@ -15,7 +15,7 @@ func readLines(_ bytes: [UInt8]) throws(Finding) {
 /// What was read, and by what error it ended.
 private func outcome(of bytes: [UInt8], inPiecesOf size: Int) throws(Finding) -> String {
   var rest = Data(bytes)
-  let input = ImportInput(name: "fuzz", maximumPart: 1 << 20) { limit in
+  let input = ImportInput(name: "fuzz") { limit in
     let piece = rest.prefix(min(size, limit))
     rest = rest.dropFirst(piece.count)
     return Data(piece)

@@ -2,8 +2,7 @@
 
 import KeepsakeValues
 
-/// Holds the two readers of JSON to each other, the tree and the one that copies large values
-/// without a tree, and both to the writer.
+/// Holds the reader of JSON to the writer.
 func readJSON(_ bytes: [UInt8]) throws(Finding) {
   guard let text = String(validating: bytes, as: UTF8.self) else { return }
   let tree: JSON
@@ -13,22 +12,9 @@ func readJSON(_ bytes: [UInt8]) throws(Finding) {
     return try demand(error.column <= bytes.count + 1, "a column outside of the text: \(error)")
   }
   try expectReturn(of: tree)
-  let direct = try record(of: bytes)
-  do {
-    let value = try tree.storedValue()
-    let cell = try TaggedCell(value)
-    try expectReturn(of: value)
-    let columns = try direct.columns(of: value.kind, tag: nil)
-    guard columns == cell else {
-      throw Finding(description: "\(columns) without a tree, \(cell) with one")
-    }
-  } catch let finding as Finding {
-    throw finding
-  } catch let refusal {
-    // A scalar has a type of its own, which the tree refuses to guess.
-    guard case .container(let kind, let text) = direct else { return }
-    throw Finding(description: "\(kind) \(text) is only refused with a tree: \(refusal)")
-  }
+  // JSON that is not a value of a store is refused.
+  guard case .success(let value) = Result(catching: { try tree.storedValue() }) else { return }
+  try expectReturn(of: value)
 }
 
 /// What is written has to be read as the same, and to be written as the same again.
@@ -57,23 +43,5 @@ private func expectReturn(of value: StoredValue) throws(Finding) {
     throw finding
   } catch {
     throw Finding(description: "\(value) does not come back: \(error)")
-  }
-}
-
-/// The text as the large member of a record.
-private func record(of bytes: [UInt8]) throws(Finding) -> JSONRecord.Content {
-  let line = Array("{\"value\":".utf8) + bytes + Array("}".utf8)
-  let names = JSONRecord.Names(["value"], large: "value")
-  do {
-    let record = try line.withUnsafeBufferPointer { bytes in
-      try JSONRecord(parsing: bytes, names)
-    }
-    guard let content = record.content else { throw Finding(description: "no content") }
-    return content
-  } catch let finding as Finding {
-    throw finding
-  } catch {
-    // One level deeper, a text may be one level too deep.
-    return .none(ValueError(.invalid, "\(error)"))
   }
 }
