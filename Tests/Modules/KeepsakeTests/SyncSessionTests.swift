@@ -218,9 +218,10 @@ import Testing
       try device.core.write { connection in
         try connection.run(
           """
+          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 33)
           INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
             winner_tag, winner_hlc, winner_origin, at)
-          VALUES ('cloud', ?1, 6, zeroblob(1 + (1 << 25)), 1, 2, 1, 3, 4, 0)
+          SELECT 'cloud', ?1 || i, 6, zeroblob(1 << 20), 1, 2, 1, 3, 4, 0 FROM n
           """, [.text(key)])
         return ((), [])
       }
@@ -228,10 +229,11 @@ import Testing
     let session = begin()
     let decided = Collected<String>()
     let token = here.resolveConflicts { decided.append([$0.key]) }
-    #expect(decided.wait { $0.count == 2 })
+    #expect(decided.wait { $0.count == 66 })
     session.cancel()
     token.cancel()
-    #expect(decided.sets.flatMap { $0 } == ["mine", "theirs"])
+    let keys = ["mine", "theirs"].flatMap { name in (1...33).map { "\(name)\($0)" } }
+    #expect(decided.sets.flatMap { $0 } == keys)
     #expect(failures.sets.isEmpty)
   }
 
