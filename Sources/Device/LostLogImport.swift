@@ -68,9 +68,7 @@ extension Core {
       replica.lseq += Int64(count)
       replica.last = max(replica.last, HybridTimestamp(rawValue: last))
       try replica.save(connection)
-      if try connection.hasTable("grave", in: "lost") {
-        try connection.conflictLog.bringIn(from: "lost")
-      }
+      try connection.conflictLog.bringIn(from: "lost")
       return ((), changes)
     }
   }
