@@ -133,7 +133,7 @@ package.targets += [
     "KeepsakeStorage",
     [
       "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping",
-      "KeepsakeFileSystem", sqlite,
+      "KeepsakeFileSystem", "KeepsakeThreads", sqlite,
     ]),
   library("KeepsakeDevice", ["KeepsakeStorage", "KeepsakeValues"]),
   library("KeepsakeSync", ["KeepsakeDevice", "KeepsakeValues"]),

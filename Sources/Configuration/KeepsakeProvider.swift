@@ -141,7 +141,10 @@
     }
 
     /// All settings as they are now.
-    public func snapshot() -> any ConfigSnapshot { copy.present }
+    public func snapshot() -> any ConfigSnapshot {
+      AskedCopies.current?.note(copy)
+      return copy.present
+    }
 
     /// All settings as they are now, then as they are after each change. The sequence ends when the
     /// task is cancelled.

@@ -7,12 +7,13 @@
 //   one moment too. A change set that it has already, since it was read after the commit, changes
 //   nothing.
 // - It never goes back: what was read before a change that it has taken is read again.
-// - It belongs to a place of the store. It takes no change of another place, and when the store has
-//   moved it is read again before anything is looked up; until that succeeds it has only the error.
+// - It belongs to a place of the store. It takes no change of another place, and is read again when
+//   the store has moved, before the switch of the account returns; until that succeeds it has only
+//   the error, and each look-up tries again.
+// - Followers and watchers get a signal, and read the present values then: none of them keeps those
+//   of a place that the store has left.
 //
-// Threading: one lock, with which nothing is read. Watchers get a snapshot with the lock held, so
-// that they get them in order: yielding to a stream runs no code of a watcher. The watcher itself
-// asks which values of the snapshot are secrets, after the lock.
+// Threading: one lock, with which nothing is read and nobody is called.
 
 #if Configuration
   import Configuration
@@ -21,39 +22,17 @@
   import Synchronization
 
   final class StoreCopy: Sendable {
-    /// Who waits for changes.
-    private struct Watcher: Sendable {
-      /// Nil for all keys.
-      let path: KeyPath?
-      /// What was there when it was last told.
-      var last: ValueInForce?
-      var hasFailed = false
-      let snapshots: AsyncStream<StoreSnapshot>.Continuation
-    }
-
     private struct State {
       var snapshot: StoreSnapshot
       /// The last change that it contains.
       var transaction: Int64
       /// As `SettingsStore.layersVersion`.
       var layers: Int
-      var place: StorePlace
-      var watchers: [Int: Watcher] = [:]
+      /// Where it was read; nil where the present place could not be.
+      var place: StorePlace?
       var followers: [Int: @Sendable () -> Void] = [:]
       var next = 0
       var observation: ObservationToken?
-
-      mutating func tell() {
-        for (id, watcher) in watchers {
-          if let path = watcher.path {
-            let (value, hasFailed) = (snapshot.found(path), snapshot.failure != nil)
-            guard value != watcher.last || hasFailed != watcher.hasFailed else { continue }
-            watchers[id]?.last = value
-            watchers[id]?.hasFailed = hasFailed
-          }
-          watcher.snapshots.yield(snapshot)
-        }
-      }
     }
 
     let store: SettingsStore
@@ -70,10 +49,12 @@
           snapshot: StoreSnapshot(provider: identity, values: moment.values),
           transaction: moment.transaction, layers: moment.layers, place: moment.place))
       let keys = identity.root.map { KeyFilter.keys([$0]) } ?? .all
-      let observation = store.observe(keys, at: { [weak self] in self?.take($0, at: $1) })
+      let observation = store.observe(keys, at: { [weak self] in self?.take($0, at: $1) }) {
+        [weak self] in self?.refresh()
+      }
       state.withLock { $0.observation = observation }
       // What was committed in between.
-      try readAgain()
+      _ = try readAgain()
     }
 
     deinit { state.withLock { $0.observation }?.cancel() }
@@ -87,15 +68,16 @@
       // Within a transaction nothing is read, and an error is better than another account's value.
       let isCurrent = layers == store.layersVersion || store.isInTransaction
       guard !isHere || !isCurrent else { return snapshot }
-      readAgainOrReport()
+      if readAgainOrReport() { callFollowers() }
       return state.withLock { $0.snapshot }
     }
 
     /// - Parameter place: where the changes were committed.
     private func take(_ changes: [SettingChange], at place: StorePlace) {
-      guard let first = changes.first else { return }
-      // The first ones at another place are the differences of two, and a reload has no number.
-      guard first.reason != .account, first.reason != .reload else { return readAgainOrReport() }
+      // The store has called `refresh` for others: the differences of two places, and a reload.
+      guard let first = changes.first, first.reason != .account, first.reason != .reload else {
+        return
+      }
       do {
         let values = try changes.map { change in
           let key = ByteText(change.key)
@@ -105,56 +87,58 @@
           guard state.place === place else { return false }
           guard first.transaction >= state.transaction else { return true }
           for (key, value) in values { state.snapshot.values[key] = value }
+          state.snapshot.count += 1
           state.transaction = first.transaction
-          state.tell()
           return true
         }
-        if isHere { callFollowers() } else { readAgainOrReport() }
+        if isHere { callFollowers() } else { refresh() }
       } catch {
         store.reportUnread(error)
       }
     }
 
-    private func readAgainOrReport() {
+    /// Reads the present values, and signals to the followers in any case: another thread may have
+    /// read them already, and not have come to that.
+    private func refresh() {
+      _ = readAgainOrReport()
+      callFollowers()
+    }
+
+    /// - Returns: whether there is anything new.
+    private func readAgainOrReport() -> Bool {
       do throws(KeepsakeError) {
-        try readAgain()
+        return try readAgain()
       } catch {
         let place = store.storePlace
-        let isNews = state.withLock { state in
-          // It stays at the place that was left, so that each look-up tries again.
+        defer { store.reportUnread(error) }
+        return state.withLock { state in
           guard state.place !== place, state.snapshot.failure == nil else { return false }
-          (state.snapshot.values, state.snapshot.failure) = ([:], error)
-          state.tell()
+          (state.snapshot.values, state.snapshot.failure, state.place) = ([:], error, nil)
+          state.snapshot.count += 1
           return true
         }
-        if isNews { callFollowers() }
-        store.reportUnread(error)
       }
     }
 
-    private func readAgain() throws(KeepsakeError) {
-      var isNews: Bool?
-      while isNews == nil {
+    private func readAgain() throws(KeepsakeError) -> Bool {
+      while true {
         let moment = try store.moment(of: identity.root)
-        isNews = state.withLock { state -> Bool? in
+        let isNew = state.withLock { state -> Bool? in
           guard moment.place === store.storePlace,
             moment.place !== state.place || moment.transaction >= state.transaction
           else { return nil }
-          let isNews = moment.values != state.snapshot.values || state.snapshot.failure != nil
+          let isNew = moment.values != state.snapshot.values || state.snapshot.failure != nil
           (state.snapshot.values, state.snapshot.failure) = (moment.values, nil)
+          if isNew { state.snapshot.count += 1 }
           state.transaction = moment.transaction
           (state.layers, state.place) = (moment.layers, moment.place)
-          if isNews { state.tell() }
-          return isNews
+          return isNew
         }
+        if let isNew { return isNew }
       }
-      if isNews == true { callFollowers() }
     }
 
     // MARK: - Following
-
-    /// The last values that are known, without any reading.
-    var last: StoreSnapshot { state.withLock { $0.snapshot } }
 
     /// Calls `handler` after each change, before the commit or the switch of the account returns
     /// that made it, without a lock.
@@ -174,8 +158,6 @@
       for follower in state.withLock({ Array($0.followers.values) }) { follower() }
     }
 
-    // MARK: - Watching
-
     /// - Parameters:
     ///   - path: nil for all keys.
     ///   - update: what watchers get of a snapshot.
@@ -184,23 +166,46 @@
       _ body: (ConfigUpdatesAsyncSequence<Update, Never>) async throws -> Return,
       _ update: @escaping @Sendable (StoreSnapshot) -> Update
     ) async throws -> Return {
-      let (stream, continuation) = AsyncStream<StoreSnapshot>.makeStream(
-        bufferingPolicy: .bufferingNewest(1))
-      _ = present
-      let id = state.withLock { state in
-        let last = path.flatMap(state.snapshot.found)
-        state.watchers[state.next] = Watcher(
-          path: path, last: last, hasFailed: state.snapshot.failure != nil,
-          snapshots: continuation)
-        continuation.yield(state.snapshot)
-        state.next += 1
-        return state.next - 1
-      }
+      let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+      let token = follow { signal.yield() }
       defer {
-        _ = state.withLock { $0.watchers.removeValue(forKey: id) }
-        continuation.finish()
+        token.cancel()
+        signal.finish()
       }
-      return try await body(ConfigUpdatesAsyncSequence(stream.map { update($0) }))
+      return try await body(
+        ConfigUpdatesAsyncSequence(
+          SnapshotUpdates(copy: self, path: path, signals: signals, update: update)))
+    }
+  }
+
+  /// What a watcher gets: of the present snapshot, when it is asked for.
+  private struct SnapshotUpdates<Update: Sendable>: AsyncSequence, Sendable {
+    let copy: StoreCopy
+    /// Nil for all keys.
+    let path: KeyPath?
+    let signals: AsyncStream<Void>
+    let update: @Sendable (StoreSnapshot) -> Update
+
+    func makeAsyncIterator() -> Iterator {
+      Iterator(updates: self, signals: signals.makeAsyncIterator())
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+      let updates: SnapshotUpdates
+      var signals: AsyncStream<Void>.Iterator
+      var last: StoreSnapshot?
+
+      mutating func next() async -> Update? { await next(isolation: nil) }
+
+      mutating func next(isolation actor: isolated (any Actor)?) async -> Update? {
+        while true {
+          if last != nil { guard await signals.next(isolation: actor) != nil else { return nil } }
+          let present = updates.copy.present
+          if let last, present.isSame(as: last, at: updates.path) { continue }
+          last = present
+          return updates.update(present)
+        }
+      }
     }
   }
 #endif

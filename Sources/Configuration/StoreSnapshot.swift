@@ -38,6 +38,8 @@
   struct StoreSnapshot: ConfigSnapshot {
     let provider: KeepsakeProvider.Identity
     var values: [ByteText: ValueInForce]
+    /// How often the values were replaced.
+    var count = 0
     /// Why there are no values: the store has moved to another account, which cannot be read.
     var failure: KeepsakeError?
 
@@ -45,6 +47,12 @@
 
     func found(_ path: KeyPath) -> ValueInForce? {
       path.find { values[ByteText($0)] }
+    }
+
+    /// - Parameter path: nil for all keys.
+    func isSame(as other: StoreSnapshot, at path: KeyPath?) -> Bool {
+      guard let path else { return count == other.count }
+      return found(path) == other.found(path) && (failure == nil) == (other.failure == nil)
     }
 
     func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {

@@ -101,6 +101,7 @@ package final class Core: Sendable {
     _ durability: Durability = .crashSafe, savepoint: Bool = true, waiting limit: Duration? = nil,
     _ body: (Connection, WriteSession) throws -> Value
   ) throws(KeepsakeError) -> Value {
+    guard !storage.isReadingAside else { throw isOnlyRead }
     guard !isReadOnly else {
       throw KeepsakeError(
         .readOnly, path: location.path, "the device was opened read-only",
@@ -114,7 +115,7 @@ package final class Core: Sendable {
     let (value, needsBarrier) = try storage.access(waiting: limit) { connection in
       if versions.isInOurTransaction || connection.isInTransaction {
         guard isWithin else { throw connection.isLeftOpen }
-        guard versions.isInOurTransaction else { throw connection.isOnlyRead }
+        guard versions.isInOurTransaction else { throw isOnlyRead }
         if let ending = session.ending { throw ending }
         if durability > session.durability { session.needsBarrier = true }
         return (try join(connection, savepoint: savepoint, body), false)
@@ -144,15 +145,14 @@ package final class Core: Sendable {
       session.durability = durability
     }
     let feed = shared.feed
-    let isObserved = !feed.observers.isEmpty
+    // An observer that is added within the transaction is not notified of it.
+    let (isObserved, end) = feed.observers.presence
     // In memory an observer may come while the transaction is under way; to a file it comes only
     // with the connection.
     session.begin(keepsSteps: isObserved || !versions.seesOthers)
     versions.beginTransaction()
     defer { versions.endTransaction() }
     var before: ReadVersion?
-    // An observer that is added within the transaction is not notified of it.
-    let end = feed.observers.end
     var commits: UInt32?
     let total = connection.totalChanges
     let value = try connection.transaction(.immediate) { connection in
@@ -175,8 +175,8 @@ package final class Core: Sendable {
       if session.isComplete { shared.trail.add(from: before, to: after, session.changes) }
       session.end(at: after)
     }
-    // One that has come after the transaction began gets the steps after it.
-    if isObserved || session.steps.count > 1 {
+    // An observer that was added since gets the steps after it, and the feed knows its old values.
+    if isObserved || feed.observers.presence.isObserved {
       func whole() -> WriteStep {
         WriteStep(
           changes: session.netChanges, isCommit: connection.totalChanges != total, end: end)

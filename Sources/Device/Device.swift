@@ -150,7 +150,8 @@ public final class Device: Sendable {
   ///   - keys: only changes of these keys. What is observed is kept in memory, for the old values.
   ///   - handler: gets whole change sets in the order of their commits. It may read and write.
   ///   - onFailure: gets the reason why other processes' changes cannot be read. They are tried
-  ///     again.
+  ///     again, except where a file in a read-only folder was opened without its log: there they
+  ///     cannot be seen, which is reported at once.
   public func observe(
     store: String? = nil, _ keys: KeyFilter = .all,
     _ handler: @escaping @Sendable ([SettingChange]) -> Void,
@@ -160,7 +161,7 @@ public final class Device: Sendable {
     let feed = core.shared.feed
     let observer = Observer(
       scope: scope, handler: { changes, _ in handler(changes) }, onFailure: onFailure)
-    let id = feed.add(observer, on: core.storage)
+    let id = feed.add(observer, on: feed.storage(or: core.storage))
     return ObservationToken { [core] in core.shared.feed.remove(id) }
   }
 
@@ -171,7 +172,8 @@ public final class Device: Sendable {
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> ObservationToken {
     let observer = Observer(scope: nil, handler: { _, _ in handler() }, onFailure: onFailure)
-    let id = core.shared.feed.add(observer, on: core.storage)
+    let feed = core.shared.feed
+    let id = feed.add(observer, on: feed.storage(or: core.storage))
     return ObservationToken { [core] in core.shared.feed.remove(id) }
   }
 

@@ -55,21 +55,28 @@ final class Feed: Sendable {
     return files.first { !$0.isReadOnly } ?? files.first(where: hasOthers)
   }
 
+  /// The storage to look through for a handle that has its own. What is read of a file and what is
+  /// written to it in turn must be of one connection.
+  func storage(or own: Storage) -> Storage { storage ?? own }
+
   /// Whether others may commit while it is open.
   private func hasOthers(_ storage: Storage) -> Bool {
     storage.file != nil && storage.mode != .immutable
   }
 
   /// Whether this thread is in a transaction of this file, by whichever handle.
-  private var isInOurTransaction: Bool {
+  var isInOurTransaction: Bool {
     files.withLock { $0.compactMap(\.storage) }.contains { $0.versions.isInOurTransaction }
   }
 
   // MARK: - Observers
 
+  /// - Parameter storage: to look through.
   func add(_ observer: Observer, on storage: Storage) -> Int {
-    guard hasOthers(storage) else { return observers.add(observer) }
-    let storage = self.storage ?? storage
+    guard hasOthers(storage) else {
+      if storage.file != nil { observer.onFailure(.frozen(storage.location.path)) }
+      return observers.add(observer)
+    }
     var id: Int?
     do {
       try storage.access { connection in
@@ -79,9 +86,20 @@ final class Feed: Sendable {
           id = new
           if let scope = observer.scope { state.contents.widen(scope) }
           if state.events == nil { state.events = start(storage.location) }
-          // What this transaction has not committed yet must not be taken for known.
-          guard !connection.isInTransaction else { return }
-          _ = try catchUp(connection, storage.versions, &state, before: new)
+          func catchUp(_ connection: Connection) throws {
+            _ = try self.catchUp(connection, storage.versions, &state, before: new)
+          }
+          guard connection.isInTransaction else { return try catchUp(connection) }
+          // Now, or a commit of another process before the next look would be taken for known. But
+          // a snapshot may be older than the count of commits, so that look compares again.
+          let commits = state.commits
+          defer { state.commits = commits }
+          if storage.isReadOnly {
+            try catchUp(connection)
+          } else {
+            // What this transaction has written must not be taken for known either.
+            try storage.readCommitted(catchUp)
+          }
         }
       }
     } catch {
@@ -103,8 +121,8 @@ final class Feed: Sendable {
       state = State()
       return true
     }
-    // The thread may be waiting for the very transaction that we are in.
-    if isLast, !isInOurTransaction { looking.withLock { _ in } }
+    // The thread may be waiting for a transaction that we are in, or that waits for one of ours.
+    if isLast, !Storage.isAnyMine { looking.withLock { _ in } }
   }
 
   // MARK: - What we commit
@@ -230,6 +248,16 @@ final class Feed: Sendable {
     }
     // A lasting failure is reported once.
     if isNew { observers.report(error) }
+  }
+}
+
+extension KeepsakeError {
+  /// That commits of others cannot be seen.
+  fileprivate static func frozen(_ path: String) -> KeepsakeError {
+    KeepsakeError(
+      .permissionDenied, path: path,
+      "in a read-only folder the changes that other processes make cannot be observed",
+      cure: "open the file as a user who may write there")
   }
 }
 

@@ -16,7 +16,7 @@ extension Core {
   func set(
     _ write: LocalWrite, _ clock: WallClock, _ durability: Durability, waiting limit: Duration?
   ) throws(KeepsakeError) -> [SettingChange] {
-    guard !isReadOnly, !storage.isMine else {
+    guard !isReadOnly, !storage.isMine, !storage.isReadingAside else {
       // A single write happens or not: no savepoint is needed to take half of it back.
       return try self.write(durability, savepoint: false, waiting: limit) { connection, session in
         let count = session.changes.count
@@ -129,12 +129,14 @@ extension Connection {
       .inputOutput, path: path, "a transaction that failed is still open",
       cure: "close the device and open it anew")
   }
+}
 
+extension Core {
   /// That this thread reads a snapshot, in which nothing can be written: it has no session, and its
   /// end is no commit.
   var isOnlyRead: KeepsakeError {
     KeepsakeError(
-      .locked, path: path, "the settings are being read at one moment",
+      .locked, path: location.path, "the settings are being read at one moment",
       cure: "write when the reading has ended")
   }
 }

@@ -116,7 +116,12 @@ final class Observers: Sendable {
     }
   }
 
-  var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
+  /// Whether there are any, and what those that are added from now on come after.
+  var presence: (isObserved: Bool, end: Int) {
+    state.withLock { (!$0.observers.isEmpty, $0.nextID) }
+  }
+
+  var isEmpty: Bool { !presence.isObserved }
 
   /// Whether any observer gets changes, not commits alone.
   var wantChanges: Bool {
@@ -124,7 +129,7 @@ final class Observers: Sendable {
   }
 
   /// Observers that are added from now on come after this.
-  var end: Int { state.withLock { $0.nextID } }
+  var end: Int { presence.end }
 
   /// - Parameters:
   ///   - listeners: nil for all that are there now.
@@ -165,7 +170,9 @@ final class Observers: Sendable {
 
   /// - Parameter isForeign: only what other processes have made, up to the first that is ours.
   func deliver(isForeign: Bool = false) {
-    while let (set, observers) = takeNext(isForeign) {
+    var hasDelivered = false
+    while let (set, observers) = takeNext(isForeign, hasDelivered: hasDelivered) {
+      hasDelivered = true
       for (id, observer) in observers where set.isFor(id) {
         guard let scope = observer.scope else {
           observer.handler([], set.number)
@@ -174,12 +181,15 @@ final class Observers: Sendable {
         let relevant = set.changes.filter(scope.contains)
         if !relevant.isEmpty { observer.handler(relevant, set.number) }
       }
-      state.withLock { $0.current = nil }
     }
   }
 
-  private func takeNext(_ isForeign: Bool) -> (ChangeSet, [(id: Int, observer: Observer)])? {
+  /// - Parameter hasDelivered: whether this thread has delivered what was taken last.
+  private func takeNext(
+    _ isForeign: Bool, hasDelivered: Bool
+  ) -> (ChangeSet, [(id: Int, observer: Observer)])? {
     state.withLock { state in
+      if hasDelivered { state.current = nil }
       guard let next = state.pending.first else {
         state.isHandedOver = false
         return nil

@@ -42,25 +42,7 @@ extension Device {
   package func forEachEntry(
     store: String? = nil, prefix: String = "", _ body: (Entry) throws -> Void
   ) throws(KeepsakeError) {
-    try core.look { connection in
-      var room = try connection.maximumRows()
-      try connection.run(
-        """
-        SELECT store, key, tag, value, hlc, origin FROM entry
-        WHERE (?1 IS NULL OR store = ?1) AND key >= ?2 ORDER BY store, key
-        """,
-        [store.map(Cell.text) ?? .null, .text(prefix)]
-      ) { row in
-        // Pages that are reached in several ways give their rows again, perhaps without end.
-        guard room > 0 else { throw Schema.damaged(path, "its pages hold an entry twice") }
-        room -= 1
-        let key = row.text(1)
-        if key.utf8.starts(with: prefix.utf8) {
-          try body(row.entry(Address(store: row.text(0), key: key), from: 2))
-        }
-        return true
-      }
-    }
+    try core.look { try $0.forEachEntry(store: store, prefix: prefix, body) }
   }
 
   /// Calls `body` for entries in the order of timestamp, replica ID, store and key, from one
@@ -131,6 +113,29 @@ extension Connection {
 }
 
 extension Connection {
+  /// As that of `Device`.
+  func forEachEntry(
+    store: String?, prefix: String = "", _ body: (Entry) throws -> Void
+  ) throws {
+    var room = try maximumRows()
+    try run(
+      """
+      SELECT store, key, tag, value, hlc, origin FROM entry
+      WHERE (?1 IS NULL OR store = ?1) AND key >= ?2 ORDER BY store, key
+      """,
+      [store.map(Cell.text) ?? .null, .text(prefix)]
+    ) { row in
+      // Pages that are reached in several ways give their rows again, perhaps without end.
+      guard room > 0 else { throw Schema.damaged(path, "its pages hold an entry twice") }
+      room -= 1
+      let key = row.text(1)
+      if key.utf8.starts(with: prefix.utf8) {
+        try body(row.entry(Address(store: row.text(0), key: key), from: 2))
+      }
+      return true
+    }
+  }
+
   /// More entries than the file can have: each takes more than eight bytes of a page.
   fileprivate func maximumRows() throws -> Int64 {
     try first("SELECT page_count * page_size / 8 FROM pragma_page_count, pragma_page_size") {

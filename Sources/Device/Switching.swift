@@ -65,23 +65,25 @@ package struct AccountDifference {
   }
 }
 
-extension Core {
-  /// Uses two connections at once, always taken in the same order: else two threads might wait for
-  /// each other.
-  package static func access<Value>(
-    _ a: Core, _ b: Core, _ body: () throws -> Value
-  ) throws(KeepsakeError) -> Value {
-    let (first, second) = ObjectIdentifier(a) < ObjectIdentifier(b) ? (a, b) : (b, a)
-    return try first.access { _ in try second.access { _ in try body() } }
-  }
-}
+/// A device that a store moves from or to, by the connection through which its observers are
+/// notified, which is another handle's where this one only reads.
+package struct SwitchedDevice {
+  fileprivate let device: Device
+  fileprivate let storage: Storage
 
-extension Device {
-  /// The live values of a store, at one moment.
-  package func values(store: String) throws(KeepsakeError) -> [ByteText: TaggedCell] {
-    var values: [ByteText: TaggedCell] = [:]
-    try forEachEntry(store: store) { values[$0.address.key] = $0.content.ifValue }
-    return values
+  package init(_ device: Device) {
+    self.device = device
+    storage = device.core.shared.feed.storage(or: device.core.storage)
+  }
+
+  /// Uses the connections of two at once, always taken in the same order: else two threads might
+  /// wait for each other.
+  package static func access<Value>(
+    _ a: SwitchedDevice, _ b: SwitchedDevice, _ body: () throws -> Value
+  ) throws(KeepsakeError) -> Value {
+    let isInOrder = ObjectIdentifier(a.storage) < ObjectIdentifier(b.storage)
+    let (first, second) = isInOrder ? (a, b) : (b, a)
+    return try first.storage.access { _ in try second.storage.access { _ in try body() } }
   }
 
   /// Observes a store for an observer whose store may move to another device.
@@ -90,24 +92,16 @@ extension Device {
   ///   - keys: nil for every commit; then `handler` gets no changes.
   ///   - handler: also gets the number of the change set, for `undelivered`.
   package func observe(
-    movingStore store: String, _ keys: KeyFilter?,
+    store: String, _ keys: KeyFilter?,
     _ handler: @escaping @Sendable ([SettingChange], Int) -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> StoreObservation {
     let scope = keys.map { Scope(store: ByteText(store), keys: $0) }
+    let core = device.core
     let id = core.shared.feed.add(
-      Observer(scope: scope, handler: handler, onFailure: onFailure), on: core.storage)
-    let token = ObservationToken { [core] in core.shared.feed.remove(id) }
+      Observer(scope: scope, handler: handler, onFailure: onFailure), on: storage)
+    let token = ObservationToken { core.shared.feed.remove(id) }
     return StoreObservation(id: id, token: token)
-  }
-
-  /// The changes that an observer has not received yet, in the order in which it would.
-  ///
-  /// - Parameter number: of the last change set that it received; nil for none.
-  package func undelivered(
-    to observation: StoreObservation, after number: Int?
-  ) -> [SettingChange] {
-    core.shared.feed.observers.undelivered(to: observation.id, after: number ?? -1)
   }
 
   /// The contents of a store within an access, after which observers are notified of exactly the
@@ -119,13 +113,28 @@ extension Device {
     store: String, before newcomers: [StoreObservation] = []
   ) throws(KeepsakeError) -> StoreContents {
     let end = newcomers.map(\.id).min()
-    return try core.access { connection in
-      try core.shared.feed.read(connection, core.versions, before: end) { connection in
+    let feed = device.core.shared.feed
+    return try storage.access { connection in
+      try feed.read(connection, storage.versions, before: end) { connection in
         var entries: [ByteText: Entry] = [:]
-        try forEachEntry(store: store) { entries[$0.address.key] = $0 }
+        try connection.forEachEntry(store: store) { entries[$0.address.key] = $0 }
         return StoreContents(entries: entries, replica: try ReplicaState(connection))
       }
     }
+  }
+}
+
+extension Device {
+  /// Whether this thread is in a transaction of the file, by whichever handle.
+  package var isInTransaction: Bool { core.shared.feed.isInOurTransaction }
+
+  /// The changes that an observer has not received yet, in the order in which it would.
+  ///
+  /// - Parameter number: of the last change set that it received; nil for none.
+  package func undelivered(
+    to observation: StoreObservation, after number: Int?
+  ) -> [SettingChange] {
+    core.shared.feed.observers.undelivered(to: observation.id, after: number ?? -1)
   }
 
   /// Puts what has changed besides the file into the queue for some observers of a store.

@@ -46,10 +46,11 @@ extension Backing {
         }
       }
     }
-    device.core.shared.tellObservers()
     if case .failure(let error) = result {
       layers.renew()
       report(.reload, error)
     }
+    location.refreshCopies()
+    device.core.shared.tellObservers()
   }
 }

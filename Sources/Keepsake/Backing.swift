@@ -66,14 +66,8 @@ package final class Backing: Sendable {
   var device: Device { location.place.device }
   var layers: Layers { location.place.layers }
 
-  /// What this process has changed in the file.
-  var trail: CommitTrail { device.core.shared.trail }
-
   /// The present state; nil where it is unknown, and everything has to be read.
   package var state: StoreState? { StoreState(location.place.versions) }
-
-  /// Whether what was read since `state` may be kept: the store may have moved meanwhile.
-  func isHere(_ state: StoreState) -> Bool { state.versions === location.place.versions }
 
   /// What `body` makes of the value of a key; nil where it is not known, and where reads are
   /// tracked.
@@ -100,9 +94,9 @@ package final class Backing: Sendable {
     let text = ByteText(key)
     // Without a state nothing is known.
     guard let state else { return try layers.value(text) }
-    if known.renew(isHere, { trail }), let known = known.read(key, { .some($0) }) { return known }
+    if known.renew(), let known = known.read(key, { .some($0) }) { return known }
     let value = try layers.value(text)
-    known.keep([(text, value)], as: state, isHere)
+    known.keep([(text, value)], as: state)
     return value
   }
 
@@ -111,13 +105,13 @@ package final class Backing: Sendable {
     tracking?.key(of: keys).access()
     let keys = keys.map(ByteText.init)
     guard let state else { return try layers.values(keys) }
-    if let known = known.values(of: keys, isHere, { trail }) { return known.map { .success($0) } }
+    if let known = known.values(of: keys) { return known.map { .success($0) } }
     let found = try layers.values(keys)
     let values = zip(keys, found).compactMap {
       key, found -> (key: ByteText, value: StoredValue?)? in
       if case .success(let value) = found { (key, value) } else { nil }
     }
-    known.keep(values, as: state, isHere)
+    known.keep(values, as: state)
     return found
   }
 
@@ -169,12 +163,18 @@ package final class Backing: Sendable {
 
   /// Where the value of a key comes from, but for the default of a property.
   func explanation(_ key: String) throws(KeepsakeError) -> SettingExplanation {
-    SettingExplanation(store: store, key: key, layers: try layers.explanation(ByteText(key)))
+    try explanations([key])[0].explanation
   }
 
-  /// The same of several keys, of one moment.
-  func explanations(_ keys: [String]) throws(KeepsakeError) -> [SettingExplanation] {
-    try device.core.survey { _ in try keys.map(explanation) }
+  /// The same of several keys, of one moment, with the value in force of each, which an explanation
+  /// may hide.
+  func explanations(
+    _ keys: [String]
+  ) throws(KeepsakeError) -> [(explanation: SettingExplanation, inForce: Layers.Found)] {
+    let found = try layers.explanations(keys.map(ByteText.init))
+    return zip(keys, found).map { key, found in
+      (SettingExplanation(store: store, key: key, layers: found.layers), found.inForce)
+    }
   }
 
   /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device
@@ -202,7 +202,7 @@ extension Backing {
   func observe(
     _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void
   ) -> ObservationToken {
-    location.observe(keys) { changes, _ in handler(changes) }
+    location.observe(keys, { changes, _ in handler(changes) })
   }
 
   /// Runs `body` as one step on the device that the store is on, which it cannot leave meanwhile.

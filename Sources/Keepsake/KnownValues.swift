@@ -118,16 +118,12 @@ package final class KnownValues: Sendable {
   /// Makes what is known current: forgets what commits of this process have changed.
   ///
   /// - Returns: false when it is not known what has changed.
-  func renew(_ isHere: (StoreState) -> Bool, _ trail: () -> CommitTrail) -> Bool {
-    change { replaced in isRenewed(isHere, trail, &replaced) }
-  }
+  func renew() -> Bool { change { isRenewed(&$0) } }
 
   /// The values of several keys, of one moment; nil when not all of them are known.
-  func values(
-    of keys: [ByteText], _ isHere: (StoreState) -> Bool, _ trail: () -> CommitTrail
-  ) -> [StoredValue?]? {
+  func values(of keys: [ByteText]) -> [StoredValue?]? {
     change { replaced in
-      guard isRenewed(isHere, trail, &replaced), let table = table.object else { return nil }
+      guard isRenewed(&replaced), let table = table.object else { return nil }
       let known = keys.compactMap { key in
         table.places.find(key.string, hash(key.string)).entry?.takeUnretainedValue()
       }
@@ -137,12 +133,8 @@ package final class KnownValues: Sendable {
   }
 
   /// - Parameter state: from before the values were read: so they may be newer, and never older.
-  package func keep(
-    _ values: [(key: ByteText, value: StoredValue?)], as state: StoreState,
-    _ isHere: (StoreState) -> Bool
-  ) {
+  package func keep(_ values: [(key: ByteText, value: StoredValue?)], as state: StoreState) {
     change { replaced in
-      guard isHere(state) else { return }
       let known = table.object
       let isSame = known?.state == state
       // Else others have gone on meanwhile.
@@ -159,15 +151,10 @@ package final class KnownValues: Sendable {
     }
   }
 
-  private func isRenewed(
-    _ isHere: (StoreState) -> Bool, _ trail: () -> CommitTrail,
-    _ replaced: inout [Replaced]
-  ) -> Bool {
+  private func isRenewed(_ replaced: inout [Replaced]) -> Bool {
     guard let known = table.object else { return false }
     if known.state.isCurrent { return true }
-    guard isHere(known.state), let (state, changed) = known.state.successor(by: trail()) else {
-      return false
-    }
+    guard let (state, changed) = known.state.successor() else { return false }
     for key in changed {
       let hash = hash(key.string)
       guard known.places.find(key.string, hash).entry != nil else { continue }

@@ -157,12 +157,19 @@ final class Layers: Sendable {
     }
   }
 
-  /// What every layer has to say of a key.
-  func explanation(_ key: ByteText) throws(KeepsakeError) -> [SettingExplanation.Layer] {
+  /// What every layer has to say of each key, and what is in force there, of one moment.
+  func explanations(
+    _ keys: [ByteText]
+  ) throws(KeepsakeError) -> [(layers: [SettingExplanation.Layer], inForce: Found)] {
     let stack = stack
     return try device.core.survey { connection in
       let replica = try ReplicaState(connection).id
-      return try stack.flatMap { try $0.explanation(key, device, replica) }
+      return try keys.map { key in
+        (
+          try stack.flatMap { try $0.explanation(key, device, replica) },
+          try Self.found { () throws(KeepsakeError) in try first(key, of: stack) }
+        )
+      }
     }
   }
 

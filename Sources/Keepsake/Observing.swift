@@ -26,13 +26,29 @@ extension SettingsStore {
 
   /// Change sets from now on, as `observe` gives them. Nothing is left out: what is not read yet is
   /// buffered without limit. When the account is switched, the differences between the two accounts
-  /// take its place.
-  public func changes(_ keys: KeyFilter = .all) -> AsyncStream<[SettingChange]> {
-    let unread = backing.location.collect(keys)
-    return AsyncStream {
-      await unread.next()
-    } onCancel: {
-      unread.cancel()
+  /// take its place. The sequence ends with its task.
+  public func changes(_ keys: KeyFilter = .all) -> SettingChanges {
+    SettingChanges(unread: backing.location.collect(keys))
+  }
+}
+
+/// The change sets of a store, each of which one reader gets.
+public struct SettingChanges: AsyncSequence, Sendable {
+  fileprivate let unread: UnreadChanges
+
+  public func makeAsyncIterator() -> Iterator { Iterator(unread: unread) }
+
+  /// Takes a change set when it is asked for the next one.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let unread: UnreadChanges
+
+    /// The next change set; nil once the task is cancelled.
+    public mutating func next() async -> [SettingChange]? { await next(isolation: nil) }
+
+    /// As `next()`, on the caller's actor: after that actor has switched the account, it gets
+    /// nothing from before.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> [SettingChange]? {
+      await unread.next(isolation: actor)
     }
   }
 }

@@ -5,10 +5,27 @@ import KeepsakeValues
 
 /// An observer of a store, wherever the store is, and what it has still to receive.
 struct PlacedObserver: Sendable {
+  typealias Handler = @Sendable ([SettingChange], StorePlace) -> Void
+
+  enum Receiver: Sendable {
+    /// Is called with each change set, and the place where it was committed.
+    case handler(Handler)
+    /// Takes them from `unread` when it gets a signal.
+    case reader(signal: @Sendable () -> Void)
+  }
+
+  /// What is to be run without a lock.
+  struct Call: Sendable {
+    let run: @Sendable () -> Void
+    /// Whether nothing can follow.
+    let isLast: Bool
+  }
+
   /// Nil for every commit, whatever it changed.
   let keys: KeyFilter?
-  /// Runs without a lock when there may be something unread.
-  let wake: @Sendable () -> Void
+  private let receiver: Receiver
+  /// Of a copy of the store, which it reads anew.
+  let refresh: (@Sendable () -> Void)?
   /// On the device that the store is on; nil until it is made.
   var observation: StoreObservation?
   /// Of the last change set that came in from that device; nil for none.
@@ -17,17 +34,24 @@ struct PlacedObserver: Sendable {
   /// Whether a thread takes from `unread` until it is empty.
   private var isCalled = false
 
-  init(keys: KeyFilter?, wake: @escaping @Sendable () -> Void) {
-    (self.keys, self.wake) = (keys, wake)
+  init(keys: KeyFilter?, _ receiver: Receiver, refresh: (@Sendable () -> Void)? = nil) {
+    (self.keys, self.receiver, self.refresh) = (keys, receiver, refresh)
   }
 
-  /// - Parameter isCaller: whether this thread took the change set before.
-  /// - Returns: nil also when another thread takes them.
-  mutating func next(isCaller: Bool) -> [SettingChange]? {
-    guard isCaller || !isCalled else { return nil }
-    let changes = unread.popFirst()
-    isCalled = changes != nil
-    return changes
+  /// What is to be done about `unread`; nil for nothing, also when another thread does it.
+  ///
+  /// - Parameter isCaller: whether this thread did the call before.
+  mutating func next(isCaller: Bool, at place: @autoclosure () -> StorePlace) -> Call? {
+    switch receiver {
+    case .reader(let signal): return Call(run: signal, isLast: true)
+    case .handler(let handler):
+      guard isCaller || !isCalled else { return nil }
+      let changes = unread.popFirst()
+      isCalled = changes != nil
+      guard let changes else { return nil }
+      let place = place()
+      return Call(run: { handler(changes, place) }, isLast: false)
+    }
   }
 
   /// - Returns: the observation from before.
@@ -86,13 +110,18 @@ final class UnreadChanges: Sendable {
     (self.arrivals, self.token, self.take) = (arrivals, token, take)
   }
 
-  /// Takes the first one when there is one; nil when it was cancelled.
-  func next() async -> [SettingChange]? {
-    while true {
+  /// Takes the first one when there is one; nil when it or the task was cancelled.
+  ///
+  /// - Parameter actor: where it is taken, so that none is on its way when this actor switches the
+  ///   account.
+  func next(isolation actor: isolated (any Actor)?) async -> [SettingChange]? {
+    var arrivals = arrivals.makeAsyncIterator()
+    while !Task.isCancelled {
       if let changes = take() { return changes }
-      var arrivals = arrivals.makeAsyncIterator()
-      guard await arrivals.next() != nil else { return nil }
+      guard await arrivals.next(isolation: actor) != nil else { break }
     }
+    cancel()
+    return nil
   }
 
   func cancel() { token.cancel() }

@@ -12,15 +12,11 @@ extension Setting {
   ///   setting is not a property of a store.
   public func explain() throws -> SettingExplanation {
     let bound = try bound()
-    var explanations = try bound.backing.explanations(bound.keys)
-    // Those that are not shown are read like others, unless they cannot be given.
+    let found = try bound.backing.explanations(bound.keys)
+    var explanations = found.map(\.explanation)
+    // One that its layer cannot give is told by the layer.
     let inForce = bound.form(
-      of: try explanations.map { explanation in
-        guard case .provider(let provider)? = explanation.inForce?.source, provider.isSecret else {
-          return explanation.inForce?.value
-        }
-        return try bound.backing.layers.value(ByteText(explanation.key))
-      })
+      of: found.map { if case .success(let value) = $0.inForce { value } else { nil } })
     var failures: [SettingFailure] = []
     do {
       _ = try decode(inForce: inForce, bound) { failures.append($0) }
@@ -48,7 +44,7 @@ extension Setting {
     get throws {
       let bound = try bound()
       return try bound.backing.explanations(bound.keys).allSatisfy {
-        $0.inForce?.source.isDefault ?? true
+        $0.explanation.inForce?.source.isDefault ?? true
       }
     }
   }

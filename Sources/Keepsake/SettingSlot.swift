@@ -99,21 +99,16 @@ final class SettingSlot: Sendable {
   /// - Returns: whether it did.
   func renew() -> Bool {
     guard let binding, let known = known.object,
-      let (state, changed) = known.state.successor(by: binding.backing.trail),
+      let (state, changed) = known.state.successor(),
       !changed.contains(where: { binding.reads($0) })
     else { return false }
-    return keep(known.copy(state))
+    keep(known.copy(state))
+    return true
   }
 
   /// - Parameter new: its state is from before the value was read: so it may be newer, and never
   ///   older.
-  /// - Returns: false when the store has moved meanwhile.
-  @discardableResult
-  func keep(_ new: Known) -> Bool {
-    guard binding?.backing.isHere(new.state) == true else { return false }
-    known.replace(by: new)
-    return true
-  }
+  func keep(_ new: Known) { known.replace(by: new) }
 }
 
 extension SettingSlot.Binding {

@@ -74,15 +74,21 @@ public final class SettingsLayer: Sendable {
   /// Replaces the values, and tells the stores, which notify their observers before this returns;
   /// within a transaction of this thread a store goes on with the values before until it has ended.
   ///
-  /// - Parameter change: is called with a lock held.
+  /// - Parameter change: is called again when another thread has replaced them meanwhile, so that
+  ///   what it reads is never older than what it replaces.
   package func reload(_ change: (any ProvidedValues) -> any ProvidedValues) {
-    let observers = state.withLock { state in
-      let old = state.moment
-      state.moment = Moment(
+    var observers: [Int: Observer]?
+    while observers == nil {
+      let old = moment
+      let new = Moment(
         place: old.place, keys: old.keys, values: change(old.values), count: old.count + 1)
-      return state.observers
+      observers = state.withLock { state in
+        guard state.moment.count == old.count else { return nil }
+        state.moment = new
+        return state.observers
+      }
     }
-    for observer in observers.values { observer.change() }
+    for observer in (observers ?? [:]).values { observer.change() }
   }
 
   /// Tells the stores that changes are not heard of any more.

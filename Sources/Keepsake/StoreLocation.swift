@@ -8,8 +8,11 @@
 //   one lock. A change set belongs to the place where it was committed: it is accepted only while
 //   the store is there, and what an observer has not received when the store moves becomes part of
 //   the differences that it gets.
+// - What was read at a place counts until the store leaves it, which is before any reader finds the
+//   next one.
 // - An observer is called for one change set at a time, in their order, also across a move. A
-//   thread that finds it called leaves the change set to the thread that calls it.
+//   thread that finds it called leaves the change set to the thread that calls it. Copies of the
+//   store do not wait for that: they are refreshed by whoever moves it.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -19,12 +22,11 @@ import Synchronization
 /// new one.
 package final class StorePlace: Sendable {
   package let device: Device
-  /// The device's.
-  let versions: ReadVersions
   let layers: Layers
+  let versions: PlaceVersions
 
   init(_ device: Device, _ layers: Layers) {
-    (self.device, versions, self.layers) = (device, device.core.versions, layers)
+    (self.device, self.layers, versions) = (device, layers, PlaceVersions(device))
   }
 }
 
@@ -61,26 +63,18 @@ final class StoreLocation: Sendable {
   /// - Parameters:
   ///   - keys: nil for every commit, whatever it changed; then the change sets are empty.
   ///   - handler: gets each change set with the place where it was committed.
+  ///   - refresh: of a copy of the store: as of `refreshCopies`.
   func observe(
-    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange], StorePlace) -> Void
+    _ keys: KeyFilter?, _ handler: @escaping PlacedObserver.Handler,
+    refresh: (@Sendable () -> Void)? = nil
   ) -> ObservationToken {
-    add(keys) { [self] id in
-      var isCaller = false
-      while let (changes, place) = next(for: id, isCaller) {
-        isCaller = true
-        handler(changes, place)
-      }
-    }.token
-  }
-
-  private func next(for id: Int, _ isCaller: Bool) -> ([SettingChange], StorePlace)? {
-    observers.withLock { $0.all[id]?.next(isCaller: isCaller).map { ($0, place) } }
+    add(PlacedObserver(keys: keys, .handler(handler), refresh: refresh)).token
   }
 
   /// Collects change sets until they are taken.
   func collect(_ keys: KeyFilter) -> UnreadChanges {
     let (arrivals, arrival) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let (id, token) = add(keys) { _ in arrival.yield() }
+    let (id, token) = add(PlacedObserver(keys: keys, .reader { arrival.yield() }))
     let end = ObservationToken {
       token.cancel()
       arrival.finish()
@@ -90,17 +84,14 @@ final class StoreLocation: Sendable {
     }
   }
 
-  /// - Parameter wake: runs without a lock when the observer may have something unread.
-  private func add(
-    _ keys: KeyFilter?, wake: @escaping @Sendable (_ id: Int) -> Void
-  ) -> (id: Int, token: ObservationToken) {
+  private func add(_ observer: PlacedObserver) -> (id: Int, token: ObservationToken) {
     let (id, place) = observers.withLock { observers in
       let id = observers.next
       observers.next += 1
-      observers.all[id] = PlacedObserver(keys: keys) { wake(id) }
+      observers.all[id] = observer
       return (id, self.place)
     }
-    let observation = listen(at: place, for: id, keys)
+    let observation = listen(at: place, SwitchedDevice(place.device), for: id, observer.keys)
     let isThere = observers.withLock { observers in
       guard self.place === place else { return false }
       observers.all[id]?.observation = observation
@@ -114,17 +105,41 @@ final class StoreLocation: Sendable {
     return (id, token)
   }
 
-  private func listen(at place: StorePlace, for id: Int, _ keys: KeyFilter?) -> StoreObservation {
-    place.device.observe(movingStore: store, keys) { [self] changes, number in
-      let wake = observers.withLock { observers -> (@Sendable () -> Void)? in
-        guard self.place === place else { return nil }
-        observers.all[id]?.unread.append(changes)
-        observers.all[id]?.number = number
-        return observers.all[id]?.wake
+  private func listen(
+    at place: StorePlace, _ device: SwitchedDevice, for id: Int, _ keys: KeyFilter?
+  ) -> StoreObservation {
+    device.observe(store: store, keys) { [self] changes, number in
+      deliver(to: id) { observer in
+        // A place that was left has nothing more to say.
+        guard self.place === place else { return false }
+        observer.unread.append(changes)
+        observer.number = number
+        return true
       }
-      wake?()
     } onFailure: { [report] in
       report($0)
+    }
+  }
+
+  /// Notifies an observer of what it has not received, without a lock.
+  ///
+  /// - Parameter update: of the observer, before; returns whether there may be anything.
+  private func deliver(to id: Int, _ update: (inout PlacedObserver) -> Bool = { _ in true }) {
+    func next(isCaller: Bool) -> PlacedObserver.Call? {
+      observers.withLock { observers in
+        // Where it is, or what it has unread would be copied.
+        func next(_ observer: inout PlacedObserver) -> PlacedObserver.Call? {
+          guard isCaller || update(&observer) else { return nil }
+          return observer.next(isCaller: isCaller, at: place)
+        }
+        guard let index = observers.all.index(forKey: id) else { return nil }
+        return next(&observers.all.values[index])
+      }
+    }
+    var call = next(isCaller: false)
+    while let body = call {
+      body.run()
+      call = body.isLast ? nil : next(isCaller: true)
     }
   }
 
@@ -138,67 +153,83 @@ final class StoreLocation: Sendable {
     try place.device.announce(changes, store: store, to: observations)
   }
 
+  /// Lets those who have a copy of the store read it anew, after it has moved and when its layers
+  /// have been reloaded. At once, whoever calls observers now: what others read of a copy is the
+  /// present store's when this returns.
+  func refreshCopies() {
+    let all = observers.withLock { $0.all.sorted { $0.key < $1.key }.compactMap(\.value.refresh) }
+    for refresh in all { refresh() }
+  }
+
   // MARK: - Moving
 
   /// Goes on at another place, and takes the observers along. One move at a time.
   ///
   /// - Throws: then nothing has changed.
   func move(to next: StorePlace) throws(KeepsakeError) {
-    let old = place.device
     // Before the wait for another move, which may be waiting for the transaction of this thread.
     try refuseTransaction(next)
+    let old: StorePlace?
     do {
-      // Ended when nothing is locked any more, see `StoreObservation.token`.
-      var over: [ObservationToken] = []
-      defer { for token in over { token.cancel() } }
-      try moving.withLock { _ throws(KeepsakeError) in try move(to: next, &over) }
+      // What goes when nothing is locked any more: the end of an observation may wait, see
+      // `StoreObservation.token`, and what an observer holds may write when it goes.
+      var (over, seen): ([ObservationToken], [PlacedObserver]) = ([], [])
+      defer {
+        for token in over { token.cancel() }
+        seen = []
+      }
+      old = try moving.withLock { _ throws(KeepsakeError) in
+        try move(to: next, &over, &seen)
+      }
     }
+    guard let old else { return }
+    refreshCopies()
     // Observers may wait for another thread, and that one for the leases of this thread.
     Lease.afterwards(self) { [self] in
-      let all = observers.withLock { $0.all.sorted { $0.key < $1.key }.map(\.value.wake) }
-      for wake in all { wake() }
+      for id in observers.withLock({ $0.all.keys.sorted() }) { deliver(to: id) }
     }
-    for device in [old, next.device] { device.core.shared.tellObservers() }
+    for device in [old.device, next.device] { device.core.shared.tellObservers() }
   }
 
   private func refuseTransaction(_ next: StorePlace) throws(KeepsakeError) {
     let (old, new) = (place.device, next.device)
-    guard new.core !== old.core,
-      [old, new].contains(where: { $0.core.versions.isInOurTransaction })
-    else { return }
+    guard new.core !== old.core, [old, new].contains(where: \.isInTransaction) else { return }
     throw KeepsakeError(
       .locked, path: new.path, "the account cannot be switched within a transaction",
       cure: "switch when it has ended")
   }
 
-  /// - Parameter over: gets the observations that are not needed any more; when this throws, those
-  ///   that were made for nothing.
+  /// - Parameters:
+  ///   - over: gets the observations that are not needed any more; when this throws, those that
+  ///     were made for nothing.
+  ///   - seen: gets the observers.
+  /// - Returns: the place that was left; nil when the store is there already.
   private func move(
-    to next: StorePlace, _ over: inout [ObservationToken]
-  ) throws(KeepsakeError) {
-    let (old, new) = (place.device, next.device)
-    guard new.core !== old.core else { return }
+    to next: StorePlace, _ over: inout [ObservationToken], _ seen: inout [PlacedObserver]
+  ) throws(KeepsakeError) -> StorePlace? {
+    let old = place
+    guard next.device.core !== old.device.core else { return nil }
     try refuseTransaction(next)
+    let (from, to) = (SwitchedDevice(old.device), SwitchedDevice(next.device))
     // This process writes to neither meanwhile.
-    try Core.access(old.core, new.core) {
-      let known = try old.contents(store: store)
+    try SwitchedDevice.access(from, to) {
+      let known = try from.contents(store: store)
       var observations: [Int: StoreObservation] = [:]
       repeat {
         let all = observers.withLock { $0.all }
+        seen += all.values
         for (id, observer) in all where observations[id] == nil {
-          let observation = listen(at: next, for: id, observer.keys)
+          let observation = listen(at: next, to, for: id, observer.keys)
           observations[id] = observation
           over.append(observation.token)
         }
         let difference = AccountDifference(
           store: store, from: known,
-          to: try new.contents(store: store, before: Array(observations.values)))
+          to: try to.contents(store: store, before: Array(observations.values)))
         over = take(observations, to: next, difference) ?? over
       } while place !== next
-      // Last: what was kept before is not current from now on, also when the store comes back to
-      // the device. A reader may have taken the state of one device and the value of the other.
-      for device in [old, new] { device.core.versions.layersDidChange() }
     }
+    return old
   }
 
   /// Moves everything at once.
@@ -220,6 +251,7 @@ final class StoreLocation: Sendable {
         // One that was cancelled meanwhile needs none at all.
         if let token = observers.all[id] == nil ? observation.token : old { over.append(token) }
       }
+      place.versions.leave()
       present.withLock { $0 = next }
       return over
     }

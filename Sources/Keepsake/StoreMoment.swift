@@ -75,10 +75,14 @@ extension SettingsStore {
   package var storePlace: StorePlace { backing.location.place }
 
   /// Calls `handler` as `observe` does, with the place where the changes were committed.
+  ///
+  /// - Parameter refresh: is called when the store has moved to another place, and when its layers
+  ///   were reloaded, before `switchAccount` or the reload returns.
   package func observe(
-    _ keys: KeyFilter, at handler: @escaping @Sendable ([SettingChange], StorePlace) -> Void
+    _ keys: KeyFilter, at handler: @escaping @Sendable ([SettingChange], StorePlace) -> Void,
+    refresh: @escaping @Sendable () -> Void
   ) -> ObservationToken {
-    backing.location.observe(keys, handler)
+    backing.location.observe(keys, handler, refresh: refresh)
   }
 
   /// How often the layers in memory have changed.

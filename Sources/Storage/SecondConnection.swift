@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CSQLite
 import KeepsakeValues
 import Synchronization
 
@@ -18,6 +19,11 @@ final class SecondConnection: Sendable {
 
   /// Whether this thread is using it.
   var isMine: Bool { turnstile.isMine }
+
+  /// Whether this thread is reading a snapshot with it.
+  var isInTransaction: Bool {
+    isMine && database.withLock { $0.map { sqlite3_get_autocommit($0.handle) == 0 } ?? false }
+  }
 
   /// - Returns: nil when there is no second connection to it, because the path leads elsewhere by
   ///   now, or because the system gives no more.
@@ -53,5 +59,32 @@ final class SecondConnection: Sendable {
 
   func close() {
     database.withLock { $0 }?.close()
+  }
+}
+
+extension Storage {
+  /// Whether this thread uses the connection of any storage.
+  package static var isAnyMine: Bool { Turnstile.isAnyMine }
+
+  /// Whether this thread reads a snapshot while another thread uses the first connection.
+  package var isReadingAside: Bool { reader?.isInTransaction ?? false }
+
+  /// Reads what was committed last, within a transaction of this thread that may have changed it.
+  ///
+  /// - Returns: nil when no connection can be had for it.
+  @discardableResult
+  package func readCommitted<Value>(
+    _ body: (Connection) throws -> Value
+  ) throws -> Value? {
+    // Its own: a thread that has the other one may be waiting for this transaction.
+    let connection = SecondConnection(location, busyHandler.usual, names)
+    defer { connection.close() }
+    return try connection.use { (database) throws(KeepsakeError) in
+      do {
+        return try body(database.connection(location))
+      } catch {
+        throw KeepsakeError(error, path: location.path)
+      }
+    }
   }
 }

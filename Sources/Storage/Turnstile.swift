@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import KeepsakeThreads
 import Synchronization
 
 /// Lets one thread at a time use a connection; a thread that has it may come in again.
@@ -11,10 +12,13 @@ final class Turnstile: Sendable {
   /// Whether this thread is within.
   var isMine: Bool { holder.load(ordering: .relaxed) == currentThread }
 
+  /// Whether this thread uses any connection, of whatever file: then others may wait for it.
+  static var isAnyMine: Bool { keepsake_turns() > 0 }
+
   /// Takes the turn if nobody has it; then `leave` has to follow.
   func tryToEnter() -> Bool {
     guard isFree.wait(timeout: .now()) == .success else { return false }
-    holder.store(currentThread, ordering: .relaxed)
+    begin()
     return true
   }
 
@@ -30,11 +34,17 @@ final class Turnstile: Sendable {
     } else {
       isFree.wait()
     }
-    holder.store(currentThread, ordering: .relaxed)
+    begin()
     return true
   }
 
+  private func begin() {
+    holder.store(currentThread, ordering: .relaxed)
+    keepsake_begin_turn()
+  }
+
   func leave() {
+    keepsake_end_turn()
     holder.store(0, ordering: .relaxed)
     isFree.signal()
   }

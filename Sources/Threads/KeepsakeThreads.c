@@ -6,6 +6,8 @@
 
 _Thread_local unsigned keepsake_own_number = 0;
 
+_Thread_local int keepsake_own_turns = 0;
+
 static atomic_uint last = 0;
 
 unsigned keepsake_number_thread(void) {

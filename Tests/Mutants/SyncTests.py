@@ -181,7 +181,7 @@ MUTANTS = [
     ("lost-conflicts", "A conflict that only a removed log had is gone.",
      r"^SyncTests\.RemovedLogConflictTests",
      ("Sources/Device/LostLogImport.swift",
-      'if try connection.hasTable("grave", in: "lost") {', "if false {")),
+      '      try connection.conflictLog.bringIn(from: "lost")\n', "")),
     ("lost-to-its-former-self", "What a device wrote under a new replica ID to a removed log is refused.",
      r"^SyncTests\.RemovedLogConflictTests",
      ("Sources/Device/LostLogImport.swift", " OR id IN (SELECT id FROM lost.superseded)", "")),

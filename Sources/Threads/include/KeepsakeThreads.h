@@ -17,6 +17,16 @@ static inline unsigned keepsake_thread_number(void) {
   return number != 0 ? number : keepsake_number_thread();
 }
 
+/// Not to be used elsewhere.
+extern _Thread_local int keepsake_own_turns;
+
+/// How many connections this thread has the turn of.
+static inline int keepsake_turns(void) { return keepsake_own_turns; }
+
+static inline void keepsake_begin_turn(void) { keepsake_own_turns += 1; }
+
+static inline void keepsake_end_turn(void) { keepsake_own_turns -= 1; }
+
 /// How many counts of readers there are.
 enum { keepsake_reader_places = 32 };
 

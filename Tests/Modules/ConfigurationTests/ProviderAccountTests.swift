@@ -12,6 +12,21 @@
   import TestSupport
   import Testing
 
+  private final class Waiting: CloudKeyValueStore, @unchecked Sendable {
+    static let isWaiting = Atomic(false)
+    static let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+
+    @Setting var n = 0
+    @Setting(
+      default: {
+        if Waiting.isWaiting.load(ordering: .sequentiallyConsistent) {
+          Waiting.entered.signal()
+          Waiting.gate.wait()
+        }
+        return 5
+      }) var late: Int
+  }
+
   @Suite struct ProviderAccountTests {
     private let (a, b): (Device, Device)
     private let store: CloudKeyValueStore
@@ -69,10 +84,11 @@
           try b.core.access { try $0.execute("ALTER TABLE \(old) RENAME TO \(new)") }
         }
       }
-      // After the store has moved, and before the provider has been called.
-      let token = store.observe { changes in
-        if changes[0].reason == .account { rename("replica", "gone") }
-      }
+      // After the store has moved, and before the provider has read it.
+      let before = try UserDefaultsStore(
+        on: .inMemory(), layers: [.defaults(from: [try KeepsakeProvider(store)])],
+        arguments: .none)
+      let token = before.observe("n") { _ in rename("replica", "gone") }
       let provider = try KeepsakeProvider(store)
       let config = ConfigReader(provider: provider)
       try await provider.watchValue(forKey: "n", type: .int) { updates in
@@ -80,7 +96,7 @@
         let first = try await updates.next()?.get().value?.content
         #expect(first == .int(9))
         try store.switchAccount(to: b)
-        #expect(throws: KeepsakeError.self) { try int(provider) }
+        try #require(throws: KeepsakeError.self) { try int(provider) }
         #expect(throws: KeepsakeError.self) {
           try provider.snapshot().value(forKey: "n", type: .int)
         }
@@ -109,6 +125,80 @@
       #expect(heard.sets.map { $0.map(\.new) } == [[10], [100]])
       #expect(heard.sets.allSatisfy { $0[0].reason == .reload })
       token.cancel()
+    }
+
+    /// The observer of a store with a layer is called for the old account all the time.
+    @Test func noLayerAndNoWatchIsOfTheOldAccountThoughAnObserverIsBusy() async throws {
+      let provider = try KeepsakeProvider(store)
+      let local = try UserDefaultsStore(
+        on: .inMemory(), layers: [.defaults(from: [provider])], arguments: .none)
+      #expect(local["n"] == 9)
+      let above = try UserDefaultsStore(
+        on: .inMemory(), layers: [.managed(by: [try KeepsakeProvider(local)])], arguments: .none)
+      let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let token = local.observe("n") { [entered, gate] changes in
+        guard changes[0].new == 10 else { return }
+        entered.signal()
+        gate.wait()
+      }
+      let writer = DispatchGroup()
+      func waitForCall() { entered.wait() }
+      func letGo() {
+        gate.signal()
+        writer.wait()
+      }
+      try await provider.watchValue(forKey: "n", type: .int) { updates in
+        var updates = updates.makeAsyncIterator()
+        let first = try await updates.next()?.get().value?.content
+        #expect(first == .int(9) && above["n"] == 9)
+        DispatchQueue.global().async(group: writer) { [store] in store["n"] = 10 }
+        waitForCall()
+        try store.switchAccount(to: b)
+        try #require(local["n"] == 100 && above["n"] == 100)
+        let second = try await updates.next()?.get().value?.content
+        #expect(second == .int(100))
+        letGo()
+        #expect(local["n"] == 100 && above["n"] == 100)
+        store["n"] = 101
+        #expect(local["n"] == 101 && above["n"] == 101)
+      }
+      token.cancel()
+    }
+
+    @Test func aLayerOfAProviderWithinAnotherIsOfTheNewAccountWhenTheSwitchReturns() throws {
+      store["app.n"] = 1
+      try CloudKeyValueStore(on: b).write(2, for: "app.n")
+      let provider = try KeepsakeProvider(store).prefixKeys(with: "app")
+      let local = try UserDefaultsStore(
+        on: .inMemory(), layers: [.defaults(from: [provider])], arguments: .none)
+      #expect(local["n"] == 1)
+      for number in 2...20 {
+        store["app.n"] = .integer(Int64(number))
+        #expect(local["n"] == .integer(Int64(number)))
+      }
+      try store.switchAccount(to: b)
+      #expect(local["n"] == 2)
+      try store.switchAccount(to: a)
+      #expect(local["n"] == 20)
+    }
+
+    /// A default that is computed while a provider takes a change of the old account.
+    @Test func aChangeThatIsBeingTakenIsNotTakenAfterASwitch() throws {
+      let settings = try Waiting(on: a)
+      settings.n = 1
+      try CloudKeyValueStore(on: b).write(100, for: "late")
+      settings["late"] = 7
+      let provider = try KeepsakeProvider(settings)
+      Waiting.isWaiting.store(true, ordering: .sequentiallyConsistent)
+      let writer = DispatchGroup()
+      DispatchQueue.global().async(group: writer) { settings["late"] = nil }
+      Waiting.entered.wait()
+      Waiting.isWaiting.store(false, ordering: .sequentiallyConsistent)
+      try settings.switchAccount(to: b)
+      Waiting.gate.signal()
+      writer.wait()
+      let late = try provider.value(forKey: "late", type: .int).value?.content
+      #expect(late == .int(100))
     }
 
     /// Writers, an observer before the provider, and switches: a look-up between two switches gives

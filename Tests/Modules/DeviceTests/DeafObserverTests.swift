@@ -61,15 +61,36 @@ import enum BundleSupport.Unprivileged
     token?.cancel()
   }
 
+  /// The folder of the device, as `seen` in another one.
+  private func readOnlyMount() throws -> Folder {
+    let seen = try Folder()
+    try seen.makeFolder("seen")
+    try seen.shell("mount", "--bind", folder.path, "seen")
+    try seen.shell("mount", "-o", "remount,ro,bind", "seen")
+    return seen
+  }
+
+  @Test(.enabled(if: Tmpfs.isPossible, "only root can mount"))
+  func aReaderOfAFileWithoutALogReportsThatItHearsNothing() throws {
+    let seen = try readOnlyMount()
+    defer { #expect(throws: Never.self) { try seen.shell("umount", "--lazy", "seen") } }
+    let device = try Device(path: seen.path + "/seen/device.keepsake", access: .readOnly)
+    try #require(!device.seesOthers)
+    let failures = Collected<KeepsakeError>()
+    let token = device.observe { _ in
+    } onFailure: {
+      failures.append([$0])
+    }
+    #expect(failures.sets.flatMap { $0.map(\.code) } == [.permissionDenied])
+    token.cancel()
+  }
+
   /// Through a read-only mount SQLite opens the memory that it shares with writers for reading, and
   /// only while a writer has it open. Otherwise it reads the log by itself.
   @Test(.enabled(if: Tmpfs.isPossible, "only root can mount"), arguments: [true, false])
   func aReaderThatMayWriteNothingHearsOfCommits(hasWriter: Bool) throws {
-    let seen = try Folder()
-    try seen.makeFolder("seen")
-    try seen.shell("mount", "--bind", folder.path, "seen")
+    let seen = try readOnlyMount()
     defer { #expect(throws: Never.self) { try seen.shell("umount", "--lazy", "seen") } }
-    try seen.shell("mount", "-o", "remount,ro,bind", "seen")
     let begin = "UPDATE entry SET value = 1"
     let writer = hasWriter ? try Locker(URL(fileURLWithPath: path), [begin]) : nil
     if !hasWriter { try seen.crash(path, begin) }

@@ -180,12 +180,60 @@ extension Heard {
 
   /// A reader may take the state of the one device and, when the store has moved, the value of the
   /// other: it must not be believed when the store is back.
-  @Test func whatWasKnownOfADeviceIsNotCurrentWhenTheStoreComesBack() throws {
-    try store.switchAccount(to: b)
-    let versions = a.core.versions
-    let version = try #require(versions.now)
-    #expect(versions.isNow(version))
-    try store.switchAccount(to: a)
-    #expect(!versions.isNow(version))
+  @Test func whatWasKnownOfADeviceIsNotCurrentOnceTheStoreHasLeftIt() throws {
+    let known = KnownValues()
+    let state = try #require(store.backing.state)
+    known.keep([(ByteText("number"), 1)], as: state)
+    #expect(known.read("number") { .some($0) } == .some(1))
+    for device in [b, a] {
+      try store.switchAccount(to: device)
+      #expect(known.read("number") { .some($0) } == nil)
+    }
+  }
+
+  @MainActor @Test func whatMeetsAWaitingReaderIsNotReadOnceItsActorHasSwitched() async throws {
+    for _ in 0..<20 {
+      try store.switchAccount(to: a)
+      store.number = 1
+      let changes = store.changes()
+      let (waiting, wait) = AsyncStream<Void>.makeStream()
+      let reader = Task {
+        var sets = changes.makeAsyncIterator()
+        wait.finish()
+        return await sets.next(isolation: #isolation)
+      }
+      for await _ in waiting {}
+      await Task.yield()
+      // No other task runs on this actor meanwhile.
+      store.number = 5
+      for _ in 0..<2_000 { sched_yield() }
+      try store.switchAccount(to: b)
+      let set = await reader.value
+      #expect(set?.map(\.reason) == [.account])
+    }
+  }
+
+  /// What an observer holds may switch the account too.
+  @Test func whatGoesWithAnObserverDuringASwitchGoesWhenNothingIsLocked() throws {
+    final class Screen: Sendable {
+      let store: Shared
+      let home: Device
+      init(_ store: Shared, _ home: Device) { (self.store, self.home) = (store, home) }
+      deinit { #expect(throws: Never.self) { try store.switchAccount(to: home) } }
+    }
+    let (store, a, c) = (store, a, c)
+    let token = Mutex<ObservationToken?>(nil)
+    func observe() {
+      let screen = Screen(store, a)
+      let new = store.observe { _ in withExtendedLifetime(screen) {} }
+      token.withLock { $0 = new }
+    }
+    observe()
+    let hook = try StatementHook(c, before: "ORDER BY store, key") { _ in
+      token.withLock { $0.take() }?.cancel()
+    }
+    try #require(ends { try store.switchAccount(to: c) })
+    #expect(hook.wasRun && store.device === a)
+    try hook.remove()
   }
 }

@@ -126,6 +126,41 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     for hook in hooks { try hook.remove() }
   }
 
+  @Test func aSwitchTakesOneConnectionOfAFileThatHasTwoHandles() throws {
+    let (a, b) = (try Device(path: paths[0]), try Device(path: paths[1]))
+    let reader = try Device(path: paths[1], access: .readOnly)
+    let store = try Shared(on: a)
+    let heard = Heard()
+    let token = store.observe { heard.append($0) }
+    let (isWriting, isMoving) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let hook = try StatementHook(a, before: "ORDER BY store, key") { _ in isMoving.signal() }
+    let isOver = ends {
+      let thread = DispatchGroup()
+      DispatchQueue.global().async(group: thread) {
+        #expect(throws: Never.self) {
+          try b.transaction {
+            isWriting.signal()
+            // The switch may need the connection that this thread has.
+            _ = isMoving.wait(timeout: .now() + 0.5)
+            for _ in 0..<1_000 { sched_yield() }
+            let entry = try reader.entry(store: "cloud", key: "number")
+            #expect(entry?.content.value == 2)
+          }
+        }
+      }
+      isWriting.wait()
+      try store.switchAccount(to: reader)
+      thread.wait()
+    }
+    try #require(isOver)
+    #expect(hook.wasRun && store.number == 2)
+    try Shared(on: b).number = 7
+    #expect(heard.sets.map { $0.map(\.key) } == [["number", "text"], ["number"]])
+    #expect(store.number == 7 && store.errors.isEmpty)
+    token.cancel()
+    try hook.remove()
+  }
+
   @Test func aSwitchThatFailsDoesNotWaitForTheThreadThatHears() throws {
     let (a, b) = (try Device(path: paths[0]), try Device(path: paths[1]))
     let store = try Shared(on: a)

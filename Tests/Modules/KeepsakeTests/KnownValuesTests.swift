@@ -18,7 +18,7 @@ import Testing
   private func state() throws -> StoreState { try #require(store.backing.state) }
 
   private func keep(_ values: [(String, StoredValue?)], _ known: KnownValues, _ state: StoreState) {
-    known.keep(values.map { (ByteText($0.0), $0.1) }, as: state) { _ in true }
+    known.keep(values.map { (ByteText($0.0), $0.1) }, as: state)
   }
 
   @Test func everyKeyThatWasReadIsKnownUntilItChanges() throws {
@@ -62,8 +62,18 @@ import Testing
     #expect(known.read("key") { $0 } == "new")
     #expect(known.read("none") { .some($0) } == .some(nil))
     #expect(known.read("other") { .some($0) } == nil)
-    // The store has moved to another device.
-    known.keep([(ByteText("moved"), "value")], as: try state()) { _ in false }
+  }
+
+  @Test func whatIsKeptOfAPlaceThatWasLeftIsNotKnown() throws {
+    let store = try CloudKeyValueStore(on: .inMemory())
+    let known = KnownValues()
+    let state = try #require(store.backing.state)
+    try store.switchAccount(to: .inMemory())
+    keep([("moved", "value")], known, state)
+    #expect(known.read("moved") { .some($0) } == nil)
+    keep([("here", "value")], known, try #require(store.backing.state))
+    keep([("moved", "value")], known, state)
+    #expect(known.read("here") { .some($0) } == "value")
     #expect(known.read("moved") { .some($0) } == nil)
   }
 

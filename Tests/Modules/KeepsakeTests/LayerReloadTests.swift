@@ -5,6 +5,7 @@
 import Foundation
 import Keepsake
 import KeepsakeTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -80,4 +81,36 @@ private final class Store: UserDefaultsStore, @unchecked Sendable {
     #expect([opening, unheard, heard] == [false, false, true] && store["name"] == "eve")
     token.cancel()
   }
+
+  /// The layer is reloaded between the first member and the second one.
+  @Test func anExplanationOfMembersIsOfOneMoment() throws {
+    let values = ReloadingValues()
+    let layer = SettingsLayer(.managed, values)
+    let store = try Pairs(on: .inMemory(), layers: [layer], arguments: .none)
+    values.reload.withLock {
+      $0 = { layer.reload { _ in GivenValues(readings: ["p.first": [2], "p.second": [2]]) } }
+    }
+    let explanation = try store.$pair.explain()
+    #expect(explanation.members.map { $0.inForce?.value } == [1, 1])
+    #expect(store.pair == Pair(first: 2, second: 2))
+  }
+}
+
+/// Gives 1, and reloads when it is asked for the first member.
+private final class ReloadingValues: ProvidedValues {
+  let reload = Mutex<(@Sendable () -> Void)?>(nil)
+
+  func value(_ key: String) -> ProvidedValue? {
+    if key == "p.first" { reload.withLock { $0.take() }?() }
+    return ProvidedValue([1], provider: "Given", key: key, isSecret: false)
+  }
+}
+
+private struct Pair: Codable, Equatable {
+  var first = 0
+  var second = 0
+}
+
+private final class Pairs: UserDefaultsStore, @unchecked Sendable {
+  @Setting(fields: "p.") var pair = Pair()
 }

@@ -12,11 +12,10 @@ private final class Local: UserDefaultsStore, @unchecked Sendable {
   @Setting var count = 0
 }
 
-private func observe(_ device: Device) -> ObservationToken {
-  device.observe { _ in
-  } onFailure: {
-    Issue.record($0)
-  }
+private func observe(
+  _ device: Device, _ hear: @escaping @Sendable ([SettingChange]) -> Void = { _ in }
+) -> ObservationToken {
+  device.observe(.all, hear, onFailure: { Issue.record($0) })
 }
 
 @Suite(.serialized) struct ObserverLifeTests {
@@ -25,8 +24,8 @@ private func observe(_ device: Device) -> ObservationToken {
 
   init() throws { device = try Device.temporary() }
 
-  private func kvsync(_ value: String) throws {
-    let words = ["set", device.path, "a", value, "--store", "defaults"]
+  private func kvsync(_ value: String, _ path: String? = nil) throws {
+    let words = ["set", path ?? device.path, "a", value, "--store", "defaults"]
     let ending = try Command.run(Command.kvsync.get(), words)
     #expect(ending.code == 0, "\(ending)")
   }
@@ -97,10 +96,64 @@ private func observe(_ device: Device) -> ObservationToken {
     late?.cancel()
   }
 
+  /// The connection is in use until the other process has committed.
+  @Test(arguments: [false, true], [Device.Access.create, .readOnly])
+  func whoBeginsInATransactionHearsOfCommitsAfterIt(other: Bool, access: Device.Access) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/device.keepsake"
+    try Local(on: Device(path: path))["a"] = "0"
+    // This process has no other handle.
+    let device = try Device(path: path, access: access)
+    let token = other ? observe(device) : nil
+    var late: ObservationToken?
+    struct Undone: Error {}
+    try device.core.access { _ in
+      #expect(throws: Undone.self) {
+        try device.transaction {
+          if access == .create {
+            try device.write([LocalWrite(store: "defaults", key: "a", value: "undone")])
+          }
+          late = observe(device) { [heard] in heard.append($0) }
+          if access == .readOnly { try kvsync("1", path) }
+          throw Undone()
+        }
+      }
+      if access == .create { try kvsync("1", path) }
+    }
+    #expect(heard.wait { $0.last?.new == "1" })
+    #expect(heard.sets.flatMap { $0.map(\.old) } == ["0"])
+    token?.cancel()
+    late?.cancel()
+  }
+
+  @Test func lastObserversMayGoInTransactionsOfEachOthersDevices() throws {
+    let devices = [device, try Device.temporary()]
+    let isOver = ends {
+      let tokens = devices.map { observe($0) }
+      let (both, threads) = (DispatchGroup(), DispatchGroup())
+      for _ in devices { both.enter() }
+      for (place, device) in devices.enumerated() {
+        DispatchQueue.global().async(group: threads) {
+          #expect(throws: Never.self) {
+            try device.transaction {
+              both.leave()
+              both.wait()
+              // The thread that watches the other one waits for its transaction.
+              devices[1 - place].core.shared.waitForCheck()
+              tokens[1 - place].cancel()
+            }
+          }
+        }
+      }
+      threads.wait()
+    }
+    #expect(isOver)
+  }
+
   @Test func aTokenThatWasCancelledKeepsNoFileOpen() throws {
     var device: Device? = try Device.temporary()
     let path = try #require(device?.path)
-    let token = device.map(observe)
+    let token = device.map { observe($0) }
     token?.cancel()
     device = nil
     #expect(!FileManager.default.fileExists(atPath: path))

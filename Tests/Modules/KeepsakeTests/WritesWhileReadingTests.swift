@@ -2,6 +2,7 @@
 //
 // Writes by code of the application that runs while settings are read.
 
+import Dispatch
 import Keepsake
 import KeepsakeValues
 import Synchronization
@@ -59,5 +60,33 @@ private final class Launches: UserDefaultsStore, @unchecked Sendable {
       #expect(heard.sets.map { $0.map(\.transaction) } == [[1], [2]])
       token.cancel()
     }
+  }
+
+  @Test func aWriteToASnapshotIsRefusedAlsoWhereAnotherThreadHadTheConnection() throws {
+    let device = try Device.temporary()
+    let store = try Launches(on: device, arguments: .none)
+    store.count = 1
+    let (taken, gate, other) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup()
+    )
+    DispatchQueue.global().async(group: other) {
+      #expect(throws: Never.self) {
+        try device.core.access { _ in
+          taken.signal()
+          gate.wait()
+        }
+      }
+    }
+    taken.wait()
+    try device.core.survey { _ in
+      gate.signal()
+      other.wait()
+      store.count = 2
+      #expect(throws: KeepsakeError.self) { try store.write(2, for: "count") }
+      #expect(throws: KeepsakeError.self) { try store.transaction { store.count = 2 } }
+    }
+    #expect(store.count == 1 && store.errors.map(\.operation) == [.write])
+    store.count = 3
+    #expect(store.count == 3)
   }
 }

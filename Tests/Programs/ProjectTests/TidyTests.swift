@@ -39,7 +39,7 @@ import Testing
       "KeepsakeBundleTools", "KeepsakeSettingsBundle", "KeepsakeValues", "Foundation",
     ],
     "Sources/Storage": [
-      "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping",
+      "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping", "KeepsakeThreads",
       "KeepsakeFileSystem", "CSQLite", "Foundation",
     ],
     "Sources/Device": ["KeepsakeValues", "KeepsakeStorage", "Foundation"],
