@@ -55,13 +55,10 @@ extension Entry {
   private func refuseRecursion(_ frame: Frame) throws(InjectionError) {
     let chain = frame.caller?.chain ?? []
     let own = chain.indices.filter { chain[$0].entry === self && !chain[$0].isOver }
-    if let outer = own.first(where: { chain[$0].container === frame.container }) {
-      throw Frame.circular(chain[...outer].reversed())
-    }
+    let same = own.first { chain[$0].container === frame.container }
     // With other arguments the recursion may end, as for a tree; limit it before the stack does.
-    if let outer = own.dropFirst(Self.maximumDepth).first {
-      throw .circular(chain[...outer].reversed().compactMap(\.label) + [label])
-    }
+    guard let outer = same ?? own.dropFirst(Self.maximumDepth).first else { return }
+    throw Frame.circular(chain[...outer].reversed())
   }
 
   /// The limit of a recipe's recursion with a new container each time.

@@ -92,19 +92,15 @@ extension Container {
       if !isNil, !inherited.declare() { return try settable(target, isNil: isNil) }
       return locked { $0.replacement(of: inherited, in: self) }
     }
-    guard isNil || parent == nil else { throw unanswered(target) }
+    guard isNil || parent == nil else {
+      throw missing(
+        target, "`register` it in the child, or declare it in the parent by `set(nil, for:)`.")
+    }
     return try locked { (state) throws(InjectionError) in
       // Another thread may have added it meanwhile.
       try state.candidates(target)?.chosen(for: target)
         ?? state.add(Recipe(target: target), to: self, isTemporary: !isNil)
     }
-  }
-
-  private func unanswered(_ target: Target) -> InjectionError {
-    InjectionError(
-      code: .missing, path: Frame.path(to: target),
-      candidates: nearest(target.unnamed) { $0 }?.all.map(\.label) ?? [],
-      cure: "`register` it in the child, or declare it in the parent by `set(nil, for:)`.")
   }
 
   @usableFromInline func demand(_ target: Target) throws -> AnyBox {
@@ -120,7 +116,11 @@ extension Container {
       case false?: "It is registered but not set: call `set`."
       case true?: "It is set and has no recipe: use `get`."
       }
-    return InjectionError(
+    return missing(target, cure)
+  }
+
+  private func missing(_ target: Target, _ cure: String) -> InjectionError {
+    InjectionError(
       code: .missing, path: Frame.path(to: target),
       candidates: nearest(target.unnamed) { $0 }?.all.map(\.label) ?? [], cure: cure)
   }
