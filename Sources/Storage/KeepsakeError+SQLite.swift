@@ -40,7 +40,7 @@ extension KeepsakeError {
           .locked, "another program keeps the file locked",
           "try again, or wait longer with a larger busy timeout")
       case SQLITE_FULL:
-        KeepsakeError(system: errno == EFBIG ? EFBIG : ENOSPC, path: path, cause: error)
+        KeepsakeError(system: Self.noRoom, path: path, cause: error)
       case SQLITE_NOMEM: KeepsakeError(system: ENOMEM, path: path, cause: error)
       case SQLITE_CANTOPEN where [EMFILE, ENFILE].contains(errno):
         KeepsakeError(system: errno, path: path, cause: error)
@@ -91,16 +91,34 @@ extension KeepsakeError {
     let sender = handle.flatMap { sqlite3_db_filename($0, "sender") }.map { String(cString: $0) }
     let path = sender.flatMap { $0.isEmpty ? nil : "\(path) or \($0)" } ?? path
     // A failed read leaves the errno of an earlier call, and the shared memory none.
-    let code =
+    let code: Int32 =
       switch error.code {
       case keepsake_ioerr_nomem: ENOMEM
       case keepsake_ioerr_read: EIO
-      case keepsake_ioerr_shmsize: ENOSPC
-      default: error.primaryCode == SQLITE_IOERR ? errno : 0
+      case keepsake_ioerr_shmsize: Self.noRoom
+      case _ where error.primaryCode == SQLITE_IOERR:
+        // SQLite does not always keep why a write failed.
+        errno == 0 && Self.noRoom == EFBIG ? EFBIG : errno
+      default: 0
       }
     guard code != 0 else { return nil }
     self.init(system: code, path: path, cause: error)
   }
+}
+
+extension KeepsakeError {
+  /// Why a file cannot grow: a limit of this process, if it has one, or a full disk.
+  private static var noRoom: Int32 {
+    var limit = rlimit()
+    let hasLimit = getrlimit(fileSizeLimit, &limit) == 0 && limit.rlim_cur < 1 << 62
+    return hasLimit ? EFBIG : ENOSPC
+  }
+
+  #if canImport(Glibc)
+    private static let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+  #else
+    private static let fileSizeLimit = RLIMIT_FSIZE
+  #endif
 }
 
 extension Connection {
