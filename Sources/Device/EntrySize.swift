@@ -7,7 +7,8 @@ package import KeepsakeValues
 package enum EntrySize {
   /// The maximum size of a key, and of the name of a store, in bytes of UTF-8.
   static let maximumName = 1024
-  /// The maximum size of a stored value in a store that syncs: 1 MiB, which a hub accepts too.
+  /// The maximum size of a stored value in a store that syncs: 1 MiB. A hub takes it too,
+  /// unless its JSON is longer than a message.
   static let maximumSyncedValue = 1 << 20
   /// The maximum size of a stored value in any other store: 16 MiB.
   static let maximumLocalValue = 1 << 24
@@ -93,7 +94,9 @@ extension Connection {
     do {
       try run("SELECT e.lseq, e.store, e.key, e.value, e.hlc \(entries)", arguments) { row in
         let (store, key, value) = (row.byteCount(1), row.byteCount(2), row.byteCount(3))
-        if max(store, key) > EntrySize.maximumName || value > EntrySize.maximumSyncedValue {
+        // A tombstone has no value; its name may be one that was deleted for its length.
+        let isLong = max(store, key) > EntrySize.maximumName && row.cell(3) != .null
+        if isLong || value > EntrySize.maximumSyncedValue {
           let address = Address(store: row.text(1), key: row.text(2))
           if let error = EntrySize.excess(address, value, in: path) { throw error }
         }

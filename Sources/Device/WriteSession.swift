@@ -122,7 +122,12 @@ final class WriteSession: @unchecked Sendable {
   ) throws {
     try check(write.address, connection)
     let content = try write.content()
-    try EntrySize.check(write.address, content, write.limits, connection.path)
+    do {
+      try EntrySize.check(write.address, content, write.limits, connection.path)
+    } catch {
+      // One that another program has made can be deleted.
+      guard content.isTombstone, try connection.entry(at: write.address) != nil else { throw error }
+    }
     func next(replacing old: HybridTimestamp?) throws -> Stamped {
       try stamped(
         write.address, content, replacing: old, at: write.wallClock ?? time(), connection)

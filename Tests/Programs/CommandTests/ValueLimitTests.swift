@@ -115,6 +115,19 @@ private struct Limit: Sendable, CustomTestStringConvertible {
     try folder.expect("get", "good", "large", prints: "v\n")
   }
 
+  /// Its name is none of ours, so only deleting it helps.
+  @Test func aLongerKeyOfAnotherProgramCanBeDeletedAndThenAMergeGoesOn() throws {
+    let folder = try Folder.furnished()
+    let key = String(repeating: "k", count: 1025)
+    try folder.must("set", "bad", "k", "bad", Moment.eleven.argument)
+    try folder.shell(
+      "sqlite3", "bad", "UPDATE entry SET key = '\(key)' WHERE key = 'k' AND store = 'cloud'")
+    #expect(try folder.run(["merge", "good", "bad", Moment.eleven.argument]).code == 65)
+    try folder.must("delete", "bad", key, Moment.twelve.argument)
+    try folder.must("merge", "good", "bad", Moment.twelve.argument)
+    #expect(try folder.run(["delete", "good", key + "k"]).code == 64)
+  }
+
   @Test(arguments: Limit.all)
   private func aRowThatEndsAtTheLimitIsMerged(_ limit: Limit) throws {
     let folder = try Folder.furnished()
