@@ -93,6 +93,8 @@
         }
         if isHere { callFollowers() } else { refresh() }
       } catch {
+        // The next look-up reads everything again.
+        state.withLock { $0.layers = -1 }
         store.reportUnread(error)
       }
     }
@@ -112,7 +114,9 @@
         let place = store.storePlace
         defer { store.reportUnread(error) }
         return state.withLock { state in
-          guard state.place !== place, state.snapshot.failure == nil else { return false }
+          guard state.place !== place,
+            state.snapshot.failure?.description != error.description
+          else { return false }
           (state.snapshot.values, state.snapshot.failure, state.place) = ([:], error, nil)
           state.snapshot.count += 1
           return true
