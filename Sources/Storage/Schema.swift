@@ -251,8 +251,9 @@ package enum Schema {
 
   /// The text of every object, as each version from 1 on has it.
   private static func history(of all: [Migration]) throws -> [[String: String]] {
+    // A name of its own: SQLite shares a database in memory by its name.
     let database = try Connector.connect(
-      .memory(name: "schema"), .readWrite, BusyHandler(.zero))
+      .memory(name: "schema-\(ReplicaID.random())"), .readWrite, BusyHandler(.zero))
     let connection = database.connection("(memory)")
     return try all.map { migration in
       try connection.execute(migration.sql)
