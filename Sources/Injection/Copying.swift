@@ -34,6 +34,12 @@ struct CopyOrigin: Sendable {
   init(original: Container, copy: Container, isForTest: Bool) {
     (self.original, self.copy, self.isForTest) = (original, copy, isForTest)
   }
+
+  /// Of the recipe that runs: what it registers may have captured the same.
+  static var current: CopyOrigin? {
+    let origins = Frame.current?.origins ?? []
+    return origins.first(where: \.isForTest) ?? origins.first
+  }
 }
 
 extension Container {
@@ -65,7 +71,7 @@ extension Container {
 
   /// Whether a recipe of the application runs in a container for a test, or started this task.
   package static var runsCopyForTest: Bool {
-    Frame.current?.origins.contains(where: \.isForTest) ?? false
+    CopyOrigin.current?.isForTest ?? false
   }
 
   /// Throws for an object that this container must not have.

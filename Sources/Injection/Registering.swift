@@ -84,7 +84,7 @@ extension Container {
     (recipe.make, recipe.makeLater) = (now, later)
     if let then { recipe.then = { try then($0.open(), $1) } }
     // What a copied recipe registers may have captured the same.
-    recipe.origin = Frame.current?.origins.first
+    recipe.origin = CopyOrigin.current
     return Registration(container: self, entry: locked { $0.add(recipe, to: self) })
   }
 
@@ -107,6 +107,7 @@ extension Container.Registration where T: Sendable {
   ) -> Self {
     var alias = Recipe(target: key.target, isPrimary: entry.recipe.isPrimary)
     alias.convert = { Box(up($0.open())) }
+    alias.origin = CopyOrigin.current ?? entry.recipe.origin
     _ = container.locked { $0.add(alias, to: container, base: entry) }
     return self
   }

@@ -20,7 +20,7 @@ MUTANTS = [
     ("opened-by-a-childs-recipe", "What a recipe of the application registers opens its file in a test.",
      r"^TestingTests\.ForTestTests",
      ("Sources/Injection/Registering.swift",
-      "    recipe.origin = Frame.current?.origins.first\n", "")),
+      "    recipe.origin = CopyOrigin.current\n", "")),
     ("open-already", "A test's container hands out a store on a file of the application.",
      r"^TestingTests\.ForTestReachTests",
      ("Sources/Testing/Container+Test.swift", "return own.contains(file)", "return true")),
