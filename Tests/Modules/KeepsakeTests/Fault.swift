@@ -35,7 +35,7 @@ enum Fault: String, CaseIterable {
     case .movedAway, .deleted, .replaced:
       "the file was deleted or replaced while it was open; put it back, or open the device anew"
     case .newerSchema:
-      "it needs schema version 99, this program knows version 4; update this program"
+      "it needs schema version 99, this program knows version 1; update this program"
     }
   }
 }

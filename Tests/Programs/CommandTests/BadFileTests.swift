@@ -88,7 +88,7 @@ import Testing
     try folder.must("set", "bad", "k", "v")
     try folder.shell("sqlite3", "bad", "UPDATE replica SET min_writer = 99")
     try folder.expectRefusal(
-      of: "bad", "it needs schema version 99, this program knows version 4; update this program",
+      of: "bad", "it needs schema version 99, this program knows version 1; update this program",
       code: 65)
   }
 

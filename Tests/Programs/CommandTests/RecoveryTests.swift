@@ -67,19 +67,6 @@ import Testing
     #expect(sick.code == 1 && sick.stdout.contains("restore the backup a.backup-2026-11-21, or"))
   }
 
-  @Test func whatAnInterruptedBackupLeftIsRemovedByARepair() throws {
-    let folder = try Folder()
-    try folder.must("set", "a", "k", "v", Moment.ten.argument)
-    let draft = "a.backup-2026-11-21.new-0123456789abcdef"
-    try folder.write("half", to: draft)
-    try folder.shell("touch", "-d", "2 hours ago", draft)
-    let left = "leftover: \(draft) was left behind when it was being made; "
-    try folder.expectDoctor(
-      "a", Moment.ten.argument, prints: left + "--repair removes it\n", code: 1)
-    try folder.expectDoctor("a", "--repair", Moment.ten.argument, prints: left + "repaired\n")
-    #expect(try folder.names() == ["a"])
-  }
-
   @Test func aFileThatWasPutAsideIsReportedAndNeverRemoved() throws {
     let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
