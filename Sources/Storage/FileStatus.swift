@@ -61,7 +61,7 @@ package struct FileStatus: Equatable, Sendable {
   let group: gid_t
   let permissions: mode_t
   /// When its content was last changed, and when anything about it was, in nanoseconds since 1970.
-  let modification: Int64
+  package let modification: Int64
   let change: Int64
 
   /// Follows symbolic links; nil when nothing is there.

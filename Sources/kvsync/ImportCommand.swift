@@ -43,6 +43,7 @@ struct ImportCommand: Subcommand {
           imported = try forEachWrite(of: source.again(), of: count, "written") { line in
             try write(LocalWrite(line))
           }
+          try source.checkUnchanged()
         }
         return (imported, changed)
       }

@@ -13,14 +13,15 @@ final class ImportSource {
   /// A file without a name that gets what the first reading reads of a pipe or a terminal; nil for
   /// a regular file.
   private let copy: FileHandle?
+  /// The file when it was opened.
+  private let status: FileStatus?
 
   /// - Parameter path: of a file; - for standard input.
   init(_ path: String) throws {
     name = path == "-" ? "(standard input)" : path
     handle = path == "-" ? FileHandle.standardInput : try Self.opened(path)
-    var status = stat()
-    let isFile =
-      fstat(handle.fileDescriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    status = try Self.status(of: handle)
+    let isFile = status?.kind == .regular
     start = isFile ? try handle.offset() : 0
     copy = isFile ? nil : try Self.temporaryFile()
   }
@@ -40,7 +41,22 @@ final class ImportSource {
     return ImportInput(name: name, read: handle.read(upToCount:))
   }
 
+  /// Throws if another program has changed the file since it was opened: then what was written may
+  /// be a part of it.
+  func checkUnchanged() throws {
+    let now = try Self.status(of: handle)
+    guard copy == nil, now?.size != status?.size || now?.modification != status?.modification else {
+      return
+    }
+    throw InputError(
+      kind: .broken, message: "\(name): the file changed while it was imported; try again")
+  }
+
   // MARK: - Files
+
+  private static func status(of handle: FileHandle) throws -> FileStatus? {
+    try FileStatus(of: "/dev/fd/\(handle.fileDescriptor)")
+  }
 
   private static func opened(_ path: String) throws -> FileHandle {
     var isFolder: ObjCBool = false
@@ -62,14 +78,14 @@ final class ImportSource {
 
   private static func temporaryFile() throws -> FileHandle {
     // The folder, and the name in it, are deleted at the end of this function.
-    let descriptor = try withExtendedLifetime(TemporaryFolder()) { folder in
+    let (descriptor, code) = try withExtendedLifetime(TemporaryFolder()) { folder in
       let first = open(folder.path + "/input", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard (0..<3).contains(first) else { return first }
+      guard (0..<3).contains(first) else { return (first, errno) }
       // A closed standard stream must not become this file.
       defer { close(first) }
-      return fcntl(first, F_DUPFD_CLOEXEC, 3)
+      return (fcntl(first, F_DUPFD_CLOEXEC, 3), errno)
     }
-    guard descriptor >= 0 else { throw KeepsakeError(system: errno, path: TemporaryFolder.parent) }
+    guard descriptor >= 0 else { throw KeepsakeError(system: code, path: TemporaryFolder.parent) }
     return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
