@@ -8,7 +8,7 @@ import KeepsakeValues
 /// tables in memory at each reading.
 struct StagedParty: Party {
   private static let tables =
-    ["replica", "entry", "peer", "seen", "superseded", "void", "grave", "forgotten"]
+    ["replica", "entry", "peer", "seen", "superseded", "void", "grave", "forgotten", "unsent"]
 
   private let device: Device
   private let file: any Party
