@@ -13,7 +13,7 @@
 // - Followers and watchers get a signal, and read the present values then: none of them keeps those
 //   of a place that the store has left.
 //
-// Threading: one lock, with which nothing is read and nobody is called.
+// Threading: one lock. Reads and calls of followers happen without it.
 
 #if Configuration
   import Configuration
@@ -28,7 +28,7 @@
       var transaction: Int64
       /// As `SettingsStore.layersVersion`.
       var layers: Int
-      /// Where it was read; nil where the present place could not be.
+      /// The place that was read; nil if the present place cannot be read.
       var place: StorePlace?
       var followers: [Int: @Sendable () -> Void] = [:]
       var next = 0
@@ -182,7 +182,7 @@
     }
   }
 
-  /// What a watcher gets: of the present snapshot, when it is asked for.
+  /// The updates that a watcher gets, each made of the snapshot at the time of the call.
   private struct SnapshotUpdates<Update: Sendable>: AsyncSequence, Sendable {
     let copy: StoreCopy
     /// Nil for all keys.

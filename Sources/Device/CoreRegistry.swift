@@ -61,7 +61,7 @@ package enum CoreRegistry {
         let core = try Core(
           opened, file: status.id, shared: shared ?? SharedState(removedDrafts: removed),
           folder: folder)
-        // Of all connections, also of this one, whose closing saves what it has read.
+        // Checks the names of all connections; closing this one saves what its log has.
         try Storage.checkNames(status.id)
         open[slot] = WeakCore(core: core)
         return (core, true)

@@ -97,7 +97,7 @@ final class Feed: Sendable {
           if storage.isReadOnly {
             try catchUp(connection)
           } else {
-            // What this transaction has written must not be taken for known either.
+            // The feed must not know values that this transaction has not committed.
             try storage.readCommitted(catchUp)
           }
         }

@@ -7,7 +7,7 @@ extension Core {
   /// Writes the entries and conflicts that were saved of removed logs (see `LostLog`). As in a
   /// sync, the last write of each key wins.
   ///
-  /// What is not brought in:
+  /// Not brought in:
   /// - Deletions in stores that are not synced: they leave no tombstone, so they may be undone.
   /// - Defaults from Settings bundles: the next seeding writes them again.
   /// - What is known of peers, with the entries that wait for their time: to other devices this one

@@ -22,7 +22,7 @@ struct TestRules {
   }
 }
 
-/// Where a recipe was copied from, for a fresh child.
+/// The container that a recipe of a fresh child was copied from.
 struct CopyOrigin: Sendable {
   /// The outermost of the copied containers, which the recipe may have captured.
   private(set) weak var original: Container?
@@ -35,7 +35,7 @@ struct CopyOrigin: Sendable {
     (self.original, self.copy, self.isForTest) = (original, copy, isForTest)
   }
 
-  /// Of the recipe that runs: what it registers may have captured the same.
+  /// The origin of the recipe that runs; a recipe that it registers may have captured the same.
   static var current: CopyOrigin? {
     let origins = Frame.current?.origins ?? []
     return origins.first(where: \.isForTest) ?? origins.first

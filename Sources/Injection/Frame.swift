@@ -29,7 +29,7 @@ final class Frame: @unchecked Sendable {
   private let standing: Container?
   let caller: Frame?
   let role: Role
-  /// Where the recipe was copied from; also those recipes around it that run in another container,
+  /// The origins of the recipe, and of the recipes around it that run in another container,
   /// which must not reach by this one what they must not reach themselves. A test's own recipe in
   /// the same container may.
   let origins: [CopyOrigin]

@@ -26,7 +26,7 @@ extension Mirror {
     return module != name && !systemModules.contains(String(module))
   }
 
-  /// Those with classes that can be subclassed.
+  /// The system modules with classes that can be subclassed.
   private static let systemModules: Set = [
     "__C", "Combine", "Foundation", "FoundationEssentials", "RealityFoundation", "RealityKit",
     "Swift", "SwiftUI", "SwiftUICore",

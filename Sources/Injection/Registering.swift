@@ -83,7 +83,7 @@ extension Container {
     var recipe = Recipe(target: key.target, scope: scope, isPrimary: primary, needs: needs)
     (recipe.make, recipe.makeLater) = (now, later)
     if let then { recipe.then = { try then($0.open(), $1) } }
-    // What a copied recipe registers may have captured the same.
+    // A recipe that a copied recipe registers may have captured the same objects.
     recipe.origin = CopyOrigin.current
     return Registration(container: self, entry: locked { $0.add(recipe, to: self) })
   }

@@ -157,7 +157,7 @@ final class Layers: Sendable {
     }
   }
 
-  /// What every layer has to say of each key, and what is in force there, of one moment.
+  /// Explains each key by every layer, with the value in force, all from one snapshot.
   func explanations(
     _ keys: [ByteText]
   ) throws(KeepsakeError) -> [(layers: [SettingExplanation.Layer], inForce: Found)] {
