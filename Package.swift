@@ -32,7 +32,6 @@ let package = Package(
     // The first versions that are Sendable where Swift 6 asks; tests run with the newest.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-    // Only traits need the rest.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
@@ -48,7 +47,7 @@ let package = Package(
 typealias Dependencies = [Target.Dependency]
 
 var sqlite: Target.Dependency { "CSQLite" }
-var argumentParser: Target.Dependency { product("ArgumentParser", "swift-argument-parser") }
+let argumentParser = product("ArgumentParser", "swift-argument-parser")
 var logging: Target.Dependency { product("Logging", "swift-log") }
 var sync: Dependencies { ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"] }
 // Dependencies of tests.
@@ -116,12 +115,10 @@ package.targets += [
   library(
     "KeepsakePostgresMigrations", in: "Migrations/Postgres", excluding: ["SHIPPED"],
     embedding: ["V001_initial.sql"]),
-  library("KeepsakeMapping"),
-  library("KeepsakeThreads"),
   .systemLibrary(
     name: "CSQLite", path: "Sources/CSQLite",
     providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
-  library("KeepsakeFileSystem", linking: "sqlite3"),
+  library("CKeepsake", linking: "sqlite3"),
   library("KeepsakeInjection"),
   library("KeepsakeValues"),
   library("KeepsakeSettingsBundle", ["KeepsakeValues"]),
@@ -129,12 +126,7 @@ package.targets += [
   library("KeepsakeBundleTools", ["KeepsakeSettingsBundle", "KeepsakeValues"]),
   // Reads what `kvsync import` accepts. A fuzzer links it without the rest of the command.
   library("KeepsakeTransfer", ["KeepsakeBundleTools", "KeepsakeSettingsBundle"]),
-  library(
-    "KeepsakeStorage",
-    [
-      "KeepsakeValues", "KeepsakeMigrations", "KeepsakeMapping",
-      "KeepsakeFileSystem", "KeepsakeThreads", sqlite,
-    ]),
+  library("KeepsakeStorage", ["KeepsakeValues", "KeepsakeMigrations", "CKeepsake", sqlite]),
   library("KeepsakeDevice", ["KeepsakeStorage", "KeepsakeValues"]),
   library("KeepsakeSync", ["KeepsakeDevice", "KeepsakeValues"]),
   library("CCurl"),
@@ -164,7 +156,7 @@ package.targets += [
     ]),
   library(
     "Keepsake",
-    sync + ["KeepsakeInjection", "KeepsakeSettingsBundle", "KeepsakeThreads", logging]),
+    sync + ["KeepsakeInjection", "KeepsakeSettingsBundle", "CKeepsake", logging]),
   library(
     "ConfigurationKeepsake",
     [
@@ -195,16 +187,13 @@ package.targets += [
     embedding: [
       "index.html", "page.css", "page.js", "growth.js", "keys.js", "shared.js", "views.js",
     ]),
-]
-
-package.targets += [
   program(
     "kvsync",
     sync + [
       "KeepsakeCommandLine", "Keepsake", "KeepsakeSettingsBundle", "KeepsakeBundleTools",
       "KeepsakeTransfer", argumentParser,
     ]),
-  // kvsync executes it for hubs, so that `kvsync get` loads no networking.
+  // kvsync executes these two, so that `kvsync get` loads no networking.
   program(
     "kvsync-hub",
     sync + [
@@ -212,7 +201,6 @@ package.targets += [
       target("KeepsakeHubFile", with: "Hub"), target("KeepsakeHubHTTP", with: "Hub"),
       target("KeepsakeHubServer", with: "Hub"), target("KeepsakePostgres", with: "PostgreSQL"),
     ]),
-  // kvsync executes it for `kvsync open`.
   program(
     "kvsync-page",
     [
@@ -224,14 +212,14 @@ package.targets += [
 // MARK: - Examples
 
 /// The programs of the README and of the articles, which tests run.
+package.targets += ["hello", "beside-userdefaults", "main-actor"].map {
+  program($0, ["Keepsake"], in: "Examples/\($0)")
+}
 package.targets += [
-  program("hello", ["Keepsake"], in: "Examples/hello"),
   program(
     "two-devices", ["Keepsake", "KeepsakeInjection"], in: "Examples/two-devices",
     excluding: ["Settings.bundle", "play"]),
   program("two-screens", ["KeepsakeInjection"], in: "Examples/two-screens"),
-  program("beside-userdefaults", ["Keepsake"], in: "Examples/beside-userdefaults"),
-  program("main-actor", ["Keepsake"], in: "Examples/main-actor"),
   program("reading-list", ["Keepsake"], in: "Examples/reading-list/Sources/reading-list"),
 ]
 
@@ -295,7 +283,7 @@ package.targets += [
   test(
     "KeepsakeTests",
     [
-      "Keepsake", "KeepsakeInjection", "KeepsakeThreads", "SettingsFixture", "keepsake-probe",
+      "Keepsake", "KeepsakeInjection", "CKeepsake", "SettingsFixture", "keepsake-probe",
       "kvsync", "TestSupport", "OtherNames", "Unreflected", "Nameless", logging, argumentParser,
     ]),
   test("InjectionTests", ["KeepsakeInjection"]),

@@ -20,7 +20,7 @@
 // One count for all would be as slow as a lock between threads, so there are several, each in its
 // own cache lines, and a thread uses one of them.
 
-import KeepsakeThreads
+import CKeepsake
 import Synchronization
 
 #if canImport(Glibc)

@@ -23,8 +23,8 @@
 //
 // Where a file system has no extended attributes, each check is made.
 
+import CKeepsake
 import Foundation
-import KeepsakeFileSystem
 import KeepsakeValues
 
 package struct CheckRecord: Equatable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CKeepsake
 import Foundation
-import KeepsakeFileSystem
 import KeepsakeMigrations
 
 extension Connection {

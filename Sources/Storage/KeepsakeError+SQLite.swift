@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CKeepsake
 import CSQLite
 import Foundation
-import KeepsakeFileSystem
 import KeepsakeValues
 
 extension KeepsakeError {

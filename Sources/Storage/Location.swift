@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CKeepsake
 import Foundation
-import KeepsakeFileSystem
 import KeepsakeValues
 
 /// Where a device keeps its data.

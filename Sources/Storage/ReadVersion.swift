@@ -7,9 +7,9 @@
 // mapping goes with the connection, while the version of a value that was read through it may be
 // compared later, by any thread.
 
+import CKeepsake
 import CSQLite
 import Foundation
-import KeepsakeMapping
 import Synchronization
 
 /// How often what is read besides the file has changed: the layers that stores have in memory. Of

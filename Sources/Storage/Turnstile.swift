@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CKeepsake
 import Dispatch
-import KeepsakeThreads
 import Synchronization
 
 /// Lets one thread at a time use a connection; a thread that has it may come in again.

@@ -138,7 +138,7 @@ MUTANTS = [
     ("one-key-more", "A store accepts one key more than its limit.",
      ("Sources/Device/StoreLimits.swift", "used.keys < keyCount", "used.keys <= keyCount")),
     ("one-number-for-all", "All threads have the same number.",
-     ("Sources/Threads/KeepsakeThreads.c",
+     ("Sources/CKeepsake/threads.c",
       "(&last, 1, memory_order_relaxed)", "(&last, 0, memory_order_relaxed)")),
     ("only-one-is-true", "Text that begins with a digit from 2 to 9 is false.",
      ("Sources/Keepsake/Coercion.swift", '"YyTt123456789"', '"YyTt1"')),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CKeepsake
 import Dispatch
 import Foundation
 import Keepsake
-import KeepsakeThreads
 import Synchronization
 import Testing
 

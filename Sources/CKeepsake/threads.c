@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "KeepsakeThreads.h"
+#include "threads.h"
 
 #include <stdatomic.h>
 

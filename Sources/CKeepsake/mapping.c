@@ -4,7 +4,7 @@
 // of this task. No file is opened for it: closing that would drop the locks that others hold on it.
 
 #define _GNU_SOURCE
-#include "KeepsakeMapping.h"
+#include "mapping.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 // In C, because the methods of a file begin with SQLite's own structure, and C guarantees where its
 // members lie. https://www.sqlite.org/vfs.html
 
-#include "KeepsakeFileSystem.h"
+#include "file_system.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
