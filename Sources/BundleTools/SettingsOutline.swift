@@ -3,7 +3,7 @@
 package import KeepsakeSettingsBundle
 import KeepsakeValues
 
-/// A pane as the Settings app shows it: groups of rows with titles in one language, and child panes
+/// A pane as the Settings app shows it, with untranslated titles: groups of rows, and child panes
 /// within their rows.
 package struct SettingsOutline: Sendable {
   /// The title of its row, or of a root its own; nil for a root without a title.
@@ -49,28 +49,23 @@ extension SettingsBundle {
   /// only.
   ///
   /// - Parameter idiom: the device whose rows to include; nil for all rows.
-  package func outline(
-    _ strings: SettingsStrings = SettingsStrings(), idiom: Idiom? = nil
-  ) -> SettingsOutline {
-    var builder = OutlineBuilder(panes: panes, strings: strings, idiom: idiom)
-    return builder.outline(of: 0, title: panes[0].title.map { strings.text($0, in: panes[0]) })
+  package func outline(idiom: Idiom? = nil) -> SettingsOutline {
+    var builder = OutlineBuilder(panes: panes, idiom: idiom)
+    return builder.outline(of: 0, title: panes[0].title)
   }
 }
 
 /// Recursive: reading has limited the depth of panes.
 private struct OutlineBuilder {
   let panes: [SettingsPane]
-  let strings: SettingsStrings
   let idiom: SettingsBundle.Idiom?
   private var shown: Set<Int> = []
 
-  init(panes: [SettingsPane], strings: SettingsStrings, idiom: SettingsBundle.Idiom?) {
-    self.panes = panes
-    self.strings = strings
-    self.idiom = idiom
+  init(panes: [SettingsPane], idiom: SettingsBundle.Idiom?) {
+    (self.panes, self.idiom) = (panes, idiom)
   }
 
-  /// - Parameter title: the translated title; for a child pane that of its row.
+  /// - Parameter title: for a child pane that of its row.
   mutating func outline(of place: Int, title: String?) -> SettingsOutline {
     shown.insert(place)
     let pane = panes[place]
@@ -79,8 +74,7 @@ private struct OutlineBuilder {
       switch specifier.kind {
       case .malformed: continue
       case .group, .radioGroup:
-        let (title, footer) = (text(specifier.title, pane), text(specifier.footer, pane))
-        groups.append(SettingsOutline.Group(title: title, footer: footer))
+        groups.append(SettingsOutline.Group(title: specifier.title, footer: specifier.footer))
         if specifier.kind == .group { continue }
       default: break
       }
@@ -90,36 +84,29 @@ private struct OutlineBuilder {
     return SettingsOutline(title: title, file: pane.file, groups: groups)
   }
 
-  private func text(_ text: String?, _ pane: SettingsPane) -> String? {
-    text.map { strings.text($0, in: pane) }
-  }
-
   private mutating func row(
     _ specifier: SettingsSpecifier, _ pane: SettingsPane
   ) -> SettingsOutline.Row {
-    let title = text(specifier.title, pane)
     var row = SettingsOutline.Row(
-      specifier: specifier, title: title, choices: choices(specifier, pane))
-    if specifier.kind == .childPane { row.child = child(specifier, pane, title) }
+      specifier: specifier, title: specifier.title, choices: choices(specifier))
+    if specifier.kind == .childPane { row.child = child(specifier, pane) }
     return row
   }
 
   private mutating func child(
-    _ specifier: SettingsSpecifier, _ pane: SettingsPane, _ title: String?
+    _ specifier: SettingsSpecifier, _ pane: SettingsPane
   ) -> SettingsOutline.Child {
     guard let place = pane.children[specifier.node.offset] else {
       return pane.missing.contains(specifier.node.offset) ? .missing : .refused
     }
     if shown.contains(place) { return .shownAbove(file: panes[place].file) }
-    return .pane(outline(of: place, title: title))
+    return .pane(outline(of: place, title: specifier.title))
   }
 
-  private func choices(
-    _ specifier: SettingsSpecifier, _ pane: SettingsPane
-  ) -> [SettingsOutline.Choice] {
+  private func choices(_ specifier: SettingsSpecifier) -> [SettingsOutline.Choice] {
     let choices = zip(specifier.values ?? [], specifier.titles ?? []).map { value, title in
       SettingsOutline.Choice(
-        title: strings.text(title.string ?? "", in: pane), value: value,
+        title: title.string ?? "", value: value,
         isDefault: specifier.defaultValue?.isChoice(value) ?? false)
     }
     guard specifier.node["DisplaySortedByTitle"]?.boolean == true else { return choices }

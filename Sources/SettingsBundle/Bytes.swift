@@ -3,7 +3,7 @@
 import KeepsakeValues
 
 extension UInt8 {
-  package static let lineFeed = UInt8(ascii: "\n")
+  static let lineFeed = UInt8(ascii: "\n")
   package static let carriageReturn = UInt8(ascii: "\r")
 
   /// XML's white space: space, tab, CR, LF.
@@ -13,13 +13,13 @@ extension UInt8 {
 
   /// Whether the byte may be part of an XML name. Coarser than XML: the accepted names are ASCII
   /// letters, so this only has to find the end of a name.
-  package var isName: Bool {
+  var isName: Bool {
     if (self | 0x20) &- 0x61 < 26 || self >= 0x80 || isDigit { return true }
     return self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
       || self == UInt8(ascii: ":")
   }
 
-  package var hexDigit: UInt8? {
+  var hexDigit: UInt8? {
     switch self {
     case 0x30...0x39: self - 0x30
     case 0x41...0x46: self - 0x41 + 10
@@ -40,7 +40,7 @@ extension String {
 }
 
 extension [UInt8] {
-  package static var byteOrderMark: [UInt8] { [0xEF, 0xBB, 0xBF] }
+  static var byteOrderMark: [UInt8] { [0xEF, 0xBB, 0xBF] }
 
   /// The eight bytes at `index`, little-endian.
   func word(at index: Int) -> UInt64 {

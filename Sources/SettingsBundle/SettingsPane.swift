@@ -21,8 +21,6 @@ package struct SettingsPane: Sendable {
   }
 
   package var title: String? { root["Title"]?.string }
-  /// The name of the `.strings` file that translates titles; nil if the pane is not translated.
-  package var stringsTable: String? { root["StringsTable"]?.string }
 
   /// The file and the line of an offset, such as `Root.plist:214`; in a binary property list the
   /// file and the key path.

@@ -2,7 +2,7 @@
 
 /// Text in UTF-16 or UTF-32, recognised by its byte order mark, or by the zero bytes of a leading
 /// ASCII character.
-package struct WideText {
+struct WideText {
   /// The bytes of a code unit, 2 or 4.
   private let width: Int
   private let isLittle: Bool
@@ -26,7 +26,7 @@ package struct WideText {
   }
 
   /// The text in UTF-8; nil if the bytes are in neither encoding. O(n).
-  package static func utf8(_ bytes: [UInt8]) throws(Fault) -> [UInt8]? {
+  static func utf8(_ bytes: [UInt8]) throws(Fault) -> [UInt8]? {
     guard let wide = WideText(bytes) else { return nil }
     guard bytes.count % wide.width == 0, let text = wide.text(bytes) else {
       throw Fault(

@@ -7,22 +7,22 @@
 // wherever `index <= end`, and a loop over a class of bytes stops at the end. `index` never exceeds
 // `end`.
 
-package struct XMLCursor {
-  package let bytes: [UInt8]
-  package let end: Int
-  package var index = 0
+struct XMLCursor {
+  let bytes: [UInt8]
+  let end: Int
+  var index = 0
 
-  package init(_ bytes: [UInt8]) {
+  init(_ bytes: [UInt8]) {
     self.bytes = bytes + [UInt8](repeating: 0, count: 8)
     end = bytes.count
   }
 
-  package var byte: UInt8 { bytes[index] }
-  package var isAtEnd: Bool { index >= end }
+  var byte: UInt8 { bytes[index] }
+  var isAtEnd: Bool { index >= end }
 
   func at(_ text: StaticString) -> Bool { bytes.matches(text, at: index) }
 
-  package mutating func take(_ text: StaticString) -> Bool {
+  mutating func take(_ text: StaticString) -> Bool {
     guard at(text) else { return false }
     index += text.utf8CodeUnitCount
     return true
@@ -36,7 +36,7 @@ package struct XMLCursor {
   }
 
   /// - Returns: whether there was white space.
-  @discardableResult package mutating func skipSpace() -> Bool {
+  @discardableResult mutating func skipSpace() -> Bool {
     let start = index
     while bytes[index].isSpace { index += 1 }
     return index > start
@@ -49,7 +49,7 @@ package struct XMLCursor {
     return start..<index
   }
 
-  package func text(_ range: Range<Int>) -> String {
+  func text(_ range: Range<Int>) -> String {
     String(decoding: bytes[range], as: UTF8.self)
   }
 
@@ -67,7 +67,7 @@ package struct XMLCursor {
     bytes[start..<end].contains(UInt8(ascii: ">")) ? fault : endOfFile(inside: what)
   }
 
-  package func endOfFile(inside what: String, related: Fault.Related? = nil) -> Fault {
+  func endOfFile(inside what: String, related: Fault.Related? = nil) -> Fault {
     Fault(
       .unexpectedEnd, at: end, "the file ends inside \(what)",
       cure: "complete it, or fetch the file again", related: related)
@@ -134,7 +134,7 @@ extension XMLCursor {
 }
 
 extension Fault.Related {
-  package static func opened(_ offset: Int) -> Fault.Related {
+  static func opened(_ offset: Int) -> Fault.Related {
     Fault.Related(relation: "opened at", offset: offset)
   }
 }

@@ -37,8 +37,6 @@ struct PlistCommand: Subcommand {
   @OptionGroup var lintRules: LintOptions
   @Flag(help: "Print a Settings bundle as the Settings app shows it.") var describe = false
   @Flag(help: "With --lint: list errors like warnings.") var lenient = false
-  @Option(help: "With --describe: language of titles, such as de or pt-BR. (default: en)")
-  var language: String?
   @Option(help: "With --describe: the device whose files and rows count. (default: none)")
   var idiom: Idiom?
   @OptionGroup var reading: BundleOptions
@@ -70,20 +68,19 @@ struct PlistCommand: Subcommand {
       throw InputError.usage(
         "\(path): --limit belongs to --lint and --describe; add one of them, or leave it out")
     }
-    if !describe, language != nil || idiom != nil {
+    if !describe, idiom != nil {
       throw InputError.usage(
-        "\(path): --language and --idiom belong to --describe; add that, or leave them out")
+        "\(path): --idiom belongs to --describe; add that, or leave it out")
     }
   }
 
   private func printOutline() throws {
     let bundle = try SettingsBundle(
       at: path, mode: .lenient, idiom: idiom?.idiom, limits: reading.limits)
-    let (strings, warnings) = bundle.strings(for: language)
     sayIfFlat(bundle)
     common.output.warn(
-      (bundle.warnings + warnings).map { bundle.shownPath($0.description) }, all: "--lint")
-    let outline = ShownOutline(bundle.outline(strings, idiom: idiom?.idiom), bundle.identifier)
+      bundle.warnings.map { bundle.shownPath($0.description) }, all: "--lint")
+    let outline = ShownOutline(bundle.outline(idiom: idiom?.idiom), bundle.identifier)
     try common.output.print(
       try outline.json, lines: try outline.lines.map { Line($0) },
       isData: true)

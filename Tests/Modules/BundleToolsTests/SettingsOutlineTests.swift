@@ -12,11 +12,9 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func lines(_ language: String? = nil, _ idiom: SettingsBundle.Idiom? = nil) throws
-    -> [String]
-  {
+  private func lines(_ idiom: SettingsBundle.Idiom? = nil) throws -> [String] {
     let bundle = try SettingsBundle(at: folder.path, mode: .lenient, idiom: idiom)
-    return lines(bundle.outline(bundle.strings(for: language).0, idiom: idiom), "")
+    return lines(bundle.outline(idiom: idiom), "")
   }
 
   private func lines(_ pane: SettingsOutline, _ indent: String) -> [String] {
@@ -39,9 +37,7 @@ import Testing
   }
 
   private func titled(_ text: String) -> String {
-    text.replacing(
-      "<key>Pref",
-      with: "<key>Title</key><string>t</string><key>StringsTable</key><string>S</string><key>Pref")
+    text.replacing("<key>Pref", with: "<key>Title</key><string>t</string><key>Pref")
   }
 
   @Test func groupsHoldTheRowsThatFollowThem() throws {
@@ -57,7 +53,7 @@ import Testing
       ])
   }
 
-  @Test func choicesAreMarkedSortedAndTranslated() throws {
+  @Test func choicesAreMarkedAndSorted() throws {
     func choice(_ type: String, _ rest: String) -> String {
       members(
         type,
@@ -65,7 +61,7 @@ import Testing
           "Title": "<string>t</string>", "Key": "<string>k</string>",
           "DefaultValue": "<integer>2</integer>",
           "Values": "<array><real>3</real><real>2</real></array>",
-          "Titles": "<array><string>c</string><string>t</string></array>",
+          "Titles": "<array><string>c</string><string>A</string></array>",
         ]) + rest
     }
     let sorted = "<key>DisplaySortedByTitle</key><true/>"
@@ -74,11 +70,10 @@ import Testing
         pane(
           choice("PSMultiValueSpecifier", ""), choice("PSMultiValueSpecifier", sorted),
           choice("PSRadioGroupSpecifier", ""))), to: "Root.plist")
-    try folder.write("t = A;", to: "en.lproj/S.strings")
     #expect(
       try lines() == [
-        "Root.plist A", "  - / -", #"    multi-value A ["c", "*A"]"#,
-        #"    multi-value A ["*A", "c"]"#, "  A / -", #"    radio group A ["c", "*A"]"#,
+        "Root.plist t", "  - / -", #"    multi-value t ["c", "*A"]"#,
+        #"    multi-value t ["*A", "c"]"#, "  t / -", #"    radio group t ["c", "*A"]"#,
       ])
   }
 
@@ -86,13 +81,12 @@ import Testing
     try folder.write(
       titled(pane(child("A"), child("A"), child("Gone"), child("Root"))), to: "Root.plist")
     try folder.write(pane(toggle("a"), child("Root"), child("A")), to: "A.plist")
-    try folder.write("t = Tt; Tt = wrong;", to: "en.lproj/S.strings")
     #expect(
       try lines() == [
-        "Root.plist Tt", "  - / -", "    child pane Tt []", "      A.plist Tt", "        - / -",
+        "Root.plist t", "  - / -", "    child pane t []", "      A.plist t", "        - / -",
         "          toggle switch t []", "          child pane t []", "            see Root.plist",
-        "          child pane t []", "            see A.plist", "    child pane Tt []",
-        "      see A.plist", "    child pane Tt []", "      missing", "    child pane Tt []",
+        "          child pane t []", "            see A.plist", "    child pane t []",
+        "      see A.plist", "    child pane t []", "      missing", "    child pane t []",
         "      see Root.plist",
       ])
   }
@@ -109,9 +103,9 @@ import Testing
       try lines() == head + [
         "    toggle switch pad []", "    child pane t []", "      A.plist t",
       ])
-    #expect(try lines(nil, .phone) == head + ["    child pane t []", "      A.plist t"])
+    #expect(try lines(.phone) == head + ["    child pane t []", "      A.plist t"])
     #expect(
-      try lines(nil, .pad) == head + [
+      try lines(.pad) == head + [
         "    toggle switch pad []", "    child pane t []", "      A~ipad.plist t",
         "        - / -", "          toggle switch x []",
       ])

@@ -134,14 +134,13 @@ import Testing
   @Test func paneHeaderIsAtHand() throws {
     let text = pane(toggle("a")).replacing(
       "<key>Pref",
-      with: "<key>Title</key><string>T</string><key>StringsTable</key><string>Root</string>"
+      with: "<key>Title</key><string>T</string>"
         + "<key>ApplicationGroupContainerIdentifier</key><string>group.x</string><key>Pref")
     try folder.write(text, to: "Root.plist")
     let bundle = try SettingsBundle(at: folder.path)
     #expect(bundle.suite == "group.x")
     let pane = try #require(bundle.panes.first)
     #expect(pane.title == "T")
-    #expect(pane.stringsTable == "Root")
     #expect(pane.specifiers.map(\.kind) == [.toggleSwitch])
     #expect(pane.specifiers.first?.key == "a")
   }

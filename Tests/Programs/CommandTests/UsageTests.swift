@@ -163,7 +163,7 @@ private let misuses: [Misuse] = [
     ("merge", "max-clock-skew", "5m"), ("compact", "keep", "90d"), ("get", "busy-timeout", "5s"),
     ("get", "at", "this machine's clock"), ("list", "store", "all"),
     ("diff", "store", "the synced ones"), ("set", "type", "string"), ("export", "format", "jsonl"),
-    ("plist", "language", "en"), ("plist", "idiom", "none"),
+    ("plist", "idiom", "none"),
     ("seed", "limit", "panes=20000, pane-depth=16, bytes=67108864, elements=1000000,"),
   ])
   func helpTellsWhatAnOptionIsIfItIsNotGiven(_ command: String, _ option: String, _ value: String)
