@@ -94,7 +94,7 @@ package final class Backing: Sendable {
     let text = ByteText(key)
     // Without a state nothing is known.
     guard let state else { return try layers.value(text) }
-    if known.renew(), let known = known.read(key, { .some($0) }) { return known }
+    if let known = known.values(of: [text]) { return known[0] }
     let value = try layers.value(text)
     known.keep([(text, value)], as: state)
     return value

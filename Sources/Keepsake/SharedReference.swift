@@ -61,8 +61,7 @@ package struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchec
     return Loan(object: object, reader: reader)
   }
 
-  /// The object, for as long as a loan lasts that the caller has already, of whatever reference;
-  /// or while it has the lock that all take who replace it.
+  /// The object, for as long as a loan lasts that the caller has already, of whatever reference.
   @inline(__always)
   func peek() -> Unmanaged<Object>? {
     pointer.load(ordering: .sequentiallyConsistent).map { Unmanaged<Object>.fromOpaque($0) }
@@ -77,22 +76,12 @@ package struct SharedReference<Object: AnyObject & Sendable>: ~Copyable, @unchec
     return object
   }
 
-  package func replace(by object: Object) { exchange(with: object).retire() }
-
-  /// As `replace`, for a caller that has a lock: the old object goes when it is retired, and what
-  /// goes may read settings, and change them.
-  func exchange(with object: Object) -> Replaced {
+  /// Not to be called with a lock: the old object goes, and what goes may read settings, and change
+  /// them.
+  package func replace(by object: Object) {
     let new = UnsafeRawPointer(Unmanaged.passRetained(object).toOpaque())
-    return Replaced(object: pointer.exchange(new, ordering: .sequentiallyConsistent))
+    Readers.retire(pointer.exchange(new, ordering: .sequentiallyConsistent))
   }
-}
-
-/// An object that was replaced, and must be retired.
-// Sendable: who retires it is the only one to have it, but for readers from before.
-struct Replaced: @unchecked Sendable {
-  fileprivate let object: UnsafeRawPointer?
-
-  func retire() { Readers.retire(object) }
 }
 
 /// A reader that is counted in.
