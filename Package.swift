@@ -18,12 +18,14 @@ let package = Package(
     .executable(name: "kvsync-hub", targets: ["kvsync-hub"]),
     .executable(name: "kvsync-page", targets: ["kvsync-page"]),
   ],
-  // All traits are off by default: an application neither clones nor builds what they need.
+  // An application neither clones nor builds what is behind a trait that it does not name.
   traits: [
-    .trait(name: "Hub", description: "The server of kvsync hub."),
+    .default(enabledTraits: ["Commands"]),
+    .trait(name: "Commands", description: "The command kvsync."),
+    .trait(name: "Hub", description: "The server of kvsync hub.", enabledTraits: ["Commands"]),
     .trait(name: "HubTLS", description: "A hub with TLS of its own.", enabledTraits: ["Hub"]),
     .trait(name: "PostgreSQL", description: "A hub over PostgreSQL.", enabledTraits: ["Hub"]),
-    .trait(name: "Page", description: "The page of kvsync open."),
+    .trait(name: "Page", description: "The page of kvsync open.", enabledTraits: ["Commands"]),
     .trait(name: "Configuration", description: "The product ConfigurationKeepsake."),
     .trait(name: "Services", description: "The product ServiceLifecycleKeepsake."),
     .trait(name: "Metrics", description: "The product MetricsKeepsake."),
@@ -47,7 +49,7 @@ let package = Package(
 typealias Dependencies = [Target.Dependency]
 
 var sqlite: Target.Dependency { "CSQLite" }
-let argumentParser = product("ArgumentParser", "swift-argument-parser")
+let argumentParser = product("ArgumentParser", "swift-argument-parser", with: "Commands")
 var logging: Target.Dependency { product("Logging", "swift-log") }
 var sync: Dependencies { ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"] }
 // Dependencies of tests.

@@ -6,7 +6,7 @@ import PackageDescription
 let package = Package(
   name: "reading-list",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "Keepsake", path: "../..")],
+  dependencies: [.package(name: "Keepsake", path: "../..", traits: [])],
   targets: [
     .executableTarget(
       name: "reading-list", dependencies: [.product(name: "Keepsake", package: "Keepsake")]),

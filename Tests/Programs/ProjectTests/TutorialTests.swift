@@ -18,8 +18,8 @@ import Testing
       let text = try Project.text(path)
         .replacing("// SPDX-License-Identifier: Apache-2.0\n", with: "")
         .replacing(
-          #".package(name: "Keepsake", path: "../..")"#,
-          with: #".package(url: "https://example.org/keepsake", from: "0.1.0")"#)
+          #".package(name: "Keepsake", path: "../..", traits: [])"#,
+          with: #".package(url: "https://example.org/keepsake", from: "0.1.0", traits: [])"#)
       return (path, text)
     }
   }
