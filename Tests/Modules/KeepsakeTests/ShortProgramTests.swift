@@ -41,7 +41,8 @@ import Testing
       #expect(ending == Ending())
     }
     var kills = 0
-    for point in points {
+    let some = Seeds.some(of: points, debug: 3)
+    for point in some {
       try FileManager.default.removeItem(atPath: folder.path + "/short")
       // The backup goes on beside the program, so the last calls are not always as many.
       if try run(KillPoint.environment(at: point)) != Ending() { kills += 1 }
@@ -49,6 +50,6 @@ import Testing
       let (left, count) = (try names(), try backups()?.count ?? 0)
       #expect(count >= 1, "call \(point): \(left)")
     }
-    #expect(kills > points.count / 2)
+    #expect(kills > some.count / 2)
   }
 }

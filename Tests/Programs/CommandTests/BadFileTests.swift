@@ -156,10 +156,12 @@ import Testing
     try expectNothingNew(["--dry-run"])
   }
 
-  @Test(arguments: [
-    ["good", "good"], ["good", "./good"], ["good", "sub/../good"], ["good", "symbolic"],
-    ["symbolic", "good"], ["good", "hard"], ["other", "good", "hard"], ["sub/up/good", "good"],
-  ])
+  @Test(
+    arguments: Seeds.some(
+      of: [
+        ["good", "good"], ["good", "./good"], ["good", "sub/../good"], ["good", "symbolic"],
+        ["symbolic", "good"], ["good", "hard"], ["other", "good", "hard"], ["sub/up/good", "good"],
+      ], debug: 3))
   func aFileThatIsNamedTwiceIsRefused(_ files: [String]) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "other", "k", "other", Moment.eleven.argument)

@@ -145,7 +145,7 @@ import Testing
   func withEveryNumberOfDescriptorsACommandWorksOrMakesNothing(_ words: [String]) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "w")
-    for count in 12...26 {
+    for count in Seeds.some(of: 12...26, debug: 3) {
       let ending = try run(folder, "--nofile=\(count)", words)
       #expect([0, 74].contains(ending.code), "\(count) \(ending)")
       if ending.code == 74 {

@@ -29,7 +29,7 @@ import Testing
     ]
     // Each command meets several lengths, and each length several commands.
     let all = FileCommand.allCases
-    let lengths = Seeds.some(of: boundaries, debug: 3) + between
+    let lengths = Seeds.some(of: boundaries, debug: 6) + between
     for (number, length) in lengths.enumerated() {
       try whole.prefix(length).write(to: folder.url("bad"))
       try folder.expectDamage(of: "bad", by: (0..<3).map { all[(3 * number + $0) % all.count] })
@@ -76,7 +76,8 @@ import Testing
   }
 
   @Test(
-    arguments: [FileCommand.list, .export, .clone, .compact, .doctor] + FileCommand.merges)
+    arguments: Seeds.some(
+      of: [FileCommand.list, .export, .clone, .compact, .doctor] + FileCommand.merges, debug: 3))
   func aDamagedFileKeepsItsLog(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     try large(folder, "bad")

@@ -16,7 +16,7 @@ import Testing
     // It would go on until interrupted where the damage is out of its way.
     let commands = FileCommand.allCases.filter { $0 != .watch }
     var next = 0
-    for page in Seeds.some(of: 0..<arena.pageCount, debug: 6) {
+    for page in Seeds.some(of: 0..<arena.pageCount, debug: 12) {
       for damage in PageDamage.allCases {
         let bytes = damage.apply(to: page, of: arena.whole, using: &generator)
         let command = commands[next % commands.count]
@@ -31,7 +31,7 @@ import Testing
     let arena = try Arena()
     let commands: [FileCommand] = FileCommand.merges + [.clone]
     var generator = SeededGenerator(seed: 0)
-    for (index, page) in Seeds.some(of: 0..<arena.pageCount, debug: 6).enumerated() {
+    for (index, page) in Seeds.some(of: 0..<arena.pageCount, debug: 12).enumerated() {
       let bytes = damage.apply(to: page, of: arena.whole, using: &generator)
       let command = commands[index % commands.count]
       try arena.meet(["": bytes], command, "page \(page + 1) \(damage)")
@@ -43,7 +43,7 @@ import Testing
   func compactLeavesADamagedFileAsItWas(_ damage: PageDamage) throws {
     let arena = try Arena()
     var generator = SeededGenerator(seed: 3)
-    for page in Seeds.some(of: 0..<arena.pageCount, debug: 6) {
+    for page in Seeds.some(of: 0..<arena.pageCount, debug: 12) {
       let bytes = damage.apply(to: page, of: arena.whole, using: &generator)
       try arena.meet(["": bytes], .compact, "page \(page + 1) \(damage)")
     }
@@ -53,7 +53,7 @@ import Testing
     let arena = try Arena()
     var generator = SeededGenerator(seed: 7)
     // Every page is well formed for itself: only the order of the rows tells.
-    for page in Seeds.some(of: 0..<arena.pageCount, debug: 6) {
+    for page in Seeds.some(of: 0..<arena.pageCount, debug: 12) {
       let bytes = PageDamage.anotherPage.apply(to: page, of: arena.whole, using: &generator)
       try arena.meet(["": bytes], .mergeFirst, "page \(page + 1)")
     }

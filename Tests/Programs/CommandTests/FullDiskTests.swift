@@ -44,7 +44,10 @@ import Testing
     return failures
   }
 
-  @Test(arguments: FileCommand.allCases.filter { ![.watch, .mergeFirst, .mergeLast].contains($0) })
+  @Test(
+    arguments: Seeds.some(
+      of: FileCommand.allCases.filter { ![.watch, .mergeFirst, .mergeLast].contains($0) },
+      debug: 4))
   func aCommandThatFindsTheDiskFullSaysSoAndLeavesTheFilesAsTheyWere(
     _ command: FileCommand
   ) throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct KillTests {
   private static let count = 4000
-  private static let tries = 12
+  private static let tries = Seeds.rounds(12, debug: 6)
 
   /// Many lines of import, whose keys and values tell whose they are.
   private func lines(_ name: String) -> String {

@@ -22,7 +22,7 @@ import Testing
     try folder.handOver()
     try folder.shell("chmod", mode[0], mode[1])
     let before = try folder.digests("sub/bad", "sub/bad-wal")
-    for command in FileCommand.writers {
+    for command in Seeds.some(of: FileCommand.writers, debug: 3) {
       #expect(
         try folder.runUnprivileged(command.arguments("sub/bad"))
           == Ending(stderr: readOnly, code: 77), "\(command)")

@@ -17,11 +17,12 @@ import Testing
     let held = [try folder.contents("good"), try folder.contents("bad")]
     let locker = try Locker(folder.url("bad"), [begin])
     // A repair writes only what it finds.
-    for command in FileCommand.writers where command != .repair {
+    for command in Seeds.some(of: FileCommand.writers, debug: 3) where command != .repair {
       let ending = try folder.run(command.arguments("bad") + ["--busy-timeout", "50ms"])
       #expect(ending == Ending(stderr: "kvsync: bad: \(locked)\n", code: 75), "\(command)")
     }
-    for command in FileCommand.readers + [.repair] where command != .mergeOneWayFirst {
+    for command in Seeds.some(of: [.repair] + FileCommand.readers, debug: 3)
+    where command != .mergeOneWayFirst {
       let ending = try folder.run(command.arguments("bad") + ["--busy-timeout", "50ms"])
       #expect(ending.code == 0 || ending.code == 1 && command.mayAnswerNo, "\(command) \(ending)")
     }
@@ -39,7 +40,7 @@ import Testing
     let locker = try Locker(
       folder.url("bad"),
       ["PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "SELECT * FROM entry"])
-    for command in FileCommand.allCases {
+    for command in Seeds.some(of: FileCommand.allCases, debug: 3) {
       let ending = try folder.run(command.arguments("bad") + ["--busy-timeout", "50ms"])
       #expect(ending == Ending(stderr: "kvsync: bad: \(locked)\n", code: 75), "\(command)")
     }

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Seeds.some(of: FileCommand.allCases, debug: 4))
+  @Test(arguments: Seeds.some(of: FileCommand.allCases, debug: 8))
   func timesAndDurationsThatCannotBeUsedAreRefused(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     let before = try folder.everything()

@@ -32,7 +32,7 @@ import Testing
   @Test func getReadsWordsAsArgumentParserDoes() throws {
     let folder = try Folder.furnished()
     try folder.must("set", "good", "k", "w", "--store", "defaults")
-    for option in Seeds.some(of: Self.options, debug: 4) {
+    for option in Seeds.some(of: Self.options, debug: 12) {
       for words in [
         ["get", "good", "k"] + option, ["get"] + option + ["good", "none"],
         ["get", "missing"] + option + ["k"], ["get", "good"] + option, ["get"] + option,
@@ -42,7 +42,7 @@ import Testing
 
   @Test func setReadsWordsAsArgumentParserDoes() throws {
     let folder = try Folder.furnished()
-    for option in Seeds.some(of: Self.options, debug: 4) {
+    for option in Seeds.some(of: Self.options, debug: 12) {
       for words in [
         ["set", "good", "k", "7"] + option, ["set"] + option + ["good", "k", "1.5"],
         ["set", "good", "k"] + option,

@@ -8,10 +8,11 @@ import Testing
   private static let waiting = #"kvsync \w+: [^\r]*\d s"#
 
   @Test(
-    arguments: [
-      .get, .list, .export, .doctor, .clone, .diffFirst, .set, .import, .seed, .compact,
-      .mergeFirst, .mergeDryRun,
-    ] as [FileCommand])
+    arguments: Seeds.some(
+      of: [
+        .get, .list, .export, .doctor, .clone, .diffFirst, .set, .import, .seed, .compact,
+        .mergeFirst, .mergeDryRun,
+      ] as [FileCommand], debug: 5))
   func aCommandThatTakesLongShowsItOnOneLineThatGoes(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "v", Moment.ten.argument)
@@ -57,7 +58,7 @@ import Testing
         && Pseudoterminal.screen(seen.stdout) == "1800 imported, 1800 changed\n", "\(seen)")
   }
 
-  @Test(arguments: Seeds.rounds([12, 50, 200], debug: [12, 200]))
+  @Test(arguments: Seeds.rounds([12, 50, 200], debug: [200]))
   func aMergeTellsItsSpeedInAsManyColumnsAsThereAre(_ columns: Int) throws {
     let folder = try Folder()
     let lines = (0..<50_010).map { #"{"key":"key\#($0)","type":"integer","value":\#($0)}"# }
@@ -93,7 +94,9 @@ import Testing
 
   // MARK: - Ctrl-C
 
-  @Test(arguments: [.compact, .clone, .mergeFirst, .export, .doctor] as [FileCommand])
+  @Test(
+    arguments: Seeds.some(
+      of: [.compact, .clone, .mergeFirst, .export, .doctor] as [FileCommand], debug: 2))
   func anInterruptionErasesTheLineAndEndsTheCommandAsASignalDoes(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "v", Moment.ten.argument)

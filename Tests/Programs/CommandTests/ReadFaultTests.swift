@@ -36,7 +36,7 @@ import Testing
   ) throws {
     let seed = try Folder()
     try self.seed(seed, hasLogs: hasLogs)
-    for place in stride(from: 1, through: 10_000, by: Seeds.rounds(1, debug: 6)) {
+    for place in stride(from: 1, through: 10_000, by: Seeds.rounds(1, debug: 17)) {
       let folder = try Folder()
       for name in try FileManager.default.contentsOfDirectory(atPath: seed.path) {
         try FileManager.default.copyItem(at: seed.url(name), to: folder.url(name))

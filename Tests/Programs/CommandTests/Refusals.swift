@@ -30,8 +30,17 @@ extension Folder {
     return folder
   }
 
+  /// A device file with one entry. One is enough for a process: each folder has a copy.
+  private static let good = Result {
+    let folder = try Folder()
+    try folder.must("set", "good", "k", "v", Moment.ten.argument)
+    return try Data(contentsOf: folder.url("good"))
+  }
+
   func furnish() throws {
-    try must("set", "good", "k", "v", Moment.ten.argument)
+    try Self.good.get().write(to: url("good"))
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o600], ofItemAtPath: url("good").path)
     try write(#"{"key":"k","type":"integer","value":1}"#, to: "lines")
     try write(defaultsTable, to: "table.plist")
   }

@@ -115,7 +115,7 @@ private let misuses: [Misuse] = [
     #expect(try folder.everything() == before)
   }
 
-  @Test(arguments: FileCommand.allCases)
+  @Test(arguments: Seeds.some(of: FileCommand.allCases, debug: 4))
   func anUnknownOptionIsRefused(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     let ending = try folder.run(command.arguments("new") + ["--bogus"])

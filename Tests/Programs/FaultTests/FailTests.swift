@@ -11,7 +11,7 @@ import Testing
     ("restoration", 23), ("recovery", 37), ("sound-recovery", 7), ("accounts", 13),
   ])
   func whatFailsLosesNothingAndSucceedsAgain(scenario: String, step: Int) throws {
-    let step = Seeds.rounds(step, debug: 6 * step)
+    let step = Seeds.rounds(step, debug: 15 * step)
     let output = try probe("fail", scenario, "--every", "\(step)")
     let counts = try #require(
       output.wholeMatch(of: /[-a-z]+: (\d+) calls, (\d+) faults, (\d+) errors\n/), "\(output)")

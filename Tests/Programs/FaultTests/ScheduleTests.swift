@@ -42,7 +42,7 @@ import Testing
   @Test(arguments: ours)
   func noScheduleLosesAnything(_ scenario: String) throws {
     for seed in Seeds.list(1) {
-      let schedules = Seeds.rounds(60, debug: 4)
+      let schedules = Seeds.rounds(60, debug: 2)
       let ending = try play(scenario, "--seed", "\(seed)", "--schedules", "\(schedules)")
       #expect(ending.code == 0, "\(ending)")
     }
