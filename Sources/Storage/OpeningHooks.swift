@@ -10,7 +10,8 @@ package struct OpeningHooks: Sendable {
   package var beforeNaming: @Sendable () -> Void
   /// Between the check of a file that lacks migrations and the transaction that applies them.
   package var beforeMigrating: @Sendable () -> Void
-  /// Between the last look at the names and SQLite's closing of the files.
+  /// Between the look at the names and SQLite's closing of the files; a second look follows it if
+  /// another connection had the file open, or a name was wrong.
   package var beforeClosing: @Sendable () -> Void
   /// Every migration that this version knows.
   package var migrations: [Migration]

@@ -82,21 +82,30 @@ package final class Storage: Sendable {
   /// - Returns: why what only a removed log holds is lost.
   private func close() -> KeepsakeError? {
     var failure: KeepsakeError?
-    if let names {
-      let connection = database.connection(location)
-      // No other process can begin another log after the check of the names. A log that has lost
-      // its name must not be moved into the file: it would overwrite what others wrote since.
-      let isLast = connection.lockOthersOut()
-      if !names.areRight || !isLast {
-        connection.letOthersIn()
-        connection.keepLog(true)
-        do throws(KeepsakeError) { try saveLostLog() } catch { failure = error }
-      }
-    }
+    let isAlone = isAloneWithItsLog
     beforeClosing()
+    // The other connections may close meanwhile, and the log may lose its name: nobody else would
+    // save what is in it.
+    if !isAlone, !isAloneWithItsLog {
+      database.connection(location).keepLog(true)
+      do throws(KeepsakeError) { try saveLostLog() } catch { failure = error }
+    }
     // What fails here is still in the log, and the next open does it.
     Result { try CheckRecord.carried(over: location, database.close) }.discardFailure()
     return failure
+  }
+
+  /// Whether SQLite may move the log into the file: no other connection has the file open, none can
+  /// open it before this one is closed, and the log has its name.
+  private var isAloneWithItsLog: Bool {
+    guard let names else { return true }
+    let connection = database.connection(location)
+    let isLast = connection.lockOthersOut()
+    // No other process can begin another log after this check. A log that has lost its name must
+    // not be moved into the file: it would overwrite what others wrote since.
+    if names.areRight, isLast { return true }
+    connection.letOthersIn()
+    return false
   }
 
   /// Throws in a child of `fork` that uses what its parent opened: it has its parent's memory, and

@@ -123,6 +123,7 @@ import Testing
       let other = try Device(path: path, access: .readOnly)
       reader.withLock { $0 = other }
     }
-    #expect(try keys().contains("other"))
+    #expect(try keys() == ["first", "other"])
+    #expect(try folder.names() == ["a"])
   }
 }
