@@ -20,16 +20,17 @@ extension Core {
         try bringIn(path)
         // Before the only other copy goes.
         try storage.synchronize()
+        // A file that stays would be brought in again: local deletions since would be undone.
+        try LostLog.remove(path)
       } catch {
         // Another process has done it, or does it now.
         if error.code == .locked || !FileStatus.exists(path) { continue }
         throw KeepsakeError(
           error.code, path: location.path,
-          "\(path), which holds writes that are missing here, cannot be brought in: "
-            + error.problem,
+          "\(path), which holds writes to a log that was removed, cannot be brought in and "
+            + "removed: \(error.problem)",
           cure: "\(error.cure); or move it away", cause: error)
       }
-      LostLog.remove(path)
     }
   }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A backup takes a device's place. The order makes each moment whole: the successor is complete and
-// on stable storage as a draft; what is in the old file's log is moved into the old file, or, where
-// it is not that file's or the file is damaged, the log goes; then one rename(2), under the
-// exclusive lock on the old file. A process that waits for that lock finds that its file has moved.
+// on stable storage as a draft; what is in the old file's log, and what was saved of its removed
+// logs (`LostLog`), is moved into the old file, or removed where it is not that file's or the file
+// is damaged; then one rename(2), under the exclusive lock on the old file. A process that waits
+// for that lock finds that its file has moved.
 
 public import Foundation
 public import KeepsakeValues
@@ -74,33 +75,33 @@ private struct Predecessor {
     guard let status = try FileStatus(of: real) else {
       try removeLogs()
       guard try draft.publish() else { throw ExclusiveLock.busy(path) }
-      return removeLostLogs()
+      return
     }
-    var hasUsefulLog = true
-    // Others may write between the move of the log and the lock.
+    var hasUsefulLogs = true
+    // Others may write between the move of the logs and the lock.
     for _ in 0..<2 {
       let lock = try ExclusiveLock(path: path, real: real)
-      let isLogEmpty = try isLogEmpty
-      if isLogEmpty || !hasUsefulLog {
+      if try areLogsEmpty || !hasUsefulLogs {
         defer { lock.release() }
         try removeLogs()
-        try draft.replaceTarget(status)
-        return removeLostLogs()
+        return try draft.replaceTarget(status)
       }
       lock.release()
-      hasUsefulLog = try moveLog()
+      hasUsefulLogs = try moveLogs()
     }
     throw ExclusiveLock.busy(path)
   }
 
-  private var isLogEmpty: Bool {
-    get throws(KeepsakeError) { (try FileStatus(of: real + "-wal")?.size ?? 0) == 0 }
+  private var areLogsEmpty: Bool {
+    get throws(KeepsakeError) {
+      (try FileStatus(of: real + "-wal")?.size ?? 0) == 0 && LostLog.all(of: real).isEmpty
+    }
   }
 
-  /// Moves the log into the file, by opening and closing it.
+  /// Moves the log, and what was saved of removed ones, into the file, by opening and closing it.
   ///
-  /// - Returns: false where the log is not the file's, or the file is beyond that.
-  private func moveLog() throws(KeepsakeError) -> Bool {
+  /// - Returns: false where one of them is not the file's, or the file is damaged.
+  private func moveLogs() throws(KeepsakeError) -> Bool {
     do throws(KeepsakeError) {
       let device = try Device(
         path: real, access: .existing, busyTimeout: Device.defaultBusyTimeout, clock: clock,
@@ -116,13 +117,13 @@ private struct Predecessor {
     }
   }
 
-  /// Removes writes that were saved of removed logs: the next opening would bring them in.
-  private func removeLostLogs() { for path in LostLog.all(of: real) { LostLog.remove(path) } }
-
+  /// Removes what the next opening would apply to the successor: before it has its name, because a
+  /// crash may come between.
   private func removeLogs() throws(KeepsakeError) {
     for suffix in ["-wal", "-journal", "-shm"]
     where unlink(real + suffix) != 0 && errno != ENOENT {
       throw KeepsakeError(system: errno, path: path + suffix)
     }
+    for saved in LostLog.all(of: real) { try LostLog.remove(saved) }
   }
 }

@@ -76,9 +76,11 @@ package enum LostLog {
     }
   }
 
-  /// After it was brought in.
-  package static func remove(_ path: String) {
-    for suffix in ["-wal", "-shm", ""] { unlink(path + suffix) }
+  /// Removes a saved file.
+  package static func remove(_ path: String) throws(KeepsakeError) {
+    for suffix in ["-wal", "-shm", ""] where unlink(path + suffix) != 0 && errno != ENOENT {
+      throw KeepsakeError(system: errno, path: path + suffix)
+    }
   }
 }
 

@@ -183,6 +183,56 @@ import Testing
     #expect(try folder.names() == ["a", "backup"])
   }
 
+  @Test(.enabled(if: KillPoint.isPossible, KillPoint.need))
+  func aKilledRestoreLeavesTheDeviceWithWhatWasSavedOrTheBackup() throws {
+    try folder.must("set", "a", "first", "1")
+    try Device(path: path).backUp(to: folder.path + "/backup")
+    do {
+      let device = try Device(path: path)
+      try write(device, "later")
+      try remove(["-wal", "-shm"])
+      try folder.must("set", "a", "other", "1")
+    }
+    // Moves the log of the other process into the file, and leaves what was saved.
+    try folder.shell("sqlite3", "a", "SELECT count(*) FROM entry")
+    try #require(LostLog.all(of: path).count == 1)
+    try folder.shell("sh", "-c", "mkdir old; cp a a.* old")
+    func restore(_ environment: [String]) throws -> Ending {
+      try folder.shell("sh", "-c", "rm -rf a a.* a-*; cp old/* .")
+      return try Command.run(
+        Command.find("env"), environment + [Command.kvsync.get(), "restore", "backup", "a"],
+        in: folder.path)
+    }
+    let points = try KillPoint.points { words in
+      let ending = try restore(words)
+      #expect(ending.code == 0, "\(ending)")
+    }
+    var seen: Set<Set<String>> = []
+    for point in points {
+      #expect(try restore(KillPoint.environment(at: point)).code == 128 + SIGKILL)
+      let keys = try keys()
+      #expect([["first"], ["first", "later", "other"]].contains(keys), "point \(point)")
+      seen.insert(keys)
+    }
+    #expect(seen.count == 2)
+  }
+
+  @Test func aRestoreThatCannotRemoveWhatWasSavedLeavesTheDevice() throws {
+    try folder.must("set", "a", "first", "1")
+    let backup = folder.path + "/backup"
+    try Device(path: path).backUp(to: backup)
+    try folder.must("set", "a", "second", "1")
+    let saved = path + ".lost-log-0123456789abcdef"
+    try FileManager.default.createDirectory(atPath: saved, withIntermediateDirectories: false)
+    let error = #expect(throws: KeepsakeError.self) {
+      try Device.restore(at: path, from: backup, clock: .system)
+    }
+    #expect(error?.path == saved, "\(error as Any)")
+    try FileManager.default.removeItem(atPath: saved)
+    #expect(try keys() == ["first", "second"])
+    #expect(try folder.names() == ["a", "backup"])
+  }
+
   @Test func whatWasSavedOfADamagedDeviceStaysWithIt() throws {
     let saved = try saveLog()
     let whole = try Data(contentsOf: folder.url("a"))
