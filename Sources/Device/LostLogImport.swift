@@ -12,6 +12,11 @@ extension Core {
   /// - Defaults from Settings bundles: the next seeding writes them again.
   /// - What is known of peers, with the entries that wait for their time: to other devices this one
   ///   is as if a backup was restored, so they send again what they have sent since.
+  /// - Replica IDs, present and former: the device keeps those of its file. What it wrote under
+  ///   another one comes in, and counts as written by another device when conflicts are looked for.
+  /// - Revoked timestamps. If the clock was repaired in only one of the two, the repair is undone,
+  ///   because the late timestamps win. The next opening of a store repairs a clock that is still
+  ///   more than a day ahead. Revocations of other devices come again with the next sync.
   ///
   /// - Throws: `KeepsakeError`; then what was saved is still there.
   func bringInLostLogs() throws(KeepsakeError) {
