@@ -280,7 +280,7 @@ package.targets += [
     ], in: "Tests/Probes/Hub"),
   test("ValuesTests", ["KeepsakeValues", "TestSupport"]),
   test("StorageTests", device + ["KeepsakeMigrations", "keepsake-probe", "kvsync", sqlite]),
-  test("DeviceTests", device + ["BundleSupport", "kvsync", sqlite]),
+  test("DeviceTests", device + ["BundleSupport", "KeepsakeMigrations", "kvsync", sqlite]),
   test("SyncTests", hub + ["Histories", "KeepsakeMigrations", sqlite]),
   test(
     "KeepsakeTests",

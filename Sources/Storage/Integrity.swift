@@ -26,7 +26,7 @@ extension Connection {
         .filter { $0 != "ok" && !$0.hasPrefix("*** in database") }
     }
     if !problems.isEmpty {
-      keepLog(true)
+      keepFullLog()
       CheckRecord.forget(path)
     }
     if !problems.isEmpty, keepsake_read_failures() != failures {

@@ -129,14 +129,27 @@ extension Connection {
     } catch {
       guard error is SQLiteError || error is KeepsakeError else { throw error }
       let error = KeepsakeError(error, path: path, on: handle)
-      if error.isRefusal { keepLog(true) }
+      if error.isRefusal { keepFullLog() }
       throw error
     }
   }
 
-  /// Whether closing leaves the log as it is: a file that is refused stays as it was, for whoever
-  /// wants to save what is in it.
+  /// Whether closing leaves the log as it is, also if this is the last connection.
   package func keepLog(_ keeps: Bool) { keepsake_keep_log(handle, keeps ? 1 : 0) }
+
+  /// As `keepLog(true)`, so that what is in the log of a refused file can still be saved. An empty
+  /// log is removed at closing: SQLite has made it.
+  package func keepFullLog() {
+    var size: sqlite3_int64 = 0
+    if case .success(let log) = Result(catching: logFile) {
+      _ = log.pointee.pMethods.pointee.xFileSize?(log, &size)
+    }
+    // Closing removes what has the log's name, which may be another log by now.
+    let name = sqlite3_db_filename(handle, "main").map { String(cString: $0) + "-wal" } ?? ""
+    let named = Result { () throws(KeepsakeError) in try FileStatus(of: name)?.size ?? 0 }
+    if case .success(0) = named, size == 0 { return }
+    keepLog(true)
+  }
 }
 
 extension KeepsakeError {

@@ -52,6 +52,9 @@ package enum Opening {
         try Connector.connect(location, mode, busyHandler)
       }
       let connection = database.connection(location)
+      // The log may have lost its name: closing must not move it over what others wrote since.
+      var isOpened = false
+      defer { if !isOpened { connection.keepFullLog() } }
       let still = mode == .immutable ? try StillFile(connection, location) : nil
       let isMigrated = try StillFile.checking(still) {
         try connection.explaining {
@@ -78,11 +81,11 @@ package enum Opening {
       let index = mode == .immutable ? nil : try WalIndex(connection)
       let isInUse = mode == .readWrite || mode == .queryOnly
       hooks.beforeNaming()
+      let names = isInUse ? try NameCheck(location, index == nil ? [] : ["-wal", "-shm"]) : nil
+      isOpened = true
       return Opened(
         database: database, location: location, mode: mode, busyHandler: busyHandler,
-        still: still, index: index,
-        names: isInUse ? try NameCheck(location, index == nil ? [] : ["-wal", "-shm"]) : nil,
-        beforeClosing: hooks.beforeClosing)
+        still: still, index: index, names: names, beforeClosing: hooks.beforeClosing)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }

@@ -100,9 +100,6 @@ package final class SoleConnection: @unchecked Sendable {
     isOpen = false
     let connection = database.connection(location)
     sqlite3_wal_hook(connection.handle, nil, nil)
-    // Of a file that was refused what is in the log stays; SQLite has made an empty one.
-    let log = Result { try FileStatus(of: location.realPath + "-wal")?.size ?? 0 }
-    if case .success(0) = log { connection.keepLog(false) }
     // Before the file is closed: if it was deleted, another one may get its number at once. Who
     // opens this one meanwhile waits for SQLite's lock.
     if let file { OpenFiles.remove(file) }

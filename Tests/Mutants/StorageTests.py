@@ -30,6 +30,9 @@ MUTANTS = [
      ("Sources/Storage/BusyHandler.swift",
       "!state.isPaused && state.start.duration(to: .now) >= state.limit",
       "state.start.duration(to: .now) >= state.limit")),
+    ("refused-file-gets-a-log", "An empty log stays beside a file that is refused.",
+     ("Sources/Storage/KeepsakeError+SQLite.swift",
+      "    if case .success(0) = named, size == 0 { return }\n", "")),
     ("short-wait-stays", "A setter's timeout stays in force for later operations.",
      ("Sources/Device/Core.swift", "    defer { storage.busyHandler.limit(to: nil) }\n", "")),
 ]

@@ -2,6 +2,7 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeMigrations
 import KeepsakeStorage
 import KeepsakeValues
 import Synchronization
@@ -125,5 +126,26 @@ import Testing
     }
     #expect(try keys() == ["first", "other"])
     #expect(try folder.names() == ["a"])
+  }
+
+  /// The failure comes after SQLite has opened the log, and before the names are looked at.
+  @Test(arguments: RemovedLogTests.removals, [true, false])
+  func anOpeningThatFailsTouchesNoLogOfAnotherProcess(_ suffixes: [String], hasLog: Bool) throws {
+    try folder.must("set", "a", "first", "1")
+    if hasLog { try folder.crash(path, "UPDATE entry SET value = 'late'") }
+    let acknowledged = Mutex<Set<String>>(["first"])
+    // In memory, where no file is, it succeeds.
+    let migration = Migration(
+      name: "V002_overflow", hash: String(repeating: "2", count: 64),
+      sql: "CREATE TABLE more (x); INSERT INTO more SELECT abs(-9223372036854775808) FROM entry;")
+    let hooks = OpeningHooks(
+      beforeMigrating: { [elsewhere] in
+        elsewhere.replace(suffixes) { key in _ = acknowledged.withLock { $0.insert(key) } }
+      }, migrations: Migrations.all + [migration])
+    let error = #expect(throws: KeepsakeError.self) { try open(.existing, hooks) }
+    #expect(error?.code == .inputOutput)
+    #expect(try keys() == acknowledged.withLock { $0 })
+    #expect(try folder.names() == ["a"])
+    try Device(path: path).checkIntegrity()
   }
 }
