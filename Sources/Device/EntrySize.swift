@@ -56,20 +56,33 @@ package enum EntrySize {
     return "the value of \(address.shortened) has \(size) bytes, more than the limit of \(limit)"
   }
 
-  /// The cause of an error about an entry of a file that exceeds a limit.
-  package struct Excess: Error {}
+  /// The cure for an entry that SQLite does not read.
+  private static let farTooLarge = "do not trust this file; restore a backup of it"
 
   /// The error for an entry of a file; nil for an entry within the limits.
   fileprivate static func excess(
     _ address: Address, _ size: Int?, in path: String
   ) -> KeepsakeError? {
     // A write reads the old value first, which SQLite refuses if it is far too large.
-    let cure =
-      size == nil
-      ? "do not trust this file; restore a backup of it" : "set a smaller one, or delete the key"
+    let cure = size == nil ? farTooLarge : "set a smaller one, or delete the key"
     return (nameProblem(address) ?? valueProblem(address, size)).map {
-      KeepsakeError(.corrupt, path: path, $0, cure: cure, cause: Excess())
+      KeepsakeError.rowTooLarge(path: path, $0, cure: cure)
     }
+  }
+}
+
+extension EntrySize {
+  /// The error for an entry whose name is too large to be read.
+  ///
+  /// - Parameter store: nil if it is the store's name.
+  fileprivate static func excess(
+    ofNameAt lseq: Int64, in store: String?, _ path: String
+  ) -> KeepsakeError {
+    let name = store.map { "key of an entry of the store \($0.prefix(100))" }
+    return KeepsakeError.rowTooLarge(
+      path: path,
+      "the \(name ?? "store name of an entry") is far larger than the limit of \(maximumName) "
+        + "bytes (local sequence number \(lseq))", cure: farTooLarge)
   }
 }
 
@@ -107,11 +120,26 @@ extension Connection {
     } catch {
       guard KeepsakeError.isRowTooLarge(error) else { throw error }
       // The one after those that could be measured.
-      let address = try first(
-        "SELECT e.store, e.key \(entries) LIMIT 1 OFFSET \(count)", arguments
-      ) { Address(store: $0.text(0), key: $0.text(1)) }
-      throw address.flatMap { EntrySize.excess($0, nil, in: path) } ?? error
+      throw try excess("\(entries) LIMIT 1 OFFSET \(count)", arguments, in: path) ?? error
     }
+  }
+
+  /// The error for an entry that SQLite refuses, which is named by what SQLite reads of it.
+  private func excess(
+    _ entry: String, _ arguments: [Cell], in path: String
+  ) throws -> KeepsakeError? {
+    func read<Value>(_ columns: String, _ read: (Row) -> Value) throws -> Value? {
+      do {
+        return try first("SELECT \(columns) \(entry)", arguments, read)
+      } catch where KeepsakeError.isRowTooLarge(error) {
+        return nil
+      }
+    }
+    let address = try read("e.store, e.key") { Address(store: $0.text(0), key: $0.text(1)) }
+    if let address { return EntrySize.excess(address, nil, in: path) }
+    guard let lseq = try read("e.lseq", { $0.integer(0) }) else { return nil }
+    let store = try read("e.store") { $0.text(0) }
+    return EntrySize.excess(ofNameAt: lseq, in: store, path)
   }
 }
 

@@ -129,7 +129,7 @@ extension Connection {
     } catch {
       guard error is SQLiteError || error is KeepsakeError else { throw error }
       let error = KeepsakeError(error, path: path, on: handle)
-      if error.isRefusal { keepFullLog() }
+      if error.isRefusal, !error.isAboutRowSize { keepFullLog() }
       throw error
     }
   }
@@ -160,10 +160,18 @@ extension KeepsakeError {
 }
 
 extension KeepsakeError {
-  /// Whether a row was larger than `Connector.maximumRow`.
+  /// Whether SQLite refused a row that is larger than `Connector.maximumRow`.
   package static func isRowTooLarge(_ error: any Error) -> Bool {
     (error as? SQLiteError)?.primaryCode == SQLITE_TOOBIG
   }
+
+  /// The error for a row that exceeds a limit.
+  package static func rowTooLarge(path: String, _ problem: String, cure: String) -> KeepsakeError {
+    KeepsakeError(.corrupt, path: path, problem, cure: cure, cause: SQLiteError(SQLITE_TOOBIG))
+  }
+
+  /// Whether a row exceeds a limit. The pages of its file are sound.
+  package var isAboutRowSize: Bool { cause.map(Self.isRowTooLarge) ?? false }
 
   /// Whether a row was to be written without a value that it must have.
   package static func isMissingValue(_ error: any Error) -> Bool {

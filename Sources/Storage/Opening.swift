@@ -119,7 +119,7 @@ package enum Opening {
     guard sqlite3_db_readonly(connection.handle, "main") == 0 else {
       throw Schema.damaged(location.path, "its header is not one of ours")
     }
-    try Schema.refuseExhausted(try ReplicaState(connection).lseq, location.path)
+    try Schema.refuseExhausted(connection, location.path)
   }
 
   private static func mode(

@@ -175,12 +175,22 @@ package enum Schema {
     // Text would neither compare nor travel as ours does.
     let encoding = try connection.first("PRAGMA encoding") { $0.text(0) }
     guard encoding == "UTF-8" else { throw damaged(path, "its text is not UTF-8") }
-    let last = try connection.first(
-      "SELECT max(lseq, ifnull((SELECT max(lseq) FROM entry), 0)) FROM replica"
-    ) { $0.integer(0) }
-    guard let last, last >= 0 else {
+    guard let last = try lastSequenceNumber(connection), last >= 0 else {
       throw damaged(path, "its local sequence numbers are not ours")
     }
+  }
+
+  /// The last local sequence number; nil in a file without an identity. `ReplicaState` also reads
+  /// the newest entry, whose key may be too large for that.
+  private static func lastSequenceNumber(_ connection: Connection) throws -> Int64? {
+    try connection.first(
+      "SELECT max(lseq, ifnull((SELECT max(lseq) FROM entry), 0)) FROM replica"
+    ) { $0.integer(0) }
+  }
+
+  /// As `refuseExhausted`, of a file that is opened.
+  static func refuseExhausted(_ connection: Connection, _ path: String) throws {
+    try refuseExhausted(try lastSequenceNumber(connection) ?? 0, path)
   }
 
   /// Throws for a local sequence number so large that a later one could run over. No device gets

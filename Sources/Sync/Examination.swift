@@ -67,7 +67,7 @@ private struct Examination {
       integrity = try self.integrity()
     } catch {
       // Rows that are too large end the check of the pages too.
-      guard error.cause is EntrySize.Excess else { throw error }
+      guard error.isAboutRowSize else { throw error }
       return [Finding(kind: .row, problem: error.problem, cure: error.cure)]
     }
     // What stands on damaged pages cannot be read, or without end.
@@ -112,7 +112,7 @@ private struct Examination {
       return []
     } catch {
       // Other checks report what else stops it.
-      guard error.cause is EntrySize.Excess else { return [] }
+      guard error.isAboutRowSize else { return [] }
       return [Finding(kind: .row, problem: error.problem, cure: error.cure)]
     }
   }

@@ -15,7 +15,7 @@ MUTANTS = [
       "      if try !isOpen(real) { try refuseForeignLog(location, busyHandler) }\n", "")),
     ("log-is-moved-on-refusal", "Closing a refused file removes its log.",
      ("Sources/Storage/KeepsakeError+SQLite.swift",
-      "if error.isRefusal { keepFullLog() }", "_ = error.isRefusal"),
+      "if error.isRefusal, !error.isAboutRowSize { keepFullLog() }", "_ = error.isRefusal"),
      ("Sources/Storage/Opening.swift", "      defer { if !isOpened { connection.keepFullLog() } }\n", "")),
     ("log-of-another", "The log of another device passes if its sequence number is high enough.", FOREIGN_LOG,
      ("Sources/Storage/LogCheck.swift",

@@ -33,6 +33,9 @@ MUTANTS = [
     ("refused-file-gets-a-log", "An empty log stays beside a file that is refused.",
      ("Sources/Storage/KeepsakeError+SQLite.swift",
       "    if case .success(0) = named, size == 0 { return }\n", "")),
+    ("row-size-keeps-the-log", "A row that is too large keeps the log beside its file.",
+     ("Sources/Storage/KeepsakeError+SQLite.swift",
+      "if error.isRefusal, !error.isAboutRowSize {", "if error.isRefusal {")),
     ("short-wait-stays", "A setter's timeout stays in force for later operations.",
      ("Sources/Device/Core.swift", "    defer { storage.busyHandler.limit(to: nil) }\n", "")),
 ]

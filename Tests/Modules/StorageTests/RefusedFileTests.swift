@@ -7,7 +7,7 @@ import KeepsakeValues
 import TestSupport
 import Testing
 
-/// A file with no log beside it that is refused.
+/// A file with no log beside it that is refused, or of which a row is.
 @Suite struct RefusedFileTests {
   private let folder: Folder
   private var path: String { folder.path + "/device" }
@@ -99,5 +99,42 @@ import Testing
     #expect(error?.code == .corrupt)
     #expect(try names() == ["device"])
     #expect(try Data(contentsOf: folder.url("device")) == damaged)
+  }
+
+  // MARK: - A row that SQLite does not read
+
+  /// The newest row is read before each write.
+  @Test(
+    arguments: [
+      ("'cloud', hex(zeroblob(9 << 20)), 1, 'v'", "key of an entry of the store cloud", 1024),
+      ("hex(zeroblob(9 << 20)), 'k', 1, 'v'", "store name of an entry", 1024),
+      ("'cloud', 'huge', 6, zeroblob(18 << 20)", "value of cloud/huge", 1 << 20),
+    ], [0, 1000])
+  func aRowThatIsFarTooLargeIsNamedAndTheLogGoesAsUsual(
+    _ row: (cells: String, name: String, limit: Int), lseq: Int
+  ) throws {
+    let hasName = row.limit > 1024
+    try folder.must("set", "device", "before", "1")
+    try shell("INSERT INTO entry SELECT \(row.cells), 1, id, \(lseq) FROM replica")
+    func expectRefusal(_ body: () throws -> Void) {
+      let error = #expect(throws: KeepsakeError.self) { try body() }
+      #expect(
+        error?.description
+          == "\(path): the \(row.name) is far larger than the limit of \(row.limit) bytes"
+          + (hasName ? "" : " (local sequence number \(lseq))")
+          + "; do not trust this file; restore a backup of it")
+    }
+    do {
+      let device = try Device(path: path)
+      func write(_ key: String) throws {
+        try device.write([LocalWrite(store: "cloud", key: key, value: 1)])
+      }
+      let isWritable = lseq == 0 || hasName
+      if isWritable { try write("after") } else { expectRefusal { try write("after") } }
+      expectRefusal { try device.forEachEntry { _ in } }
+      #expect(try device.entry(store: "cloud", key: "before") != nil)
+      #expect(try (device.entry(store: "cloud", key: "after") != nil) == isWritable)
+    }
+    #expect(try names() == ["device"])
   }
 }
