@@ -11,6 +11,9 @@ import Foundation
 import KeepsakeValues
 
 enum RowLine {
+  /// The maximum number of values and names in a row: more than a value of a store that syncs, 1 MiB,
+  /// can have.
+  private static let maximumItems = 600_000
   private static let exact: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
 
   // MARK: - Writing
@@ -72,7 +75,7 @@ enum RowLine {
 
   /// - Throws: `JSONError`, `ValueError`; `RowProblem`.
   static func row(_ line: String) throws -> (entry: Entry, seq: Int64?) {
-    let line = try JSON(parsing: line)
+    let line = try JSON(parsing: line, maximumItems: maximumItems)
     guard case .string(let store)? = line["store"], !store.isEmpty,
       case .string(let key)? = line["key"], !key.isEmpty
     else { throw RowProblem("the row has no store, or no key") }

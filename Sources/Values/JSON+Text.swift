@@ -4,13 +4,21 @@
 // equivalence: a Swift dictionary could not hold both.
 
 extension JSON {
-  /// Parses exactly one value with optional white space around it. O(n); the tree takes many times
-  /// the memory of the text.
-  package init(parsing text: String) throws(JSONError) {
+  /// The usual maximum number of values and names of members in a text: more than the JSON of the
+  /// largest value, 16 MiB, can have, where each takes two bytes.
+  package static let maximumItems = 9 << 20
+
+  /// Parses exactly one value with optional white space around it. O(n).
+  ///
+  /// - Parameter maximumItems: the maximum number of values and names of members. The tree takes up
+  ///   to 50 bytes for each, also while it is read.
+  package init(
+    parsing text: String, maximumItems: Int = JSON.maximumItems
+  ) throws(JSONError) {
     var text = text
     let result = text.withUTF8 { bytes in
       Result { () throws(JSONError) in
-        var parser = JSONParser(scanner: JSONScanner(bytes))
+        var parser = JSONParser(scanner: JSONScanner(bytes), maximumItems: maximumItems)
         return try parser.document()
       }
     }
@@ -20,6 +28,12 @@ extension JSON {
 
 private struct JSONParser {
   var scanner: JSONScanner
+  let maximumItems: Int
+  private var items = 0
+
+  init(scanner: JSONScanner, maximumItems: Int) {
+    (self.scanner, self.maximumItems) = (scanner, maximumItems)
+  }
 
   mutating func document() throws(JSONError) -> JSON {
     let value = try value()
@@ -29,10 +43,18 @@ private struct JSONParser {
 
   private mutating func value() throws(JSONError) -> JSON {
     scanner.skipSpace()
+    try countItem()
     switch scanner.next {
     case UInt8(ascii: "{"): return .object(try members())
     case UInt8(ascii: "["): return .array(try elements())
     default: return try scanner.scalar()
+    }
+  }
+
+  private mutating func countItem() throws(JSONError) {
+    items += 1
+    guard items <= maximumItems else {
+      throw scanner.error("more than \(maximumItems) values and names")
     }
   }
 
@@ -56,6 +78,7 @@ private struct JSONParser {
     repeat {
       scanner.skipSpace()
       let start = scanner.index
+      try countItem()
       guard scanner.next == UInt8(ascii: "\"") else {
         throw scanner.error("expected a member name in quotes")
       }

@@ -5,6 +5,10 @@ FOREIGN_LOG = r"^CommandTests\.ForeignLogTests"
 ORPHANED_LOG = r"^CommandTests\.OrphanedLogTests"
 
 MUTANTS = [
+    ("changes-in-memory", "An import keeps all values in memory.", r"^CommandTests\.MemoryTests",
+     ("Sources/Device/ManyWrites.swift", "if !isObserved { session.drop(after: count) }", "_ = isObserved")),
+    ("export-in-memory", "An export keeps its output in memory.", r"^CommandTests\.MemoryTests",
+     ("Sources/CommandLine/Output.swift", "if bytes.count >= Self.bufferSize { Self.flush(&bytes) }", "")),
     ("import-reads-once", "An import takes from a pipe what the check of its lines has left.",
      r"^CommandTests\.ImportTests", ("Sources/kvsync/ImportSource.swift", "copy ?? handle", "handle")),
     ("later-origin-first", "Lines with equal timestamps are exported without regard to the replica ID.",

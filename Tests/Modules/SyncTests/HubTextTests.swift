@@ -114,6 +114,21 @@ import Testing
     #expect(try request(text(all.text())) == all)
   }
 
+  /// Of two bytes each; a hub would need many times the memory to parse them.
+  @Test func aRowOfTooManyValuesIsRefused() throws {
+    func read(_ count: Int) throws -> HubRequest {
+      let array = "[" + repeatElement("0", count: count).joined(separator: ",") + "]"
+      return try request(
+        Self.requestText.replacing(
+          #""string","value":"dark""#, with: #""array","value":\#(array)"#))
+    }
+    // All that a value of 1 MiB can have.
+    let most = Seeds.rounds((1 << 20) / 2 - 1, debug: 1_000)
+    #expect(throws: Never.self) { try read(most) }
+    let error = #expect(throws: MessageError.self) { try read(600_000) }
+    #expect(error?.line == 2 && error?.problem == "more than 600000 values and names")
+  }
+
   private static let cells: [TaggedCell] = [
     .tombstone, TaggedCell(tag: 1, cell: .text("")),
     TaggedCell(tag: 1, cell: .text("a\u{0}\n\"\\é")),

@@ -78,4 +78,14 @@ import Testing
     #expect(throws: JSONError.self) { try JSON(parsing: nested(JSON.maximumDepth + 1)) }
     #expect(throws: JSONError.self) { try JSON(parsing: nested(1_000_000)) }
   }
+
+  @Test func theNumberOfValuesAndNamesIsBounded() throws {
+    // Six values and a name.
+    let text = #"[0,[1],{"a":"b"}]"#
+    #expect(throws: Never.self) { try JSON(parsing: text, maximumItems: 7) }
+    for (limit, column) in [(6, 13), (5, 9), (4, 8), (3, 5), (0, 1)] {
+      let error = #expect(throws: JSONError.self) { try JSON(parsing: text, maximumItems: limit) }
+      #expect(error?.column == column, "\(limit)")
+    }
+  }
 }
