@@ -46,26 +46,24 @@ extension Device {
   }
 
   /// Calls `body` for entries in the order of timestamp, replica ID, store and key, from one
-  /// snapshot. SQLite sorts them in a temporary file. For a device that was opened read-only.
+  /// snapshot. SQLite sorts them in a temporary file, and reads large values when their turn comes.
+  /// For a device that was opened read-only.
   ///
   /// - Parameter store: only this store; nil for all.
   package func forEachEntryByTime(
     store: String? = nil, _ body: (Entry) throws -> Void
   ) throws(KeepsakeError) {
     try core.access { connection in
-      let room = try connection.maximumRows()
       // This drops temporary tables; only a device that can be written has some.
       try connection.run("PRAGMA temp_store = FILE")
-      try connection.run(
-        """
-        SELECT store, key, tag, value, hlc, origin
-        FROM (SELECT * FROM entry WHERE ?1 IS NULL OR store = ?1 LIMIT ?2)
-        ORDER BY hlc, origin, store, key
-        """,
-        [store.map(Cell.text) ?? .null, .integer(room)]
-      ) { row in
-        try body(row.entry(Address(store: row.text(0), key: row.text(1)), from: 2))
-        return true
+      try connection.transaction(.deferred) { connection in
+        var isChecked = false
+        try connection.forEachEntryByTime(store: store) { entry, isSorted in
+          // `body` gets nothing that was read after the file had changed.
+          if !isChecked || !isSorted { try core.storage.still?.check() }
+          isChecked = true
+          try body(entry)
+        }
       }
     }
   }
@@ -125,8 +123,7 @@ extension Connection {
       """,
       [store.map(Cell.text) ?? .null, .text(prefix)]
     ) { row in
-      // Pages that are reached in several ways give their rows again, perhaps without end.
-      guard room > 0 else { throw Schema.damaged(path, "its pages hold an entry twice") }
+      guard room > 0 else { throw holdsEntryTwice }
       room -= 1
       let key = row.text(1)
       if key.utf8.starts(with: prefix.utf8) {
@@ -136,8 +133,50 @@ extension Connection {
     }
   }
 
+  /// As that of `Device`.
+  ///
+  /// - Parameter body: its second argument is whether the entry was read before the first call.
+  fileprivate func forEachEntryByTime(
+    store: String?, _ body: (Entry, _ isSorted: Bool) throws -> Void
+  ) throws {
+    var room = try maximumRows()
+    try run(
+      """
+      SELECT store, key, tag, iif(length(value) > 1000, NULL, value), hlc, origin,
+        length(value) > 1000
+      FROM entry WHERE ?1 IS NULL OR store = ?1 ORDER BY hlc, origin, store, key
+      """,
+      [store.map(Cell.text) ?? .null]
+    ) { row in
+      guard room > 0 else { throw holdsEntryTwice }
+      room -= 1
+      var entry = row.entry(Address(store: row.text(0), key: row.text(1)), from: 2)
+      let isLong = row.integer(6) == 1
+      if isLong { entry.content.cell = try value(of: row) }
+      try body(entry, !isLong)
+      return true
+    }
+  }
+
+  /// The value of an entry.
+  ///
+  /// - Parameter row: begins with its store and key, whose bytes may be no UTF-8.
+  private func value(of row: Row) throws -> Cell {
+    let cell = try first(
+      "SELECT value FROM entry WHERE store = CAST(?1 AS TEXT) AND key = CAST(?2 AS TEXT)",
+      [.blob(row.bytes(0)), .blob(row.bytes(1))]
+    ) { $0.cell(0) }
+    guard let cell else { throw Schema.damaged(path, "its pages are not in order") }
+    return cell
+  }
+
+  /// Pages that are reached in several ways give their rows again, perhaps without end.
+  private var holdsEntryTwice: KeepsakeError {
+    Schema.damaged(path, "its pages hold an entry twice")
+  }
+
   /// More entries than the file can have: each takes more than eight bytes of a page.
-  fileprivate func maximumRows() throws -> Int64 {
+  private func maximumRows() throws -> Int64 {
     try first("SELECT page_count * page_size / 8 FROM pragma_page_count, pragma_page_size") {
       $0.integer(0)
     } ?? 0

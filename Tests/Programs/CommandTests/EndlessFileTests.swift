@@ -13,7 +13,7 @@ import Testing
     import sqlite3, struct, sys
     connection = sqlite3.connect("bad")
     query = "SELECT rootpage FROM sqlite_schema WHERE name = ?"
-    (root,) = connection.execute(query, sys.argv[1:]).fetchone()
+    (root,) = connection.execute(query, sys.argv[1:2]).fetchone()
     connection.close()
     data = bytearray(open("bad", "rb").read())
     size = struct.unpack(">H", data[16:18])[0]
@@ -26,7 +26,7 @@ import Testing
     cell = bytes(old[start:start + length]) if old[0] == 10 else bytes([1])
     length = len(cell)
     count = len(data) // size
-    levels = 12
+    levels = int(sys.argv[2])
     def interior(child):
         made, pointers, place = bytearray(size), [], size
         while place - length - 4 > 12 + 2 * len(pointers) + 2:
@@ -51,11 +51,11 @@ import Testing
   @Test(
     arguments: Seeds.rounds(
       FileCommand.allCases.filter { $0 != .watch },
-      debug: [.get, .doctor, .diffFirst, .compact, .mergeFirst]))
+      debug: [.get, .export, .doctor, .diffFirst, .compact, .mergeFirst]))
   func everyCommandEndsOnIt(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "v", Moment.ten.argument)
-    try folder.shell("python3", "-c", Self.crafting, "entry")
+    try folder.shell("python3", "-c", Self.crafting, "entry", "12")
     let size = try folder.url("bad").resourceValues(forKeys: [.fileSizeKey]).fileSize
     #expect(try #require(size) < 99_999)
     let ending = try folder.run(command.arguments("bad") + [Moment.twelve.argument])
@@ -67,13 +67,24 @@ import Testing
     }
   }
 
+  /// These end before they take too long.
+  @Test(arguments: [FileCommand.export, .list])
+  func noCommandPrintsMoreRowsThanTheFileCanHold(_ command: FileCommand) throws {
+    let folder = try Folder.furnished()
+    try folder.must("set", "bad", "k", "v", Moment.ten.argument)
+    try folder.shell("python3", "-c", Self.crafting, "entry", "2")
+    let ending = try folder.run(command.arguments("bad"))
+    #expect(ending.code == 65, "\(ending.code)")
+    #expect(ending.stderr.contains("its pages hold an entry twice"), "\(ending.stderr)")
+  }
+
   @Test(
     arguments: Seeds.rounds(
       [FileCommand.doctor, .compact, .mergeFirst, .mergeLast], debug: [.doctor, .mergeLast]))
   func aListOfMigrationsWithoutEndEndsEveryCheck(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "v")
-    try folder.shell("python3", "-c", Self.crafting, "migration")
+    try folder.shell("python3", "-c", Self.crafting, "migration", "12")
     let ending = try folder.run(command.arguments("bad"))
     #expect([1, 65].contains(ending.code), "\(ending)")
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exports of more than SQLite sorts in memory (2 MiB).
+// Exports of more than SQLite sorts in memory (2 MiB), and of values that it does not sort.
 
 import Foundation
 import KeepsakeDevice
@@ -9,14 +9,14 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct ExportOrderTests {
-  /// 3,000 entries of three stores, with values of up to 2 KiB.
+  /// 6,000 entries of three stores, with values of up to 1.3 kB; SQLite sorts values of up to 1 kB.
   private func furnished() throws -> Folder {
     let folder = try Folder()
     var lines = ""
-    for number in 0..<3_000 {
+    for number in 0..<6_000 {
       let store = ["cloud", "cloud:b", "defaults"][number % 3]
-      let size = number * 37 % 2_000
-      lines += #"{"store":"\#(store)","key":"\#(number * 7_919 % 3_001)","type":"string","#
+      let size = number * 37 % 1_300
+      lines += #"{"store":"\#(store)","key":"\#(number * 7_919 % 6_007)","type":"string","#
       lines += #""value":"é\#(String(repeating: "a", count: size))","at":\#(number / 4)}"# + "\n"
     }
     try folder.write(lines, to: "in")
@@ -51,6 +51,20 @@ import Testing
     #expect(try folder.must("export", "a") == lines.joined(separator: "\n") + "\n")
     let array = "[" + lines.joined(separator: ",") + "]\n"
     #expect(try folder.must("export", "a", "--format", "json") == array)
+  }
+
+  @Test(.enabled(if: Tmpfs.isPossible, SmallDisk.need))
+  func largeValuesAreNotSorted() throws {
+    let (folder, disk) = (try Folder(), try SmallDisk())
+    let lines = (0..<4).map { number in
+      let value = String(repeating: "\(number)", count: 1 << 20)
+      return #"{"store":"cloud","key":"\#(9 - number)","type":"string","value":"\#(value)","#
+        + #""at":"1970-01-01T00:00:00.00\#(number)Z"}"# + "\n"
+    }
+    try folder.write(lines.joined(), to: "in")
+    try folder.must("import", "a", "in")
+    let ending = try sh("kvsync export a", in: folder, "TMPDIR=\(disk.folder.path)")
+    #expect(ending.code == 0 && ending.stdout == lines.joined(), "\(ending.code) \(ending.stderr)")
   }
 
   @Test func aSlowReaderGetsOneStateAndDelaysNoWriter() throws {

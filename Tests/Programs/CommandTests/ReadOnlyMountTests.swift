@@ -62,4 +62,33 @@ import Testing
     writer.waitUntilExit()
     #expect(writer.terminationStatus == 0)
   }
+
+  /// The reader of the export lets it go on once the file has changed.
+  @Test(.enabled(if: Tmpfs.isPossible, "only root can mount"))
+  func anExportBesideAWriterPrintsNothingNew() throws {
+    let folder = try Folder()
+    try folder.makeFolder("shared")
+    for value in ["a", "b"] {
+      let text = String(repeating: value, count: 1 << 20)
+      let lines = (0..<6).map {
+        #"{"key":"key \#($0)","type":"string","value":"\#(text)","at":0}"# + "\n"
+      }
+      try folder.write(lines.joined(), to: value)
+    }
+    let tool = try Command.kvsync.get()
+    try folder.must("import", "shared/device", "a")
+    let output = try folder.shell(
+      "unshare", "-m", "sh", "-c",
+      """
+      mkdir seen && mount --bind shared seen && mount -o remount,ro,bind seen || exit 70
+      { "$1" export seen/device; echo $? >code; } 2>err | {
+        head -c 1; "$1" import shared/device b --quiet || exit 1; cat
+      } | tr -d -c 'b\\n' | wc -lc
+      cat code err
+      """, "sh", tool)
+    let numbers = output.split(whereSeparator: \.isWhitespace).prefix(3).compactMap { Int($0) }
+    try #require(numbers.count == 3, "\(output)")
+    #expect(numbers[0] < 6 && numbers[0] == numbers[1] && numbers[2] == 75, "\(output)")
+    #expect(output.contains("kvsync: seen/device: another program began to write it"))
+  }
 }
