@@ -40,8 +40,8 @@ private struct ChangeTally {
   mutating func add(_ change: SettingChange) {
     let address = Address(store: change.store, key: change.key).hashValue
     let (before, after) = (change.before.hashValue, change.after.hashValue)
-    let original = originals[address] ?? before
-    originals[address] = original
+    // One search, which inserts `before` for a new key.
+    let original = { (original: inout Int) in original }(&originals[address, default: before])
     count += (after != original ? 1 : 0) - (before != original ? 1 : 0)
   }
 }

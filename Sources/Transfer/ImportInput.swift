@@ -13,7 +13,7 @@ package final class ImportInput {
   static let maximumPart = 100 << 20
 
   private let read: (Int) throws -> Data?
-  private var chunk = Data()
+  private var chunk: [UInt8] = []
   private var place = 0
   /// What was gathered last.
   private(set) var part: [UInt8] = []
@@ -57,7 +57,7 @@ package final class ImportInput {
     do {
       place = 0
       // Fewer bytes than that are no end: a pipe gives what it has.
-      chunk = try read(1 << 16) ?? Data()
+      chunk = [UInt8](try read(1 << 16) ?? Data())
     } catch let error as InputError {
       throw error
     } catch {
@@ -96,10 +96,13 @@ package final class ImportInput {
   ) throws -> Bool {
     drop()
     while try next() != nil {
-      let rest = chunk[place...]
-      let length = rest.withUnsafeBytes { end($0.bindMemory(to: UInt8.self)) }
-      part += rest.prefix(length ?? rest.count)
-      place += length ?? rest.count
+      let length = chunk.withUnsafeBufferPointer { chunk in
+        let rest = UnsafeBufferPointer(rebasing: chunk[place...])
+        let length = end(rest)
+        part += UnsafeBufferPointer(rebasing: rest.prefix(length ?? rest.count))
+        return length
+      }
+      place = length.map { place + $0 } ?? chunk.count
       guard part.count <= Self.maximumPart else {
         throw InputError(
           kind: .data,
