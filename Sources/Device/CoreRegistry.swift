@@ -39,8 +39,11 @@ package enum CoreRegistry {
     _ path: String, _ access: Device.Access, _ busyTimeout: Duration, _ identity: ReplicaID,
     _ folder: TemporaryFolder?, _ hooks: OpeningHooks
   ) throws(KeepsakeError) -> (core: Core, isNew: Bool)? {
-    try open.withLock { (open) throws(KeepsakeError) in
-      open = open.filter { $0.value.core != nil }
+    forgetClosed()
+    // These end without the lock: the last reference to a core closes its file.
+    var cores: [Core] = []
+    defer { withExtendedLifetime(cores) {} }
+    return try open.withLock { (open) throws(KeepsakeError) in
       if access == .create, try FileStatus(of: path) == nil {
         try Draft.create(path: path, identity: identity)
       }
@@ -49,10 +52,12 @@ package enum CoreRegistry {
       return try Storage.opening(status.id, path, waiting: busyTimeout) {
         () throws(KeepsakeError) in
         try Storage.checkNames(status.id)
-        if let core = open[slot]?.core { return (core, false) }
+        let same = open.filter { $0.key.file == status.id }.compactMapValues(\.core)
+        cores += same.values
+        if let core = same[slot] { return (core, false) }
         hooks.beforeOpening()
         // Opened for another use: another connection, all else the same.
-        let shared = open.first { $0.key.file == status.id }?.value.core?.shared
+        let shared = same.values.first?.shared
         let opened = try Opening.open(
           .file(path), readOnly: access == .readOnly, busyTimeout: busyTimeout, hooks: hooks)
         guard try FileID(of: path) == status.id else { return nil }
@@ -61,12 +66,22 @@ package enum CoreRegistry {
         let core = try Core(
           opened, file: status.id, shared: shared ?? SharedState(removedDrafts: removed),
           folder: folder)
+        cores.append(core)
         // Checks the names of all connections; closing this one saves what its log has.
         try Storage.checkNames(status.id)
         open[slot] = WeakCore(core: core)
         return (core, true)
       }
     }
+  }
+
+  private static func forgetClosed() {
+    let cores = open.withLock { open in
+      let cores = open.compactMapValues(\.core)
+      open = open.filter { cores[$0.key] != nil }
+      return cores
+    }
+    withExtendedLifetime(cores) {}
   }
 
   /// A core in memory, of which there is no other.

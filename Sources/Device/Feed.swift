@@ -43,10 +43,13 @@ final class Feed: Sendable {
   private let files = Mutex<[Weak]>([])
 
   func register(_ storage: Storage) {
-    files.withLock { files in
-      files.removeAll { $0.storage == nil }
-      files.append(Weak(storage: storage))
+    // The last reference to a storage closes it: these end without the lock.
+    let storages = files.withLock { files in
+      let storages = files.map(\.storage)
+      files = zip(files, storages).filter { $1 != nil }.map(\.0) + [Weak(storage: storage)]
+      return storages
     }
+    withExtendedLifetime(storages) {}
   }
 
   /// The storage to look through: the one that writes, while there is one.

@@ -26,7 +26,8 @@ final class ConflictNews: Sendable {
     let device = backing.device
     do throws(KeepsakeError) {
       let newest = try device.lastConflict()
-      let last: Int64? = state.withLock { $0.core === device.core ? $0.last : nil }
+      let (core, before) = state.withLock { ($0.core, $0.last) }
+      let last = core === device.core ? before : nil
       guard newest != last else { return [] }
       let found = try last.map { last throws(KeepsakeError) in
         try device.conflicts(store: backing.store, after: last)

@@ -48,11 +48,10 @@ package enum Sessions {
 
   static func partners(of device: Device) -> [Device] {
     let shared = device.core.shared
-    return pairs.withLock { pairs in
-      pairs.values.compactMap { pair in
-        if pair.first?.core.shared === shared { return pair.second }
-        return pair.second?.core.shared === shared ? pair.first : nil
-      }
+    // The last reference to a device closes its file: these end without the lock.
+    return pairs.withLock { $0.values.map { ($0.first, $0.second) } }.compactMap { first, second in
+      if first?.core.shared === shared { return second }
+      return second?.core.shared === shared ? first : nil
     }
   }
 }

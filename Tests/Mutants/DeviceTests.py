@@ -10,6 +10,8 @@ MUTANTS = [
      r"^DeviceTests\.DeafObserverTests",
      ("Sources/Device/Feed.swift",
       "      if storage.file != nil { observer.onFailure(.frozen(storage.location.path)) }\n", "")),
+    ("closed-while-locked", "A file is closed within the lock of all openings.", r"^DeviceTests\.ClosingTests",
+     ("Sources/Device/CoreRegistry.swift", "        cores += same.values\n", "")),
     ("equal-is-written", "Setting a local key to an equal value is a write.",
      ("Sources/Device/WriteSession.swift",
       "    guard isSynced || before != content else { return writes += 1 }\n", "")),
