@@ -67,11 +67,6 @@ final class Feed: Sendable {
     storage.file != nil && storage.mode != .immutable
   }
 
-  /// Whether this thread is in a transaction of this file, by whichever handle.
-  var isInOurTransaction: Bool {
-    files.withLock { $0.compactMap(\.storage) }.contains { $0.versions.isInOurTransaction }
-  }
-
   // MARK: - Observers
 
   /// - Parameter storage: to look through.

@@ -125,9 +125,6 @@ package struct SwitchedDevice {
 }
 
 extension Device {
-  /// Whether this thread is in a transaction of the file, by whichever handle.
-  package var isInTransaction: Bool { core.shared.feed.isInOurTransaction }
-
   /// The changes that an observer has not received yet, in the order in which it would.
   ///
   /// - Parameter number: of the last change set that it received; nil for none.

@@ -15,8 +15,8 @@ extension CloudKeyValueStore {
   /// Transactions of this store that are under way end first. One of the other device must not use
   /// this store meanwhile.
   ///
-  /// - Throws: `KeepsakeError` when either device cannot be read, and within a transaction; then
-  ///   nothing has changed.
+  /// - Throws: `KeepsakeError` when either device cannot be read, and within a transaction of this
+  ///   thread, of whichever device; then nothing has changed.
   public func switchAccount(to device: Device) throws(KeepsakeError) {
     try backing.move(to: device)
   }

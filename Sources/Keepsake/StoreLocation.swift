@@ -167,7 +167,6 @@ final class StoreLocation: Sendable {
   ///
   /// - Throws: then nothing has changed.
   func move(to next: StorePlace) throws(KeepsakeError) {
-    // Before the wait for another move, which may be waiting for the transaction of this thread.
     try refuseTransaction(next)
     let old: StorePlace?
     do {
@@ -191,11 +190,12 @@ final class StoreLocation: Sendable {
     for device in [old.device, next.device] { device.core.shared.tellObservers() }
   }
 
+  /// Another move may be waiting for a transaction of this thread. Layers that copy this store
+  /// would be reloaded only after it, whichever device it is of.
   private func refuseTransaction(_ next: StorePlace) throws(KeepsakeError) {
-    let (old, new) = (place.device, next.device)
-    guard new.core !== old.core, [old, new].contains(where: \.isInTransaction) else { return }
+    guard Storage.isAnyMine, next.device.core !== place.device.core else { return }
     throw KeepsakeError(
-      .locked, path: new.path, "the account cannot be switched within a transaction",
+      .locked, path: next.device.path, "the account cannot be switched within a transaction",
       cure: "switch when it has ended")
   }
 
@@ -209,7 +209,6 @@ final class StoreLocation: Sendable {
   ) throws(KeepsakeError) -> StorePlace? {
     let old = place
     guard next.device.core !== old.device.core else { return nil }
-    try refuseTransaction(next)
     let (from, to) = (SwitchedDevice(old.device), SwitchedDevice(next.device))
     // This process writes to neither meanwhile.
     try SwitchedDevice.access(from, to) {

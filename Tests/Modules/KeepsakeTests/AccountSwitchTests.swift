@@ -71,6 +71,20 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(store.number == 2)
   }
 
+  /// Layers of a store on another device are reloaded when its transaction has ended.
+  @Test(arguments: [false, true])
+  func aSwitchWithinATransactionOfAnyDeviceIsRefused(isSnapshot: Bool) throws {
+    let store = try Shared(on: Device(path: paths[0]))
+    let next = try Device(path: paths[1])
+    let third = try Device(path: paths[2], access: isSnapshot ? .readOnly : .existing)
+    let error = #expect(throws: KeepsakeError.self) {
+      try third.transaction { try store.switchAccount(to: next) }
+    }
+    #expect(error?.code == .locked && store.number == 1)
+    try store.switchAccount(to: next)
+    #expect(store.number == 2)
+  }
+
   private func expectAnAccount(_ store: Shared) {
     let (number, text, raw) = (store.number, store.text, store["number"])
     let isSome =
