@@ -32,7 +32,7 @@ package final class UpkeepReports: Sendable {
   }
 
   /// - Returns: whether anything handles it.
-  @discardableResult func report(_ error: KeepsakeError) -> Bool {
+  @discardableResult package func report(_ error: KeepsakeError) -> Bool {
     let all = handlers.withLock { $0 }.map { (owner: $0.owner, handle: $0.handle) }
       .filter { $0.owner != nil }
     for handler in all { handler.handle(error) }

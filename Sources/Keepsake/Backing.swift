@@ -50,13 +50,11 @@ package final class Backing: Sendable {
       device: device, store: store, given: given, arguments: arguments, registered: registered,
       bundle: bundle)
     hasManaged = given.contains { $0.place == .managed }
-    location = StoreLocation(store: store, at: StorePlace(device, layers)) {
-      [failures] in failures.report(.observe, $0, store: store)
+    let place = StorePlace(device, layers, store: store, reporting: failures)
+    location = StoreLocation(store: store, at: place) { [failures] in
+      failures.report(.observe, $0, store: store)
     }
     backUp(device)
-    device.core.shared.upkeep.tell(failures) { [weak failures] in
-      failures?.report(.checkpoint, $0, store: store)
-    }
   }
 
   private func backUp(_ device: Device) {
@@ -223,7 +221,7 @@ extension Backing {
     try device.settleTime(telling: failures)
     let layers = try Layers(
       device: device, store: store, arguments: .none, registered: nil, bundle: nil)
-    try location.move(to: StorePlace(device, layers))
+    try location.move(to: StorePlace(device, layers, store: store, reporting: failures))
     backUp(device)
   }
 

@@ -19,14 +19,17 @@ import KeepsakeValues
 import Synchronization
 
 /// A device that a store is on, and what it reads there. A store that comes back to a device has a
-/// new one.
+/// new one. The device's failures are reported to the store as long as this exists.
 package final class StorePlace: Sendable {
   package let device: Device
   let layers: Layers
   let versions: PlaceVersions
 
-  init(_ device: Device, _ layers: Layers) {
+  init(_ device: Device, _ layers: Layers, store: String, reporting failures: FailureLog) {
     (self.device, self.layers, versions) = (device, layers, PlaceVersions(device))
+    device.core.shared.upkeep.tell(self) { [weak failures] in
+      failures?.report(.checkpoint, $0, store: store)
+    }
   }
 }
 

@@ -85,6 +85,31 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(store.number == 2)
   }
 
+  @Test func failuresOfUpkeepAreReportedToStoresThatAreOnTheDevice() throws {
+    let (a, b) = (try Device(path: paths[0]), try Device(path: paths[1]))
+    let (store, other) = (try Shared(on: a), try Shared(on: a))
+    func failUpkeep() {
+      for device in [a, b] {
+        device.core.shared.upkeep.report(
+          KeepsakeError(.diskFull, path: device.path, "the log grows", cure: "free some room"))
+      }
+    }
+    func reported(_ store: Shared) -> [String] {
+      store.errors.compactMap { ($0.cause as? KeepsakeError)?.path }
+    }
+    try store.switchAccount(to: b)
+    failUpkeep()
+    #expect(reported(store) == [b.path] && reported(other) == [a.path])
+    #expect(throws: KeepsakeError.self) {
+      try a.transaction { try store.switchAccount(to: a) }
+    }
+    failUpkeep()
+    try store.switchAccount(to: a)
+    failUpkeep()
+    #expect(reported(store) == [b.path, b.path, a.path])
+    #expect(reported(other) == [a.path, a.path, a.path])
+  }
+
   private func expectAnAccount(_ store: Shared) {
     let (number, text, raw) = (store.number, store.text, store["number"])
     let isSome =
