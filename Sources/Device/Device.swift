@@ -158,11 +158,8 @@ public final class Device: Sendable {
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> ObservationToken {
     let scope = Scope(store: store.map(ByteText.init), keys: keys)
-    let feed = core.shared.feed
-    let observer = Observer(
-      scope: scope, handler: { changes, _ in handler(changes) }, onFailure: onFailure)
-    let id = feed.add(observer, on: feed.storage(or: core.storage))
-    return ObservationToken { [core] in core.shared.feed.remove(id) }
+    return add(
+      Observer(scope: scope, handler: { changes, _ in handler(changes) }, onFailure: onFailure))
   }
 
   /// Calls `handler` after every commit to the file, whichever process made it and whatever it
@@ -171,10 +168,15 @@ public final class Device: Sendable {
     _ handler: @escaping @Sendable () -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> ObservationToken {
-    let observer = Observer(scope: nil, handler: { _, _ in handler() }, onFailure: onFailure)
-    let feed = core.shared.feed
-    let id = feed.add(observer, on: feed.storage(or: core.storage))
-    return ObservationToken { [core] in core.shared.feed.remove(id) }
+    add(Observer(scope: nil, handler: { _, _ in handler() }, onFailure: onFailure))
+  }
+
+  private func add(_ observer: Observer) -> ObservationToken {
+    let observation = SwitchedDevice(self).add(observer)
+    if let failure = observation.failure {
+      core.afterTransaction { observer.onFailure(failure) }
+    }
+    return observation.token
   }
 
   /// Whether any observer gets changes.

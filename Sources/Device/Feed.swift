@@ -70,12 +70,14 @@ final class Feed: Sendable {
   // MARK: - Observers
 
   /// - Parameter storage: to look through.
-  func add(_ observer: Observer, on storage: Storage) -> Int {
+  /// - Returns: the observer's number, and why changes of other processes cannot be read now. The
+  ///   caller reports it when nothing is locked.
+  func add(_ observer: Observer, on storage: Storage) -> (id: Int, failure: KeepsakeError?) {
     guard hasOthers(storage) else {
-      if storage.file != nil { observer.onFailure(.frozen(storage.location.path)) }
-      return observers.add(observer)
+      let failure = storage.file.map { _ in KeepsakeError.frozen(storage.location.path) }
+      return (observers.add(observer), failure)
     }
-    var id: Int?
+    var (id, failure): (Int?, KeepsakeError?)
     do {
       try storage.access { connection in
         try state.withLock { state in
@@ -101,9 +103,9 @@ final class Feed: Sendable {
         }
       }
     } catch {
-      observer.onFailure(error)
+      failure = error
     }
-    return id ?? observers.add(observer)
+    return (id ?? observers.add(observer), failure)
   }
 
   func remove(_ id: Int) {

@@ -10,6 +10,9 @@ package struct StoreObservation: Sendable {
   /// Must not be released within an access of the device: the release waits for the thread that
   /// watches other processes, which may be waiting for the connection.
   package let token: ObservationToken
+  /// Why changes of other processes cannot be read now. The caller reports it when nothing is
+  /// locked.
+  package let failure: KeepsakeError?
 }
 
 /// The values of a store at one moment.
@@ -91,17 +94,21 @@ package struct SwitchedDevice {
   /// - Parameters:
   ///   - keys: nil for every commit; then `handler` gets no changes.
   ///   - handler: also gets the number of the change set, for `undelivered`.
+  ///   - onFailure: gets what fails later.
   package func observe(
     store: String, _ keys: KeyFilter?,
     _ handler: @escaping @Sendable ([SettingChange], Int) -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> StoreObservation {
     let scope = keys.map { Scope(store: ByteText(store), keys: $0) }
+    return add(Observer(scope: scope, handler: handler, onFailure: onFailure))
+  }
+
+  func add(_ observer: Observer) -> StoreObservation {
     let core = device.core
-    let id = core.shared.feed.add(
-      Observer(scope: scope, handler: handler, onFailure: onFailure), on: storage)
+    let (id, failure) = core.shared.feed.add(observer, on: storage)
     let token = ObservationToken { core.shared.feed.remove(id) }
-    return StoreObservation(id: id, token: token)
+    return StoreObservation(id: id, token: token, failure: failure)
   }
 
   /// The contents of a store within an access, after which observers are notified of exactly the

@@ -102,6 +102,9 @@ final class StoreLocation: Sendable {
     }
     // The store has moved meanwhile, and has taken the observer along.
     if !isThere { observation.token.cancel() }
+    if isThere, let failure = observation.failure {
+      place.device.core.afterTransaction { [report] in report(failure) }
+    }
     let token = ObservationToken { [self] in
       observers.withLock { $0.all.removeValue(forKey: id) }?.observation?.token.cancel()
     }
@@ -171,7 +174,7 @@ final class StoreLocation: Sendable {
   /// - Throws: then nothing has changed.
   func move(to next: StorePlace) throws(KeepsakeError) {
     try refuseTransaction(next)
-    let old: StorePlace?
+    let left: (place: StorePlace, failure: KeepsakeError?)?
     do {
       // What goes when nothing is locked any more: the end of an observation may wait, see
       // `StoreObservation.token`, and what an observer holds may write when it goes.
@@ -180,17 +183,18 @@ final class StoreLocation: Sendable {
         for token in over { token.cancel() }
         seen = []
       }
-      old = try moving.withLock { _ throws(KeepsakeError) in
+      left = try moving.withLock { _ throws(KeepsakeError) in
         try move(to: next, &over, &seen)
       }
     }
-    guard let old else { return }
+    guard let left else { return }
     refreshCopies()
     // Observers may wait for another thread, and that one for the leases of this thread.
-    Lease.afterwards(self) { [self] in
+    Lease.afterwards(next) { [self, failure = left.failure] in
+      if let failure { report(failure) }
       for id in observers.withLock({ $0.all.keys.sorted() }) { deliver(to: id) }
     }
-    for device in [old.device, next.device] { device.core.shared.tellObservers() }
+    for device in [left.place.device, next.device] { device.core.shared.tellObservers() }
   }
 
   /// Another move may be waiting for a transaction of this thread. Layers that copy this store
@@ -206,15 +210,16 @@ final class StoreLocation: Sendable {
   ///   - over: gets the observations that are not needed any more; when this throws, those that
   ///     were made for nothing.
   ///   - seen: gets the observers.
-  /// - Returns: the place that was left; nil when the store is there already.
+  /// - Returns: the place that was left, and why changes of other processes cannot be read at the
+  ///   next one; nil when the store is there already.
   private func move(
     to next: StorePlace, _ over: inout [ObservationToken], _ seen: inout [PlacedObserver]
-  ) throws(KeepsakeError) -> StorePlace? {
+  ) throws(KeepsakeError) -> (place: StorePlace, failure: KeepsakeError?)? {
     let old = place
     guard next.device.core !== old.device.core else { return nil }
     let (from, to) = (SwitchedDevice(old.device), SwitchedDevice(next.device))
     // This process writes to neither meanwhile.
-    try SwitchedDevice.access(from, to) {
+    return try SwitchedDevice.access(from, to) {
       let known = try from.contents(store: store)
       var observations: [Int: StoreObservation] = [:]
       repeat {
@@ -230,8 +235,8 @@ final class StoreLocation: Sendable {
           to: try to.contents(store: store, before: Array(observations.values)))
         over = take(observations, to: next, difference) ?? over
       } while place !== next
+      return (old, observations.values.lazy.compactMap(\.failure).first)
     }
-    return old
   }
 
   /// Moves everything at once.

@@ -129,6 +129,13 @@ MUTANTS = [
     ("old-device-is-reported", "Failures of a device are reported to a store that has left it.",
      r"^KeepsakeTests\.AccountSwitchTests",
      ("Sources/Keepsake/StoreLocation.swift", "upkeep.tell(self)", "upkeep.tell(failures)")),
+    ("reports-in-a-switch", "A failure to observe the new account is reported while two devices are locked.",
+     r"^KeepsakeTests\.AccountSwitchTests",
+     ("Sources/Keepsake/StoreLocation.swift",
+      "          over.append(observation.token)\n",
+      """          over.append(observation.token)
+          if let failure = observation.failure { report(failure) }
+""")),
     ("old-bundle-first", "A default of an earlier bundle comes before the given bundle's.",
      ("Sources/Keepsake/Layers.swift",
       "seeds = bundle.defaults.map { Seed(bundle: bundle.identifier, value: $0) } + seeds",

@@ -70,17 +70,26 @@ import enum BundleSupport.Unprivileged
     return seen
   }
 
-  @Test(.enabled(if: Tmpfs.isPossible, "only root can mount"))
-  func aReaderOfAFileWithoutALogReportsThatItHearsNothing() throws {
+  @Test(.enabled(if: Tmpfs.isPossible, "only root can mount"), arguments: [false, true])
+  func aReaderOfAFileWithoutALogReportsThatItHearsNothing(isInTransaction: Bool) throws {
     let seen = try readOnlyMount()
     defer { #expect(throws: Never.self) { try seen.shell("umount", "--lazy", "seen") } }
     let device = try Device(path: seen.path + "/seen/device.keepsake", access: .readOnly)
     try #require(!device.seesOthers)
     let failures = Collected<KeepsakeError>()
-    let token = device.observe { _ in
-    } onFailure: {
-      failures.append([$0])
+    func observe() -> ObservationToken {
+      device.observe { _ in
+      } onFailure: {
+        failures.append([$0])
+      }
     }
+    let token =
+      !isInTransaction
+      ? observe()
+      : try device.transaction {
+        defer { #expect(failures.sets.isEmpty) }
+        return observe()
+      }
     #expect(failures.sets.flatMap { $0.map(\.code) } == [.permissionDenied])
     token.cancel()
   }

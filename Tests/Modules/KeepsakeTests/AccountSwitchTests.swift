@@ -110,6 +110,33 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(reported(other) == [a.path, a.path, a.path])
   }
 
+  @Test(.enabled(if: Tmpfs.isPossible, "only root can mount"))
+  func aFailureToObserveTheNewAccountIsReportedOnceWithNothingLocked() throws {
+    let seen = try Folder()
+    try seen.makeFolder("seen")
+    try seen.shell("mount", "--bind", folder.path, "seen")
+    defer { #expect(throws: Never.self) { try seen.shell("umount", "--lazy", "seen") } }
+    try seen.shell("mount", "-o", "remount,ro,bind", "seen")
+    let a = try Device(path: paths[0])
+    let b = try Device(path: seen.path + "/seen/account-2", access: .readOnly)
+    try #require(!b.seesOthers)
+    let store = try Shared(on: a)
+    let tokens = (1...2).map { _ in store.observe { _ in } }
+    let reported = Mutex<[SettingFailure.Operation]>([])
+    let failures = store.observeFailures { failure in
+      reported.withLock { $0.append(failure.operation) }
+      let isFree = ends {
+        for device in [a, b] { try device.core.access { _ in } }
+        try store.switchAccount(to: b)
+      }
+      #expect(isFree)
+    }
+    try store.switchAccount(to: b)
+    #expect(reported.withLock { $0 } == [.observe] && store.number == 2)
+    failures.cancel()
+    for token in tokens { token.cancel() }
+  }
+
   private func expectAnAccount(_ store: Shared) {
     let (number, text, raw) = (store.number, store.text, store["number"])
     let isSome =
