@@ -38,6 +38,9 @@ public struct SettingChanges: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> Iterator { Iterator(unread: unread) }
 
+  /// Ends the sequence with the change sets that have not been read yet.
+  package func finish() { unread.finish() }
+
   /// Takes a change set when it is asked for the next one.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let unread: UnreadChanges

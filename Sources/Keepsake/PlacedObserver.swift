@@ -31,6 +31,8 @@ struct PlacedObserver: Sendable {
   /// Of the last change set that came in from that device; nil for none.
   var number: Int?
   var unread = ChangeQueue()
+  /// Whether it gets nothing after what it has still to receive.
+  var hasEnded = false
   /// Whether a thread takes from `unread` until it is empty.
   private var isCalled = false
 
@@ -101,13 +103,15 @@ final class UnreadChanges: Sendable {
   let arrivals: AsyncStream<Void>
   /// Takes the first one.
   let take: @Sendable () -> [SettingChange]?
+  /// Ends it with what has not been taken yet.
+  let finish: @Sendable () -> Void
   private let token: ObservationToken
 
   init(
     _ arrivals: AsyncStream<Void>, token: ObservationToken,
-    take: @escaping @Sendable () -> [SettingChange]?
+    take: @escaping @Sendable () -> [SettingChange]?, finish: @escaping @Sendable () -> Void
   ) {
-    (self.arrivals, self.token, self.take) = (arrivals, token, take)
+    (self.arrivals, self.token, self.take, self.finish) = (arrivals, token, take, finish)
   }
 
   /// Takes the first one when there is one; nil when it or the task was cancelled.

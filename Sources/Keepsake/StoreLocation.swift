@@ -84,6 +84,9 @@ final class StoreLocation: Sendable {
     }
     return UnreadChanges(arrivals, token: end) { [self] in
       observers.withLock { $0.all[id]?.unread.popFirst() }
+    } finish: { [self] in
+      observers.withLock { $0.all[id]?.hasEnded = true }
+      arrival.finish()
     }
   }
 
@@ -117,7 +120,7 @@ final class StoreLocation: Sendable {
     device.observe(store: store, keys) { [self] changes, number in
       deliver(to: id) { observer in
         // A place that was left has nothing more to say.
-        guard self.place === place else { return false }
+        guard self.place === place, !observer.hasEnded else { return false }
         observer.unread.append(changes)
         observer.number = number
         return true

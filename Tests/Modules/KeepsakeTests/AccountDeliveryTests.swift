@@ -166,6 +166,18 @@ extension Heard {
     token.cancel()
   }
 
+  @Test func aSequenceThatIsFinishedEndsWithWhatWasNotReadYetOfTheNewAccount() async throws {
+    let changes = store.changes()
+    store.number = 5
+    changes.finish()
+    store.number = 6
+    try store.switchAccount(to: b)
+    store.number = 7
+    let heard = Heard()
+    for await set in changes { heard.append(set) }
+    #expect(heard.steps == [[1, 2]] && !a.hasObservers && !b.hasObservers)
+  }
+
   @Test func anObserverMaySwitchTheAccount() throws {
     let token = store.observe { [store, heard, b] changes in
       heard.append(changes)
