@@ -11,9 +11,8 @@
     let device: Int
     let address: Address
     let before: Entry?
-    /// The timestamp that the key had then; nil if it had no entry, as after a deletion in a store
-    /// that does not sync.
-    fileprivate(set) var stamp: HybridTimestamp?
+    /// Nil if the key had no entry then, as after a deletion in a store that does not sync.
+    fileprivate(set) var after: Entry?
     /// What was done.
     let deed: String
     /// The conflict that was resolved by it.
@@ -55,14 +54,14 @@
     }
 
     /// Lets the edits before an undone one be undone too: the value that they wrote has a new
-    /// timestamp.
-    func follow(_ undone: Edit, as stamp: HybridTimestamp?) {
+    /// entry.
+    func follow(_ undone: Edit, as entry: Entry?) {
       stack.withLock { stack in
         for index in stack.indices
         where stack[index].device == undone.device && stack[index].address == undone.address
-          && stack[index].stamp == undone.before?.timestamp
+          && stack[index].after == undone.before
         {
-          stack[index].stamp = stamp
+          stack[index].after = entry
         }
       }
     }

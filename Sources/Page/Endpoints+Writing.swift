@@ -60,7 +60,7 @@
         try open.write(try content(open), to: address)
         return Edit(
           device: try body.number("device"), address: address, before: before,
-          stamp: try open.entry(address)?.timestamp, deed: deed)
+          after: try open.entry(address), deed: deed)
       }
       edits.add(edit)
       return .object(["undo": edit.json])
@@ -76,7 +76,7 @@
 
     /// What the page knows an entry by; of none, and of one that is deleted, nothing.
     static func stamp(_ entry: Entry?) -> String {
-      entry.flatMap { $0.content.isTombstone ? nil : $0.timestamp.description } ?? ""
+      entry.flatMap { $0.content.isTombstone ? nil : "\($0.timestamp) \($0.origin)" } ?? ""
     }
 
     /// Takes back what this page wrote last, unless somebody has written the key since.
@@ -95,17 +95,17 @@
       return .object(["undone": edit.json, "undo": edits.last.map(\.json) ?? .null])
     }
 
-    /// - Returns: the timestamp that the key has now.
-    private func undo(_ edit: Edit, on open: OpenDevice) throws -> HybridTimestamp? {
+    /// - Returns: the entry that the key has now.
+    private func undo(_ edit: Edit, on open: OpenDevice) throws -> Entry? {
       try open.device.transaction {
-        guard try open.entry(edit.address)?.timestamp == edit.stamp else {
+        guard try open.entry(edit.address) == edit.after else {
           throw Problem(
             .conflict, "the key was written since, so the edit stays",
             cure: "look at its value, and set it")
         }
         try open.write(edit.before?.content ?? .tombstone, to: edit.address)
         try open.device.reopen(edit.resolved)
-        return try open.entry(edit.address)?.timestamp
+        return try open.entry(edit.address)
       }
     }
 
@@ -127,7 +127,7 @@
         let resolved = try open.device.restoring(conflict)
         return Edit(
           device: try body.number("device"), address: address, before: before,
-          stamp: try open.entry(address)?.timestamp, deed: "restored",
+          after: try open.entry(address), deed: "restored",
           resolved: resolved)
       }
       edits.add(edit)

@@ -78,7 +78,10 @@
     /// - Parameter present: the entry of the key.
     static func conflict(_ conflict: Conflict, _ present: Entry?) -> JSON {
       // Its value is known as long as nothing was written since.
-      let won = present.flatMap { $0.timestamp == conflict.winnerTimestamp ? $0.content : nil }
+      let won = present.flatMap {
+        $0.timestamp == conflict.winnerTimestamp && $0.origin == conflict.winnerOrigin
+          ? $0.content : nil
+      }
       let winner = conflict.winnerIsDeletion ? .tombstone : won
       return .object([
         "id": .integer(conflict.id), "store": .string(conflict.store),

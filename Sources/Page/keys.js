@@ -239,7 +239,10 @@ const types = ["string", "integer", "real", "boolean", "date", "data", "json"];
 const typeOf = (value) => isContainer(value) ? "json" : value?.type ?? "string";
 
 /** Of what was set; nothing of what was not. */
-const stampOf = (report) => report.layers.find((layer) => layer.layer === "entry" && !layer.deleted)?.stamp ?? "";
+const stampOf = (report) => {
+  const entry = report.layers.find((layer) => layer.layer === "entry" && !layer.deleted);
+  return entry ? `${entry.stamp} ${entry.origin}` : "";
+};
 
 function form(store, key, report) {
   const stamp = stampOf(report);

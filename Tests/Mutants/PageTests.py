@@ -34,8 +34,8 @@ MUTANTS = [
      ("Sources/Page/shared.js", r"const split = /([\p{Cc}\p{Cf}", r"const split = /([\p{Cc}")),
     ("undoes-others", "Undo overwrites a later write of another process.",
      ("Sources/Page/Endpoints+Writing.swift",
-      "open.entry(edit.address)?.timestamp == edit.stamp",
-      "open.entry(edit.address) != nil || edit.stamp == nil")),
+      "open.entry(edit.address) == edit.after",
+      "open.entry(edit.address) != nil || edit.after == nil")),
     ("undoes-one", "After one undo the earlier edits of the same key cannot be undone.", WRITING,
-     ("Sources/Page/Edits.swift", "          stack[index].stamp = stamp\n", "")),
+     ("Sources/Page/Edits.swift", "          stack[index].after = entry\n", "")),
 ]

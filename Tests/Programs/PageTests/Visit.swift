@@ -41,7 +41,10 @@
       let layers = try #require(answer.json["layers"] as? [[String: Any]])
       let entry = layers.first { $0["layer"] as? String == "entry" && $0["deleted"] == nil }
       let value = answer.json["value"] as? [String: Any]
-      return (value ?? [:], entry?["stamp"] as? String ?? "")
+      let stamp = try entry.map {
+        try ["stamp", "origin"].map { name in try #require($0[name] as? String) }
+      }
+      return (value ?? [:], stamp?.joined(separator: " ") ?? "")
     }
 
     struct Conflict {

@@ -133,6 +133,19 @@
       #expect(Array(try page.kvsync("get", "a", "name").utf8) == Array("\u{e9}\n".utf8))
     }
 
+    @Test func aWriteOfAnotherDeviceAtTheSameTimeIsNotReplacedUnseen() async throws {
+      let page = try OpenPage()
+      try page.kvsync("set", "a", "name", "mine")
+      try page.open("a", "--edit")
+      let visit = try await Visit(page)
+      let stamp = try await visit.key("name").stamp
+      let other = "UPDATE entry SET value = 'theirs', origin = origin + 1, lseq = lseq + 1"
+      _ = try Command.run(Command.find("sqlite3"), ["a", other], in: page.folder)
+      let body: [String: Any] = ["key": "name", "stamp": stamp, "value": "new", "type": "string"]
+      #expect(try await visit.post("set", body).status == 409)
+      #expect(try page.kvsync("get", "a", "name") == "theirs\n")
+    }
+
     @Test(arguments: Seeds.list(8, debug: 3))
     func undoGoesBackThroughAnyEdits(seed: UInt64) async throws {
       var random = SeededGenerator(seed: seed)
