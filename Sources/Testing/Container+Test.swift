@@ -15,8 +15,9 @@ extension Container {
   /// a store or device on that file: it should get its device from the container. Devices and
   /// stores that were `set` are not shared: lookups throw until the test sets its own.
   ///
-  /// Not seen are a device that another object hides, if it was opened before, and a file that a
-  /// recipe opens outside its own task, such as in `Task.detached` or on a `DispatchQueue`.
+  /// Not seen are a device that another object or another container holds, if it was opened before
+  /// and a recipe uses it without handing it out, and a file that a recipe opens outside its own
+  /// task, such as in `Task.detached` or on a `DispatchQueue`.
   ///
   /// - Parameters:
   ///   - clock: the devices' clock.
