@@ -11,8 +11,8 @@ import Foundation
 import KeepsakeValues
 
 enum RowLine {
-  /// The maximum number of values and names in a row: more than a value of a store that syncs, 1 MiB,
-  /// can have.
+  /// The maximum number of values and names in a row: more than a value of a store that syncs, of
+  /// 1 MiB, can have.
   private static let maximumItems = 600_000
   private static let exact: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
 

@@ -4,8 +4,8 @@
 // counts as long as that state is current, as the one value that a property keeps of itself does.
 //
 // Threading: there is no lock. What a reader finds stays as long as it has borrowed the table, see
-// `SharedReference`. When the table grows, what other threads put into the old one meanwhile is lost,
-// and read again.
+// `SharedReference`. When the table grows, what other threads put into the old one meanwhile is
+// lost, and read again.
 
 import KeepsakeDevice
 package import KeepsakeValues
