@@ -18,9 +18,7 @@
   /// properties. All of it is in memory: a look-up reads no file. A commit of whichever process is
   /// seen when the store's observers hear of it, all of it at once, and never in halves; within a
   /// transaction a look-up gives what was there before. What `register(defaults:)` and added suites
-  /// change is seen by the next look-up, and announced with the next commit. After a
-  /// `switchAccount(to:)` each look-up is of the new account; if that cannot be read it throws, and
-  /// each one tries again.
+  /// change is seen by the next look-up, and announced with the next commit.
   ///
   /// No type is taken for another, but for a whole number where a decimal one is asked for. The
   /// text of a launch argument, and the value of a layer that leaves its type open, such as an
@@ -109,8 +107,7 @@
 
     /// The present value, from memory.
     ///
-    /// - Throws: `WrongType`; `KeepsakeError` when the store has moved to another account that
-    ///   cannot be read.
+    /// - Throws: `WrongType`.
     public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
       try copy.present.value(forKey: key, type: type)
     }
@@ -141,10 +138,7 @@
     }
 
     /// All settings as they are now.
-    public func snapshot() -> any ConfigSnapshot {
-      AskedCopies.current?.note(copy)
-      return copy.present
-    }
+    public func snapshot() -> any ConfigSnapshot { copy.present }
 
     /// All settings as they are now, then as they are after each change. The sequence ends when the
     /// task is cancelled.

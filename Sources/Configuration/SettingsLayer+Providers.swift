@@ -9,7 +9,6 @@
 #if Configuration
   public import Configuration
   public import Keepsake
-  import Synchronization
 
   extension SettingsLayer {
     /// A layer above everything: what a provider has there cannot be set.
@@ -22,12 +21,10 @@
     /// a name of its own: `HTTP_PORT`, `--http-port`. It gives its value as one or more types: a
     /// setting takes the first that it can read; who asks by key gets text where there is text.
     ///
-    /// A reload is seen when the provider's watch reports it; a change in a store whose
-    /// `KeepsakeProvider` is in the layer, alone or within another provider such as that of
-    /// `prefixKeys(with:)`, before its write or the switch of its account returns. Then observers
-    /// of the store hear which keys have another value, with the reason
-    /// `SettingChange.Reason.reload`: of those that a layer of the store has, those of properties,
-    /// those that are observed by name, and those that were read.
+    /// A reload is seen when the provider's watch reports it. Then observers of the store hear which
+    /// keys have another value, with the reason `SettingChange.Reason.reload`: of those that a layer
+    /// of the store has, those of properties, those that are observed by name, and those that were
+    /// read.
     ///
     /// - Parameters:
     ///   - providers: the first that has a value gives it, as for a `ConfigReader`, which itself
@@ -57,26 +54,12 @@
     }
 
     private func follow(_ provider: some ConfigProvider, at index: Int) {
-      // Not the snapshot that a watch gives, which may be of an account that was left since.
-      @Sendable func reload(_ layer: SettingsLayer?) {
-        layer?.reload {
-          ($0 as? ProviderSnapshots)?.replacing(index, by: provider.snapshot()) ?? $0
-        }
-      }
-      // Another task would come too late: a switch of the account must not return before.
-      let asked = AskedCopies()
-      _ = AskedCopies.$current.withValue(asked) { provider.snapshot() }
-      for copy in asked.all {
-        let token = copy.follow { [weak self] in reload(self) }
-        whenReleased { token.cancel() }
-      }
-      // The stores may have changed since the layer was made.
-      if !asked.all.isEmpty { reload(self) }
-      if provider is KeepsakeProvider { return }
       let task = Task.detached { [weak self] in
         do {
           try await provider.watchSnapshot { snapshots in
-            for await _ in snapshots { reload(self) }
+            for await snapshot in snapshots {
+              self?.reload { ($0 as? ProviderSnapshots)?.replacing(index, by: snapshot) ?? $0 }
+            }
           }
         } catch {
           // Its text may contain a value.
@@ -84,21 +67,6 @@
         }
       }
       whenReleased { task.cancel() }
-    }
-  }
-
-  /// The copies of stores that a snapshot is made of, whichever providers are around theirs.
-  final class AskedCopies: Sendable {
-    @TaskLocal static var current: AskedCopies?
-
-    private let copies = Mutex<[StoreCopy]>([])
-
-    var all: [StoreCopy] { copies.withLock { $0 } }
-
-    func note(_ copy: StoreCopy) {
-      copies.withLock { copies in
-        if !copies.contains(where: { $0 === copy }) { copies.append(copy) }
-      }
     }
   }
 

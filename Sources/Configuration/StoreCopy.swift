@@ -7,11 +7,9 @@
 //   one moment too. A change set that it has already, since it was read after the commit, changes
 //   nothing.
 // - It never goes back: what was read before a change that it has taken is read again.
-// - It belongs to a place of the store. It takes no change of another place, and is read again when
-//   the store has moved, before the switch of the account returns; until that succeeds it has only
-//   the error, and each look-up tries again.
-// - Followers and watchers get a signal, and read the present values then: none of them keeps those
-//   of a place that the store has left.
+// - A copy that cannot be read again stays as it is, the failure is reported, and the next look-up
+//   tries again.
+// - Followers and watchers get a signal, and read the present values then.
 //
 // Threading: one lock. Reads and calls of followers happen without it.
 
@@ -28,8 +26,6 @@
       var transaction: Int64
       /// As `SettingsStore.layersVersion`.
       var layers: Int
-      /// The place that was read; nil if the present place cannot be read.
-      var place: StorePlace?
       var followers: [Int: @Sendable () -> Void] = [:]
       var next = 0
       var observation: ObservationToken?
@@ -47,9 +43,9 @@
       state = Mutex(
         State(
           snapshot: StoreSnapshot(provider: identity, values: moment.values),
-          transaction: moment.transaction, layers: moment.layers, place: moment.place))
+          transaction: moment.transaction, layers: moment.layers))
       let keys = identity.root.map { KeyFilter.keys([$0]) } ?? .all
-      let observation = store.observe(keys, at: { [weak self] in self?.take($0, at: $1) }) {
+      let observation = store.observe(keys, { [weak self] in self?.take($0) }) {
         [weak self] in self?.refresh()
       }
       state.withLock { $0.observation = observation }
@@ -59,39 +55,30 @@
 
     deinit { state.withLock { $0.observation }?.cancel() }
 
-    /// The present values, read again if the account or the registered defaults have changed.
+    /// The present values, read again if the registered defaults have changed.
     var present: StoreSnapshot {
-      let place = store.storePlace
-      let (snapshot, isHere, layers) = state.withLock {
-        ($0.snapshot, $0.place === place, $0.layers)
-      }
-      // Within a transaction nothing is read, and an error is better than another account's value.
-      let isCurrent = layers == store.layersVersion || store.isInTransaction
-      guard !isHere || !isCurrent else { return snapshot }
+      let (snapshot, layers) = state.withLock { ($0.snapshot, $0.layers) }
+      // Within a transaction nothing is read.
+      if layers == store.layersVersion || store.isInTransaction { return snapshot }
       if readAgainOrReport() { callFollowers() }
       return state.withLock { $0.snapshot }
     }
 
-    /// - Parameter place: where the changes were committed.
-    private func take(_ changes: [SettingChange], at place: StorePlace) {
-      // The store has called `refresh` for others: the differences of two places, and a reload.
-      guard let first = changes.first, first.reason != .account, first.reason != .reload else {
-        return
-      }
+    private func take(_ changes: [SettingChange]) {
+      // For a reload the store has called `refresh`.
+      guard let first = changes.first, first.reason != .reload else { return }
       do {
         let values = try changes.map { change in
           let key = ByteText(change.key)
-          return (key, try store.valueInForce(key, set: change.new, at: place))
+          return (key, try store.valueInForce(key, set: change.new))
         }
-        let isHere = state.withLock { state in
-          guard state.place === place else { return false }
-          guard first.transaction >= state.transaction else { return true }
+        state.withLock { state in
+          guard first.transaction >= state.transaction else { return }
           for (key, value) in values { state.snapshot.values[key] = value }
           state.snapshot.count += 1
           state.transaction = first.transaction
-          return true
         }
-        if isHere { callFollowers() } else { refresh() }
+        callFollowers()
       } catch {
         // The next look-up reads everything again.
         state.withLock { $0.layers = -1 }
@@ -111,16 +98,8 @@
       do throws(KeepsakeError) {
         return try readAgain()
       } catch {
-        let place = store.storePlace
-        defer { store.reportUnread(error) }
-        return state.withLock { state in
-          guard state.place !== place,
-            state.snapshot.failure?.description != error.description
-          else { return false }
-          (state.snapshot.values, state.snapshot.failure, state.place) = ([:], error, nil)
-          state.snapshot.count += 1
-          return true
-        }
+        store.reportUnread(error)
+        return false
       }
     }
 
@@ -128,14 +107,11 @@
       while true {
         let moment = try store.moment(of: identity.root)
         let isNew = state.withLock { state -> Bool? in
-          guard moment.place === store.storePlace,
-            moment.place !== state.place || moment.transaction >= state.transaction
-          else { return nil }
-          let isNew = moment.values != state.snapshot.values || state.snapshot.failure != nil
-          (state.snapshot.values, state.snapshot.failure) = (moment.values, nil)
+          guard moment.transaction >= state.transaction else { return nil }
+          let isNew = moment.values != state.snapshot.values
+          state.snapshot.values = moment.values
           if isNew { state.snapshot.count += 1 }
-          state.transaction = moment.transaction
-          (state.layers, state.place) = (moment.layers, moment.place)
+          (state.transaction, state.layers) = (moment.transaction, moment.layers)
           return isNew
         }
         if let isNew { return isNew }
@@ -144,8 +120,7 @@
 
     // MARK: - Following
 
-    /// Calls `handler` after each change, before the commit or the switch of the account returns
-    /// that made it, without a lock.
+    /// Calls `handler` after each change, before the commit that made it returns, without a lock.
     func follow(_ handler: @escaping @Sendable () -> Void) -> ObservationToken {
       let id = state.withLock { state in
         defer { state.next += 1 }

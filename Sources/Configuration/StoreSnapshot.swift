@@ -40,8 +40,6 @@
     var values: [ByteText: ValueInForce]
     /// How often the values were replaced.
     var count = 0
-    /// Why there are no values: the store has moved to another account, which cannot be read.
-    var failure: KeepsakeError?
 
     var providerName: String { provider.name }
 
@@ -52,11 +50,10 @@
     /// - Parameter path: nil for all keys.
     func isSame(as other: StoreSnapshot, at path: KeyPath?) -> Bool {
       guard let path else { return count == other.count }
-      return found(path) == other.found(path) && (failure == nil) == (other.failure == nil)
+      return found(path) == other.found(path)
     }
 
     func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
-      if let failure { throw failure }
       let path = provider.path(key)
       return try provider.result(found(path), path, type)
     }

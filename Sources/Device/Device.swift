@@ -158,8 +158,7 @@ public final class Device: Sendable {
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> ObservationToken {
     let scope = Scope(store: store.map(ByteText.init), keys: keys)
-    return add(
-      Observer(scope: scope, handler: { changes, _ in handler(changes) }, onFailure: onFailure))
+    return add(Observer(scope: scope, handler: handler, onFailure: onFailure)).token
   }
 
   /// Calls `handler` after every commit to the file, whichever process made it and whatever it
@@ -168,15 +167,7 @@ public final class Device: Sendable {
     _ handler: @escaping @Sendable () -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) -> ObservationToken {
-    add(Observer(scope: nil, handler: { _, _ in handler() }, onFailure: onFailure))
-  }
-
-  private func add(_ observer: Observer) -> ObservationToken {
-    let observation = SwitchedDevice(self).add(observer)
-    if let failure = observation.failure {
-      core.afterTransaction { observer.onFailure(failure) }
-    }
-    return observation.token
+    add(Observer(scope: nil, handler: { _ in handler() }, onFailure: onFailure)).token
   }
 
   /// Whether any observer gets changes.

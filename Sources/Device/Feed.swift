@@ -36,8 +36,6 @@ final class Feed: Sendable {
   /// Counts what the thread has checked, or begun to: it may be waiting for a transaction.
   let checks = Checks()
 
-  var isLooking: Bool { looking.withLockIfAvailable { _ in } == nil }
-
   private struct Weak: Sendable { weak var storage: Storage? }
   /// Of this file, in this process.
   private let files = Mutex<[Weak]>([])
@@ -58,10 +56,6 @@ final class Feed: Sendable {
     return files.first { !$0.isReadOnly } ?? files.first(where: hasOthers)
   }
 
-  /// The storage to look through for a handle that has its own. What is read of a file and what is
-  /// written to it in turn must be of one connection.
-  func storage(or own: Storage) -> Storage { storage ?? own }
-
   /// Whether others may commit while it is open.
   private func hasOthers(_ storage: Storage) -> Bool {
     storage.file != nil && storage.mode != .immutable
@@ -69,10 +63,11 @@ final class Feed: Sendable {
 
   // MARK: - Observers
 
-  /// - Parameter storage: to look through.
+  /// - Parameter own: the storage of the caller's handle, to look through if no other one writes.
   /// - Returns: the observer's number, and why changes of other processes cannot be read now. The
   ///   caller reports it when nothing is locked.
-  func add(_ observer: Observer, on storage: Storage) -> (id: Int, failure: KeepsakeError?) {
+  func add(_ observer: Observer, on own: Storage) -> (id: Int, failure: KeepsakeError?) {
+    let storage = storage ?? own
     guard hasOthers(storage) else {
       let failure = storage.file.map { _ in KeepsakeError.frozen(storage.location.path) }
       return (observers.add(observer), failure)
@@ -194,27 +189,6 @@ final class Feed: Sendable {
     state.commits = commits
     observers.enqueue(changes, isForeign: true, end: end, isCommit: isCommit)
     return true
-  }
-
-  /// Reads a snapshot within an access, and takes in all that others have committed before it, and
-  /// nothing that they commit after it.
-  ///
-  /// - Parameter end: as of `catchUp`.
-  func read<Value: Sendable>(
-    _ connection: Connection, _ versions: ReadVersions, before end: Int?,
-    _ body: (Connection) throws -> Value
-  ) throws -> Value {
-    try state.withLock { state in
-      guard state.events != nil else { return try connection.transaction(.deferred, body) }
-      let commits = try commits(connection, versions)
-      let (value, changes) = try connection.transaction(.deferred) {
-        // The last one: it remembers what it has read.
-        (try body($0), try state.contents.changes($0, hasCommits: true))
-      }
-      observers.enqueue(changes, isForeign: true, end: end, isCommit: state.commits != commits)
-      state.commits = commits
-      return value
-    }
   }
 
   /// - Returns: whether there was anything to read since the last look.

@@ -33,15 +33,13 @@ struct Scope: Sendable, Hashable {
 struct Observer: Sendable {
   /// Nil for every commit, whatever it changed; then `handler` gets no changes.
   let scope: Scope?
-  /// Also gets the number of the change set: later ones have larger numbers.
-  let handler: @Sendable ([SettingChange], Int) -> Void
+  let handler: @Sendable ([SettingChange]) -> Void
   /// Gets the reason why changes of other processes could not be read.
   let onFailure: @Sendable (KeepsakeError) -> Void
 }
 
 final class Observers: Sendable {
   private struct ChangeSet {
-    let number: Int
     let changes: [SettingChange]
     /// The observers that get it; nil for all that were there.
     let listeners: Set<Int>?
@@ -59,9 +57,8 @@ final class Observers: Sendable {
     var places = ObserverPlaces()
     var nextID = 0
     var pending: [ChangeSet] = []
-    var nextNumber = 0
-    /// The change set that a thread delivers now.
-    var current: ChangeSet?
+    /// Whether a thread delivers a change set now.
+    var isDelivering = false
     /// Whether another thread has left its delivery to the one that was delivering.
     var isHandedOver = false
 
@@ -144,23 +141,8 @@ final class Observers: Sendable {
       guard $0.isHeard(changes, isCommit: isCommit) else { return }
       $0.pending.append(
         ChangeSet(
-          number: $0.nextNumber, changes: changes, listeners: listeners, isForeign: isForeign,
-          end: end ?? $0.nextID))
-      $0.nextNumber += 1
+          changes: changes, listeners: listeners, isForeign: isForeign, end: end ?? $0.nextID))
       pendingCount.store($0.pending.count, ordering: .releasing)
-    }
-  }
-
-  /// The changes that an observer has not received yet, in the order in which it would.
-  ///
-  /// - Parameter number: of the last change set that it received.
-  func undelivered(to id: Int, after number: Int) -> [SettingChange] {
-    state.withLock { state in
-      guard let place = state.place(of: id), let scope = state.observers[place].observer.scope
-      else { return [] }
-      let sets = [state.current].compactMap { $0 } + state.pending
-      return sets.filter { $0.number > number && $0.isFor(id) }.flatMap(\.changes)
-        .filter(scope.contains)
     }
   }
 
@@ -175,11 +157,11 @@ final class Observers: Sendable {
       hasDelivered = true
       for (id, observer) in observers where set.isFor(id) {
         guard let scope = observer.scope else {
-          observer.handler([], set.number)
+          observer.handler([])
           continue
         }
         let relevant = set.changes.filter(scope.contains)
-        if !relevant.isEmpty { observer.handler(relevant, set.number) }
+        if !relevant.isEmpty { observer.handler(relevant) }
       }
     }
   }
@@ -189,18 +171,18 @@ final class Observers: Sendable {
     _ isForeign: Bool, hasDelivered: Bool
   ) -> (ChangeSet, [(id: Int, observer: Observer)])? {
     state.withLock { state in
-      if hasDelivered { state.current = nil }
+      if hasDelivered { state.isDelivering = false }
       guard let next = state.pending.first else {
         state.isHandedOver = false
         return nil
       }
-      guard state.current == nil else {
+      guard !state.isDelivering else {
         state.isHandedOver = true
         return nil
       }
       guard next.isForeign || !isForeign || state.isHandedOver else { return nil }
       let set = state.pending.removeFirst()
-      state.current = set
+      state.isDelivering = true
       pendingCount.store(state.pending.count, ordering: .releasing)
       return (set, state.listeners(to: set.changes))
     }

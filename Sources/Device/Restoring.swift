@@ -120,10 +120,11 @@ private struct Predecessor {
   /// Removes what the next opening would apply to the successor: before it has its name, because a
   /// crash may come between.
   private func removeLogs() throws(KeepsakeError) {
+    // Saved logs first: one that cannot be removed leaves the device as it was.
+    for saved in LostLog.all(of: real) { try LostLog.remove(saved) }
     for suffix in ["-wal", "-journal", "-shm"]
     where unlink(real + suffix) != 0 && errno != ENOENT {
       throw KeepsakeError(system: errno, path: path + suffix)
     }
-    for saved in LostLog.all(of: real) { try LostLog.remove(saved) }
   }
 }

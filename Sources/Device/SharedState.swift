@@ -66,9 +66,6 @@ package final class SharedState: Sendable {
   /// For tests: how many checks it has begun.
   package var checkCount: Int { feed.checks.count }
 
-  /// Whether the thread that watches other processes is looking at the file, or waits to.
-  package var isLookingForCommits: Bool { feed.isLooking }
-
   /// The names of what died processes had been making, and was removed when the file was opened.
   package let removedDrafts: [String]
 

@@ -33,16 +33,15 @@ extension Backing {
     device.core.afterTransaction { [weak self] in self?.reload() }
   }
 
-  /// Takes what the given layers give now, and notifies the observers of what has changed. A store
-  /// that has such layers never moves to another device: those of accounts take none.
+  /// Takes what the given layers give now, and notifies the observers of what has changed.
   private func reload() {
     let result = Result {
       // The connection first: who has it already may come to the lock.
       try device.core.survey { _ in
         // One after the other, or an observer would hear of the older one last.
         try reloading.withLock { _ in
-          try location.tell(
-            layers.reload { location.isObserved ? declaredKeys + location.observedKeys : nil })
+          try observers.tell(
+            layers.reload { observers.isEmpty ? nil : declaredKeys + observers.names })
         }
       }
     }
@@ -50,7 +49,7 @@ extension Backing {
       layers.renew()
       report(.reload, error)
     }
-    location.refreshCopies()
+    observers.refreshCopies()
     device.core.shared.tellObservers()
   }
 }

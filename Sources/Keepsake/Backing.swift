@@ -24,7 +24,9 @@ package final class Backing: Sendable {
   /// Whoever reloads a given layer.
   let reloading = Mutex(())
 
-  let location: StoreLocation
+  let device: Device
+  let layers: Layers
+  let observers: StoreObservers
   private let trackedKeys = AtomicLazyReference<Tracking>()
   /// Whether there are any: to load an `AtomicLazyReference` costs as much as a read.
   private let isTracked = Atomic<Bool>(false)
@@ -40,32 +42,28 @@ package final class Backing: Sendable {
     limits: StoreLimits?, logger: Logger
   ) throws(KeepsakeError) {
     self.store = store
+    self.device = device
     self.durability = durability
     self.limits = limits
     failures = FailureLog(logger: logger)
     try device.settleTime(telling: failures)
     // A device that is only read keeps no seeds, and is no worse for it.
     if let bundle, !device.isReadOnly { try device.seed(store: store, from: bundle) }
-    let layers = try Layers(
+    layers = try Layers(
       device: device, store: store, given: given, arguments: arguments, registered: registered,
       bundle: bundle)
     hasManaged = given.contains { $0.place == .managed }
-    let place = StorePlace(device, layers, store: store, reporting: failures)
-    location = StoreLocation(store: store, at: place) { [failures] in
+    observers = StoreObservers(device, store: store) { [failures] in
       failures.report(.observe, $0, store: store)
     }
-    backUp(device)
+    device.backUpDaily { [failures] in failures.report(.backup, $0, store: store) }
+    device.core.shared.upkeep.tell(failures) { [weak failures] in
+      failures?.report(.checkpoint, $0, store: store)
+    }
   }
-
-  private func backUp(_ device: Device) {
-    device.backUpDaily { [failures, store] in failures.report(.backup, $0, store: store) }
-  }
-
-  var device: Device { location.place.device }
-  var layers: Layers { location.place.layers }
 
   /// The present state; nil where it is unknown, and everything has to be read.
-  package var state: StoreState? { StoreState(location.place.versions) }
+  package var state: StoreState? { StoreState(device) }
 
   /// What `body` makes of the value of a key; nil where it is not known, and where reads are
   /// tracked.
@@ -193,36 +191,21 @@ package final class Backing: Sendable {
   }
 }
 
-// MARK: - Observers, transactions, accounts
+// MARK: - Observers, transactions
 
 extension Backing {
   /// - Parameter keys: nil for every commit, whatever it changed; then `handler` gets no changes.
   func observe(
     _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void
   ) -> ObservationToken {
-    location.observe(keys, { changes, _ in handler(changes) })
+    observers.add(keys, handler)
   }
 
-  /// Runs `body` as one step on the device that the store is on, which it cannot leave meanwhile.
+  /// Runs `body` as one step.
   func transaction<Value>(
     _ durability: Durability, waiting limit: Duration? = nil, _ body: () throws -> Value
   ) throws -> Value {
-    while true {
-      let device = device
-      let value = try device.transaction(durability, waiting: limit) {
-        device.core === self.device.core ? .some(try body()) : Value?.none
-      }
-      if let value { return value }
-    }
-  }
-
-  /// Goes on with another device, and notifies the observers how the store differs there.
-  func move(to device: Device) throws(KeepsakeError) {
-    try device.settleTime(telling: failures)
-    let layers = try Layers(
-      device: device, store: store, arguments: .none, registered: nil, bundle: nil)
-    try location.move(to: StorePlace(device, layers, store: store, reporting: failures))
-    backUp(device)
+    try device.transaction(durability, waiting: limit, body)
   }
 
   /// What `Observable` tracks; nil for a store that is not.

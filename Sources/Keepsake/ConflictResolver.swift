@@ -7,32 +7,25 @@ import Synchronization
 
 /// The conflicts that a store's device has logged since the last look.
 final class ConflictNews: Sendable {
-  private struct State {
-    weak var core: Core?
-    /// The last conflict that was notified.
-    var last: Int64 = 0
-  }
-
   private let backing: Backing
-  private let state = Mutex(State())
+  /// The last conflict that was notified; nil if it could not be read.
+  private let last = Mutex<Int64?>(nil)
 
   init(_ backing: Backing) {
     self.backing = backing
     _ = take()
   }
 
-  /// What was found on the device that the store is on; nothing when it has just moved there.
   func take() -> [Conflict] {
     let device = backing.device
     do throws(KeepsakeError) {
       let newest = try device.lastConflict()
-      let (core, before) = state.withLock { ($0.core, $0.last) }
-      let last = core === device.core ? before : nil
-      guard newest != last else { return [] }
-      let found = try last.map { last throws(KeepsakeError) in
-        try device.conflicts(store: backing.store, after: last)
+      let before = last.withLock { $0 }
+      guard newest != before else { return [] }
+      let found = try before.map { before throws(KeepsakeError) in
+        try device.conflicts(store: backing.store, after: before)
       }
-      state.withLock { $0 = State(core: device.core, last: newest) }
+      last.withLock { $0 = newest }
       return found ?? []
     } catch {
       backing.report(.observe, error)
@@ -44,7 +37,7 @@ final class ConflictNews: Sendable {
 /// Lets an application decide conflicts, on a thread of its own, when no exchange is under way in
 /// this process.
 final class ConflictResolver: Sendable {
-  /// The session has ended, or the store is on another device, whose commits wake it again.
+  /// The resolver has ended.
   private struct Ended: Error {}
 
   /// What could not be resolved here since the device was last written: two resolvers that fail
@@ -114,9 +107,7 @@ final class ConflictResolver: Sendable {
 
   private func resolveAll(_ device: Device) throws {
     _ = try device.resolveConflicts(store: backing.store) { conflict in
-      // Within the transaction of this device, which the store cannot leave meanwhile.
-      let isHere = backing.device.core === device.core
-      guard isHere, !hasEnded.withLock({ $0 }) else { throw Ended() }
+      guard !hasEnded.withLock({ $0 }) else { throw Ended() }
       do {
         try resolve(conflict)
       } catch {

@@ -75,8 +75,10 @@ package final class KnownValues: Sendable {
     /// The same entries with twice the room.
     func grown() -> Table {
       let grown = Table(capacity: capacity * 2)
-      for place in 0..<capacity {
-        if let entry = places[place].object { _ = grown.put(entry, evicting: true) }
+      // From a free place on, entries come in the order of their hashes, so each finds a place.
+      let first = (0..<capacity).first { places[$0].object == nil } ?? 0
+      for step in 0..<capacity {
+        if let entry = places[place(first, step)].object { _ = grown.put(entry, evicting: true) }
       }
       return grown
     }
@@ -139,6 +141,8 @@ package final class KnownValues: Sendable {
   }
 
   private func keep(_ entry: Entry) {
+    // Another thread has read it after a later commit.
+    if !entry.state.isCurrent, self.entry(entry.key)?.state.isCurrent == true { return }
     while true {
       let old = table.object
       if let old, old.put(entry, evicting: old.capacity >= limit) { return }

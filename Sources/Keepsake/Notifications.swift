@@ -55,8 +55,6 @@ extension CloudKeyValueStore {
     case initialSyncChange = 1
     /// A write on this device was refused, because it would have gone over a limit.
     case quotaViolationChange = 2
-    /// The store was switched to another account.
-    case accountChange = 3
   }
 
   /// Posts `didChangeExternallyNotification` from now on, for as long as the store lives. Calling
@@ -90,7 +88,6 @@ extension CloudKeyValueStore {
       case .reload: nil
       case .merge: .serverChange
       case .firstMerge: .initialSyncChange
-      case .account: .accountChange
       }
     }
     return ChangeReason.allCases.compactMap { reason in told[reason].map { (reason, $0) } }

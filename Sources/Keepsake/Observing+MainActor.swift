@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Observers that run on the main actor, whichever thread commits: in the order of the commits, one
-// after another, and never after a `cancel()` on the main actor; nor, after a `switchAccount(to:)`
-// there, with what the old account's device had.
+// after another, and never after a `cancel()` on the main actor.
 
 public import KeepsakeDevice
 public import KeepsakeValues
@@ -23,7 +22,7 @@ extension SettingsStore {
     _ keys: KeyFilter = .all, on actor: MainActor.Type,
     _ handler: @escaping @MainActor ([SettingChange]) -> Void
   ) -> ObservationToken {
-    deliverOnMainActor(backing.location.collect(keys), to: handler)
+    deliverOnMainActor(backing.changes(keys), to: handler)
   }
 }
 
@@ -36,31 +35,31 @@ extension Setting {
     on actor: MainActor.Type, _ handler: @escaping @MainActor (Value) -> Void
   ) throws -> ObservationToken {
     let bound = try bound()
-    let changes = bound.backing.location.collect(.keys(bound.keys))
-    return deliverOnMainActor(changes) { [self] _ in handler(wrappedValue) }
+    return deliverOnMainActor(bound.backing.changes(.keys(bound.keys))) { [self] _ in
+      handler(wrappedValue)
+    }
   }
 }
 
 private func deliverOnMainActor(
-  _ changes: UnreadChanges, to handler: @escaping @MainActor ([SettingChange]) -> Void
+  _ changes: AsyncStream<[SettingChange]>,
+  to handler: @escaping @MainActor ([SettingChange]) -> Void
 ) -> ObservationToken {
   // A task for each change set would not keep their order.
   // Detached: a task of a container's recipe would inherit the container, and keep it alive.
   let delivery = Task.detached(priority: Task.currentPriority) {
     await forward(changes, to: handler)
   }
-  return ObservationToken {
-    changes.cancel()
-    delivery.cancel()
-  }
+  return ObservationToken { delivery.cancel() }
 }
 
 @MainActor
 private func forward(
-  _ changes: UnreadChanges, to handler: @MainActor ([SettingChange]) -> Void
+  _ changes: AsyncStream<[SettingChange]>, to handler: @MainActor ([SettingChange]) -> Void
 ) async {
-  for await _ in changes.arrivals {
-    // Taken here, so that none is on its way when this actor cancels, or switches the account.
-    while !Task.isCancelled, let set = changes.take() { handler(set) }
+  for await set in changes {
+    // One may have been on its way when this actor cancelled.
+    if Task.isCancelled { return }
+    handler(set)
   }
 }

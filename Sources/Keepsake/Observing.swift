@@ -25,34 +25,18 @@ extension SettingsStore {
   }
 
   /// Change sets from now on, as `observe` gives them. Nothing is left out: what is not read yet is
-  /// buffered without limit. When the account is switched, the differences between the two accounts
-  /// take its place. The sequence ends with its task.
-  public func changes(_ keys: KeyFilter = .all) -> SettingChanges {
-    SettingChanges(unread: backing.location.collect(keys))
+  /// buffered without limit. The sequence ends with its task.
+  public func changes(_ keys: KeyFilter = .all) -> AsyncStream<[SettingChange]> {
+    backing.changes(keys)
   }
 }
 
-/// The change sets of a store, each of which one reader gets.
-public struct SettingChanges: AsyncSequence, Sendable {
-  fileprivate let unread: UnreadChanges
-
-  public func makeAsyncIterator() -> Iterator { Iterator(unread: unread) }
-
-  /// Ends the sequence with the change sets that have not been read yet.
-  package func finish() { unread.finish() }
-
-  /// Takes a change set when it is asked for the next one.
-  public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let unread: UnreadChanges
-
-    /// The next change set; nil once the task is cancelled.
-    public mutating func next() async -> [SettingChange]? { await next(isolation: nil) }
-
-    /// As `next()`, on the caller's actor: after that actor has switched the account, it gets
-    /// nothing from before.
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> [SettingChange]? {
-      await unread.next(isolation: actor)
-    }
+extension Backing {
+  func changes(_ keys: KeyFilter) -> AsyncStream<[SettingChange]> {
+    let (changes, arrivals) = AsyncStream<[SettingChange]>.makeStream()
+    let token = observe(keys) { arrivals.yield($0) }
+    arrivals.onTermination = { _ in token.cancel() }
+    return changes
   }
 }
 

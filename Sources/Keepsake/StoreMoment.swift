@@ -27,7 +27,6 @@ package struct StoreMoment: Sendable {
   package let transaction: Int64
   /// Of the layers in memory, which change without one.
   package let layers: Int
-  package let place: StorePlace
 }
 
 extension SettingsStore {
@@ -37,8 +36,7 @@ extension SettingsStore {
   /// - Parameter key: nil for all.
   /// - Throws: `KeepsakeError`, also within a transaction, whose writes may be taken back.
   package func moment(of key: String?) throws(KeepsakeError) -> StoreMoment {
-    let place = storePlace
-    let device = place.device
+    let device = device
     guard !device.core.versions.isInOurTransaction else {
       throw KeepsakeError(
         .locked, path: device.path, "the settings are read within a transaction",
@@ -46,18 +44,15 @@ extension SettingsStore {
     }
     let layers = device.core.shared.layers.value
     var (transaction, found) = try device.core.survey { connection in
-      (try ReplicaState(connection).lseq, try inLayers(of: place, key))
+      (try ReplicaState(connection).lseq, try inLayers(key))
     }
     backing.addDefaults(of: key.map { [ByteText($0)] } ?? backing.declaredKeys, to: &found)
     backing.report(found.unreadable)
-    return StoreMoment(
-      values: found.values, transaction: transaction, layers: layers, place: place)
+    return StoreMoment(values: found.values, transaction: transaction, layers: layers)
   }
 
-  private func inLayers(
-    of place: StorePlace, _ key: String?
-  ) throws(KeepsakeError) -> Layers.Values {
-    let layers = place.layers
+  private func inLayers(_ key: String?) throws(KeepsakeError) -> Layers.Values {
+    let layers = backing.layers
     guard let key else { return try layers.allValues(and: backing.declaredKeys) }
     let text = ByteText(key)
     return switch try Layers.found({ () throws(KeepsakeError) in try layers.inForce(text) }) {
@@ -71,18 +66,15 @@ extension SettingsStore {
     try backing.layers.inForce(ByteText(key)) ?? backing.declaredInForce(ByteText(key))
   }
 
-  /// Where the store is now; another one after each switch of the account.
-  package var storePlace: StorePlace { backing.location.place }
-
-  /// Calls `handler` as `observe` does, with the place where the changes were committed.
+  /// Calls `handler` as `observe` does.
   ///
-  /// - Parameter refresh: is called when the store has moved to another place, and when its layers
-  ///   were reloaded, before `switchAccount` or the reload returns.
+  /// - Parameter refresh: is called when the layers of the store were reloaded, before the reload
+  ///   returns.
   package func observe(
-    _ keys: KeyFilter, at handler: @escaping @Sendable ([SettingChange], StorePlace) -> Void,
+    _ keys: KeyFilter, _ handler: @escaping @Sendable ([SettingChange]) -> Void,
     refresh: @escaping @Sendable () -> Void
   ) -> ObservationToken {
-    backing.location.observe(keys, handler, refresh: refresh)
+    backing.observers.add(keys, handler, refresh: refresh)
   }
 
   /// How often the layers in memory have changed.
@@ -91,13 +83,13 @@ extension SettingsStore {
   /// Whether this thread is in a transaction of the device.
   package var isInTransaction: Bool { backing.device.core.versions.isInOurTransaction }
 
-  /// What is in force at a place where a value has been set, or none: of the moment of a change.
+  /// What is in force where a value has been set, or none: of the moment of a change.
   /// Nil too where a layer cannot give it, which is reported.
   package func valueInForce(
-    _ key: ByteText, set value: StoredValue?, at place: StorePlace
+    _ key: ByteText, set value: StoredValue?
   ) throws(KeepsakeError) -> ValueInForce? {
     let found = try Layers.found { () throws(KeepsakeError) in
-      try place.layers.inForce(key, set: .some(value))
+      try backing.layers.inForce(key, set: .some(value))
     }
     switch found {
     case .success(let found): return found ?? backing.declaredInForce(key)

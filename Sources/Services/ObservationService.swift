@@ -10,13 +10,14 @@
   /// It hears of what is committed from when it is made, also before it runs. A task that is
   /// cancelled ends after the change set that it is handling.
   public struct ObservationService: Service {
-    private let sets: any AsyncSequence<[SettingChange], Never> & Sendable
-    /// Ends `sets` with those that have not been handled yet.
-    private let finish: @Sendable () -> Void
+    private typealias Sets = AsyncStream<[SettingChange]>
+
+    private let sets: Sets
+    private let heard: Sets.Continuation
+    private let token: ObservationToken
     private let handle: @Sendable ([SettingChange]) async throws -> Void
 
-    /// Observes a store. When its account is switched, the differences between the two accounts
-    /// take the place of what has not been handled yet.
+    /// Observes a store.
     ///
     /// - Parameters:
     ///   - store: is retained.
@@ -27,8 +28,7 @@
       _ store: SettingsStore, _ keys: KeyFilter = .all,
       handle: @escaping @Sendable ([SettingChange]) async throws -> Void
     ) {
-      let sets = store.changes(keys)
-      (self.sets, self.finish, self.handle) = (sets, sets.finish, handle)
+      self.init(handle) { hear in store.observe(keys, hear) }
     }
 
     /// Observes all stores of a device, or one.
@@ -45,20 +45,25 @@
       onFailure: @escaping @Sendable (KeepsakeError) -> Void,
       handle: @escaping @Sendable ([SettingChange]) async throws -> Void
     ) {
-      let (sets, heard) = AsyncStream<[SettingChange]>.makeStream()
-      let token = device.observe(store: store, keys, { heard.yield($0) }, onFailure: onFailure)
-      (self.sets, self.handle) = (sets, handle)
-      finish = {
-        token.cancel()
-        heard.finish()
+      self.init(handle) { hear in
+        device.observe(store: store, keys, hear, onFailure: onFailure)
       }
+    }
+
+    private init(
+      _ handle: @escaping @Sendable ([SettingChange]) async throws -> Void,
+      observing: (@escaping @Sendable ([SettingChange]) -> Void) -> ObservationToken
+    ) {
+      let (sets, heard) = Sets.makeStream()
+      (self.sets, self.heard, self.handle) = (sets, heard, handle)
+      token = observing { heard.yield($0) }
     }
 
     /// Handles what it hears. To be called once.
     ///
     /// - Throws: what the handler throws.
     public func run() async throws {
-      defer { finish() }
+      defer { token.cancel() }
       try await withGracefulShutdownHandler {
         for await set in sets {
           // A stream gives what it has also in a cancelled task.
@@ -66,7 +71,8 @@
           try await handle(set)
         }
       } onGracefulShutdown: {
-        finish()
+        token.cancel()
+        heard.finish()
       }
     }
   }

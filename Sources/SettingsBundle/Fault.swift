@@ -7,7 +7,7 @@ package struct Fault: Error {
   package let what: String
   package let cure: String
   /// A second place in the same file.
-  package let related: Related?
+  let related: Related?
 
   package struct Related {
     /// "first at", "opened at" or "written at".

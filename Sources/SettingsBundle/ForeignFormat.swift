@@ -15,7 +15,7 @@ package enum ForeignFormat {
     guard bytes[first] == UInt8(ascii: "<") else { throw notXML(bytes[first], at: first) }
   }
 
-  package static func refuseGitLFSPointer(_ bytes: [UInt8]) throws(Fault) {
+  static func refuseGitLFSPointer(_ bytes: [UInt8]) throws(Fault) {
     guard bytes.matches("version https://git-lfs", at: 0) else { return }
     throw Fault(
       .gitLFSPointer, at: 0, "this is a Git LFS pointer, not the file itself",

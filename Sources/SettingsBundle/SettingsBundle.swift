@@ -25,7 +25,7 @@ public struct SettingsBundle: Sendable {
   /// The panes in the order of `seeds`, each once; a flat table is one pane without specifiers.
   package let panes: [SettingsPane]
   package let folder: BundleFolder
-  package let fileLimits: PropertyListLimits
+  let fileLimits: PropertyListLimits
 
   /// A default value and its place.
   public struct Seed: Sendable, Hashable {

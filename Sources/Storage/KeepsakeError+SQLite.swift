@@ -135,11 +135,11 @@ extension Connection {
   }
 
   /// Whether closing leaves the log as it is, also if this is the last connection.
-  package func keepLog(_ keeps: Bool) { keepsake_keep_log(handle, keeps ? 1 : 0) }
+  func keepLog(_ keeps: Bool) { keepsake_keep_log(handle, keeps ? 1 : 0) }
 
   /// As `keepLog(true)`, so that what is in the log of a refused file can still be saved. An empty
   /// log is removed at closing: SQLite has made it.
-  package func keepFullLog() {
+  func keepFullLog() {
     var size: sqlite3_int64 = 0
     if case .success(let log) = Result(catching: logFile) {
       _ = log.pointee.pMethods.pointee.xFileSize?(log, &size)

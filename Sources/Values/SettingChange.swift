@@ -34,8 +34,6 @@ public struct SettingChange: Sendable, Hashable {
     case merge
     /// Received in this device's first sync.
     case firstMerge
-    /// The store was switched to another account's device.
-    case account
     /// A layer of the store was reloaded, and the value in force is another one: `old` and `new`
     /// are what was in force and what is. Nothing was written.
     case reload
@@ -59,7 +57,7 @@ public struct SettingChange: Sendable, Hashable {
     switch reason {
     case .local: process == .this ? .thisProcess : .otherProcess
     case .reload: .thisProcess
-    case .merge, .firstMerge, .account: .device(writer)
+    case .merge, .firstMerge: .device(writer)
     }
   }
 

@@ -12,7 +12,7 @@ MUTANTS = [
       "storage.file.map { _ in KeepsakeError.frozen(storage.location.path) }", "KeepsakeError?.none")),
     ("failure-within-a-transaction", "An observer's failure is reported within the transaction that added it.",
      r"^DeviceTests\.DeafObserverTests",
-     ("Sources/Device/Device.swift",
+     ("Sources/Device/Device+Announcing.swift",
       "core.afterTransaction { observer.onFailure(failure) }", "observer.onFailure(failure)")),
     ("closed-while-locked", "A file is closed within the lock of all openings.", r"^DeviceTests\.ClosingTests",
      ("Sources/Device/CoreRegistry.swift", "        cores += same.values\n", "")),

@@ -227,25 +227,6 @@
       #expect(try value("a") == .int(5))
     }
 
-    @Test func anAccountSwitchIsSeenWhole() async throws {
-      let other = try Device.temporary()
-      // More commits here than there: the numbers of one file say nothing of the other's.
-      let shared = try CloudKeyValueStore(on: device)
-      for number in 0..<9 { shared["n"] = .integer(Int64(number)) }
-      shared["mine"] = true
-      try CloudKeyValueStore(on: other).write(100, for: "n")
-      let provider = try KeepsakeProvider(shared)
-      try await provider.watchValue(forKey: "n", type: .int) { updates in
-        var updates = updates.makeAsyncIterator()
-        try await expect(&updates, content: .int(8))
-        try shared.switchAccount(to: other)
-        try await expect(&updates, content: .int(100))
-        #expect(try provider.value(forKey: "mine", type: .bool).value == nil)
-        shared["n"] = 101
-        try await expect(&updates, content: .int(101))
-      }
-    }
-
     @Test func theFileIsClosedWhenTheProviderHasGone() throws {
       var provider: KeepsakeProvider? = try KeepsakeProvider(settings)
       let ended = Weak(provider: provider)

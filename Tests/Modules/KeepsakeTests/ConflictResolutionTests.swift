@@ -274,20 +274,4 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     session.cancel()
     token.cancel()
   }
-
-  @Test func anAccountThatIsLeftIsNoLongerDecidedAbout() throws {
-    let account = try Device.temporary(clock: clock.wallClock)
-    let accountThere = try Device.temporary(clock: clock.wallClock)
-    let token = settings.resolveConflicts { try unite($0) }
-    try settings.switchAccount(to: account)
-    disagree(["mine"], ["theirs"])
-    try theirs.switchAccount(to: accountThere)
-    clock.milliseconds += 1
-    theirs.tags = ["last"]
-    try account.merge(with: accountThere)
-    try waitForDecisions(1)
-    #expect(heard.sets[0][0].lost == ["mine"])
-    #expect(settings.tags == ["last", "mine"])
-    token.cancel()
-  }
 }

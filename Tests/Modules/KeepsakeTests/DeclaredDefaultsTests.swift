@@ -127,14 +127,6 @@ private final class Computed: UserDefaultsStore, @unchecked Sendable {
     #expect(encodings.withLock { $0 } == 1)
   }
 
-  @Test func anotherAccountHasTheSameDefaults() throws {
-    final class Shared: CloudKeyValueStore, @unchecked Sendable { @Setting var theme = "light" }
-    let shared = try Shared(on: .inMemory())
-    shared["theme"] = "dark"
-    try shared.switchAccount(to: .inMemory())
-    #expect(shared["theme"] == "light" && shared.dictionaryRepresentation() == ["theme": "light"])
-  }
-
   @Test func aComputedDefaultIsComputedUntilAValueIsStored() throws {
     let settings = try Computed(on: .inMemory(), arguments: .none)
     let first = settings.tick

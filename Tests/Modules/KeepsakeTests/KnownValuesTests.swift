@@ -64,19 +64,6 @@ import Testing
     #expect(known.read("other") { .some($0) } == nil)
   }
 
-  @Test func whatIsKeptOfAPlaceThatWasLeftIsNotKnown() throws {
-    let store = try CloudKeyValueStore(on: .inMemory())
-    let known = KnownValues()
-    let state = try #require(store.backing.state)
-    try store.switchAccount(to: .inMemory())
-    keep([("moved", "value")], known, state)
-    #expect(known.read("moved") { .some($0) } == nil)
-    keep([("here", "value")], known, try #require(store.backing.state))
-    keep([("moved", "value")], known, state)
-    #expect(known.read("here") { .some($0) } == "value")
-    #expect(known.read("moved") { .some($0) } == nil)
-  }
-
   /// Keys that differ in a byte, or only for SQLite.
   @Test func keysAreToldApartByTheirBytes() throws {
     let known = KnownValues()

@@ -109,15 +109,11 @@ private final class Listener: Sendable {
     try device.merge(with: other)
     let long = String(repeating: "k", count: 65)
     store[long] = 1
-    let account = try Device.inMemory()
-    try CloudKeyValueStore(on: account)["c"] = 3
-    try store.switchAccount(to: account)
     #expect(
       listener.told == [
         Told(reason: 1, keys: ["a"], isFromStore: true),
         Told(reason: 0, keys: ["a", "b"], isFromStore: true),
         Told(reason: 2, keys: [long], isFromStore: true),
-        Told(reason: 3, keys: ["a", "b", "c", "theme"], isFromStore: true),
       ])
     #expect(store.errors.map(\.key) == [long])
     center.removeObserver(token)

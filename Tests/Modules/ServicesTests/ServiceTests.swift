@@ -150,20 +150,6 @@
       #expect(handled.withLock { $0 } == [["k0"], ["k1", "k2"], ["k3"]])
     }
 
-    @Test func whatWasNotHandledBeforeASwitchOfTheAccountIsPartOfTheDifferences() async throws {
-      there["k"] = 9
-      let handled = Mutex<[[StoredValue?]]>([])
-      let service = ObservationService(here) { changes in
-        handled.withLock { $0 += changes.map { [$0.old, $0.new] } }
-        if changes[0].reason == .local { throw CancellationError() }
-      }
-      here["k"] = 1
-      try here.switchAccount(to: second)
-      here["k"] = 10
-      await #expect(throws: CancellationError.self) { try await service.run() }
-      #expect(handled.withLock { $0 } == [[nil, 9], [9, 10]])
-    }
-
     @Test func aDeviceIsObservedWithAllItsStores() async throws {
       let settings = try UserDefaultsStore(on: first, arguments: .none)
       let handled = Mutex<[String]>([])

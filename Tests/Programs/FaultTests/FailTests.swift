@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: [
     ("creation", 23), ("set", 2), ("group", 2), ("transaction", 9), ("seed", 7),
     ("migration", 29), ("merge", 71), ("compaction", 67), ("backup", 23), ("clone", 29),
-    ("restoration", 23), ("recovery", 37), ("sound-recovery", 7), ("accounts", 13),
+    ("restoration", 23), ("recovery", 37), ("sound-recovery", 7),
   ])
   func whatFailsLosesNothingAndSucceedsAgain(scenario: String, step: Int) throws {
     let step = Seeds.rounds(step, debug: 15 * step)

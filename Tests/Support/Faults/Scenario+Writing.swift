@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Keepsake
 import KeepsakeDevice
 import KeepsakeTesting
 import KeepsakeValues
-import Logging
 
 extension Workspace {
   /// A device with values, a tombstone and defaults.
@@ -148,30 +146,5 @@ extension Scenario {
     try demand(isOld || isNew, "the defaults are neither the old nor the new ones")
     try demand(isNew || !isDone, "the defaults are the old ones")
     try demand(isOld || isDone || space.mayBeDone, "the defaults are the new ones")
-  }
-
-  static let accounts = Scenario(name: "accounts") { space in
-    try space.furnish("a")
-    try space.furnish("b", id: 2)
-  } run: { space in
-    let quiet = Logger(label: "", factory: { _ in SwiftLogNoOpLogHandler() })
-    let store = try CloudKeyValueStore(on: space.open("a"), logger: quiet)
-    do {
-      try store.switchAccount(to: space.open("b"))
-    } catch let error as KeepsakeError {
-      try demand(
-        store.device.path == space.path("a"),
-        "the store has moved to \(store.device.path), and says: \(error)")
-      throw error
-    }
-    try store.write("v", for: "of b")
-    space.acknowledged.insert("of b")
-  } check: { space, isDone in
-    let acknowledged = space.acknowledged
-    space.acknowledged = []
-    try demand(try space.examineFurnished("a")["of b"] == nil, "one account's value is in another")
-    space.acknowledged = acknowledged
-    try demand(
-      (try space.examineFurnished("b")["of b"] != nil) == isDone, "the write is not as it was told")
   }
 }

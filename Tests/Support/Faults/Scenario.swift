@@ -15,6 +15,6 @@ package struct Scenario: Sendable {
 
   package static let all: [Scenario] = [
     .creation, .set, .group, .transaction, .seed, .migration, .merge, .compaction, .backup, .clone,
-    .restoration, .recovery, .soundRecovery, .accounts,
+    .restoration, .recovery, .soundRecovery,
   ]
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import Keepsake
+import KeepsakeInjection
 import TestSupport
 import Testing
 
@@ -70,15 +71,14 @@ extension SharedSettings {
   }
 
   @Test func anAccountIsAnotherDevice() throws {
-    let log = ArticleLog()
-    let (here, work) = (try SharedSettings(on: phone), try Device.inMemory())
-    here.theme = "dark"
-    try SharedSettings(on: work).theme = "sepia"
-    let observation = here.observe { log.add($0) }
-    try here.switchAccount(to: work)
-    #expect(here.device === work && here.theme == "sepia")
-    #expect(log.changes.map(\.reason) == [.account])
-    #expect(log.changes.map(\.old) == ["dark"] && log.changes.map(\.new) == ["sepia"])
-    observation.cancel()
+    let container = Container { c in
+      c.register { _ in try Device.inMemory() }
+      c.register { c in try SharedSettings(on: c.get()) }
+    }
+    let home: SharedSettings = try container.get()
+    let work = try SharedSettings(on: .inMemory())
+    try container.set(work)
+    let present: SharedSettings = try container.get()
+    #expect(present === work && present !== home)
   }
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeValues
+import Synchronization
+
+/// The observers that were added to a store, which also hear of reloads of its layers.
+final class StoreObservers: Sendable {
+  private struct Entry: Sendable {
+    /// Nil for every commit, whatever it changed.
+    let keys: KeyFilter?
+    let observation: StoreObservation
+    /// Of a copy of the store, which it reads anew.
+    let refresh: (@Sendable () -> Void)?
+  }
+
+  private let device: Device
+  private let store: String
+  /// Reports changes that observers could not be notified of.
+  private let report: @Sendable (any Error) -> Void
+  /// By the numbers of the observations.
+  private let entries = Mutex<[Int: Entry]>([:])
+
+  init(_ device: Device, store: String, report: @escaping @Sendable (any Error) -> Void) {
+    (self.device, self.store, self.report) = (device, store, report)
+  }
+
+  var isEmpty: Bool { entries.withLock(\.isEmpty) }
+
+  /// The keys that are observed by their names.
+  var names: [ByteText] { entries.withLock { $0.values.flatMap { $0.keys?.names ?? [] } } }
+
+  /// - Parameters:
+  ///   - keys: nil for every commit, whatever it changed; then the change sets are empty.
+  ///   - refresh: as of `refreshCopies`.
+  func add(
+    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void,
+    refresh: (@Sendable () -> Void)? = nil
+  ) -> ObservationToken {
+    let observation = device.observe(store: store, keys: keys, handler) { [report] in report($0) }
+    let entry = Entry(keys: keys, observation: observation, refresh: refresh)
+    entries.withLock { $0[observation.id] = entry }
+    return ObservationToken { [self] in
+      // Ends without the lock: what the handler holds may call us.
+      entries.withLock { $0.removeValue(forKey: observation.id) }?.observation.token.cancel()
+    }
+  }
+
+  /// Notifies the observers of what has changed besides the file.
+  func tell(
+    _ changes: [(key: ByteText, old: StoredValue?, new: StoredValue?)]
+  ) throws(KeepsakeError) {
+    let observations = entries.withLock { $0.values.map(\.observation) }
+    try device.announce(changes, store: store, to: observations)
+  }
+
+  /// Lets those who have a copy of the store read it anew when its layers were reloaded.
+  func refreshCopies() {
+    let all = entries.withLock { $0.sorted { $0.key < $1.key }.compactMap(\.value.refresh) }
+    for refresh in all { refresh() }
+  }
+}
