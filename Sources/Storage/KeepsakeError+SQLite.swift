@@ -135,7 +135,7 @@ extension Connection {
   }
 
   /// Whether closing leaves the log as it is, also if this is the last connection.
-  func keepLog(_ keeps: Bool) { keepsake_keep_log(handle, keeps ? 1 : 0) }
+  package func keepLog(_ keeps: Bool) { keepsake_keep_log(handle, keeps ? 1 : 0) }
 
   /// As `keepLog(true)`, so that what is in the log of a refused file can still be saved. An empty
   /// log is removed at closing: SQLite has made it.

@@ -41,8 +41,8 @@
       let layers = try #require(answer.json["layers"] as? [[String: Any]])
       let entry = layers.first { $0["layer"] as? String == "entry" && $0["deleted"] == nil }
       let value = answer.json["value"] as? [String: Any]
-      let stamp = try entry.map {
-        try ["stamp", "origin"].map { name in try #require($0[name] as? String) }
+      let stamp = try entry.map { entry in
+        try ["stamp", "origin"].map { try #require(entry[$0] as? String) }
       }
       return (value ?? [:], stamp?.joined(separator: " ") ?? "")
     }
