@@ -21,10 +21,10 @@
     /// a name of its own: `HTTP_PORT`, `--http-port`. It gives its value as one or more types: a
     /// setting takes the first that it can read; who asks by key gets text where there is text.
     ///
-    /// A reload is seen when the provider's watch reports it. Then observers of the store hear which
-    /// keys have another value, with the reason `SettingChange.Reason.reload`: of those that a layer
-    /// of the store has, those of properties, those that are observed by name, and those that were
-    /// read.
+    /// A reload is seen when the provider's watch reports it. Then observers of the store hear
+    /// which keys have another value, with the reason `SettingChange.Reason.reload`: of those that
+    /// a layer of the store has, those of properties, those that are observed by name, and those
+    /// that were read.
     ///
     /// - Parameters:
     ///   - providers: the first that has a value gives it, as for a `ConfigReader`, which itself

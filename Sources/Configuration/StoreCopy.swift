@@ -68,6 +68,7 @@
       // For a reload the store has called `refresh`.
       guard let first = changes.first, first.reason != .reload else { return }
       do {
+        let layers = store.layersVersion
         let values = try changes.map { change in
           let key = ByteText(change.key)
           return (key, try store.valueInForce(key, set: change.new))
@@ -77,12 +78,15 @@
           for (key, value) in values { state.snapshot.values[key] = value }
           state.snapshot.count += 1
           state.transaction = first.transaction
+          // What was read of later layers is replaced: the next look-up reads everything again.
+          if layers < state.layers { state.layers = -1 }
         }
         callFollowers()
       } catch {
         // The next look-up reads everything again.
         state.withLock { $0.layers = -1 }
         store.reportUnread(error)
+        callFollowers()
       }
     }
 

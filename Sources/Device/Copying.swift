@@ -34,7 +34,9 @@ extension Device {
     do throws(KeepsakeError) {
       try core.storage.backUp(to: draft.path)
     } catch {
-      throw error.path == draft.path ? error.at(draft.target) : error
+      if error.path == draft.path { throw error.at(draft.target) }
+      // SQLite does not say in which of the two files a read failed.
+      throw error.code == .inputOutput ? error.at("\(self.path) or \(draft.target)") : error
     }
     do throws(KeepsakeError) {
       let copy = try Device(path: draft.path, access: .existing, clock: clock)

@@ -91,9 +91,6 @@ final class Observers: Sendable {
   /// is counted.
   var havePending: Bool { pendingCount.load(ordering: .acquiring) > 0 }
 
-  /// The number of no observer.
-  static let none = -1
-
   func add(_ observer: Observer) -> Int {
     state.withLock { state in
       defer { state.nextID += 1 }
@@ -112,6 +109,9 @@ final class Observers: Sendable {
       return observer
     }
   }
+
+  /// Whether an observer has not been removed: one that is called before it may do that.
+  private func isPresent(_ id: Int) -> Bool { state.withLock { $0.place(of: id) != nil } }
 
   /// Whether there are any, and what those that are added from now on come after.
   var presence: (isObserved: Bool, end: Int) {
@@ -155,7 +155,7 @@ final class Observers: Sendable {
     var hasDelivered = false
     while let (set, observers) = takeNext(isForeign, hasDelivered: hasDelivered) {
       hasDelivered = true
-      for (id, observer) in observers where set.isFor(id) {
+      for (id, observer) in observers where set.isFor(id) && isPresent(id) {
         guard let scope = observer.scope else {
           observer.handler([])
           continue

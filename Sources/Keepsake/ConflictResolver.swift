@@ -76,7 +76,7 @@ final class ConflictResolver: Sendable {
       Lease.waitUntilOver()
       guard !hasEnded.withLock({ $0 }) else { return }
       do {
-        try look(backing.device)
+        try look()
       } catch is Ended {
       } catch {
         // Also what a setting says of itself: it is the conflict that stays open.
@@ -88,10 +88,11 @@ final class ConflictResolver: Sendable {
   /// Resolves all that is open here, then all that is open on the devices that this one is in a
   /// session with, one after the other: what comes may push what is here out of the log, and a
   /// device that cannot give is no reason to leave the others.
-  private func look(_ device: Device) throws {
+  private func look() throws {
+    let device = backing.device
     let lastWrite = try device.lastWrite()
     failed.withLock { if $0.lastWrite != lastWrite { $0 = Failed(lastWrite: lastWrite) } }
-    try resolveAll(device)
+    try resolveAll()
     var failure: KeepsakeError?
     for partner in device.partners {
       do throws(KeepsakeError) {
@@ -100,13 +101,13 @@ final class ConflictResolver: Sendable {
       } catch {
         failure = failure ?? error
       }
-      try resolveAll(device)
+      try resolveAll()
     }
     if let failure { throw failure }
   }
 
-  private func resolveAll(_ device: Device) throws {
-    _ = try device.resolveConflicts(store: backing.store) { conflict in
+  private func resolveAll() throws {
+    _ = try backing.device.resolveConflicts(store: backing.store) { conflict in
       guard !hasEnded.withLock({ $0 }) else { throw Ended() }
       do {
         try resolve(conflict)

@@ -22,7 +22,7 @@ extension SettingsStore {
     _ keys: KeyFilter = .all, on actor: MainActor.Type,
     _ handler: @escaping @MainActor ([SettingChange]) -> Void
   ) -> ObservationToken {
-    deliverOnMainActor(backing.changes(keys), to: handler)
+    backing.observeOnMainActor(keys, handler)
   }
 }
 
@@ -35,22 +35,28 @@ extension Setting {
     on actor: MainActor.Type, _ handler: @escaping @MainActor (Value) -> Void
   ) throws -> ObservationToken {
     let bound = try bound()
-    return deliverOnMainActor(bound.backing.changes(.keys(bound.keys))) { [self] _ in
+    return bound.backing.observeOnMainActor(.keys(bound.keys)) { [self] _ in
       handler(wrappedValue)
     }
   }
 }
 
-private func deliverOnMainActor(
-  _ changes: AsyncStream<[SettingChange]>,
-  to handler: @escaping @MainActor ([SettingChange]) -> Void
-) -> ObservationToken {
-  // A task for each change set would not keep their order.
-  // Detached: a task of a container's recipe would inherit the container, and keep it alive.
-  let delivery = Task.detached(priority: Task.currentPriority) {
-    await forward(changes, to: handler)
+extension Backing {
+  fileprivate func observeOnMainActor(
+    _ keys: KeyFilter, _ handler: @escaping @MainActor ([SettingChange]) -> Void
+  ) -> ObservationToken {
+    let (changes, arrivals) = AsyncStream<[SettingChange]>.makeStream()
+    let observation = observe(keys) { arrivals.yield($0) }
+    // A task for each change set would not keep their order.
+    // Detached: a task of a container's recipe would inherit the container, and keep it alive.
+    let delivery = Task.detached(priority: Task.currentPriority) {
+      await forward(changes, to: handler)
+    }
+    return ObservationToken {
+      observation.cancel()
+      delivery.cancel()
+    }
   }
-  return ObservationToken { delivery.cancel() }
 }
 
 @MainActor

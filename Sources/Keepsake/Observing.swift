@@ -25,7 +25,7 @@ extension SettingsStore {
   }
 
   /// Change sets from now on, as `observe` gives them. Nothing is left out: what is not read yet is
-  /// buffered without limit. The sequence ends with its task.
+  /// buffered without limit. The sequence ends with its task, after what is buffered.
   public func changes(_ keys: KeyFilter = .all) -> AsyncStream<[SettingChange]> {
     backing.changes(keys)
   }

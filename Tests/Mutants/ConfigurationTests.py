@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Defects that ConfigurationTests must find; Scripts/mutants describes the form."""
 
-PROVIDER_ACCOUNT = r"^ConfigurationTests\.ProviderAccountTests"
 PROVIDER_CHANGE = r"^ConfigurationTests\.ProviderChangeTests"
 PROVIDER_LAYER = r"^ConfigurationTests\.ProviderLayerTests"
 

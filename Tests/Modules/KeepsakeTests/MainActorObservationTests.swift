@@ -41,6 +41,13 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
+  @Test func anObserverThatIsCancelledIsGoneAtOnce() {
+    let token = store.observe(on: MainActor.self) { _ in }
+    #expect(store.device.hasObservers)
+    token.cancel()
+    #expect(!store.device.hasObservers)
+  }
+
   @Test func anObserverOfAStructureHearsOfItsMembers() async throws {
     let (done, finish) = AsyncStream<Void>.makeStream()
     let token = try store.$window.observe(on: MainActor.self) { window in

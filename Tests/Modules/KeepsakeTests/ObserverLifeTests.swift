@@ -46,6 +46,24 @@ private func observe(
     token.cancel()
   }
 
+  @Test func anObserverThatAnotherOneEndsIsNotCalledAnyMore() throws {
+    let store = try Local(on: device)
+    let second = Mutex<ObservationToken?>(nil)
+    let first = store.observe { _ in second.withLock { $0 }?.cancel() }
+    second.withLock { $0 = store.observe { [heard] in heard.append($0) } }
+    store.count = 1
+    #expect(heard.sets.isEmpty)
+    first.cancel()
+  }
+
+  @Test func failuresOfUpkeepAreReportedToTheStoresOfTheDevice() throws {
+    let stores = [try Local(on: device), try Local(on: device), try Local(on: .temporary())]
+    device.core.shared.upkeep.report(
+      KeepsakeError(.diskFull, path: device.path, "the log grows", cure: "free some room"))
+    #expect(stores.map(\.errors.count) == [1, 1, 0])
+    #expect(stores[0].errors.first?.operation == .checkpoint)
+  }
+
   /// The thread that hears of others has its turn meanwhile, and waits for the transaction.
   @Test func theLastObserverMayGoInATransactionOfAnotherHandle() throws {
     let reader = try Device(path: device.path, access: .readOnly)

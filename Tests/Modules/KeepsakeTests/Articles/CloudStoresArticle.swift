@@ -71,14 +71,11 @@ extension SharedSettings {
   }
 
   @Test func anAccountIsAnotherDevice() throws {
-    let container = Container { c in
-      c.register { _ in try Device.inMemory() }
-      c.register { c in try SharedSettings(on: c.get()) }
-    }
-    let home: SharedSettings = try container.get()
-    let work = try SharedSettings(on: .inMemory())
-    try container.set(work)
-    let present: SharedSettings = try container.get()
-    #expect(present === work && present !== home)
+    let (home, work) = (phone, laptop)
+    let app = Container()
+    try app.set(SharedSettings(on: home))
+    try app.set(SharedSettings(on: work))
+    let settings: SharedSettings = try app.get()
+    #expect(settings.device === work)
   }
 }
