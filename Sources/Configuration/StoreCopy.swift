@@ -78,7 +78,7 @@
           for (key, value) in values { state.snapshot.values[key] = value }
           state.snapshot.count += 1
           state.transaction = first.transaction
-          // What was read of later layers is replaced: the next look-up reads everything again.
+          // These may have replaced values of later layers; the next look-up reads all again.
           if layers < state.layers { state.layers = -1 }
         }
         callFollowers()

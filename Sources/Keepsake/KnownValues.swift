@@ -22,8 +22,8 @@ package final class KnownValues: Sendable {
     }
   }
 
-  /// A key has one of the places from that of its hash on.
-  // Sendable: each place is.
+  /// A hash table with a fixed number of places. A key has one of four, from that of its hash on.
+  // Sendable: the memory is allocated once, and each place in it is Sendable.
   private final class Table: @unchecked Sendable {
     private static let placesPerKey = 4
 
@@ -93,7 +93,7 @@ package final class KnownValues: Sendable {
   /// What `body` makes of the value of a key, if it is known what a read would give; else nil.
   ///
   /// - Parameter body: is short, releases nothing but what it has made, and calls no code of the
-  ///   application: whoever replaces the value may wait for it.
+  ///   application: a thread that replaces the value may wait for it.
   @inline(__always)
   package func read<Result>(_ key: String, _ body: (StoredValue?) -> Result?) -> Result? {
     guard let loan = table.borrow() else { return nil }
@@ -147,7 +147,7 @@ package final class KnownValues: Sendable {
       let old = table.object
       if let old, old.put(entry, evicting: old.capacity >= limit) { return }
       let new = old?.grown() ?? Table(capacity: min(64, limit))
-      // Else another thread was first.
+      // Another thread may have replaced the table by a larger one.
       if table.object === old { table.replace(by: new) }
     }
   }

@@ -83,8 +83,8 @@ extension SettingsStore {
   /// Whether this thread is in a transaction of the device.
   package var isInTransaction: Bool { backing.device.core.versions.isInOurTransaction }
 
-  /// What is in force where a value has been set, or none: of the moment of a change.
-  /// Nil too where a layer cannot give it, which is reported.
+  /// The value in force if `value` is what has been set, or nothing has: that of the moment of a
+  /// change. Nil also if a layer cannot give it, which is reported.
   package func valueInForce(
     _ key: ByteText, set value: StoredValue?
   ) throws(KeepsakeError) -> ValueInForce? {

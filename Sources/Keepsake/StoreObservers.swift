@@ -10,7 +10,7 @@ final class StoreObservers: Sendable {
     /// Nil for every commit, whatever it changed.
     let keys: KeyFilter?
     let observation: StoreObservation
-    /// Of a copy of the store, which it reads anew.
+    /// Reads a copy of the store anew; nil for an observer that keeps none.
     let refresh: (@Sendable () -> Void)?
   }
 

@@ -3,11 +3,11 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-/// What a value is read from: the file of a store, and the layers in memory, as they were. It does
-/// not retain the device.
+/// The state of a store in which a value was read: that of the file and of the layers in memory. It
+/// does not retain the device.
 package struct StoreState: Equatable, Sendable {
   private let file: ReadVersions
-  /// What this process has changed in the file.
+  /// The keys that this process has changed in the file.
   private let trail: CommitTrail
   private let version: ReadVersion
 

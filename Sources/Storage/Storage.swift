@@ -84,8 +84,8 @@ package final class Storage: Sendable {
     var failure: KeepsakeError?
     let isAlone = isAloneWithItsLog
     beforeClosing()
-    // The other connections may close meanwhile, and the log may lose its name: nobody else would
-    // save what is in it.
+    // The other connections may close meanwhile, and the log may lose its name. Then only this one
+    // can save its contents.
     if !isAlone, !isAloneWithItsLog {
       database.connection(location).keepLog(true)
       do throws(KeepsakeError) { try saveLostLog() } catch { failure = error }

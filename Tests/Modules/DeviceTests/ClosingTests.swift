@@ -15,7 +15,7 @@ import Testing
       folder: nil, identity: .random(), hooks: hooks)
   }
 
-  /// What runs when a file is closed may open another one.
+  /// Code that runs when a file is closed may open another file.
   @Test func aFileThatLosesItsLastHandleDuringAnOpeningIsClosedWithNothingLocked() throws {
     let folder = try TemporaryFolder()
     let isFree = Mutex<Bool?>(nil)

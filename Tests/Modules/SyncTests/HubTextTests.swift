@@ -114,7 +114,7 @@ import Testing
     #expect(try request(text(all.text())) == all)
   }
 
-  /// Of two bytes each; a hub would need many times the memory to parse them.
+  /// Each value takes two bytes of text, and many times as much memory in a hub.
   @Test func aRowOfTooManyValuesIsRefused() throws {
     func read(_ count: Int) throws -> HubRequest {
       let array = "[" + repeatElement("0", count: count).joined(separator: ",") + "]"

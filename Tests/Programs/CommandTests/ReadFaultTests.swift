@@ -53,7 +53,7 @@ import Testing
       if ending.code == 0 || words[0] == "diff" && ending.code == 1 { continue }
       let comment: Comment = "\(words) \(place) \(struck) \(ending)"
       #expect(ending.code == 74 && ending.stdout == "", comment)
-      // Of two files that a merge or a copy uses SQLite does not say which of them failed.
+      // A merge or a copy uses two files, and SQLite does not say which of them failed.
       let files = ["\(device(of: struck)): ", "a or ", "b or "]
       #expect(files.contains { ending.stderr.hasPrefix("kvsync: \($0)") }, comment)
       #expect(ending.stderr.contains("Input/output error"), comment)
