@@ -124,10 +124,8 @@ package.targets += [
   library("KeepsakeInjection"),
   library("KeepsakeValues"),
   library("KeepsakeSettingsBundle", ["KeepsakeValues"]),
-  // kvsync alone needs it of property lists and bundles; no application links it.
-  library("KeepsakeBundleTools", ["KeepsakeSettingsBundle", "KeepsakeValues"]),
-  // Reads what `kvsync import` accepts. A fuzzer links it without the rest of the command.
-  library("KeepsakeTransfer", ["KeepsakeBundleTools", "KeepsakeSettingsBundle"]),
+  // What the commands alone read and write; no application links it, but a fuzzer does.
+  library("KeepsakeFormats", ["KeepsakeSettingsBundle", "KeepsakeValues"]),
   library("KeepsakeStorage", ["KeepsakeValues", "KeepsakeMigrations", "CKeepsake", sqlite]),
   library("KeepsakeDevice", ["KeepsakeStorage", "KeepsakeValues"]),
   library("KeepsakeSync", ["KeepsakeDevice", "KeepsakeValues"]),
@@ -178,11 +176,11 @@ package.targets += [
   library("KeepsakeTesting", sync + ["Keepsake", "KeepsakeInjection", sqlite]),
   library(
     "KeepsakeCommandLine",
-    sync + ["KeepsakeTransfer", "KeepsakeSettingsBundle", argumentParser]),
+    sync + ["KeepsakeFormats", "KeepsakeSettingsBundle", argumentParser]),
   library(
     "KeepsakePage",
     sync + [
-      "KeepsakeCommandLine", "KeepsakeTransfer", logging,
+      "KeepsakeCommandLine", "KeepsakeFormats", logging,
       product("Hummingbird", "hummingbird", with: "Page"),
       product("ServiceLifecycle", "swift-service-lifecycle", with: "Page"),
     ],
@@ -192,14 +190,14 @@ package.targets += [
   program(
     "kvsync",
     sync + [
-      "KeepsakeCommandLine", "Keepsake", "KeepsakeSettingsBundle", "KeepsakeBundleTools",
-      "KeepsakeTransfer", argumentParser,
+      "KeepsakeCommandLine", "Keepsake", "KeepsakeSettingsBundle", "KeepsakeFormats",
+      argumentParser,
     ]),
   // kvsync executes these two, so that `kvsync get` loads no networking.
   program(
     "kvsync-hub",
     sync + [
-      "KeepsakeCommandLine", "KeepsakeTransfer", "KeepsakeHub", argumentParser, logging,
+      "KeepsakeCommandLine", "KeepsakeFormats", "KeepsakeHub", argumentParser, logging,
       target("KeepsakeHubFile", with: "Hub"), target("KeepsakeHubHTTP", with: "Hub"),
       target("KeepsakeHubServer", with: "Hub"), target("KeepsakePostgres", with: "PostgreSQL"),
     ]),
@@ -256,7 +254,7 @@ package.targets += [
   // Readers of bytes, for fuzzers.
   support(
     "FuzzTargets",
-    sync + ["KeepsakeHub", "KeepsakeTransfer", "KeepsakeBundleTools", "KeepsakeSettingsBundle"]),
+    sync + ["KeepsakeHub", "KeepsakeFormats", "KeepsakeSettingsBundle"]),
   support("SettingsFixture", ["Keepsake"]),
   // Names that other packages use too, to be imported beside ours.
   support("OtherNames"),
@@ -290,7 +288,7 @@ package.targets += [
     ]),
   test("InjectionTests", ["KeepsakeInjection"]),
   test("SettingsBundleTests", ["KeepsakeSettingsBundle", "BundleSupport"]),
-  test("BundleToolsTests", ["KeepsakeBundleTools", "BundleSupport"]),
+  test("FormatsTests", ["KeepsakeFormats", "BundleSupport"]),
   test("TestingTests", device + ["KeepsakeTesting", "Keepsake", "KeepsakeInjection"]),
   test("HubClientTests", hub + ["KeepsakeTesting"]),
   test(
@@ -361,18 +359,16 @@ if let names = Context.environment["KEEPSAKE_TARGETS"] {
   // Each target is declared after those that it needs.
   package.targets = package.targets.reversed().filter { target in
     guard needed.contains(target.name) else { return false }
-    for dependency in target.dependencies {
-      switch dependency {
-      case .targetItem(let name, _), .byNameItem(let name, _): needed.insert(name)
-      default: break
-      }
-    }
+    for case .targetItem(let name, _) in target.dependencies { needed.insert(name) }
+    for case .byNameItem(let name, _) in target.dependencies { needed.insert(name) }
     return true
   }
   package.products = []
 }
 
 // MARK: - Flags
+
+let optimized = Context.environment["KEEPSAKE_OPTIMIZED"]?.split(separator: " ") ?? []
 
 for target in package.targets where target.type != .system {
   // Each is a Swift Evolution proposal that a later language mode will turn on.
@@ -391,6 +387,10 @@ for target in package.targets where target.type != .system {
   // As in release builds that are to be small. Only tests link these.
   if let withheld = ["Unreflected": "metadata", "Nameless": "names"][target.name] {
     target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", "-disable-reflection-\(withheld)"]))
+  }
+  // Scripts/swift names those that loop over bytes.
+  if optimized.contains(Substring(target.name)) {
+    target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"]))
   }
   // CI sets it; a user with a newer compiler sees its new warnings as warnings.
   if Context.environment["KEEPSAKE_STRICT"] != nil {

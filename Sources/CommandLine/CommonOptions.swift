@@ -2,7 +2,7 @@
 
 package import ArgumentParser
 package import KeepsakeDevice
-import KeepsakeTransfer
+import KeepsakeFormats
 package import KeepsakeValues
 
 /// What every command but `kvsync` itself is.

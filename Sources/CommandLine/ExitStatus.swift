@@ -6,8 +6,8 @@
 package import ArgumentParser
 import Foundation
 import KeepsakeDevice
+import KeepsakeFormats
 import KeepsakeSettingsBundle
-import KeepsakeTransfer
 import KeepsakeValues
 
 package struct ExitStatus {

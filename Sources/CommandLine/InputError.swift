@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeepsakeTransfer
+package import KeepsakeFormats
 
 /// An ending that is not a failure of the program: the answer is "no".
 package struct Negative: Error {

@@ -4,7 +4,7 @@
 
 import Foundation
 import KeepsakeDevice
-import KeepsakeTransfer
+import KeepsakeFormats
 
 package enum ProcessLimits {
   /// Before anything else.

@@ -2,7 +2,7 @@
 //
 // How `export` writes the lines that `TransferLine` describes.
 
-package import KeepsakeTransfer
+package import KeepsakeFormats
 package import KeepsakeValues
 
 extension TransferLine {

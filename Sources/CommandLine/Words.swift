@@ -4,7 +4,7 @@
 
 import ArgumentParser
 import Foundation
-import KeepsakeTransfer
+import KeepsakeFormats
 package import KeepsakeValues
 
 package enum Words {

@@ -4,7 +4,7 @@
   import HTTPTypes
   import Hummingbird
   import KeepsakeDevice
-  import KeepsakeTransfer
+  import KeepsakeFormats
   import KeepsakeValues
   import NIOCore
 

@@ -20,10 +20,11 @@ extension Connection {
     var problems: [String] = []
     let failures = keepsake_read_failures()
     for argument in try isNewer ? Schema.tables : ["\(limit)"] where problems.count < limit {
-      problems += try all("PRAGMA integrity_check(\(argument))") { $0.text(0) }
-        .flatMap { $0.split(separator: "\n").map(String.init) }
+      let texts: [String] = try all("PRAGMA integrity_check(\(argument))") { $0.text(0) }
+      for line in texts.flatMap({ $0.split(separator: "\n") }) {
         // The line before the others names the database within the connection.
-        .filter { $0 != "ok" && !$0.hasPrefix("*** in database") }
+        if line != "ok", !line.hasPrefix("*** in database") { problems.append(String(line)) }
+      }
     }
     if !problems.isEmpty {
       keepFullLog()

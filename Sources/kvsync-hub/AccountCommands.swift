@@ -4,8 +4,8 @@ import ArgumentParser
 import Foundation
 import KeepsakeCommandLine
 import KeepsakeDevice
+import KeepsakeFormats
 import KeepsakeHub
-import KeepsakeTransfer
 import KeepsakeValues
 
 struct CreateCommand: Subcommand {

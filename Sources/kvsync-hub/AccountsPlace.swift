@@ -5,7 +5,7 @@
 import ArgumentParser
 import KeepsakeCommandLine
 import KeepsakeDevice
-import KeepsakeTransfer
+import KeepsakeFormats
 
 #if Hub
   import KeepsakeHubFile

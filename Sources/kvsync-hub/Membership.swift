@@ -6,8 +6,8 @@ import ArgumentParser
 import Foundation
 import KeepsakeCommandLine
 import KeepsakeDevice
+import KeepsakeFormats
 import KeepsakeHub
-import KeepsakeTransfer
 
 enum Membership {
   private static let environment = ProcessInfo.processInfo.environment

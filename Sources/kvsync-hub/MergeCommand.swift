@@ -2,9 +2,9 @@
 
 import ArgumentParser
 import KeepsakeCommandLine
+import KeepsakeFormats
 import KeepsakeHub
 import KeepsakeSync
-import KeepsakeTransfer
 
 /// `kvsync merge` with a hub.
 struct MergeCommand: Subcommand {

@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import KeepsakeCommandLine
 import KeepsakeDevice
-import KeepsakeTransfer
+import KeepsakeFormats
 import KeepsakeValues
 
 #if Hub

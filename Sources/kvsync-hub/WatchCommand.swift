@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import KeepsakeCommandLine
+import KeepsakeFormats
 import KeepsakeHub
-import KeepsakeTransfer
 
 /// `kvsync watch` with a hub.
 struct WatchCommand: Subcommand {

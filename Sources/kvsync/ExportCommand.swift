@@ -3,7 +3,7 @@
 import ArgumentParser
 import KeepsakeCommandLine
 import KeepsakeDevice
-import KeepsakeTransfer
+import KeepsakeFormats
 
 struct ExportCommand: Subcommand {
   static let configuration = CommandConfiguration(

@@ -2,7 +2,7 @@
 
 import Foundation
 import KeepsakeDevice
-import KeepsakeTransfer
+import KeepsakeFormats
 
 /// A file or standard input, which an import reads twice: to check all of it, and to write it.
 final class ImportSource {

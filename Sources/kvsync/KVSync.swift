@@ -3,7 +3,7 @@
 import ArgumentParser
 import Foundation
 import KeepsakeCommandLine
-import KeepsakeTransfer
+import KeepsakeFormats
 
 @main
 struct KVSync: ParsableCommand {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import KeepsakeBundleTools
 import KeepsakeCommandLine
-import KeepsakeTransfer
+import KeepsakeFormats
 import KeepsakeValues
 
 /// Which rules `plist --lint` checks.

@@ -3,8 +3,8 @@
 import ArgumentParser
 import KeepsakeCommandLine
 import KeepsakeDevice
+import KeepsakeFormats
 import KeepsakeSync
-import KeepsakeTransfer
 import KeepsakeValues
 
 struct PeersCommand: Subcommand {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import KeepsakeBundleTools
 import KeepsakeCommandLine
+import KeepsakeFormats
 import KeepsakeSettingsBundle
-import KeepsakeTransfer
 import KeepsakeValues
 
 struct PlistCommand: Subcommand {

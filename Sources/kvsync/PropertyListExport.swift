@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeBundleTools
 import KeepsakeCommandLine
 import KeepsakeDevice
+import KeepsakeFormats
 import KeepsakeSettingsBundle
-import KeepsakeTransfer
 import KeepsakeValues
 
 /// The values of one store as an XML property list: a dictionary of its keys.

@@ -3,7 +3,7 @@
 import ArgumentParser
 import KeepsakeCommandLine
 import KeepsakeDevice
-import KeepsakeTransfer
+import KeepsakeFormats
 import KeepsakeValues
 
 struct SetCommand: Subcommand {

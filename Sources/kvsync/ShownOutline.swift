@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeBundleTools
 import KeepsakeCommandLine
+import KeepsakeFormats
 import KeepsakeSettingsBundle
 import KeepsakeValues
 

@@ -231,7 +231,8 @@ private func sorted(_ node: PropertyListNode) -> PropertyListNode {
 
   @Test func nestingIsLimitedAsInXML() throws {
     func nested(_ depth: Int) -> [UInt8] {
-      binary([root, text("k")] + (0..<depth).map { [0xA1, UInt8($0 + 3)] } + [[0x09]])
+      let arrays: [[UInt8]] = (0..<depth).map { [0xA1, UInt8($0 + 3)] }
+      return binary([root, text("k")] + arrays + [[0x09]])
     }
     #expect(throws: Never.self) { try members(nested(63)) }
     #expect(outcome(of: nested(64)).hasPrefix("tooDeep p:k[0][0]"))

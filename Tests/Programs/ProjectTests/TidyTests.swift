@@ -32,10 +32,7 @@ import Testing
     "Sources/Injection": [],
     "Sources/Values": ["Foundation", "FoundationEssentials"],
     "Sources/SettingsBundle": ["KeepsakeValues"],
-    "Sources/BundleTools": ["KeepsakeSettingsBundle", "KeepsakeValues"],
-    "Sources/Transfer": [
-      "KeepsakeBundleTools", "KeepsakeSettingsBundle", "KeepsakeValues", "Foundation",
-    ],
+    "Sources/Formats": ["KeepsakeSettingsBundle", "KeepsakeValues", "Foundation"],
     "Sources/Storage": [
       "KeepsakeValues", "KeepsakeMigrations", "CKeepsake", "CSQLite", "Foundation",
     ],
@@ -76,10 +73,10 @@ import Testing
     ],
     "Sources/CommandLine": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
-      "KeepsakeTransfer", "ArgumentParser", "Foundation",
+      "KeepsakeFormats", "ArgumentParser", "Foundation",
     ],
     "Sources/Page": [
-      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeTransfer",
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeFormats",
       "KeepsakeCommandLine", "Hummingbird", "HTTPTypes", "NIOCore", "ServiceLifecycle", "Logging",
       "Foundation",
     ],
@@ -88,13 +85,13 @@ import Testing
       "Foundation",
     ],
     "Sources/kvsync-hub": [
-      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeTransfer",
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeHub", "KeepsakeFormats",
       "KeepsakeCommandLine", "KeepsakeHubFile", "KeepsakeHubHTTP", "KeepsakeHubServer",
       "KeepsakePostgres", "ArgumentParser", "Logging", "Foundation",
     ],
     "Sources/kvsync": [
       "KeepsakeCommandLine", "Keepsake", "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync",
-      "KeepsakeSettingsBundle", "KeepsakeBundleTools", "KeepsakeTransfer", "ArgumentParser",
+      "KeepsakeSettingsBundle", "KeepsakeFormats", "ArgumentParser",
       "Foundation",
     ],
   ]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import KeepsakeFormats
 import KeepsakeSettingsBundle
-import KeepsakeTransfer
 
 /// Reads what `kvsync import` would, twice: whole, and in pieces as a pipe may give them. Both have
 /// to say the same.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeBundleTools
+import KeepsakeFormats
 import KeepsakeSettingsBundle
 
 /// Holds the parser and the writer to each other: what is accepted has to come back. Only a binary

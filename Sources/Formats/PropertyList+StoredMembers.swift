@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeepsakeSettingsBundle
-package import KeepsakeValues
+import KeepsakeSettingsBundle
+import KeepsakeValues
 
 extension PropertyList {
   /// The members of the root dictionary as stored values, in the order of the file.
   ///
   /// - Throws: `PropertyListError` with the place of a root that is not a dictionary, an empty key,
   ///   an integer above `Int64.max`, or a value nested too deep.
-  package func storedMembers(
+  func storedMembers(
     file: String
   ) throws(PropertyListError) -> [(key: String, value: StoredValue)] {
     do throws(Fault) {

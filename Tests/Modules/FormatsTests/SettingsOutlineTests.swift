@@ -2,7 +2,7 @@
 
 import BundleSupport
 import Foundation
-import KeepsakeBundleTools
+import KeepsakeFormats
 import KeepsakeSettingsBundle
 import KeepsakeValues
 import Testing

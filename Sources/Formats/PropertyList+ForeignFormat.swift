@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeepsakeSettingsBundle
+import KeepsakeSettingsBundle
 
 extension PropertyList {
   /// The error for bytes that are recognisably not XML in UTF-8; nil for others.
-  package static func foreignFormat(_ bytes: [UInt8], file: String) -> PropertyListError? {
+  static func foreignFormat(_ bytes: [UInt8], file: String) -> PropertyListError? {
     do throws(Fault) {
       try ForeignFormat.refuse(bytes)
       return nil
