@@ -140,10 +140,11 @@ extension Connection {
     store: String?, _ body: (Entry, _ isSorted: Bool) throws -> Void
   ) throws {
     var room = try maximumRows()
+    // Bytes: SQLite counts the characters of a text, and only those before the first NUL.
     try run(
       """
-      SELECT store, key, tag, iif(length(value) > 1000, NULL, value), hlc, origin,
-        length(value) > 1000
+      SELECT store, key, tag, iif(length(CAST(value AS BLOB)) > 1000, NULL, value), hlc, origin,
+        length(CAST(value AS BLOB)) > 1000
       FROM entry WHERE ?1 IS NULL OR store = ?1 ORDER BY hlc, origin, store, key
       """,
       [store.map(Cell.text) ?? .null]
