@@ -55,7 +55,10 @@ var sync: Dependencies { ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"] }
 // Dependencies of tests.
 var commands: Dependencies { ["kvsync", "kvsync-hub", "kvsync-page"] }
 var device: Dependencies { ["KeepsakeDevice", "KeepsakeValues", "TestSupport"] }
-var hub: Dependencies { sync + ["KeepsakeHub", "KeepsakeHubServer", "HubSupport", "TestSupport"] }
+var hub: Dependencies {
+  sync + ["KeepsakeHub", "KeepsakeHubServer", "HubScript", "HubSupport", "TestSupport"]
+}
+var hubServer: Dependencies { ["KeepsakeHubServer", "HubStoreSupport", "TestSupport"] }
 
 /// A product of another package, with a condition if a trait is named.
 func product(
@@ -128,22 +131,22 @@ package.targets += [
   library("KeepsakeFormats", ["KeepsakeSettingsBundle", "KeepsakeValues"]),
   library("KeepsakeStorage", ["KeepsakeValues", "KeepsakeMigrations", "CKeepsake", sqlite]),
   library("KeepsakeDevice", ["KeepsakeStorage", "KeepsakeValues"]),
-  library("KeepsakeSync", ["KeepsakeDevice", "KeepsakeValues"]),
+  library("KeepsakeSync", ["KeepsakeDevice", "KeepsakeValues"], excluding: ["README.md"]),
   library("CCurl"),
   // The device's side of a hub.
   library(
     "KeepsakeHub", sync + [.target(name: "CCurl", condition: .when(platforms: [.linux]))]),
   // The hub's side: its rules over any database, in a file, over HTTP, in PostgreSQL.
-  library("KeepsakeHubServer", sync),
+  library("KeepsakeHubServer", ["KeepsakeValues"]),
   library(
-    "KeepsakeHubFile", sync + ["KeepsakeHubServer", "KeepsakeHubMigrations", "KeepsakeStorage"]),
+    "KeepsakeHubFile",
+    ["KeepsakeHubServer", "KeepsakeHubMigrations", "KeepsakeStorage", "KeepsakeValues"]),
   library(
     "KeepsakeHubHTTP",
-    sync + [
-      "KeepsakeHubServer", "KeepsakeHub", logging,
+    [
+      "KeepsakeHubServer", "KeepsakeValues", logging,
       product("Hummingbird", "hummingbird", with: "Hub"),
       product("HummingbirdTLS", "hummingbird", with: "HubTLS"),
-      product("Metrics", "swift-metrics", with: "Hub"),
       product("ServiceLifecycle", "swift-service-lifecycle", with: "Hub"),
     ]),
   .systemLibrary(
@@ -151,7 +154,7 @@ package.targets += [
     providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
   library(
     "KeepsakePostgres",
-    sync + [
+    [
       "KeepsakeHubServer", "KeepsakePostgresMigrations", target("CPostgres", with: "PostgreSQL"),
     ]),
   library(
@@ -231,17 +234,12 @@ package.targets += [
     ["KeepsakeTesting", "KeepsakeDevice", "KeepsakeMigrations", "KeepsakeValues", sqlite]),
   // Bundles and property lists to read.
   support("BundleSupport", ["KeepsakeSettingsBundle", "KeepsakeValues"]),
-  // A hub in memory, and a transport that plays a hub.
-  support("HubSupport", sync + ["KeepsakeHub", "KeepsakeHubServer"]),
-  // Devices of many accounts of a hub, and how they are measured.
-  support("HubCrowd", sync + ["KeepsakeHubServer", "KeepsakeTesting"]),
-  // Random histories of devices, and an oracle.
-  support(
-    "Histories",
-    sync + [
-      "HubSupport", "KeepsakeHub", "KeepsakeHubServer", "KeepsakeHubFile", "KeepsakeTesting",
-      sqlite,
-    ]),
+  // A hub's store in memory, and what tests of every store share.
+  support("HubStoreSupport", ["KeepsakeHubServer", "KeepsakeValues"]),
+  // A hub in memory, as devices use it.
+  support("HubSupport", sync + ["HubStoreSupport", "KeepsakeHubServer"]),
+  // A transport that plays a hub.
+  support("HubScript", sync + ["HubStoreSupport", "KeepsakeHub", "KeepsakeHubServer"]),
   // A layer below SQLite that sees and decides its calls.
   support("FileSystemShim", linking: "sqlite3"),
   // Decides which of several processes goes on.
@@ -253,33 +251,36 @@ package.targets += [
     ]),
   // Readers of bytes, for fuzzers.
   support(
-    "FuzzTargets",
-    sync + ["KeepsakeHub", "KeepsakeFormats", "KeepsakeSettingsBundle"]),
+    "FuzzTargets", sync + ["KeepsakeHub", "KeepsakeFormats", "KeepsakeSettingsBundle"]),
   support("SettingsFixture", ["Keepsake"]),
   // Names that other packages use too, to be imported beside ours.
   support("OtherNames"),
   // Classes that are compiled without reflection metadata, or without the names in them.
   support("Unreflected", ["Keepsake", "KeepsakeInjection"]),
   support("Nameless", ["Keepsake", "KeepsakeInjection"]),
-  // Attacks files and processes, plays histories, fuzzes.
+  // Attacks files and processes, fuzzes.
   program(
     "keepsake-probe",
     sync + [
-      "Faults", "FileSystemShim", "FuzzTargets", "Histories", "HubSupport", "SettingsFixture",
-      "TestSupport", "Turns", "Keepsake", "KeepsakeHubServer", "KeepsakeStorage",
-      "KeepsakeTesting", argumentParser, sqlite,
+      "Faults", "FileSystemShim", "FuzzTargets", "SettingsFixture", "TestSupport", "Turns",
+      "Keepsake", "KeepsakeStorage", "KeepsakeTesting", argumentParser, sqlite,
     ], in: "Tests/Probes/Keepsake"),
-  // Pushes to hubs over a file or PostgreSQL until it is killed, and measures them.
+  // Measures hubs over a file or PostgreSQL.
   program(
     "keepsake-hub-probe",
-    hub + [
-      "HubCrowd", "Histories", "Keepsake", "KeepsakeHubFile", "KeepsakeStorage",
-      "KeepsakeTesting", target("KeepsakePostgres", with: "PostgreSQL"), argumentParser,
+    sync + [
+      "KeepsakeHub", "KeepsakeHubServer", "KeepsakeHubFile",
+      target("KeepsakePostgres", with: "PostgreSQL"), argumentParser,
     ], in: "Tests/Probes/Hub"),
   test("ValuesTests", ["KeepsakeValues", "TestSupport"]),
   test("StorageTests", device + ["KeepsakeMigrations", "keepsake-probe", "kvsync", sqlite]),
   test("DeviceTests", device + ["BundleSupport", "KeepsakeMigrations", "kvsync", sqlite]),
-  test("SyncTests", hub + ["Histories", "KeepsakeMigrations", sqlite]),
+  test(
+    "SyncTests",
+    sync + [
+      "KeepsakeTesting", "KeepsakeHubServer", "KeepsakeMigrations", "KeepsakeStorage",
+      "HubSupport", "TestSupport", sqlite,
+    ]),
   test(
     "KeepsakeTests",
     [
@@ -291,13 +292,9 @@ package.targets += [
   test("FormatsTests", ["KeepsakeFormats", "BundleSupport"]),
   test("TestingTests", device + ["KeepsakeTesting", "Keepsake", "KeepsakeInjection"]),
   test("HubClientTests", hub + ["KeepsakeTesting"]),
-  test(
-    "HubFileTests",
-    hub + ["Histories", "KeepsakeHubFile", "KeepsakeHubMigrations", "keepsake-hub-probe"]),
-  test("HubTests", hub + ["kvsync-hub", "KeepsakeHubHTTP"]),
-  test(
-    "PostgresTests",
-    hub + ["KeepsakePostgres", "KeepsakePostgresMigrations", "keepsake-hub-probe"]),
+  test("HubFileTests", hubServer + ["KeepsakeHubFile", "KeepsakeHubMigrations"]),
+  test("HubTests", hubServer + ["KeepsakeHubFile", "KeepsakeHubHTTP", "kvsync-hub"]),
+  test("PostgresTests", hubServer + ["KeepsakePostgres", "KeepsakePostgresMigrations"]),
   test(
     "ConfigurationTests",
     device + [
@@ -319,7 +316,9 @@ package.targets += [
   test(
     "PageTests", device + commands + [target("KeepsakePage", with: "Page")],
     in: "Tests/Programs"),
-  test("FaultTests", device + ["keepsake-probe", "kvsync", "Keepsake"], in: "Tests/Programs"),
+  test(
+    "FaultTests", sync + ["keepsake-probe", "kvsync", "Keepsake", "TestSupport"],
+    in: "Tests/Programs"),
   test(
     "ProjectTests",
     [

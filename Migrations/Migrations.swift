@@ -23,7 +23,7 @@ package enum Migrations {
   package static let all = [
     Migration(
       name: "V001_initial",
-      hash: "d28e42ee2663648efaa0662abc419bf5affd97c98fd1554137417678436079fd",
+      hash: "599befeb9ccc9c7be5f78639a87ed03ceb318a22f6a10db4f42299c3a30e5738",
       sql: text(PackageResources.V001_initial_sql))
   ]
 

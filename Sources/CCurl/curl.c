@@ -29,6 +29,7 @@ enum {
   OPTION_HTTP_HEADER = 10023,
   OPTION_HEADER_DATA = 10029,
   OPTION_CUSTOM_REQUEST = 10036,
+  OPTION_ACCEPT_ENCODING = 10102,
   OPTION_PROGRESS_DATA = 10057,
   OPTION_WRITE_FUNCTION = 20011,
   OPTION_HEADER_FUNCTION = 20079,
@@ -128,6 +129,8 @@ const char *keepsake_curl_run(
   // HTTP and HTTPS.
   curl.easy_setopt(handle, OPTION_PROTOCOLS, 3L);
   curl.easy_setopt(handle, OPTION_TCP_KEEPALIVE, 1L);
+  // A proxy before the hub may compress. libcurl without zlib refuses the option, and asks for none.
+  curl.easy_setopt(handle, OPTION_ACCEPT_ENCODING, "gzip");
   // What a proxy says of a tunnel is not what the hub says.
   curl.easy_setopt(handle, OPTION_SUPPRESS_CONNECT_HEADERS, 1L);
   if (!request->may_take_proxy) curl.easy_setopt(handle, OPTION_PROXY, "");

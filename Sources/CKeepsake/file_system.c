@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
-#include <sys/xattr.h>
 
 /// The methods of one kind of file, of which SQLite sees the first member only.
 typedef struct Methods {
@@ -92,20 +91,4 @@ const char *keepsake_register_file_system(void) {
 
 void keepsake_keep_log(sqlite3 *connection, int keeps) {
   if (connection) sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, NULL);
-}
-
-long keepsake_get_attribute(const char *path, const char *name, void *value, size_t size) {
-#ifdef __APPLE__
-  return getxattr(path, name, value, size, 0, 0);
-#else
-  return getxattr(path, name, value, size);
-#endif
-}
-
-int keepsake_set_attribute(const char *path, const char *name, const void *value, size_t size) {
-#ifdef __APPLE__
-  return setxattr(path, name, value, size, 0, 0) == 0;
-#else
-  return setxattr(path, name, value, size, 0) == 0;
-#endif
 }

@@ -17,6 +17,5 @@ static inline int keepsake_refuse_double_quoted_text(sqlite3 *database) {
 static const int keepsake_ioerr_read = SQLITE_IOERR_READ;
 static const int keepsake_ioerr_nomem = SQLITE_IOERR_NOMEM;
 static const int keepsake_ioerr_shmsize = SQLITE_IOERR_SHMSIZE;
-static const int keepsake_constraint_notnull = SQLITE_CONSTRAINT_NOTNULL;
 
 #endif

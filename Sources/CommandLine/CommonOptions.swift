@@ -100,7 +100,7 @@ extension CommonOptions {
 
 /// The store that a command works on.
 package struct StoreOption: ParsableArguments {
-  @Option(help: "The store; cloud and cloud:<name> travel, others stay on the device.")
+  @Option(help: "The store; cloud and cloud:<name> are synced, others stay on the device.")
   package var store = StoreName.cloud
 
   package init() {}

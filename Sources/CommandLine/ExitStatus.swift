@@ -6,7 +6,7 @@
 package import ArgumentParser
 import Foundation
 import KeepsakeDevice
-import KeepsakeFormats
+package import KeepsakeFormats
 import KeepsakeSettingsBundle
 import KeepsakeValues
 
@@ -125,5 +125,27 @@ package struct ExitStatus {
     case .unreadable: EX_NOPERM
     case .broken: EX_IOERR
     }
+  }
+}
+
+/// An ending that is not a failure of the program: the answer is "no".
+package struct Negative: Error {
+  /// For stderr; nil when stdout has said it all.
+  package let message: String?
+
+  package init(message: String?) { self.message = message }
+}
+
+extension InputError {
+  /// What to do about a word that starts with a dash and is no option.
+  ///
+  /// - Parameter word: the one before; behind an option, `--` would leave that without a value.
+  package static func dashCure(after word: String) -> String {
+    let mayBeOption = word.hasPrefix("--") && !word.contains("=")
+    return "a value that starts with - follows --" + (mayBeOption ? ", or the = of its option" : "")
+  }
+
+  package static func usage(_ message: String) -> InputError {
+    InputError(kind: .usage, message: message)
   }
 }

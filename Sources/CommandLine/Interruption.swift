@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 
 /// Turns SIGINT and SIGTERM into a call, so that a command ends in good order.
 package final class Interruption {
@@ -23,5 +24,27 @@ package final class Interruption {
 
   package func end() {
     for source in sources { source.cancel() }
+  }
+}
+
+/// Why the watching ends: waited for by one thread, known to another.
+package final class Ending: Sendable {
+  private let reason = Mutex<Result<Void, any Error>?>(nil)
+  private let isKnown = DispatchSemaphore(value: 0)
+
+  package init() {}
+
+  /// The first that comes counts.
+  package func come(_ result: Result<Void, any Error>) {
+    let isFirst = reason.withLock { reason in
+      defer { reason = reason ?? result }
+      return reason == nil
+    }
+    if isFirst { isKnown.signal() }
+  }
+
+  package func wait() throws {
+    isKnown.wait()
+    try reason.withLock { $0 }?.get()
   }
 }

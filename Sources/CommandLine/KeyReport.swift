@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import KeepsakeDevice
-import KeepsakeSync
 package import KeepsakeValues
 
 /// All that a device knows of one key.
@@ -10,7 +9,6 @@ package struct KeyReport {
   private let replica: ReplicaID
   private let entry: Entry?
   private let seeds: [(bundle: String, value: DefaultValue)]
-  private let held: [Entry]
   private let conflicts: [Conflict]
 
   package init(of address: Address, on device: Device) throws {
@@ -19,7 +17,6 @@ package struct KeyReport {
     let (store, key) = (address.store.string, address.key.string)
     entry = try device.entry(store: store, key: key)
     seeds = try device.declarations(store: store, key: key)
-    held = try device.core.access { try Held.entries($0, of: address) }
     conflicts = try device.conflicts(store: store).filter { ByteText($0.key) == address.key }
   }
 
@@ -37,7 +34,6 @@ package struct KeyReport {
         "store": .string(address.store.string), "key": .string(address.key.string),
         "value": try value.map { .object(try Shown.value($0)) } ?? .null,
         "layers": .array(own + seeded),
-        "held": .array(try held.map(Shown.entry)),
         "conflicts": .array(conflicts.map { .integer($0.id) }),
       ])
     }
@@ -67,10 +63,9 @@ package struct KeyReport {
         let source = "\(Shown.name(seed.value.source)) of \(Shown.name(seed.bundle))\(note)"
         lines.append("  default: \(value), \(source)")
       }
-      for entry in held { lines.append("  waiting, from the future: \(try told(entry))") }
       for conflict in conflicts {
         let lost = try Shown.quoted(conflict.loser, or: "a deletion")
-        let source = "\(Shown.text(conflict.lostTimestamp)) by \(device(conflict.lostOrigin))"
+        let source = "\(Shown.text(conflict.lostTimestamp)) by \(device(conflict.lostReplicaID))"
         lines.append("  lost (conflict \(conflict.id)): \(lost), \(source)")
       }
       return lines
@@ -78,7 +73,7 @@ package struct KeyReport {
   }
 
   private func told(_ entry: Entry) throws -> Line {
-    let source = "\(Shown.text(entry.timestamp)) by \(device(entry.origin))"
+    let source = "\(Shown.text(entry.timestamp)) by \(device(entry.replicaID))"
     guard let value = entry.content.value else { return Line(source) }
     return "\(try Shown.quoted(value)), \(source)"
   }

@@ -29,7 +29,7 @@ package struct MergeWords: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      How far ahead of the clock a timestamp may be before its entry is held. \
+      How far ahead of the clock a timestamp may be; later entries are not read yet. \
       \(Words.note(default: MergeOptions().maximumClockSkew))
       """),
     transform: Words.duration)
@@ -50,11 +50,10 @@ package struct MergeWords: ParsableArguments {
   /// - Parameter paths: the files and the hub, in the order of the report.
   package func options(_ paths: [String]) throws -> MergeOptions {
     for name in store { try StoreOption.check(name, paths[0]) }
-    let progress = MergeProgressLine(paths)
     var options = MergeOptions(
       stores: store.isEmpty ? nil : store, maximumClockSkew: maxClockSkew, isOneWay: oneWay,
       changeLimit: allChanges ? .max : 1000, checksIntegrity: !dryRun)
-    options.onProgress = { progress.show($0) }
+    options.onProgress = { ProgressLine.show($0, of: paths) }
     return options
   }
 

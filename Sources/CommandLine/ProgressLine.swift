@@ -93,46 +93,15 @@ package enum ProgressLine {
   }
 }
 
-/// The line of a merge.
-package final class MergeProgressLine: Sendable {
-  private struct State {
-    /// The direction that is shown, and since when.
-    package var direction: [Int] = []
-    package var start = ContinuousClock.now
-    package var last = ContinuousClock.now
-  }
-
-  private let paths: [String]
-  private let state = Mutex(State())
-
-  package init(_ paths: [String]) { self.paths = paths }
-
-  /// What fits into one transaction is over before a person could read the line.
-  package func show(_ progress: MergeProgress) {
-    state.withLock { state in
-      let direction = [progress.from, progress.into]
-      if state.direction != direction {
-        (state.direction, state.start) = (direction, state.last)
-      }
-      state.last = .now
-      guard progress.fraction < 1 else { return }
-      ProgressLine.show(text(progress, after: state.start.duration(to: .now)))
-    }
-  }
-
-  /// - Parameter time: since the direction began.
-  private func text(_ progress: MergeProgress, after time: Duration) -> String {
-    let seconds = max(time / .seconds(1), 1e-3)
-    var parts = ["\(Int(progress.fraction * 100)) %"]
-    if progress.fraction > 0 {
-      let left = seconds / progress.fraction - seconds
-      parts.append("\(Int(left.rounded(.up)).grouped) s left")
-    }
-    parts += [
-      "\(progress.received.grouped) entries",
-      "\(Int(Double(progress.received) / seconds).grouped) a second",
-      "\(Shown.name(paths[progress.from])) -> \(Shown.name(paths[progress.into]))",
-    ]
-    return parts.joined(separator: ", ")
+extension ProgressLine {
+  /// Shows how far a merge has come. What fits into one transaction is over before a person could
+  /// read the line.
+  ///
+  /// - Parameter paths: of the merged files.
+  package static func show(_ progress: MergeProgress, of paths: [String]) {
+    guard progress.fraction < 1 else { return }
+    show(
+      "\(Int(progress.fraction * 100)) %, \(progress.received.grouped) entries, "
+        + "\(Shown.name(paths[progress.from])) -> \(Shown.name(paths[progress.into]))")
   }
 }

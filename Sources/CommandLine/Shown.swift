@@ -15,10 +15,10 @@ package enum Shown {
     ]
   }
 
-  /// `{"type","value","modified","stamp","origin"}`, or `{"deleted":true,…}` for a tombstone.
+  /// `{"type","value","modified","timestamp","origin"}`, or `{"deleted":true,…}` for a tombstone.
   package static func entry(_ entry: Entry) throws -> JSON {
     let content = try entry.content.value.map(value) ?? [JSON.Member("deleted", .boolean(true))]
-    return .object(content + provenance(entry.timestamp, entry.origin))
+    return .object(content + provenance(entry.timestamp, entry.replicaID))
   }
 
   /// When a write was made, and by which device.
@@ -27,7 +27,7 @@ package enum Shown {
   ) -> [JSON.Member] {
     [
       JSON.Member("modified", time(timestamp.date)),
-      JSON.Member("stamp", .string(timestamp.description)),
+      JSON.Member("timestamp", .string(timestamp.description)),
       JSON.Member("origin", .string(origin.description)),
     ]
   }

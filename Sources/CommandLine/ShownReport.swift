@@ -38,44 +38,47 @@ package struct ShownReport {
     .object([
       "from": .string(paths[transfer.from]), "into": .string(paths[transfer.into]),
       "received": .integer(Int64(transfer.received)), "changed": .integer(Int64(transfer.changed)),
-      "held": .integer(Int64(transfer.held)), "conflicts": .integer(Int64(transfer.conflicts)),
+      "waiting": .integer(Int64(transfer.waiting)),
+      "conflicts": .integer(Int64(transfer.conflicts)),
     ])
   }
 
   private func event(_ event: MergeReport.Event) -> JSON {
     switch event {
-    case .cloneDetected(let device):
-      .object(["kind": .string("cloneDetected"), "path": .string(paths[device])])
-    case .timestampsRevoked(let device, let entries):
+    case .newReplicaID(let device, let reason):
       .object([
-        "kind": .string("stampsVoided"), "path": .string(paths[device]),
-        "entries": .integer(Int64(entries)),
+        "kind": .string("newReplicaID"), "path": .string(paths[device]),
+        "reason": .string(reason.rawValue),
+      ])
+    case .readInFull(let device, let reader):
+      .object([
+        "kind": .string("readInFull"), "path": .string(paths[device]),
+        "by": .string(paths[reader]),
       ])
     case .conflictsDropped(let device, let count):
       .object([
         "kind": .string("conflictsDropped"), "path": .string(paths[device]),
         "count": .integer(Int64(count)),
       ])
-    case .clockDiffers(let device, let difference):
+    case .tooLarge(let store, let key):
       .object([
-        "kind": .string("clockDiffers"), "path": .string(paths[device]),
-        "seconds": .integer(difference.components.seconds),
+        "kind": .string("tooLarge"), "store": .string(store), "key": .string(key),
       ])
-    case .notSent(let device, let entries, let store, let key):
-      .object([
-        "kind": .string("notSent"), "path": .string(paths[device]),
-        "entries": .integer(Int64(entries)), "store": .string(store), "key": .string(key),
-      ])
+    case .unreadable(let count):
+      .object(["kind": .string("unreadable"), "count": .integer(Int64(count))])
     }
   }
 
-  /// - Parameter limit: how many changes, losses and held entries to list at most.
+  /// What the merge found and its user should know.
+  package var remarks: [String] { report.events.map(line) }
+
+  /// - Parameter limit: how many changes, losses and waiting entries to list at most.
   package func lines(isDryRun: Bool, limit: Int) throws -> [Line] {
     let list = try self.list
     let others = max(0, list.count - limit) + unlisted
     var lines = report.transfers.map { Line(line($0)) } + list.prefix(limit)
     if others > 0 { lines.append("  … and \(others.grouped) more; --all-changes lists them") }
-    lines += (report.events.map(line) + summary).map { Line($0) }
+    lines += remarks.map { Line($0) }
     lines.append(
       report.hasConverged
         ? (isDryRun ? "All files would hold the same." : "All files hold the same.")
@@ -97,7 +100,7 @@ package struct ShownReport {
         }
         + report.waiting.map { item in
           let place = place(item.into, item.store, item.key)
-          return "\(place): from the future, held until \(Shown.text(item.until))"
+          return "\(place): from the future, waits until \(Shown.text(item.until))"
         }
     }
   }
@@ -106,32 +109,6 @@ package struct ShownReport {
   private var unlisted: Int {
     let conflicts = report.transfers.reduce(0) { $0 + $1.conflicts }
     return report.omittedChanges + max(0, conflicts - report.conflicts.count)
-  }
-
-  /// For each file that got anything, what became of it, where that is more than one sees at once.
-  private var summary: [String] {
-    guard unlisted + report.changes.count + report.conflicts.count > 10 else { return [] }
-    return paths.indices.compactMap { place in
-      if unlisted > 0 { return sum(place) }
-      let changes = report.changes.filter { $0.into == place }.map(\.change)
-      let parts = [
-        (changes.count { $0.before.isTombstone }, "new"),
-        (changes.count { !$0.before.isTombstone && !$0.after.isTombstone }, "overwritten"),
-        (changes.count { $0.after.isTombstone }, "deleted"),
-        (report.conflicts.count { $0.into == place }, "lost: kvsync conflicts \(name(place))"),
-      ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-      return parts.isEmpty ? nil : "\(name(place)): " + parts.joined(separator: ", ")
-    }
-  }
-
-  /// The same by the counts alone.
-  private func sum(_ place: Int) -> String? {
-    let transfers = report.transfers.filter { $0.into == place }
-    let changed = transfers.reduce(0) { $0 + $1.changed }
-    let lost = transfers.reduce(0) { $0 + $1.conflicts }
-    let parts = [(changed, "changed"), (lost, "lost: kvsync conflicts \(name(place))")]
-      .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-    return parts.isEmpty ? nil : "\(name(place)): " + parts.joined(separator: ", ")
   }
 
   private func name(_ device: Int) -> String { Shown.name(paths[device]) }
@@ -143,27 +120,25 @@ package struct ShownReport {
 
   private func line(_ event: MergeReport.Event) -> String {
     switch event {
-    case .cloneDetected(let device):
-      "\(name(device)): was a copy or an older state; it has a new identity"
-    case .timestampsRevoked(let device, let entries):
-      "\(name(device)): taken back, by the device that gave them when its clock had run ahead: "
-        + counted(entries, "timestamp")
+    case .newReplicaID(let device, _):
+      "\(name(device)): was a copy or an older state; it has a new replica ID"
+    case .readInFull(let device, let reader):
+      "\(name(device)): was away for longer than \(name(reader)) keeps deletions; it was read in"
+        + " full, and values that were deleted meanwhile may be back"
     case .conflictsDropped(let device, let count):
       "\(name(device)): its conflict log is full; the oldest \(counted(count, "conflict")) went"
-    case .clockDiffers(let device, let difference):
-      "\(name(device)): its clock is "
-        + counted(Int(clamping: difference.components.seconds.magnitude), "second")
-        + (difference < .zero ? " behind" : " ahead") + "; set the one that is wrong"
-    case .notSent(let device, let entries, let store, let key):
-      "\(name(device)): not on the hub, because it is too large for it, or no UTF-8: "
-        + "\(Shown.name(store))/\(Shown.name(key))"
-        + (entries == 1 ? "" : ", and \((entries - 1).grouped) more")
+    case .tooLarge(let store, let key):
+      "\(Shown.name(store))/\(Shown.name(key)): is too large for the hub; it stays here, and is"
+        + " offered again at each sync"
+    case .unreadable(let count):
+      "\(counted(count, "row")) cannot be read by this version; update Keepsake,"
+        + " or see kvsync doctor"
     }
   }
 
   private func line(_ transfer: MergeReport.Transfer) -> String {
     var parts = ["\(transfer.received) received", "\(transfer.changed) changed"]
-    if transfer.held > 0 { parts.append("\(transfer.held) held, from the future") }
+    if transfer.waiting > 0 { parts.append("\(transfer.waiting) waiting, from the future") }
     if transfer.conflicts > 0 { parts.append("\(transfer.conflicts) lost and logged") }
     return "\(name(transfer.from)) -> \(name(transfer.into)): "
       + parts.joined(separator: ", ")

@@ -51,23 +51,7 @@ extension String {
 
 extension Unicode.Scalar {
   /// How many columns a terminal takes at most for it.
-  ///
-  /// After Unicode's EastAsianWidth.txt, by blocks.
-  fileprivate var columns: Int {
-    switch properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .format: return 0
-    default: break
-    }
-    if properties.isEmojiPresentation { return 2 }
-    switch value {
-    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97C,
-      0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60,
-      0xFFE0...0xFFE6, 0x16FE0...0x18DF2, 0x1AFF0...0x1B2FB, 0x1F200...0x1F265,
-      0x1F300...0x1FAFF, 0x20000...0x3FFFD:
-      return 2
-    default: return 1
-    }
-  }
+  fileprivate var columns: Int { isASCII ? 1 : 2 }
 }
 
 extension Int {

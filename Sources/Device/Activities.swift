@@ -24,14 +24,14 @@ package struct MergeTally: Sendable {
   /// Writes that lost, and are in this device's conflict log.
   package let conflicts: Int
   /// Entries from the future, which wait on this device.
-  package let held: Int
+  package let waiting: Int
   /// Why it failed, half-way or at once.
   package let failure: KeepsakeError.Code?
 
   package init(
-    duration: Duration, conflicts: Int, held: Int, failure: KeepsakeError.Code?
+    duration: Duration, conflicts: Int, waiting: Int, failure: KeepsakeError.Code?
   ) {
-    (self.duration, self.conflicts, self.held) = (duration, conflicts, held)
+    (self.duration, self.conflicts, self.waiting) = (duration, conflicts, waiting)
     self.failure = failure
   }
 }

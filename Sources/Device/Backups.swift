@@ -6,8 +6,8 @@ import KeepsakeValues
 extension Device {
   /// Copies the device to a new file, while it is in use.
   ///
-  /// The copy has the device's identity and is meant to take its place; where both go on, the next
-  /// exchange finds that out. `clone(to:)` makes a second device.
+  /// The copy has the device's replica ID and is meant to take its place. If both go on, the next
+  /// sync notices and gives one of them a new replica ID. `clone(to:)` makes a second device.
   ///
   /// - Throws: `KeepsakeError`, also when this device is damaged; then nothing was made. O(n log n)
   ///   of the entries: every page is checked.
@@ -82,4 +82,39 @@ extension Device {
   }
 
   private static let backupInfix = ".backup-"
+}
+
+/// When an application's device is copied for bad days.
+public enum BackupPolicy: Sendable {
+  /// Once a day, when a store is opened on it; the last two are kept, beside the file.
+  case daily
+  case never
+}
+
+extension Device {
+  /// A copy of a device as it was on one day.
+  public struct Backup: Sendable, Hashable {
+    /// The copy: a file that `restore` and every command take.
+    public let url: URL
+    /// In UTC, as "2026-11-21".
+    public let day: String
+  }
+}
+
+/// Work that the end of the program waits for, where it ends by itself: `exit`, or the end of main.
+package enum Background {
+  private static let group = DispatchGroup()
+  /// Longer than the backup of any device takes that is opened daily; one that ends the program
+  /// from within such work waits so long in vain.
+  private static let patience = DispatchTimeInterval.seconds(10)
+  private static let waitsAtExit: Void = { atexit { Background.wait() } }()
+
+  static func run(_ body: @escaping @Sendable () -> Void) {
+    _ = waitsAtExit
+    DispatchQueue.global(qos: .utility).async(group: group, execute: body)
+  }
+
+  package static func wait() {
+    _ = group.wait(timeout: .now() + patience)
+  }
 }

@@ -19,13 +19,13 @@ public struct Conflict: Sendable, Hashable {
   /// When the loser was written.
   public let lostTimestamp: HybridTimestamp
   /// The device that wrote the loser.
-  public let lostOrigin: ReplicaID
+  public let lostReplicaID: ReplicaID
   /// Whether what won is a deletion.
   public let winnerIsDeletion: Bool
   /// When the winner was written.
   public let winnerTimestamp: HybridTimestamp
   /// The device that wrote the winner.
-  public let winnerOrigin: ReplicaID
+  public let winnerReplicaID: ReplicaID
   /// When it was found, by this device's clock.
   public let foundAt: Date
   /// Whether the loser was restored, or an application has resolved the conflict.
@@ -33,26 +33,16 @@ public struct Conflict: Sendable, Hashable {
 }
 
 extension Conflict {
-  /// What identifies it in every log.
-  package var identity: [Cell] {
-    [
-      .text(store), .text(key), .integer(lostTimestamp.rawValue), .integer(lostOrigin.rawValue),
-      .integer(winnerTimestamp.rawValue),
-    ]
-  }
-}
-
-extension Conflict {
   init(_ row: Row) {
     self.init(
       id: row.integer(0), store: row.text(1), key: row.text(2), loser: row.content(3),
       lostTimestamp: HybridTimestamp(rawValue: row.integer(5)),
-      lostOrigin: ReplicaID(rawValue: row.integer(6)),
+      lostReplicaID: ReplicaID(rawValue: row.integer(6)),
       winnerIsDeletion: row.integer(7) == TaggedCell.tombstone.tag,
       winnerTimestamp: HybridTimestamp(rawValue: row.integer(8)),
-      winnerOrigin: ReplicaID(rawValue: row.integer(9)),
+      winnerReplicaID: ReplicaID(rawValue: row.integer(9)),
       foundAt: Date(milliseconds: row.integer(10)),
-      isResolved: ConflictLog.State(rawValue: row.integer(11))?.isResolved ?? false)
+      isResolved: row.integer(11) != 0)
   }
 }
 
@@ -64,8 +54,9 @@ extension Device {
   /// The log of what lost merges on this device, oldest first.
   ///
   /// Each device has its own, which keeps the last 10,000 conflicts, up to 64 MiB of lost values;
-  /// `droppedConflicts` tells how many it no longer has. Of two devices that merge, the one that
-  /// reads first logs the conflict: the one whose `merge(with:)` was called.
+  /// `droppedConflicts` tells how many it no longer has. A conflict is in the log of the device
+  /// that found it. Of two devices that merge that is mostly the one that reads first: the one
+  /// whose `merge(with:)` was called.
   ///
   /// - Parameter store: only conflicts of this store; nil for all.
   /// - Throws: `KeepsakeError` when the file cannot be read.
@@ -102,26 +93,19 @@ extension Device {
   /// Writes what was lost back, as a new write of this device: it wins everywhere. The log keeps
   /// the conflict, as resolved.
   ///
+  /// - Returns: whether the conflict was open.
   /// - Throws: `KeepsakeError`; then nothing was written.
-  public func restore(_ conflict: Conflict) throws(KeepsakeError) {
-    _ = try restoring(conflict)
-  }
-
-  /// The same, which `reopen` takes back.
-  package func restoring(_ conflict: Conflict) throws(KeepsakeError) -> [Unresolved] {
+  @discardableResult
+  public func restore(_ conflict: Conflict) throws(KeepsakeError) -> Bool {
     try core.write { connection in
       try write([LocalWrite(store: conflict.store, key: conflict.key, content: conflict.loser)])
-      return (try connection.conflictLog.markRestored(conflict), [])
+      return (try connection.conflictLog.markResolved(conflict.id), [])
     }
   }
 
-  /// Opens conflicts again; the value stays as it is.
-  package func reopen(_ conflicts: [Unresolved]) throws(KeepsakeError) {
-    guard !conflicts.isEmpty else { return }
-    try core.write { connection in
-      try connection.conflictLog.reopen(conflicts)
-      return ((), [])
-    }
+  /// Opens a resolved conflict again; the value stays as it is.
+  package func reopen(_ conflict: Conflict) throws(KeepsakeError) {
+    try core.write { (try $0.conflictLog.reopen(conflict.id), []) }
   }
 
   /// Calls `resolve` for each open conflict of a store, the oldest first, each in a transaction of
@@ -148,10 +132,4 @@ extension Device {
     }
     return count
   }
-}
-
-/// What the log said of a conflict before it was restored.
-package struct Unresolved: Sendable {
-  let id: Int64
-  let state: Int64
 }

@@ -12,8 +12,8 @@ struct Contents {
   private var unread: [Scope] = []
   /// Without tombstones; undecoded, because arrays and dictionaries take many times their bytes.
   private var values: [Address: TaggedCell] = [:]
-  /// The last local sequence number that was looked at.
-  private var lseq: Int64 = 0
+  /// The last sequence number that was looked at.
+  private var sequenceNumber: Int64 = 0
   private var hasMet = false
 
   var hasUnread: Bool { !unread.isEmpty }
@@ -42,14 +42,14 @@ struct Contents {
     for change in changes {
       let address = Address(store: change.store, key: change.key)
       if scopes.contains(address) { values[address] = change.after.ifValue }
-      if isWhole { lseq = max(lseq, change.transaction) }
+      if isWhole { sequenceNumber = max(sequenceNumber, change.transaction) }
     }
   }
 
   /// The net changes since the last call, in the order they arrived; deletions that left no trace
   /// come last.
   ///
-  /// O(what has changed); O(what is observed) where a commit has no local sequence number to show,
+  /// O(what has changed); O(what is observed) where a commit has no sequence number to show,
   /// or one of those that were given since is no longer there.
   ///
   /// A row that a foreign program changed without a new number is not noticed when the commit comes
@@ -72,7 +72,7 @@ struct Contents {
     }
     for scope in unread { scopes.add(scope) }
     unread = []
-    (lseq, self.hasMet) = (replica.lseq, hasMet)
+    (sequenceNumber, self.hasMet) = (replica.sequenceNumber, hasMet)
     return news.changes
   }
 
@@ -90,22 +90,22 @@ struct Contents {
         SettingChange(
           store: address.store.string, key: address.key.string, from: old, to: new,
           writer: writer, timestamp: timestamp, reason: writer == replica.id ? .local : reason,
-          process: .other, transaction: replica.lseq))
+          process: .other, transaction: replica.sequenceNumber))
     }
 
     mutating func add(_ entry: Entry, replacing old: TaggedCell?) {
       let (old, new) = (old ?? .tombstone, entry.content.ifValue ?? .tombstone)
       guard old != new else { return }
-      add(entry.address, old, new, entry.timestamp, by: entry.origin)
+      add(entry.address, old, new, entry.timestamp, by: entry.replicaID)
     }
   }
 
   private func compare(_ connection: Connection, _ news: inout News) throws {
-    let given = news.replica.lseq - lseq
+    let given = news.replica.sequenceNumber - sequenceNumber
     var arrived: Set<Address> = []
     var found: Int64 = 0
     if given > 0 {
-      try connection.forEachEntry(after: lseq) { entry in
+      try connection.forEachEntry(after: sequenceNumber) { entry in
         found += 1
         guard scopes.contains(entry.address) else { return }
         arrived.insert(entry.address)
@@ -190,12 +190,16 @@ extension Scope {
 }
 
 extension Connection {
-  private static let columns = "SELECT store, key, tag, value, hlc, origin FROM entry"
+  private static let columns = "SELECT store, key, type, value, timestamp, replica_id FROM entry"
 
-  /// Calls `body` for what has arrived after `lseq`, in that order.
-  fileprivate func forEachEntry(after lseq: Int64, _ body: (Entry) -> Void) throws {
-    try run("\(Self.columns) INDEXED BY entry_lseq WHERE lseq > ?1 ORDER BY lseq", [.integer(lseq)])
-    { row in
+  /// Calls `body` for what has arrived after `number`, in that order.
+  fileprivate func forEachEntry(after number: Int64, _ body: (Entry) -> Void) throws {
+    try run(
+      """
+      \(Self.columns) INDEXED BY entry_sequence WHERE sequence_number > ?1
+      ORDER BY sequence_number
+      """, [.integer(number)]
+    ) { row in
       body(row.entry(Address(store: row.text(0), key: row.text(1)), from: 2))
       return true
     }
@@ -228,6 +232,11 @@ extension Connection {
 
   /// Whether this device has ever read another one.
   package func hasMet() throws -> Bool {
-    try first("SELECT 1 FROM peer WHERE read_token IS NOT NULL LIMIT 1") { _ in true } ?? false
+    try first(
+      """
+      SELECT 1 FROM peer WHERE cursor_number > 0 OR synced_at > 0
+      UNION ALL SELECT 1 FROM hub LIMIT 1
+      """
+    ) { _ in true } ?? false
   }
 }

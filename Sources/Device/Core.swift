@@ -34,18 +34,12 @@ package final class Core: Sendable {
       findTooLarge: { try $0.checkSizes() }, report: { [shared] in shared.upkeep.report($0) },
       reportLoss: { [shared] in shared.upkeep.reportLoss($0) })
     shared.feed.register(storage)
-    if !isReadOnly { try storage.access { try $0.run(Incoming.table) } }
   }
 
   /// Uses the connection outside of a transaction, if there is none to join: each statement sees
   /// its own snapshot.
   package func access<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
     try storage.access(body)
-  }
-
-  /// From now on nothing is committed once `sender` was written to while we read it.
-  package func reads(_ sender: Core?) throws(KeepsakeError) {
-    try access { _ in session.sender = sender?.storage }
   }
 
   /// As `access`, for what only reads the device's own tables: it waits for no other thread.
@@ -163,7 +157,6 @@ package final class Core: Sendable {
       }
       let value = try body(connection, session)
       if let ending = session.ending { throw ending }
-      try session.sender?.still?.check()
       try session.finish(connection, isObserved: isObserved)
       // Last. A name that is lost after this check has the same effect as one that is lost after
       // the commit: this process saves the log. So no check follows the commit.
@@ -201,5 +194,18 @@ package final class Core: Sendable {
       if !connection.isInTransaction { session.ending = error }
       throw error
     }
+  }
+}
+
+extension Device {
+  /// As `Lease.hold`, waiting for other merges of this process a minute, or for the busy timeout if
+  /// that is longer; within a transaction not at all.
+  package func leased<Value>(
+    joins: Bool = false, _ body: () throws(KeepsakeError) -> Value
+  ) throws(KeepsakeError) -> Value {
+    let limit = core.storage.leaseTimeout
+    return try Lease.hold(
+      [core.storage], waiting: limit == .zero ? limit : max(limit, .seconds(60)), joins: joins,
+      body)
   }
 }

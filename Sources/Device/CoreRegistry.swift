@@ -49,9 +49,9 @@ package enum CoreRegistry {
       }
       guard let status = try FileStatus(of: path) else { throw KeepsakeError.missing(path) }
       let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
-      return try Storage.opening(status.id, path, waiting: busyTimeout) {
+      return try OpenFiles.opening(status.id, path, waiting: busyTimeout) {
         () throws(KeepsakeError) in
-        try Storage.checkNames(status.id)
+        try OpenFiles.checkNames(status.id)
         let same = open.filter { $0.key.file == status.id }.compactMapValues(\.core)
         cores += same.values
         if let core = same[slot] { return (core, false) }
@@ -68,7 +68,7 @@ package enum CoreRegistry {
           folder: folder)
         cores.append(core)
         // Checks the names of all connections; closing this one saves what its log has.
-        try Storage.checkNames(status.id)
+        try OpenFiles.checkNames(status.id)
         open[slot] = WeakCore(core: core)
         return (core, true)
       }

@@ -44,7 +44,7 @@ extension Device {
         SettingChange(
           store: store, key: change.key.string, from: try TaggedCell(change.old),
           to: try TaggedCell(change.new), writer: replica.id, timestamp: now, reason: .reload,
-          transaction: replica.lseq)
+          transaction: replica.sequenceNumber)
       }
     }
     core.shared.feed.observers.enqueue(set, for: Set(observers.map(\.id)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeepsakeValues
-import Synchronization
+package import Synchronization
 
 /// One device: a SQLite file that holds the entries of all its stores.
 ///
@@ -72,7 +72,8 @@ public final class Device: Sendable {
     backups = .never
   }
 
-  /// A device in memory, gone with its last handle. It can meet other devices of this process.
+  /// A device in memory, gone with its last handle. It can be merged with other devices of this
+  /// process.
   public static func inMemory(clock: WallClock = .system) throws(KeepsakeError) -> Device {
     try inMemory(identity: .random(), clock: clock)
   }
@@ -106,24 +107,14 @@ public final class Device: Sendable {
   /// Throws for an entry that no other device would take. O(entries).
   package func checkSizes() throws(KeepsakeError) { try core.access { try $0.checkSizes() } }
 
-  /// Reads every page and every size, and remembers that they were in order.
+  /// Reads every page and every size.
   ///
-  /// - Parameters:
-  ///   - remembers: whether it counts that they were before (`CheckRecord`).
-  ///   - measure: calls `Connection.checkSizes`.
-  /// - Returns: what `measure` does; nil when it did not have to be called.
-  package func checkWhole<Measurement>(
-    remembers: Bool, _ measure: (Connection) throws -> Measurement
-  ) throws(KeepsakeError) -> Measurement? {
-    let now = clock.milliseconds
-    if remembers, try CheckRecord.holds(for: core.location, at: now) { return nil }
-    let record = isReadOnly ? nil : try CheckRecord(of: core.location, at: now)
-    // What was read before may have been damaged since.
+  /// - Throws: `KeepsakeError` that says what is damaged. O(n log n) of the entries.
+  package func checkWhole() throws(KeepsakeError) {
+    // Memory may hold pages that were damaged on the disk since.
     try core.access { try $0.run("PRAGMA shrink_memory") }
     try checkIntegrity()
-    let measurement = try core.access(measure)
-    record?.save(for: core.location)
-    return measurement
+    try checkSizes()
   }
 
   /// The file's path; `(memory)` for a device in memory.
@@ -172,4 +163,28 @@ public final class Device: Sendable {
 
   /// Whether any observer gets changes.
   package var hasObservers: Bool { core.shared.feed.observers.wantChanges }
+}
+
+extension Device {
+  /// What a device is opened for.
+  public enum Access: Sendable, Hashable {
+    /// Reading and writing; a missing file is made.
+    case create
+    /// Reading and writing; a missing file is an error.
+    case existing
+    /// Reading only: the file and its folder may be read-only too.
+    case readOnly
+  }
+
+  /// Whether the caller may not open a file. KeepsakeTesting sets it: in a container for a test the
+  /// recipes of the application may not.
+  package static let refusesFiles = Mutex<@Sendable () -> Bool> { false }
+
+  static func refuseFile(_ path: String) throws(KeepsakeError) {
+    let isRefused = refusesFiles.withLock { $0 }
+    guard isRefused() else { return }
+    throw KeepsakeError(
+      .permissionDenied, path: path, "a recipe opens this file in a container for a test",
+      cure: "take the registered Device from the container, as in `AppSettings(on: c.get())`")
+  }
 }

@@ -36,6 +36,11 @@ package enum EntrySize {
     }
   }
 
+  /// What is wrong with the size of an entry of another device; nil if nothing is.
+  package static func problem(_ entry: Entry) -> String? {
+    nameProblem(entry.address) ?? valueProblem(entry.address, entry.content.cell.byteCount)
+  }
+
   private static func nameProblem(_ address: Address) -> String? {
     func problem(_ what: String, _ name: ByteText) -> String? {
       let size = name.string.utf8.count
@@ -76,13 +81,13 @@ extension EntrySize {
   ///
   /// - Parameter store: nil if it is the store's name.
   fileprivate static func excess(
-    ofNameAt lseq: Int64, in store: String?, _ path: String
+    ofNameAt number: Int64, in store: String?, _ path: String
   ) -> KeepsakeError {
     let name = store.map { "key of an entry of the store \($0.prefix(100))" }
     return KeepsakeError.rowTooLarge(
       path: path,
       "the \(name ?? "store name of an entry") is far larger than the limit of \(maximumName) "
-        + "bytes (local sequence number \(lseq))", cure: farTooLarge)
+        + "bytes (sequence number \(number))", cure: farTooLarge)
   }
 }
 
@@ -97,15 +102,15 @@ extension Connection {
   /// - Parameters:
   ///   - entries: the FROM clause of a SELECT, and what follows it; `e` is the entry.
   ///   - path: the file that they are in.
-  ///   - body: called with a row of `lseq`, `store`, `key`, `value` and `hlc`, and the bytes of the
-  ///     entry's key and value.
+  ///   - body: called with a row of `sequence_number`, `store`, `key`, `value`, and the bytes of
+  ///     the entry's key and value.
   package func measure(
     _ entries: String, _ arguments: [Cell] = [], in path: String,
     _ body: (_ row: Row, _ bytes: Int) throws -> Void
   ) throws {
     var count = 0
     do {
-      try run("SELECT e.lseq, e.store, e.key, e.value, e.hlc \(entries)", arguments) { row in
+      try run("SELECT e.sequence_number, e.store, e.key, e.value \(entries)", arguments) { row in
         let (store, key, value) = (row.byteCount(1), row.byteCount(2), row.byteCount(3))
         // A tombstone has no value; its name may be one that was deleted for its length.
         let isLong = max(store, key) > EntrySize.maximumName && row.cell(3) != .null
@@ -137,13 +142,11 @@ extension Connection {
     }
     let address = try read("e.store, e.key") { Address(store: $0.text(0), key: $0.text(1)) }
     if let address { return EntrySize.excess(address, nil, in: path) }
-    guard let lseq = try read("e.lseq", { $0.integer(0) }) else { return nil }
+    guard let number = try read("e.sequence_number", { $0.integer(0) }) else { return nil }
     let store = try read("e.store") { $0.text(0) }
-    return EntrySize.excess(ofNameAt: lseq, in: store, path)
+    return EntrySize.excess(ofNameAt: number, in: store, path)
   }
-}
 
-extension Connection {
   private static var all: String { "FROM entry AS e ORDER BY e.store, e.key" }
 
   /// Throws for the first entry that no other device would accept.

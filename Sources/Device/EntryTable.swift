@@ -3,10 +3,10 @@
 // Every statement that writes `entry`.
 //
 // Invariants
-// - A write replaces an entry only if it beats it: (hlc, origin, tag, value) is larger.
-//   `Entry.beats` says the same in Swift; a property test proves that the two agree. Only entries
-//   whose timestamps were revoked are rewritten otherwise.
-// - Every row that is written takes a local sequence number above all that this file has given.
+// - A write replaces an entry only if it beats it: (timestamp, replica_id, type, value) is larger.
+//   `Entry.beats` says the same in Swift; a property test proves that the two agree. Only a
+//   rotation and a repair of the clock rewrite entries otherwise.
+// - Every row that is written takes a sequence number above all that this file has given.
 // - A tombstone is the only entry without a value. A store that is not synced keeps none.
 
 package import KeepsakeValues
@@ -15,83 +15,65 @@ package import KeepsakeValues
 package struct EntryTable {
   fileprivate let connection: Connection
 
-  /// Inserts or replaces what is there, if that loses.
-  private static func upsert(_ source: String) -> String {
-    """
-    INSERT INTO entry (store, key, tag, value, hlc, origin, lseq)
-    \(source)
+  private static let columns =
+    "(store, key, type, value, timestamp, replica_id, sequence_number)"
+  private static let replacing = """
     ON CONFLICT (store, key) DO UPDATE SET
-      tag = excluded.tag, value = excluded.value, hlc = excluded.hlc, origin = excluded.origin,
-      lseq = excluded.lseq
-    WHERE (excluded.hlc, excluded.origin, excluded.tag, excluded.value, typeof(excluded.value))
-        > (entry.hlc, entry.origin, entry.tag, entry.value, typeof(entry.value))
+      type = excluded.type, value = excluded.value, timestamp = excluded.timestamp,
+      replica_id = excluded.replica_id, sequence_number = excluded.sequence_number
     """
-  }
 
   private static let upsertOne = FrequentStatement(
-    upsert("VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"))
+    """
+    INSERT INTO entry \(columns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \(replacing)
+    WHERE (excluded.timestamp, excluded.replica_id, excluded.type, excluded.value,
+        typeof(excluded.value))
+      > (entry.timestamp, entry.replica_id, entry.type, entry.value, typeof(entry.value))
+    """)
   private static let insertOne = FrequentStatement(
     """
-    INSERT INTO entry (store, key, tag, value, hlc, origin, lseq)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (store, key) DO NOTHING
+    INSERT INTO entry \(columns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+    ON CONFLICT (store, key) DO NOTHING
     """)
-  private static let upsertIncoming = upsert(
+  private static let upsertIncoming = """
+    INSERT INTO main.entry \(columns)
+    SELECT i.store, i.key, i.type, i.value, i.timestamp, i.replica_id, ?1 + d.place
+    FROM decision AS d CROSS JOIN incoming AS i ON i.sequence_number = d.number
+    WHERE d.applies ORDER BY d.number
+    \(replacing)
     """
-    SELECT store, key, tag, value, hlc, origin, ?1 + seq FROM incoming AS i
-    WHERE \(Incoming.wins) ORDER BY seq
-    """)
+  private static let resendLocal = """
+    UPDATE main.entry SET sequence_number = ?1 + d.place
+    FROM decision AS d CROSS JOIN incoming AS i ON i.sequence_number = d.number
+    WHERE d.resends AND entry.store = i.store AND entry.key = i.key
+    """
 
   /// Writes one entry, if it wins.
   ///
-  /// - Parameter lseq: its local sequence number.
-  package func apply(_ entry: Entry, as lseq: Int64) throws {
-    try connection.run(Self.upsertOne) { try $0.bind(entry, as: lseq) }
+  /// - Parameter number: its sequence number.
+  package func apply(_ entry: Entry, as number: Int64) throws {
+    try connection.run(Self.upsertOne) { try $0.bind(entry, as: number) }
   }
 
   /// Writes one entry, if its key has none.
   ///
-  /// - Parameter lseq: its local sequence number.
+  /// - Parameter number: its sequence number.
   /// - Returns: whether it was written.
-  func insert(_ entry: Entry, as lseq: Int64) throws -> Bool {
-    try connection.run(Self.insertOne) { try $0.bind(entry, as: lseq) }
+  func insert(_ entry: Entry, as number: Int64) throws -> Bool {
+    try connection.run(Self.insertOne) { try $0.bind(entry, as: number) }
     return connection.changes == 1
   }
 
-  /// Writes every row of `incoming` that wins, and empties `incoming`.
+  /// Writes the rows of `incoming` that `decision` applies.
   ///
-  /// - Parameter base: the last local sequence number given in this file.
-  /// - Returns: how many rows were written.
-  package func applyIncoming(after base: Int64) throws -> Int {
+  /// - Parameter base: the last sequence number that this file has given.
+  func applyIncoming(after base: Int64) throws {
     try connection.run(Self.upsertIncoming, [.integer(base)])
-    let written = connection.changes
-    try connection.run("DELETE FROM incoming")
-    return written
   }
 
-  /// Inserts entries of another file without looking up local ones: there are none.
-  ///
-  /// - Parameters:
-  ///   - source: as for `Incoming.fill`, with the local sequence numbers of the other file.
-  ///   - newest: the latest timestamp that any of them may have.
-  ///   - base: the last number given in this file; theirs are added to it.
-  /// - Returns: how many; nil when one is later than `newest`, and none was inserted.
-  package func insert(
-    from source: String, _ arguments: [Cell], upTo newest: HybridTimestamp, after base: Int64
-  ) throws -> Int? {
-    let next = arguments.count + 1
-    do {
-      // What is too late becomes NULL, which no row may have.
-      try connection.run(
-        """
-        INSERT INTO main.entry (store, key, tag, value, hlc, origin, lseq)
-        SELECT e.store, e.key, e.tag, e.value, CASE WHEN e.hlc <= ?\(next) THEN e.hlc END,
-          e.origin, ?\(next + 1) + e.lseq
-        \(source)
-        """, arguments + [.integer(newest.rawValue), .integer(base)])
-    } catch where KeepsakeError.isMissingValue(error) {
-      return nil
-    }
-    return connection.changes
+  /// Gives the local rows that `decision` sends again new sequence numbers.
+  func resend(after base: Int64) throws {
+    try connection.run(Self.resendLocal, [.integer(base)])
   }
 
   /// Removes an entry without a trace.
@@ -103,89 +85,60 @@ package struct EntryTable {
 
   /// Removes tombstones.
   ///
-  /// - Parameter source: the FROM clause of a SELECT that gives their store and key, and what
-  ///   follows it.
+  /// - Parameter condition: which ones.
   /// - Returns: how many.
-  package func collect(_ source: String, _ arguments: [Cell]) throws -> Int {
-    try connection.run(
-      "DELETE FROM entry WHERE (store, key) IN (SELECT store, key \(source))", arguments)
+  func removeTombstones(where condition: String, _ arguments: [Cell]) throws -> Int {
+    try connection.run("DELETE FROM entry WHERE type = 0 AND \(condition)", arguments)
     return connection.changes
   }
 
-  /// Gives entries later local sequence numbers, so that peers read them again.
+  /// Removes all entries of synced stores without a trace.
+  package func emptySyncedStores() throws {
+    try connection.run("DELETE FROM entry WHERE \(Connection.isSynced("store"))")
+  }
+
+  /// Makes entries writes of another replica ID; each takes the next sequence number, which
+  /// `replica` then counts.
   ///
   /// - Parameters:
-  ///   - source: the FROM clause of an UPDATE and its condition; `i.seq` is added to `base`, `?1`.
-  ///   - base: the last number given in this file.
-  /// - Returns: how many.
-  package func reissue(_ source: String, after base: Int64) throws -> Int {
-    try connection.run("UPDATE main.entry SET lseq = ?1 + i.seq \(source)", [.integer(base)])
-    return connection.changes
-  }
-}
-
-extension Bindings {
-  /// The columns in their order.
-  fileprivate func bind(_ entry: Entry, as lseq: Int64) throws {
-    try bind(entry.address)
-    try bind(entry.content.tag, at: 3)
-    try bind(entry.content.cell, at: 4)
-    try bind(entry.timestamp.rawValue, at: 5)
-    try bind(entry.origin.rawValue, at: 6)
-    try bind(lseq, at: 7)
-  }
-}
-
-// MARK: - Revoked timestamps
-
-extension EntryTable {
-  /// Which timestamps entries get whose own do not stand.
-  package enum Timestamps {
-    case unchanged
-    /// All the same.
-    case fixed(HybridTimestamp)
-    /// The next ones, in their old order.
-    case following(HybridTimestamp)
-  }
-
-  /// Rewrites entries by their old order, whatever they beat; each takes the next local sequence
-  /// number, which `replica` then counts.
-  ///
-  /// - Parameters:
-  ///   - condition: which entries.
-  ///   - origin: the new one; nil leaves it.
+  ///   - condition: which entries `e`; its arguments begin at `?4`.
+  ///   - order: in which they are written.
+  ///   - timestamp: the one before the first of their new timestamps; nil leaves them as they are.
   /// - Returns: how many.
   package func rewrite(
-    where condition: String, _ arguments: [Cell], timestamps: Timestamps, origin: ReplicaID? = nil,
-    _ replica: inout ReplicaState
+    where condition: String, _ arguments: [Cell], by order: String, as id: ReplicaID,
+    after timestamp: HybridTimestamp? = nil, _ replica: inout ReplicaState
   ) throws -> Int {
-    var bound = arguments + [.integer(replica.lseq)]
-    var columns = "lseq = ?\(bound.count) + late.n"
-    func set(_ column: String, _ value: Int64, _ suffix: String = "") {
-      bound.append(.integer(value))
-      columns += ", \(column) = ?\(bound.count)\(suffix)"
-    }
-    switch timestamps {
-    case .unchanged: break
-    case .fixed(let time): set("hlc", time.rawValue)
-    case .following(let time): set("hlc", time.rawValue, " + late.n")
-    }
-    if let origin { set("origin", origin.rawValue) }
     try connection.run(
       """
-      WITH late AS (
-        SELECT store, key, row_number() OVER (ORDER BY hlc, lseq) AS n FROM entry
+      WITH rewritten AS (
+        SELECT store, key, row_number() OVER (ORDER BY \(order)) AS n FROM main.entry AS e
         WHERE \(condition))
-      UPDATE entry SET \(columns) FROM late
-      WHERE entry.store = late.store AND entry.key = late.key
-      """, bound)
+      UPDATE main.entry SET replica_id = ?1, sequence_number = ?2 + rewritten.n,
+        timestamp = ifnull(?3 + rewritten.n, timestamp)
+      FROM rewritten WHERE entry.store = rewritten.store AND entry.key = rewritten.key
+      """,
+      [
+        .integer(id.rawValue), .integer(replica.sequenceNumber),
+        timestamp.map { .integer($0.rawValue) } ?? .null,
+      ] + arguments)
     let count = connection.changes
-    replica.lseq += Int64(count)
+    replica.sequenceNumber += Int64(count)
     return count
   }
 }
 
 extension Bindings {
+  /// The columns in their order.
+  fileprivate func bind(_ entry: Entry, as number: Int64) throws {
+    try bind(entry.address)
+    try bind(entry.content.tag, at: 3)
+    try bind(entry.content.cell, at: 4)
+    try bind(entry.timestamp.rawValue, at: 5)
+    try bind(entry.replicaID.rawValue, at: 6)
+    try bind(number, at: 7)
+  }
+
   /// The store as the first argument, and the key as the second.
   func bind(_ address: Address) throws {
     try bind(address.store.string, at: 1)

@@ -4,13 +4,9 @@ package import KeepsakeValues
 
 /// One set (or, without a value, delete) of a key on this device.
 package struct LocalWrite: Sendable {
-  private enum Value {
-    case decoded(StoredValue?)
-    case stored(TaggedCell)
-  }
-
   package var address: Address
-  private var value: Value
+  /// The columns to write, or why the value cannot be stored.
+  let content: Result<TaggedCell, ValueError>
   /// Stands in for the device's clock, in milliseconds since 1970.
   package var wallClock: Int64?
   /// Beyond these the write is refused.
@@ -22,31 +18,14 @@ package struct LocalWrite: Sendable {
   ) {
     self.limits = limits
     address = Address(store: store, key: key)
-    self.value = .decoded(value)
+    content = Result { () throws(ValueError) in try TaggedCell(value) }
     self.wallClock = wallClock
   }
 
   /// - Parameter content: as it is to be stored; the caller has checked it.
   package init(store: String, key: String, content: TaggedCell, wallClock: Int64? = nil) {
     address = Address(store: store, key: key)
-    value = .stored(content)
+    self.content = .success(content)
     self.wallClock = wallClock
-  }
-
-  /// The same with its columns, which `content` has given.
-  func storing(_ content: TaggedCell) -> LocalWrite {
-    var write = self
-    write.value = .stored(content)
-    return write
-  }
-
-  /// The columns to write.
-  ///
-  /// - Throws: `ValueError` for a value that cannot be stored.
-  func content() throws(ValueError) -> TaggedCell {
-    switch value {
-    case .decoded(let value): try TaggedCell(value)
-    case .stored(let content): content
-    }
   }
 }

@@ -4,7 +4,7 @@ public import KeepsakeValues
 
 extension Connection {
   private static let entryOfKey = FrequentStatement(
-    "SELECT tag, value, hlc, origin FROM entry WHERE store = ?1 AND key = ?2")
+    "SELECT type, value, timestamp, replica_id FROM entry WHERE store = ?1 AND key = ?2")
 
   /// The entry of a key, a tombstone included.
   package func entry(at address: Address) throws -> Entry? {
@@ -20,11 +20,11 @@ extension Connection {
 }
 
 extension Row {
-  /// The columns tag, value, hlc, origin from `column` on.
+  /// The columns type, value, timestamp, replica_id from `column` on.
   package func entry(_ address: Address, from column: Int32) -> Entry {
     Entry(
       address, content(column), timestamp: HybridTimestamp(rawValue: integer(column + 2)),
-      origin: ReplicaID(rawValue: integer(column + 3)))
+      replicaID: ReplicaID(rawValue: integer(column + 3)))
   }
 }
 
@@ -108,9 +108,7 @@ extension Connection {
       """
     ) { $0.text(0) }
   }
-}
 
-extension Connection {
   /// As that of `Device`.
   func forEachEntry(
     store: String?, prefix: String = "", _ body: (Entry) throws -> Void
@@ -118,7 +116,7 @@ extension Connection {
     var room = try maximumRows()
     try run(
       """
-      SELECT store, key, tag, value, hlc, origin FROM entry
+      SELECT store, key, type, value, timestamp, replica_id FROM entry
       WHERE (?1 IS NULL OR store = ?1) AND key >= ?2 ORDER BY store, key
       """,
       [store.map(Cell.text) ?? .null, .text(prefix)]
@@ -143,9 +141,9 @@ extension Connection {
     // Bytes: SQLite counts the characters of a text, and only those before the first NUL.
     try run(
       """
-      SELECT store, key, tag, iif(length(CAST(value AS BLOB)) > 1000, NULL, value), hlc, origin,
-        length(CAST(value AS BLOB)) > 1000
-      FROM entry WHERE ?1 IS NULL OR store = ?1 ORDER BY hlc, origin, store, key
+      SELECT store, key, type, iif(length(CAST(value AS BLOB)) > 1000, NULL, value), timestamp,
+        replica_id, length(CAST(value AS BLOB)) > 1000
+      FROM entry WHERE ?1 IS NULL OR store = ?1 ORDER BY timestamp, replica_id, store, key
       """,
       [store.map(Cell.text) ?? .null]
     ) { row in

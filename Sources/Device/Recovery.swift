@@ -27,7 +27,7 @@ extension Device {
   /// What becomes of a damaged device.
   public enum Recovery: Sendable {
     /// A copy of this backup takes its place. What was written since is in the damaged file, and on
-    /// the devices that it met.
+    /// the devices that have read it.
     case restore(Backup)
     /// An empty device takes its place.
     case startEmpty
@@ -65,7 +65,10 @@ extension Device {
     case .giveUp: throw error
     case .startEmpty: try draft.populate(.random())
     case .restore(let backup):
-      try Device(path: backup.url.path, access: .readOnly, clock: clock).copy(into: draft)
+      try Device(path: backup.url.path, access: .readOnly, clock: clock).copy(into: draft) {
+        copy throws(KeepsakeError) in
+        try copy.takeNewID(reason: .recovery)
+      }
     }
     let aside = try freeName(beside: path, clock)
     try mark.note(aside)

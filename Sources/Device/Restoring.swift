@@ -11,8 +11,8 @@ public import KeepsakeValues
 
 extension Device {
   /// Puts a backup in the place of a device's file, which may be missing or damaged. What was
-  /// written since the backup is gone from this device; others that have met it still have it, and
-  /// the next merge with one of them gives this device a new identity.
+  /// written since the backup is gone from this device; others that have synced with it still have
+  /// it, and it wins at the next sync. The device gets a new replica ID.
   ///
   /// - Throws: `KeepsakeError`: `locked` while any program has the file open, `corrupt` for a
   ///   damaged backup; then the file holds what it did. O(n log n) of the entries: every page is
@@ -25,7 +25,7 @@ extension Device {
 
   package static func restore(
     at path: String, from backup: String, busyTimeout: Duration = defaultBusyTimeout,
-    clock: WallClock
+    clock: WallClock, identity: ReplicaID = .random()
   ) throws(KeepsakeError) {
     let source = try Device(
       path: backup, access: .readOnly, busyTimeout: busyTimeout, clock: clock)
@@ -36,7 +36,9 @@ extension Device {
     defer { mark?.release() }
     do throws(KeepsakeError) {
       let draft = try Draft(of: real)
-      try source.copy(into: draft)
+      try source.copy(into: draft) { copy throws(KeepsakeError) in
+        try copy.takeNewID(identity, reason: .restore)
+      }
       try Predecessor(path: path, real: real, clock: clock).giveWay(to: draft)
     } catch {
       throw error.path == real ? error.at(path) : error
@@ -125,6 +127,34 @@ private struct Predecessor {
     for suffix in ["-wal", "-journal", "-shm"]
     where unlink(real + suffix) != 0 && errno != ENOENT {
       throw KeepsakeError(system: errno, path: path + suffix)
+    }
+  }
+}
+
+extension Device {
+  /// Writes every value of another device, such as a backup, as a write of now, and deletes the
+  /// keys that it does not have. So they win at the next sync.
+  ///
+  /// In one transaction. O(entries of both).
+  ///
+  /// - Returns: how many keys have another value than before.
+  /// - Throws: `KeepsakeError`, also if the other device is damaged; then nothing was written.
+  package func writeAsNew(_ backup: Device) throws(KeepsakeError) -> Int {
+    try backup.checkWhole()
+    return try write { write in
+      var others: Set<Address> = []
+      try forEachEntry { if !$0.content.isTombstone { others.insert($0.address) } }
+      try backup.forEachEntry { entry in
+        others.remove(entry.address)
+        let (store, key) = (entry.address.store.string, entry.address.key.string)
+        // A deletion is written too: another device may have set the key since.
+        try write(LocalWrite(store: store, key: key, content: entry.content))
+      }
+      for address in others.sorted() {
+        try write(
+          LocalWrite(
+            store: address.store.string, key: address.key.string, content: .tombstone))
+      }
     }
   }
 }

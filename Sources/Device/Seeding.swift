@@ -4,6 +4,7 @@
 // install has nothing of its own that could overwrite another device's settings.
 
 package import KeepsakeValues
+import Synchronization
 
 /// A default, and where it is declared.
 package struct DefaultValue: Sendable, Hashable {
@@ -79,7 +80,7 @@ extension Device {
     try core.access { connection in
       try connection.all(
         """
-        SELECT key, tag, value, source, bundle FROM default_value
+        SELECT key, type, value, source, bundle FROM default_value
         WHERE store = ?1 AND (?2 IS NULL OR key = ?2) ORDER BY seq DESC, key
         """, [.text(store), key.map(Cell.text) ?? .null]
       ) { ($0.text(4), $0.defaultValue) }
@@ -104,7 +105,7 @@ extension Connection {
   fileprivate func defaults(store: String, bundle: String?) throws -> [DefaultValue] {
     try all(
       """
-      SELECT key, tag, value, source FROM default_value
+      SELECT key, type, value, source FROM default_value
       WHERE store = ?1 AND (?2 IS NULL OR bundle = ?2) ORDER BY seq DESC, key
       """,
       [.text(store), bundle.map(Cell.text) ?? .null]
@@ -113,10 +114,30 @@ extension Connection {
 }
 
 extension Row {
-  /// The columns key, tag, value, source.
+  /// The columns key, type, value, source.
   fileprivate var defaultValue: DefaultValue {
     let content = content(1)
     return DefaultValue(
       key: text(0), value: content.value ?? .opaque(OpaqueValue(content)), source: text(3))
+  }
+}
+
+/// Defaults of all stores that stay on a device, for as long as the device is open in this process.
+/// They are never written: a process that has not registered them does not see them.
+package final class RegisteredDefaults: Sendable {
+  private let values = Mutex<[ByteText: StoredValue]>([:])
+  private let layers: LayerVersion
+
+  init(_ layers: LayerVersion) { self.layers = layers }
+
+  /// Every default, at one moment.
+  package var all: [ByteText: StoredValue] { values.withLock { $0 } }
+
+  package subscript(key: ByteText) -> StoredValue? { values.withLock { $0[key] } }
+
+  /// Adds defaults, all at once; what was registered before under one of their keys gives way.
+  package func register(_ defaults: [ByteText: StoredValue]) {
+    values.withLock { $0.merge(defaults) { _, new in new } }
+    layers.change()
   }
 }

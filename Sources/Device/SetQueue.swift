@@ -43,9 +43,8 @@ final class QueuedSet: @unchecked Sendable {
 
   /// - Throws: for a value that cannot be stored.
   init(_ write: LocalWrite, at time: Int64, _ durability: Durability) throws(ValueError) {
-    let content = try write.content()
-    self.write = write.storing(content)
-    bytes = write.address.key.string.utf8.count + content.cell.byteCount
+    self.write = write
+    bytes = write.address.key.string.utf8.count + (try write.content.get()).cell.byteCount
     (self.time, self.durability) = (time, durability)
   }
 }

@@ -76,7 +76,7 @@ extension Connection {
       """
       SELECT count(*), ifnull(sum(CASE typeof(value)
         WHEN 'text' THEN length(CAST(value AS BLOB)) WHEN 'blob' THEN length(value) ELSE 8 END), 0)
-      FROM entry WHERE store = ?1 AND tag <> 0
+      FROM entry WHERE store = ?1 AND type <> 0
       """, [.text(store.string)]
     ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
   }

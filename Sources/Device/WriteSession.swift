@@ -30,15 +30,13 @@ final class WriteSession: @unchecked Sendable {
   private var last: (replica: ReplicaState, version: ReadVersion)?
   /// Whether numbers were given that the file does not know.
   private var hasRewound = false
-  /// The last local sequence number given, when it is finished.
+  /// The last sequence number given, when it is finished.
   private var transaction: Int64 = 0
   /// Whether the last write was of a key that had no entry: then the next one is taken for another,
   /// and looked up only if it is not.
   private var isFilling = false
   /// What the connection is set to.
   var durability = Durability.crashSafe
-  /// The other file that this connection reads.
-  weak var sender: Storage?
   /// A part of the transaction has to survive more than its commit does.
   var needsBarrier = false
 
@@ -86,7 +84,7 @@ final class WriteSession: @unchecked Sendable {
     isComplete = false
   }
 
-  /// Forgets what was taken back. Timestamps and local sequence numbers that were given stay given.
+  /// Forgets what was taken back. Timestamps and sequence numbers that were given stay given.
   ///
   /// - Parameters:
   ///   - count: of the changes that stay.
@@ -107,7 +105,7 @@ final class WriteSession: @unchecked Sendable {
     let (count, total) = (changes.count, connection.totalChanges)
     try add(set.write, connection, at: set.time)
     var new = Array(changes[count...])
-    for index in new.indices { new[index].transaction = replica?.lseq ?? 0 }
+    for index in new.indices { new[index].transaction = replica?.sequenceNumber ?? 0 }
     if keepsSteps {
       steps.append(
         WriteStep(
@@ -121,7 +119,7 @@ final class WriteSession: @unchecked Sendable {
     _ write: LocalWrite, _ connection: Connection, at time: @autoclosure () -> Int64
   ) throws {
     try check(write.address, connection)
-    let content = try write.content()
+    let content = try write.content.get()
     do {
       try EntrySize.check(write.address, content, write.limits, connection.path)
     } catch {
@@ -134,7 +132,7 @@ final class WriteSession: @unchecked Sendable {
     }
     if isFilling, write.limits == nil, !content.isTombstone {
       let next = try next(replacing: nil)
-      isFilling = try connection.entries.insert(next.entry, as: next.replica.lseq)
+      isFilling = try connection.entries.insert(next.entry, as: next.replica.sequenceNumber)
       if isFilling { return note(next, replacing: .tombstone) }
     }
     let old = try connection.entry(at: write.address)
@@ -148,7 +146,7 @@ final class WriteSession: @unchecked Sendable {
       // The newest row may be gone, and with it what it said of the counters.
       try next.replica.save(connection)
     } else {
-      try connection.entries.apply(next.entry, as: next.replica.lseq)
+      try connection.entries.apply(next.entry, as: next.replica.sequenceNumber)
     }
     isFilling = old == nil
     note(next, replacing: before)
@@ -165,14 +163,12 @@ final class WriteSession: @unchecked Sendable {
     guard
       let timestamp = HybridTimestamp.next(after: replica.last, replacing: old, wallClock: now)
     else {
-      throw KeepsakeError(
-        .corrupt, path: connection.path, "its clock is at the end of time",
-        cure: "restore a backup of it")
+      throw Schema.damaged(connection.path, "its clock is at the end of time")
     }
     replica.last = timestamp
-    replica.lseq += 1
-    try Schema.refuseExhausted(replica.lseq, connection.path)
-    return (Entry(address, content, timestamp: timestamp, origin: replica.id), replica)
+    replica.sequenceNumber += 1
+    try Schema.refuseExhausted(replica.sequenceNumber, connection.path)
+    return (Entry(address, content, timestamp: timestamp, replicaID: replica.id), replica)
   }
 
   /// Notes what was written.
@@ -187,7 +183,7 @@ final class WriteSession: @unchecked Sendable {
   /// Before the commit.
   func finish(_ connection: Connection, isObserved: Bool) throws {
     guard isObserved, !changes.isEmpty else { return }
-    transaction = try (replica ?? ReplicaState(connection)).lseq
+    transaction = try (replica ?? ReplicaState(connection)).sequenceNumber
   }
 
   /// One change for each key that the transaction has changed, once it is finished.
@@ -211,7 +207,7 @@ extension SettingChange {
   fileprivate init(_ entry: Entry, replacing old: TaggedCell) {
     self.init(
       store: entry.address.store.string, key: entry.address.key.string, from: old,
-      to: entry.content, writer: entry.origin, timestamp: entry.timestamp, reason: .local)
+      to: entry.content, writer: entry.replicaID, timestamp: entry.timestamp, reason: .local)
   }
 
   /// One change for each key that has another value than before the first of `changes`, in the

@@ -22,7 +22,7 @@ package struct ImportFile {
       let bytes = try whole()
       guard let text = try PropertyList.transcoded(bytes, file: input.name),
         ImportInput.first(text) == UInt8(ascii: "<")
-      else { throw PropertyList.foreignFormat(bytes, file: input.name) ?? fail("1", Self.notUTF8) }
+      else { throw fail("1", Self.notUTF8) }
       return try forEach(memberOf: bytes, body)
     }
     if head.starts(with: ImportInput.mark) { for _ in ImportInput.mark { input.skip() } }
@@ -67,21 +67,16 @@ package struct ImportFile {
 
 extension ImportFile {
   private func forEachLine(_ body: (TransferLine) throws -> Void) throws {
-    var (line, isFirst, isEnd) = (0, true, false)
+    var (line, isEnd) = (0, false)
     while !isEnd {
       line += 1
       isEnd = try !input.gather(line: line) { $0.firstIndex(of: 0x0A) }
       if !isEnd { input.skip() }
       guard !input.part.allSatisfy(ImportInput.isBlank) else { continue }
-      do {
-        let json = try json(at: line, cure: "write one JSON object a line")
-        let write = try write(json, at: "\(line)")
-        input.drop()
-        isFirst = false
-        try body(write)
-      } catch {
-        throw isFirst ? foreignFormat(line: line, isWhole: isEnd) ?? error : error
-      }
+      let json = try json(at: line, cure: "write one JSON object a line")
+      let write = try write(json, at: "\(line)")
+      input.drop()
+      try body(write)
     }
   }
 

@@ -74,11 +74,11 @@ package final class ImportInput {
 
   func skip() { place += 1 }
 
-  /// Everything that is left, behind what was gathered last.
+  /// Everything that is left.
   ///
   /// - Returns: nil if that is more than `limit` bytes.
-  func rest(after part: [UInt8] = [], limit: Int) throws -> [UInt8]? {
-    var bytes = part
+  func rest(limit: Int) throws -> [UInt8]? {
+    var bytes: [UInt8] = []
     while try next() != nil {
       bytes += chunk[place...]
       place = chunk.count

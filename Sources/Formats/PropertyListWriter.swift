@@ -153,33 +153,16 @@ extension PropertyListWriter {
   ///
   /// - Throws: `Fault` for keys that the parser would refuse.
   private static func order(_ members: [PropertyListNode.Member]) throws(Fault) -> [Int] {
-    let isASCII = members.allSatisfy { $0.key.utf8.allSatisfy { $0 < 0x80 } }
-    // For ASCII, canonical equivalence and order of `String` are those of the bytes.
-    let order =
-      isASCII
-      ? members.indices.sorted { members[$0].key < members[$1].key }
-      : members.indices.sorted { ByteText(members[$0].key) < ByteText(members[$1].key) }
-    if isASCII {
-      for (place, next) in zip(order, order.dropFirst())
-      where members[place].key == members[next].key {
-        throw duplicate(members[place].key)
-      }
-      return order
-    }
     for member in members where member.key.hasTooManyCombiningMarks {
       throw Fault("this key has more than 30 combining marks in a row; rename it")
         .inside(.key(member.key))
     }
     var keys: Set<String> = []
     for member in members where !keys.insert(member.key).inserted {
-      throw duplicate(member.key)
+      throw Fault("duplicate key by Unicode canonical equivalence; rename one of the two")
+        .inside(.key(member.key))
     }
-    return order
-  }
-
-  private static func duplicate(_ key: String) -> Fault {
-    Fault("duplicate key by Unicode canonical equivalence; rename one of the two")
-      .inside(.key(key))
+    return members.indices.sorted { ByteText(members[$0].key) < ByteText(members[$1].key) }
   }
 }
 

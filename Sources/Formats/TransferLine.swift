@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One line of what `export` writes and `import` reads.
-//
-// - A date has its exact number beside the ISO text, which is rounded to milliseconds:
-//   `"seconds"`, since 2001.
-// - Arrays and dictionaries are as in the file, with exact numbers throughout.
-// - A value that this version cannot read is `"type":"opaque"`, with the number of its type in
-//   `"tag"`.
+// One line that `import` reads. `Entry+JSON.swift` describes it.
 
 package import KeepsakeValues
 
@@ -70,35 +64,13 @@ extension TransferLine {
   }
 
   private static func content(_ line: LineMembers) throws -> TaggedCell {
-    switch (line.deleted, line.type, line.value) {
-    case (.boolean(true)?, nil, nil): return .tombstone
-    case (nil, .string(let name)?, let value?):
-      guard let kind = StoredValue.Kind(rawValue: name) else {
-        throw LineError(
-          "there is no type \"\(name)\"; use string, integer, real, boolean, date, data,"
-            + " array or dictionary")
-      }
-      do {
-        let columns = try TaggedCell(value, of: kind, tag: line.tag)
-        return try line.seconds.map { try exact($0, columns) } ?? columns
-      } catch let error as ValueError {
-        throw LineError("the value is not of type \(name): \(error)")
-      }
-    default:
-      throw LineError("a line has either type and value, or \"deleted\":true; fix it")
+    do throws(ValueError) {
+      return try TaggedCell(
+        deleted: line.deleted, type: line.type, value: line.value, seconds: line.seconds,
+        tag: line.tag)
+    } catch {
+      throw LineError("\(error)")
     }
-  }
-
-  /// The date that `value` is the rounded text of.
-  private static func exact(_ seconds: JSON, _ value: TaggedCell) throws -> TaggedCell {
-    let exact = try JSON.object(["$date": seconds]).storedValue()
-    guard value.tag == Tag.date.rawValue, let rounded = value.value,
-      try JSON(showing: exact) == JSON(showing: rounded)
-    else {
-      throw LineError(
-        "\"seconds\" is not the time of \"value\"; change both, or leave \"seconds\" out")
-    }
-    return try TaggedCell(exact)
   }
 
   private static func time(_ line: LineMembers) throws -> Int64? {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a device hears that others have written: server-sent events, or, where a proxy keeps these
-// back until they end, requests that the hub answers late. An event tells no more than a sequence
-// number, so one that is lost costs nothing: who hears nothing for long begins again, and looks.
+// How a device learns that others have written: by server-sent events, or, if a proxy buffers them
+// or the token has too many streams, by requests that the hub answers late. An event has the newest
+// mark and nothing else, so a lost one costs nothing.
 
 import Foundation
 package import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 
 /// Reads server-sent events, however they are cut.
@@ -18,9 +19,9 @@ package struct EventParser {
 
   package init() {}
 
-  /// - Returns: the sequence numbers of the events that have ended; nil where it is no such stream.
-  package mutating func take(_ bytes: [UInt8]) -> [Int64]? {
-    var events: [Int64] = []
+  /// - Returns: the marks of the events that have ended; nil if it is no such stream.
+  package mutating func take(_ bytes: [UInt8]) -> [String]? {
+    var events: [String] = []
     for byte in bytes {
       defer { endedByReturn = byte == UInt8(ascii: "\r") }
       switch byte {
@@ -34,35 +35,32 @@ package struct EventParser {
     return events
   }
 
-  private mutating func endLine(_ events: inout [Int64]) -> Bool {
+  private mutating func endLine(_ events: inout [String]) -> Bool {
     defer { line = [] }
     if line.isEmpty {
       defer { data = [] }
       guard !data.isEmpty else { return true }
-      guard let seq = Self.seq(data) else { return false }
-      events.append(seq)
+      guard let newest = Self.newest(data) else { return false }
+      events.append(newest)
     } else if line.starts(with: "data:".utf8) {
       data += line.dropFirst(5)
     }
     return true
   }
 
-  /// Of `{"seq":N}`.
-  static func seq(_ text: [UInt8]) -> Int64? {
-    do {
-      let json = try JSON(parsing: String(decoding: text, as: UTF8.self))
-      return try MessageMembers(json, "the event").count("seq")
-    } catch {
-      return nil
-    }
+  /// The mark of `{"newest":MARK}`.
+  static func newest(_ text: [UInt8]) -> String? {
+    guard case .string(let newest)? = JSON.read(text)?["newest"] else { return nil }
+    return newest
   }
 }
 
 package struct EventStream {
-  let client: HubClient
+  private let hub: Hub
+  private var client: HubClient { hub.client }
   /// Gets each request, to cancel it.
   let onBegin: @Sendable (any TransportExchange) -> Void
-  let onEvent: @Sendable (_ seq: Int64) -> Void
+  let onEvent: @Sendable (_ newest: String) -> Void
   /// Lets time pass, until the request is to be cancelled.
   let pause: @Sendable (Duration) -> Void
   /// From 0 to 1.
@@ -73,10 +71,10 @@ package struct EventStream {
 
   package init(
     _ hub: Hub, onBegin: @escaping @Sendable (any TransportExchange) -> Void,
-    onEvent: @escaping @Sendable (_ seq: Int64) -> Void,
+    onEvent: @escaping @Sendable (_ newest: String) -> Void,
     pause: @escaping @Sendable (Duration) -> Void, chance: @escaping @Sendable () -> Double
   ) {
-    client = hub.client
+    self.hub = hub
     (self.onBegin, self.onEvent, self.pause, self.chance) = (onBegin, onEvent, pause, chance)
   }
 
@@ -85,43 +83,41 @@ package struct EventStream {
     var hasHeard = false
     do throws(KeepsakeError) {
       var parser = EventParser()
-      try client.read(
-        "GET", "/events", for: .events, patience: .seconds(2 * Self.beat), onBegin: onBegin
-      ) { piece throws(KeepsakeError) in
+      try client.read(request("/events", .events)) { piece throws(KeepsakeError) in
         hasHeard = true
         guard let events = parser.take(piece) else {
           throw HubFailure.malformed(client.url, "is no stream of events")
         }
-        for seq in events { onEvent(seq) }
+        for newest in events { onEvent(newest) }
       }
     } catch {
-      guard !hasHeard, error.cause as? TransportFault == .silent else { throw error }
+      let isBuffered = !hasHeard && error.cause as? TransportFault == .silent
+      guard isBuffered || (error.cause as? HubProblem)?.limit == "streams" else { throw error }
       try poll()
     }
   }
 
+  private func request(_ path: String, _ kind: HubClient.Kind) -> HubRequest {
+    var request = HubRequest("GET", hub.path(path))
+    (request.kind, request.timeout) = (kind, .seconds(2 * Self.beat))
+    request.onBegin = onBegin
+    return request
+  }
+
   private func poll() throws(KeepsakeError) {
-    var last: Int64 = 0
+    var last = HubCursor.beginning
     // Answers in a row that came at once. A hub answers the first one so, and it may have news.
     var hasty = 0
     while true {
       let start = client.now()
-      var bytes: [UInt8] = []
-      try client.read(
-        "GET", "/events?after=\(last)&wait=\(Self.beat)", for: .json,
-        patience: .seconds(2 * Self.beat), onBegin: onBegin
-      ) { piece throws(KeepsakeError) in
-        guard bytes.count + piece.count < 1 << 16 else {
-          throw HubFailure.malformed(client.url, "is longer than an event")
-        }
-        bytes += piece
-      }
-      guard let seq = EventParser.seq(bytes) else {
+      let response = try client.send(
+        request("/events?after=\(last)&wait=\(Self.beat)", .json))
+      guard let newest = EventParser.newest(response.body) else {
         throw HubFailure.malformed(client.url, "is no event")
       }
-      let isNews = seq != last
-      if isNews { onEvent(seq) }
-      last = seq
+      let isNews = newest != last
+      if isNews { onEvent(newest) }
+      last = newest
       hasty = start.duration(to: client.now()) < .seconds(1) ? hasty + 1 : 0
       if hasty > 1 { pause(pauseLength(after: hasty - 1, isNews)) }
     }

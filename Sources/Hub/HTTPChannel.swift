@@ -4,63 +4,103 @@ import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
 
-/// The way to a hub by HTTP, for one merge.
+/// The way to a hub by HTTP, for one sync.
 final class HTTPChannel: HubChannel {
   private let hub: Hub
+  let refused: RefusedRows
   /// How long it still waits, in all, for a hub that is busy.
-  private var patience = Duration.seconds(60)
+  private var busyTimeout = Duration.seconds(60)
   /// How long it waits at one time.
   private static let longestPause = Duration.seconds(10)
 
-  init(hub: Hub) { self.hub = hub }
+  init(hub: Hub, refused: RefusedRows = RefusedRows()) {
+    (self.hub, self.refused) = (hub, refused)
+  }
 
   private var client: HubClient { hub.client }
+  var account: Int64 { hub.account }
   var name: String { client.url.description }
 
-  var lastMet: ReplicaID? { hub.lastMet }
-  func noteMet(_ id: ReplicaID) { hub.lastMet = id }
-  func pause(_ duration: Duration) { client.pause(duration) }
+  func pause(_ longest: Duration) { client.pause(longest * Double.random(in: 0...1)) }
 
-  func send(_ request: HubRequest) throws(KeepsakeError) -> Result<HubAnswer, HubRefusal> {
-    let text: [UInt8]
-    do {
-      text = try request.text()
+  func encode(_ entry: Entry, limit: Int) throws(KeepsakeError) -> [UInt8]? {
+    do throws(ValueError) {
+      var body: [UInt8] = []
+      try entry.row().write(to: &body)
+      return body.count > limit ? nil : body
     } catch {
-      throw KeepsakeError(error, path: name)
-    }
-    let answer: [UInt8]
-    do throws(KeepsakeError) {
-      answer = try ask(text)
-    } catch {
-      if let refused = error.cause as? HubFailure.Refused { return .failure(refused.refusal) }
-      throw error
-    }
-    do throws(MessageError) {
-      let answer = try answer.withUnsafeBufferPointer { bytes throws(MessageError) in
-        try HubAnswer(bytes)
-      }
-      return .success(answer)
-    } catch {
-      guard let version = error.version else {
-        throw HubFailure.malformed(client.url, "cannot be read, \(error)")
-      }
       throw KeepsakeError(
-        .incompatible, path: name,
-        "it speaks version \(version) of the protocol, this program \(MessageText.version)",
-        cure: "update the older one of the two")
+        .invalidValue, path: name,
+        "\(entry.address.store)/\(entry.address.key) cannot be sent: \(error)",
+        cure: "set the key anew")
     }
   }
 
-  /// Asks, and asks again where the hub is busy for a moment: it has done nothing then.
-  private func ask(_ text: [UInt8]) throws(KeepsakeError) -> [UInt8] {
+  func rows(_ request: HubPageRequest) throws(KeepsakeError) -> HubPageAnswer {
+    var http = HubRequest("GET", hub.path("/rows?\(request.query)"))
+    http.kind = .lines
+    if request.isConditional {
+      http.headers["If-None-Match"] = "\"\(request.cursor)\""
+      http.accepted = [304]
+    }
+    return try HubPageAnswer(try send(http), client.url)
+  }
+
+  func push(_ upload: HubUpload) throws(KeepsakeError) -> HubUploadResult {
+    var http = HubRequest("POST", hub.path("/rows?\(upload.next.query)"), upload.text())
+    (http.type, http.accepted) = (.lines, [412])
+    http.headers["If-Match"] = "\"\(upload.base)\""
+    do throws(KeepsakeError) {
+      let response = try send(http)
+      guard response.status != 412 else {
+        return .changed(try HubPageAnswer(response, client.url))
+      }
+      guard case .string(let newest)? = JSON.read(response.body)?["newest"] else {
+        throw HubFailure.malformed(client.url, "has no mark")
+      }
+      return .taken(newest: newest)
+    } catch {
+      guard let problem = error.cause as? HubProblem else { throw error }
+      if problem.name == "reserved" { return .reserved(.seconds(problem.retryAfter ?? 1)) }
+      guard error.code == .tooLarge else { throw error }
+      if let row = problem.row, upload.rows.indices.contains(row) { return .tooLarge(row: row) }
+      // Of one row nothing smaller can be sent.
+      return upload.rows.count == 1 ? .tooLarge(row: 0) : .pageTooLarge(error)
+    }
+  }
+
+  func forget(
+    _ deletions: [Address], newest: String, replica: ReplicaID
+  ) throws(KeepsakeError) {
+    var rest = deletions[...]
+    while !rest.isEmpty {
+      var body = Array("{\"rows\":\(min(rest.count, 1_000))}\n".utf8)
+      for address in rest.prefix(1_000) {
+        JSON.object([JSON.Member("key", .string(address.hubKey))]).write(to: &body)
+        body.append(UInt8(ascii: "\n"))
+      }
+      let query = HubPageRequest(replica: replica, cursor: newest, rows: 1).query
+      var http = HubRequest("POST", hub.path("/forget?\(query)"), body)
+      (http.type, http.kind, http.accepted) = (.lines, .lines, [412])
+      http.headers["If-Match"] = "\"\(newest)\""
+      // The hub has something that this device has not read.
+      if try send(http).status == 412 { return }
+      rest = rest.dropFirst(1_000)
+    }
+  }
+
+  /// Sends, and sends again if the hub is busy for a moment: it has done nothing then.
+  private func send(_ request: HubRequest) throws(KeepsakeError) -> HubResponse {
     while true {
       do throws(KeepsakeError) {
-        return try client.ask("POST", "/sync", text, as: .lines, for: .lines)
+        return try client.send(request)
       } catch {
-        guard let asked = error.cause as? HubFailure.Pause, asked.isBusy else { throw error }
-        let pause = Duration.seconds(max(1, asked.seconds))
-        guard pause <= min(Self.longestPause, patience) else { throw error }
-        patience -= pause
+        guard let problem = error.cause as? HubProblem, problem.isBusy,
+          problem.name != "reserved", let seconds = problem.retryAfter
+        else { throw error }
+        let pause = Duration.seconds(max(1, seconds))
+        guard pause <= min(Self.longestPause, busyTimeout) else { throw error }
+        busyTimeout -= pause
         client.pause(pause)
       }
     }

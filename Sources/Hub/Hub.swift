@@ -3,86 +3,84 @@
 import Foundation
 public import KeepsakeDevice
 public import KeepsakeSync
-package import KeepsakeValues
-import Synchronization
+import KeepsakeValues
 
 /// An account of a hub, as one device uses it.
 ///
-///     let hub = try Hub(HubURL("https://hub.example"), token: token)
+///     let hub = Hub(try HubURL("https://hub.example"), membership)
 ///     try device.merge(with: hub)
 ///
-/// A device has a token of its own; `HubMembership` gets one.
+/// A device has a membership of its own.
 public struct Hub: Sendable {
   let client: HubClient
-  private let meetings = Meetings()
-
-  /// Under which replica ID the hub was met last: a meeting that knows it needs no look first.
-  package var lastMet: ReplicaID? {
-    get { meetings.lastMet.withLock { $0 } }
-    nonmutating set { meetings.lastMet.withLock { $0 = newValue } }
-  }
-
-  /// What copies of a `Hub` share.
-  private final class Meetings: Sendable {
-    let lastMet = Mutex<ReplicaID?>(nil)
-  }
+  /// The ID of the account.
+  public let account: Int64
 
   /// The hub's address.
   public var url: HubURL { client.url }
 
-  /// Asks the hub nothing.
-  ///
-  /// - Throws: `KeepsakeError` with the code `unauthorized` for what is no token.
-  public init(_ url: HubURL, token: String) throws(KeepsakeError) {
-    try self.init(url, token: token, by: SystemTransport.make())
+  /// Sends the hub nothing.
+  public init(_ url: HubURL, _ membership: HubMembership) {
+    self.init(url, membership, by: SystemTransport.make())
   }
 
   package init(
-    _ url: HubURL, token: String, by transport: any HubTransport,
+    _ url: HubURL, _ membership: HubMembership, by transport: any HubTransport,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
     pause: (@Sendable (Duration) -> Void)? = nil
-  ) throws(KeepsakeError) {
-    guard HubSecret.isOne(token) else {
-      throw KeepsakeError(
-        .unauthorized, path: url.description, "the token is none of a hub's",
-        cure: "use the 43 letters, digits, - and _ that joining the account gave")
-    }
-    var client = HubClient(url: url, token: token, transport: transport, now: now)
+  ) {
+    var client = HubClient(
+      url: url, token: membership.token, transport: transport, now: now)
     client.pause = pause ?? client.pause
-    self.client = client
+    (self.client, account) = (client, membership.account)
   }
-}
 
-/// Tokens, codes and the operator's secret: 32 bytes as base64url without padding.
-enum HubSecret {
-  static func isOne(_ text: String) -> Bool {
-    text.utf8.count == 43
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
-        default: false
-        }
-      }
-  }
+  /// The path of the account, and below it.
+  func path(_ rest: String) -> String { "/accounts/\(HubMembership.text(account))\(rest)" }
+
+  /// The way to the hub, for one sync.
+  package func channel() -> any HubChannel { HTTPChannel(hub: self) }
 }
 
 extension Device {
   /// Merges this device with a hub, both ways; the last writer of each key wins.
   ///
-  /// As a merge with another file: safe at any time, and again it changes nothing. In the report
-  /// this device is number 0 and the hub number 1. This device finds the conflicts, and logs them.
-  /// Waits for the network on the calling thread, and a minute at most for a hub that is busy for
-  /// some seconds.
+  /// As a merge with another file: safe at any time, and merging again changes nothing. In the
+  /// report this device is number 0 and the hub number 1. This device finds the conflicts, and logs
+  /// them. Waits for the network on the calling thread, and a minute at most for a busy hub.
   ///
   /// - Parameters:
-  ///   - hub: the hub, with this device's token.
-  ///   - options: `isOneWay` and stores that do not sync are refused.
+  ///   - hub: the hub, with this device's membership.
+  ///   - options: `stores` and `isOneWay` are refused: a hub syncs all stores, both ways.
   /// - Throws: `KeepsakeError`; what was merged until then stays merged, its `mergeReport` has it,
-  ///   and merging again goes on from there. `retryAfter` tells when a hub that is busy wants it.
+  ///   and merging again continues from there. `retryAfter` is set if the hub is busy.
   @discardableResult
   public func merge(
     with hub: Hub, options: MergeOptions = MergeOptions()
   ) throws(KeepsakeError) -> MergeReport {
-    try Merge.run(self, with: HTTPChannel(hub: hub), options: options)
+    try Merge.run(self, with: hub.channel(), options: options)
+  }
+
+  /// Drops old tombstones, as `compact(keeping:)`, also on a hub that has nothing new for this
+  /// device.
+  ///
+  /// - Parameters:
+  ///   - age: how long a tombstone is kept.
+  ///   - hub: the hub, with this device's membership.
+  /// - Throws: `KeepsakeError`; then the hub may still have them.
+  @discardableResult
+  public func compact(
+    keeping age: Duration = Compaction.defaultAge, with hub: Hub
+  ) throws(KeepsakeError) -> Compaction {
+    try compact(keeping: age, hubs: [hub.channel()])
+  }
+
+  /// Prepares this device for the first merge with another account.
+  ///
+  /// - Parameter keepsValues: whether the synced stores keep their values, which the new account
+  ///   then gets. Otherwise they are emptied: nothing of the old account reaches the new one.
+  /// - Throws: `KeepsakeError`; then nothing has changed.
+  public func leaveHubs(keepsValues: Bool) throws(KeepsakeError) {
+    try leaveHubs(keepsValues: keepsValues, source: .system)
   }
 }

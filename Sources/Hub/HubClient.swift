@@ -1,11 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One request and its answer: bounded in time and size, believed only where it is what the protocol
-// lets a hub say.
+// One request and its answer: bounded in time and size, and validated.
 
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
+
+struct HubRequest {
+  var method: String
+  /// Below `/v1`.
+  var path: String
+  var body: [UInt8]?
+  var type = HubClient.Kind.json
+  /// The type of the answer.
+  var kind = HubClient.Kind.json
+  var headers: [String: String] = [:]
+  /// Statuses other than 2xx that are answers, too.
+  var accepted: Set<Int> = []
+  /// How long nothing may move.
+  var timeout = HubClient.timeout
+  /// Gets the exchange, to cancel it.
+  var onBegin: (any TransportExchange) -> Void = { _ in }
+
+  init(_ method: String, _ path: String, _ body: [UInt8]? = nil) {
+    (self.method, self.path, self.body) = (method, path, body)
+  }
+}
+
+struct HubResponse {
+  let status: Int
+  /// By names in small letters.
+  let headers: [String: String]
+  var body: [UInt8] = []
+}
 
 struct HubClient: Sendable {
   let url: HubURL
@@ -18,114 +45,111 @@ struct HubClient: Sendable {
   var pause: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
 
   /// How long nothing may move.
-  static let patience = Duration.seconds(30)
+  static let timeout = Duration.seconds(30)
   /// How long a request and its answer take at most, however slowly they move; events go on.
   static let deadline = Duration.seconds(600)
-  /// Bytes that an answer has at most.
+  /// The longest answer, in bytes.
   static let limit = 16 << 20
 
   enum Kind: String {
     case json = "application/json"
     case lines = "application/jsonl"
     case events = "text/event-stream"
+    case problem = "application/problem+json"
   }
 
-  /// Asks, and reads the whole answer.
-  func ask(
-    _ method: String, _ path: String, _ body: [UInt8]? = nil, as type: Kind = .json,
-    for kind: Kind = .json, patience: Duration = patience
-  ) throws(KeepsakeError) -> [UInt8] {
+  /// Sends a request, and reads the whole answer.
+  func send(_ request: HubRequest) throws(KeepsakeError) -> HubResponse {
     var bytes: [UInt8] = []
-    try read(method, path, body, as: type, for: kind, patience: patience) {
-      piece throws(KeepsakeError) in
+    var response = try read(request) { piece throws(KeepsakeError) in
       guard bytes.count + piece.count <= Self.limit else {
         throw HubFailure.malformed(url, "is longer than 16 MiB")
       }
       bytes += piece
     }
-    return bytes
+    response.body = bytes
+    return response
   }
 
   /// The same, piece by piece.
-  ///
-  /// - Parameter onBegin: gets the exchange, to cancel it.
+  @discardableResult
   func read(
-    _ method: String, _ path: String, _ body: [UInt8]? = nil, as type: Kind = .json,
-    for kind: Kind, patience: Duration = patience,
-    onBegin: (any TransportExchange) -> Void = { _ in },
-    _ take: ([UInt8]) throws(KeepsakeError) -> Void
-  ) throws(KeepsakeError) {
-    let exchange = transport.begin(try request(method, path, body, type, kind))
-    onBegin(exchange)
-    let end = kind == .events ? nil : now() + Self.deadline
+    _ request: HubRequest, _ take: ([UInt8]) throws(KeepsakeError) -> Void
+  ) throws(KeepsakeError) -> HubResponse {
+    let exchange = transport.begin(try transportRequest(request))
+    request.onBegin(exchange)
+    let end = request.kind == .events ? nil : now() + Self.deadline
     do throws(KeepsakeError) {
-      guard case .head(let status, let headers) = try next(exchange, patience, end) else {
+      guard case .head(let status, let headers) = try next(exchange, request.timeout, end) else {
         throw HubFailure.malformed(url, "has no beginning")
       }
-      guard isRight(status, headers, method, kind) else {
+      guard isExpected(status, headers, request) else {
         throw try failure(status, headers, exchange, end)
       }
       reading: while true {
-        switch try next(exchange, patience, end) {
+        switch try next(exchange, request.timeout, end) {
         case .body(let piece): try take(piece)
         case .end: break reading
         case .head: throw HubFailure.malformed(url, "begins twice")
         }
       }
+      return HubResponse(status: status, headers: headers)
     } catch {
       exchange.cancel()
       throw error
     }
   }
 
-  /// Nothing comes back where nothing was asked for.
-  private func isRight(
-    _ status: Int, _ headers: [String: String], _ method: String, _ kind: Kind
+  private func isExpected(
+    _ status: Int, _ headers: [String: String], _ request: HubRequest
   ) -> Bool {
-    if status == 204 { return method != "GET" && kind == .json }
-    return 200...299 ~= status && Self.type(headers) == kind.rawValue
+    if status == 204 { return request.method != "GET" }
+    if status == 304 { return request.accepted.contains(304) }
+    if request.accepted.contains(status) { return Self.type(headers) == Kind.lines.rawValue }
+    return 200...299 ~= status && Self.type(headers) == request.kind.rawValue
   }
 
-  private func request(
-    _ method: String, _ path: String, _ body: [UInt8]?, _ type: Kind, _ kind: Kind
+  private func transportRequest(
+    _ request: HubRequest
   ) throws(KeepsakeError) -> TransportRequest {
-    var headers = [
-      "Accept": "\(kind.rawValue), application/json", "User-Agent": "keepsake",
-      // Foundation for Linux would wait a second for an answer to it.
-      "Expect": "",
-    ]
+    var headers = request.headers
+    headers["Accept"] = "\(request.kind.rawValue), \(Kind.problem.rawValue)"
+    headers["User-Agent"] = "keepsake"
+    // Foundation for Linux would wait a second for an answer to it.
+    headers["Expect"] = ""
     if let token { headers["Authorization"] = "Bearer \(token)" }
-    if body != nil { headers["Content-Type"] = type.rawValue }
+    if request.body != nil { headers["Content-Type"] = request.type.rawValue }
     return TransportRequest(
-      method: method, url: try url.endpoint(path), headers: headers, body: body)
+      method: request.method, url: try url.endpoint(request.path), headers: headers,
+      body: request.body)
   }
 
   private func next(
-    _ exchange: any TransportExchange, _ patience: Duration, _ end: ContinuousClock.Instant?
+    _ exchange: any TransportExchange, _ timeout: Duration, _ end: ContinuousClock.Instant?
   ) throws(KeepsakeError) -> TransportEvent {
-    let left = end.map { now().duration(to: $0) } ?? patience
+    let left = end.map { now().duration(to: $0) } ?? timeout
     guard left > .zero else { throw HubFailure.slow(url, Self.deadline) }
     do throws(TransportFault) {
-      return try exchange.next(within: min(patience, left))
+      return try exchange.next(within: min(timeout, left))
     } catch {
-      throw HubFailure.unreachable(url, error, patience)
+      throw HubFailure.unreachable(url, error, timeout)
     }
   }
 
-  /// What an answer other than the one that was asked for says.
+  /// What an answer other than the expected one says.
   private func failure(
     _ status: Int, _ headers: [String: String], _ exchange: any TransportExchange,
     _ end: ContinuousClock.Instant?
   ) throws(KeepsakeError) -> KeepsakeError {
     if 300...399 ~= status { return HubFailure.redirect(url, headers["location"]) }
     var bytes: [UInt8] = []
-    if Self.type(headers) == Kind.json.rawValue {
-      while bytes.count < 1 << 16, case .body(let piece) = try next(exchange, Self.patience, end) {
+    if Self.type(headers) == Kind.problem.rawValue {
+      while bytes.count < 1 << 16, case .body(let piece) = try next(exchange, Self.timeout, end) {
         bytes += piece
       }
     }
     exchange.cancel()
-    return HubFailure.answer(url, status, headers, bytes)
+    return HubFailure.answer(url, status, headers, HubProblem(status, headers, bytes))
   }
 
   private static func type(_ headers: [String: String]) -> String? {

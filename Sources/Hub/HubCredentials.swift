@@ -5,7 +5,7 @@
 
 import Foundation
 package import KeepsakeDevice
-package import KeepsakeValues
+import KeepsakeValues
 
 package struct HubCredentials: Sendable {
   package struct Entry: Sendable, Equatable {
@@ -13,8 +13,6 @@ package struct HubCredentials: Sendable {
     /// The real path of the device's file.
     package let device: String
     package let membership: HubMembership
-    /// Under which replica ID the hub was met last.
-    package var lastMet: ReplicaID?
 
     package init(hub: String, device: String, membership: HubMembership) {
       (self.hub, self.device, self.membership) = (hub, device, membership)
@@ -22,9 +20,9 @@ package struct HubCredentials: Sendable {
 
     fileprivate var line: String {
       JSON.object([
-        "hub": .string(hub), "device": .string(device), "account": .integer(membership.account),
-        "number": .integer(membership.device), "token": .string(membership.token),
-        "met": lastMet.map { .string($0.description) },
+        "hub": .string(hub), "device": .string(device),
+        "account": .string(HubMembership.text(membership.account)),
+        "number": membership.device.map(JSON.integer), "token": .string(membership.token),
       ]).text()
     }
   }
@@ -48,28 +46,22 @@ package struct HubCredentials: Sendable {
       do {
         entries.append(try Self.entry(line))
       } catch {
-        problems.append("\(path):\(place + 1): \(error.problem); it is left as it is")
+        problems.append("\(path):\(place + 1): \(error); it is left as it is")
       }
     }
     return (entries, problems)
   }
 
-  private static func entry(_ line: String) throws(MessageError) -> Entry {
-    let json: JSON
-    do {
-      json = try JSON(parsing: line)
-    } catch {
-      throw MessageMembers.error("the line is no JSON")
-    }
-    let members = try MessageMembers(json, "the line")
-    let token = try members.text("token")
-    guard HubSecret.isOne(token) else { throw MessageMembers.error("\"token\" is no token") }
-    var entry = Entry(
-      hub: try members.text("hub"), device: try members.text("device"),
-      membership: HubMembership(
-        account: try members.count("account"), device: try members.count("number"), token: token))
-    entry.lastMet = try members.has("met") ? members.replica("met") : nil
-    return entry
+  private static func entry(_ line: String) throws(ValueError) -> Entry {
+    guard let json = JSON.read(line.utf8), case .string(let hub)? = json["hub"],
+      case .string(let device)? = json["device"], let account = json["account"]?.hexadecimal,
+      case .string(let token)? = json["token"], Secrets.isSecret(token)
+    else { throw ValueError(.invalid, "the line has no hub, device, account or token") }
+    var number: Int64?
+    if case .integer(let found)? = json["number"] { number = found }
+    return Entry(
+      hub: hub, device: device,
+      membership: HubMembership(account: account, token: token, device: number))
   }
 
   private func lines() throws(KeepsakeError) -> [String] {

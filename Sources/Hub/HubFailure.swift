@@ -1,33 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What went wrong with a hub, as an error that says where, what, and what to do. What the hub says
-// of itself is quoted, and what to do about it is ours.
+// Errors about hubs: where, what, and what to do. What the hub says about the problem is quoted.
 
 import Foundation
-import KeepsakeSync
-public import KeepsakeDevice
+import KeepsakeDevice
 import KeepsakeValues
 
-package enum HubFailure {
-  /// When a hub wants to be asked again.
-  package struct Pause: Error {
-    let seconds: Int
-    /// Whether it only gets too many requests.
-    let isBusy: Bool
-
-    package init(seconds: Int, isBusy: Bool = false) {
-      (self.seconds, self.isBusy) = (seconds, isBusy)
-    }
-  }
-
-  /// Seconds for which a hub is left alone at most, and what is no hub, as a proxy.
-  private static let longestPause = (hub: 3600, other: 300)
-
-  /// A hub that did not take a step, as the protocol has it.
-  struct Refused: Error {
-    let refusal: HubRefusal
-  }
-
+enum HubFailure {
+  /// The hub says what the protocol does not let it say.
   static func malformed(_ url: HubURL, _ problem: String) -> KeepsakeError {
     KeepsakeError(
       .malformed, path: url.description, "its answer \(problem)",
@@ -35,11 +15,11 @@ package enum HubFailure {
   }
 
   static func unreachable(
-    _ url: HubURL, _ fault: TransportFault, _ patience: Duration
+    _ url: HubURL, _ fault: TransportFault, _ timeout: Duration
   ) -> KeepsakeError {
     let problem =
       switch fault {
-      case .silent: "nothing came back for \(patience.components.seconds) seconds"
+      case .silent: "nothing came back for \(timeout.components.seconds) seconds"
       case .cancelled: "the request was cancelled"
       case .failed(let words): "it cannot be reached (\(clean(words)))"
       case .proxied(let variable): "the variable \(variable) would show the token to a proxy"
@@ -68,106 +48,82 @@ package enum HubFailure {
       cure: "name the hub's own address, or sign in to the network that you are in")
   }
 
-  /// - Parameter bytes: JSON, if there are any.
   static func answer(
-    _ url: HubURL, _ status: Int, _ headers: [String: String], _ bytes: [UInt8]
+    _ url: HubURL, _ status: Int, _ headers: [String: String], _ problem: HubProblem
   ) -> KeepsakeError {
-    let said = Said(bytes)
-    func make(
-      _ code: KeepsakeError.Code, _ problem: String, _ cure: String, _ cause: (any Error)? = nil
-    ) -> KeepsakeError {
-      let words = said.map { ": \($0.problem)" } ?? ""
-      return KeepsakeError(
-        code, path: url.description, problem + words, cure: cure, cause: cause)
-    }
-    let refusals: [String: HubRefusal] = ["behind": .behind, "moved": .moved]
-    switch (status, said?.code) {
-    case (409, let code?):
-      guard let refusal = refusals[code] else { break }
-      return make(
-        .locked, "others write it meanwhile", "try again", Refused(refusal: refusal))
-    case (413, _):
-      return make(
-        .tooLarge, "it takes no request of this size", "make the value smaller, or delete it",
-        HubPageRefusal())
-    case (429, _), (502, nil), (503, _), (504, nil):
-      let most = said == nil ? longestPause.other : longestPause.hub
-      let seconds = headers["retry-after"].flatMap { Int($0) }.map { min(max($0, 0), most) }
-      let cure = seconds.map { "try again in \($0) s" } ?? "try again later"
-      return make(
-        .unavailable, status == 429 ? "it is busy" : "it is out of service", cure,
-        seconds.map { Pause(seconds: $0, isBusy: status == 429) })
-    case (401, _?):
-      return make(.unauthorized, "it does not know the token", "join the account: kvsync hub join")
-    case (403, "invitation"?):
-      return make(
-        .unauthorized, "it does not take the code", "ask for a new one: kvsync hub invite")
-    case (403, _?):
-      return make(.unauthorized, "it refuses the token", "join the account: kvsync hub join")
-    case (426, _?):
-      return make(
-        .incompatible, "it speaks no version of the protocol that this program speaks",
-        "update the older one of the two")
-    case (507, _?):
+    let (code, sentence, cure) =
+      known(problem) ?? fromOutside(status) ?? unknown(status, headers, problem)
+    let detail = problem.detail.isEmpty ? "" : ": \(problem.detail)"
+    return KeepsakeError(
+      code, path: url.description, sentence + detail, cure: cure, cause: problem)
+  }
+
+  private typealias Sentences = (KeepsakeError.Code, problem: String, cure: String)
+
+  /// The types of the protocol.
+  private static func known(_ problem: HubProblem) -> Sentences? {
+    let later = problem.retryAfter.map { "try again in \($0) s" } ?? "try again later"
+    switch problem.name {
+    case "malformed", "length", "condition":
+      return (
+        .malformed, "it cannot read what this program sends",
+        "report this as a defect of Keepsake"
+      )
+    case "token":
+      return (.unauthorized, "it does not know the token", "join the account: kvsync hub join")
+    case "revoked":
+      return (.unauthorized, "it refuses the token", "join the account: kvsync hub join")
+    case "code":
+      return (.unauthorized, "it refuses the code", "ask for a new one: kvsync hub invite")
+    case "path": return (.missing, "it has no such thing", "check the address and the number")
+    case "taken":
+      return (.locked, "another account has this ID", "make the account again")
+    case "reserved": return (.locked, "another device pushes", later)
+    case "slow", "too-large":
+      return (
+        .tooLarge, "it accepts no request of this size", "make the value smaller, or delete it"
+      )
+    case "too-many": return (.unavailable, "it is busy", later)
+    case "busy", "unavailable": return (.unavailable, "it is out of service", later)
+    case "full":
       let cure =
-        switch said?.limit {
-        case "stores": "merge fewer of them: --store NAME, or ask who runs the hub"
-        case "devices": "revoke one that is not used: kvsync hub devices"
-        default: "delete what is not needed, or ask who runs the hub"
-        }
-      return make(.full, "the account is full there", cure)
-    case (404, _?):
-      return make(.missing, "it has no such thing", "check the address and the number")
-    case (405, _?):
-      return make(.incompatible, "it does not do what is asked", "update the hub")
-    case (400, _?):
-      return make(
-        .malformed, "it cannot read what this program asks", "report this as a defect of Keepsake")
-    case (500..., _?):
-      return make(.malformed, "it fails (HTTP \(status))", "ask who runs the hub")
-    default: break
+        problem.limit == "devices"
+        ? "revoke one that is not used: kvsync hub devices"
+        : "delete what is not needed, or ask who runs the hub"
+      return (.full, "the account is full there", cure)
+    default: return nil
+    }
+  }
+
+  /// What a proxy answers in the hub's place.
+  private static func fromOutside(_ status: Int) -> Sentences? {
+    switch status {
+    case 413:
+      return (
+        .tooLarge, "it accepts no request of this size", "make the value smaller, or delete it"
+      )
+    case 429: return (.unavailable, "it is busy", "try again later")
+    case 502, 503, 504: return (.unavailable, "it is out of service", "try again later")
+    default: return nil
+    }
+  }
+
+  private static func unknown(
+    _ status: Int, _ headers: [String: String], _ problem: HubProblem
+  ) -> Sentences {
+    if problem.name != nil {
+      return (.incompatible, "it refuses the request (HTTP \(status))", "update the older one")
     }
     let type = headers["content-type"].map { ", \(clean($0))" } ?? ""
-    return KeepsakeError(
-      .unreachable, path: url.description,
-      "what answers is no hub of Keepsake (HTTP \(status)\(type))",
-      cure: "check the address, or sign in to the network that you are in")
+    return (
+      .unreachable, "what answers is no hub of Keepsake (HTTP \(status)\(type))",
+      "check the address, or sign in to the network that you are in"
+    )
   }
 
-  private struct Said {
-    let code: String
-    let problem: String
-    /// What is full.
-    let limit: String?
-
-    /// - Returns: nil for what is no error of this protocol.
-    init?(_ bytes: [UInt8]) {
-      do {
-        let json = try JSON(parsing: String(decoding: bytes, as: UTF8.self))
-        let members = try MessageMembers(json, "the error")
-        let words = clean(try members.text("problem"))
-        // When a token was revoked.
-        let date = members.has("date") ? try members.count("date") : nil
-        let time = date.flatMap { ISO8601.text(milliseconds: $0) }.map { ", at \($0)" } ?? ""
-        limit = members.ifText("limit")
-        (code, problem) = (try members.text("error"), words + time)
-      } catch {
-        return nil
-      }
-    }
-  }
-
-  /// Words of others for a line of ours.
-  private static func clean(_ words: String) -> String {
+  /// Text of others for a line of ours.
+  static func clean(_ words: String) -> String {
     String(
       words.unicodeScalars.prefix(200).map { $0.properties.isWhitespace ? " " : Character($0) })
-  }
-}
-
-extension KeepsakeError {
-  /// How long a hub that is busy or out of service asks to be left alone, if it says so; an hour at
-  /// most, and five minutes where a proxy asks for it.
-  public var retryAfter: Duration? {
-    (rootCause as? HubFailure.Pause).map { .seconds($0.seconds) }
   }
 }

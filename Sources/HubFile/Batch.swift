@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Group commit. Each piece of work is a savepoint, which is undone alone where the work throws, and
-// all of a batch are one transaction. Nothing is said of any piece, not even of one that failed,
-// before the commit: it may have failed because of what another one did. Where the commit fails,
-// all fail. SQLite writes nothing for a transaction that has changed nothing.
+// Group commit: all pieces of a batch are one transaction. No piece is answered before the commit,
+// not even one that was refused: that may be because of what another one did. If the transaction
+// fails, each piece runs in one of its own, as one account may be what lets all fail. SQLite writes
+// nothing for a transaction that has changed nothing.
 
+import KeepsakeHubServer
 import KeepsakeStorage
 
 /// Pieces of work that are committed together.
 final class Batch {
-  /// Work that one batch takes no more pieces after: who waits for a small push waits for it.
+  /// A batch takes no more pieces after so many: a small push waits for all of its batch.
   private static let (mostPieces, mostChanges) = (256, 4_000)
 
   private let pieces: [Piece]
-  /// How many of them were taken.
+  /// How many of them the last transaction took.
   private var taken = 0
   private var outcomes: [Piece.Outcome] = []
 
@@ -22,40 +23,47 @@ final class Batch {
   /// - Returns: what is left for another batch.
   func run(on sole: SoleConnection) -> ArraySlice<Piece> {
     do {
+      outcomes = try commit(pieces[...], on: sole)
+    } catch {
+      // If not even the transaction can begin, nothing that waits can be done.
+      let (failed, isShared) = (pieces.prefix(taken == 0 ? pieces.count : taken), taken > 1)
+      outcomes = failed.map { piece in
+        isShared ? alone(piece, on: sole) : Piece.Outcome(end: { piece.fail(error) })
+      }
+    }
+    return pieces.dropFirst(outcomes.count)
+  }
+
+  private func alone(_ piece: Piece, on sole: SoleConnection) -> Piece.Outcome {
+    do {
+      return try commit([piece], on: sole)[0]
+    } catch {
+      return Piece.Outcome(end: { piece.fail(error) })
+    }
+  }
+
+  /// - Throws: when nothing of it has happened.
+  private func commit(
+    _ pieces: ArraySlice<Piece>, on sole: SoleConnection
+  ) throws -> [Piece.Outcome] {
+    var outcomes: [Piece.Outcome] = []
+    taken = 0
+    do {
       try sole.access { connection in
         let start = connection.totalChanges
         try connection.transaction(.immediate) { connection in
-          while taken < min(pieces.count, Self.mostPieces),
-            connection.totalChanges - start < Self.mostChanges
-          {
-            let piece = pieces[taken]
+          for piece in pieces.prefix(Self.mostPieces) {
             taken += 1
-            outcomes.append(try run(piece, connection, sole))
+            outcomes.append(try piece.run(connection))
+            guard connection.totalChanges - start < Self.mostChanges else { break }
           }
           if connection.totalChanges != start { try checkNames(sole, connection) }
         }
       }
+      return outcomes
     } catch {
-      // Where not even the transaction can begin, nothing that waits can be done.
-      if taken == 0 { taken = pieces.count }
-      var error = error
-      do { try sole.saveLostLog() } catch let failure { error = failure }
-      outcomes = pieces[..<taken].map { [error] piece in
-        Piece.Outcome(tell: { piece.fail(error) })
-      }
-    }
-    return pieces[taken...]
-  }
-
-  /// - Throws: when no piece of the batch has happened.
-  private func run(
-    _ piece: Piece, _ connection: Connection, _ sole: SoleConnection
-  ) throws -> Piece.Outcome {
-    do {
-      return try sole.explaining { try connection.transaction(.immediate, piece.run) }
-    } catch {
-      guard connection.isInTransaction else { throw error }
-      return Piece.Outcome(tell: { piece.fail(error) })
+      try sole.saveLostLog()
+      throw error
     }
   }
 
@@ -63,7 +71,7 @@ final class Batch {
     do {
       try sole.checkNames()
     } catch {
-      // Of a file that was replaced the log may be all that is left.
+      // If the file was replaced, its log may be all that is left.
       do {
         try connection.refuseMovedFile()
       } catch {
@@ -74,15 +82,15 @@ final class Batch {
     }
   }
 
-  /// Says what has become of each piece.
+  /// Calls back for each piece.
   ///
-  /// - Returns: the accounts that got rows, each with its last sequence number.
-  func end() -> [Int64: Int64] {
-    var news: [Int64: Int64] = [:]
+  /// - Returns: the new marks, by account.
+  func end() -> [Int64: HubMark] {
+    var marks: [Int64: HubMark] = [:]
     for outcome in outcomes {
-      outcome.tell()
-      if let (account, seq) = outcome.news { news[account] = max(news[account] ?? 0, seq) }
+      outcome.end()
+      if let account = outcome.account, let newest = outcome.newest { marks[account] = newest }
     }
-    return news
+    return marks
   }
 }

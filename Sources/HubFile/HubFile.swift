@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// Nothing else may have the file open meanwhile. A commit is safe from a power cut before it is
 /// acknowledged, as far as the disk keeps its word (`synchronous = FULL`).
-package final class HubFile: HubDatabase {
+package final class HubFile: HubStore {
   package let name: String
   private let queue: WorkQueue
 
@@ -37,7 +37,7 @@ package final class HubFile: HubDatabase {
         let batch = Batch(pieces)
         queue.putBack(batch.run(on: connection))
         let changes = batch.end()
-        queue.tell(changes)
+        queue.announce(changes)
         do {
           try connection.checkpoint(from: 4_000)
         } catch {
@@ -59,31 +59,21 @@ package final class HubFile: HubDatabase {
   /// The thread goes on with what was submitted, and ends.
   deinit { queue.close() }
 
-  package func submit<Result: Sendable>(
-    on account: Int64, _ work: @escaping @Sendable (any HubTables) throws -> Result,
+  package func run<Result: Sendable>(
+    _ work: HubWork<Result>,
     _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) {
-    queue.add(
-      Piece(done) { connection in
-        let tables = try FileTables(connection, account)
-        return (try work(tables), tables.news)
-      })
-  }
-
-  package func submit<Result: Sendable>(
-    _ work: @escaping @Sendable (any HubDirectory) throws -> Result,
-    _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
-  ) {
-    queue.add(Piece(done) { connection in (try work(FileDirectory(connection)), nil) })
+    queue.add(Piece(work, done), wakes: work.isUrgent)
   }
 
   package func observe(
-    _ onChange: @escaping @Sendable (_ account: Int64, _ seq: Int64) -> Void
+    watched: @escaping @Sendable () -> [Int64],
+    _ onChange: @escaping @Sendable (_ account: Int64, _ newest: HubMark) -> Void
   ) {
     queue.observe(onChange)
   }
 
-  /// Must not be called by what was submitted.
+  /// Must not be called by a rule.
   package func close() {
     queue.close()
     queue.waitForEnd()

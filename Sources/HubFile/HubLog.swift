@@ -4,13 +4,12 @@
 // believes any log of the right name, and a backup that is put in the place of a file that crashed,
 // without that one's log, would be destroyed by it.
 //
-// A log is the file's own if both together are a whole hub that the file alone can have become:
-// numbers of accounts and members never fall, nor do an account's sequence numbers, and it keeps
-// its replica IDs. This reads every page, so it is done only for a log that a crash has left.
+// A log is the file's own if both together are a whole hub that the file alone can have become: an
+// account's sequence numbers never fall, and a number has one mark. This reads every page, so it
+// is done only for a log that a crash has left.
 
 import KeepsakeHubServer
 import KeepsakeStorage
-import KeepsakeValues
 
 enum HubLog {
   /// A log's header; one without frames changes nothing.
@@ -63,18 +62,11 @@ enum HubLog {
 /// What a hub's file says of itself that tells two states of it apart.
 private struct HubState {
   private let accounts: [Int64: HubAccount]
-  /// The last number given, by table.
-  private let numbers: [String: Int64]
 
   init(_ connection: Connection) throws {
-    (accounts, numbers) = try connection.transaction(.deferred) { connection in
-      let numbers = try connection.all("SELECT name, seq FROM sqlite_sequence") {
-        ($0.text(0), $0.integer(1))
-      }
-      return (
-        try AccountTable(connection).all(), Dictionary(numbers, uniquingKeysWith: max)
-      )
-    }
+    let all = try connection.all(
+      "SELECT \(FileTransaction.accountColumns) FROM account", [], FileTransaction.storedAccount)
+    accounts = all.reduce(into: [:]) { $0[$1.id] = $1 }
   }
 
   /// After a look at every page.
@@ -88,10 +80,9 @@ private struct HubState {
   /// - Parameter earlier: nil where nothing is known of it.
   func follows(_ earlier: HubState?) -> Bool {
     guard let earlier else { return true }
-    return earlier.numbers.allSatisfy { numbers[$0.key] ?? 0 >= $0.value }
-      && earlier.accounts.allSatisfy { number, before in
-        guard let now = accounts[number] else { return true }
-        return now.seq >= before.seq && (now.former + [now.hub]).contains(before.hub)
-      }
+    return earlier.accounts.allSatisfy { id, before in
+      guard let now = accounts[id] else { return true }
+      return now.number > before.number || now.newest.isSame(before.newest)
+    }
   }
 }

@@ -107,7 +107,7 @@ enum HubSchema {
     let objects = try connection.all(
       """
       SELECT substr(sql, 1, 10000) FROM sqlite_schema
-      WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' LIMIT 100
+      WHERE sql IS NOT NULL LIMIT 100
       """
     ) { $0.text(0) }
     let expected = HubMigrations.all.joined(separator: "\n")

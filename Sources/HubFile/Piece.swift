@@ -3,39 +3,47 @@
 import KeepsakeHubServer
 import KeepsakeStorage
 
-/// Work that was submitted, whatever it results in.
+/// Work that waits for the file, whatever its result is.
 struct Piece: Sendable {
-  /// What is to be said of it once all is committed.
   struct Outcome {
-    let tell: () -> Void
-    /// The account that got rows, with its last sequence number.
-    var news: (account: Int64, seq: Int64)?
+    /// Calls back; once everything is committed.
+    let end: () -> Void
+    /// An account that has a new mark.
+    var account: Int64?
+    var newest: HubMark?
   }
 
   let run: @Sendable (Connection) throws -> Outcome
   let fail: @Sendable (any Error) -> Void
 
-  /// - Parameter work: returns its result, and which account got rows.
   init<Result: Sendable>(
-    _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void,
-    _ work: @escaping @Sendable (Connection) throws -> (Result, (account: Int64, seq: Int64)?)
+    _ work: HubWork<Result>,
+    _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) {
     run = { connection in
-      let (result, news) = try work(connection)
-      return Outcome(tell: { done(.success(result)) }, news: news)
+      let transaction = FileTransaction(connection: connection)
+      let state = try transaction.state(for: work.query)
+      switch Swift.Result(catching: { try work.rule(state) }) {
+      case .success((let result, let change)):
+        if let change { try transaction.apply(change, to: work.query.account) }
+        return Outcome(
+          end: { done(.success(result)) }, account: work.query.account, newest: change?.mark)
+      // A rule that throws has changed nothing.
+      case .failure(let refusal): return Outcome(end: { done(.failure(refusal)) })
+      }
     }
-    fail = { done(.failure(HubDatabaseError.of($0))) }
+    fail = { done(.failure(HubStoreError.of($0))) }
   }
 }
 
-extension HubDatabaseError {
-  /// What fails in the file in a hub's words; what the work throws is its own.
+extension HubStoreError {
+  /// The file's errors as the store's; those of a rule as they are.
   fileprivate static func of(_ error: any Error) -> any Error {
     guard let error = error as? KeepsakeError else { return error }
     return switch error.code {
     case .diskFull, .locked, .inputOutput, .permissionDenied:
-      HubDatabaseError.unavailable(error.description)
-    default: HubDatabaseError.broken(error.description)
+      HubStoreError.unavailable(error.description)
+    default: HubStoreError.broken(error.description)
     }
   }
 }

@@ -6,15 +6,17 @@ import Synchronization
 
 /// What waits for the thread of a file.
 final class WorkQueue: Sendable {
-  typealias Observer = @Sendable (_ account: Int64, _ seq: Int64) -> Void
+  typealias Observer = @Sendable (_ account: Int64, _ newest: HubMark) -> Void
 
-  /// Pieces that wait: so many are done within a second or two, and who comes then comes again
-  /// later, rather than wait behind them.
+  /// Pieces that wait: so many are done within a second or two. A device that asks then is
+  /// refused, and asks later.
   static let limit = 2_000
 
   private struct State {
     var pieces: [Piece] = []
     var observers: [Observer] = []
+    /// Whether the thread has something to do now.
+    var isAwake = false
     var isClosed = false
   }
 
@@ -24,22 +26,26 @@ final class WorkQueue: Sendable {
   private let work = DispatchSemaphore(value: 0)
   private let end = DispatchSemaphore(value: 0)
 
-  func add(_ piece: Piece) {
+  /// - Parameter wakes: whether the thread is to run it now; otherwise with the next that is.
+  func add(_ piece: Piece, wakes: Bool) {
     let (isFirst, problem) = state.withLock { state -> (Bool, String?) in
       guard !state.isClosed else { return (false, "the hub ends") }
       guard state.pieces.count < Self.limit else { return (false, "too much waits for the file") }
       state.pieces.append(piece)
-      return (state.pieces.count == 1, nil)
+      let isFirst = wakes && !state.isAwake
+      if wakes { state.isAwake = true }
+      return (isFirst, nil)
     }
-    if let problem { piece.fail(HubDatabaseError.unavailable(problem)) }
+    if let problem { piece.fail(HubStoreError.unavailable(problem)) }
     if isFirst { work.signal() }
   }
 
   /// What waits, as soon as there is something; nil when it is closed and nothing does.
   func next() -> [Piece]? {
     while true {
-      let (pieces, isClosed) = state.withLock { state in
-        defer { state.pieces = [] }
+      let (pieces, isClosed) = state.withLock { state -> ([Piece], Bool) in
+        guard state.isAwake || state.isClosed else { return ([], false) }
+        defer { (state.pieces, state.isAwake) = ([], false) }
         return (state.pieces, state.isClosed)
       }
       if !pieces.isEmpty { return pieces }
@@ -51,16 +57,19 @@ final class WorkQueue: Sendable {
   /// Puts pieces before those that wait.
   func putBack(_ pieces: some Collection<Piece>) {
     guard !pieces.isEmpty else { return }
-    state.withLock { $0.pieces.insert(contentsOf: pieces, at: 0) }
+    state.withLock { state in
+      state.pieces.insert(contentsOf: pieces, at: 0)
+      state.isAwake = true
+    }
   }
 
   func observe(_ observer: @escaping Observer) { state.withLock { $0.observers.append(observer) } }
 
-  func tell(_ news: [Int64: Int64]) {
-    guard !news.isEmpty else { return }
+  func announce(_ marks: [Int64: HubMark]) {
+    guard !marks.isEmpty else { return }
     let observers = state.withLock(\.observers)
-    for (account, seq) in news {
-      for observer in observers { observer(account, seq) }
+    for (account, newest) in marks {
+      for observer in observers { observer(account, newest) }
     }
   }
 

@@ -3,17 +3,20 @@
 #if Hub
   import HTTPTypes
   import NIOCore
+  import NIOHTTP1
   import NIOHTTPTypes
 
-  /// What a connection does of HTTP that is about no request in particular: it tells who waits for
-  /// `100 Continue` to go on, and closes on who sends without end, sends on after a refusal, or
-  /// does not read its answer. The server itself reads what is left of a body, however slowly it
-  /// comes.
+  /// Bounds what a client can do with a connection: it closes the connection of a client that sends
+  /// without end, that sends on after a refusal, or that does not read its answer. The server
+  /// itself reads what is left of a body, however slowly it comes.
   final class BodyGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
+
+    /// An event: the body is wanted. A client that waits for `100 Continue` gets it then.
+    struct GoOn: Sendable {}
 
     /// Bytes beyond the limit, so that the answer that refuses them is read.
     private static let grace = 1 << 20
@@ -25,7 +28,7 @@
     /// Requests without the end of their answers: more than one where a device does not wait.
     private var unanswered = 0
     private var isAnswered: Bool { unanswered == 0 }
-    /// Whether the last request waits to be told to go on, after the answers before.
+    /// Whether the client of the last request waits for `100 Continue`.
     private var waits = false
     /// Whether nothing follows the answer.
     private var isLast = false
@@ -37,8 +40,8 @@
 
     func handlerAdded(context: ChannelHandlerContext) {
       #if os(Linux)
-        // A device that is gone without a word answers no beat of its stream: its place is free
-        // then, and not after the quarter of an hour that the system tries on.
+        // A device that vanished acknowledges no beat of its stream. Its place is free then, and
+        // not after the 15 minutes for which the system retries.
         context.channel.setOption(
           ChannelOptions.tcpOption(.init(rawValue: 18)), value: 30_000  // TCP_USER_TIMEOUT
         ).whenFailure { _ in }
@@ -54,11 +57,10 @@
       case .head(let head):
         (count, isRead) = (0, false)
         unanswered += 1
-        isHeard = head.path?.hasPrefix("/v1/events") ?? false
+        isHeard = head.path?.prefix { $0 != "?" }.hasSuffix("/events") ?? false
         let length = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
         waits =
           head.headerFields[.expect]?.lowercased() == "100-continue" && length <= limits.bodyBytes
-        goOn(context)
       case .body(let bytes):
         count += bytes.readableBytes
         guard count <= limits.bodyBytes + Self.grace else { return context.close(promise: nil) }
@@ -69,6 +71,15 @@
       context.fireChannelRead(data)
     }
 
+    func triggerUserOutboundEvent(
+      context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+    ) {
+      guard event is GoOn else {
+        return context.triggerUserOutboundEvent(event, promise: promise)
+      }
+      goOn(context)
+    }
+
     /// Within the answer to another request it would be a part of that one.
     private func goOn(_ context: ChannelHandlerContext) {
       guard waits, unanswered == 1 else { return }
@@ -77,11 +88,30 @@
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-      // Who has asked once may close its half, and wait; who listens and does that is gone.
+      // A client may half-close after a request, and still get its answer. A half-closed event
+      // stream is closed.
       if case ChannelEvent.inputClosed? = event as? ChannelEvent, isHeard, !isAnswered {
         context.close(promise: nil)
       }
       context.fireUserInboundEventTriggered(event)
+    }
+
+    /// A head that cannot be read is no request, so no endpoint answers it.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      guard let error = error as? HTTPParserError, isAnswered else {
+        return context.fireErrorCaught(error)
+      }
+      let problem =
+        error == .headerOverflow
+        ? Problem.tooLarge("headBytes", limits.headBytes)
+        : Problem.cutOff("its head is not that of an HTTP request")
+      var head = HTTPResponse(status: problem.status, headerFields: problem.fields)
+      let text = ByteBuffer.line(problem.json)
+      head.headerFields[.contentLength] = String(text.readableBytes)
+      context.write(wrapOutboundOut(.head(head)), promise: nil)
+      context.write(wrapOutboundOut(.body(text)), promise: nil)
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+      context.close(promise: nil)
     }
 
     // MARK: - What goes
@@ -97,7 +127,7 @@
         context.writeAndFlush(data, promise: promise)
         // Closed at once, a connection may lose the answer on its way.
         if isRead || !isAnswered { finish(context) } else { close(context, after: limits.linger) }
-        return goOn(context)
+        return
       }
       context.write(data, promise: promise)
     }
@@ -111,7 +141,7 @@
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
       if !context.channel.isWritable {
-        close(context, after: limits.patience)
+        close(context, after: limits.readTimeout)
       } else if isRead || !isAnswered {
         end?.cancel()
         end = nil

@@ -8,46 +8,105 @@
   import Logging
 
   extension Endpoints {
-    func create(_ request: Request) async throws -> Response {
-      guard !settings.secret.isEmpty, Secrets.areEqual(try token(request), settings.secret) else {
+    func create(_ request: Request, _ context: HubContext) async throws -> Response {
+      try checkUnknown()
+      let words = (request.headers[.authorization] ?? "").split(separator: " ")
+      guard !settings.secret.isEmpty, words.count == 2, words[0].lowercased() == "bearer",
+        SHA256.areEqual(String(words[1]), settings.secret)
+      else {
         throw Problem(
           .unauthorized, "token", "this is not the operator's secret",
-          cure: "ask who runs the hub for it")
+          cure: "ask the operator of the hub for it")
       }
-      let name = try await members(request, "name")[0]
-      let (token, now) = (Secrets.random(), settings.now())
-      let hash = Secrets.hash(token)
-      let member = try await accounts(at: now) {
-        try $0.create(.random(), name: name, token: hash)
-      }
-      note("an account was made", member)
-      return admitted(member, token)
+      let account = try context.account
+      let given = try await members(request, context, "name", "token")
+      let token = try token(given[1], account)
+      let (number, isNew) = try await run(
+        accounts.create(account, name: given[0], token: token.hash))
+      if isNew { note("an account was made", account, number) }
+      return admitted(account, number, isNew)
     }
 
-    func join(_ request: Request) async throws -> Response {
-      let given = try await members(request, "code", "name")
-      let (token, now) = (Secrets.random(), settings.now())
-      let (code, hash) = (Secrets.hash(given[0]), Secrets.hash(token))
-      let member = try await accounts(at: now) {
-        try $0.join(code: code, name: given[1], token: hash)
-      }
-      note("a device has joined", member)
-      return admitted(member, token)
+    func join(_ request: Request, _ context: HubContext) async throws -> Response {
+      try checkUnknown()
+      let account = try context.account
+      let given = try await members(request, context, "code", "name", "token")
+      let (code, token) = (SHA256.hash(given[0]), try token(given[2], account))
+      let (number, isNew) = try await run(
+        accounts.join(account, code: code, name: given[1], token: token.hash))
+      if isNew { note("a device has joined", account, number) }
+      return admitted(account, number, isNew)
     }
 
-    private func admitted(_ member: HubMember, _ token: String) -> Response {
+    /// A new token, which the device has made.
+    private func token(_ text: String, _ account: Int64) throws -> Token {
+      guard Secrets.isSecret(text) else {
+        throw Problem.malformed("a token is 32 random bytes as base64url, 43 characters")
+      }
+      return Token(text, account)
+    }
+
+    private func admitted(_ account: Int64, _ number: Int64, _ isNew: Bool) -> Response {
       json(
-        .object([
-          "account": .integer(member.account), "device": .integer(member.number),
-          "token": token.json,
-        ]), .created)
+        .object(["account": .string(HexNumber.text(account)), "device": .integer(number)]),
+        isNew ? .created : .ok)
     }
 
-    /// What changes who may do what is logged, by numbers.
-    func note(_ message: Logger.Message, _ member: HubMember, device: Int64? = nil) {
+    func invite(_ request: Request, _ context: HubContext) async throws -> Response {
+      let account = try context.account
+      let token = try token(request, account)
+      let code = "\(HexNumber.text(account)).\(Secrets.random())"
+      let ends = try await run(
+        token, accounts.invite(account, token: token.hash, code: SHA256.hash(code)))
+      return json(.object(["code": .string(code), "ends": .integer(ends)]), .created)
+    }
+
+    func list(_ request: Request, _ context: HubContext) async throws -> Response {
+      let account = try context.account
+      let token = try token(request, account)
+      let (all, own) = try await run(token, accounts.list(account, token: token.hash))
+      let devices = all.map { device in
+        JSON.object([
+          "device": .integer(device.number), "name": .string(device.name),
+          "created": .integer(device.created), "lastUse": .integer(device.lastUse),
+          "revoked": device.revoked.map { .integer($0) },
+          "revokedBy": device.revoker.map { .integer($0) },
+          "self": device.number == own ? .boolean(true) : nil,
+        ])
+      }
+      return json(
+        .object(["account": .string(HexNumber.text(account)), "devices": .array(devices)]))
+    }
+
+    func rename(_ request: Request, _ context: HubContext) async throws -> Response {
+      let (account, device) = (try context.account, try context.device)
+      let token = try token(request, account)
+      let name = try await members(request, context, "name")[0]
+      try await run(token, accounts.rename(account, token: token.hash, device: device, to: name))
+      return Response(status: .noContent)
+    }
+
+    func revoke(_ request: Request, _ context: HubContext) async throws -> Response {
+      let (account, device) = (try context.account, try context.device)
+      let token = try token(request, account)
+      try await run(token, accounts.revoke(account, token: token.hash, device: device))
+      note("a device was revoked", account, device)
+      listeners.end(account)
+      return Response(status: .noContent)
+    }
+
+    func delete(_ request: Request, _ context: HubContext) async throws -> Response {
+      let account = try context.account
+      let token = try token(request, account)
+      try await run(token, accounts.delete(account, token: token.hash))
+      note("an account was deleted", account, 0)
+      listeners.end(account)
+      return Response(status: .noContent)
+    }
+
+    private func note(_ message: Logger.Message, _ account: Int64, _ device: Int64) {
       settings.logger.info(
-        message,
-        metadata: ["account": "\(member.account)", "device": "\(device ?? member.number)"])
+        message, metadata: ["account": "\(HexNumber.text(account))", "device": "\(device)"])
     }
   }
 #endif

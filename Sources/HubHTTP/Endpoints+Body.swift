@@ -6,43 +6,74 @@
   import KeepsakeHubServer
   import KeepsakeValues
   import NIOCore
+  import Synchronization
 
   extension Endpoints {
-    /// A request's body, as long as it is no larger than it may be and comes in time.
-    func body(of request: Request, _ type: String, most: Int) async throws -> [UInt8] {
+    /// How long a body may be silent, and how many bytes a second it has at least after that.
+    private static let silence = Duration.seconds(30)
+    private static let lowestRate = 1 << 10
+
+    enum BodyLimit: String { case bodyBytes, objectBytes }
+
+    func length(of request: Request, _ limit: BodyLimit = .bodyBytes) throws -> Int {
+      guard let length = request.headers[.contentLength].flatMap({ Int($0) }) else {
+        throw Problem(
+          .lengthRequired, "length", "the request has no Content-Length", cure: "send it")
+      }
+      let limits = settings.limits
+      let most = limit == .bodyBytes ? limits.bodyBytes : limits.objectBytes
+      guard length <= most else { throw Problem.tooLarge(limit.rawValue, most) }
+      return length
+    }
+
+    /// A request's body, and the share of memory that it takes while it is used.
+    func body(
+      of request: Request, _ type: String, _ token: Token, _ context: HubContext
+    ) async throws -> (bytes: [UInt8], share: InFlight.Share) {
+      let share = try inFlight.take(try length(of: request), for: token)
+      return (try await body(of: request, type, context, .bodyBytes), share)
+    }
+
+    private func body(
+      of request: Request, _ type: String, _ context: HubContext, _ limit: BodyLimit
+    ) async throws -> [UInt8] {
       let given = request.headers[.contentType]?.split(separator: ";").first.map(String.init)
       guard given?.lowercased() == type else {
         throw Problem.malformed("the type of its body is not \(type)")
       }
       // Unpacked, a body may be a thousand times as large as what came.
       guard ["", "identity"].contains(request.headers[.contentEncoding]?.lowercased() ?? "") else {
-        throw Problem.malformed("its body is packed, and a hub unpacks none")
+        throw Problem.malformed("its body is compressed, which a hub does not accept")
       }
-      let announced = request.headers[.contentLength].flatMap { Int($0) } ?? 0
-      guard announced <= most else { throw Problem.tooLarge(most) }
+      let length = try length(of: request, limit)
+      context.channel.triggerUserOutboundEvent(BodyGate.GoOn(), promise: nil)
+      let progress = BodyProgress()
       return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
-        group.addTask { try await Self.read(request.body, most) }
+        group.addTask { try await Self.read(request.body, length, progress) }
         group.addTask { [settings] in
-          try await settings.sleep(Self.patience)
+          var seconds = 0
+          repeat {
+            try await settings.sleep(Self.silence)
+            seconds += 30
+          } while progress.isMoving(atLeast: (seconds - 30) * Self.lowestRate)
           return nil
         }
         defer { group.cancelAll() }
         if let bytes = try await group.next() ?? nil { return bytes }
-        throw Problem.cutOff("its body did not come within 30 seconds")
+        throw Problem.slow
       }
     }
 
-    private static let patience = Duration.seconds(30)
-
-    private static func read(_ body: RequestBody, _ most: Int) async throws -> [UInt8] {
+    private static func read(
+      _ body: RequestBody, _ length: Int, _ progress: BodyProgress
+    ) async throws -> [UInt8] {
       var bytes: [UInt8] = []
+      bytes.reserveCapacity(length)
       do {
         for try await piece in body {
-          guard bytes.count + piece.readableBytes <= most else { throw Problem.tooLarge(most) }
           bytes += piece.readableBytesView
+          progress.note(bytes.count)
         }
-      } catch let problem as Problem {
-        throw problem
       } catch {
         throw Problem.cutOff("its body ends before its end")
       }
@@ -50,8 +81,10 @@
     }
 
     /// Members of an object, all of them text.
-    func members(_ request: Request, _ names: String...) async throws -> [String] {
-      let bytes = try await body(of: request, "application/json", most: 4_096)
+    func members(
+      _ request: Request, _ context: HubContext, _ names: String...
+    ) async throws -> [String] {
+      let bytes = try await body(of: request, "application/json", context, .objectBytes)
       guard let text = String(validating: bytes, as: UTF8.self),
         case .object(let members) = try parsed(text)
       else { throw Problem.malformed("its body is no JSON object") }
@@ -68,6 +101,21 @@
         return try JSON(parsing: text)
       } catch {
         throw Problem.malformed("\(error)")
+      }
+    }
+  }
+
+  /// How much of a body has arrived.
+  private final class BodyProgress: Sendable {
+    private let state = Mutex((count: 0, checked: 0))
+
+    func note(_ count: Int) { state.withLock { $0.count = count } }
+
+    /// Whether more has arrived since the last check, and so many bytes in all.
+    func isMoving(atLeast bytes: Int) -> Bool {
+      state.withLock { state in
+        defer { state.checked = state.count }
+        return state.count > state.checked && state.count >= bytes
       }
     }
   }

@@ -8,79 +8,90 @@
   import NIOCore
   import ServiceLifecycle
 
+  extension HTTPField.Name {
+    /// Tells nginx to pass each event on at once.
+    fileprivate static var buffering: HTTPField.Name {
+      HTTPField.Name("X-Accel-Buffering") ?? .cacheControl
+    }
+  }
+
   extension Endpoints {
     /// Between comments that keep a silent stream alive.
     private static let beat = Duration.seconds(25)
 
-    func events(
-      _ request: Request, _ member: HubMember, _ channel: any Channel
-    ) async throws -> Response {
+    func events(_ request: Request, _ context: HubContext) async throws -> Response {
+      let account = try context.account
+      let token = try token(request, account)
       let query = request.uri.queryParameters
-      let after = try number(query["after"].map(String.init), "after", 0...(1 << 53))
+      let after = query["after"].map(String.init)
       let wait = try number(query["wait"].map(String.init), "wait", 0...55)
-      let listener = listeners.add(member, most: settings.limits.streams)
-      // A stream's place is freed when the connection closes, not at the next beat. Where it has
-      // closed before the answer begins, the server never runs the answer's body.
-      channel.closeFuture.whenComplete { [listeners, weak listener] _ in
-        if let listener { listeners.remove(listener) }
+      if after != nil, wait ?? 0 == 0 {
+        // It waits for nothing, so it is no stream.
+        let work = accounts.authenticate(account, token: token.hash)
+        return json(.object(["newest": .string(try await run(token, work).text)]))
       }
+      let listener = try listeners.add(account, token, most: settings.limits.streams)
       do {
-        // A revocation from now on ends the stream; one from before `add` is found here.
-        _ = try await accounts(at: settings.now()) { try $0.authenticate(member.tokenHash) }
-        // The listener is there already, so it hears a push that is committed meanwhile.
-        listener.hear(try await account(member.account) { try $0.account.seq })
+        // The listener is there already, so it is told of a push that is committed meanwhile.
+        try await read(listener)
       } catch {
         listeners.remove(listener)
         throw error
       }
       if let after { return await poll(listener, after, wait ?? 0) }
+      // A stream's place is free when the connection closes, not at the next beat. If it has
+      // closed before the answer begins, the server never runs the answer's body.
+      context.channel.closeFuture.whenComplete { [listeners, weak listener] _ in
+        if let listener { listeners.remove(listener) }
+      }
       return stream(listener)
     }
 
-    private func number(
-      _ text: String?, _ name: String, _ range: ClosedRange<Int64>
-    ) throws -> Int64? {
-      guard let text else { return nil }
-      guard let number = Int64(text), range.contains(number) else {
-        throw Problem.malformed(
-          "\(name) is no number from \(range.lowerBound) to \(range.upperBound)")
-      }
-      return number
+    /// Reads the newest mark, and whether the device may still listen.
+    private func read(_ listener: Listener) async throws {
+      let count = listener.count
+      let work = accounts.authenticate(listener.account, token: listener.token.hash)
+      listener.take(try await run(listener.token, work), since: count)
     }
 
-    private func poll(_ listener: Listener, _ after: Int64, _ wait: Int64) async -> Response {
+    private func poll(_ listener: Listener, _ after: String, _ wait: Int64) async -> Response {
       let clock = Task { [settings] in
         // Cancelled when there is nothing left to end.
         do { try await settings.sleep(.seconds(wait)) } catch { return }
         listener.end()
       }
       await withGracefulShutdownHandler {
-        for await _ in listener.wakes where listener.heard > after { break }
+        for await _ in listener.wakes where listener.newest.text != after { break }
       } onGracefulShutdown: {
         listener.end()
       }
       clock.cancel()
       listeners.remove(listener)
-      return json(.object(["seq": .integer(listener.heard)]))
+      return json(.object(["newest": .string(listener.newest.text)]))
     }
 
     private func stream(_ listener: Listener) -> Response {
       Response(
         status: .ok,
-        headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+        headers: [
+          .contentType: "text/event-stream", .cacheControl: "no-store", .buffering: "no",
+          // So a connection has one stream at most.
+          .connection: "close",
+        ],
         body: ResponseBody { writer in
           let beats = Task { await beat(listener) }
           defer {
             beats.cancel()
             listeners.remove(listener)
           }
-          var told: Int64 = -1
+          var sent: HubMark?
           try await withGracefulShutdownHandler {
             for await _ in listener.wakes {
-              let heard = listener.heard
+              let newest = listener.newest
               let text =
-                heard > told ? "id: \(heard)\ndata: {\"seq\":\(heard)}\n\n" : ":\n\n"
-              told = heard
+                newest == sent
+                ? ":\n\n" : "id: \(newest.text)\ndata: {\"newest\":\"\(newest.text)\"}\n\n"
+              sent = newest
               try await writer.write(ByteBuffer(string: text))
             }
           } onGracefulShutdown: {
@@ -93,14 +104,12 @@
     /// Wakes a stream now and then, and ends it once its device may not listen any more: another
     /// process of the hub may have revoked it.
     private func beat(_ listener: Listener) async {
-      let member = listener.member
       while !Task.isCancelled {
         do {
           try await settings.sleep(Self.beat)
-          _ = try await accounts(at: settings.now()) { try $0.authenticate(member.tokenHash) }
-          listener.wake()
+          try await read(listener)
         } catch {
-          // Also when the database fails: the device connects again, and is told why.
+          // Also if the database fails: the device connects again, and gets the reason.
           return listener.end()
         }
       }

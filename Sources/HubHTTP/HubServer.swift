@@ -7,13 +7,11 @@
   import Hummingbird
   import HummingbirdCore
   package import Logging
-  import Metrics
   import NIOCore
   import ServiceLifecycle
 
   #if HubTLS
     import HummingbirdTLS
-    import NIOSSL
   #endif
 
   /// A hub as others reach it: HTTP, over a database.
@@ -43,11 +41,11 @@
       package init() {}
     }
 
-    private let database: any HubDatabase
+    private let store: any HubStore
     private let settings: Settings
 
-    package init(_ database: any HubDatabase, settings: Settings) {
-      (self.database, self.settings) = (database, settings)
+    package init(_ store: any HubStore, settings: Settings) {
+      (self.store, self.settings) = (store, settings)
     }
 
     /// Serves until the task is cancelled, or the process gets SIGTERM or SIGINT; then requests
@@ -60,19 +58,19 @@
       onListening: @escaping @Sendable (_ host: String, _ port: Int) -> Void = { _, _ in },
       onMetrics: @escaping @Sendable (_ host: String, _ port: Int) -> Void = { _, _ in }
     ) async throws {
-      defer { database.close() }
-      let prometheus = settings.metrics.map { _ in PrometheusFactory() }
-      let metrics = HubMetrics(prometheus ?? NOOPMetricsHandler.instance)
-      let endpoints = Endpoints(database, settings, metrics)
+      defer { store.close() }
+      let metrics = HubMetrics()
+      let endpoints = Endpoints(store, settings, metrics)
       let server = application(
-        try builder(), (settings.host, settings.port),
-        { await endpoints.respond(to: $0, on: $1) }, onListening)
+        try builder(), (settings.host, settings.port), endpoints.router.buildResponder(),
+        onListening)
       var services: [any Service] = [server]
-      if let place = settings.metrics, let prometheus {
+      if let place = settings.metrics {
         services.append(
           MetricsService(
             application: application(
-              plain(settings.limits), place, { request, _ in prometheus.answer(to: request) },
+              plain(settings.limits), place,
+              CallbackResponder<BasicRequestContext> { request, _ in metrics.answer(to: request) },
               onMetrics)))
       }
       var configuration = ServiceGroupConfiguration(
@@ -95,13 +93,13 @@
       }
     }
 
-    private func application(
-      _ builder: HTTPServerBuilder, _ place: (host: String, port: Int),
-      _ respond: @escaping @Sendable (Request, any Channel) async -> Response,
+    private func application<Responder: HTTPResponder>(
+      _ builder: HTTPServerBuilder, _ place: (host: String, port: Int), _ responder: Responder,
       _ onListening: @escaping @Sendable (_ host: String, _ port: Int) -> Void
-    ) -> some ApplicationProtocol {
+    ) -> some ApplicationProtocol
+    where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
       Application(
-        responder: CallbackResponder<Context> { await respond($0, $1.channel) },
+        responder: responder,
         server: builder,
         configuration: ApplicationConfiguration(
           address: .hostname(place.host, port: place.port),
@@ -110,16 +108,6 @@
         onServerRunning: { channel in
           onListening(place.host, channel.localAddress?.port ?? place.port)
         }, logger: quiet(settings.logger))
-    }
-
-    /// A request, and the connection that it came on.
-    private struct Context: RequestContext {
-      var coreContext: CoreRequestContextStorage
-      let channel: any Channel
-
-      init(source: ApplicationRequestContextSource) {
-        (coreContext, channel) = (.init(source: source), source.channel)
-      }
     }
 
     /// What the libraries say of each connection is of no use to who runs a hub.
@@ -134,33 +122,18 @@
         configuration: HTTP1Channel.Configuration(
           additionalChannelHandlers: [BodyGate(limits)], idleTimeout: TimeAmount(limits.idle),
           httpDecoderConfiguration: .init(
-            maxHeaderFieldSize: 8_192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100)))
-    }
-
-    /// Names the file that fails: the library does not.
-    private static func read<Value>(
-      _ file: String, _ body: (String) throws -> Value
-    ) throws -> Value {
-      do {
-        return try body(file)
-      } catch {
-        throw HubServerError.noCertificate(file: file, "\(error)")
-      }
+            maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes,
+            maxHeaderFieldCount: 100)))
     }
 
     private func builder() throws -> HTTPServerBuilder {
       let plain = plain(settings.limits)
       guard let certificate = settings.certificate, let key = settings.key else { return plain }
       #if HubTLS
-        var tls = TLSConfiguration.makeServerConfiguration(
-          certificateChain: try Self.read(certificate) {
-            try NIOSSLCertificate.fromPEMFile($0).map { .certificate($0) }
-          },
-          privateKey: .privateKey(
-            try Self.read(key) { try NIOSSLPrivateKey(file: $0, format: .pem) }))
-        tls.minimumTLSVersion = .tlsv12
+        let files = CertificateFiles(certificate: certificate, key: key)
+        let tls = try files.configuration(settings.logger)
         // The two may not belong together.
-        return try Self.read(key) { _ in try .tls(plain, tlsConfiguration: tls) }
+        return try CertificateFiles.read(key) { _ in try .tls(plain, tlsConfiguration: tls) }
       #else
         _ = (certificate, key)
         throw HubServerError.noTLS

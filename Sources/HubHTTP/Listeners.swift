@@ -1,83 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Hub
-  package import KeepsakeHubServer
+  import KeepsakeHubServer
   import Synchronization
 
-  /// One who waits for changes of an account.
-  package final class Listener: Sendable {
-    let member: HubMember
-    /// An element for whatever there is to look at; one waits at most, which stands for many.
+  /// A device that waits for changes of an account.
+  final class Listener: Sendable {
+    let account: Int64
+    let token: Token
+    /// An element whenever there is something to look at; one waits at most, for many changes.
     let wakes: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
-    /// The last sequence number of the account. Never goes back, though calls may come late.
-    private let seq = Mutex<Int64>(0)
+    /// The newest mark, and how many were announced.
+    private let state = Mutex((newest: HubMark.start, count: 0))
 
-    init(_ member: HubMember) {
-      self.member = member
+    init(_ account: Int64, _ token: Token) {
+      (self.account, self.token) = (account, token)
       (wakes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    func hear(_ new: Int64) {
-      seq.withLock { $0 = max($0, new) }
+    /// A call that comes late may name an older mark; the device asks for the newest anyway.
+    func announce(_ newest: HubMark) {
+      state.withLock { $0 = (newest, $0.count + 1) }
       continuation.yield()
     }
 
-    package var heard: Int64 { seq.withLock { $0 } }
-    func wake() { continuation.yield() }
+    /// Takes a mark that was read from the store, unless another one was announced since the
+    /// reading began: that may be newer.
+    func take(_ newest: HubMark, since count: Int) {
+      state.withLock { if $0.count == count { $0.newest = newest } }
+      continuation.yield()
+    }
+
+    var newest: HubMark { state.withLock(\.newest) }
+    var count: Int { state.withLock(\.count) }
     func end() { continuation.finish() }
   }
 
-  /// Who waits, by account, in the order in which they came.
-  package final class Listeners: Sendable {
-    /// Held while a listener is found; what is called under it takes a listener's own lock, and
-    /// never this one.
+  /// Devices that wait, by account.
+  final class Listeners: Sendable {
+    /// Held while a listener is found; nothing is called under it.
     private let all = Mutex<[Int64: [Listener]]>([:])
     private let count: @Sendable (_ change: Double) -> Void
 
     /// - Parameter count: is called with 1 when a listener comes, and with -1 when it goes.
-    package init(_ count: @escaping @Sendable (_ change: Double) -> Void) { self.count = count }
+    init(_ count: @escaping @Sendable (_ change: Double) -> Void) { self.count = count }
 
-    /// Where the device has as many streams as it may, its oldest ends: most likely the device has
-    /// left that one, and the hub has not noticed yet.
-    package func add(_ member: HubMember, most: Int) -> Listener {
-      let listener = Listener(member)
-      let beyond = all.withLock { all in
-        let present = all[member.account, default: []]
-        all[member.account] = present + [listener]
-        let own = present.filter { $0.member.number == member.number }
-        return own.prefix(max(0, own.count + 1 - most))
+    var accounts: [Int64] { all.withLock { Array($0.keys) } }
+
+    /// - Throws: a problem if the device has as many streams as it may.
+    func add(_ account: Int64, _ token: Token, most: Int) throws -> Listener {
+      let listener = Listener(account, token)
+      try all.withLock { all in
+        let present = all[account, default: []]
+        guard present.count(where: { $0.token == token }) < most else {
+          throw Problem.tooMany(
+            "streams", most, "the device has as many event streams as it may", retryAfter: 60)
+        }
+        all[account] = present + [listener]
       }
       count(1)
-      beyond.forEach(remove)
       return listener
     }
 
     /// Also more than once: when its connection ends, and when its answer does.
-    package func remove(_ listener: Listener) {
+    func remove(_ listener: Listener) {
       listener.end()
-      let account = listener.member.account
       let wasThere = all.withLock { all in
-        guard var present = all[account],
-          let place = present.firstIndex(where: { $0 === listener })
+        guard var present = all[listener.account],
+          let index = present.firstIndex(where: { $0 === listener })
         else { return false }
-        present.remove(at: place)
-        all[account] = present.isEmpty ? nil : present
+        present.remove(at: index)
+        all[listener.account] = present.isEmpty ? nil : present
         return true
       }
       if wasThere { count(-1) }
     }
 
-    package func tell(_ account: Int64, _ seq: Int64) {
-      all.withLock { $0[account, default: []] }.forEach { $0.hear(seq) }
+    func announce(_ account: Int64, _ newest: HubMark) {
+      for listener in all.withLock({ $0[account] ?? [] }) { listener.announce(newest) }
     }
 
-    /// Ends those of a device, or of all devices of the account.
-    func end(_ account: Int64, device: Int64? = nil) {
-      let found = all.withLock { $0[account, default: []] }
-      for listener in found where device == nil || listener.member.number == device {
-        listener.end()
-      }
+    /// Ends the streams of an account, so that each device connects again if it still may.
+    func end(_ account: Int64) {
+      for listener in all.withLock({ $0[account] ?? [] }) { listener.end() }
     }
   }
 #endif

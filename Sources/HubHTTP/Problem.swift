@@ -3,80 +3,119 @@
 #if Hub
   import HTTPTypes
   import Hummingbird
-  import KeepsakeHub
   import KeepsakeHubServer
-  import KeepsakeSync
   import KeepsakeValues
+  import NIOCore
 
-  /// Why a request is refused, as its answer says it.
+  /// Why a request is refused: `application/problem+json` (RFC 9457).
   struct Problem: Error {
     let status: HTTPResponse.Status
-    let code: String
-    let problem: String
+    /// The end of `type`, which never changes.
+    let name: String
+    let detail: String
     let cure: String
     /// More members of the answer.
     var details: [JSON.Member] = []
-    /// Seconds after which to come again.
+    /// Seconds after which to ask again.
     var retryAfter: Int?
-    /// Whether what is left of the request is not worth reading.
+    /// Whether the rest of the request is not worth reading.
     var closes = false
-    /// The methods that the path has, where the one that was used is not among them.
-    var allowed: String?
 
-    init(
-      _ status: HTTPResponse.Status, _ code: String, _ problem: String, cure: String
-    ) {
-      (self.status, self.code, self.problem, self.cure) = (status, code, problem, cure)
+    init(_ status: HTTPResponse.Status, _ name: String, _ detail: String, cure: String) {
+      (self.status, self.name, self.detail, self.cure) = (status, name, detail, cure)
     }
 
-    static func malformed(_ problem: String) -> Problem {
+    private func with(_ limit: String, _ value: Int) -> Problem {
+      var problem = self
+      problem.details += [
+        JSON.Member("limit", .string(limit)), JSON.Member("value", .integer(Int64(value))),
+      ]
+      return problem
+    }
+
+    static func malformed(_ detail: String) -> Problem {
       Problem(
-        .badRequest, "malformed", problem,
-        cure: "see the page of the protocol, or update the device")
+        .badRequest, "malformed", detail, cure: "see the page of the protocol, or update the device"
+      )
     }
 
-    static func path(_ problem: String) -> Problem {
-      Problem(.notFound, "path", problem, cure: "check the address, and see GET /v1")
+    static func path(_ detail: String) -> Problem {
+      Problem(.notFound, "path", detail, cure: "check the address, and see GET /v1")
     }
 
-    /// - Parameter allowed: the methods that the path has.
-    static func method(_ allowed: String) -> Problem {
+    static func tooLarge(_ limit: String, _ value: Int, line: Int? = nil) -> Problem {
+      let place = line.map { ", in line \($0)" } ?? ""
       var problem = Problem(
-        .methodNotAllowed, "path", "the path has no such method", cure: "use \(allowed)")
-      problem.allowed = allowed
+        .contentTooLarge, "too-large", "it is larger than \(limit) allows\(place): \(value)",
+        cure: line == nil ? "send less at a time" : "shorten the value, or remove it"
+      ).with(limit, value)
+      if let line { problem.details.append(JSON.Member("line", .integer(Int64(line)))) }
+      problem.closes = ["bodyBytes", "objectBytes", "headBytes"].contains(limit)
       return problem
     }
 
-    /// - Parameter most: bytes, or rows.
-    static func tooLarge(_ most: Int) -> Problem {
+    static func tooMany(
+      _ limit: String, _ value: Int, _ detail: String, retryAfter: Int
+    ) -> Problem {
       var problem = Problem(
-        .contentTooLarge, "page", "the request is larger than it may be",
-        cure: "send fewer rows at a time")
-      problem.details = [JSON.Member("limit", .integer(Int64(most)))]
-      problem.closes = true
+        .tooManyRequests, "too-many", detail, cure: "wait as Retry-After says"
+      ).with(limit, value)
+      problem.retryAfter = retryAfter
       return problem
     }
 
-    /// What comes after such a body is no request.
+    static func busy(_ limit: String, _ value: Int) -> Problem {
+      var problem = Problem(
+        .serviceUnavailable, "busy", "the hub has too much to do", cure: "wait as Retry-After says"
+      ).with(limit, value)
+      problem.retryAfter = 1
+      return problem
+    }
+
+    static func reserved(seconds: Int) -> Problem {
+      var problem = Problem(
+        .conflict, "reserved", "another device pushes, which was refused before",
+        cure: "wait as Retry-After says, then read and push again")
+      problem.retryAfter = seconds
+      return problem
+    }
+
+    /// What follows such a body is no request.
     static func cutOff(_ text: String) -> Problem {
       var problem = malformed(text)
       problem.closes = true
       return problem
     }
 
-    var response: Response {
-      var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+    static var slow: Problem {
+      var problem = Problem(
+        .requestTimeout, "slow", "the body was silent for 30 seconds, or below 1 KiB a second",
+        cure: "send fewer rows at a time")
+      problem.closes = true
+      return problem
+    }
+
+    var fields: HTTPFields {
+      var fields: HTTPFields = [
+        .contentType: "application/problem+json", .cacheControl: "no-store",
+      ]
       if let retryAfter { fields[.retryAfter] = String(retryAfter) }
       if status == .unauthorized { fields[.wwwAuthenticate] = "Bearer" }
-      if let allowed { fields[.allow] = allowed }
       if closes { fields[.connection] = "close" }
-      let members = [
-        JSON.Member("error", .string(code)), JSON.Member("problem", .string(problem)),
-        JSON.Member("cure", .string(cure)),
-      ]
-      return Response(
-        status: status, headers: fields,
-        body: ResponseBody(byteBuffer: .line(.object(members + details))))
+      return fields
+    }
+
+    var json: JSON {
+      .object(
+        [
+          JSON.Member("type", .string("urn:keepsake:hub:\(name)")),
+          JSON.Member("status", .integer(Int64(status.code))),
+          JSON.Member("detail", .string(detail)), JSON.Member("cure", .string(cure)),
+        ] + details)
+    }
+
+    var response: Response {
+      Response(status: status, headers: fields, body: ResponseBody(byteBuffer: .line(json)))
     }
   }
 
@@ -84,14 +123,13 @@
     init(_ error: any Error) {
       switch error {
       case let error as Problem: self = error
-      case let error as MessageError: self = Self.of(error)
       case let error as HubRefusal: self = Self.of(error)
-      case let error as HubFault: self = Self.of(error)
-      case let error as HubAccounts.Refusal: self = Self.of(error)
-      case HubDatabaseError.noAccount:
-        self = .path("there is no such account any more")
-      // What fails names paths and hosts of the hub, which are for its logs alone.
-      case HubDatabaseError.unavailable:
+      case let error as any HTTPResponseError where error.status == .notFound:
+        self = .path("there is no such path, or it has no such method")
+      case let error as any HTTPResponseError:
+        self = Problem(error.status, "malformed", "the request cannot be read", cure: "see HTTP")
+      // The error names paths and hosts of the hub, which are for its log alone.
+      case HubStoreError.unavailable, HubStoreError.locked:
         self.init(
           .serviceUnavailable, "unavailable", "the hub's database does not answer now",
           cure: "try again later")
@@ -99,88 +137,48 @@
       default:
         self.init(
           .serviceUnavailable, "unavailable", "the hub's database fails",
-          cure: "ask who runs the hub to look at its log")
+          cure: "ask the operator of the hub to look at its log")
         retryAfter = 60
       }
     }
 
-    private static func of(_ error: MessageError) -> Problem {
-      var problem = malformed("\(error)")
-      if error.version != nil {
-        problem = Problem(
-          HTTPResponse.Status(code: 426, reasonPhrase: "Upgrade Required"), "protocol",
-          error.problem, cure: "update the device, or the hub")
-        problem.details = [JSON.Member("protocols", .array([.integer(MessageText.version)]))]
-      } else {
-        problem.details = [JSON.Member("line", .integer(Int64(error.line)))]
-      }
-      return problem
-    }
-
-    private static func of(_ error: HubRefusal) -> Problem {
-      switch error {
-      case .behind:
-        Problem(
-          .conflict, "behind", "the hub has rows that the device has not read",
-          cure: "read them, then push again")
-      case .moved:
-        Problem(
-          .conflict, "moved", "the hub does not stand as the device expects",
-          cure: "look at it again, then repeat")
-      }
-    }
-
-    private static func of(_ error: HubFault) -> Problem {
-      switch error {
-      case .malformed(let problem): return malformed(problem)
-      case .limit(let name, let problem):
-        // A device sends fewer rows at a time, until it knows which of them it is.
-        let isRow = ["keyBytes", "valueBytes"].contains(name)
-        var answer =
-          isRow
-          ? Problem(.contentTooLarge, "page", problem, cure: "shorten it, or remove it")
-          : Problem(
-            HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "full", problem,
-            cure: "remove what is not needed, or ask who runs the hub")
-        answer.details = [JSON.Member("limit", name.json)]
-        return answer
-      }
-    }
-
-    private static func of(_ error: HubAccounts.Refusal) -> Problem {
-      switch error {
+    private static func of(_ refusal: HubRefusal) -> Problem {
+      switch refusal {
+      case .malformed(let detail): return malformed(detail)
       case .token:
         return Problem(
           .unauthorized, "token", "the hub does not know this token",
           cure: "join the account again by an invitation")
-      case .revoked(let revocation):
+      case .revoked(let date, let device):
         var problem = Problem(
-          .forbidden, "revoked", "device \(revocation.member) has revoked this one",
+          .forbidden, "revoked", "device \(device) has revoked this one",
           cure: "join the account again by an invitation")
         problem.details = [
-          JSON.Member("date", .integer(revocation.date)),
-          JSON.Member("by", .integer(revocation.member)),
+          JSON.Member("date", .integer(date)), JSON.Member("by", .integer(device)),
         ]
         return problem
-      case .invitation:
+      case .code:
         return Problem(
-          .forbidden, "invitation", "the code is wrong, was used, or has ended",
+          .forbidden, "code", "the code is wrong, was used, or has ended",
           cure: "ask for a new invitation")
       case .noDevice(let number): return path("the account has no device \(number)")
-      case .full(let limit):
-        var problem = Problem(
+      case .taken:
+        return Problem(
+          .conflict, "taken", "there is another account with this ID", cure: "choose another one")
+      case .tooLarge(let limit, let value, let line):
+        return tooLarge(limit, value, line: line)
+      case .full(let limit, let value):
+        return Problem(
           HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "full",
-          "it has \(limit) devices, and no more may be", cure: "revoke one that is not used")
-        problem.details = [JSON.Member("limit", "devices".json)]
-        return problem
-      case .name:
-        return malformed("a name has 1 to \(HubAccounts.nameLimit) bytes, no control characters")
+          "the account has as much as \(limit) allows: \(value)",
+          cure: "remove what is not needed, or ask the operator of the hub"
+        ).with(limit, value)
       }
     }
   }
 
   extension ByteBuffer {
-    /// JSON with a line's end.
+    /// JSON with a line break.
     static func line(_ json: JSON) -> ByteBuffer {
       ByteBuffer(string: json.text() + "\n")
     }

@@ -3,8 +3,8 @@
 #if Hub
   import Synchronization
 
-  /// A token bucket for each device.
-  package final class RateLimit: Sendable {
+  /// A token bucket for each key.
+  final class RateLimit<Key: Hashable & Sendable>: Sendable {
     private struct Bucket {
       /// Requests that are left, in 60,000ths: what fills up in a millisecond at one a minute.
       var left: Int64
@@ -14,21 +14,23 @@
     private let perMinute: Int64
     private let burst: Int64
     /// Held for a few instructions; nothing is called under it.
-    private let buckets = Mutex<[Int64: Bucket]>([:])
+    private let buckets = Mutex<[Key: Bucket]>([:])
 
-    package init(perMinute: Int, burst: Int) {
-      (self.perMinute, self.burst) = (Int64(max(perMinute, 1)), Int64(max(burst, 1)) * 60_000)
+    /// Two fifths of the requests of a minute may come at once: a first sync sends one for each
+    /// page.
+    init(perMinute: Int) {
+      (self.perMinute, burst) = (Int64(perMinute), Int64(max(perMinute * 2 / 5, 1)) * 60_000)
     }
 
-    /// - Returns: nil if the device may go on; else after how many seconds it may.
-    package func take(_ device: Int64, at now: Int64) -> Int? {
+    /// - Returns: nil if the request may go on; otherwise the seconds after which it may.
+    func take(_ key: Key, at now: Int64) -> Int? {
       buckets.withLock { buckets in
-        var bucket = buckets[device] ?? Bucket(left: burst, date: now)
+        var bucket = buckets[key] ?? Bucket(left: burst, date: now)
         // A clock that was set back gives nothing, and takes nothing; a day fills any bucket.
         let passed = min(max(now - bucket.date, 0), 86_400_000)
         bucket.left = min(burst, bucket.left + passed * perMinute)
         bucket.date = now
-        defer { buckets[device] = bucket }
+        defer { buckets[key] = bucket }
         guard bucket.left < 60_000 else {
           bucket.left -= 60_000
           return nil

@@ -20,7 +20,7 @@
       guard let failed = failure.withLock(\.self),
         (failed..<failed + Self.memory).contains(now)
       else { return }
-      throw Problem(HubDatabaseError.unavailable(""))
+      throw Problem(HubStoreError.unavailable(""))
     }
   }
 #endif

@@ -21,6 +21,11 @@
       return state.flatMap { bytes($0) }
     }
 
+    /// Whether both are equal, in a time that does not tell where they differ.
+    static func areEqual(_ a: String, _ b: String) -> Bool {
+      zip(hash(a), hash(b)).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
     private static func bytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
       withUnsafeBytes(of: number.bigEndian, Array.init)
     }

@@ -4,44 +4,56 @@
   package import KeepsakeHubServer
   import KeepsakeValues
 
-  /// What a hub takes of its devices; `GET /v1` tells it.
+  /// What a hub accepts of its devices.
   package struct ServerLimits: Sendable {
     /// Of an account.
     package var account = HubLimits()
-    package var devices = 64
     package var requestsPerMinute = 300
-    /// Requests that may come at once: a first merge of as many rows as an account may have takes
-    /// one for each page.
-    package var burst = 120
-    /// Event streams and long polls of a device; one more ends its oldest.
-    package var streams = 4
-    package let pageRows = 1_000
-    let pageBytes = 1 << 20
-    /// Of a request's body.
-    let bodyBytes = 4 << 20
-    /// Connections; who comes then waits.
+    /// Requests of all devices without a token, or with one that the hub has not accepted yet.
+    package var unknownPerMinute = 6_000
+    /// Event streams and long polls of a device.
+    package var streams = 5
+    /// Of one request's body.
+    package var bodyBytes = 4 << 20
+    /// Of the body of a request about accounts and devices.
+    package var objectBytes = 4 << 10
+    /// Of a request's head: its first line and its fields.
+    package var headBytes = 16 << 10
+    /// Of the bodies of all requests and answers under way, of those of one account, and of those
+    /// of one token. In memory a body takes up to four times its size.
+    package var bytesInFlight = 256 << 20
+    package var accountBytesInFlight = 32 << 20
+    package var tokenBytesInFlight = 16 << 20
+    /// Connections; others wait.
     package var connections = 4_096
     /// How long a connection may be without a request.
     package var idle = Duration.seconds(90)
     /// How long the rest of a request may take that is answered already.
     package var linger = Duration.seconds(10)
-    /// How long an answer may wait for one who does not read it.
-    package var patience = Duration.seconds(300)
+    /// How long an answer may wait for a device that does not read it.
+    var readTimeout = Duration.seconds(300)
     /// How long requests under way may take when the hub ends.
     package var ending = Duration.seconds(35)
 
     package init() {}
 
+    /// The limits by their names in `GET /v1`, in errors, and in `kvsync hub serve --limit`.
+    package static let named: [(name: String, path: any WritableKeyPath<Self, Int> & Sendable)] = [
+      ("rows", \.account.rows), ("bytes", \.account.bytes), ("devices", \.account.devices),
+      ("keyBytes", \.account.keyBytes), ("rowBytes", \.account.rowBytes),
+      ("pageRows", \.account.pageRows), ("pageBytes", \.account.pageBytes),
+      ("vectorBytes", \.account.vectorBytes), ("markBytes", \.account.markBytes),
+      ("replicaBytes", \.account.replicaBytes), ("nameBytes", \.account.nameBytes),
+      ("bodyBytes", \.bodyBytes), ("objectBytes", \.objectBytes), ("headBytes", \.headBytes),
+      ("requestsPerMinute", \.requestsPerMinute), ("unknownPerMinute", \.unknownPerMinute),
+      ("streams", \.streams), ("bytesInFlight", \.bytesInFlight),
+      ("accountBytesInFlight", \.accountBytesInFlight),
+      ("tokenBytesInFlight", \.tokenBytesInFlight), ("connections", \.connections),
+    ]
+
     var json: JSON {
       .object(
-        [
-          ("keyBytes", account.keyBytes), ("valueBytes", account.valueBytes),
-          ("rows", account.rows), ("bytes", account.bytes),
-          ("devices", devices), ("stores", account.stores), ("origins", account.origins),
-          ("revocations", account.revocations), ("held", account.held),
-          ("pageRows", pageRows), ("pageBytes", pageBytes),
-          ("requestsPerMinute", requestsPerMinute), ("streams", streams),
-        ].map { JSON.Member($0.0, .integer(Int64($0.1))) })
+        Self.named.map { JSON.Member($0.name, .integer(Int64(self[keyPath: $0.path]))) })
     }
   }
 #endif

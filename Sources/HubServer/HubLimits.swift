@@ -1,34 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a hub takes of one account at most.
+/// What a hub accepts of one account at most. `GET /v1` lists the limits by these names.
 package struct HubLimits: Sendable, Equatable {
-  /// Of the key of a row, and of the name of a store.
-  package var keyBytes = 1024
-  package var valueBytes = 1 << 20
-  /// That have rows, and that one request names.
-  package var stores = 256
-  /// Whose writes count as seen in a store. Of others the hub says that it has seen nothing, so
-  /// that a write may be told as a conflict that is none, and none goes unnoticed.
-  package var origins = 1000
-  package var revocations = 100
-  /// Rows from the future.
-  package var held = 10_000
-  /// Rows of all kinds: deletions too until they are forgotten, and those that are held.
+  package var keyBytes = 2_048
+  /// Of one row.
+  package var rowBytes = 2 << 20
+  /// Of all rows, deleted ones too.
   package var rows = 100_000
-  /// What these cost: `Entry.cost`.
+  /// Of all keys and rows.
   package var bytes = 64 << 20
-  /// Devices, under all the replica IDs that they ever had, of which something is remembered.
-  package var replicas = 1000
-  /// Replica IDs from before the hub was restored that are told; older ones are forgotten.
-  package var former = 100
+  /// Of the vectors.
+  package var vectorBytes = 512 << 10
+  /// Of a device's mark.
+  package var markBytes = 256
+  /// Of a replica ID.
+  package var replicaBytes = 64
+  /// Devices that are not revoked.
+  package var devices = 64
+  /// Bytes of a device's name.
+  package var nameBytes = 200
+  package var pageRows = 1_000
+  package var pageBytes = 1 << 20
+  /// The newest marks that an account keeps, beside those that replicas have noted.
+  package var marks = 1_000
+  /// Marks beyond that are dropped so many at a time.
+  package var trimmedMarks: Int64 = 100
+  /// Replica IDs that are remembered; the longest silent are forgotten.
+  package var replicas = 1_000
 
   package init() {}
 }
 
-/// Why a hub does nothing of a request that asking again does not mend.
-package enum HubFault: Error, Equatable {
-  /// No device asks this.
+/// Why a hub refuses a request. Nothing has changed then.
+package enum HubRefusal: Error, Equatable {
   case malformed(String)
-  /// It is more than a limit of `HubLimits`, which is named, allows.
-  case limit(String, String)
+  /// The hub knows no such token.
+  case token
+  /// A device of the account has revoked this one.
+  case revoked(date: Int64, by: Int64)
+  /// There is no such invitation, or it was used, or has ended.
+  case code
+  /// The account has no device with this number.
+  case noDevice(Int64)
+  /// There is another account with this ID.
+  case taken
+  /// A part of the request exceeds the limit with this name.
+  case tooLarge(limit: String, Int, line: Int? = nil)
+  /// The account has as much of something as the limit with this name allows.
+  case full(limit: String, Int)
 }

@@ -21,12 +21,8 @@ extension Backing {
 
   /// Reports a getter's failure, once for each version of the value.
   func reportRead(_ key: String, _ error: any Error) {
-    let state = state
-    // To find the version takes a query, which a setting that is read in a loop must not cost.
-    if let state, failures.hasReported(key, in: state) { return }
-    report(
-      .read, error, key: key, version: version(key) ?? .unknown(state, cause: "\(error)"),
-      state: state)
+    let version = version(key) ?? .unknown(state, cause: "\(error)")
+    report(.read, error, key: key, version: version)
   }
 
   /// Reports the values that a layer cannot give.
@@ -50,10 +46,10 @@ extension Backing {
   /// Reports what failed; without a version each time.
   func report(
     _ operation: SettingFailure.Operation, _ error: any Error, key: String = "",
-    version: FailureLog.Version? = nil, state: StoreState? = nil
+    version: FailureLog.Version? = nil
   ) {
     let failure = error as? SettingFailure ?? failure(operation, error, key: key)
-    failures.report(failure, version: version, state: state)
+    failures.report(failure, version: version)
   }
 
   private func version(_ key: String) -> FailureLog.Version? {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeepsakeDevice
+public import KeepsakeSync
 import KeepsakeValues
 public import Logging
 
@@ -27,5 +28,34 @@ open class CloudKeyValueStore: SettingsStore, @unchecked Sendable {
     try super.init(
       device: device, store: StoreName.cloud(name), durability: durability,
       limits: limits, logger: logger)
+  }
+}
+
+/// What can be said of a key of a store that syncs.
+public enum ValueState: Sendable, Hashable {
+  /// It has a value that was set, here or on another device.
+  case set
+  /// No device that this one has synced with had set it: the default is in force.
+  case `default`
+  /// Nothing is set here, and this store was never synced: another device may have a value.
+  case notYetSynced
+}
+
+extension CloudKeyValueStore {
+  /// How this store stands with other devices: never synced, up to date as of a time, or with
+  /// changes that no other device knows of.
+  ///
+  /// - Throws: `KeepsakeError` when the file cannot be read.
+  public var syncState: SyncState {
+    get throws(KeepsakeError) { try device.syncState(of: storeName) }
+  }
+
+  /// Whether a key's value was set, is the default, or is not known because this store was never
+  /// synced.
+  ///
+  /// - Throws: `KeepsakeError` when the file cannot be read.
+  public func valueState(forKey key: String) throws(KeepsakeError) -> ValueState {
+    if try device.entry(store: storeName, key: key)?.content.ifValue != nil { return .set }
+    return try syncState == .neverSynced ? .notYetSynced : .default
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lost an exchange on this device, for the application whose settings they are.
+// Writes that lost a merge, for the application whose settings they are.
 
 import Foundation
 public import KeepsakeDevice
 import KeepsakeValues
 
 extension SettingsStore {
-  /// The writes to this store that lost an exchange without their loss having been seen, the oldest
+  /// The writes to this store that lost to a write made without knowledge of them, the oldest
   /// first. See `Device.conflicts(store:)` for which device logs them.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be read.
@@ -31,13 +31,12 @@ extension SettingsStore {
   }
 
   /// Lets the application decide every conflict of this store: now those that are open, and later
-  /// each when the exchange that found it is over, until the result is released.
+  /// each when the merge that found it is over, until the result is released.
   ///
   /// `resolve` runs on a thread of its own, in a transaction which also notes that the conflict is
   /// resolved: of several processes one does it, once, and after a crash it is done again. What it
   /// throws, or what cannot be read, is reported in `errors`; that conflict and those after it stay
-  /// open until the next commit, until a session of the device begins, or until this is called
-  /// again.
+  /// open until the next commit, or until this is called again.
   ///
   ///     let token = settings.resolveConflicts { [settings] conflict in
   ///       guard let lost = try settings.$tags.lost(in: conflict) else { return }
@@ -51,13 +50,10 @@ extension SettingsStore {
     _ resolve: @escaping @Sendable (Conflict) throws -> Void
   ) -> ObservationToken {
     let resolver = ConflictResolver(backing, resolve)
-    let tokens = [
-      backing.observe(nil) { _ in resolver.wake() },
-      Sessions.observe { resolver.wake(ifOn: $0) },
-    ]
+    let token = backing.observe(nil) { _ in resolver.wake() }
     resolver.wake()
     return ObservationToken {
-      for token in tokens { token.cancel() }
+      token.cancel()
       resolver.end()
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeDevice
+public import KeepsakeDevice
 import KeepsakeValues
 import Logging
 import Synchronization
@@ -13,15 +13,9 @@ final class FailureLog: Sendable {
   private struct State {
     var recent: [SettingFailure] = []
     /// The unreadable version that was last reported for a key.
-    var reported: [ByteText: Reported] = [:]
+    var reported: [ByteText: Version] = [:]
     var observers: [Int: @Sendable (SettingFailure) -> Void] = [:]
     var nextObserver = 0
-  }
-
-  private struct Reported {
-    let version: Version
-    /// In which it was found in force; nil where that is unknown.
-    var state: StoreState?
   }
 
   private let state = Mutex(State())
@@ -38,31 +32,15 @@ final class FailureLog: Sendable {
   enum Version: Sendable, Equatable {
     case layer(SettingExplanation.Layer)
     case unknown(StoreState?, cause: String)
-
-    fileprivate var isKnown: Bool {
-      if case .layer = self { true } else { false }
-    }
   }
 
-  /// Whether the version of a key that is in force in a state was reported.
-  func hasReported(_ key: String, in present: StoreState) -> Bool {
-    state.withLock { $0.reported[ByteText(key)]?.state == present }
-  }
-
-  /// - Parameters:
-  ///   - version: what could not be read. It is reported once, or a setting that is read in a loop
-  ///     would fill the log.
-  ///   - present: from before the version was looked up.
-  func report(
-    _ failure: SettingFailure, version: Version? = nil, state present: StoreState? = nil
-  ) {
+  /// - Parameter version: what could not be read. It is reported once, or a setting that is read in
+  ///   a loop would fill the log.
+  func report(_ failure: SettingFailure, version: Version? = nil) {
     let observers = state.withLock { state -> [Int: @Sendable (SettingFailure) -> Void]? in
       if let version {
-        let key = ByteText(failure.key)
-        let isNew = state.reported[key]?.version != version
-        // An unknown version may be readable the next time, without a write.
-        state.reported[key] = Reported(version: version, state: version.isKnown ? present : nil)
-        guard isNew else { return nil }
+        let former = state.reported.updateValue(version, forKey: ByteText(failure.key))
+        guard former != version else { return nil }
       }
       state.recent.append(failure)
       if state.recent.count > Self.capacity { state.recent.removeFirst() }
@@ -98,4 +76,37 @@ final class FailureLog: Sendable {
 
   /// Logs what an owner should know, though nothing has failed.
   func warn(_ text: String) { logger.warning("\(text)") }
+}
+
+//
+// How an application hears of what could not be thrown.
+
+extension SettingsStore {
+  /// The last failures of what could not throw, in this store object: getters, setters, names of
+  /// Foundation's, observers, the daily backup. Each is also logged. At most 100.
+  public var errors: [SettingFailure] { backing.failures.recent }
+
+  /// Calls `handler` with each failure that could not be thrown, until the result is released:
+  /// first with those in `errors`, then with each new one.
+  ///
+  /// A value that cannot be read is reported once for each of its versions, as in `errors`. A
+  /// setter within a transaction reports nothing, because the transaction throws.
+  ///
+  /// - Parameter handler: runs where the failure happens, on the thread of the getter or setter and
+  ///   before it returns, so that a breakpoint shows who asked. Several threads may call it at
+  ///   once.
+  public func observeFailures(
+    _ handler: @escaping @Sendable (SettingFailure) -> Void
+  ) -> ObservationToken {
+    backing.failures.observe(handler)
+  }
+
+  /// The failures that could not be thrown: those in `errors`, then each new one. A reader that is
+  /// slower than the failures gets the newest 100.
+  public var failures: AsyncStream<SettingFailure> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(FailureLog.capacity)) { continuation in
+      let observation = observeFailures { continuation.yield($0) }
+      continuation.onTermination = { _ in observation.cancel() }
+    }
+  }
 }

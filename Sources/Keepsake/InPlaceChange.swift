@@ -24,13 +24,12 @@ struct InPlaceChange<Value> {
   /// Under which a failure is reported that is none of a single key.
   private let key: String
   private let core: Core
-  /// Nil for a change that takes no turn.
-  private let turn: ChangeTurn.Turn?
+  private let hasTurn: Bool
   private let read: Result<Reading, any Error>
 
   init(_ backing: Backing, _ key: String, _ read: () throws -> Reading) {
     (self.backing, self.key, core) = (backing, key, backing.device.core)
-    turn = core.shared.changes.begin(
+    hasTurn = core.shared.changes.begin(
       unless: core.versions.isInOurTransaction, waiting: Device.setterTimeout)
     self.read = Result(catching: read)
   }
@@ -56,8 +55,8 @@ struct InPlaceChange<Value> {
         failure = (key, error)
       }
     }
-    if let turn {
-      core.shared.changes.end(turn, finish)
+    if hasTurn {
+      core.shared.changes.end(finish)
       core.shared.tellObservers()
     } else {
       finish()

@@ -113,9 +113,7 @@ extension LaunchArguments.Argument {
     }
     return value
   }
-}
 
-extension LaunchArguments.Argument {
   var isText: Bool {
     switch form {
     case .text, .unreadable: true

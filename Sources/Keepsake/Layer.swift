@@ -86,7 +86,8 @@ extension Layer {
     case .entries(let store, let suite):
       guard let entry = try device.entry(store: store, key: key.string) else { return [] }
       let write = SettingExplanation.Write(
-        device: entry.origin, isThisDevice: entry.origin == replica, timestamp: entry.timestamp)
+        device: entry.replicaID, isThisDevice: entry.replicaID == replica,
+        timestamp: entry.timestamp)
       let source = suite.map { SettingExplanation.Source.suite($0, write) } ?? .entry(write)
       return [SettingExplanation.Layer(entry.content.value, source)]
     case .registered(let defaults):

@@ -51,7 +51,7 @@ extension CloudKeyValueStore {
   public enum ChangeReason: Int, Sendable, CaseIterable {
     /// Another device, or another process on this one, has written.
     case serverChange = 0
-    /// The device has met another one for the first time.
+    /// The device was synced for the first time.
     case initialSyncChange = 1
     /// A write on this device was refused, because it would have gone over a limit.
     case quotaViolationChange = 2

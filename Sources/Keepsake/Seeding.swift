@@ -20,3 +20,15 @@ extension SettingsBundle {
     seeds.map { DefaultValue(key: $0.key, value: $0.value, source: $0.place) }
   }
 }
+
+extension Device {
+  /// What opening a store does about time: repairs a clock that had run ahead.
+  func settleTime(telling failures: FailureLog) throws(KeepsakeError) {
+    if let repair = try repairClock(as: .random()) {
+      failures.warn(
+        "\(path): its clock had run ahead by \(repair.ahead / 1000) s; "
+          + counted(repair.restamped, "entry", plural: "entries")
+          + " now counts as written today, and the device has a new replica ID")
+    }
+  }
+}

@@ -16,14 +16,20 @@ extension Setting {
   ) where Value: BackingStoreConvertible {
     self.init(.constant(wrappedValue), key: key, codec: SettingCodec())
   }
+
+  @available(
+    *, unavailable,
+    message: """
+      a store cannot hold this type: conform it to BackingStoreConvertible, or say how it is \
+      stored, as in @Setting(by: .rawValue) or @Setting(by: .codable)
+      """
+  )
+  @_disfavoredOverload
+  public convenience init(wrappedValue: Value, _ key: String? = nil) { fatalError("unavailable") }
 }
 
 extension Setting where Value: OptionalBackingStoreConvertible {
-  /// An optional setting: nil when there is no value; setting nil removes the key.
-  ///
-  /// - Parameters:
-  ///   - wrappedValue: the default, given by assignment.
-  ///   - key: where it is stored; the property's name unless given.
+  /// The same for an optional: nil when there is no value; setting nil removes the key.
   public convenience init(wrappedValue: Value = nil, _ key: String? = nil) {
     self.init(.constant(wrappedValue), key: key, codec: SettingCodec())
   }
@@ -32,10 +38,7 @@ extension Setting where Value: OptionalBackingStoreConvertible {
 extension Setting {
   /// A setting of any type, by a transformer for this one property.
   ///
-  /// - Parameters:
-  ///   - wrappedValue: the default, given by assignment.
-  ///   - key: where it is stored; the property's name unless given.
-  ///   - transformer: how a value is stored.
+  /// - Parameter transformer: how a value is stored.
   public convenience init(
     wrappedValue: Value, _ key: String? = nil, by transformer: Transformer<Value>
   ) {
@@ -49,9 +52,7 @@ extension Setting {
   ) where Value == Wrapped? {
     self.init(.constant(wrappedValue), key: key, codec: SettingCodec(optional: transformer))
   }
-}
 
-extension Setting {
   /// A setting whose default is computed: `@Setting(default: { Date() }) var installed: Date`.
   ///
   /// - Parameters:
@@ -78,14 +79,10 @@ extension Setting {
   ) {
     self.init(.computed(`default`), key: key, codec: SettingCodec(transformer))
   }
-}
 
-extension Setting {
   /// A setting of any type, by hooks for this one property: a `Transformer` made in place.
   ///
   /// - Parameters:
-  ///   - wrappedValue: the default, given by assignment.
-  ///   - key: where it is stored; the property's name unless given.
   ///   - fromBackingStore: the value for a stored one; nil or an error when it cannot be read.
   ///   - toBackingStore: what to store; an error when the value cannot be stored.
   public convenience init<Stored: BackingStoreConvertible>(

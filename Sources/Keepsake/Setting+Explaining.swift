@@ -48,9 +48,7 @@ extension Setting {
       }
     }
   }
-}
 
-extension Setting {
   /// Whether a layer of the store decides on the value, or on that of a member, so that it cannot
   /// be set: see `SettingsStore.isManaged(_:)`.
   ///

@@ -82,9 +82,7 @@ extension SettingKey {
   ) {
     self.init(name, .computed(`default`), SettingCodec(transformer))
   }
-}
 
-extension SettingKey {
   /// What a stored value is; nil where it cannot be read, which may be a launch argument's.
   @inlinable
   func value(of stored: StoredValue?) -> Value? {
@@ -154,17 +152,6 @@ extension SettingsStore {
       backing.reportRead(key.name, error)
       return key.defaultValue
     }
-  }
-
-  /// Explains what to write instead of `store["volume"] += 1`.
-  @available(
-    *, unavailable,
-    message: "a raw key holds a StoredValue: write .integer(n), or declare a SettingKey"
-  )
-  @_disfavoredOverload
-  public subscript<Value: BackingStoreConvertible>(key: String) -> Value {
-    get { fatalError("unavailable") }
-    set { fatalError("unavailable") }
   }
 
   /// The setting of a key in this store: what a property would be. Keep it: each call makes one.

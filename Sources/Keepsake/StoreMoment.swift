@@ -44,7 +44,7 @@ extension SettingsStore {
     }
     let layers = device.core.shared.layers.value
     var (transaction, found) = try device.core.survey { connection in
-      (try ReplicaState(connection).lseq, try inLayers(key))
+      (try ReplicaState(connection).sequenceNumber, try inLayers(key))
     }
     backing.addDefaults(of: key.map { [ByteText($0)] } ?? backing.declaredKeys, to: &found)
     backing.report(found.unreadable)

@@ -60,3 +60,30 @@ final class StoreObservers: Sendable {
     for refresh in all { refresh() }
   }
 }
+
+/// Observations that last as long as this object.
+final class Lifelong: Sendable {
+  private let observations = Mutex<[ObjectIdentifier: ObservationToken]>([:])
+
+  /// - Parameter purpose: there is one observation for each.
+  func observe(_ purpose: ObjectIdentifier, _ begin: () -> ObservationToken) {
+    let isNew = observations.withLock { $0[purpose] == nil }
+    guard isNew else { return }
+    // Not with the lock: an observer that is notified at once may begin another.
+    let observation = begin()
+    observations.withLock { $0[purpose] = $0[purpose] ?? observation }
+  }
+}
+
+/// Reports the keys of writes that a store's limits have refused.
+final class Refusals: Sendable {
+  private let handlers = Mutex<[ObjectIdentifier: @Sendable (String) -> Void]>([:])
+
+  func add(_ purpose: ObjectIdentifier, _ handler: @escaping @Sendable (String) -> Void) {
+    handlers.withLock { $0[purpose] = handler }
+  }
+
+  func report(_ key: String) {
+    for handler in handlers.withLock({ Array($0.values) }) { handler(key) }
+  }
+}

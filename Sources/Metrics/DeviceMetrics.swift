@@ -47,7 +47,7 @@
     private let writes: Counter
     private let merges: Counter
     private let conflicts: Counter
-    private let held: Counter
+    private let waiting: Counter
     private let sets: Metrics.Timer
     private let mergeTimes: Metrics.Timer
 
@@ -62,7 +62,7 @@
         Metrics.Timer(label: "keepsake_\(name)_seconds", dimensions: labels, factory: factory)
       }
       (writes, merges) = (counter("writes"), counter("merges"))
-      (conflicts, held) = (counter("conflicts"), counter("held_entries"))
+      (conflicts, waiting) = (counter("conflicts"), counter("waiting_entries"))
       (sets, mergeTimes) = (timer("set"), timer("merge"))
     }
 
@@ -74,7 +74,7 @@
       case .merged(let tally):
         mergeTimes.record(tally.duration)
         conflicts.increment(by: tally.conflicts)
-        held.increment(by: tally.held)
+        waiting.increment(by: tally.waiting)
         if let code = tally.failure { count("merge", code) } else { merges.increment() }
       }
     }

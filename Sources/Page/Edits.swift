@@ -16,7 +16,7 @@
     /// What was done.
     let deed: String
     /// The conflict that was resolved by it.
-    var resolved: [Unresolved] = []
+    var resolved: Conflict?
 
     var json: JSON {
       .object([

@@ -117,13 +117,7 @@
         }
         return JSON.object(Shown.peer(peer) + [JSON.Member("lacks", .array(lacks))])
       }
-      let (count, first) = try device.core.access {
-        (try Held.count($0), try Held.first($0))
-      }
-      return .object([
-        "peers": .array(peers), "held": .integer(Int64(count)),
-        "due": first.map { Shown.time($0.date) },
-      ])
+      return .object(["peers": .array(peers)])
     }
 
     private func doctor(_ open: OpenDevice) throws -> JSON {

@@ -76,7 +76,7 @@
 
     /// What the page knows an entry by; of none, and of one that is deleted, nothing.
     static func stamp(_ entry: Entry?) -> String {
-      entry.flatMap { $0.content.isTombstone ? nil : "\($0.timestamp) \($0.origin)" } ?? ""
+      entry.flatMap { $0.content.isTombstone ? nil : "\($0.timestamp) \($0.replicaID)" } ?? ""
     }
 
     /// Takes back what this page wrote last, unless somebody has written the key since.
@@ -104,7 +104,7 @@
             cure: "look at its value, and set it")
         }
         try open.write(edit.before?.content ?? .tombstone, to: edit.address)
-        try open.device.reopen(edit.resolved)
+        if let conflict = edit.resolved { try open.device.reopen(conflict) }
         return try open.entry(edit.address)
       }
     }
@@ -124,11 +124,11 @@
           throw Problem(
             .conflict, "the conflict is resolved already", cure: "look at the list again")
         }
-        let resolved = try open.device.restoring(conflict)
+        try open.device.restore(conflict)
         return Edit(
           device: try body.number("device"), address: address, before: before,
           after: try open.entry(address), deed: "restored",
-          resolved: resolved)
+          resolved: conflict)
       }
       edits.add(edit)
       return .object(["undo": edit.json])

@@ -63,7 +63,7 @@
       [
         JSON.Member("store", .string(entry.address.store.string)),
         JSON.Member("key", .string(entry.address.key.string)),
-      ] + content(entry.content) + Shown.provenance(entry.timestamp, entry.origin)
+      ] + content(entry.content) + Shown.provenance(entry.timestamp, entry.replicaID)
     }
 
     static func change(_ change: SettingChange) -> JSON {
@@ -79,7 +79,7 @@
     static func conflict(_ conflict: Conflict, _ present: Entry?) -> JSON {
       // Its value is known as long as nothing was written since.
       let won = present.flatMap {
-        $0.timestamp == conflict.winnerTimestamp && $0.origin == conflict.winnerOrigin
+        $0.timestamp == conflict.winnerTimestamp && $0.replicaID == conflict.winnerReplicaID
           ? $0.content : nil
       }
       let winner = conflict.winnerIsDeletion ? .tombstone : won
@@ -88,10 +88,10 @@
         "key": .string(conflict.key),
         "lost": .object(
           content(conflict.loser)
-            + Shown.provenance(conflict.lostTimestamp, conflict.lostOrigin)),
+            + Shown.provenance(conflict.lostTimestamp, conflict.lostReplicaID)),
         "won": .object(
           (winner.map(content) ?? [])
-            + Shown.provenance(conflict.winnerTimestamp, conflict.winnerOrigin)),
+            + Shown.provenance(conflict.winnerTimestamp, conflict.winnerReplicaID)),
         "now": winner == nil ? .object(present.map(entry) ?? []) : nil,
         "found": Shown.time(conflict.foundAt), "resolved": .boolean(conflict.isResolved),
         "stamp": .string(Endpoints.stamp(present)),

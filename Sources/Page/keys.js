@@ -223,7 +223,6 @@ $("detail").addEventListener("keydown", (event) => {
 function layers(report) {
   const rows = [
     ...report.layers.map((layer) => [layer.layer, layer]),
-    ...report.held.map((entry) => ["held, from the future", entry]),
   ].map(([kind, layer]) => el("tr", {},
     el("td", {}, kind),
     el("td", {}, layer.deleted ? el("em", {}, "deleted") : brief(layer.text)),
@@ -241,7 +240,7 @@ const typeOf = (value) => isContainer(value) ? "json" : value?.type ?? "string";
 /** Of what was set; nothing of what was not. */
 const stampOf = (report) => {
   const entry = report.layers.find((layer) => layer.layer === "entry" && !layer.deleted);
-  return entry ? `${entry.stamp} ${entry.origin}` : "";
+  return entry ? `${entry.timestamp} ${entry.origin}` : "";
 };
 
 function form(store, key, report) {

@@ -48,13 +48,12 @@ const restore = (conflict) => attempt(async () => {
 export async function peers() {
   const answer = await get("peers");
   const rows = answer.peers.flatMap((peer) => peer.lacks.map((lack) => [
-    peer.peer + (peer.retired ? " (retired)" : ""), time(peer.met), seen(lack.store),
+    peer.peer, peer.synced ? time(peer.synced) : "one way", seen(lack.store),
     lack.count ? `${lack.count.toLocaleString()} wait for it` : "has all",
     lack.count ? time(lack.since) : ""]));
   $("peers").replaceChildren(
-    rows.length ? table(["Device", "Last met", "Store", "What waits", "Since"], rows)
-      : el("p", { class: "store" }, "This device has met no other one."),
-    answer.held ? el("p", {}, `${answer.held} held, from the future; the first is due `, time(answer.due)) : "");
+    rows.length ? table(["Device", "Last sync", "Store", "What waits", "Since"], rows)
+      : el("p", { class: "store" }, "This device has synced with no other one."));
 }
 
 export async function merge() {

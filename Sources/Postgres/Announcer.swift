@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells which accounts have changed: observers of this process at once, other processes by NOTIFY.
+// Announces new marks: to observers of this process at once, to other processes by NOTIFY.
 //
-// The notification follows the commit, on a connection of its own. In the commit it would take a
-// lock of the whole database until the disk has answered, so that no two pushes of any accounts
-// could share one wait for it. What is lost between the two, or while the connection is, is found
-// by looking at the accounts that this process knows, at each connection and from time to time.
+// The notification follows the commit, on a connection of its own. In the commit it would lock the
+// whole database until the disk has answered, so that no two commits could share one wait for it.
+// A notification that is lost is made up for by looking at the accounts that devices listen to, at
+// each connection and from time to time.
 
 #if PostgreSQL
   import Foundation
-  import KeepsakeValues
+  import KeepsakeHubServer
 
   // Sendable: everything that changes is used with the lock held, and the connection by its thread
   // alone.
@@ -18,10 +18,12 @@
     private let queue: JobQueue
     private let interval: TimeInterval
     private let lock = NSLock()
-    private var observers: [@Sendable (Int64, Int64) -> Void] = []
-    /// The last sequence number of each account that this process has worked on.
-    private var known: [Int64: Int64] = [:]
-    private var news: [Int64: Int64] = [:]
+    private var observers: [@Sendable (Int64, HubMark) -> Void] = []
+    private var watched: [@Sendable () -> [Int64]] = []
+    /// The newest mark that was announced of each watched account.
+    private var announced: [Int64: HubMark] = [:]
+    /// What other processes are still to be told.
+    private var news: [Int64: HubMark] = [:]
     /// Wakes the thread: its reading and its writing end.
     private let pipe = Pipe()
     private let number = UInt64.random(in: .min ... .max)
@@ -35,31 +37,37 @@
 
     private static let listen = Statement("listen", "LISTEN \(channel)")
     private static let notify = Statement(
-      "notify", "SELECT pg_notify('\(channel)', t) FROM unnest($1::bytea[]) AS b (b), "
+      "notify",
+      "SELECT pg_notify('\(channel)', t) FROM unnest($1::bytea[]) AS b (b), "
         + "LATERAL convert_from(b, 'UTF8') AS t")
 
-    func observe(_ body: @escaping @Sendable (Int64, Int64) -> Void) {
-      lock.withLock { observers.append(body) }
+    private static let newest = Statement(
+      "newest_marks",
+      "SELECT id, mark_number, mark_bits FROM keepsake_account WHERE id = ANY ($1::bigint[])")
+
+    func observe(
+      watched accounts: @escaping @Sendable () -> [Int64],
+      _ body: @escaping @Sendable (Int64, HubMark) -> Void
+    ) {
+      lock.withLock {
+        observers.append(body)
+        watched.append(accounts)
+      }
     }
 
-    /// An account that this process works on is looked at from then on.
-    func know(_ account: Int64, _ seq: Int64) {
-      lock.withLock { known[account] = max(known[account] ?? 0, seq) }
-    }
-
-    /// This process has changed an account.
-    func tell(_ account: Int64, _ seq: Int64) {
-      lock.withLock { news[account] = max(news[account] ?? 0, seq) }
-      hear(account, seq)
+    /// Announces a mark that this process has made.
+    func announce(_ account: Int64, _ newest: HubMark) {
+      lock.withLock { news[account] = newest }
+      tell(account, newest)
       wake()
     }
 
-    private func hear(_ account: Int64, _ seq: Int64) {
+    private func tell(_ account: Int64, _ newest: HubMark) {
       let all = lock.withLock {
-        known[account] = max(known[account] ?? 0, seq)
+        if announced[account] != nil { announced[account] = newest }
         return observers
       }
-      for observer in all { observer(account, seq) }
+      for observer in all { observer(account, newest) }
     }
 
     func wake() {
@@ -75,7 +83,7 @@
       while !queue.isEnding {
         do {
           let connection = try PostgresConnection(
-            address, prepare: [Self.listen, Self.notify, AccountTable.last])
+            address, prepare: [Self.listen, Self.notify, Self.newest])
           _ = try connection.run(Self.listen)
           pause = 0.05
           try follow(connection)
@@ -89,14 +97,15 @@
 
     private func follow(_ connection: PostgresConnection) throws {
       var next = Date.distantPast
-      while true {
+      let generation = queue.generation
+      while generation == queue.generation {
         if next < Date() {
           try catchUp(connection)
           next = Date(timeIntervalSinceNow: interval)
         }
         try send(connection)
         for text in try connection.notifications() { hear(text) }
-        // What was submitted before the end has told its news by now, or is found by others' look.
+        // Work from before the end is announced by now, or other processes find it.
         guard !queue.isEnding else { return }
         wait(connection.socket, until: next)
       }
@@ -108,48 +117,58 @@
         pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
         pollfd(fd: wakes, events: Int16(POLLIN), revents: 0),
       ]
-      _ = poll(&places, 2, Int32(max(end.timeIntervalSinceNow, 0) * 1000) + 1)
+      _ = poll(&places, 2, Int32(min(max(end.timeIntervalSinceNow, 0), 1) * 1000) + 1)
       var bytes = [UInt8](repeating: 0, count: 256)
       while read(wakes, &bytes, bytes.count) > 0 {}
     }
 
-    /// "process account seq account seq …", in notifications that are short enough.
+    /// "process account mark account mark …", in notifications that are short enough.
     private func send(_ connection: PostgresConnection) throws {
       let all = lock.withLock {
         defer { news = [:] }
         return Array(news)
       }
       guard !all.isEmpty else { return }
-      let texts = stride(from: 0, to: all.count, by: 150).map { start in
-        ByteText(
-          all[start..<min(start + 150, all.count)].reduce(into: "\(number)") {
-            $0 += " \($1.key) \($1.value)"
-          })
+      let texts = stride(from: 0, to: all.count, by: 100).map { start in
+        all[start..<min(start + 100, all.count)].reduce(into: "\(number)") {
+          $0 += " \($1.key) \($1.value.text)"
+        }
       }
       var parameters = Parameters()
-      parameters.append(texts: texts)
+      parameters.append(blobs: texts.map { Array($0.utf8) })
       _ = try connection.run(Self.notify, parameters)
     }
 
     private func hear(_ text: String) {
       let words = text.split(separator: " ")
       guard let first = words.first, UInt64(first) != number else { return }
-      let numbers = words.dropFirst().compactMap { Int64($0) }
-      for place in stride(from: 0, to: numbers.count - 1, by: 2) {
-        hear(numbers[place], numbers[place + 1])
+      for index in stride(from: 1, to: words.count - 1, by: 2) {
+        guard let account = Int64(words[index]), let mark = HubMark(text: words[index + 1])
+        else { continue }
+        tell(account, mark)
       }
     }
 
+    /// Looks for new marks of the accounts that devices listen to. An account that is new among
+    /// them is announced once too often.
     private func catchUp(_ connection: PostgresConnection) throws {
-      let accounts = lock.withLock { known }
-      let all = Array(accounts.keys)
+      let sources = lock.withLock { watched }
+      let accounts = Set(sources.flatMap { $0() })
+      let before = lock.withLock {
+        announced = announced.filter { accounts.contains($0.key) }
+        return announced
+      }
+      let all = Array(accounts)
       for start in stride(from: 0, to: all.count, by: 1000) {
         var parameters = Parameters()
         parameters.append(numbers: all[start..<min(start + 1000, all.count)])
-        let result = try connection.run(AccountTable.last, parameters)
+        let result = try connection.run(Self.newest, parameters)
         for row in 0..<result.count {
-          let (account, seq) = (result.number(row, 0), result.number(row, 1))
-          if seq > accounts[account] ?? 0 { hear(account, seq) }
+          let account = result.number(row, 0)
+          let mark = HubMark(number: result.number(row, 1), bits: result.number(row, 2))
+          guard before[account].map({ !$0.isSame(mark) }) ?? true else { continue }
+          lock.withLock { announced[account] = mark }
+          tell(account, mark)
         }
       }
     }

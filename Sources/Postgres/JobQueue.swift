@@ -4,28 +4,23 @@
   import Foundation
   import KeepsakeHubServer
 
-  /// What waits for a connection. Jobs of one account run one after the other, so that those of an
-  /// account that many ask wait here, and not on all connections for the lock of its row.
+  /// Jobs that wait for a connection. A thread takes several at once, which share a transaction:
+  /// those that change accounts, of which each account has one at a time; or those that read.
   // Sendable: everything but the conditions is used with the first one locked.
   final class JobQueue: @unchecked Sendable {
-    struct Job {
-      /// Nil for the directory's.
-      let account: Int64?
-      let deadline: Date
-      /// Runs it on a connection; nil when it is done, or why it is not.
-      let run: (PostgresConnection) -> PostgresError?
-      let fail: (HubDatabaseError) -> Void
-    }
-
-    /// Told when there is something to run, or nothing any more.
+    /// Signalled when there is something to run, or nothing any more.
     private let condition = NSCondition()
-    /// Told at the end alone: who waits for the end, or for a while, takes no word of a job away.
+    /// Signalled at the end alone: a thread that waits for the end takes no signal of a job away.
     private let ending = NSCondition()
-    private var jobs: [Job] = []
+    private var jobs: [PostgresJob] = []
     private var busy: Set<Int64> = []
     private var isClosed = false
     private var threads = 0
+    /// Counts connections that did not answer in time.
+    private var silences = 0
     private let limit = 10_000
+    /// Jobs that share a transaction at most.
+    private static let (mostWriting, mostReading) = (64, 16)
 
     func addThread() { ending.withLock { threads += 1 } }
 
@@ -36,50 +31,78 @@
       }
     }
 
-    func add(_ job: Job) {
+    func add(_ job: PostgresJob) {
       let problem: String? = condition.withLock {
         if isClosed { return "the hub ends" }
         if jobs.count >= limit { return "too much waits for the database" }
         jobs.append(job)
-        condition.signal()
+        // Not each thread runs each job.
+        condition.broadcast()
         return nil
       }
-      if let problem { job.fail(.unavailable(problem)) }
+      if let problem { job.fail(HubStoreError.unavailable(problem)) }
     }
 
-    /// Waits for a job that may run; nil at the end.
+    /// Waits for jobs that may run; none at the end.
     ///
-    /// - Parameter last: the job that the thread has run before, so that others of its account may
-    ///   run now.
-    func next(after last: Job?) -> Job? {
+    /// - Parameters:
+    ///   - last: the jobs that the thread has run before, so that others of their accounts may run
+    ///     now.
+    ///   - readsOnly: whether the thread is to run no other jobs.
+    func next(after last: [PostgresJob], readsOnly: Bool) -> [PostgresJob] {
       condition.withLock {
-        if let account = last?.account { busy.remove(account) }
+        for job in last where job.query.isWriting { busy.remove(job.query.account) }
         while true {
-          if let place = jobs.firstIndex(where: { !($0.account.map(busy.contains) ?? false) }) {
-            let job = jobs.remove(at: place)
-            if let account = job.account { busy.insert(account) }
-            // Another one may have become free with the last one's account.
-            if !jobs.isEmpty { condition.signal() }
-            return job
+          let found = take(readsOnly)
+          if !found.isEmpty {
+            // Others may have become free with the last ones' accounts.
+            if !jobs.isEmpty { condition.broadcast() }
+            return found
           }
           if isClosed, jobs.isEmpty {
             condition.broadcast()
-            return nil
+            return []
           }
           condition.wait()
         }
       }
     }
 
+    private func take(_ readsOnly: Bool) -> [PostgresJob] {
+      var (found, left) = ([PostgresJob](), [PostgresJob]())
+      var most = 1
+      for job in jobs {
+        let (account, isWriting) = (job.query.account, job.query.isWriting)
+        guard found.count < most, found.first?.query.isWriting ?? isWriting == isWriting,
+          !isWriting || !readsOnly && !busy.contains(account)
+        else {
+          left.append(job)
+          continue
+        }
+        if isWriting { busy.insert(account) }
+        found.append(job)
+        most = isWriting ? Self.mostWriting : Self.mostReading
+      }
+      jobs = left
+      // In the same order in each process: two batches cannot wait for each other.
+      return found.sorted { $0.query.account < $1.query.account }
+    }
+
     /// Takes out what has waited too long.
-    func overdue() -> [Job] {
+    func overdue() -> [PostgresJob] {
       condition.withLock {
         let now = Date()
         let late = jobs.filter { $0.deadline < now }
-        jobs.removeAll { $0.deadline < now }
+        if !late.isEmpty { jobs.removeAll { $0.deadline < now } }
         return late
       }
     }
+
+    /// Connections that were opened before this number last changed may be as dead as the one that
+    /// did not answer: a server that is frozen, or that vanished, closes none.
+    var generation: Int { condition.withLock { silences } }
+
+    func noteSilence() { condition.withLock { silences += 1 } }
 
     func close() {
       condition.withLock {

@@ -11,7 +11,7 @@
     let name: String
     private let password: String?
 
-    package init(_ text: String) throws(HubDatabaseError) {
+    package init(_ text: String) throws(HubStoreError) {
       var problem: UnsafeMutablePointer<CChar>?
       guard text.contains("://"), let options = PQconninfoParse(text, &problem) else {
         // libpq's words may quote a password that was not encoded.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One connection, used by one thread. What is sent together travels in one round trip (libpq's
-// pipeline mode). No call waits for ever: a server that does not answer in time is one that is
-// lost.
+// One connection, used by one thread. Statements that are sent together take one round trip
+// (libpq's pipeline mode). No call waits for ever: a server that does not answer in time counts
+// as lost.
 
 #if PostgreSQL
   import CPostgres
@@ -14,11 +14,7 @@
 
     package init(_ name: String, _ sql: String) { (self.name, self.sql) = (name, sql) }
 
-    static let begin = Statement("begin", "BEGIN")
-    static let beginSerializable = Statement(
-      "begin_serializable", "BEGIN ISOLATION LEVEL SERIALIZABLE")
     static let commit = Statement("commit", "COMMIT")
-    static let rollback = Statement("rollback", "ROLLBACK")
   }
 
   struct Sent {
@@ -35,18 +31,16 @@
     final class Warnings { var texts: [String] = [] }
 
     let warnings = Warnings()
-    /// Whether it is in no state that anybody knows, and has to be given up.
-    var isDone = false
     private let handle: OpaquePointer
     private let address: PostgresAddress
     /// Seconds.
-    private let patience: TimeInterval
+    var timeout: TimeInterval
 
     /// Opens a connection to the first server that takes writes.
     ///
     /// - Parameter statements: are prepared; it runs no others then.
     package init(
-      _ address: PostgresAddress, patience: TimeInterval = 30, prepare statements: [Statement]
+      _ address: PostgresAddress, timeout: TimeInterval = 30, prepare statements: [Statement]
     ) throws {
       let options = PostgresAddress.defaults + [("dbname", address.text)]
       var keys: [UnsafeMutablePointer<CChar>?] = options.map { strdup($0.0) } + [nil]
@@ -67,7 +61,7 @@
         PQfinish(opened)
         throw PostgresError.lost(address.redacted(message))
       }
-      (handle, self.address, self.patience) = (opened, address, patience)
+      (handle, self.address, self.timeout) = (opened, address, timeout)
       PQsetNoticeReceiver(
         opened,
         { context, result in
@@ -99,7 +93,7 @@
     /// acknowledged is on the disk; every statement has one plan, by an index, whatever was known
     /// of a table when it was made.
     private static let settings = """
-      SET lock_timeout = '10s'; SET statement_timeout = '60s';
+      SET lock_timeout = '2s'; SET statement_timeout = '60s';
       SET idle_in_transaction_session_timeout = '60s'; SET plan_cache_mode = force_generic_plan;
       SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
       SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off;
@@ -146,7 +140,7 @@
 
     private func receive(_ count: Int) throws -> [PostgresResult] {
       guard PQpipelineSync(handle) == 1 else { throw lost() }
-      let deadline = Date(timeIntervalSinceNow: patience)
+      let deadline = Date(timeIntervalSinceNow: timeout)
       try flush(deadline)
       var (results, failure) = ([PostgresResult](), PostgresError?.none)
       results.reserveCapacity(count)
@@ -200,13 +194,50 @@
       }
     }
 
+    /// Returns after 50 ms at most: TLS may have data that the socket does not show.
     @discardableResult
     private func wait(_ events: Int16, _ deadline: Date) throws -> Int16 {
       var place = pollfd(fd: PQsocket(handle), events: events, revents: 0)
       let left = deadline.timeIntervalSinceNow
-      guard left > 0, place.fd >= 0 else { throw PostgresError.lost("it does not answer") }
-      _ = poll(&place, 1, Int32(left * 1000) + 1)
+      guard left > 0, place.fd >= 0 else {
+        cancel()
+        throw PostgresError(message: "it does not answer", isSilence: true)
+      }
+      _ = poll(&place, 1, min(Int32(left * 1000) + 1, 50))
       return place.revents
+    }
+
+    /// Cancels what the server still does: a commit that waits for a standby would keep the lock
+    /// of its account. On a thread of its own, as a server that is frozen may never answer.
+    private func cancel() {
+      guard let request = PQgetCancel(handle) else { return }
+      let canceller = Canceller(request: request)
+      Thread.detachNewThread { canceller.run() }
+    }
+
+    // Sendable: one thread uses it, once.
+    private struct Canceller: @unchecked Sendable {
+      let request: OpaquePointer
+
+      func run() {
+        var message = [CChar](repeating: 0, count: 256)
+        // The connection is given up anyway.
+        _ = PQcancel(request, &message, 256)
+        PQfreeCancel(request)
+      }
+    }
+
+    /// Runs statements and commits.
+    ///
+    /// - Throws: also if the server has committed, but warns that a standby may not have.
+    func commit(after sent: [Sent]) throws -> [PostgresResult] {
+      warnings.texts = []
+      let results = try run(sent + [Sent(.commit)])
+      guard results.last?.tag == "COMMIT" else {
+        throw PostgresError(state: "40000", message: "the transaction was rolled back")
+      }
+      if let warning = warnings.texts.first { throw PostgresError.lost(warning) }
+      return results
     }
 
     // MARK: - Without a pipeline
@@ -214,7 +245,7 @@
     /// Runs statements without parameters, before anything is prepared.
     func run(_ sql: String) throws {
       guard PQsendQuery(handle, sql) == 1 else { throw lost() }
-      let deadline = Date(timeIntervalSinceNow: patience)
+      let deadline = Date(timeIntervalSinceNow: timeout)
       try flush(deadline)
       var failure: PostgresError?
       while let result = try next(deadline) {
@@ -227,7 +258,7 @@
     /// What a statement without parameters returns, in binary form, before anything is prepared.
     func rows(_ sql: String) throws -> PostgresResult {
       guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost() }
-      let deadline = Date(timeIntervalSinceNow: patience)
+      let deadline = Date(timeIntervalSinceNow: timeout)
       try flush(deadline)
       var found: PostgresResult?
       while let result = try next(deadline) {

@@ -10,6 +10,9 @@
     /// What libpq or the server says in one line, without the password; it has no values.
     var message: String
 
+    /// Whether the server did not answer in time.
+    var isSilence = false
+
     static func lost(_ message: String) -> PostgresError { PostgresError(message: message) }
 
     /// Whether the connection is of no use any more: it is lost, the server ends (57P), or it has
@@ -20,17 +23,18 @@
         || state.hasPrefix("53")
     }
 
-    /// Whether the same transaction may pass when it runs again: it was one of several that do
-    /// not go together.
-    var isConflict: Bool { ["40001", "40P01"].contains(state) }
+    /// Whether the same transaction may pass when it runs again: others were in its way, or have
+    /// added the same row (23505).
+    var isConflict: Bool { ["40001", "40P01", "23505"].contains(state) }
 
     /// Whether the statement asks what the tables have not.
     var isOfStatement: Bool { state?.hasPrefix("42") ?? false }
 
-    /// For those who asked: whether it passes with time (connections, resources, locks, limits of
-    /// time, a disk that is full), or is to be looked at.
-    func told(_ name: String) -> HubDatabaseError {
+    /// The store's error: `locked` for an account that others hold, `unavailable` for what passes
+    /// with time (connections, resources, locks, timeouts, a full disk), otherwise `broken`.
+    func storeError(_ name: String) -> HubStoreError {
       guard let state else { return .unavailable("\(name): \(message)") }
+      if state.hasPrefix("55P03") { return .locked("\(name): \(message) (\(state))") }
       let passing = ["08", "25", "40", "53", "55", "57", "58030"]
       if passing.contains(where: state.hasPrefix) {
         return .unavailable("\(name): \(message) (\(state))")

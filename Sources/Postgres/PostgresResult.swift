@@ -2,8 +2,6 @@
 
 #if PostgreSQL
   import CPostgres
-  import KeepsakeHubServer
-  import KeepsakeValues
 
   /// Rows that a statement returned, in PostgreSQL's binary form.
   package final class PostgresResult {
@@ -40,28 +38,6 @@
 
     package func text(_ row: Int, _ column: Int32) -> String {
       String(decoding: bytes(row, column), as: UTF8.self)
-    }
-
-    /// An array of numbers, none of them NULL.
-    func numbers(_ row: Int, _ column: Int32) -> [Int64] {
-      let bytes = bytes(row, column)
-      return stride(from: 24, to: bytes.count, by: 12).map { place in
-        Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: Int64.self))
-      }
-    }
-
-    /// An entry in eight columns: tag, hlc, origin, kind, store, key, value.
-    func entry(_ row: Int) throws -> Entry {
-      let kind = number(row, 3)
-      guard let cell = Cell(kind: kind, bytes(row, 6)) else {
-        throw HubDatabaseError.broken(
-          "a row has a value of kind \(kind), which this version does not know")
-      }
-      return Entry(
-        Address(store: text(row, 4), key: text(row, 5)),
-        TaggedCell(tag: number(row, 0), cell: cell),
-        timestamp: HybridTimestamp(rawValue: number(row, 1)),
-        origin: ReplicaID(rawValue: number(row, 2)))
     }
   }
 #endif

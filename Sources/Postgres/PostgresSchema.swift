@@ -12,7 +12,7 @@
     /// "keepsake", for the advisory lock: of several hubs that start at once one migrates.
     private static let lock = 0x6B65_6570
     /// Seconds that a migration may take, or that of another hub, which this one waits for.
-    private static let patience = 3600.0
+    private static let timeout = 3600.0
 
     /// Brings the schema up to this version, all of it or nothing, and tries its statements.
     ///
@@ -20,7 +20,7 @@
     package static func migrate(
       _ address: PostgresAddress, by migrations: [String] = PostgresMigrations.all
     ) throws {
-      let connection = try PostgresConnection(address, patience: patience, prepare: [])
+      let connection = try PostgresConnection(address, timeout: timeout, prepare: [])
       try connection.run(
         """
         BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0;
@@ -65,7 +65,7 @@
         throw foreign(name)
       }
       guard known.count <= migrations.count else {
-        throw HubDatabaseError.broken(
+        throw HubStoreError.broken(
           "\(name): its tables are of version \(known.count), which a later version of the hub "
             + "made, and this one knows version \(migrations.count); start the later one")
       }
@@ -77,7 +77,7 @@
       return known.count
     }
 
-    private static func foreign(_ name: String) -> HubDatabaseError {
+    private static func foreign(_ name: String) -> HubStoreError {
       .broken(
         "\(name): it has tables named keepsake_… that no hub of this version's line has made; "
           + "name a database of its own for the hub, or move them away")

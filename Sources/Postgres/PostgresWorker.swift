@@ -8,65 +8,176 @@
   package final class PostgresWorker {
     private let address: PostgresAddress
     private let queue: JobQueue
+    /// Called for each account that has a new mark.
+    private let announce: (Int64, HubMark) -> Void
     private var connection: PostgresConnection?
+    /// The queue's, when the connection was opened.
+    private var generation = 0
 
-    init(_ address: PostgresAddress, _ queue: JobQueue) {
-      (self.address, self.queue) = (address, queue)
+    init(
+      _ address: PostgresAddress, _ queue: JobQueue,
+      _ announce: @escaping (Int64, HubMark) -> Void
+    ) {
+      (self.address, self.queue, self.announce) = (address, queue, announce)
     }
 
-    package static let statements =
-      [.begin, .beginSerializable, .commit, .rollback] + AccountTable.statements
-      + [PostgresTables.look] + PostgresTables.rowStatements + PostgresTables.heldStatements
-      + PostgresTables.seenStatements + PostgresTables.peerStatements
-      + PostgresDirectory.statements
+    private static let begin = Statement("begin", "BEGIN")
+    private static let beginReading = Statement(
+      "begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    private static let rollback = Statement("rollback", "ROLLBACK")
 
-    func work() {
-      var last: JobQueue.Job?
-      while let job = queue.next(after: last) {
-        run(job)
-        last = job
+    package static let statements =
+      [begin, beginReading, .commit, rollback] + PostgresQuery.statements
+      + PostgresChange.statements + PostgresPush.statements
+
+    /// - Parameter readsOnly: whether it runs no jobs that write: those may all wait for a standby.
+    func work(readsOnly: Bool) {
+      var last: [PostgresJob] = []
+      while true {
+        let jobs = queue.next(after: last, readsOnly: readsOnly)
+        guard !jobs.isEmpty else { break }
+        run(jobs)
+        last = jobs
       }
       queue.endThread()
     }
 
+    /// Runs jobs in one transaction, or each in its own if that fails.
+    private func run(_ jobs: [PostgresJob]) {
+      guard jobs.count > 1 else { return jobs.forEach(retry) }
+      do {
+        try attempt(jobs)
+      } catch {
+        // Nothing of the others was committed. Each job finds out itself what is wrong.
+        jobs.filter { !$0.isDone }.forEach(retry)
+      }
+    }
+
     /// Runs a job until it is done, or its time is over. It may run again while it is certain that
     /// nothing of it was committed.
-    private func run(_ job: JobQueue.Job) {
+    private func retry(_ job: PostgresJob) {
       var pause = 0.02
       while true {
+        guard job.deadline > Date() else {
+          return job.fail(HubStoreError.unavailable("\(address.name): it did not answer in time"))
+        }
         let problem: PostgresError
         do {
-          guard job.deadline > Date() else {
-            job.fail(.unavailable("\(address.name): it did not answer in time"))
-            return
-          }
-          let open = try connection ?? PostgresConnection(address, prepare: Self.statements)
-          connection = open
-          let outcome = job.run(open)
-          if open.isDone { connection = nil }
-          guard let failure = outcome else { return }
-          if failure.endsConnection { connection = nil }
-          problem = failure
+          return try attempt([job])
         } catch let error as PostgresError {
-          connection = nil
           problem = error
         } catch {
-          job.fail(.unavailable("\(address.name): \(error)"))
-          return
+          return job.fail(HubStoreError.unavailable("\(address.name): \(error)"))
         }
-        for late in queue.overdue() { late.fail(problem.told(address.name)) }
+        for late in queue.overdue() { late.fail(problem.storeError(address.name)) }
         let next = Date(timeIntervalSinceNow: pause)
-        guard problem.mayPass, next < job.deadline, !queue.isEnding else {
-          job.fail(problem.told(address.name))
-          return
-        }
+        guard problem.endsConnection || problem.isConflict, next < job.deadline, !queue.isEnding
+        else { return job.fail(problem.storeError(address.name)) }
         queue.pause(.random(in: pause / 2...pause))
         pause = min(pause * 2, 1)
       }
     }
-  }
 
-  extension PostgresError {
-    fileprivate var mayPass: Bool { endsConnection || isConflict }
+    // MARK: - One transaction
+
+    /// - Throws: `PostgresError`, if nothing of the jobs was committed.
+    private func attempt(_ jobs: [PostgresJob]) throws {
+      do {
+        if generation != queue.generation { connection = nil }
+        generation = queue.generation
+        let open = try connection ?? PostgresConnection(address, prepare: Self.statements)
+        connection = open
+        let deadline = jobs.map(\.deadline).max() ?? Date()
+        open.timeout = max(1, deadline.timeIntervalSinceNow)
+        if jobs[0].query.isWriting {
+          try push(jobs.filter { $0.fastPush != nil }, open)
+          try write(jobs.filter { !$0.isDone }, open)
+        } else {
+          try read(jobs, open)
+        }
+      } catch let error as PostgresError {
+        if error.isSilence { queue.noteSilence() }
+        if error.endsConnection { connection = nil } else { rollBack() }
+        throw error
+      }
+      for job in jobs where !job.isDone { job.end() }
+    }
+
+    private func rollBack() {
+      do {
+        _ = try connection?.run(Self.rollback)
+      } catch {
+        connection = nil
+      }
+    }
+
+    /// One round trip.
+    private func read(_ jobs: [PostgresJob], _ open: PostgresConnection) throws {
+      try decide(jobs, Sent(Self.beginReading), [Sent(.commit)], open)
+    }
+
+    /// Pushes that the statements can decide: one round trip.
+    private func push(_ jobs: [PostgresJob], _ open: PostgresConnection) throws {
+      guard !jobs.isEmpty else { return }
+      let pushes = jobs.compactMap { $0.fastPush.map(PostgresPush.init) }
+      let statements = pushes.map(\.statements)
+      var results: ArraySlice<PostgresResult>
+      do {
+        results = try open.commit(after: [Sent(Self.begin)] + statements.joined()).dropFirst()
+      } catch let error as PostgresError where error.endsConnection {
+        return giveUp(jobs, error)
+      }
+      for (index, own) in statements.enumerated() {
+        if let mark = pushes[index].mark(results.prefix(own.count)) {
+          jobs[index].take(mark)
+          announce(jobs[index].query.account, mark)
+          jobs[index].end()
+        }
+        results = results.dropFirst(own.count)
+      }
+    }
+
+    /// Nobody knows whether these were committed, so they must not run again.
+    private func giveUp(_ jobs: [PostgresJob], _ error: PostgresError) {
+      if error.isSilence { queue.noteSilence() }
+      connection = nil
+      for job in jobs {
+        job.failed = error.storeError(address.name)
+        job.end()
+      }
+    }
+
+    /// Two round trips: one that reads, and one that writes and commits.
+    private func write(_ jobs: [PostgresJob], _ open: PostgresConnection) throws {
+      guard !jobs.isEmpty else { return }
+      try decide(jobs, Sent(Self.begin), [], open)
+      let changes = jobs.flatMap { job in
+        job.change.map { PostgresChange(id: job.query.account, change: $0).statements } ?? []
+      }
+      guard !changes.isEmpty else {
+        _ = try open.run(Self.rollback)
+        return
+      }
+      do {
+        _ = try open.commit(after: changes)
+      } catch let error as PostgresError where error.endsConnection {
+        return giveUp(jobs.filter { $0.change != nil }, error)
+      }
+      for job in jobs {
+        if let mark = job.change?.mark { announce(job.query.account, mark) }
+      }
+    }
+
+    private func decide(
+      _ jobs: [PostgresJob], _ begin: Sent, _ end: [Sent], _ open: PostgresConnection
+    ) throws {
+      let queries = jobs.map { PostgresQuery(query: $0.query) }
+      let statements = queries.map(\.statements)
+      var results = try open.run([begin] + statements.joined() + end).dropFirst()
+      for ((job, query), own) in zip(zip(jobs, queries), statements) {
+        job.change = job.decide(query.state(results.prefix(own.count)))
+        results = results.dropFirst(own.count)
+      }
+    }
   }
 #endif

@@ -5,9 +5,9 @@
   public import KeepsakeHub
   public import ServiceLifecycle
 
-  /// Keeps a device met with a hub, as a `HubSession` does, until a graceful shutdown.
+  /// Keeps a device synced with a hub, as a `HubSession` does, until a graceful shutdown.
   ///
-  /// Then, and when its task is cancelled, a meeting that is under way is brought to its end before
+  /// Then, and when its task is cancelled, a sync that is under way is brought to its end before
   /// the service ends. When the hub wants nothing of this device any more, as when its token was
   /// revoked, the service throws.
   public struct HubService: Service {
@@ -19,7 +19,7 @@
     public init(
       _ device: Device, _ hub: Hub, options: MergeOptions = MergeOptions(),
       onState: @escaping @Sendable (HubSession.State) -> Void = { _ in },
-      onExchange: @escaping @Sendable (MergeReport) -> Void = { _ in },
+      onSync: @escaping @Sendable (MergeReport) -> Void = { _ in },
       onFailure: @escaping @Sendable (KeepsakeError) -> Void
     ) {
       begin = { also in
@@ -28,7 +28,7 @@
           onState: { state in
             onState(state)
             also(state)
-          }, onExchange: onExchange, onFailure: onFailure)
+          }, onSync: onSync, onFailure: onFailure)
       }
     }
 

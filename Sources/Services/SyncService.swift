@@ -4,22 +4,22 @@
   public import Keepsake
   public import ServiceLifecycle
 
-  /// Keeps two devices met, as a `SyncSession` does, until a graceful shutdown.
+  /// Keeps two devices in sync, as a `SyncSession` does, until a graceful shutdown.
   ///
-  /// Then, and when its task is cancelled, an exchange that is under way is brought to its end
-  /// before the service ends.
+  /// Then, and when its task is cancelled, a sync that is under way is brought to its end before
+  /// the service ends.
   public struct SyncService: Service {
     private let begin: @Sendable () -> SyncSession
 
     /// - Parameters: as of `SyncSession`, which begins when the service runs.
     public init(
       _ first: Device, _ second: Device, options: MergeOptions = MergeOptions(),
-      onExchange: @escaping @Sendable (MergeReport) -> Void = { _ in },
+      onSync: @escaping @Sendable (MergeReport) -> Void = { _ in },
       onFailure: @escaping @Sendable (KeepsakeError) -> Void
     ) {
       begin = {
         SyncSession(
-          first, second, options: options, onExchange: onExchange, onFailure: onFailure)
+          first, second, options: options, onSync: onSync, onFailure: onFailure)
       }
     }
 

@@ -5,12 +5,12 @@
 // - only characters of XML 1.0, production 2 "Char": no control but tab, CR and LF, no U+FFFE,
 //   U+FFFF.
 
-package enum CharacterCheck {
+enum CharacterCheck {
   /// The bytes that are looked at together: enough for vector instructions, few to look at again.
   private static let block = 64
 
   /// Throws at the first byte of the range that is not part of a legal character. O(n).
-  package static func check(_ bytes: [UInt8], in range: Range<Int>) throws(Fault) {
+  static func check(_ bytes: [UInt8], in range: Range<Int>) throws(Fault) {
     var index = range.lowerBound
     while index < range.upperBound {
       let end = min(index + block, range.upperBound)

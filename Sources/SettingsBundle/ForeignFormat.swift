@@ -2,24 +2,16 @@
 //
 // Recognises other formats by their first bytes, so that the error can name the conversion.
 
-package enum ForeignFormat {
+enum ForeignFormat {
   /// Throws if the bytes are recognisably not XML in UTF-8.
-  package static func refuse(_ bytes: [UInt8]) throws(Fault) {
+  static func refuse(_ bytes: [UInt8]) throws(Fault) {
     try refuseWideEncodings(bytes)
-    try refuseGitLFSPointer(bytes)
     let start = bytes.starts(with: [UInt8].byteOrderMark) ? 3 : 0
     guard let first = bytes[start...].firstIndex(where: { !$0.isSpace }) else {
       throw Fault(
         .empty, at: start, "the file is empty", cure: "write an XML property list into it")
     }
     guard bytes[first] == UInt8(ascii: "<") else { throw notXML(bytes[first], at: first) }
-  }
-
-  static func refuseGitLFSPointer(_ bytes: [UInt8]) throws(Fault) {
-    guard bytes.matches("version https://git-lfs", at: 0) else { return }
-    throw Fault(
-      .gitLFSPointer, at: 0, "this is a Git LFS pointer, not the file itself",
-      cure: "fetch the file with git lfs pull")
   }
 
   private static func notXML(_ byte: UInt8, at offset: Int) -> Fault {

@@ -51,7 +51,7 @@ extension PropertyListError {
     // Reading the file.
     case missing, notAFile, permissionDenied, unreadable
     // Another format.
-    case empty, gitLFSPointer, notXML, unsupportedEncoding, malformedBinary
+    case empty, notXML, unsupportedEncoding, malformedBinary
     // Characters.
     case invalidUTF8, invalidCharacter, invalidReference
     // Markup.
@@ -68,8 +68,6 @@ extension PropertyListError {
     // The schema of a Settings bundle.
     case requiredKeyMissing, wrongType, emptyKey, countMismatch, defaultNotAmongValues
     case unsignedTooLarge, invalidPanePath, conflictingDefaults
-    // Translations.
-    case malformedStrings
 
     /// Whether the input exceeds a limit of the caller, and may be valid otherwise.
     var isLimit: Bool {

@@ -18,7 +18,7 @@ extension PropertyListParser {
     case .integer: return try integer(range, at: start)
     case .real: return .real(try real(range, at: start))
     case .date: return .date(try date(range, at: start))
-    default: return .data(try Base64.decode(cursor.bytes, range))
+    default: return .data(try base64(range))
     }
   }
 
@@ -34,6 +34,19 @@ extension PropertyListParser {
     }
     try closingTag(name, opened: start)
     return .boolean(value)
+  }
+
+  /// Strict RFC 4648 base64 with white space anywhere: padding is required and its spare bits are
+  /// zero (section 3.5), so equal bytes have one spelling.
+  private func base64(_ range: Range<Int>) throws(Fault) -> [UInt8] {
+    let text = Data(cursor.bytes[range].filter { !$0.isSpace })
+    // Foundation ignores spare bits.
+    if let data = Data(base64Encoded: text), data.base64EncodedData() == text {
+      return [UInt8](data)
+    }
+    throw Fault(
+      .invalidData, at: range.lowerBound, "this is not base64",
+      cure: "encode the bytes again, with padding")
   }
 
   /// The range without white space at its ends.

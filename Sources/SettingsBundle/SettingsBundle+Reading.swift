@@ -51,9 +51,7 @@ extension SettingsBundle {
     }
     try self.init(at: url.path, mode: mode, idiom: idiom, limits: limits)
   }
-}
 
-extension SettingsBundle {
   /// A path within the bundle, or a text that starts with one, prefixed by the caller's path.
   package func shownPath(_ file: String) -> String { folder.shownPath(file) }
 }

@@ -15,6 +15,7 @@
 //   lock of the file (sqlite3WalClose), and every connection that has a log open holds a shared
 //   one from its first read to its end. So there is no other connection, and none can come.
 
+import CSQLite
 import KeepsakeValues
 
 package enum Checkpoint {
@@ -24,20 +25,14 @@ package enum Checkpoint {
   ///
   /// - Parameters:
   ///   - limit: how long to wait for the write lock.
+  ///   - writers: of this process, wait for it as long as it takes.
   ///   - names: of the connection that this process has open, if any.
   /// - Returns: whether the log holds nothing any more that the file lacks.
   /// - Throws: `KeepsakeError`; then everything is still in the log.
   @discardableResult
   package static func run(
-    _ location: Location, waiting limit: Duration, _ names: NameCheck? = nil
-  ) throws(KeepsakeError) -> Bool {
-    try run(location, waiting: limit, writers: nil, names)
-  }
-
-  /// - Parameter writers: of this process, wait for it as long as it takes.
-  @discardableResult
-  static func run(
-    _ location: Location, waiting limit: Duration, writers: BusyHandler?, _ names: NameCheck?
+    _ location: Location, waiting limit: Duration, writers: BusyHandler? = nil,
+    _ names: NameCheck? = nil
   ) throws(KeepsakeError) -> Bool {
     guard case .file = location else { return true }
     do {
@@ -71,11 +66,9 @@ package enum Checkpoint {
       try holder.refuseMovedFile()
       try mover.refuseMovedFile()
       try names?.check()
-      return try CheckRecord.carried(over: location) {
-        try mover.first("PRAGMA wal_checkpoint(PASSIVE)") {
-          $0.integer(0) == 0 && $0.integer(1) == $0.integer(2)
-        } ?? false
-      }
+      return try mover.first("PRAGMA wal_checkpoint(PASSIVE)") {
+        $0.integer(0) == 0 && $0.integer(1) == $0.integer(2)
+      } ?? false
     }
   }
 
@@ -86,6 +79,24 @@ package enum Checkpoint {
     guard try run(location, waiting: limit, names) else {
       throw KeepsakeError(
         .locked, path: location.path, "another program keeps the file locked", cure: "try again")
+    }
+  }
+}
+
+/// The SQLite that this process uses.
+package enum SQLiteVersion {
+  package static let text = String(cString: sqlite3_libversion())
+
+  /// Whether its checkpoints may lose commits, but for those that we make ourselves
+  /// (`Checkpoint.swift`). https://www.sqlite.org/wal.html#walresetbug
+  package static let hasResetBug = hasResetBug(sqlite3_libversion_number())
+
+  /// - Parameter number: as 3051003 for 3.51.3.
+  package static func hasResetBug(_ number: Int32) -> Bool {
+    switch number {
+    case ..<3_007_000, 3_051_003...: false
+    case 3_044_006..<3_045_000, 3_050_007..<3_051_000: false
+    default: true
     }
   }
 }

@@ -148,6 +148,15 @@ package struct Bindings {
     try check(sqlite3_bind_int64(statement, index, number))
   }
 
+  /// Binds a blob.
+  package func bind(_ bytes: [UInt8], at index: Int32) throws {
+    guard !bytes.isEmpty else { return try check(sqlite3_bind_zeroblob(statement, index, 0)) }
+    try check(
+      bytes.withUnsafeBytes {
+        sqlite3_bind_blob64(statement, index, $0.baseAddress, UInt64($0.count), copied)
+      })
+  }
+
   package func bind(_ text: String, at index: Int32) throws {
     let code = text.utf8.withContiguousStorageIfAvailable { bind($0, at: index) }
     if let code { return try check(code) }
@@ -216,13 +225,11 @@ package struct Row {
       validating: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) != nil
   }
 
-  /// Whether a blob or text has these bytes.
-  package func has(_ bytes: Data, in column: Int32) -> Bool {
-    guard let start = sqlite3_column_blob(statement, column) else { return bytes.isEmpty }
-    guard Int(sqlite3_column_bytes(statement, column)) == bytes.count else { return false }
-    return bytes.withUnsafeBytes { own in
-      own.baseAddress.map { memcmp($0, start, own.count) == 0 } ?? true
-    }
+  /// The bytes of a blob.
+  package func array(_ column: Int32) -> [UInt8] {
+    guard let start = sqlite3_column_blob(statement, column) else { return [] }
+    return [UInt8](
+      UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
   }
 
   /// The bytes of a blob, or of text as they are, which may be no UTF-8.

@@ -166,19 +166,7 @@ extension Draft {
       if errno == ENOENT { return nil }
       throw KeepsakeError(system: errno, path: folder)
     }
-    var (mine, present) = (stat(), stat())
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let code = errno
-      close(descriptor)
-      if code == EWOULDBLOCK { return nil }
-      throw KeepsakeError(system: code, path: folder)
-    }
-    guard fstat(descriptor, &mine) == 0, stat(folder, &present) == 0, mine.st_ino == present.st_ino
-    else {
-      close(descriptor)
-      return nil
-    }
-    return descriptor
+    return try FileLock(descriptor, folder) == .taken ? descriptor : nil
   }
 
   /// - Returns: whether it has gone.

@@ -144,9 +144,14 @@ extension KeepsakeError {
       }
     self.init(.inputOutput, path: path, "\(problem) (\(text))", cure: cure, cause: cause)
   }
-}
 
-extension KeepsakeError {
+  /// The path of an open file leads to another one, or to none.
+  static func movedAway(_ path: String) -> KeepsakeError {
+    KeepsakeError(
+      .inputOutput, path: path, "the file was deleted or replaced while it was open",
+      cure: "put it back, or open the device anew")
+  }
+
   /// What a path leads to is not there.
   package static func missing(_ path: String) -> KeepsakeError {
     FileStatus.isSymbolicLink(path)

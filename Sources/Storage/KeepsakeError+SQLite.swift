@@ -80,9 +80,7 @@ extension KeepsakeError {
             "check the disk, and the limits of this process (ulimit -a), then try again")
       }
   }
-}
 
-extension KeepsakeError {
   /// - Returns: nil if SQLite has not kept what the system answered.
   private init?(
     ioError error: SQLiteError, path: String, _ errno: Int32, on handle: OpaquePointer?
@@ -104,9 +102,7 @@ extension KeepsakeError {
     guard code != 0 else { return nil }
     self.init(system: code, path: path, cause: error)
   }
-}
 
-extension KeepsakeError {
   /// Why a file cannot grow: a limit of this process, if it has one, or a full disk.
   private static var noRoom: Int32 {
     var limit = rlimit()
@@ -157,9 +153,7 @@ extension KeepsakeError {
   package var isRefusal: Bool {
     [.corrupt, .notKeepsake, .newerSchema, .foreignLog].contains(code)
   }
-}
 
-extension KeepsakeError {
   /// Whether SQLite refused a row that is larger than `Connector.maximumRow`.
   package static func isRowTooLarge(_ error: any Error) -> Bool {
     (error as? SQLiteError)?.primaryCode == SQLITE_TOOBIG
@@ -172,9 +166,29 @@ extension KeepsakeError {
 
   /// Whether a row exceeds a limit. The pages of its file are sound.
   package var isAboutRowSize: Bool { cause.map(Self.isRowTooLarge) ?? false }
+}
 
-  /// Whether a row was to be written without a value that it must have.
-  package static func isMissingValue(_ error: any Error) -> Bool {
-    (error as? SQLiteError)?.code == keepsake_constraint_notnull
+/// An error of SQLite.
+package struct SQLiteError: Error, Sendable, CustomStringConvertible {
+  /// The extended result code: https://www.sqlite.org/rescode.html
+  package let code: Int32
+  /// Nil if SQLite says nothing more than the code.
+  package let message: String?
+  private let sql: String?
+
+  var primaryCode: Int32 { code & 0xFF }
+
+  init(_ code: Int32, _ message: String? = nil, sql: String? = nil) {
+    (self.code, self.message, self.sql) = (code, message, sql)
+  }
+
+  /// - Parameter handle: the connection that has failed.
+  init(_ code: Int32, of handle: OpaquePointer?, sql: String? = nil) {
+    self.init(code, handle.map { String(cString: sqlite3_errmsg($0)) }, sql: sql)
+  }
+
+  package var description: String {
+    let message = message ?? String(cString: sqlite3_errstr(code))
+    return "SQLite error \(code): \(message)" + (sql.map { ", in: \($0)" } ?? "")
   }
 }

@@ -82,18 +82,8 @@ package enum Location: Sendable, Hashable {
   }
 
   private static func percentEncoded(_ path: String) -> String {
-    var out = ""
-    for byte in path.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
-        UInt8(ascii: "-"), UInt8(ascii: "_"):
-        out.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        out += byte < 16 ? "%0" : "%"
-        out += String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return out
+    let letters = "abcdefghijklmnopqrstuvwxyz"
+    let plain = CharacterSet(charactersIn: letters + letters.uppercased() + "0123456789/.-_")
+    return path.addingPercentEncoding(withAllowedCharacters: plain) ?? path
   }
 }

@@ -3,6 +3,33 @@
 import Foundation
 import KeepsakeValues
 
+/// How an attempt to lock an open file or folder has ended; unless it is taken, it is closed.
+enum FileLock {
+  case taken
+  /// Another process, or another thread, has the lock.
+  case busy
+  /// The path does not lead to it any more: the process that had the lock may have removed it.
+  case lost
+
+  init(_ descriptor: Int32, _ path: String) throws(KeepsakeError) {
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      close(descriptor)
+      guard code == EWOULDBLOCK || code == EINTR else {
+        throw KeepsakeError(system: code, path: path)
+      }
+      self = code == EINTR ? .lost : .busy
+      return
+    }
+    var (mine, present) = (stat(), stat())
+    let isStill =
+      fstat(descriptor, &mine) == 0 && stat(path, &present) == 0
+      && mine.st_ino == present.st_ino && mine.st_dev == present.st_dev
+    if !isStill { close(descriptor) }
+    self = isStill ? .taken : .lost
+  }
+}
+
 /// A file that is locked while this holds it, and by the kernel no longer when the process has
 /// ended. It is empty, or holds a few words.
 ///
@@ -37,16 +64,13 @@ struct LockedFile {
     let start = ContinuousClock.now
     while true {
       let descriptor = try Self.descriptor(path, below: mayHoldText ? Self.textLimit : 1)
-      let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
-      let code = errno
-      if isLocked, Self.isStill(descriptor, path) {
+      switch try FileLock(descriptor, path) {
+      case .taken:
         (self.path, self.descriptor) = (path, descriptor)
         return
+      case .lost: continue
+      case .busy: if start.duration(to: .now) >= limit { return nil }
       }
-      close(descriptor)
-      if isLocked || code == EINTR { continue }
-      guard code == EWOULDBLOCK else { throw KeepsakeError(system: code, path: path) }
-      if start.duration(to: .now) >= limit { return nil }
       usleep(500)
     }
   }
@@ -88,13 +112,6 @@ struct LockedFile {
   func remove(keepsFile: Bool = false) {
     if !keepsFile { unlink(path) }
     close(descriptor)
-  }
-
-  /// Whether the path still leads to it: the process that had the lock before may have removed it.
-  private static func isStill(_ descriptor: Int32, _ path: String) -> Bool {
-    var (mine, present) = (stat(), stat())
-    return fstat(descriptor, &mine) == 0 && stat(path, &present) == 0
-      && mine.st_ino == present.st_ino && mine.st_dev == present.st_dev
   }
 
   static func isInTheWay(_ path: String) -> KeepsakeError {

@@ -29,6 +29,7 @@
 
 import CSQLite
 import Foundation
+import KeepsakeMigrations
 import KeepsakeValues
 
 enum LogCheck {
@@ -39,7 +40,8 @@ enum LogCheck {
   ///
   /// - Throws: `KeepsakeError` with code `foreignLog`; then nothing was written.
   static func passing<Value>(
-    _ location: Location, _ busyHandler: BusyHandler, _ connect: () throws -> Value
+    _ location: Location, _ busyHandler: BusyHandler, _ migrations: [Migration],
+    _ connect: () throws -> Value
   ) throws -> Value {
     guard case .file(_, let real) = location else { return try connect() }
     try refuseOtherKinds(location, real)
@@ -49,7 +51,7 @@ enum LogCheck {
     else { return try connect() }
     defer { lock.release() }
     do {
-      if try !isOpen(real) { try refuseForeignLog(location, busyHandler) }
+      if try !isOpen(real) { try refuseForeignLog(location, busyHandler, migrations) }
       // Still under the lock: the process that waits for it then finds the log open.
       return try connect()
     } catch {
@@ -125,12 +127,17 @@ enum LogCheck {
     }
   }
 
-  private static func refuseForeignLog(_ location: Location, _ busyHandler: BusyHandler) throws {
+  private static func refuseForeignLog(
+    _ location: Location, _ busyHandler: BusyHandler, _ migrations: [Migration]
+  ) throws {
+    func state(_ mode: Location.Mode, checkedBy migrations: [Migration]?) throws -> State? {
+      try State(location, mode, busyHandler, checkedBy: migrations)
+    }
     // In this order: where another process writes that we cannot see, the file is the earlier one.
-    let alone = try State(location, .immutable, busyHandler, isChecked: false)
-    let both = try State(location, .readOnly, busyHandler, isChecked: true)
+    let alone = try state(.immutable, checkedBy: nil)
+    let both = try state(.readOnly, checkedBy: migrations)
     if both?.follows(alone) == true { return }
-    guard try State(location, .immutable, busyHandler, isChecked: true) != nil else { return }
+    guard try state(.immutable, checkedBy: migrations) != nil else { return }
     throw foreign(location, "-wal", "is not this file's log")
   }
 }
@@ -138,23 +145,24 @@ enum LogCheck {
 /// What a connection that can write nothing sees of a device.
 private struct State {
   private let id: Int64
-  private let lseq: Int64
-  private let superseded: [Int64]
+  private let sequenceNumber: Int64
+  private let former: [Int64]
 
-  /// - Parameter isChecked: whether every page is.
+  /// - Parameter migrations: what this version knows, to check every page; nil for no check.
   /// - Returns: nil where it is damaged, or no device.
   init?(
-    _ location: Location, _ mode: Location.Mode, _ busyHandler: BusyHandler, isChecked: Bool
+    _ location: Location, _ mode: Location.Mode, _ busyHandler: BusyHandler,
+    checkedBy migrations: [Migration]?
   ) throws {
     do {
       let database = try Connector.connect(location, mode, busyHandler)
       defer { database.close() }
       let connection = database.connection(location)
       let state = try connection.explaining {
-        try connection.transaction(.deferred) { try Self.read($0, isChecked: isChecked) }
+        try connection.transaction(.deferred) { try Self.read($0, checkedBy: migrations) }
       }
       guard let state else { return nil }
-      (id, lseq, superseded) = state
+      (id, sequenceNumber, former) = state
     } catch {
       let error = KeepsakeError(error, path: location.path)
       guard error.code == .corrupt || error.code == .notKeepsake || error.isOfSchema else {
@@ -165,23 +173,24 @@ private struct State {
   }
 
   private static func read(
-    _ connection: Connection, isChecked: Bool
+    _ connection: Connection, checkedBy migrations: [Migration]?
   ) throws -> (Int64, Int64, [Int64])? {
-    if isChecked {
-      try Schema.check(connection, path: connection.path)
+    if let migrations {
+      try Schema.check(connection, path: connection.path, for: migrations)
       guard try connection.integrityProblems(limit: 1).isEmpty else { return nil }
     }
-    let names = try connection.all("SELECT id FROM superseded") { $0.integer(0) }
+    let names = try connection.all("SELECT id FROM former_replica") { $0.integer(0) }
     let state = try ReplicaState(connection)
-    return (state.id.rawValue, state.lseq, names)
+    return (state.id.rawValue, state.sequenceNumber, names)
   }
 
-  /// Whether a device can go from one state to this one: local sequence numbers never fall.
+  /// Whether a device can go from one state to this one: sequence numbers never fall.
   ///
   /// - Parameter earlier: nil where nothing is known of it.
   func follows(_ earlier: State?) -> Bool {
     guard let earlier else { return true }
-    return lseq >= earlier.lseq && (id == earlier.id || superseded.contains(earlier.id))
+    return sequenceNumber >= earlier.sequenceNumber
+      && (id == earlier.id || former.contains(earlier.id))
   }
 }
 
@@ -202,15 +211,13 @@ private struct LogLock {
     while true {
       let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
-      let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
-      let code = errno
-      if isLocked, Self.isStill(descriptor, path) {
+      switch try FileLock(descriptor, path) {
+      case .taken:
         self.descriptor = descriptor
         return
+      case .lost: continue
+      case .busy: break
       }
-      close(descriptor)
-      if isLocked || code == EINTR { continue }
-      guard code == EWOULDBLOCK else { throw KeepsakeError(system: code, path: path) }
       guard busyHandler.wait(attempt: attempt) else {
         throw KeepsakeError(
           .locked, path: location.path, "another program checks the log beside it",
@@ -231,12 +238,5 @@ private struct LogLock {
     return pread(descriptor, &header, 8, 0) == 8
       && UInt32(bigEndian: header.magic) & ~1 == 0x377F_0682
       && UInt32(bigEndian: header.format) != 3_007_000
-  }
-
-  /// Whether the path still leads to it: the last connection to close removes a log.
-  private static func isStill(_ descriptor: Int32, _ path: String) -> Bool {
-    var (mine, present) = (stat(), stat())
-    return fstat(descriptor, &mine) == 0 && stat(path, &present) == 0
-      && mine.st_ino == present.st_ino && mine.st_dev == present.st_dev
   }
 }

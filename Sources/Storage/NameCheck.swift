@@ -77,13 +77,9 @@ package final class NameCheck: Sendable {
   }
 
   private static func lost(_ name: String, isLog: Bool, path: String) -> KeepsakeError {
-    isLog
-      ? KeepsakeError(
-        .inputOutput, path: path,
-        "\(name) was removed while it was open, so nothing was written",
-        cure: "open it anew; keep cleaners away from the files beside it")
-      : KeepsakeError(
-        .inputOutput, path: path, "the file was deleted or replaced while it was open",
-        cure: "put it back, or open the device anew")
+    guard isLog else { return KeepsakeError.movedAway(path) }
+    return KeepsakeError(
+      .inputOutput, path: path, "\(name) was removed while it was open, so nothing was written",
+      cure: "open it anew; keep cleaners away from the files beside it")
   }
 }

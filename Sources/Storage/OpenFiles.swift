@@ -4,7 +4,7 @@ import KeepsakeValues
 import Synchronization
 
 /// The files that this process has open.
-enum OpenFiles {
+package enum OpenFiles {
   private struct Users {
     /// Entered by the thread that opens or closes the file.
     let turnstile = Turnstile()
@@ -44,30 +44,23 @@ enum OpenFiles {
 
   /// Throws if a connection of this process has a log that was removed: SQLite would use that one's
   /// index with another log.
-  static func checkNames(_ file: FileID) throws(KeepsakeError) {
+  package static func checkNames(_ file: FileID) throws(KeepsakeError) {
     for names in all.withLock({ $0[file]?.names ?? [] }) { try names?.check() }
   }
 
   static func has(_ file: FileID) -> Bool { all.withLock { $0[file] != nil } }
-}
 
-extension Storage {
-  /// As `OpenFiles.alone`; an opening waits for a closing of the same file.
+  /// As `alone`; an opening waits for a closing of the same file.
   ///
   /// - Throws: what `body` throws, or `KeepsakeError` with `locked`.
   package static func opening<Value>(
     _ file: FileID, _ path: String, waiting limit: Duration,
     _ body: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
-    guard let value = try OpenFiles.alone(with: file, waiting: limit, body) else {
+    guard let value = try alone(with: file, waiting: limit, body) else {
       throw KeepsakeError(
         .locked, path: path, "another thread of this process is closing it", cure: "try again")
     }
     return value
-  }
-
-  /// As `OpenFiles.checkNames`.
-  package static func checkNames(_ file: FileID) throws(KeepsakeError) {
-    try OpenFiles.checkNames(file)
   }
 }

@@ -4,6 +4,7 @@
 
 import CSQLite
 import Foundation
+package import KeepsakeMigrations
 package import KeepsakeValues
 
 /// A connection to a file that was checked.
@@ -48,7 +49,7 @@ package enum Opening {
   ) throws(KeepsakeError) -> Opened {
     do {
       let mode = try mode(location, readOnly)
-      let database = try LogCheck.passing(location, busyHandler) {
+      let database = try LogCheck.passing(location, busyHandler, hooks.migrations) {
         try Connector.connect(location, mode, busyHandler)
       }
       let connection = database.connection(location)
@@ -100,9 +101,7 @@ package enum Opening {
     let log = try FileStatus(of: real + "-wal")
     guard (log?.size ?? 0) == 0, let file = try FileStatus(of: real), file.size < pages * size
     else { return }
-    throw KeepsakeError(
-      .corrupt, path: path, "the file is damaged (its end is missing)",
-      cure: "restore a backup of it")
+    throw Schema.damaged(path, "the file is damaged (its end is missing)")
   }
 
   private static func prepareForWriting(_ connection: Connection, _ location: Location) throws {
@@ -190,5 +189,32 @@ extension Opening {
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
+  }
+}
+
+/// What tests do at the moments at which another process may come between.
+package struct OpeningHooks: Sendable {
+  /// Between the look at a path and the opening of what is there.
+  package var beforeOpening: @Sendable () -> Void
+  /// Between SQLite's opening of the files and the look at their names.
+  package var beforeNaming: @Sendable () -> Void
+  /// Between the check of a file that lacks migrations and the transaction that applies them.
+  package var beforeMigrating: @Sendable () -> Void
+  /// Between the look at the names and SQLite's closing of the files; a second look follows it if
+  /// another connection had the file open, or a name was wrong.
+  package var beforeClosing: @Sendable () -> Void
+  /// Every migration that this version knows.
+  package var migrations: [Migration]
+
+  package init(
+    beforeOpening: @escaping @Sendable () -> Void = {},
+    beforeNaming: @escaping @Sendable () -> Void = {},
+    beforeMigrating: @escaping @Sendable () -> Void = {},
+    beforeClosing: @escaping @Sendable () -> Void = {},
+    migrations: [Migration] = Migrations.all
+  ) {
+    (self.beforeOpening, self.beforeNaming) = (beforeOpening, beforeNaming)
+    (self.beforeMigrating, self.beforeClosing) = (beforeMigrating, beforeClosing)
+    self.migrations = migrations
   }
 }

@@ -68,38 +68,34 @@ package enum Schema {
     let objects = try Self.objects(connection)
     try refuseCode(objects, path)
     let known = Dictionary(all.map { ($0.name, $0.hash) }, uniquingKeysWith: { $1 })
+    let applied = try objects["migration"] == migrationTable ? applied(connection) : [:]
     // The usual one: that needs no history, which takes as long as all else of opening.
-    if isPresent(objects), try applied(connection) == known {
-      try refuseNewer(connection, path)
-      try refuseOddities(connection, path)
-      return true
+    if applied != known || !isPresent(objects) {
+      try refuseUnreleased(objects, applied, path)
+      try refuseMismatch(objects, applied, known: known, all, path)
     }
-    try refuseUnreleased(connection, objects, path)
-    let history = try history(of: all)
-    guard objects["migration"] == migrationTable,
-      history.contains(where: { $0["replica"] == objects["replica"] })
-    else { throw damaged(path, "its schema is not one of ours") }
-    let applied = try applied(connection)
     try refuseNewer(connection, path)
-    // Opening for writing applies the rest; a reader takes an older file as it is.
-    let version = all.prefix { applied[$0.name] == $0.hash }.count
-    let expected = history[max(version, 1) - 1]
-    // A newer version may have added to the tables; whether we may write is `min_writer`'s to say.
-    let isNewer = applied.contains { known[$0.key] != $0.value }
-    let fixed = isNewer ? expected.filter { core.contains($0.key) } : expected
-    guard version > 0, isNewer ? version == all.count : applied.count == version,
-      Set(objects.keys).isSuperset(of: expected.keys),
-      // What is there already a migration could not make.
-      history.last?.keys.allSatisfy({ expected[$0] != nil || objects[$0] == nil }) == true,
-      fixed.allSatisfy({ objects[$0.key] == $0.value })
-    else { throw damaged(path, "its schema is not one of ours") }
-    if isNewer {
-      try refuseExpressions(connection, path)
-    } else {
-      try refuseOthers(among: objects, than: expected, path)
-    }
     try refuseOddities(connection, path)
-    return version == all.count
+    return applied.count == all.count
+  }
+
+  /// Throws unless a file has exactly what the first migrations make.
+  private static func refuseMismatch(
+    _ objects: [String: String], _ applied: [String: String], known: [String: String],
+    _ all: [Migration], _ path: String
+  ) throws {
+    guard applied.allSatisfy({ known[$0.key] == $0.value }) else {
+      throw KeepsakeError(
+        .newerSchema, path: path, "another version has changed its schema",
+        cure: "update this program")
+    }
+    // Opening for writing applies the rest; a reader takes an older file as it is.
+    let done = all.prefix { applied[$0.name] != nil }
+    let expected = try done.count == applied.count ? Self.objects(of: Array(done)) : [:]
+    guard !expected.isEmpty, expected.allSatisfy({ objects[$0.key] == $0.value }) else {
+      throw damaged(path, "its schema is not one of ours")
+    }
+    try refuseOthers(among: objects, than: expected, path)
   }
 
   /// Whether these are exactly the objects of a file of this version.
@@ -113,9 +109,6 @@ package enum Schema {
     return objects.count == count && lines.joined() == Migrations.schema
   }
 
-  /// What no later version may change without raising `min_writer`.
-  private static let core: Set = ["entry", "entry_lseq", "replica"]
-
   /// The list of applied migrations, and what ANALYZE leaves.
   private static let migrationTable =
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL)"
@@ -126,11 +119,10 @@ package enum Schema {
 
   /// Throws for a file whose first migration has another text than the released one.
   private static func refuseUnreleased(
-    _ connection: Connection, _ objects: [String: String], _ path: String
-  ) throws {
+    _ objects: [String: String], _ applied: [String: String], _ path: String
+  ) throws(KeepsakeError) {
     let first = Migrations.all[0]
-    let hash =
-      objects["migration"] == migrationTable ? try applied(connection)[first.name] : nil
+    let hash = applied[first.name]
     guard objects["grdb_migrations"] != nil || hash.map({ $0 != first.hash }) == true else {
       return
     }
@@ -152,39 +144,23 @@ package enum Schema {
     throw damaged(path, "it has \(kind) that is not ours, \"\(other.key.prefix(100))\"")
   }
 
-  /// Of a newer schema SQLite evaluates no expression: each could take for ever, and none can be
-  /// interrupted within a function. A version that needs them raises `min_writer`.
-  private static func refuseExpressions(_ connection: Connection, _ path: String) throws {
-    let found = try connection.first(
-      """
-      SELECT name FROM pragma_table_list AS t WHERE schema = 'main' AND (type <> 'table'
-        OR EXISTS (SELECT 1 FROM pragma_table_xinfo(t.name, 'main')
-          WHERE hidden > 1 OR dflt_value LIKE '%(%')
-        OR EXISTS (SELECT 1 FROM pragma_index_list(t.name, 'main') AS i
-          WHERE partial OR EXISTS (
-            SELECT 1 FROM pragma_index_xinfo(i.name, 'main') WHERE cid = -2)))
-      """
-    ) { $0.text(0) }
-    if let found {
-      throw damaged(path, "the table \"\(found.prefix(100))\" computes what it holds")
-    }
-    try connection.run("PRAGMA ignore_check_constraints = ON")
-  }
-
   private static func refuseOddities(_ connection: Connection, _ path: String) throws {
     // Text would neither compare nor travel as ours does.
     let encoding = try connection.first("PRAGMA encoding") { $0.text(0) }
     guard encoding == "UTF-8" else { throw damaged(path, "its text is not UTF-8") }
     guard let last = try lastSequenceNumber(connection), last >= 0 else {
-      throw damaged(path, "its local sequence numbers are not ours")
+      throw damaged(path, "its sequence numbers are not ours")
     }
   }
 
-  /// The last local sequence number; nil in a file without an identity. `ReplicaState` also reads
+  /// The last sequence number; nil in a file without an identity. `ReplicaState` also reads
   /// the newest entry, whose key may be too large for that.
   private static func lastSequenceNumber(_ connection: Connection) throws -> Int64? {
     try connection.first(
-      "SELECT max(lseq, ifnull((SELECT max(lseq) FROM entry), 0)) FROM replica"
+      """
+      SELECT max(sequence_number, ifnull((SELECT max(sequence_number) FROM entry), 0))
+      FROM replica
+      """
     ) { $0.integer(0) }
   }
 
@@ -193,12 +169,12 @@ package enum Schema {
     try refuseExhausted(try lastSequenceNumber(connection) ?? 0, path)
   }
 
-  /// Throws for a local sequence number so large that a later one could run over. No device gets
+  /// Throws for a sequence number so large that a later one could run over. No device gets
   /// there by writing: this file was made so.
   package static func refuseExhausted(_ last: Int64, _ path: String) throws(KeepsakeError) {
     guard last < 1 << 62 else {
       throw KeepsakeError(
-        .corrupt, path: path, "its local sequence numbers are used up",
+        .corrupt, path: path, "its sequence numbers are used up",
         cure: "export what it holds, and import that into a new device")
     }
   }
@@ -251,23 +227,14 @@ package enum Schema {
     return objects
   }
 
-  /// The tables of this version.
-  static var tables: [String] {
-    get throws {
-      (try history(of: Migrations.all).last ?? [:])
-        .filter { $0.value.hasPrefix("CREATE TABLE") }.keys.sorted()
-    }
-  }
-
-  /// The text of every object, as each version from 1 on has it.
-  private static func history(of all: [Migration]) throws -> [[String: String]] {
+  /// The text of every object that migrations make.
+  private static func objects(of migrations: [Migration]) throws -> [String: String] {
+    guard !migrations.isEmpty else { return [:] }
     // A name of its own: SQLite shares a database in memory by its name.
     let database = try Connector.connect(
       .memory(name: "schema-\(ReplicaID.random())"), .readWrite, BusyHandler(.zero))
     let connection = database.connection("(memory)")
-    return try all.map { migration in
-      try connection.execute(migration.sql)
-      return try objects(connection)
-    }
+    for migration in migrations { try connection.execute(migration.sql) }
+    return try objects(connection)
   }
 }

@@ -54,11 +54,6 @@ package final class SoleConnection: @unchecked Sendable {
     return try connection.explaining { try body(connection) }
   }
 
-  /// What is thrown within an access, in our words, while SQLite still knows why.
-  package func explaining<Value>(_ body: () throws -> Value) throws -> Value {
-    try database.connection(location).explaining(body)
-  }
-
   /// Moves the log into the file, between two transactions.
   ///
   /// - Parameter pages: from which length on.

@@ -91,7 +91,7 @@ package final class Storage: Sendable {
       do throws(KeepsakeError) { try saveLostLog() } catch { failure = error }
     }
     // What fails here is still in the log, and the next open does it.
-    Result { try CheckRecord.carried(over: location, database.close) }.discardFailure()
+    database.close()
     return failure
   }
 

@@ -35,9 +35,7 @@ extension Connection {
       handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
     // A database in memory has no file to move.
     guard code == SQLITE_OK, hasMoved != 0 else { return }
-    throw KeepsakeError(
-      .inputOutput, path: path, "the file was deleted or replaced while it was open",
-      cure: "put it back, or open the device anew")
+    throw KeepsakeError.movedAway(path)
   }
 
   package enum TransactionKind { case deferred, immediate }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CKeepsake
 import CSQLite
+import Foundation
+import KeepsakeMigrations
 import KeepsakeValues
 
 extension Storage {
@@ -8,11 +11,7 @@ extension Storage {
   ///
   /// - Throws: `KeepsakeError`, also within a transaction: what it wrote may be taken back.
   package func backUp(to path: String) throws(KeepsakeError) {
-    guard !versions.isInOurTransaction else {
-      throw KeepsakeError(
-        .locked, path: location.path, "it cannot be copied within a transaction of its own",
-        cure: "copy it after the transaction")
-    }
+    try refuseTransaction("copied")
     let copy: Database
     do {
       copy = try Connector.connect(.file(path), .create, busyHandler)
@@ -31,6 +30,13 @@ extension Storage {
     }
   }
 
+  private func refuseTransaction(_ verb: String) throws(KeepsakeError) {
+    guard versions.isInOurTransaction else { return }
+    throw KeepsakeError(
+      .locked, path: location.path, "it cannot be \(verb) within a transaction of its own",
+      cure: "try again after the transaction")
+  }
+
   /// The same error about the file that it is in: SQLite does not say which one of two it met.
   private func blame(
     _ error: any Error, _ path: String, _ connection: Connection, _ copy: Database
@@ -47,11 +53,7 @@ extension Storage {
   ///
   /// - Throws: `KeepsakeError`, also within a transaction; then the file is as it was.
   package func vacuum() throws(KeepsakeError) {
-    guard !versions.isInOurTransaction else {
-      throw KeepsakeError(
-        .locked, path: location.path, "it cannot be compacted within a transaction of its own",
-        cure: "compact it after the transaction")
-    }
+    try refuseTransaction("compacted")
     do {
       try names?.check()
       // A connection of its own: in memory a large file might not fit, and the change of
@@ -89,5 +91,39 @@ extension Storage {
     checkpoints?.limit(to: 32768)
     defer { checkpoints?.limit(to: Checkpoints.usualLimit) }
     return try body()
+  }
+}
+
+extension Connection {
+  /// What is wrong with the pages, rows and indexes of the file; none in a sound one.
+  ///
+  /// Not `quick_check`: that one lets rows pass that are out of order or lack in an index, which a
+  /// merge would neither find nor miss.
+  /// https://www.sqlite.org/pragma.html#pragma_integrity_check
+  ///
+  /// - Parameter limit: how many are enough.
+  package func integrityProblems(limit: Int) throws -> [String] {
+    var problems: [String] = []
+    let failures = keepsake_read_failures()
+    let texts: [String] = try all("PRAGMA integrity_check(\(limit))") { $0.text(0) }
+    for line in texts.flatMap({ $0.split(separator: "\n") }) {
+      // The line before the others names the database within the connection.
+      if line != "ok", !line.hasPrefix("*** in database") { problems.append(String(line)) }
+    }
+    if !problems.isEmpty { keepFullLog() }
+    if !problems.isEmpty, keepsake_read_failures() != failures {
+      throw KeepsakeError(system: EIO, path: path)
+    }
+    return problems
+  }
+}
+
+extension Storage {
+  /// Reads every page of the file.
+  ///
+  /// - Throws: `KeepsakeError` that says what is damaged. O(n log n) of the entries.
+  package func checkIntegrity() throws(KeepsakeError) {
+    guard let problem = try access({ try $0.integrityProblems(limit: 1) }).first else { return }
+    throw Schema.damaged(location.path, "the file is damaged (\(problem))")
   }
 }

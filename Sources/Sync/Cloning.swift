@@ -6,9 +6,8 @@ package import KeepsakeValues
 extension Device {
   /// Makes a second device of what this one holds: the honest way to do what `cp` does.
   ///
-  /// The copy has an identity of its own from the start, so neither has to be renamed when they
-  /// meet. It has seen everything that this device had, has no peers, and starts an empty conflict
-  /// log.
+  /// The clone has a replica ID of its own from the start. It has read everything that this device
+  /// had, and begins with an empty conflict log: each conflict is resolved once.
   ///
   /// - Parameter path: where nothing is yet.
   /// - Throws: `KeepsakeError`; then nothing was made.
@@ -18,7 +17,8 @@ extension Device {
 
   package func clone(to path: String, identity: ReplicaID) throws(KeepsakeError) {
     try copy(to: path) { copy throws(KeepsakeError) in
-      try copy.becomeDevice(identity)
+      try copy.takeNewID(identity, reason: .clone)
+      try copy.core.write { (try $0.conflictLog.clear(), []) }
     }
   }
 }

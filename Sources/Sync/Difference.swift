@@ -16,8 +16,10 @@ package struct Difference: Sendable, Equatable {
   package static func all(
     _ left: Device, _ right: Device, stores: [String]?
   ) throws(KeepsakeError) -> [Difference] {
-    let names = try MergedStores.of(
-      [FileParty(device: left), FileParty(device: right)], only: stores)
+    let names =
+      if let stores { Set(stores.map(ByteText.init)).sorted() } else {
+        try MergeRun.syncedStores(of: [MergeSide(left), MergeSide(right)])
+      }
     return try right.core.withSender(left.core) { () throws(KeepsakeError) in
       try right.core.read { connection in
         try names.flatMap { try values(of: $0, connection) }
@@ -28,15 +30,15 @@ package struct Difference: Sendable, Equatable {
   private static func values(
     of store: ByteText, _ connection: Connection
   ) throws -> [Difference] {
-    // A tombstone is tag 0 and NULL, which is also what a missing row becomes.
+    // A tombstone is type 0 and NULL, which is also what a missing row becomes.
     try connection.all(
       """
-      SELECT a.key AS key, a.tag, a.value, ifnull(b.tag, 0), b.value
+      SELECT a.key AS key, a.type, a.value, ifnull(b.type, 0), b.value
       FROM sender.entry AS a LEFT JOIN main.entry AS b ON b.store = a.store AND b.key = a.key
-      WHERE a.store = ?1 AND (a.tag IS NOT ifnull(b.tag, 0) OR a.value IS NOT b.value)
+      WHERE a.store = ?1 AND (a.type IS NOT ifnull(b.type, 0) OR a.value IS NOT b.value)
       UNION ALL
-      SELECT b.key, 0, NULL, b.tag, b.value FROM main.entry AS b
-      WHERE b.store = ?1 AND b.tag <> 0 AND NOT EXISTS (
+      SELECT b.key, 0, NULL, b.type, b.value FROM main.entry AS b
+      WHERE b.store = ?1 AND b.type <> 0 AND NOT EXISTS (
         SELECT 1 FROM sender.entry AS a WHERE a.store = b.store AND a.key = b.key)
       ORDER BY key
       """, [.text(store.string)]
@@ -52,24 +54,26 @@ package struct Difference: Sendable, Equatable {
   ) throws(KeepsakeError) -> Bool {
     try b.core.withSender(a.core) { () throws(KeepsakeError) in
       try b.core.access { connection in
-        try connection.want(stores, from: stores.map { _ in 0 })
-        return try only(in: "sender", not: "main", connection)
-          || only(in: "main", not: "sender", connection)
+        try stores.contains { store in
+          try only(in: "sender", not: "main", store, connection)
+            || only(in: "main", not: "sender", store, connection)
+        }
       }
     }
   }
 
   private static func only(
-    in here: String, not there: String, _ connection: Connection
+    in here: String, not there: String, _ store: ByteText, _ connection: Connection
   ) throws -> Bool {
     try connection.first(
       """
-      SELECT 1 FROM \(here).entry AS a WHERE store IN (SELECT store FROM wanted)
+      SELECT 1 FROM \(here).entry AS a WHERE a.store = ?1
       AND NOT EXISTS (SELECT 1 FROM \(there).entry AS b
-        WHERE b.store = a.store AND b.key = a.key AND b.hlc = a.hlc AND b.origin = a.origin
-          AND b.tag = a.tag AND b.value IS a.value)
+        WHERE b.store = a.store AND b.key = a.key AND b.timestamp = a.timestamp
+          AND b.replica_id = a.replica_id
+          AND b.type = a.type AND b.value IS a.value)
       LIMIT 1
-      """
+      """, [.text(store.string)]
     ) { _ in true } ?? false
   }
 }

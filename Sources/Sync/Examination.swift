@@ -17,12 +17,8 @@ package struct Finding: Sendable, Equatable {
     case value
     /// The device's clock, or timestamps ahead of it.
     case clock
-    /// Who the device is.
+    /// The replica ID.
     case identity
-    /// Entries that wait for their time.
-    case held
-    /// A peer that deletions wait for.
-    case peer
     /// A file that an interrupted program left behind.
     case leftover
     /// Writes to a log that was removed.
@@ -42,10 +38,9 @@ extension Device {
   ///
   /// - Parameters:
   ///   - skew: milliseconds that a timestamp may be ahead of the clock.
-  ///   - repairs: repairs what it can without losing anything: indexes, entries that are due,
-  ///     left-over files.
+  ///   - repairs: repairs what it can without losing anything: indexes, the clock, left-over files.
   package func examine(
-    skew: Int64 = Held.defaultSkew, repairs: Bool = false
+    skew: Int64 = MergeOptions().clockSkew, repairs: Bool = false
   ) throws(KeepsakeError) -> [Finding] {
     let examination = Examination(device: self, skew: skew, repairs: repairs)
     guard repairs else { return try examination.all() }
@@ -59,7 +54,7 @@ private struct Examination {
   let repairs: Bool
 
   private var now: Int64 { device.clock.milliseconds }
-  private var horizon: HybridTimestamp { Held.horizon(now: now, skew: skew) }
+  private var horizon: HybridTimestamp { .horizon(now: now, skew: skew) }
 
   func all() throws(KeepsakeError) -> [Finding] {
     let integrity: [Finding]
@@ -75,8 +70,7 @@ private struct Examination {
     let sizes = try sizes()
     // What reads values ends there.
     guard sizes.isEmpty else { return sizes }
-    return try integrity + rows() + clock() + timestampsAndIdentity() + held() + peers()
-      + surroundings()
+    return try integrity + rows() + clock() + timestampsAndIdentity() + surroundings()
   }
 
   private func integrity() throws(KeepsakeError) -> [Finding] {
@@ -123,7 +117,7 @@ private struct Examination {
       let name = "\(entry.address.store)/\(entry.address.key)"
       let content = entry.content
       let isOdd =
-        entry.address.key.string.isEmpty || entry.timestamp < .zero || entry.origin.rawValue <= 0
+        entry.address.key.string.isEmpty || entry.timestamp < .zero || entry.replicaID.rawValue <= 0
         || content.isTombstone != (content.cell == .null)
       if isOdd {
         findings.append(
@@ -133,7 +127,7 @@ private struct Examination {
       } else if content.value?.kind == .opaque, Tag(rawValue: content.tag) != nil {
         findings.append(
           Finding(
-            kind: .value, problem: "\(name) is not of its type (tag \(content.tag))",
+            kind: .value, problem: "\(name) is not of its type (number \(content.tag))",
             cure: "set the key anew; its bytes are kept until then"))
       }
     }
@@ -151,8 +145,8 @@ private struct Examination {
         problem: "its clock is \((last.milliseconds - now) / 1000) s ahead of this machine's"
           + (repair.map { ", and \(counted($0.restamped, "entry", plural: "entries")) with it" }
             ?? ""),
-        cure: "if this machine's clock is right, --repair takes the late stamps back; until then"
-          + " others hold what is written here",
+        cure: "if this machine's clock is right, --repair writes the late entries anew; until then"
+          + " others do not read what is written here",
         isRepaired: repair != nil)
     ]
   }
@@ -161,63 +155,55 @@ private struct Examination {
     try device.core.read { connection in
       var findings: [Finding] = []
       let replica = try ReplicaState(connection)
+      let odd = try connection.first("SELECT count(*) FROM entry WHERE sequence_number <= 0") {
+        Int($0.integer(0))
+      }
+      if let odd, odd > 0 {
+        findings.append(
+          Finding(
+            kind: .row,
+            problem: "\(counted(odd, "row")) with a sequence number that no device gives",
+            cure: "set these keys anew: no other device reads them"))
+      }
+      findings += try storeNames(connection)
       let future = try connection.first(
-        "SELECT count(*) FROM entry WHERE hlc > ?1", [.integer(horizon.rawValue)]
+        "SELECT count(*) FROM entry WHERE timestamp > ?1", [.integer(horizon.rawValue)]
       ) { $0.integer(0) }
       if let future, future > 0 {
         findings.append(
           Finding(
             kind: .clock, problem: "\(counted(Int(future), "timestamp")) in the future",
-            cure: "check this machine's clock, then --repair takes them back"))
+            cure: "check this machine's clock, then --repair writes these entries anew"))
       }
       let known = try connection.first(
         """
-        SELECT count(*) FROM (SELECT id FROM superseded UNION ALL SELECT peer FROM peer) AS k
+        SELECT count(*) FROM (
+          SELECT id FROM former_replica UNION ALL SELECT replica_id FROM peer) AS k
         JOIN replica AS r ON r.id = k.id
         """
       ) { $0.integer(0) }
       if !(1..<(1 << 62)).contains(replica.id.rawValue) || known != 0 {
         findings.append(
           Finding(
-            kind: .identity, problem: "its identity \(replica.id) is not its own",
+            kind: .identity, problem: "its replica ID \(replica.id) is not its own",
             cure: "kvsync clone makes a device with a new one"))
       }
       return findings
     }
   }
 
-  private func held() throws(KeepsakeError) -> [Finding] {
-    if repairs { try device.promoteDueEntries() }
-    let waiting = try device.core.access { try Held.entries($0) }
-    guard let first = waiting.first, let last = waiting.last else { return [] }
-    let (from, until) = (time(first.timestamp), time(last.timestamp))
+  private func storeNames(_ connection: Connection) throws -> [Finding] {
+    var count = 0
+    try connection.run("SELECT store, count(*) FROM entry GROUP BY store") { row in
+      if !row.isUTF8(0) { count += Int(row.integer(1)) }
+      return true
+    }
+    guard count > 0 else { return [] }
     return [
       Finding(
-        kind: .held,
-        problem: counted(waiting.count, "write") + " from the future, held until \(from)"
-          + (from == until ? "" : " and later, the last until \(until)"),
-        cure: "check the clock of the device that wrote; a merge or --repair applies what is due")
+        kind: .row, problem: "\(counted(count, "row")) of stores whose names are not UTF-8",
+        cure: "write the values to another store: no other device reads these rows")
     ]
-  }
-
-  private func time(_ timestamp: HybridTimestamp) -> String {
-    ISO8601.text(milliseconds: max(0, timestamp.milliseconds - skew)) ?? "\(timestamp)"
-  }
-
-  private func peers() throws(KeepsakeError) -> [Finding] {
-    let limit = Date(milliseconds: now - Device.Compaction.retirementAge.milliseconds)
-    let latest = horizon.date
-    return try device.peers().compactMap { peer in
-      if peer.lastMet > latest {
-        return Finding(
-          kind: .peer, problem: "device \(peer.id) was met at a time that has not come",
-          cure: "check this machine's clock; the next exchange or kvsync compact corrects the date")
-      }
-      guard !peer.isRetired, peer.lastMet < limit else { return nil }
-      return Finding(
-        kind: .peer, problem: "device \(peer.id) was not met for more than 180 days",
-        cure: "meet it, or let kvsync compact retire it: deletions are kept for it")
-    }
   }
 
   /// Whether this is the name of a damaged file that was put aside; its log goes with it.

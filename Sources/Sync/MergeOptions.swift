@@ -4,7 +4,8 @@
 public struct MergeOptions: Sendable {
   /// Exactly these stores; nil for all that are synced: `cloud` and `cloud:<name>`.
   public var stores: [String]?
-  /// How far a timestamp may be ahead of the receiver's clock before its entry is held.
+  /// How far a timestamp may be ahead of the reader's clock; entries with later ones are not read
+  /// yet.
   public var maximumClockSkew: Duration
   /// Only into the last device; the others are only read.
   public var isOneWay: Bool
@@ -12,16 +13,14 @@ public struct MergeOptions: Sendable {
   public var changeLimit: Int
   /// Entries that one transaction takes at most.
   public var chunkSize: Int
-  /// Whether to look for damage in both files before anything is written, even when they have met
-  /// before. Every page is read, as a first exchange always does; of a file that was checked within
-  /// a day, and that only Keepsake has written since, the rows that the merge reads or replaces.
+  /// Whether to read every page of both files before anything is written, as a first sync always
+  /// does. Otherwise only the rows are checked that the merge reads or replaces.
   public var checksIntegrity: Bool
   /// Gets how far the merge has come, after each transaction, on the thread that merges. It must
   /// not wait for another merge of this process, which waits for this one.
   public var onProgress: (@Sendable (MergeProgress) -> Void)?
-  /// Whether the first of two devices reads before it is read, as the first of more does. The one
-  /// that reads first logs the conflicts.
-  package var firstReadsFirst = false
+  /// Whether a one-way merge marks sources that can be written.
+  package var marksSources = true
   /// `maximumClockSkew` in milliseconds.
   var clockSkew: Int64 { maximumClockSkew.milliseconds }
 

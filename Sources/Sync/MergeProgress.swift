@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far one direction of an exchange has come.
+/// How far one direction of a merge has come.
 public struct MergeProgress: Sendable, Equatable {
   /// The place of the sender in the list that is merged.
   public let from: Int

@@ -5,7 +5,7 @@ public import KeepsakeValues
 
 /// What a merge did.
 public struct MergeReport: Sendable {
-  /// One direction of an exchange. Devices are named by their place in the list that was merged.
+  /// One direction of a merge. Devices are named by their place in the list that was merged.
   public struct Transfer: Sendable, Equatable {
     /// The sender.
     public let from: Int
@@ -15,8 +15,8 @@ public struct MergeReport: Sendable {
     public var received = 0
     /// Entries of the receiver that were written.
     public var changed = 0
-    /// Entries from the future, which now wait.
-    public var held = 0
+    /// Entries from the future, which were not applied.
+    public var waiting = 0
     /// Writes that lost to concurrent ones; each is in the receiver's conflict log.
     public var conflicts = 0
   }
@@ -37,7 +37,7 @@ public struct MergeReport: Sendable {
     public let conflict: Conflict
   }
 
-  /// An entry from the future that a device holds back.
+  /// An entry from the future that a device does not read yet.
   public struct Waiting: Sendable, Equatable {
     /// The receiver.
     public let into: Int
@@ -45,28 +45,25 @@ public struct MergeReport: Sendable {
     public let store: String
     /// The key of the entry.
     public let key: String
-    /// From when on an exchange applies it.
+    /// The time from which on a merge applies it.
     public let until: Date
   }
 
   /// Something that an owner should know.
   public enum Event: Sendable, Equatable {
-    /// The device turned out to be a copy, or to have been set back to an older state. It has a new
-    /// identity, and was merged in full.
-    case cloneDetected(device: Int)
-    /// Another device's clock had run ahead, and it has taken its timestamps back: so many of its
-    /// entries no longer wait on this device, or no longer count as later than they were.
-    case timestampsRevoked(device: Int, entries: Int)
+    /// The device has a new replica ID, and is read in full by those that know it.
+    case newReplicaID(device: Int, reason: NewIDReason)
+    /// The other has read all of the device again, because the device had not read deletions that
+    /// the other has forgotten by now, or no longer has the mark up to which it was read. What the
+    /// device still had of what was deleted is back on both.
+    case readInFull(device: Int, by: Int)
     /// The device's conflict log was full: it no longer has so many of its oldest conflicts.
     case conflictsDropped(device: Int, count: Int)
-    /// The hub's clock is ahead of the first device's by so much, or behind if that is negative:
-    /// more than the largest skew. What one of them accepts waits on the other, or is believed too
-    /// early.
-    case clockDiffers(device: Int, by: Duration)
-    /// The hub does not have so many of the device's entries, of which the first has this store and
-    /// key: it takes none so large, or they are text that is no UTF-8, which another program has
-    /// written. They stay on the device until they are written again.
-    case notSent(device: Int, entries: Int, store: String, key: String)
+    /// The hub does not accept the entry, because it is too large for it. It is offered again at
+    /// each sync.
+    case tooLarge(store: String, key: String)
+    /// The hub, or the file, has rows that this version cannot read. They stay there.
+    case unreadable(count: Int)
   }
 
   /// The directions, in the order in which they were read.
@@ -88,27 +85,27 @@ public struct MergeReport: Sendable {
   public internal(set) var hasConverged = false
 }
 
-extension MergeReport.Event {
-  /// Whether each merge tells it, for as long as it is so.
-  package var isLasting: Bool {
-    switch self {
-    case .clockDiffers, .notSent: true
-    case .cloneDetected, .timestampsRevoked, .conflictsDropped: false
+extension MergeReport {
+  /// Whether the merge has read or changed anything.
+  package var isNews: Bool { !events.isEmpty || hasChanges }
+
+  /// Whether the merge has changed anything, or found a conflict.
+  var hasChanges: Bool {
+    !changes.isEmpty || transfers.contains { $0.changed + $0.conflicts > 0 }
+  }
+
+  /// Events that come with each merge until something changes.
+  var remarks: [Event] {
+    events.filter { event in
+      switch event {
+      case .tooLarge, .unreadable: true
+      default: false
+      }
     }
   }
 
-  /// Whether the devices do not hold the same because of it.
-  package var keepsApart: Bool {
-    if case .notSent = self { true } else { false }
-  }
-}
-
-extension MergeReport {
-  /// Whether the exchange has exchanged or changed anything.
-  package var isNews: Bool {
-    events.contains { !$0.isLasting } || !changes.isEmpty
-      || transfers.contains { $0.received > 0 }
-  }
+  /// Whether anything waits for its time.
+  var isWaiting: Bool { transfers.contains { $0.waiting > 0 } }
 
   /// Lists a direction, once, in which something may be transferred.
   mutating func expect(from: Int, into: Int) {
@@ -117,13 +114,13 @@ extension MergeReport {
   }
 
   /// Adds what a pull did to the transfer of its direction.
-  mutating func add(_ result: Pull.Result, from: Int, into: Int) {
+  mutating func add(_ result: PullResult, from: Int, into: Int) {
     guard let place = transfers.firstIndex(where: { $0.from == from && $0.into == into }) else {
       return
     }
     transfers[place].received += result.received
     transfers[place].changed += result.changed
-    transfers[place].held += result.held
+    transfers[place].waiting += result.waitingCount
     transfers[place].conflicts += result.conflicts
     changes += result.changes.map { DeviceChange(into: into, change: $0) }
     conflicts += result.losses.map { DeviceConflict(into: into, conflict: $0) }

@@ -1,57 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// New replica IDs for files that have one past. Whether two files have is found by reading both, at
-// two read versions; a merge by a version that knows no lease may come between, and would look like
-// a copy. So both are read again in the transaction that gives the ID: while it is under way no
-// token can be written there, and a token is written there before anything is read under it.
+// New replica IDs for files that may have written beside a twin: copies, and files that were set
+// back to an earlier state. Such a file does not have a mark that another file has noted of it.
+// Marks are committed before others note them, so no crash looks like that.
 
 import KeepsakeDevice
 import KeepsakeValues
 
 extension MergeRun {
-  /// Looks again after each new replica ID: two copies of a third file are found one by one.
-  mutating func rotateCopies(among places: some Sequence<Int>) throws(KeepsakeError) {
-    let places = Set(places)
-    var rotated: Set<Int> = []
-    // Each of them is found once, and once more when another one is.
-    var patience = 2 * parties.count
-    // Who remembers what is not true: a party with a new replica ID remembers nothing.
-    var suspect = parties.count - 1
-    repeat {
-      rotated = []
-      patience -= 1
-      guard patience >= 0 else {
-        throw KeepsakeError(
-          .corrupt, path: parties[suspect].name,
-          "what it remembers of the others is true of none of their replica IDs",
-          cure: "do not trust it; restore a backup of it, or ask who runs the hub")
+  /// Gives new replica IDs to files that are not what the others have read.
+  mutating func separateCopies() throws(KeepsakeError) {
+    for place in devices.indices {
+      for other in devices.indices.dropFirst(place + 1) {
+        try separate(other, from: place)
+        try separate(place, from: other)
       }
-      var pairs: [(Exchange, PairSnapshot)] = []
-      for exchange in try exchanges + sharersOfIdentity() {
-        pairs.append((exchange, try exchange.snapshot()))
-      }
-      for (exchange, pair) in pairs {
-        for place in exchange.doubtful(pair).intersection(places).subtracting(rotated).sorted() {
-          try exchange.rotate(
-            place, to: .random(using: &generator), after: pair,
-            isOtherNew: rotated.contains(exchange.other(place)))
-          rotated.insert(place)
-          suspect = exchange.other(place)
-          report.events.append(.cloneDetected(device: place))
-        }
-      }
-    } while !rotated.isEmpty
+    }
   }
 
-  /// Pairs that exchange nothing and have one replica ID.
-  private func sharersOfIdentity() throws(KeepsakeError) -> [Exchange] {
-    var first: [ReplicaID: Int] = [:]
-    var pairs: [Exchange] = []
-    for place in exchanges.filter({ $0.left == 0 }).map(\.right) {
-      let id = try parties[place].replica()
-      if let other = first[id] { pairs.append(Exchange(parties, other, place, stores: stores)) }
-      first[id] = first[id] ?? place
+  /// Gives a file a new replica ID if it has that of the other one, or is not what the other has
+  /// read.
+  mutating func separate(_ place: Int, from other: Int) throws(KeepsakeError) {
+    guard let mark = try lastRead(of: place, by: other) else { return }
+    let (device, giver, id) = (devices[place], devices[other].core, source.replicaID())
+    try device.core.withSender(giver) { () throws(KeepsakeError) in
+      try device.core.write { connection in
+        try connection.rotate(
+          to: id, since: mark, unlessIn: "sender.entry", at: device.clock.milliseconds)
+        try giver.storage.still?.check()
+        return ((), [])
+      }
     }
-    return pairs
+    sides[place] = try MergeSide(device)
+    report.events.append(.newReplicaID(device: place, reason: .copy))
+    try hooks.step(.rotated)
+  }
+
+  /// The last mark up to which the other file has read this one for sure, if this one may have
+  /// written beside a twin: if both have one replica ID, or the other has read a mark that is not
+  /// in this file's history. A mark that is too old to tell may be a twin's: a file keeps those
+  /// that others have noted.
+  func lastRead(of place: Int, by other: Int) throws(KeepsakeError) -> Mark? {
+    let (file, giver) = (devices[place].core, devices[other].core)
+    let otherID = sides[other].id
+    if sides[place].id == otherID {
+      return try file.withSender(giver) { () throws(KeepsakeError) in
+        try file.access { try $0.marks.lastShared() }
+      }
+    }
+    guard let rows = sides[other].peers[sides[place].id] else { return nil }
+    return try file.read { connection in
+      let isKnown = try Set(rows.values.map(\.cursor)).allSatisfy {
+        try connection.marks.contains($0) == true
+      }
+      return isKnown ? nil : try connection.peers.ownMark(for: otherID)
+    }
+  }
+}
+
+extension Connection {
+  /// Gives this file a new replica ID. Its own entries after a mark, the last that it shares with
+  /// its twin for sure, get the new ID, unless the other side has the very same row: the old ID is
+  /// the twin's too, and vectors that cover the twin's writes must not cover these. They get new
+  /// sequence numbers, because a hub may have them under the old ID.
+  ///
+  /// - Parameter table: the rows of the other side.
+  func rotate(
+    to id: ReplicaID, since mark: Mark, unlessIn table: String, at now: Int64
+  ) throws {
+    var replica = try ReplicaState(self)
+    let stores = try storesOfOwnWrites()
+    _ = try entries.rewrite(
+      where: """
+        \(Self.isSynced("e.store")) AND e.replica_id = ?4 AND e.sequence_number > ?5
+        AND NOT EXISTS (SELECT 1 FROM \(table) AS s WHERE s.store = e.store AND s.key = e.key
+          AND s.timestamp = e.timestamp AND s.replica_id = e.replica_id AND s.type = e.type
+          AND s.value IS e.value)
+        """, [.integer(replica.id.rawValue), .integer(mark.sequenceNumber)],
+      by: "e.sequence_number", as: id, &replica)
+    for store in stores {
+      // Entries of other stores keep the old ID.
+      let time = StoreName.isSynced(store.string) ? mark.timestamp : replica.last
+      try raiseSeen(store, replica.id, to: time)
+    }
+    try rename(id, reason: .copy, at: now, &replica)
   }
 }

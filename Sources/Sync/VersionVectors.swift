@@ -1,207 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which lost writes are conflicts.
-//
-// A lost write is logged iff the two writes were concurrent: the side that holds the winner had not
-// seen it. "Seen" is a version vector per store: the table `seen`, and for the device itself
-// everything under its own replica IDs. Two writes of the same content are no conflict.
 
 import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeValues
 
-enum VersionVectors {
-  /// Devices and stores that a file's version vector names at most; one of ours has a few.
-  private static let limit: Int64 = 100_000
+/// One version vector per store: the time up to which the writes of each replica ID were read, or
+/// lost to something that was read.
+package struct VersionVectors: Equatable, Sendable {
+  /// Replica IDs that a file keeps per store. Those with the oldest times go: that may log a
+  /// conflict that is none, and loses nothing, because cursors decide what is read.
+  private static let capacity: Int64 = 4_096
+  /// Replica IDs per store for which a file is refused.
+  private static let limit = 100_000
 
-  /// As many as a device takes down itself: what it has seen goes with each merge, and has to fit
-  /// into a request. That it has seen others is forgotten; so a write of theirs may be logged as a
-  /// conflict that is none, and none goes unnoticed.
-  private static let capacity: Int64 = 20_000
+  package private(set) var times: [ByteText: [ReplicaID: HybridTimestamp]] = [:]
 
-  private static let tables = ["sender_seen", "receiver_seen"]
+  package init() {}
 
-  /// Makes the tables that `load` fills.
-  static func prepare(_ connection: Connection) throws {
-    for table in tables {
-      try connection.run(
-        """
-        CREATE TEMP TABLE IF NOT EXISTS \(table) (
-          store TEXT NOT NULL, origin INTEGER NOT NULL, hlc INTEGER NOT NULL,
-          PRIMARY KEY (store, origin)) STRICT, WITHOUT ROWID
-        """)
-    }
-    try connection.run(
-      """
-      CREATE TEMP TABLE IF NOT EXISTS lost (
-        seq INTEGER PRIMARY KEY, store TEXT NOT NULL, key TEXT NOT NULL, hlc INTEGER NOT NULL,
-        origin INTEGER NOT NULL, winner_tag INTEGER NOT NULL, winner_hlc INTEGER NOT NULL,
-        winner_origin INTEGER NOT NULL) STRICT
-      """)
-  }
-
-  /// Reads both version vectors as they are before the exchange.
+  /// Reads the vectors of some stores, without the file's own writes.
   ///
-  /// - Parameter path: the sender's file.
-  /// - Throws: when the sender's names more devices than any life brings about.
-  static func load(_ connection: Connection, of path: String) throws {
-    let count = try connection.first(
-      "SELECT count(*) FROM (SELECT 1 FROM sender.seen LIMIT ?1)", [.integer(limit + 1)]
-    ) { $0.integer(0) }
-    guard let count, count <= limit else {
-      throw KeepsakeError(
-        .corrupt, path: path, "it claims to have seen writes of too many devices",
-        cure: "do not trust this file; restore a backup of it")
-    }
-    try connection.run("DELETE FROM lost")
-    for (table, schema) in zip(tables, ["sender", "main"]) {
-      try connection.run("DELETE FROM \(table)")
-      try connection.run("INSERT INTO \(table) \(vector(of: schema))")
+  /// - Throws: if the file names more replica IDs than any history brings about.
+  init(_ connection: Connection, of stores: [ByteText]) throws {
+    var counts = Dictionary(uniqueKeysWithValues: Set(stores).map { ($0, 0) })
+    try connection.run("SELECT store, replica_id, timestamp FROM main.seen") { row in
+      let store = ByteText(row.text(0))
+      guard let count = counts[store] else { return true }
+      guard count < Self.limit else {
+        throw KeepsakeError(
+          .corrupt, path: connection.path, "its version vectors name too many replica IDs",
+          cure: "do not trust this file; restore a backup of it")
+      }
+      counts[store] = count + 1
+      raise(
+        store, ReplicaID(rawValue: row.integer(1)),
+        to: HybridTimestamp(rawValue: row.integer(2)))
+      return true
     }
   }
 
-  /// What a device has seen of the wanted stores, its own writes included.
-  private static func vector(of schema: String) -> String {
-    """
-    SELECT store, origin, max(hlc) FROM (
-      SELECT store, origin, hlc FROM \(schema).seen WHERE store IN (SELECT store FROM wanted)
-      UNION ALL
-      SELECT w.store, s.id, s.hlc FROM \(schema).superseded AS s, wanted AS w
-      UNION ALL
-      SELECT w.store, r.id, max(r.hlc, ifnull(
-        (SELECT hlc FROM \(schema).entry ORDER BY lseq DESC LIMIT 1), 0))
-      FROM \(schema).replica AS r, wanted AS w)
-    GROUP BY store, origin
-    """
+  package mutating func raise(_ store: ByteText, _ id: ReplicaID, to time: HybridTimestamp) {
+    if time > times[store]?[id] ?? .zero { times[store, default: [:]][id] = time }
   }
 
-  /// The version vector of this device. Needs `Connection.want`.
-  static func own(_ connection: Connection) throws -> [HubRequest.Seen] {
-    try connection.all(vector(of: "main")) { row in
-      HubRequest.Seen(
-        ByteText(row.text(0)), ReplicaID(rawValue: row.integer(1)),
-        HybridTimestamp(rawValue: row.integer(2)))
+  /// Cuts later times, and drops the replica IDs with the oldest times beyond `capacity`.
+  mutating func cut(to horizon: HybridTimestamp) {
+    times = times.mapValues { vector in
+      let cut = vector.mapValues { min($0, horizon) }
+      guard cut.count > Self.capacity else { return cut }
+      let kept = cut.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+      return Dictionary(kept.prefix(Int(Self.capacity)).map { ($0, $1) }, uniquingKeysWith: { $1 })
     }
   }
 
-  /// Writes the losers among `incoming` and what it meets into the conflict log.
-  ///
-  /// What is overwritten here is logged at once: it cannot be met again. What came in and lost is
-  /// met again when the pull is cut off, so unless that is `final` it waits for `logLost`.
-  ///
-  /// - Parameter final: whether the cursor passes these rows in this transaction.
-  /// - Returns: how many there were; the log keeps the last of them.
-  static func logConflicts(_ connection: Connection, at now: Int64, final: Bool) throws -> Int {
-    if !final {
-      try connection.run(
-        """
-        INSERT INTO lost (store, key, hlc, origin, winner_tag, winner_hlc, winner_origin)
-        SELECT i.store, i.key, i.hlc, i.origin, i.old_tag, i.old_hlc, i.old_origin
-        \(losers) AND NOT \(Incoming.wins) ORDER BY i.seq
-        """)
-      // The log has no room for more; the numbers tell how many there were before.
-      try connection.run(
-        "DELETE FROM lost WHERE seq <= (SELECT max(seq) FROM lost) - \(ConflictLog.capacity)")
-    }
-    return try connection.conflictLog.append(
-      """
-      i.store, i.key, iif(\(Incoming.wins), i.old_tag, i.tag),
-        CASE WHEN \(Incoming.wins) THEN (
-          SELECT e.value FROM main.entry AS e WHERE e.store = i.store AND e.key = i.key)
-        ELSE i.value END,
-        iif(\(Incoming.wins), i.old_hlc, i.hlc), iif(\(Incoming.wins), i.old_origin, i.origin),
-        iif(\(Incoming.wins), i.tag, i.old_tag), iif(\(Incoming.wins), i.hlc, i.old_hlc),
-        iif(\(Incoming.wins), i.origin, i.old_origin)
-      """, of: final ? losers : "\(losers) AND \(Incoming.wins)", at: now)
+  /// Lets the vector of a store not cover a write.
+  mutating func lower(
+    _ store: ByteText, _ id: ReplicaID, below timestamp: HybridTimestamp
+  ) {
+    guard let time = times[store]?[id], time >= timestamp else { return }
+    let before = HybridTimestamp(rawValue: timestamp.rawValue - 1)
+    times[store]?[id] = before > .zero ? before : nil
   }
 
-  /// Logs what is going to lose to rows of a hub that have to wait here: of a hub nobody else has
-  /// noticed that. Those that wait already have been judged.
-  ///
-  /// - Returns: as `logConflicts`.
-  static func logWaiting(
-    _ connection: Connection, beyond horizon: HybridTimestamp, at now: Int64
-  ) throws -> Int {
-    try connection.conflictLog.append(
-      """
-      i.store, i.key, i.old_tag, (
-        SELECT e.value FROM main.entry AS e WHERE e.store = i.store AND e.key = i.key),
-        i.old_hlc, i.old_origin, i.tag, i.hlc, i.origin
-      """,
-      of: """
-        \(losers) AND i.hlc > \(horizon.rawValue) AND \(Incoming.wins) AND NOT EXISTS (
-          SELECT 1 FROM main.held AS h WHERE h.store = i.store AND h.key = i.key
-            AND h.hlc = i.hlc AND h.origin = i.origin)
-        """, at: now)
+  /// Without what is beyond the horizon.
+  func upTo(_ horizon: HybridTimestamp) -> VersionVectors {
+    var vectors = self
+    vectors.times = times.mapValues { $0.filter { $0.value <= horizon } }
+    return vectors
   }
 
-  /// Logs what `logConflicts` has put off, in the transaction in which it counts as seen. What the
-  /// sender has replaced meanwhile was decided against there; of what the log has no room for all
-  /// counts.
-  ///
-  /// - Returns: as `logConflicts`.
-  static func logLost(_ connection: Connection, at now: Int64) throws -> Int {
-    let same = "store = i.store AND e.key = i.key AND e.hlc = i.hlc AND e.origin = i.origin"
-    let omitted = try connection.first("SELECT min(seq) - 1 FROM lost") { Int($0.integer(0)) } ?? 0
-    let count = try connection.conflictLog.append(
-      """
-      i.store, i.key, ifnull(e.tag, 0), e.value, i.hlc, i.origin, i.winner_tag, i.winner_hlc,
-        i.winner_origin
-      """,
-      of: """
-        FROM lost AS i LEFT JOIN sender.entry AS e ON e.\(same)
-        WHERE e.key IS NOT NULL OR EXISTS (SELECT 1 FROM sender.grave AS e WHERE e.\(same))
-        """, after: omitted, at: now)
-    try connection.run("DELETE FROM lost")
-    return count
+  /// The latest time, cut at the horizon.
+  func newest(upTo horizon: HybridTimestamp) -> HybridTimestamp {
+    min(times.values.flatMap(\.values).max() ?? .zero, horizon)
   }
 
-  /// Rows `i` of `incoming` of which one side was written without knowledge of the other.
-  private static let losers = """
-    FROM incoming AS i
-    LEFT JOIN sender_seen AS s ON s.store = i.store AND s.origin = i.old_origin
-    LEFT JOIN receiver_seen AS r ON r.store = i.store AND r.origin = i.origin
-    WHERE i.rank <> 0 AND CASE WHEN \(Incoming.wins) THEN i.rank = 2 OR i.old_hlc > ifnull(s.hlc, 0)
-      ELSE i.rank = 2 OR i.hlc > ifnull(r.hlc, 0) END
-    """
-
-  /// Notes that this device has seen what an origin wrote in a store.
-  static func note(
-    _ connection: Connection, _ origin: ReplicaID, of store: String, upTo timestamp: HybridTimestamp
+  /// Notes in a file that everything was read that these vectors cover. Times are cut at the
+  /// horizon.
+  func note(
+    _ connection: Connection, ownID: ReplicaID, upTo horizon: HybridTimestamp
   ) throws {
-    try connection.run(
-      """
-      INSERT INTO seen (store, origin, hlc) VALUES (?1, ?2, ?3)
-      ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
-      """, [.text(store), .integer(origin.rawValue), .integer(timestamp.rawValue)])
+    let known = try VersionVectors(connection, of: Array(times.keys))
+    for (store, vector) in times {
+      var isNew = false
+      for (id, time) in vector where id != ownID {
+        let time = min(time, horizon)
+        guard time > known.times[store]?[id] ?? .zero else { continue }
+        try connection.raiseSeen(store, id, to: time)
+        isNew = true
+      }
+      if isNew { try Self.trim(connection, store) }
+    }
   }
 
-  /// Forgets that timestamps were seen that are revoked now.
-  static func cut(
-    _ connection: Connection, _ origin: ReplicaID, after limit: HybridTimestamp
-  ) throws {
+  private static func trim(_ connection: Connection, _ store: ByteText) throws {
     try connection.run(
-      "UPDATE seen SET hlc = ?2 WHERE origin = ?1 AND hlc > ?2",
-      [.integer(origin.rawValue), .integer(limit.rawValue)])
+      """
+      DELETE FROM main.seen WHERE store = ?1 AND replica_id IN (
+        SELECT replica_id FROM main.seen WHERE store = ?1
+        ORDER BY timestamp DESC, replica_id LIMIT -1 OFFSET ?2)
+      """, [.text(store.string), .integer(capacity)])
   }
 
-  /// After a complete pull: the receiver has now seen what the sender had when it was loaded, but
-  /// for what is held.
-  ///
-  /// - Parameter horizon: no device can have seen anything later.
-  static func advance(_ connection: Connection, upTo horizon: HybridTimestamp) throws {
-    let all = """
-      SELECT store, origin FROM main.seen UNION SELECT store, origin FROM sender_seen AS k
-      """
-    let count = try connection.first("SELECT count(*) FROM (\(all))") { $0.integer(0) } ?? 0
-    let isKnown = "(k.store, k.origin) IN (SELECT store, origin FROM main.seen)"
-    try connection.run(
-      """
-      INSERT INTO main.seen (store, origin, hlc)
-      SELECT k.store, k.origin, min(k.hlc, ?1, ifnull((SELECT min(h.hlc) - 1 FROM main.held AS h
-        WHERE h.store = k.store AND h.origin = k.origin), k.hlc))
-      FROM sender_seen AS k
-      WHERE k.origin <> (SELECT id FROM main.replica) AND (?2 OR \(isKnown))
-      ON CONFLICT (store, origin) DO UPDATE SET hlc = max(hlc, excluded.hlc)
-      """, [.integer(horizon.rawValue), .integer(count <= capacity ? 1 : 0)])
+  /// Fills the temporary table that the decisions of a pull read.
+  func fill(_ connection: Connection) throws {
+    for (store, vector) in times {
+      for (id, time) in vector {
+        try connection.run(
+          "INSERT INTO giver_seen (store, replica_id, timestamp) VALUES (?1, ?2, ?3)",
+          [.text(store.string), .integer(id.rawValue), .integer(time.rawValue)])
+      }
+    }
+  }
+}
+
+extension VersionVectors {
+  /// `{store: {replica ID: timestamp}}`, both as 16 hexadecimal digits.
+  package var json: JSON {
+    .object(
+      times.sorted { $0.key < $1.key }.map { store, vector in
+        JSON.Member(
+          store.string,
+          .object(
+            vector.sorted { $0.key < $1.key }.map { id, time in
+              JSON.Member(id.description, .string(time.description))
+            }))
+      })
+  }
+
+  /// - Throws: `ValueError`.
+  package init(_ json: JSON) throws(ValueError) {
+    let malformed = ValueError(.invalid, "these are no version vectors")
+    guard case .object(let stores) = json else { throw malformed }
+    var count: Int64 = 0
+    for store in stores {
+      guard StoreName.isSynced(store.name), case .object(let vector) = store.value else {
+        throw malformed
+      }
+      for member in vector {
+        count += 1
+        guard let id = JSON.string(member.name).hexadecimal, id > 0,
+          let time = member.value.hexadecimal, count <= Self.limit
+        else { throw malformed }
+        raise(ByteText(store.name), ReplicaID(rawValue: id), to: HybridTimestamp(rawValue: time))
+      }
+    }
   }
 }

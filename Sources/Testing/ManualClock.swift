@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+public import KeepsakeDevice
 public import KeepsakeValues
 import Synchronization
 
@@ -39,5 +40,48 @@ public final class ManualClock: Sendable {
   package var milliseconds: Int64 {
     get { time.withLock { $0 }.milliseconds }
     set { time.withLock { $0 = .milliseconds(newValue) } }
+  }
+}
+
+extension Device {
+  /// An in-memory device with this clock, deleted with its last handle.
+  public static func inMemory(clock: ManualClock) throws(KeepsakeError) -> Device {
+    try inMemory(clock: clock.wallClock)
+  }
+
+  /// A device with this clock in a new temporary folder, deleted with its last handle.
+  public static func temporary(clock: ManualClock) throws(KeepsakeError) -> Device {
+    try temporary(clock: clock.wallClock)
+  }
+}
+
+/// One true time, and a clock for each device that may be ahead or behind.
+///
+/// Each reading of a clock first advances all of them by a millisecond, so that of two writes the
+/// second one has the later time, on whichever devices.
+final class SimulatedTime: Sendable {
+  private let clocks = Mutex<[ManualClock]>([])
+  /// The true time.
+  private let right = ManualClock()
+
+  var all: [ManualClock] { clocks.withLock { $0 } }
+
+  var now: Date { right.now }
+
+  /// - Parameter original: the clock whose time to copy; nil for the true time.
+  func addClock(like original: ManualClock? = nil) {
+    let start = (original ?? right).milliseconds
+    clocks.withLock { $0.append(ManualClock(milliseconds: start)) }
+  }
+
+  func advance(by duration: Duration) {
+    for clock in all + [right] { clock.advance(by: duration) }
+  }
+
+  func wallClock(of clock: ManualClock) -> WallClock {
+    WallClock {
+      self.advance(by: .milliseconds(1))
+      return clock.now
+    }
   }
 }

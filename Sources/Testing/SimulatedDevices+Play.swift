@@ -34,8 +34,8 @@ extension SimulatedDevices {
         try write(self[place], &chance)
       case 50..<78:
         guard let other = others.randomElement(using: &chance) else { continue }
-        try meet(place, other)
-      case 78..<82: try meetAll()
+        try merge(place, other)
+      case 78..<82: try mergeAll()
       case 82..<87: try crash(place)
       case 87..<91: snapshots.append(try snapshot(place))
       case 91..<94:

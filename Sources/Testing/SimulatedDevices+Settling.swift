@@ -7,7 +7,7 @@ import KeepsakeValues
 extension SimulatedDevices {
   /// The devices did not converge.
   public struct NotSettled: Error, Sendable, CustomStringConvertible {
-    /// The differences or held entries, the seed, and the history.
+    /// The differences or entries that wait, the seed, and the history.
     public let description: String
   }
 
@@ -23,17 +23,19 @@ extension SimulatedDevices {
   public func settle(
     within rounds: Int = 10, resolving limit: Duration = .seconds(10)
   ) throws -> Int {
+    var waiting: [MergeReport.Waiting] = []
     for round in 1...Swift.max(rounds, 1) {
       try waitForResolvers(limit)
-      let report = try meetAll()
+      let report = try mergeAll()
+      waiting = report.waiting
       let isQuiet =
         report.events.isEmpty
-        && report.transfers.allSatisfy { $0.received == 0 && $0.changed == 0 }
+        && report.transfers.allSatisfy { $0.received == $0.waiting && $0.changed == 0 }
       guard isQuiet else { continue }
       guard report.hasConverged, try differences().isEmpty else { break }
       return round
     }
-    throw NotSettled(description: try failure(rounds))
+    throw NotSettled(description: try failure(rounds, waiting))
   }
 
   /// What a resolver writes wakes other devices' too, so all have to be quiet.
@@ -63,15 +65,15 @@ extension SimulatedDevices {
 
   private func show(_ value: StoredValue?) -> String { value.map { "\($0)" } ?? "nothing" }
 
-  private func failure(_ rounds: Int) throws -> String {
-    let waiting = try indices.compactMap { place in
-      let count = try self[place].core.access { try Held.count($0) }
+  private func failure(_ rounds: Int, _ waiting: [MergeReport.Waiting]) throws -> String {
+    let future = indices.compactMap { place in
+      let count = waiting.count { $0.into == place }
       return count == 0
         ? nil
-        : "device \(place) holds \(count) entries from the future until its clock reaches them;"
-          + " advance it, or correct the fast clock"
+        : "device \(place) does not read \(count) entries from the future until its clock reaches"
+          + " them; advance it, or correct the fast clock"
     }
-    let problems = try differences() + waiting
+    let problems = try differences() + future
     return """
       seed \(seed): the devices do not settle
       \((problems.isEmpty ? ["after \(rounds) rounds they still change"] : problems)

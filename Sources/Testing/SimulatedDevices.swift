@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices of a test, on real files. Invariants:
-// - The seed determines all random choices: replica IDs, sync tokens and times, so the same calls
+// - The seed determines all random choices: replica IDs, mark bits and times, so the same calls
 //   leave the same entries with the same timestamps.
 // - Each device is open here, on the file of its number. A crash or a restore replaces the file;
 //   older handles keep the old file, can read it, and refuse every write.
@@ -16,7 +16,7 @@ import KeepsakeValues
 ///     let devices = try SimulatedDevices(count: 3, seed: 42)
 ///     let settings = try devices.map { try SharedSettings(on: $0) }
 ///     settings[0].theme = .dark
-///     try devices.meet(0, 1)
+///     try devices.merge(0, 1)
 ///     try devices.settle()
 ///
 /// Their files are in a temporary folder, deleted with the last device. Each reading of a clock
@@ -36,6 +36,13 @@ public final class SimulatedDevices {
   public var random: SeededGenerator
   /// One line for each step so far; part of the error when `settle` fails.
   public internal(set) var history: [String] = []
+  /// The random numbers of one merge.
+  private final class Generator {
+    var numbers: SeededGenerator
+
+    init(_ numbers: SeededGenerator) { self.numbers = numbers }
+  }
+
   let time = SimulatedTime()
   private var identities: SeededGenerator
   private var devices: [Device] = []
@@ -71,34 +78,36 @@ public final class SimulatedDevices {
   /// Advances all clocks; a negative duration sets them back.
   public func advance(by duration: Duration) { time.advance(by: duration) }
 
-  /// Syncs some of the devices, each with each, as `Device.merge(with:options:)` of the first: of
-  /// two devices the first logs their conflicts. Does not wait for `resolveConflicts`.
+  /// Syncs some of the devices, each with each, as `Device.merge(with:options:)` of the first. Does
+  /// not wait for `resolveConflicts`.
   ///
   /// - Throws: as `Device.merge(with:options:)`.
   @discardableResult
-  public func meet(
+  public func merge(
     _ places: Int..., options: MergeOptions = MergeOptions()
   ) throws(KeepsakeError) -> MergeReport {
-    try meet(places, options: options)
+    try merge(places, options: options)
   }
 
   /// Syncs all devices.
   @discardableResult
-  public func meetAll(
+  public func mergeAll(
     options: MergeOptions = MergeOptions()
   ) throws(KeepsakeError) -> MergeReport {
-    try meet(Array(indices), options: options)
+    try merge(Array(indices), options: options)
   }
 
-  private func meet(
+  private func merge(
     _ places: [Int], options: MergeOptions
   ) throws(KeepsakeError) -> MergeReport {
-    history.append("meet " + places.map(String.init).joined(separator: " "))
-    // A local generator: an observer of the merge may call this object.
-    var tokens = SeededGenerator(seed: identities.next())
-    var options = options
-    options.firstReadsFirst = true
-    return try Merge.run(places.map { devices[$0] }, options: options, using: &tokens)
+    history.append("merge " + places.map(String.init).joined(separator: " "))
+    // A generator of its own: an observer of the merge may call this object.
+    let generator = Generator(SeededGenerator(seed: identities.next()))
+    return try Merge.run(
+      places.map { devices[$0] }, options: options,
+      source: IdentitySource(
+        replicaID: { .random(using: &generator.numbers) },
+        markBits: { .random(in: 1..<(1 << 62), using: &generator.numbers) }))
   }
 
   /// A copy of a device's file, for `restore`, without uncommitted writes.

@@ -2,30 +2,30 @@
 //
 // The merge rule. `EntryTable.swift` has it again in SQL; a property test compares the two.
 //
-// `a` beats `b` iff `(hlc, origin, tag, value)` of `a` is larger. That is a total order on content,
-// so merging is commutative, associative and idempotent, even when two copies of one file created
-// the same timestamp under the same replica ID.
+// `a` beats `b` iff `(timestamp, replica ID, type, value)` of `a` is larger. That is a total order
+// on content, so merging is commutative, associative and idempotent, even when two copies of one
+// file created the same timestamp under the same replica ID.
 
-/// The last write to one key that a device knows, and its origin.
+/// The last write to one key that a device knows.
 package struct Entry: Sendable, Hashable {
   package var address: Address
   package var content: TaggedCell
   package var timestamp: HybridTimestamp
-  package var origin: ReplicaID
+  package var replicaID: ReplicaID
 
   package init(
-    _ address: Address, _ content: TaggedCell, timestamp: HybridTimestamp, origin: ReplicaID
+    _ address: Address, _ content: TaggedCell, timestamp: HybridTimestamp, replicaID: ReplicaID
   ) {
     self.address = address
     self.content = content
     self.timestamp = timestamp
-    self.origin = origin
+    self.replicaID = replicaID
   }
 
   /// Whether this entry wins over another of the same key.
   package func beats(_ other: Entry) -> Bool {
     if timestamp != other.timestamp { return timestamp > other.timestamp }
-    if origin != other.origin { return origin > other.origin }
+    if replicaID != other.replicaID { return replicaID > other.replicaID }
     if content.tag != other.content.tag { return content.tag > other.content.tag }
     return content.cell > other.content.cell
   }

@@ -105,7 +105,7 @@ extension JSONScanner {
   }
 
   /// - Returns: whether it is an integer.
-  private mutating func numberText() throws(JSONError) -> Bool {
+  mutating func numberText() throws(JSONError) -> Bool {
     let start = index
     if next == UInt8(ascii: "-") { index += 1 }
     let digitsStart = index
@@ -201,7 +201,7 @@ extension JSONScanner {
     return scalar
   }
 
-  private mutating func fourHexDigits() throws(JSONError) -> UInt32 {
+  mutating func fourHexDigits() throws(JSONError) -> UInt32 {
     var value: UInt32 = 0
     for _ in 0..<4 {
       guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {

@@ -21,10 +21,10 @@ struct CreateCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try newcomer.enter("has account", common) { url, name in
+    try newcomer.enter("has account", common, nil) { membership, url, name in
       let secret = try Membership.secret(
         "the operator's secret", file: secret, variable: "KEEPSAKE_HUB_SECRET")
-      return try HubMembership.create(at: url, secret: secret, name: name)
+      try membership.create(at: url, secret: secret, name: name)
     }
   }
 }
@@ -43,69 +43,10 @@ struct JoinCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try newcomer.enter("has joined account", common) { url, name in
-      let code = try Membership.secret("the code of kvsync hub invite")
-      return try HubMembership.join(at: url, code: code, name: name)
-    }
-  }
-}
-
-/// A device that becomes one of an account.
-struct Newcomer: ParsableArguments {
-  @Argument(help: "The hub's address.") var url: String
-  @Argument(help: "The device file.", completion: .file()) var file: String
-  @Option(help: "What the device is called. (default: the file's name)") var name: String?
-  @Flag(help: "Make the device file if it is missing.") var create = false
-
-  func validate() throws {
-    guard let name else { return }
-    guard !name.isEmpty, name.utf8.count <= 200,
-      name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-    else { throw ValidationError("--name takes 1 to 200 bytes without control characters") }
-  }
-
-  func enter(
-    _ verb: String, _ common: CommonOptions, _ ask: (HubURL, String) throws -> HubMembership
-  ) throws {
-    let url = try HubURL(url)
-    do throws(KeepsakeError) {
-      _ = try common.open(file, create ? .create : .existing)
-    } catch {
-      guard error.code == .missing else { throw error }
-      throw KeepsakeError(
-        .missing, path: error.path, error.problem, cure: "check the path, or let --create make it")
-    }
-    try refuseMember(url)
-    try Membership.credentials.checkWritable()
-    let membership = try ask(url, name ?? Membership.name(file))
-    try Membership.keep(membership, url, file)
-    common.output.print(
-      .object([
-        "hub": .string(url.description), "account": .integer(membership.account),
-        "device": .integer(membership.device),
-      ]),
-      lines: [
-        Line("\(url): this device \(verb) \(membership.account), as number \(membership.device)")
-      ], isData: false)
-  }
-
-  /// A second membership would take the place of the first, whose token would be lost.
-  private func refuseMember(_ url: HubURL) throws {
-    guard let entry = try Membership.entries(of: file, at: url).first else { return }
-    do {
-      let (account, devices) = try Hub(url, token: entry.membership.token).devices()
-      let number = devices.first(where: \.isSelf)?.number ?? entry.membership.device
-      // If the last device revoked itself, no device could reach the account any more.
-      let isLast = devices.allSatisfy { $0.isSelf || $0.revoked != nil }
-      let cure =
-        isLast
-        ? "delete it first: kvsync hub delete \(file) --confirm \(account)"
-        : "revoke that first: kvsync hub revoke \(file) \(number)"
-      throw InputError.usage(
-        "\(file): this device has account \(account) at \(url) already, as number \(number); "
-          + cure)
-    } catch let error as KeepsakeError where error.code == .unauthorized {
-      // The hub does not know it any more.
+    let code = try Membership.secret("the code of kvsync hub invite")
+    let membership = try HubMembership(invitation: code)
+    try newcomer.enter("has joined account", common, membership) { membership, url, name in
+      try membership.join(at: url, code: code, name: name)
     }
   }
 }
@@ -121,7 +62,7 @@ struct InviteCommand: Subcommand {
   func run() throws {
     let invitation = try place.hub().invite()
     common.output.print(
-      .object(["code": .string(invitation.code), "end": Shown.time(invitation.end)]),
+      .object(["code": .string(invitation.code), "ends": Shown.time(invitation.end)]),
       lines: [Line(invitation.code)], isData: true)
   }
 }
@@ -157,10 +98,11 @@ struct DevicesCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let (account, devices) = try place.hub().devices()
+    let hub = try place.hub()
+    let devices = try hub.devices()
     common.output.print(
       .object([
-        "account": .integer(account), "devices": .array(devices.map(json)),
+        "account": .string(Membership.text(hub.account)), "devices": .array(devices.map(json)),
       ]), lines: devices.map { Line(line($0)) }, isData: true)
   }
 
@@ -168,11 +110,9 @@ struct DevicesCommand: Subcommand {
     .object([
       "device": .integer(device.number), "name": .string(device.name),
       "created": Shown.time(device.created), "lastUse": Shown.time(device.lastUse),
-      "replica": device.replica.map(JSON.string),
       "revoked": device.revoked.map {
         .object(["date": Shown.time($0.date), "by": .integer($0.by)])
       },
-      "retired": device.isRetired ? .boolean(true) : nil,
       "self": device.isSelf ? .boolean(true) : nil,
     ])
   }
@@ -182,7 +122,6 @@ struct DevicesCommand: Subcommand {
       "\(device.number)", Shown.name(device.name), "last used \(Shown.text(device.lastUse))",
     ]
     if device.isSelf { parts.append("this device") }
-    if device.isRetired { parts.append("retired") }
     if let revoked = device.revoked {
       parts.append("revoked \(Shown.text(revoked.date)) by number \(revoked.by)")
     }
@@ -203,17 +142,19 @@ struct RevokeCommand: Subcommand {
   }
 }
 
-struct RetireCommand: Subcommand {
+struct RenameCommand: Subcommand {
   static let configuration = CommandConfiguration(
-    commandName: "retire",
-    abstract: "Lets the hub forget deletions that a device has not read yet.",
-    discussion: "For a device that will not come back, or not for long. Its token works on.")
+    commandName: "rename", abstract: "Changes what a device of the account is called.")
 
   @OptionGroup var place: NumberedPlace
+  @Option(help: "The new name.") var name: String
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try place.change(to: "retired", common) { hub, number in try hub.retire(number) }
+    try Newcomer.check(name)
+    try place.change(to: "called \(Shown.name(name))", common) { hub, number in
+      try hub.rename(number, to: name)
+    }
   }
 }
 
@@ -221,25 +162,36 @@ struct ExportCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Prints all that the account holds, for import to read.",
     discussion: """
-      The oldest write comes first, deletions are among them, as in kvsync export --deleted.
+      The oldest write comes first, deletions are among them, as in kvsync export --deleted. To \
+      restore an account, import the lines into a new device file, and create an account with it.
 
         kvsync hub export phone.keepsake > account.jsonl
         kvsync import copy.keepsake account.jsonl
+        kvsync hub create https://hub.example copy.keepsake --secret hub.secret
+        kvsync merge copy.keepsake https://hub.example
       """)
 
   @OptionGroup var place: HubPlace
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    // In memory: the limits of a hub bound an account.
-    var entries: [Entry] = []
-    try place.hub().forEachRow { entry in
-      entries.append(entry)
+    // In memory: the limits of a hub bound an account. A key that is pushed meanwhile comes twice.
+    var entries: [Address: Entry] = [:]
+    let hub = try place.hub()
+    let unreadable = try hub.forEachRow { entry in
+      entries[entry.address] = entry
       ProgressLine.count(entries.count, "read")
     }
-    entries.sort { ($0.timestamp, $0.origin, $0.address) < ($1.timestamp, $1.origin, $1.address) }
+    if unreadable > 0 {
+      Output.note(
+        "\(hub.url): \(counted(unreadable, "row")) cannot be read by this version, and "
+          + "\(unreadable == 1 ? "is" : "are") left out; update Keepsake", .warning)
+    }
+    let sorted = entries.values.sorted {
+      ($0.timestamp, $0.replicaID, $0.address) < ($1.timestamp, $1.replicaID, $1.address)
+    }
     try common.output.printEach { write in
-      for entry in entries { write(try TransferLine.json(entry)) }
+      for entry in sorted { write(.object(try entry.exported())) }
     }
   }
 }
@@ -250,23 +202,22 @@ struct DeleteCommand: Subcommand {
     abstract: "Deletes the account from the hub; devices keep what they hold.")
 
   @OptionGroup var place: HubPlace
-  @Option(help: "The number of the account, so that none is deleted by mistake.") var confirm: Int64
+  @Option(help: "The ID of the account, so that none is deleted by mistake.") var confirm: String
   @OptionGroup var common: CommonOptions
 
   func run() throws {
     let hub = try place.hub()
-    let entries = try Membership.entries(of: place.file, at: hub.url)
-    // The hub tells: a token of the environment may be of another account than the entry.
-    let account = try hub.devices().account
+    let account = Membership.text(hub.account)
     guard account == confirm else {
       throw InputError.usage(
         "\(place.file): its account is \(account), not \(confirm); nothing is deleted")
     }
-    try hub.deleteAccount(confirming: confirm)
-    for entry in entries where entry.membership.account == account {
+    try hub.deleteAccount()
+    for entry in try Membership.entries(of: place.file, at: hub.url)
+    where entry.membership.account == hub.account {
       try Membership.credentials.remove(entry)
     }
-    common.done("\(hub.url): account \(confirm) is deleted; devices keep what they hold")
+    common.done("\(hub.url): account \(account) is deleted; devices keep what they hold")
   }
 }
 

@@ -48,7 +48,7 @@ struct AccountsPlace: ParsableArguments {
     #if PostgreSQL
       do {
         try PostgresDatabase.check(url: postgres)
-      } catch HubDatabaseError.broken(let problem) {
+      } catch HubStoreError.broken(let problem) {
         throw ValidationError("--postgres: \(problem)")
       }
     #endif
@@ -63,16 +63,16 @@ struct AccountsPlace: ParsableArguments {
   var secretPath: String { secret ?? (data ?? "") + ".secret" }
 
   #if Hub
-    func open() throws -> any HubDatabase {
+    func open() throws -> any HubStore {
       if let data { return try HubFile(path: data) { Output.note("\($0)", .failure) } }
       #if PostgreSQL
         do {
           return try PostgresDatabase(url: postgres ?? "")
-        } catch HubDatabaseError.unavailable(let problem) {
+        } catch HubStoreError.unavailable(let problem), HubStoreError.locked(let problem) {
           throw KeepsakeError(
             .unreachable, path: "--postgres", problem,
             cure: "see that the server runs and lets this user in")
-        } catch HubDatabaseError.broken(let problem) {
+        } catch HubStoreError.broken(let problem) {
           throw KeepsakeError(
             .incompatible, path: "--postgres", problem,
             cure: "mend what it says, then start the hub again")

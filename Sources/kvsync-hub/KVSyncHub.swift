@@ -3,12 +3,14 @@
 import ArgumentParser
 import KeepsakeCommandLine
 
-/// What `kvsync` becomes for what is about hubs. Its words are those of `kvsync`.
+/// The commands of `kvsync` that need a hub. `kvsync` executes this program for them.
 @main
 struct KVSyncHub: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kvsync", abstract: "What kvsync does with hubs.", version: "0.1.0",
-    subcommands: [HubCommand.self, MergeCommand.self, WatchCommand.self])
+    subcommands: [
+      HubCommand.self, MergeCommand.self, WatchCommand.self, CompactCommand.self,
+    ])
 
   static func main() { Program.run(Self.self) }
 }
@@ -18,8 +20,9 @@ struct HubCommand: ParsableCommand {
     commandName: "hub",
     abstract: "Makes, joins and looks after an account of a hub.",
     discussion: """
-      A hub keeps what devices write, so that they need not meet. Each device has a token of its \
-      own, in ~/.config/keepsake/hubs; KEEPSAKE_HUB_TOKEN stands in for it.
+      A hub keeps the newest write of each key, so that devices sync without reaching each other. \
+      Each device has a token of its own, in ~/.config/keepsake/hubs; KEEPSAKE_HUB_TOKEN stands in \
+      for it.
 
         kvsync hub create https://hub.example phone.keepsake --secret hub.secret
         kvsync hub invite phone.keepsake
@@ -28,7 +31,7 @@ struct HubCommand: ParsableCommand {
       """,
     subcommands: [
       ServeCommand.self, CreateCommand.self, InviteCommand.self, JoinCommand.self,
-      DevicesCommand.self,
-      RevokeCommand.self, RetireCommand.self, ExportCommand.self, DeleteCommand.self,
+      DevicesCommand.self, RenameCommand.self, RevokeCommand.self, ExportCommand.self,
+      DeleteCommand.self,
     ])
 }

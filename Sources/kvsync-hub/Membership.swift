@@ -8,6 +8,7 @@ import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeFormats
 import KeepsakeHub
+import KeepsakeValues
 
 enum Membership {
   private static let environment = ProcessInfo.processInfo.environment
@@ -45,33 +46,37 @@ enum Membership {
       guard let url else {
         throw InputError.usage("\(file): \(variable) is of no hub; name its address")
       }
-      do throws(KeepsakeError) {
-        return try Hub(url, token: token)
-      } catch {
-        throw KeepsakeError(
-          error.code, path: variable, error.problem,
-          cure: "\(error.cure); or unset it, and the account that \(file) has joined is used")
-      }
+      return Hub(url, try membership(token, file))
     }
     let entry = try entry(file, url)
-    let hub = try Hub(HubURL(entry.hub), token: entry.membership.token)
-    hub.lastMet = entry.lastMet
-    return hub
+    guard entry.membership.device != nil else {
+      throw KeepsakeError(
+        .unauthorized, path: file, "joining \(entry.hub) has not come to its end",
+        cure: "run kvsync hub join or kvsync hub create again")
+    }
+    return Hub(try HubURL(entry.hub), entry.membership)
   }
 
-  /// Keeps under which replica ID the hub was met: the next merge begins without a look.
-  static func noteMeeting(_ hub: Hub, _ file: String) {
-    do {
-      let met = hub.lastMet
-      guard givenToken == nil,
-        var entry = try entries(of: file, at: hub.url).first(where: { $0.lastMet != met })
-      else { return }
-      entry.lastMet = met
-      try credentials.add(entry)
-    } catch {
-      Output.note("\(error)", .warning)
+  /// - Parameter token: `ACCOUNT.TOKEN`.
+  private static func membership(
+    _ token: String, _ file: String
+  ) throws(KeepsakeError) -> HubMembership {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    if parts.count == 2, let account = JSON.string(parts[0]).hexadecimal {
+      do throws(KeepsakeError) {
+        return try HubMembership(account: account, token: parts[1])
+      } catch {
+        // Its cure is ours.
+      }
     }
+    throw KeepsakeError(
+      .unauthorized, path: variable, "it is no account and token",
+      cure: "write it as ACCOUNT.TOKEN; or unset it to use the account that \(file) has joined"
+    )
   }
+
+  /// The ID of an account as 16 hexadecimal digits.
+  static func text(_ account: Int64) -> String { HubMembership.text(account) }
 
   static func entry(_ file: String, _ url: HubURL?) throws -> HubCredentials.Entry {
     let entries = try entries(of: file, at: url)
@@ -88,7 +93,14 @@ enum Membership {
     return entry
   }
 
-  /// Keeps a token that a hub has given.
+  /// Removes entries of a device.
+  static func forget(
+    _ file: String, _ isObsolete: (HubCredentials.Entry) -> Bool
+  ) throws(KeepsakeError) {
+    for entry in try entries(of: file) where isObsolete(entry) { try credentials.remove(entry) }
+  }
+
+  /// Keeps a membership.
   static func keep(_ membership: HubMembership, _ url: HubURL, _ file: String) throws {
     try credentials.add(
       HubCredentials.Entry(

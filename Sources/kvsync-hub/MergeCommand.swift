@@ -17,6 +17,7 @@ struct MergeCommand: Subcommand {
     let (file, address) = try sides()
     let refused = [
       ("--dry-run", words.dryRun), ("--one-way", words.oneWay), ("--create", words.create),
+      ("--store", !words.store.isEmpty),
     ]
     if let (option, _) = refused.first(where: \.1) {
       throw InputError.usage("\(address): \(option) is for files; merge with a hub without it")
@@ -25,7 +26,6 @@ struct MergeCommand: Subcommand {
     let paths = [file, hub.url.description]
     let options = try words.options(paths)
     let device = try common.open(file, .existing)
-    defer { Membership.noteMeeting(hub, file) }
     let report = try device.merge(with: hub, options: options)
     try words.print(
       ShownReport(report, paths: paths, replicas: [device.replica(), nil]), common.output)

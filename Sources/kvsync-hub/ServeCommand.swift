@@ -40,7 +40,7 @@ struct ServeCommand: ParsableCommand {
   var metrics: ListenAddress?
   @Option(help: "What is logged on stderr: error, warning, info or debug, which tells requests.")
   var log = Level.info
-  @OptionGroup(title: "Limits of each account") var limits: LimitOptions
+  @OptionGroup var limits: LimitOptions
 
   enum Level: String, ExpressibleByArgument, CaseIterable { case error, warning, info, debug }
 
@@ -52,8 +52,8 @@ struct ServeCommand: ParsableCommand {
 
   func run() throws {
     #if Hub
-      let database = try place.open()
-      let server = HubServer(database, settings: try settings(orClosing: database))
+      let store = try place.open()
+      let server = HubServer(store, settings: try settings(orClosing: store))
       let (path, scheme) = (place.secretPath, certificate == nil ? "http" : "https")
       try Program.serve(
         at: listen.description, "the hub cannot serve",
@@ -90,7 +90,7 @@ struct ServeCommand: ParsableCommand {
 
   #if Hub
     private func settings(
-      orClosing database: any HubDatabase
+      orClosing store: any HubStore
     ) throws -> HubServer.Settings {
       var settings = HubServer.Settings()
       (settings.host, settings.port) = (listen.host, listen.port)
@@ -99,11 +99,18 @@ struct ServeCommand: ParsableCommand {
       do {
         settings.secret = try OperatorSecret.read(place.secretPath)
       } catch {
-        database.close()
+        store.close()
         throw error
       }
       settings.logger.logLevel = Logger.Level(rawValue: log.rawValue) ?? .info
-      limits.apply(to: &settings.limits)
+      try limits.apply(to: &settings.limits)
+      let wanted = settings.limits.connections
+      settings.limits.connections = Descriptors.connections(wanted)
+      if settings.limits.connections < wanted {
+        Output.note(
+          "the system's limit of open files allows \(settings.limits.connections) connections, "
+            + "not \(wanted); raise it (ulimit -n, LimitNOFILE)", .warning)
+      }
       return settings
     }
   #endif

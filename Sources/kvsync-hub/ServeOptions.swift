@@ -10,41 +10,30 @@ import ArgumentParser
 
 /// What devices may take of a hub.
 struct LimitOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Rows that an account may have.", valueName: "count"))
-  var maxRows: Int?
-  @Option(help: ArgumentHelp("Bytes of the keys and values of an account.", valueName: "count"))
-  var maxBytes: Int?
-  @Option(help: ArgumentHelp("Devices that an account may have.", valueName: "count"))
-  var maxDevices: Int?
-  @Option(help: ArgumentHelp("Requests of a device within a minute.", valueName: "count"))
-  var maxRequests: Int?
-  @Option(help: ArgumentHelp("Event streams of a device at one time.", valueName: "count"))
-  var maxStreams: Int?
-  @Option(help: ArgumentHelp("Connections at one time; others wait.", valueName: "count"))
-  var maxConnections: Int?
-
-  func validate() throws {
-    for (name, value) in [
-      ("max-rows", maxRows), ("max-bytes", maxBytes), ("max-devices", maxDevices),
-      ("max-requests", maxRequests), ("max-streams", maxStreams),
-      ("max-connections", maxConnections),
-    ] {
-      guard value.map({ (1...1_000_000_000).contains($0) }) ?? true else {
-        throw ValidationError("--\(name) takes a number from 1 to 1000000000")
-      }
-    }
-  }
+  @Option(
+    help: ArgumentHelp(
+      "A limit, as in rows=200000 (repeatable). GET /v1 lists all names and values.",
+      valueName: "name=count"))
+  var limit: [String] = []
 
   #if Hub
-    func apply(to limits: inout ServerLimits) {
-      limits.account.rows = maxRows ?? limits.account.rows
-      limits.account.bytes = maxBytes ?? limits.account.bytes
-      limits.devices = maxDevices ?? limits.devices
-      limits.requestsPerMinute = maxRequests ?? limits.requestsPerMinute
-      limits.burst = min(
-        limits.requestsPerMinute, max(limits.burst, limits.requestsPerMinute / 3))
-      limits.streams = maxStreams ?? limits.streams
-      limits.connections = maxConnections ?? limits.connections
+    func validate() throws {
+      var limits = ServerLimits()
+      try apply(to: &limits)
+    }
+
+    func apply(to limits: inout ServerLimits) throws {
+      for word in limit {
+        let sides = word.split(separator: "=", maxSplits: 1).map(String.init)
+        guard sides.count == 2, let count = Int(sides[1]), (1...1 << 40).contains(count),
+          let found = ServerLimits.named.first(where: { $0.name == sides[0] })
+        else {
+          throw ValidationError(
+            "--limit takes NAME=COUNT, not \(word); the names are "
+              + ServerLimits.named.map(\.name).joined(separator: ", "))
+        }
+        limits[keyPath: found.path] = count
+      }
     }
   #endif
 }
@@ -61,6 +50,8 @@ struct ListenAddress: ExpressibleByArgument, CustomStringConvertible {
       let port = UInt16(argument[colon...].dropFirst())
     else { return nil }
     host = String(argument[..<colon].drop { $0 == "[" }.prefix { $0 != "]" })
+    // The system would take it for one of the machine's addresses.
+    if host == "*" { return nil }
     self.port = Int(port)
   }
 

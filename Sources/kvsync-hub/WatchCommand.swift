@@ -30,6 +30,10 @@ struct WatchCommand: Subcommand {
           output.say("\(hub.url): waiting, tries again at \(Shown.text(date))")
         case .refused(let error): end.come(.failure(error))
         }
+      } onSync: { report in
+        let paths = [words.file, hub.url.description]
+        let shown = ShownReport(report, paths: paths, replicas: [nil, nil])
+        for remark in shown.remarks { output.say(remark) }
       } onFailure: { error in
         output.say("\(error)")
       }

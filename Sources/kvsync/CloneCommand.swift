@@ -11,8 +11,8 @@ struct CloneCommand: Subcommand {
     commandName: "clone",
     abstract: "Copies a device to a new file that is a device of its own.",
     discussion: """
-      A copy made by cp has the identity of the original; it is found when they meet, and renamed. \
-      A clone has its own from the start. The file may be in use meanwhile.
+      A copy made by cp has the replica ID of the original until a sync finds that out. A clone \
+      has its own from the start. The file may be in use meanwhile.
 
         kvsync clone laptop.keepsake desktop.keepsake
       """)

@@ -24,12 +24,13 @@ struct Companion {
 
   static func meant(by words: ArraySlice<String>) -> Companion? {
     let words = words.drop { $0 == "help" }
-    let before = words.dropFirst().prefix { $0 != "--" }
+    let hasHub = words.dropFirst().prefix { $0 != "--" }
+      .contains { $0 == "--hub" || $0.hasPrefix("--hub=") }
     switch words.first {
     case "hub": return hub
     case "open": return page
     case "merge" where words.dropFirst().contains(where: isAddress): return hub
-    case "watch" where before.contains { $0 == "--hub" || $0.hasPrefix("--hub=") }: return hub
+    case "watch" where hasHub, "compact" where hasHub: return hub
     default: return nil
     }
   }

@@ -10,7 +10,7 @@ import KeepsakeValues
 struct ConflictsCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "conflicts",
-    abstract: "Lists what lost a merge without its loss having been seen, and to whom.",
+    abstract: "Lists writes that lost to a write made without knowledge of them.",
     discussion: """
       The log is the device's own; it keeps the last 10,000, up to 64 MiB. --restore writes a \
       lost value back as a new write of this device, which wins everywhere at the next merge.
@@ -70,10 +70,10 @@ struct ConflictsCommand: Subcommand {
       try conflict.loser.value.map(Shown.value) ?? [JSON.Member("deleted", .boolean(true))]
     return .object([
       "id": .integer(conflict.id), "store": .string(conflict.store), "key": .string(conflict.key),
-      "lost": .object(content + Shown.provenance(conflict.lostTimestamp, conflict.lostOrigin)),
+      "lost": .object(content + Shown.provenance(conflict.lostTimestamp, conflict.lostReplicaID)),
       "won": .object(
         (conflict.winnerIsDeletion ? [JSON.Member("deleted", .boolean(true))] : [])
-          + Shown.provenance(conflict.winnerTimestamp, conflict.winnerOrigin)),
+          + Shown.provenance(conflict.winnerTimestamp, conflict.winnerReplicaID)),
       "found": Shown.time(conflict.foundAt),
       "resolved": conflict.isResolved ? .boolean(true) : nil,
     ])
@@ -83,8 +83,9 @@ struct ConflictsCommand: Subcommand {
     let winner = conflict.winnerIsDeletion ? "a deletion" : "a write"
     let (store, key) = (Shown.name(conflict.store), Shown.name(conflict.key))
     let fate =
-      "\tof \(Shown.text(conflict.lostTimestamp)) by \(conflict.lostOrigin)"
-      + "\tlost to \(winner) of \(Shown.text(conflict.winnerTimestamp)) by \(conflict.winnerOrigin)"
+      "\tof \(Shown.text(conflict.lostTimestamp)) by \(conflict.lostReplicaID)"
+      + "\tlost to \(winner) of \(Shown.text(conflict.winnerTimestamp))"
+      + " by \(conflict.winnerReplicaID)"
       + (conflict.isResolved ? "\tresolved" : "")
     return "\(conflict.id)\t\(store, .key)\t\(key, .key)\t\(try lost(conflict), .old)\(fate)"
   }

@@ -8,7 +8,7 @@ import KeepsakeValues
 struct DeleteCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Deletes a key; in a synced store the deletion travels like a value.",
+    abstract: "Deletes a key; in a synced store other devices delete it, too.",
     discussion: """
         kvsync delete phone.keepsake theme
       """)

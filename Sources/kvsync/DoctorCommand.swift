@@ -9,13 +9,14 @@ import KeepsakeValues
 struct DoctorCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Checks a device: its pages, rows, clock, identity and peers.",
+    abstract: "Checks a device: its pages, rows, clock and replica ID.",
     discussion: """
       Exits with 1 when it finds something. --repair repairs what it can without losing a value: \
-      it rebuilds indexes, applies held entries that are due, revokes the timestamps of a clock \
-      that had run ahead (make sure that this machine's clock is right; the device gets a new \
-      identity), and removes files that an interrupted program left behind. On stderr it names \
-      SQLite's version, and whether it has the bug of sqlite.org/wal.html#walresetbug.
+      it rebuilds indexes, writes the entries of a clock that had run ahead anew (make sure that \
+      this machine's clock is right; the device gets a new replica ID), and removes files that an \
+      interrupted program left behind. On stderr it names the replica IDs that the device had \
+      before, and SQLite's version, and whether that has the bug of \
+      sqlite.org/wal.html#walresetbug.
 
         kvsync doctor laptop.keepsake
         kvsync doctor laptop.keepsake --repair
@@ -30,9 +31,11 @@ struct DoctorCommand: Subcommand {
     let findings = try device.examine(repairs: repair)
     let open = findings.count { !$0.isRepaired }
     let replica = try device.replica()
+    let former = try device.formerReplicas()
     common.output.print(
       .object([
         "ok": .boolean(open == 0), "replica": .string(replica.description),
+        "former": .array(former.map(Shown.former)),
         "findings": .array(findings.map(Shown.finding)),
         "sqlite": .object([
           "version": .string(SQLiteVersion.text),
@@ -42,7 +45,14 @@ struct DoctorCommand: Subcommand {
       lines: findings.isEmpty
         ? ["\(Shown.name(file)): nothing is wrong"] : findings.map { Line(Self.line($0)) },
       isData: !findings.isEmpty)
-    if !common.json { common.output.say(Self.sqlite) }
+    if !common.json {
+      for replica in former {
+        common.output.say(
+          "was device \(replica.id) until \(Shown.text(replica.endedAt)): "
+            + Shown.text(replica.reason))
+      }
+      common.output.say(Self.sqlite)
+    }
     if open > 0 { throw Negative(message: nil) }
   }
 

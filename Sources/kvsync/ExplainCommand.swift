@@ -9,7 +9,7 @@ struct ExplainCommand: Subcommand {
     commandName: "explain",
     abstract: "Tells every layer's value of a key, and where it came from.",
     discussion: """
-      The first layer that has a value wins. It also prints held writes and lost ones. Layers that \
+      The first layer that has a value wins. It also prints the key's open conflicts. Layers that \
       only an application knows (its arguments, registered defaults, the default of a property) \
       are not in the file.
 

@@ -47,7 +47,7 @@ struct ExportCommand: Subcommand {
       try output.printEach { write in
         try device.forEachEntryByTime(store: store) { entry in
           guard deleted || !entry.content.isTombstone else { return }
-          write(try TransferLine.json(entry))
+          write(.object(try entry.exported()))
           count += 1
           ProgressLine.count(count, "written")
         }

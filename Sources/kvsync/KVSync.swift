@@ -11,8 +11,8 @@ struct KVSync: ParsableCommand {
     commandName: "kvsync",
     abstract: "Reads, writes and merges Keepsake device files.",
     discussion: """
-      A device file holds settings in named stores. `cloud` and `cloud:<name>` travel when files \
-      are merged, every other store stays on its device.
+      A device file holds settings in named stores. `cloud` and `cloud:<name>` are synced when \
+      files are merged, every other store stays on its device.
 
         kvsync set phone.keepsake theme dark
         kvsync merge phone.keepsake laptop.keepsake
@@ -43,9 +43,8 @@ struct KVSync: ParsableCommand {
     let words = CommandLine.arguments.dropFirst().drop { $0 == "help" }
     let commands = configuration.subcommands.compactMap { $0.configuration.commandName }
     guard let word = words.first, !word.hasPrefix("-"), !commands.contains(word) else { return }
-    let meant = Suggestion.nearest(to: word, of: commands).map { "did you mean \($0)?" }
     throw InputError.usage(
-      "(command line): there is no command \(word.prefix(40)); \(meant ?? "see kvsync help")")
+      "(command line): there is no command \(word.prefix(40)); see kvsync help")
   }
 
   private static func parsed() throws -> any ParsableCommand {

@@ -16,11 +16,13 @@ struct PlistCommand: Subcommand {
       tells the first error; with --lenient it lists that with all others. In a binary property \
       list the key path stands in for line and column.
 
-      \(LintOptions.list)
+      Its rules, of which --disable takes names; what strict reading refuses is always an error:
+
+        \(rules)
 
         kvsync plist Settings.bundle --describe
         kvsync plist Settings.bundle --lint
-        kvsync plist Settings.bundle --lint --rules rows --disable unknown-type
+        kvsync plist Settings.bundle --lint --disable unknown-type
         kvsync plist Root.plist --json
       """)
 
@@ -33,12 +35,14 @@ struct PlistCommand: Subcommand {
   @Argument(help: "A property list, or a Settings.bundle.", completion: .file())
   var path: String
   @Flag(help: "List what is wrong or doubtful in a Settings bundle.") var lint = false
-  @OptionGroup var lintRules: LintOptions
+  @Option(
+    help: ArgumentHelp(
+      "With --lint: the rules to leave out (repeatable).", valueName: "rule[,rule]"))
+  var disable: [String] = []
   @Flag(help: "Print a Settings bundle as the Settings app shows it.") var describe = false
   @Flag(help: "With --lint: list errors like warnings.") var lenient = false
   @Option(help: "With --describe: the device whose files and rows count. (default: none)")
   var idiom: Idiom?
-  @OptionGroup var reading: BundleOptions
   @OptionGroup var common: CommonOptions
 
   func run() throws {
@@ -59,13 +63,8 @@ struct PlistCommand: Subcommand {
     if lenient && !lint {
       throw InputError.usage("\(path): --lenient belongs to --lint; add that, or leave it out")
     }
-    if !lint, !lintRules.isEmpty {
-      throw InputError.usage(
-        "\(path): --rules and --disable belong to --lint; add that, or leave them out")
-    }
-    if !lint, !describe, !reading.changes.isEmpty {
-      throw InputError.usage(
-        "\(path): --limit belongs to --lint and --describe; add one of them, or leave it out")
+    if !lint, !disable.isEmpty {
+      throw InputError.usage("\(path): --disable belongs to --lint; add that, or leave it out")
     }
     if !describe, idiom != nil {
       throw InputError.usage(
@@ -75,7 +74,7 @@ struct PlistCommand: Subcommand {
 
   private func printOutline() throws {
     let bundle = try SettingsBundle(
-      at: path, mode: .lenient, idiom: idiom?.idiom, limits: reading.limits)
+      at: path, mode: .lenient, idiom: idiom?.idiom)
     sayIfFlat(bundle)
     common.output.warn(
       bundle.warnings.map { bundle.shownPath($0.description) }, all: "--lint")
@@ -88,8 +87,7 @@ struct PlistCommand: Subcommand {
   /// A failure, of 64 and above, leaves stdout empty and is one line: so does a bundle with errors,
   /// unless --lenient makes its findings the answer, which then is "no".
   private func printFindings() throws {
-    let findings = try SettingsBundle.lint(
-      at: path, rules: try lintRules.selected(path), limits: reading.limits)
+    let findings = try SettingsBundle.lint(at: path, rules: try selectedRules())
     let errors = findings.filter { $0.severity == .error }
     if let first = errors.first, !lenient {
       let others = findings.count - 1
@@ -103,7 +101,21 @@ struct PlistCommand: Subcommand {
       lines: try findings.map { Line(try SettingsBundle.shownPath(of: $0.description, at: path)) },
       isData: true)
     guard findings.isEmpty else { throw Negative(message: nil) }
-    sayIfFlat(try SettingsBundle(at: path, mode: .lenient, limits: reading.limits))
+    sayIfFlat(try SettingsBundle(at: path, mode: .lenient))
+  }
+
+  private static let rules = LintRule.allCases.map(\.rawValue).joined(separator: ", ")
+
+  private func selectedRules() throws -> Set<LintRule> {
+    var rules = Set(LintRule.allCases)
+    for name in disable.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
+      guard let rule = LintRule(rawValue: String(name)) else {
+        throw InputError.usage(
+          "\(path): there is no rule \(Quoted(.string(String(name)))); use \(Self.rules)")
+      }
+      rules.remove(rule)
+    }
+    return rules
   }
 
   /// Nothing wrong with a table is not what one wants to know of a pane.

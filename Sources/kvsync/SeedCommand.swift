@@ -26,14 +26,12 @@ struct SeedCommand: Subcommand {
   var lenient = false
   @Option(help: "The device whose files count, such as Root~ipad.plist for a pad. (default: none)")
   var idiom: PlistCommand.Idiom?
-  @OptionGroup var reading: BundleOptions
   @OptionGroup var common: CommonOptions
 
   func run() throws {
     if let store { try StoreOption.check(store, file) }
     let bundle = try SettingsBundle(
-      at: path, mode: lenient ? .lenient : .strict, idiom: idiom?.idiom,
-      limits: reading.limits)
+      at: path, mode: lenient ? .lenient : .strict, idiom: idiom?.idiom)
     let suite = StoreName.defaults(suite: bundle.suite)
     _ = try common.writing(to: file) { try $0.seed(store: store ?? suite, from: bundle) }
     if !common.json {

@@ -1,31 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """Defects that HubFileTests must find; Scripts/mutants describes the form."""
 
+REPLAY = r"^HubFileTests\.FileReplayTests"
+COMMIT = r"^HubFileTests\.HubGroupCommitTests"
+OPENING = r"^HubFileTests\.HubOpeningTests"
+RULES = "Sources/HubServer/LogRules.swift"
+READ = "Sources/HubFile/FileTransaction.swift"
+CHANGE = "Sources/HubFile/FileTransaction+Change.swift"
+
 MUTANTS = [
-    ("hub-file-early", "A hub acknowledges a push before it commits it.",
+    ("hub-file-early", "A hub acknowledges a push before it commits it.", COMMIT,
      ("Sources/HubFile/Batch.swift",
-      "outcomes.append(try run(piece, connection, sole))",
-      """outcomes.append(try run(piece, connection, sole))
-            outcomes.last?.tell()""")),
-    ("hub-file-echo", "A page contains a row that the device itself has pushed.",
-     ("Sources/HubFile/FileTables+Entries.swift", "max(after, echo.upper)", "max(after, echo.upper - 1)")),
+      "outcomes.append(try piece.run(connection))",
+      """outcomes.append(try piece.run(connection))
+            outcomes.last?.end()""")),
+    ("hub-file-together", "A request that fails lets all fail that are committed with it.", COMMIT,
+     ("Sources/HubFile/Batch.swift", "isShared ? alone", "isShared && taken > 1_000 ? alone")),
     ("hub-file-moved", "A hub writes to a file that was replaced.",
      ("Sources/HubFile/Batch.swift",
       "          if connection.totalChanges != start { try checkNames(sole, connection) }\n", "")),
-    ("hub-file-scan", "A hub reads all rows of an account to find a few.",
-     ("Sources/HubFile/FileTables+Entries.swift", "INDEXED BY entry_seq", "NOT INDEXED")),
-    ("hub-file-seen", "A hub's version vector goes back.",
-     ("Sources/HubFile/FileTables+Seen.swift", "excluded.hlc WHERE excluded.hlc > hlc", "excluded.hlc")),
-    ("hub-file-shared", "Another program can open the file of a running hub.",
-     ("Sources/Storage/Connector.swift",
+    ("hub-file-shared", "Another program can open the file of a running hub.", OPENING,
+     ("Sources/Storage/Database.swift",
       '"PRAGMA locking_mode = EXCLUSIVE;"', '"PRAGMA locking_mode = NORMAL;"')),
-    ("hub-file-through", "A page begins with the row that was read last.",
-     ("Sources/HubFile/FileTables+Entries.swift", r"seq > ?\(2 * place + 4)", r"seq >= ?\(2 * place + 4)")),
-    ("hub-file-undone", "A request that throws leaves its changes.",
-     ("Sources/HubFile/Batch.swift",
-      "connection.transaction(.immediate, piece.run)", "piece.run(connection)")),
     ("hub-file-unsynced", "A hub's commit does not wait for the disk.",
      ("Sources/HubFile/HubSchema.swift", "connection.use(.powerSafe)", "connection.use(.crashSafe)")),
-    ("hub-file-writes", "A request that changes nothing writes to the hub's file.",
-     ("Sources/HubFile/FileTables.swift", "    guard account != self.account else { return }\n", "")),
+    ("hub-file-foreign-log", "A log that is not the file's own is taken over.", OPENING,
+     ("Sources/HubFile/HubLog.swift",
+      "return now.number > before.number || now.newest.isSame(before.newest)", "return true")),
+    ("hub-file-through", "A page begins with the row that was read last.", REPLAY,
+     (READ, "WHERE account = ?1 AND number > ?2", "WHERE account = ?1 AND number >= ?2")),
+    ("hub-file-marks", "A mark of another history is known if its number is.", REPLAY,
+     (READ, "AND number = ?2 AND bits = ?3", "AND number = ?2 AND ?3 > 0")),
+    ("hub-file-noted", "The marks that replicas have noted are dropped.", REPLAY,
+     (CHANGE, """
+    AND bits NOT IN (SELECT cursor_bits FROM replica WHERE account = ?1
+      UNION ALL SELECT newest_bits FROM replica WHERE account = ?1)""", "")),
+    ("hub-file-trimmed", "A hub does not remember that it has dropped marks.", REPLAY,
+     (CHANGE, "max(trimmed, coalesce((SELECT max(number) \\(Self.oldMarks)), 0))", "trimmed + 0 * ?2")),
+    ("hub-file-deletions", "A row is not stored as deleted.", REPLAY,
+     (CHANGE, "row.isDeleted ? 1 : 0", "0")),
+    ("hub-file-vectors", "A hub keeps the vectors that came first.", REPLAY,
+     (CHANGE, "ON CONFLICT DO UPDATE SET body = ?2", "ON CONFLICT DO NOTHING")),
+    ("hub-log-base", "A push is taken though others have pushed since.", REPLAY,
+     (RULES, "guard isFree(account, sender), push.base.isSame(account.newest) else {",
+      "guard isFree(account, sender), push.base.number <= account.newest.number else {")),
+    ("hub-log-refusals", "A device that is refused again and again gets no reservation.", REPLAY,
+     (RULES, "replica.refused >= Self.refusals", "replica.refused > 1_000_000")),
+    ("hub-log-clock", "A hub's clock goes back with the system's.", REPLAY,
+     ("Sources/HubServer/HubRecords.swift", "max(now, newest.time)", "now")),
+    ("hub-log-forgotten", "A device that has not read a forgotten deletion goes on.", REPLAY,
+     (RULES, "return since.number > 0 && since.number < account.forgotten ? .old : state",
+      "return since.number > account.number ? .old : state")),
 ]

@@ -14,7 +14,7 @@ MUTANTS = [
     ("cut-off-is-read", "A truncated file is opened.",
      ("Sources/Storage/Opening.swift", "file.size < pages * size", "file.size < size")),
     ("draft-is-anyones", "A draft that another process is writing counts as abandoned.",
-     ("Sources/Storage/Draft.swift", "LOCK_EX | LOCK_NB", "LOCK_SH | LOCK_NB")),
+     ("Sources/Storage/LockedFile.swift", "LOCK_EX | LOCK_NB", "LOCK_SH | LOCK_NB")),
     ("lease-is-left", "The file of a lease is not removed.",
      ("Sources/Storage/Lease.swift", "lease.remove()", "_ = lease")),
     ("migrates-twice",

@@ -8,7 +8,7 @@ MUTANTS = [
       "entry.base?.recipe.target.id != replaced.id", "entry.base == nil")),
     ("opened-by-a-recipe", "A recipe of the application opens its file in a test.",
      r"^TestingTests\.ForTestTests",
-     ("Sources/Device/FileRefusal.swift", "guard isRefused() else {", "guard false else {")),
+     ("Sources/Device/Device.swift", "guard isRefused() else {", "guard false else {")),
     ("set-device-is-shared", "A test's container shares a store that was set.",
      r"^TestingTests\.ForTestTests",
      ("Sources/Testing/Container+Test.swift",

@@ -77,8 +77,8 @@ private func exports(_ size: Int) -> Race {
   race.enter(shell, { (try Command.find("sqlite3"), try file()) }) { sqlite, path in
     let sql = """
       SELECT json_object('store', store, 'key', key, 'type', 'string', 'value', value, 'at',
-        strftime('%Y-%m-%dT%H:%M:%fZ', (hlc >> 16) / 1000.0, 'unixepoch')) FROM entry
-      ORDER BY hlc, lseq
+        strftime('%Y-%m-%dT%H:%M:%fZ', (timestamp >> 16) / 1000.0, 'unixepoch')) FROM entry
+      ORDER BY timestamp, sequence_number
       """
     return try Command.measure([sqlite, path, sql], output: Files.folder + "/exported").figures
   }
@@ -108,7 +108,8 @@ private func merge(_ size: Int) -> Race {
     race.enter(shell, { (try Command.find("sqlite3"), try met.copy()) }) { sqlite, pair in
       let before = try met.change(pair)
       let sql = FilePair.upsert(
-        from: pair.paths[0], "FROM sender.entry INDEXED BY entry_lseq WHERE lseq > \(before)",
+        from: pair.paths[0],
+        "FROM sender.entry INDEXED BY entry_sequence WHERE sequence_number > \(before)",
         base: "(\(FilePair.last))")
       return try Command.measure([sqlite, pair.paths[1], sql]).figures
     }
@@ -147,8 +148,8 @@ private func text(_ size: Int, _ suffix: String, _ line: (String, String) -> Str
 }
 
 private let schema = """
-  CREATE TABLE entry (store TEXT NOT NULL, key TEXT NOT NULL, tag INTEGER NOT NULL, value ANY,
-    hlc INTEGER NOT NULL, origin INTEGER NOT NULL, lseq INTEGER NOT NULL,
+  CREATE TABLE entry (store TEXT NOT NULL, key TEXT NOT NULL, type INTEGER NOT NULL, value ANY,
+    timestamp INTEGER NOT NULL, replica_id INTEGER NOT NULL, sequence_number INTEGER NOT NULL,
     PRIMARY KEY (store, key)) STRICT, WITHOUT ROWID;
-  CREATE UNIQUE INDEX entry_lseq ON entry (lseq);
+  CREATE UNIQUE INDEX entry_sequence ON entry (sequence_number);
   """

@@ -5,18 +5,17 @@
 import Foundation
 
 private let ours = "a hub over PostgreSQL"
-private let bare = "one upsert in a transaction, pgbench"
+private let bare = "the same statements, pgbench"
 
-func overPostgres(_ report: Report, _ work: String, _ count: Int) {
+func overPostgres(_ report: Report, _ work: String, _ seconds: String) {
   do {
     let postgres = try Postgres()
     defer { postgres.end() }
-    let race = Race(rounds: 3...9, seconds: 4, warmsUp: false)
-    race.enter(ours) {
-      let hub = try Command.kvsync + "-hub"
-      return try hubFigures(["http", "pushes", "\(count)", hub, postgres.newDatabase()])[0]
-    }
-    race.enter(bare) { try postgres.upserts(count) }
+    // It makes its tables.
+    let hub = try ServedHub(["--postgres", postgres.address])
+    let race = Race(rounds: 3...9, seconds: 8, warmsUp: false)
+    race.enter(ours) { 1e9 / (try hub.figures(["pushes", "--seconds", seconds])[0]) }
+    race.enter(bare) { try postgres.pushes(Scale.isQuick ? 20 : 2_000) }
     race.row(work, ours, beside: [bare])
     report.run(race)
   } catch {
@@ -31,7 +30,6 @@ private final class Postgres {
   /// PostgreSQL does not run as root.
   private let user: [String]
   private let server = Process()
-  private var databases = 0
 
   init() throws {
     let versions = "/usr/lib/postgresql"
@@ -72,49 +70,74 @@ private final class Postgres {
     try Command.run(user + [programs + program] + words, in: "/")
   }
 
-  private func sql(_ text: String, in database: String) throws {
-    try run("psql", ["-h", folder, "-U", "postgres", "-q", "-X", "-d", database, "-c", text])
-  }
+  var address: String { "postgresql://postgres@/postgres?host=\(folder)" }
 
-  /// Its address.
-  func newDatabase() throws -> String {
-    databases += 1
-    try sql("CREATE DATABASE d\(databases)", in: "postgres")
-    return "postgresql://postgres@/d\(databases)?host=\(folder)"
-  }
-
-  /// Nanoseconds of each of so many transactions that lock an account, and upsert ten rows of it.
-  func upserts(_ count: Int) throws -> Double {
-    _ = try newDatabase()
-    let database = "d\(databases)"
-    try sql(
-      """
-      CREATE TABLE account (id bigint PRIMARY KEY, seq bigint NOT NULL);
-      INSERT INTO account SELECT i, 0 FROM generate_series(1, 1000) AS i;
-      CREATE TABLE entry (account bigint, key bytea, value bytea, seq bigint,
-        PRIMARY KEY (account, key));
-      CREATE UNIQUE INDEX entry_seq ON entry (account, seq);
-      """, in: database)
+  /// Nanoseconds of each of so many pushes of ten rows, by eight clients with an account each.
+  func pushes(_ count: Int) throws -> Double {
+    try run("psql", ["-h", folder, "-U", "postgres", "-q", "-X", "-c", Self.accounts])
     let script = folder + "/push.sql"
-    try """
-    \\set account random(1, 1000)
-    \\set first random(0, 190)
-    \\startpipeline
-    BEGIN;
-    UPDATE account SET seq = seq + 10 WHERE id = :account;
-    INSERT INTO entry
-      SELECT :account, ('key ' || i)::bytea, repeat('v', 80)::bytea, a.seq + i - :first
-      FROM account AS a, generate_series(:first, :first + 9) AS i WHERE a.id = :account
-      ON CONFLICT (account, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
-    COMMIT;
-    \\endpipeline
-    """.write(toFile: script, atomically: false, encoding: .utf8)
+    try Self.push.write(toFile: script, atomically: false, encoding: .utf8)
     let words = ["-h", folder, "-U", "postgres", "-n", "-M", "prepared", "-c", "8", "-j", "1"]
-    let text = try run("pgbench", words + ["-t", "\(max(1, count / 8))", "-f", script, database])
+    let text = try run(
+      "pgbench", words + ["-D", "base=0", "-t", "\(count)", "-f", script, "postgres"])
     let line = text.split(separator: "\n").first { $0.hasPrefix("tps = ") } ?? ""
     guard let rate = line.split(separator: " ").compactMap({ Double($0) }).first else {
       throw Failure("pgbench says \(text)")
     }
     return 1e9 / rate
   }
+
+  private static let accounts = """
+    DELETE FROM keepsake_account WHERE id <= 8;
+    DELETE FROM keepsake_row WHERE account <= 8;
+    DELETE FROM keepsake_mark WHERE account <= 8;
+    DELETE FROM keepsake_device WHERE account <= 8;
+    INSERT INTO keepsake_account SELECT i, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '' FROM
+      generate_series(1, 8) AS i;
+    INSERT INTO keepsake_device SELECT i, 1, 0, 0, NULL, NULL, 'd', 't' FROM
+      generate_series(1, 8) AS i;
+    """
+
+  /// As `PostgresPush` in Sources/Postgres. The bits of a mark are its number.
+  private static let push = """
+    \\set account :client_id + 1
+    \\set number :base + 10
+    \\set first random(0, 989)
+    \\startpipeline
+    BEGIN;
+    UPDATE keepsake_account AS a SET number = :number, mark_number = :number, mark_bits = :number,
+      mark_time = greatest(mark_time, 1), untrimmed = untrimmed + 1,
+      rows = a.rows + 10 - old.rows, bytes = a.bytes + 1000 - old.bytes, reserved_until = 0,
+      reserved_by = ''
+    FROM (
+      SELECT count(*) AS rows,
+        coalesce(sum(octet_length(key) + octet_length(body)), 0)::bigint AS bytes
+      FROM keepsake_row WHERE account = :account AND key = ANY (ARRAY(
+        SELECT ('cloud/key ' || i)::bytea FROM generate_series(:first, :first + 9) AS i))
+    ) AS old
+    WHERE id = :account AND mark_number = :base AND mark_bits = :base
+      AND a.rows = (SELECT rows FROM keepsake_account WHERE id = :account)
+      AND EXISTS (SELECT FROM keepsake_device WHERE account = :account AND token = 't'
+        AND revoked IS NULL)
+    RETURNING mark_time;
+    INSERT INTO keepsake_row (account, number, is_deleted, key, body)
+    SELECT :account, :number - i, 0, ('cloud/key ' || (:first + i))::bytea, '"value 1000"'
+    FROM generate_series(0, 9) AS i
+    WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number)
+    ON CONFLICT (account, key) DO UPDATE
+      SET number = excluded.number, is_deleted = excluded.is_deleted, body = excluded.body;
+    INSERT INTO keepsake_mark (account, number, bits) SELECT :account, :number, :number
+    WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number);
+    INSERT INTO keepsake_replica AS r (account, refused, cursor_number, cursor_bits,
+      newest_number, newest_bits, asked, id, mark)
+    SELECT :account, 0, 0, 0, 0, 0, 0, 'r', 'm'
+    WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number)
+    ON CONFLICT (account, id) DO UPDATE SET refused = 0, mark = excluded.mark;
+    INSERT INTO keepsake_vectors (account, body) SELECT :account, '{}'
+    WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number)
+    ON CONFLICT (account) DO UPDATE SET body = excluded.body;
+    COMMIT;
+    \\endpipeline
+    \\set base :number
+    """
 }

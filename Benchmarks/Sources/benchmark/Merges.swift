@@ -6,6 +6,7 @@ import Synchronization
 
 private let each = "an upsert each way, C API"
 private let one = "an upsert, C API"
+private let raw = "the same transactions, C API"
 
 func merges(_ report: Report) {
   for size in Scale.sizes {
@@ -13,8 +14,7 @@ func merges(_ report: Report) {
     report.run(restore(size))
     do {
       let met = try MetPair(size)
-      report.run(nothing(met))
-      report.run(changes(met))
+      for count in [0, 1, 100, 1_000] where count <= size { report.run(changes(met, count)) }
     } catch {
       report.fail("devices of \(Scale.name(size)) keys that have met", "\(error)")
     }
@@ -54,7 +54,7 @@ struct FilePair: Sendable {
     try database.execute(Self.upsert(from: paths[from], rows, base: "\(base)"))
   }
 
-  static let last = "SELECT ifnull(max(lseq), 0) FROM entry"
+  static let last = "SELECT ifnull(max(sequence_number), 0) FROM entry"
   static let all = "FROM sender.entry NOT INDEXED WHERE true"
 
   static func upsert(from path: String, _ rows: String, base: String) -> String {
@@ -62,10 +62,11 @@ struct FilePair: Sendable {
     ATTACH 'file:\(path)?mode=ro' AS sender;
     BEGIN IMMEDIATE;
     INSERT INTO main.entry
-    SELECT store, key, tag, value, hlc, origin, \(base) + lseq \(rows)
-    ON CONFLICT (store, key) DO UPDATE SET tag = excluded.tag, value = excluded.value,
-      hlc = excluded.hlc, origin = excluded.origin, lseq = excluded.lseq
-    WHERE (excluded.hlc, excluded.origin) > (entry.hlc, entry.origin);
+    SELECT store, key, type, value, timestamp, replica_id, \(base) + sequence_number \(rows)
+    ON CONFLICT (store, key) DO UPDATE SET type = excluded.type, value = excluded.value,
+      timestamp = excluded.timestamp, replica_id = excluded.replica_id,
+      sequence_number = excluded.sequence_number
+    WHERE (excluded.timestamp, excluded.replica_id) > (entry.timestamp, entry.replica_id);
     COMMIT;
     """
   }
@@ -144,8 +145,9 @@ final class MetPair {
     let before = try database.number(FilePair.last)
     try database.execute(
       """
-      UPDATE entry SET hlc = hlc + (10 << 16), origin = (SELECT id FROM replica), lseq =
-        (SELECT max(lseq) FROM entry) + 1 + CAST(substr(key, 5) AS INTEGER)
+      UPDATE entry SET timestamp = timestamp + (10 << 16),
+        replica_id = (SELECT id FROM replica), sequence_number =
+        (SELECT max(sequence_number) FROM entry) + 1 + CAST(substr(key, 5) AS INTEGER)
       WHERE store = 'cloud' AND key IN (
         WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < \(changed - 1))
         SELECT printf('key-%07d', (i * 7368787 + \(round)) % \(keys)) FROM n)
@@ -170,39 +172,35 @@ extension MetPair {
   }
 }
 
-private func nothing(_ met: MetPair) -> Race {
-  let race = Race(
-    rounds: 5...41, seconds: 2, growth: .init(cost: "Merging where nothing is new", keys: met.keys))
-  race.enter("Keepsake", met.copy) { pair in
-    let devices = try pair.paths.map { try Device(path: $0) }
-    return try nanoseconds { _ in try devices[0].merge(with: devices[1]) }
+/// The files stay open.
+private func changes(_ met: MetPair, _ count: Int) -> Race {
+  let what = ["Merging where nothing is new", "Merging 1 change"]
+  let cost = count < 2 ? what[count] : "Merging \(Scale.name(count)) changes"
+  let race = Race(rounds: 5...61, seconds: 2, growth: .init(cost: cost, keys: met.keys))
+  func keys(_ round: Int) -> [String] {
+    (0..<count).map { Fixture.key(($0 * 7_368_787 + round) % met.keys) }
   }
-  race.enter(each, met.copy) { pair in
-    let none = "FROM sender.entry WHERE lseq > (SELECT max(lseq) FROM sender.entry)"
-    return try nanoseconds { _ in
-      try pair.upsert(none)
-      try pair.upsert(none, from: 1, into: 0)
-    }
-  }
-  race.row("nothing to do, \(Scale.name(met.keys)) keys", "Keepsake", beside: [each])
-  return race
-}
-
-/// With opening the files.
-private func changes(_ met: MetPair) -> Race {
-  let race = Race(
-    rounds: 3...31, seconds: 4, growth: .init(cost: "Merging 1,000 changes", keys: met.keys))
-  race.enter("Keepsake", met.copy) { pair in
-    _ = try met.change(pair)
-    return try nanoseconds { _ in try pair.merge() }
-  }
-  race.enter(one, met.copy) { pair in
-    let before = try met.change(pair)
-    return try nanoseconds { _ in
-      try pair.upsert("FROM sender.entry INDEXED BY entry_lseq WHERE lseq > \(before)")
-    }
-  }
-  race.row(
-    "\(Scale.name(met.changed)) changes in \(Scale.name(met.keys)) keys", "Keepsake", beside: [one])
+  var round = 0
+  race.enter(
+    "Keepsake",
+    { () -> ([Device], CloudKeyValueStore) in
+      let devices = try met.copy().paths.map { try Device(path: $0) }
+      return (devices, try CloudKeyValueStore(on: devices[0]))
+    },
+    { devices, store in
+      round += 1
+      try store.transaction {
+        for key in keys(round) { try store.write(.string("value \(round)"), for: key) }
+      }
+      return [try nanoseconds { _ in try devices[0].merge(with: devices[1]) }]
+    })
+  race.enter(
+    raw, { try RawMerge(met.copy().paths) },
+    { merge in
+      round += 1
+      try merge.change(keys(round), "value \(round)")
+      return [try nanoseconds { _ in try merge.merge(count) }]
+    })
+  race.row("\(cost), \(Scale.name(met.keys)) keys", "Keepsake", beside: [raw])
   return race
 }

@@ -41,8 +41,8 @@ final class RawDatabase {
 
 /// A prepared statement for many runs.
 final class RawStatement {
-  private let handle: OpaquePointer?
-  private let database: RawDatabase
+  let handle: OpaquePointer?
+  let database: RawDatabase
 
   init(handle: OpaquePointer?, database: RawDatabase) {
     (self.handle, self.database) = (handle, database)

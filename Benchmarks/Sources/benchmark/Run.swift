@@ -31,12 +31,12 @@ struct Run {
     Group(name: "stores", note: "Many stores on one device, a key in each.", run: manyStores),
     Group(
       name: "merge",
-      note: "With opening and closing the files, but where nothing is to do. An upsert is one "
-        + "statement of SQLite, which checks nothing and keeps no conflict.", run: merges),
+      note: "First merges with opening and closing the files. The same without Keepsake: prepared "
+        + "statements of SQLite, which check nothing and keep no conflict.", run: merges),
     Group(
       name: "hub",
-      note: "A hub's file alone, then a hub over HTTP without TLS on this machine. Every push is "
-        + "safe from a power cut before it is acknowledged; pushes that wait share one fsync.",
+      note: "A hub over HTTP without TLS on this machine. Every push is safe from a power cut "
+        + "before it is acknowledged; pushes that wait share one fsync.",
       run: hubs),
     Group(
       name: "container", note: "Look-ups among 1,024 other registrations.", run: containers),

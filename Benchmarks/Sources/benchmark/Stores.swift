@@ -70,19 +70,22 @@ final class RawSets {
 
 enum SQL {
   static let read = """
-    SELECT tag, value, hlc, origin FROM entry WHERE store = 'defaults' AND key = ?1
+    SELECT type, value, timestamp, replica_id FROM entry WHERE store = 'defaults' AND key = ?1
     """
   static let state = """
-    SELECT id, max(hlc, ifnull((SELECT hlc FROM entry ORDER BY lseq DESC LIMIT 1), 0)),
-      max(lseq, ifnull((SELECT max(lseq) FROM entry), 0)) FROM replica
+    SELECT id,
+      max(timestamp,
+        ifnull((SELECT timestamp FROM entry ORDER BY sequence_number DESC LIMIT 1), 0)),
+      max(sequence_number, ifnull((SELECT max(sequence_number) FROM entry), 0)) FROM replica
     """
   static let write = """
-    INSERT INTO entry (store, key, tag, value, hlc, origin, lseq)
+    INSERT INTO entry (store, key, type, value, timestamp, replica_id, sequence_number)
     VALUES ('defaults', ?1, 1, ?2, ?3, ?4, ?5)
-    ON CONFLICT (store, key) DO UPDATE SET tag = excluded.tag, value = excluded.value,
-      hlc = excluded.hlc, origin = excluded.origin, lseq = excluded.lseq
-    WHERE (excluded.hlc, excluded.origin, excluded.tag, excluded.value)
-      > (entry.hlc, entry.origin, entry.tag, entry.value)
+    ON CONFLICT (store, key) DO UPDATE SET type = excluded.type, value = excluded.value,
+      timestamp = excluded.timestamp, replica_id = excluded.replica_id,
+      sequence_number = excluded.sequence_number
+    WHERE (excluded.timestamp, excluded.replica_id, excluded.type, excluded.value)
+      > (entry.timestamp, entry.replica_id, entry.type, entry.value)
     """
 }
 
@@ -112,9 +115,9 @@ final class GRDBSets: Sendable {
         guard let state = try Row.fetchOne(database.cachedStatement(sql: SQL.state)) else {
           throw Failure("no identity")
         }
-        let (id, hlc, lseq) = (state[0] as Int64, state[1] as Int64, state[2] as Int64)
+        let (id, time, number) = (state[0] as Int64, state[1] as Int64, state[2] as Int64)
         try database.cachedStatement(sql: SQL.write).execute(
-          arguments: [key, value, hlc + 1, id, lseq + 1])
+          arguments: [key, value, time + 1, id, number + 1])
       }
     }
   }

@@ -26,17 +26,4 @@ void keepsake_keep_log(struct sqlite3 *_Nullable connection, int keeps);
 /// could not be read is a damaged one.
 unsigned keepsake_read_failures(void);
 
-/// Reads an extended attribute of the file at a path; nothing is opened, so all locks stay. Here
-/// because the systems call it by different arguments.
-///
-/// - Returns: its size, -1 when there is none or it cannot be read.
-long keepsake_get_attribute(
-    const char *_Nonnull path, const char *_Nonnull name, void *_Nonnull value, size_t size);
-
-/// Sets an extended attribute of the file at a path, and changes nothing else of it.
-///
-/// - Returns: whether the file system has taken it.
-int keepsake_set_attribute(
-    const char *_Nonnull path, const char *_Nonnull name, const void *_Nonnull value, size_t size);
-
 #endif

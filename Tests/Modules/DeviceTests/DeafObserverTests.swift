@@ -31,7 +31,8 @@ import enum BundleSupport.Unprivileged
 
   private func writeElsewhere(_ value: Int) throws {
     let sql = """
-      UPDATE entry SET value = \(value), lseq = (SELECT max(lseq) + 1 FROM entry) WHERE key = 'k'
+      UPDATE entry SET value = \(value),
+        sequence_number = (SELECT max(sequence_number) + 1 FROM entry) WHERE key = 'k'
       """
     let ending = try Command.run(Command.find("sqlite3"), [path, sql])
     try #require(ending.code == 0, "\(ending)")

@@ -10,7 +10,12 @@ import Testing
   /// What a device holds, whichever it is.
   private func entries(_ device: Device) throws -> [String] {
     try device.core.read {
-      try $0.all("SELECT store, key, tag, value, hlc, lseq FROM entry ORDER BY lseq") { row in
+      try $0.all(
+        """
+        SELECT store, key, type, value, timestamp, sequence_number FROM entry
+        ORDER BY sequence_number
+        """
+      ) { row in
         "\(row.text(0)) \(row.text(1)) \((2...5).map { row.cell($0) })"
       }
     }
@@ -18,7 +23,7 @@ import Testing
 
   private func values(_ device: Device) throws -> [String: Cell] {
     let rows = try device.core.read {
-      try $0.all("SELECT store, key, value FROM entry WHERE tag > 0") { row in
+      try $0.all("SELECT store, key, value FROM entry WHERE type > 0") { row in
         ("\(row.text(0)) \(row.text(1))", row.cell(2))
       }
     }

@@ -7,13 +7,15 @@ import Testing
 
 /// What a thread that sets for others takes on.
 @Suite struct GroupBoundsTests {
+  private let device: Device
+  init() throws { device = try .temporary() }
+
   private func write(_ key: String, _ value: StoredValue) -> LocalWrite {
     LocalWrite(store: "defaults", key: key, value: value)
   }
 
   /// Others' commits wait for this one.
   @Test func aCommitIsSharedByNoMoreBytesThanOtherProcessesCanWaitFor() throws {
-    let device = try Device.temporary()
     let value = StoredValue.string(String(repeating: "v", count: 1 << 21 - 2))
     let before = device.core.versions.commits
     let sets = (0..<5).map { number in
@@ -27,7 +29,6 @@ import Testing
 
   /// A set within it would be durable only when somebody ended it.
   @Test func nothingIsSetInATransactionThatWasLeftOpen() throws {
-    let device = try Device.temporary()
     try device.core.access { try $0.run("BEGIN") }
     for writes in [[write("k", 1)], [write("k", 1), write("l", 1)]] {
       #expect { try device.write(writes) } throws: {
@@ -41,7 +42,6 @@ import Testing
   }
 
   @Test func aValueThatCannotBeStoredIsRefusedAsAnywhere() throws {
-    let device = try Device.temporary()
     let deep = (0..<2_000).reduce(StoredValue.integer(1)) { value, _ in .array([value]) }
     func code(_ writes: [LocalWrite]) -> KeepsakeError.Code? {
       #expect(throws: KeepsakeError.self) { try device.write(writes) }?.code

@@ -24,13 +24,9 @@ import Testing
     }
   }
 
-  private func isSet(_ key: String) throws -> Bool {
-    try device.entry(store: "cloud", key: key) != nil
-  }
-
   private func keysByArrival() throws -> [String] {
     try device.core.access { connection in
-      try connection.all("SELECT key FROM entry ORDER BY lseq") { $0.text(0) }
+      try connection.all("SELECT key FROM entry ORDER BY sequence_number") { $0.text(0) }
     }
   }
 

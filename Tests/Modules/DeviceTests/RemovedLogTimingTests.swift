@@ -66,7 +66,8 @@ import Testing
     try folder.crash(
       path,
       """
-      INSERT INTO entry SELECT store, 'held', tag, value, hlc + 1, origin, lseq + 1 FROM entry
+      INSERT INTO entry
+      SELECT store, 'held', type, value, timestamp + 1, replica_id, sequence_number + 1 FROM entry
       """)
     let acknowledged = Mutex<Set<String>>(["first", "held"])
     let hooks = OpeningHooks(beforeNaming: { [elsewhere] in

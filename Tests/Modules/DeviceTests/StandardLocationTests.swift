@@ -6,6 +6,9 @@ import KeepsakeValues
 import Testing
 
 @Suite struct StandardLocationTests {
+  private let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+
   #if !canImport(Darwin)
     @Test(arguments: [
       (["XDG_DATA_HOME": "/data", "HOME": "/home/ada"], "/data/org.example/device.keepsake"),
@@ -34,7 +37,6 @@ import Testing
 
   @Test(arguments: ["", ".", "..", "a/b", "/", "a\0b"])
   func anIdentifierThatIsNoFileNameIsRefused(identifier: String) throws {
-    let folder = try TemporaryFolder()
     let error = #expect(throws: KeepsakeError.self) {
       try Device(identifier: identifier, in: URL(fileURLWithPath: folder.path))
     }
@@ -43,7 +45,6 @@ import Testing
   }
 
   @Test func missingFoldersAreMadeForTheirOwnerAlone() throws {
-    let folder = try TemporaryFolder()
     let data = URL(fileURLWithPath: folder.path + "/a/b")
     let path = folder.path + "/a/b/org.example/device.keepsake"
     let missing = #expect(throws: KeepsakeError.self) {
@@ -65,7 +66,6 @@ import Testing
   }
 
   @Test func aFileInPlaceOfTheFolderIsAnError() throws {
-    let folder = try TemporaryFolder()
     try Data().write(to: URL(fileURLWithPath: folder.path + "/org.example"))
     let error = #expect(throws: KeepsakeError.self) {
       try Device(identifier: "org.example", in: URL(fileURLWithPath: folder.path))

@@ -9,6 +9,9 @@ import Testing
 
 /// Who waits for whom within a process.
 @Suite struct WaitingTests {
+  private let device: Device
+  init() throws { device = try .temporary() }
+
   /// Runs `body` while another thread is in the middle of an access of the device.
   private func beside(
     _ device: Device, _ access: @escaping @Sendable (Device, () -> Void) throws -> Void,
@@ -35,7 +38,6 @@ import Testing
   }
 
   @Test func aReadWaitsForNoTransactionOfAnotherThread() throws {
-    let device = try Device.temporary()
     try device.write([LocalWrite(store: "defaults", key: "k", value: "before")])
     try beside(
       device,
@@ -64,7 +66,6 @@ import Testing
   }
 
   @Test func aReadWaitsForNoAccessWhateverItDoes() throws {
-    let device = try Device.temporary()
     try device.write([LocalWrite(store: "defaults", key: "k", value: 1)])
     try beside(device, { device, wait in try device.core.access { _ in wait() } }) {
       #expect(try device.entry(store: "defaults", key: "k")?.content.value == 1)
@@ -74,7 +75,6 @@ import Testing
   }
 
   @Test func aWriteWaitsForAnotherThreadNoLongerThanItIsTold() throws {
-    let device = try Device.temporary()
     try beside(device, { device, wait in try device.transaction { wait() } }) {
       let error = #expect(throws: KeepsakeError.self) {
         try device.write(
@@ -87,7 +87,6 @@ import Testing
   }
 
   @Test func aFileThatHasTheNameOfAMovedOneIsNotRead() throws {
-    let device = try Device.temporary()
     try device.write([LocalWrite(store: "defaults", key: "k", value: "moved")])
     let other = device.path + ".other"
     try Device(at: URL(fileURLWithPath: other)).write([

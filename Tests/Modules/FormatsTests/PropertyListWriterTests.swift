@@ -29,8 +29,7 @@ import Testing
 
   /// A value in any spelling and its one written form.
   static let layouts: [(String, String)] = [
-    ("<string/>", "<string></string>"),
-    ("<string> a\n\tb </string>", "<string> a\n\tb </string>"),
+    ("<string/>", "<string></string>"), ("<string> a\n\tb </string>", "<string> a\n\tb </string>"),
     ("<string><![CDATA[<a> & 'b' \"c\"]]></string>", "<string>&lt;a&gt; &amp; 'b' \"c\"</string>"),
     ("<string>]]&gt;</string>", "<string>]]&gt;</string>"),
     ("<string>a&#13;&#10;b</string>", "<string>a&#13;\nb</string>"),
@@ -39,21 +38,15 @@ import Testing
     ("<integer>+0x1F</integer>", "<integer>31</integer>"),
     ("<integer>-9223372036854775808</integer>", "<integer>-9223372036854775808</integer>"),
     ("<integer>18446744073709551615</integer>", "<integer>18446744073709551615</integer>"),
-    ("<real>1</real>", "<real>1</real>"),
-    ("<real>-0</real>", "<real>-0</real>"),
+    ("<real>1</real>", "<real>1</real>"), ("<real>-0</real>", "<real>-0</real>"),
     ("<real>0.10000000000000001</real>", "<real>0.1</real>"),
-    ("<real>1e300</real>", "<real>1e+300</real>"),
-    ("<real>NAN</real>", "<real>nan</real>"),
-    ("<real>inf</real>", "<real>+infinity</real>"),
-    ("<real>-inf</real>", "<real>-infinity</real>"),
-    ("<true></true>", "<true/>"),
-    ("<false/>", "<false/>"),
+    ("<real>1e300</real>", "<real>1e+300</real>"), ("<real>NAN</real>", "<real>nan</real>"),
+    ("<real>inf</real>", "<real>+infinity</real>"), ("<real>-inf</real>", "<real>-infinity</real>"),
+    ("<true></true>", "<true/>"), ("<false/>", "<false/>"),
     ("<date>0001-01-01T00:00:00Z</date>", "<date>0001-01-01T00:00:00Z</date>"),
     ("<date>9999-12-31T23:59:59Z</date>", "<date>9999-12-31T23:59:59Z</date>"),
-    ("<data/>", "<data>\n</data>"),
-    ("<data>AAE=</data>", "<data>\nAAE=\n</data>"),
-    ("<array></array>", "<array/>"),
-    ("<dict></dict>", "<dict/>"),
+    ("<data/>", "<data>\n</data>"), ("<data>AAE=</data>", "<data>\nAAE=\n</data>"),
+    ("<array></array>", "<array/>"), ("<dict></dict>", "<dict/>"),
     (
       "<array><true/><array><data>AA==</data></array></array>",
       "<array>\n\t<true/>\n\t<array>\n\t\t<data>\n\t\tAA==\n\t\t</data>\n\t</array>\n</array>"

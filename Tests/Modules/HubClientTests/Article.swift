@@ -6,21 +6,22 @@ import KeepsakeDevice
 import KeepsakeHub
 import KeepsakeSync
 
-private func keep(_ token: String) throws {}
+private func keep(_ membership: HubMembership) throws {}
 private func askToJoinAgain() {}
 private func log(_ line: String) {}
 
 func join(with code: String) throws {
   let url = try HubURL("https://hub.example")
-  let membership = try HubMembership.join(at: url, code: code, name: "Laptop")
-  try keep(membership.token)  // in the Keychain, or in a file that its user alone can read
+  var membership = try HubMembership(invitation: code)
+  try keep(membership)  // in the Keychain, or in a file that its user alone can read
+  try membership.join(at: url, code: code, name: "Laptop")
 }
 
-func stayMet(_ device: Device, _ url: HubURL, _ token: String) throws -> HubSession {
-  let session = HubSession(device, try Hub(url, token: token)) { state in
+func staySynced(_ device: Device, _ url: HubURL, _ membership: HubMembership) -> HubSession {
+  HubSession(device, Hub(url, membership)) { state in
     if case .refused = state { askToJoinAgain() }
+  } onSync: { _ in
   } onFailure: { error in
     log("\(error)")
   }
-  return session
 }

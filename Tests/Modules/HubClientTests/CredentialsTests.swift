@@ -27,7 +27,7 @@ import Testing
     HubCredentials.Entry(
       hub: "https://hub.example", device: device,
       membership: HubMembership(
-        account: 1, device: 2, token: String(repeating: letter, count: 43)))
+        account: 1, token: String(repeating: letter, count: 43), device: 2))
   }
 
   private func mode(_ path: String) throws -> Int {
@@ -55,13 +55,6 @@ import Testing
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder + "/keepsake").sorted()
         == ["hubs", "hubs.lock"])
-  }
-
-  @Test func theHubThatWasMetIsKeptWithItsToken() throws {
-    var met = entry("/a", "x")
-    met.lastMet = ReplicaID(rawValue: 7)
-    try credentials.add(met)
-    #expect(try credentials.read().entries.map(\.lastMet) == [ReplicaID(rawValue: 7)])
   }
 
   @Test func aLineThatCannotBeReadIsToldAndStays() throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HubSupport
+import HubScript
 import KeepsakeDevice
 import KeepsakeHub
 import KeepsakeTesting
@@ -19,8 +19,10 @@ import Testing
   /// Meets a hub that has other answers first.
   private func meet(_ first: [Reply]) throws -> KeepsakeError? {
     let (served, clock, left, made) = (ServedHub(), clock, Left(first), made)
-    let (hub, _) = try Hub.scripted { made.add($0) } _: { request in
-      left.next() ?? served.answer(request, at: clock.milliseconds)
+    let (hub, _) = try Hub.scripted(served.membership()) {
+      made.add($0)
+    } _: { request in
+      left.next() ?? served.answer(request, at: clock)
     }
     do throws(KeepsakeError) {
       let report = try Device.inMemory(clock: clock).merge(with: hub)
@@ -45,7 +47,7 @@ import Testing
   }
 
   private func busy(_ seconds: Int) -> Reply {
-    .error(429, "busy", "300 a minute", ["retry-after": "\(seconds)"])
+    .problem(429, "too-many", "300 a minute", ["retry-after": "\(seconds)"])
   }
 
   @Test func aMergeWaitsForAHubThatIsBusyForAMoment() throws {
@@ -61,18 +63,18 @@ import Testing
 
   @Test func aMergeDoesNotWaitForLong() throws {
     #expect(try meet([busy(11)])?.retryAfter == .seconds(11))
-    let away = Reply.error(503, "unavailable", "no disk", ["retry-after": "1"])
+    let away = Reply.problem(503, "unavailable", "no disk", ["retry-after": "1"])
     #expect(try meet([away])?.retryAfter == .seconds(1))
-    #expect(try meet([.error(429, "busy", "x")])?.code == .unavailable)
+    #expect(try meet([.problem(429, "too-many", "x")])?.code == .unavailable)
     #expect(made.all == [])
   }
 
   /// Listens by requests that are answered late, to these answers, each after so many seconds.
-  private func poll(_ answers: [(seq: Int, seconds: Int)]) throws -> (Pauses, events: [Int64]) {
+  private func poll(_ answers: [(seq: Int, seconds: Int)]) throws -> (Pauses, events: [String]) {
     let (start, made) = (ContinuousClock.now, Pauses())
     let left = Mutex(answers[...])
     let time = Mutex(Duration.zero)
-    let events = Mutex<[Int64]>([])
+    let events = Mutex<[String]>([])
     let transport = ScriptedTransport { request in
       // A proxy keeps the stream back.
       guard request.url.query != nil else { return Reply([]) }
@@ -80,14 +82,14 @@ import Testing
         return Reply([], fault: .failed("no network"))
       }
       time.withLock { $0 += .seconds(answer.seconds) }
-      return Reply(200, #"{"seq":\#(answer.seq)}"#, type: "application/json")
+      return Reply(200, #"{"newest":"\#(answer.seq)-0"}"#, type: "application/json")
     }
     let hub = try Hub(
-      HubURL("https://hub.example"), token: Hub.token, by: transport,
+      HubURL("https://hub.example"), .test, by: transport,
       now: { start + time.withLock { $0 } })
     let stream = EventStream(hub) { _ in
-    } onEvent: { seq in
-      events.withLock { $0.append(seq) }
+    } onEvent: { newest in
+      events.withLock { $0.append(newest) }
     } pause: {
       made.add($0)
     } chance: {
@@ -100,13 +102,13 @@ import Testing
   @Test func aHubThatAnswersAtOnceAgainAndAgainIsAskedLessAndLessOften() throws {
     let (made, events) = try poll(Array(repeating: (7, 0), count: 9))
     #expect(made.all == [1, 2, 4, 8, 16, 25, 25, 25].map { .seconds($0) })
-    #expect(events == [7])
+    #expect(events == ["7-0"])
   }
 
   @Test func newsAreHeardASecondLaterAtMost() throws {
     let (made, events) = try poll([(1, 0), (2, 0), (3, 0), (4, 0), (5, 20), (6, 0), (7, 0)])
     #expect(made.all == Array(repeating: .seconds(1), count: 4))
-    #expect(events == [1, 2, 3, 4, 5, 6, 7])
+    #expect(events == (1...7).map { "\($0)-0" })
   }
 
   @Test func aHubThatWaitsIsAskedAgainAtOnce() throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HubSupport
+import HubScript
 import KeepsakeDevice
 import KeepsakeHub
 import KeepsakeSync
@@ -12,90 +12,113 @@ import TestSupport
 import Testing
 
 @Suite struct SessionPlanTests {
-  private func error(
-    _ code: KeepsakeError.Code, after seconds: Int? = nil
-  ) -> KeepsakeError {
-    KeepsakeError(
-      code, path: "hub", "x", cure: "y", cause: seconds.map { HubFailure.Pause(seconds: $0) })
+  private func error(_ code: KeepsakeError.Code) -> KeepsakeError {
+    KeepsakeError(code, path: "hub", "x", cure: "y")
   }
 
-  @Test func itMeetsListensAndMeetsAgainForEachChange() {
+  @Test func itSyncsListensAndSyncsAgainForEachChange() {
     var plan = SessionPlan()
-    #expect(plan.next(at: 0) == .meet)
-    plan.beginMeeting()
-    plan.endMeeting(due: nil)
+    #expect(plan.next(at: 0) == .sync)
+    plan.beginSync(at: 0)
+    plan.endSync(due: nil)
     #expect(plan.next(at: 0) == .listen)
     plan.beginListening()
     #expect(plan.next(at: 0) == .wait(until: nil))
     plan.change()
-    #expect(plan.next(at: 0) == .meet)
-    plan.beginMeeting()
-    // During the meeting, so after what it has read.
+    #expect(plan.next(at: 0) == .sync)
+    plan.beginSync(at: 0)
+    // During the sync, so after what it has read.
     plan.hear()
-    plan.endMeeting(due: 70)
-    #expect(plan.next(at: 0) == .meet)
-    plan.beginMeeting()
-    plan.endMeeting(due: 70)
+    plan.endSync(due: 70)
+    #expect(plan.next(at: 0) == .sync)
+    plan.beginSync(at: 0)
+    plan.endSync(due: 70)
     #expect(plan.next(at: 69) == .wait(until: 70))
-    #expect(plan.next(at: 70) == .meet)
+    #expect(plan.next(at: 70) == .sync)
   }
 
   @Test func pausesDoubleUpToFiveMinutesAndEndWithTheFirstEvent() {
     var plan = SessionPlan()
     var pauses: [Int64] = []
     for _ in 0..<12 {
-      plan.beginMeeting()
+      plan.beginSync(at: 0)
       plan.fail(error(.unreachable), at: 1000, chance: 1)
       pauses.append((plan.pauseEnd ?? 0) - 1000)
     }
     #expect(pauses.prefix(4) == [1000, 2000, 4000, 8000])
     #expect(pauses.suffix(3) == [300_000, 300_000, 300_000])
-    // A write does not shorten a pause, and the end of one leads to a meeting.
+    // A write does not shorten a pause, and the end of one leads to a sync.
     plan.change()
     #expect(plan.next(at: 300_999) == .wait(until: 301_000))
-    #expect(plan.next(at: 301_000) == .meet)
-    plan.beginMeeting()
-    plan.endMeeting(due: nil)
+    #expect(plan.next(at: 301_000) == .sync)
+    plan.beginSync(at: 0)
+    plan.endSync(due: nil)
     plan.hear()
-    plan.beginMeeting()
+    plan.beginSync(at: 0)
     plan.fail(error(.unreachable), at: 0, chance: 0)
     #expect(plan.pauseEnd == 500)
   }
 
   @Test func aHubThatAsksForAPauseGetsIt() {
     var plan = SessionPlan()
-    plan.beginMeeting()
-    plan.fail(error(.unavailable, after: 90), at: 10, chance: 0)
+    plan.beginSync(at: 0)
+    plan.fail(error(.unavailable), at: 10, chance: 0, asked: .seconds(90))
     #expect(plan.next(at: 90_009) == .wait(until: 90_010))
     // Another failure meanwhile, of the events.
     plan.fail(error(.unreachable), at: 20, chance: 0)
     #expect(plan.next(at: 90_009) == .wait(until: 90_010))
   }
 
-  @Test func eventsThatFailKeepNobodyFromMeetingUnlessTheHubAsksForAPause() {
+  @Test func eventsThatFailKeepNobodyFromSyncingUnlessTheHubAsksForAPause() {
     var plan = SessionPlan()
-    plan.beginMeeting()
-    plan.endMeeting(due: nil)
+    plan.beginSync(at: 0)
+    plan.endSync(due: nil)
     plan.beginListening()
     plan.endListening(error(.unreachable), at: 0, chance: 1)
-    #expect(plan.next(at: 0) == .meet)
-    plan.beginMeeting()
-    plan.endMeeting(due: nil)
+    #expect(plan.next(at: 0) == .sync)
+    plan.beginSync(at: 0)
+    plan.endSync(due: nil)
     #expect(plan.next(at: 999) == .wait(until: 1000))
     plan.change()
-    #expect(plan.next(at: 999) == .meet)
-    plan.beginMeeting()
-    plan.endMeeting(due: nil)
+    #expect(plan.next(at: 999) == .sync)
+    plan.beginSync(at: 0)
+    plan.endSync(due: nil)
     #expect(plan.next(at: 1000) == .listen)
     plan.beginListening()
-    plan.endListening(error(.unavailable, after: 90), at: 1000, chance: 0)
+    plan.endListening(error(.unavailable), at: 1000, chance: 0, asked: .seconds(90))
     #expect(plan.next(at: 90_999) == .wait(until: 91_000))
+  }
+
+  @Test func aDeviceThatWritesInALoopIsSyncedFiveTimesASecond() {
+    var plan = SessionPlan()
+    var starts: [Int64] = []
+    for now in 0..<Int64(3_000) {
+      plan.change()
+      guard plan.next(at: now) == .sync else { continue }
+      starts.append(now)
+      plan.beginSync(at: now)
+      plan.endSync(due: nil)
+    }
+    #expect(starts.count == 15)
+    // The first ones do not wait.
+    #expect(starts.prefix(6) == [0, 1, 2, 3, 4, 1_000])
+  }
+
+  @Test func aSessionOfFilesListensToNothingAndIsNeverRefused() {
+    var plan = SessionPlan(hasEvents: false)
+    plan.beginSync(at: 0)
+    plan.fail(error(.readOnly), at: 0, chance: 1)
+    #expect(plan.next(at: 0) == .wait(until: 1_000))
+    #expect(plan.next(at: 1_000) == .sync)
+    plan.beginSync(at: 1_000)
+    plan.endSync(due: nil)
+    #expect(plan.next(at: 1_000) == .wait(until: nil))
   }
 
   @Test(arguments: [KeepsakeError.Code.unauthorized, .incompatible, .invalidValue])
   func whatDoesNotGoAwayEndsIt(code: KeepsakeError.Code) {
     var plan = SessionPlan()
-    plan.beginMeeting()
+    plan.beginSync(at: 0)
     plan.fail(error(code), at: 0, chance: 0)
     #expect(plan.next(at: .max) == .stop)
   }
@@ -103,36 +126,9 @@ import Testing
   @Test(arguments: [KeepsakeError.Code.full, .malformed, .locked, .diskFull, .tooLarge])
   func whatMayGoAwayIsTriedAgain(code: KeepsakeError.Code) {
     var plan = SessionPlan()
-    plan.beginMeeting()
+    plan.beginSync(at: 0)
     plan.fail(error(code), at: 0, chance: 0)
-    #expect(plan.next(at: 500) == .meet)
-  }
-}
-
-@Suite struct EventParserTests {
-  @Test func eventsAreReadHoweverTheyAreCut() {
-    let parts = [
-      "id: 1\r\ndata: {\"seq\":1}\r\n\r\n", ":\n\n", "data: {\"seq\":22}\n\n",
-      "id: 3\rdata:{\"seq\":3}\r\r",
-    ]
-    let text = Array(parts.joined().utf8)
-    for first in 0...text.count {
-      for second in first...text.count {
-        var parser = EventParser()
-        var events: [Int64] = []
-        for piece in [text[..<first], text[first..<second], text[second...]] {
-          events += parser.take(Array(piece)) ?? [-1]
-        }
-        #expect(events == [1, 22, 3], "\(first) \(second)")
-      }
-    }
-  }
-
-  @Test func whatIsNoEventIsFound() {
-    for text in ["data: {}\n\n", "data: <html>\n\n", String(repeating: "x", count: 70_000)] {
-      var parser = EventParser()
-      #expect(parser.take(Array(text.utf8)) == nil)
-    }
+    #expect(plan.next(at: 500) == .sync)
   }
 }
 
@@ -141,7 +137,7 @@ import Testing
 
   /// Events that are never silent, so that no thread waits: one, and then the hub hangs up.
   private func stream(_ seq: Int) -> Reply {
-    Reply(200, "data: {\"seq\":\(seq)}\n\n", type: "text/event-stream")
+    Reply(200, "data: {\"newest\":\"\(seq)-0\"}\n\n", type: "text/event-stream")
   }
 
   private func waitAtOnce(_ clock: ManualClock) -> SessionTiming {
@@ -156,14 +152,14 @@ import Testing
   @Test func aSessionReachesAHubThatWasAwayAndTellsItsStates() throws {
     let (clock, served) = (ManualClock(), ServedHub())
     let failures = Mutex(3)
-    let (hub, _) = try Hub.scripted { request in
+    let (hub, _) = try Hub.scripted(served.membership()) { request in
       let isAway = failures.withLock { left in
         defer { left = max(0, left - 1) }
         return left > 0
       }
       if isAway { return Reply([], fault: .failed("no network")) }
-      return request.url.path.hasSuffix("/sync")
-        ? served.answer(request, at: clock.milliseconds) : self.stream(1)
+      return request.url.path.hasSuffix("/rows")
+        ? served.answer(request, at: clock) : self.stream(1)
     }
     let device = try Device.inMemory(clock: clock)
     try device.write([LocalWrite(store: "cloud", key: "theme", value: .string("dark"))])
@@ -174,7 +170,7 @@ import Testing
       let name = "\(state)".prefix { $0 != "(" }
       states.withLock { $0.append(String(name)) }
       if case .connected = state { done.signal() }
-    } onExchange: { _ in
+    } onSync: { _ in
     } onFailure: { error in
       errors.withLock { $0.append(error.problem) }
     }
@@ -194,22 +190,22 @@ import Testing
   @Test func aSessionWaitsForAsLongAsABusyHubAsksFor() throws {
     let (clock, served) = (ManualClock(), ServedHub())
     let times = Mutex<[Int64]>([])
-    let (hub, _) = try Hub.scripted { request in
-      guard request.url.path.hasSuffix("/sync") else { return self.stream(1) }
+    let (hub, _) = try Hub.scripted(served.membership()) { request in
+      guard request.url.path.hasSuffix("/rows") else { return self.stream(1) }
       let isFirst = times.withLock { times in
         times.append(clock.milliseconds)
         return times.count == 1
       }
       return isFirst
-        ? .error(429, "busy", "too much", ["retry-after": "90"])
-        : served.answer(request, at: clock.milliseconds)
+        ? .problem(429, "too-many", "too much", ["retry-after": "90"])
+        : served.answer(request, at: clock)
     }
     let done = DispatchSemaphore(value: 0)
     let session = HubSession(
       try Device.inMemory(clock: clock), hub, MergeOptions(), waitAtOnce(clock)
     ) { state in
       if case .connected = state { done.signal() }
-    } onExchange: { _ in
+    } onSync: { _ in
     } onFailure: { _ in
     }
     defer { session.cancel() }
@@ -230,7 +226,7 @@ import Testing
   ) throws -> HubSession {
     HubSession(try Device.inMemory(), hub, MergeOptions(), timing) { _ in
       withExtendedLifetime(last, pass)
-    } onExchange: { _ in
+    } onSync: { _ in
       pass()
     } onFailure: { _ in
       pass()
@@ -253,10 +249,10 @@ import Testing
       reached.signal()
       goesOn.wait()
     }
-    let (hub, _) = try Hub.scripted { request in
+    let (hub, _) = try Hub.scripted(served.membership()) { request in
       pass()
-      return request.url.path.hasSuffix("/sync")
-        ? served.answer(request, at: clock.milliseconds) : self.stream(1)
+      return request.url.path.hasSuffix("/rows")
+        ? served.answer(request, at: clock) : self.stream(1)
     }
     var timing = waitAtOnce(clock)
     timing.wait = { [wait = timing.wait] signal, milliseconds in
@@ -274,14 +270,14 @@ import Testing
 
   @Test(arguments: [(401, "token"), (403, "revoked")])
   func aRevokedTokenEndsTheSession(status: Int, code: String) throws {
-    let (hub, transport) = try Hub.scripted { _ in .error(status, code, "by phone") }
+    let (hub, transport) = try Hub.scripted { _ in .problem(status, code, "by phone") }
     let clock = ManualClock()
     let done = DispatchSemaphore(value: 0)
     let session = HubSession(
       try Device.inMemory(clock: clock), hub, MergeOptions(), waitAtOnce(clock)
     ) { state in
       if case .refused = state { done.signal() }
-    } onExchange: { _ in
+    } onSync: { _ in
     } onFailure: { _ in
     }
     #expect(done.wait(timeout: .now() + 60) == .success)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HubStoreSupport
 import KeepsakeHubFile
 import KeepsakeHubServer
 import TestSupport
@@ -13,186 +14,151 @@ import Testing
 
   init() throws { folder = try HubFolder() }
 
-  @Test func whatIsSubmittedTogetherIsCommittedTogetherAndSaidThen() async throws {
+  @Test func workThatIsSubmittedTogetherIsCommittedTogetherAndAnsweredThen() async throws {
     let file = try folder.open()
-    let (a, b, told) = (try await file.addAccount(1), try await file.addAccount(2), Told())
-    file.observe { told.note("news of \($0 == a ? "a" : "b") through \($1)") }
+    let (a, b, noted) = (try await file.addAccount(1), try await file.addAccount(2), NotedLines())
+    file.observe(watched: { [] }) { noted.note("newest of \($0) is \($1.number)") }
     file.together {
       for (account, key) in [(a, "1"), (b, "2"), (a, "3")] {
-        file.submit(
-          on: account,
-          { tables in
-            told.note("work \(key)")
-            try HubFile.put([key], tables)
-          }, { (_: Result<Void, any Error>) in told.note("done \(key)") })
+        file.run(.put([key], in: account) { noted.note("work \(key)") }) { _ in
+          noted.note("done \(key)")
+        }
       }
     }
     file.close()
-    #expect(told.all.prefix(6) == ["work 1", "work 2", "work 3", "done 1", "done 2", "done 3"])
-    #expect(told.all.dropFirst(6).sorted() == ["news of a through 2", "news of b through 1"])
+    #expect(noted.all.prefix(6) == ["work 1", "work 2", "work 3", "done 1", "done 2", "done 3"])
+    #expect(noted.all.dropFirst(6).sorted() == ["newest of 1 is 2", "newest of 2 is 1"])
   }
 
-  @Test func workThatThrowsIsUndoneAlone() async throws {
+  @Test func workThatThrowsIsRolledBackAlone() async throws {
     let file = try folder.open()
-    let (account, told) = (try await file.addAccount(), Told())
+    let (account, noted) = (try await file.addAccount(1), NotedLines())
     file.together {
       for key in ["1", "2", "3"] {
-        file.submit(
-          on: account,
-          { tables in
-            try HubFile.put([key], tables)
-            if key == "2" { throw Refused() }
-          },
-          { (result: Result<Void, any Error>) in
-            switch result {
-            case .success: told.note(key)
-            case .failure(let error): told.note("\(key): \(type(of: error))")
-            }
-          })
+        file.run(.put([key], in: account) { if key == "2" { throw Refused() } }) { result in
+          switch result {
+          case .success(let number): noted.note("\(key): \(number)")
+          case .failure(let error): noted.note("\(key): \(type(of: error))")
+          }
+        }
       }
     }
     #expect(try await file.keys(of: account) == ["1", "3"])
-    #expect(told.all == ["1", "2: Refused", "3"])
-    #expect(try await file.onAccount(account) { try $0.account.seq } == 2)
+    #expect(noted.all == ["1: 1", "2: Refused", "3: 2"])
   }
 
-  @Test func workWithoutNewsWritesNothing() async throws {
+  @Test func workThatTheFileRefusesFailsAlone() async throws {
     let file = try folder.open()
-    let account = try await file.addAccount()
+    let (account, noted) = (try await file.addAccount(1), NotedLines())
+    // A token of another device.
+    let bad = HubWork<Void>(HubQuery(account, isWriting: true)) { _ in
+      var change = HubChange()
+      change.device = HubDevice(number: 2, name: "x", tokenHash: [1], created: 0)
+      return ((), change)
+    }
+    file.together {
+      file.run(.put(["1"], in: account)) { if case .success = $0 { noted.note("1") } }
+      file.run(bad) { if case .failure(HubStoreError.broken) = $0 { noted.note("bad") } }
+      file.run(.put(["2"], in: account)) { if case .success = $0 { noted.note("2") } }
+    }
+    #expect(try await file.keys(of: account) == ["1", "2"])
+    #expect(noted.all == ["1", "bad", "2"])
+  }
+
+  @Test func workThatChangesNothingWritesNothing() async throws {
+    let file = try folder.open()
+    let account = try await file.addAccount(1)
     try await file.put("a", in: account)
     let (log, time) = (try folder.bytes(folder.log), try folder.status.time)
-    for _ in 0..<20 {
-      #expect(try await file.keys(of: account) == ["a"])
-      try await file.onAccount(account) { try $0.save($0.account) }
-      _ = try await file.onDirectory { try $0.members(of: account) }
-    }
+    for _ in 0..<20 { #expect(try await file.keys(of: account) == ["a"]) }
     #expect(try folder.bytes(folder.log) == log && folder.status.time == time)
     #expect(log.count > 32)
   }
 
-  @Test func nothingIsSubmittedToAnAccountThatIsGoneAndNumbersAreNotUsedTwice() async throws {
+  @Test func workThatIsNotUrgentIsDoneWithTheNextThatIs() async throws {
     let file = try folder.open()
-    let account = try await file.addAccount()
-    try await file.put("a", in: account)
-    try await file.onDirectory { try $0.removeAccount(account) }
-    await #expect(throws: HubDatabaseError.noAccount) { try await file.put("b", in: account) }
-    #expect(try await file.addAccount() > account)
+    let (account, noted) = (try await file.addAccount(1), NotedLines())
+    var work = HubWork.put(["later"], in: account)
+    work.isUrgent = false
+    file.run(work) { _ in noted.note("later") }
+    file.run(.put(["now"], in: account)) { _ in noted.note("now") }
     file.close()
-    #expect(try folder.shell("SELECT count(*) FROM entry") == "0\n")
+    #expect(noted.all == ["later", "now"])
+    let again = try folder.open()
+    again.run(work) { _ in noted.note("at the end") }
+    again.close()
+    #expect(noted.all.last == "at the end")
   }
 
-  @Test func closingEndsWhatWasSubmittedAndLeavesOneFile() async throws {
+  @Test func aDeletedAccountLeavesNothing() async throws {
     let file = try folder.open()
-    let (account, told) = (try await file.addAccount(), Told())
+    let account = try await file.addAccount(1)
+    try await file.put("a", in: account)
+    let sender = HubSender(account: 1, tokenHash: [1], replica: "r")
+    let rules = LogRules(HubLimits(), at: 0)
+    var note = rules.note(cursor: .start, newest: .start, by: sender)
+    note.isUrgent = true
+    try await file.run(note)
+    try await file.run(AccountRules(HubLimits(), at: 0).delete(1, token: [1]))
+    await #expect(throws: HubRefusal.token) { try await file.put("b", in: account) }
+    file.close()
+    for table in try folder.shell("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .split(separator: "\n")
+    {
+      #expect(try folder.shell("SELECT count(*) FROM \(table)") == "0\n", "\(table)")
+    }
+  }
+
+  @Test func closingEndsAllWorkAndLeavesOneFile() async throws {
+    let file = try folder.open()
+    let (account, noted) = (try await file.addAccount(1), NotedLines())
     file.together {
       for key in 0..<600 {
-        file.submit(
-          on: account, { try HubFile.put(["\(key)"], $0) },
-          { (result: Result<Void, any Error>) in if case .success = result { told.note("") } })
+        file.run(.put(["\(key)"], in: account)) { if case .success = $0 { noted.note("") } }
       }
     }
     file.close()
-    #expect(told.all.count == 600)
+    #expect(noted.all.count == 600)
     #expect(try folder.contents.keys.sorted() == ["hub.sqlite"])
-    await #expect(throws: HubDatabaseError.unavailable("the hub ends")) {
+    await #expect(throws: HubStoreError.unavailable("the hub ends")) {
       try await file.keys(of: account)
     }
     #expect(try await folder.open().keys(of: account).count == 600)
   }
 
-  @Test func whoComesWhenTooMuchWaitsIsToldToComeLater() async throws {
-    let (file, told) = (try folder.open(), Told())
+  @Test func workIsRefusedIfTooMuchWaits() async throws {
+    let (file, noted) = (try folder.open(), NotedLines())
     file.together {
       for _ in 0..<2_002 {
-        file.submit({ _ in }) { (result: Result<Void, any Error>) in
-          if case .failure(HubDatabaseError.unavailable(let why)) = result { told.note(why) }
+        file.run(HubWork<Void>(HubQuery(0, isWriting: false)) { _ in ((), nil) }) { result in
+          if case .failure(HubStoreError.unavailable(let why)) = result { noted.note(why) }
         }
       }
-      #expect(told.all == ["too much waits for the file", "too much waits for the file"])
+      #expect(noted.all == ["too much waits for the file", "too much waits for the file"])
     }
     file.close()
-    #expect(told.all.count == 2)
+    #expect(noted.all.count == 2)
   }
 
   @Test func aLogThatHasBecomeLongIsMovedIntoTheFile() async throws {
     let file = try folder.open()
-    let account = try await file.addAccount()
+    try await file.addAccount(1)
     for round in 0..<60 {
-      let keys = (0..<500).map { "\(round) \($0)" + String(repeating: "k", count: 200) }
-      try await file.onAccount(account) { try HubFile.put(keys, $0) }
+      let long = String(repeating: "x", count: 1_000)
+      _ = try await file.run(.put((0..<200).map { "\(round) \($0) \(long)" }, in: 1))
     }
-    #expect(try folder.status.size > 4_000 * 4_096)
-    #expect(try await file.keys(of: account).count == 30_000)
-  }
-
-  @Test func aFileThatIsReplacedIsNotWrittenAnyMore() async throws {
-    let file = try folder.open()
-    let account = try await file.addAccount()
-    try FileManager.default.moveItem(atPath: folder.path, toPath: folder.path + ".old")
-    let error = await #expect(throws: HubDatabaseError.self) {
-      try await file.put("a", in: account)
-    }
-    #expect("\(error as Any)".contains("deleted or replaced while it was open"))
-  }
-
-  @Test func aRemovedLogLosesNoAcknowledgedWriteOfAProcessThatIsKilled() async throws {
-    let file = try folder.open()
-    let account = try await file.addAccount()
-    try await file.put("a", in: account)
-    try FileManager.default.removeItem(atPath: folder.log)
-    let error = await #expect(throws: HubDatabaseError.self) {
-      try await file.put("b", in: account)
-    }
-    #expect("\(error as Any)".contains("was removed while it was open"))
-    // What the file alone holds.
-    let copy = folder.path + ".copy"
-    try FileManager.default.copyItem(atPath: folder.path, toPath: copy)
-    let keys = try Command.run(
-      Command.find("sqlite3"), [copy, "PRAGMA integrity_check; SELECT key FROM entry"])
-    #expect(keys.stdout == "ok\na\n", "\(keys)")
-    withExtendedLifetime(file) {}
-  }
-
-  /// Not even a transaction begins there.
-  @Test func aFileWhoseFolderIsGoneFailsWhatIsSubmitted() async throws {
-    let file = try folder.open()
-    try FileManager.default.removeItem(atPath: folder.folder.path)
-    for _ in 0..<2 {
-      await #expect(throws: HubDatabaseError.self) { try await file.addAccount() }
-    }
-  }
-
-  @Test(.enabled(if: Tmpfs.isPossible, Comment(rawValue: Tmpfs.need)))
-  func whatFindsTheDiskFullIsNotAcknowledgedAndNothingOfItIsThere() async throws {
-    let disk = try Tmpfs(on: folder.folder.path, pages: 600)
-    defer {
-      do { try disk.unmount() } catch { Issue.record("\(error)") }
-    }
-    let file = try folder.open()
-    let (account, told) = (try await file.addAccount(), Told())
-    try await file.put("before", in: account)
-    try disk.fill(leaving: 0)
-    file.together {
-      for key in 0..<10 {
-        file.submit(
-          on: account, { try HubFile.put(["\(key)" + String(repeating: "k", count: 9000)], $0) },
-          { (result: Result<Void, any Error>) in
-            if case .failure(HubDatabaseError.unavailable(let problem)) = result {
-              told.note(problem)
-            } else {
-              told.note("\(result)")
-            }
-          })
-      }
-    }
-    // Whoever reads in the same batch is told the same.
-    while told.all.count < 10 { await Task.yield() }
-    let full = "\(folder.path): the disk is full; free some space and try again"
-    #expect(try await file.keys(of: account) == ["before"])
-    #expect(told.all == Array(repeating: full, count: 10))
-    try disk.empty()
-    try await file.put("after", in: account)
+    #expect(try folder.status.size > 1 << 20)
     file.close()
-    #expect(try await folder.open().keys(of: account) == ["before", "after"])
+  }
+
+  @Test func aFileThatWasReplacedAcknowledgesNothingMore() async throws {
+    let file = try folder.open()
+    try await file.addAccount(1)
+    try await file.put("a", in: 1)
+    try FileManager.default.moveItem(atPath: folder.path, toPath: folder.path + ".moved")
+    await #expect(throws: HubStoreError.self) { try await file.put("b", in: 1) }
+    try FileManager.default.moveItem(atPath: folder.path + ".moved", toPath: folder.path)
+    try await file.put("c", in: 1)
+    #expect(try await file.keys(of: 1) == ["a", "c"])
   }
 }

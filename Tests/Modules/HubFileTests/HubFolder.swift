@@ -2,11 +2,9 @@
 
 import Dispatch
 import Foundation
-import KeepsakeDevice
 import KeepsakeHubFile
 import KeepsakeHubServer
-import KeepsakeSync
-import KeepsakeValues
+import KeepsakeStorage
 import Synchronization
 import TestSupport
 
@@ -49,55 +47,24 @@ final class HubFolder: Sendable {
 }
 
 extension HubFile {
-  func addAccount(_ number: Int64 = 1) async throws -> Int64 {
-    try await onDirectory { try $0.addAccount(HubAccount(hub: ReplicaID(rawValue: number)), at: 0) }
-  }
-
-  /// Lets rows in, as a push does.
-  @Sendable static func put(_ keys: [String], _ tables: any HubTables) throws {
-    var account = try tables.account
-    let rows = keys.map { key in
-      account.seq += 1
-      return HubAnswer.Row(
-        Entry(
-          Address(store: "cloud", key: key), TaggedCell(tag: 1, cell: .text("value of \(key)")),
-          timestamp: HybridTimestamp(rawValue: account.seq), origin: ReplicaID(rawValue: 5)),
-        seq: account.seq)
-    }
-    try tables.put(rows)
-    try tables.save(account)
-  }
-
-  func put(_ keys: String..., in account: Int64) async throws {
-    try await onAccount(account) { try Self.put(keys, $0) }
-  }
-
-  @Sendable static func keys(_ tables: any HubTables) throws -> [String] {
-    try tables.rows(
-      after: ["cloud", "cloud:other"].reduce(into: [:]) { $0[ByteText($1)] = 0 }, and: 0,
-      through: .max, except: EchoRange(), HubRequest.PageLimit(rows: .max, bytes: .max)
-    ).rows.map(\.entry.address.key.string)
-  }
-
-  func keys(of account: Int64) async throws -> [String] {
-    try await onAccount(account) { try Self.keys($0) }
-  }
-
-  /// Lets the thread wait until what follows is submitted, so that it becomes one batch.
+  /// Lets the thread wait until the work that follows is submitted, so that it becomes one batch.
   func together(_ submit: () -> Void) {
     let (isThere, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    self.submit({ _ in
-      isThere.signal()
-      mayGo.wait()
-    }) { (_: Result<Void, any Error>) in }
+    run(
+      HubWork<Void>(HubQuery(0, isWriting: false)) { _ in
+        isThere.signal()
+        mayGo.wait()
+        return ((), nil)
+      }
+    ) { _ in }
     isThere.wait()
     submit()
     mayGo.signal()
   }
 }
 
-/// What was said, in its order.
-final class Told: Sendable {
+/// Lines, in the order in which they were noted.
+final class NotedLines: Sendable {
   private let lines = Mutex<[String]>([])
   var all: [String] { lines.withLock { $0 } }
   func note(_ line: String) { lines.withLock { $0.append(line) } }

@@ -17,9 +17,7 @@
       }
     }
 
-    @Test func aHubWithACertificateSpeaksTLSToWhoTrustsIt() async throws {
-      let folder = try Folder()
-      let (certificate, key) = ("\(folder.path)/hub.pem", "\(folder.path)/hub.key")
+    private func make(_ certificate: String, _ key: String) async throws {
       let made = try await run(
         "openssl",
         [
@@ -27,6 +25,12 @@
           "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
         ])
       #expect(made.code == 0, "\(made)")
+    }
+
+    @Test func aHubWithACertificateSpeaksTLSToWhoTrustsIt() async throws {
+      let folder = try Folder()
+      let (certificate, key) = ("\(folder.path)/hub.pem", "\(folder.path)/hub.key")
+      try await make(certificate, key)
       try await RunningHub.with {
         ($0.certificate, $0.key) = (certificate, key)
       } _: { hub in
@@ -36,6 +40,15 @@
         #expect(trusting == Ending(stdout: "ok\n"), "\(trusting)")
         // 60: the certificate is signed by nobody whom the system trusts.
         #expect(try await run("curl", words + place).code == 60)
+        // A new certificate needs no restart, and one that cannot be read ends nothing.
+        let old = certificate + ".old"
+        try FileManager.default.copyItem(atPath: certificate, toPath: old)
+        try await make(certificate, key)
+        let renewed = try await run("curl", words + ["--cacert", certificate] + place)
+        #expect(renewed == Ending(stdout: "ok\n"), "\(renewed)")
+        try FileManager.default.removeItem(atPath: key)
+        let kept = try await run("curl", words + ["--cacert", old] + place)
+        #expect(kept == Ending(stdout: "ok\n"), "\(kept)")
       }
     }
   }

@@ -5,7 +5,7 @@
   import Foundation
   import Testing
 
-  /// A connection without a client's manners: what is sent is what is written.
+  /// A connection that sends exactly what a test writes.
   final class RawConnection: Sendable {
     struct Answer: Equatable {
       var status = 0
@@ -117,7 +117,7 @@
 
     /// A request's head with its last line.
     static func head(
-      _ line: String, _ token: String? = nil, _ fields: String...
+      _ line: String, _ token: String? = nil, _ fields: [String] = []
     ) -> String {
       let all =
         ["\(line) HTTP/1.1", "Host: hub"]

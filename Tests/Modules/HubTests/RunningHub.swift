@@ -3,9 +3,10 @@
 #if Hub
   import Foundation
   import FoundationNetworking
-  import HubSupport
+  import HubStoreSupport
   import KeepsakeHubHTTP
   import KeepsakeHubServer
+  import KeepsakeValues
   import Testing
 
   /// A hub on a port of this machine.
@@ -22,6 +23,11 @@
       let text: String
       let retryAfter: String?
 
+      /// The end of a problem's type.
+      var problem: String {
+        get throws { try String(member("type").split(separator: ":").last ?? "") }
+      }
+
       /// The text of a member.
       func member(_ name: String) throws -> String {
         let found = text.firstMatch(of: try Regex("\"\(name)\":\"?([^\",}]*)"))
@@ -31,7 +37,7 @@
 
     /// Serves in this process as long as the body runs, and ends as a hub that is told to.
     static func with(
-      over database: any HubDatabase = MemoryDatabase(),
+      over store: any HubStore = MemoryStore(),
       _ change: (inout HubServer.Settings) -> Void = { _ in },
       _ body: (RunningHub) async throws -> Void
     ) async throws {
@@ -39,7 +45,7 @@
       (settings.port, settings.secret) = (0, secret)
       settings.logger.logLevel = .critical
       change(&settings)
-      let server = HubServer(database, settings: settings)
+      let server = HubServer(store, settings: settings)
       let (ports, listening) = AsyncStream.makeStream(of: Int.self)
       let (metricsPorts, telling) = AsyncStream.makeStream(of: Int.self)
       if settings.metrics == nil { telling.finish() }
@@ -64,7 +70,7 @@
 
     func ask(
       _ method: String, _ path: String, _ token: String? = nil, _ body: String? = nil,
-      type: String = "application/json", port: Int? = nil
+      type: String = "application/json", port: Int? = nil, fields: [String: String] = [:]
     ) async throws -> Answer {
       let address = "http://127.0.0.1:\(port ?? self.port)" + path
       var request = URLRequest(url: try #require(URL(string: address)))
@@ -74,6 +80,7 @@
         request.httpBody = Data(body.utf8)
         request.setValue(type, forHTTPHeaderField: "Content-Type")
       }
+      for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
       let (data, response) = try await URLSession.shared.data(for: request)
       let http = try #require(response as? HTTPURLResponse)
       return Answer(
@@ -81,20 +88,61 @@
         retryAfter: http.value(forHTTPHeaderField: "Retry-After"))
     }
 
-    /// - Returns: the token of an account's first device.
-    func create() async throws -> String {
-      let answer = try await ask("POST", "/v1/accounts", secret, #"{"name":"phone"}"#)
-      #expect(answer.status == 201)
-      return try answer.member("token")
+    /// - Returns: the first device of a new account.
+    func create() async throws -> TestDevice {
+      let account = HexNumber.text(Int64.random(in: 1..<1 << 62))
+      let device = TestDevice(hub: self, account: account, token: Secrets.random())
+      let body = #"{"name":"phone","token":"\#(device.token)"}"#
+      let answer = try await ask("PUT", device.path(""), secret, body)
+      #expect(answer.status == 201, "\(answer.text)")
+      return device
+    }
+  }
+
+  /// A device of an account.
+  struct TestDevice {
+    let hub: RunningHub
+    let account: String
+    let token: String
+    var replica = "r"
+
+    func path(_ path: String) -> String { "/v1/accounts/\(account)\(path)" }
+
+    func ask(
+      _ method: String, _ path: String, _ body: String? = nil, type: String = "application/json",
+      fields: [String: String] = [:]
+    ) async throws -> RunningHub.Answer {
+      try await hub.ask(method, self.path(path), token, body, type: type, fields: fields)
     }
 
-    func join(_ token: String) async throws -> Answer {
-      let code = try await ask("POST", "/v1/invitations", token).member("code")
-      return try await ask("POST", "/v1/devices", nil, #"{"code":"\#(code)","name":"laptop"}"#)
+    func join() async throws -> TestDevice {
+      let code = try await ask("POST", "/invitations").member("code")
+      let other = TestDevice(hub: hub, account: account, token: Secrets.random(), replica: "other")
+      let body = #"{"code":"\#(code)","name":"laptop","token":"\#(other.token)"}"#
+      let answer = try await hub.ask("POST", path("/devices"), nil, body)
+      #expect(answer.status == 201, "\(answer.text)")
+      return other
     }
 
-    func sync(_ token: String?, _ text: String) async throws -> Answer {
-      try await ask("POST", "/v1/sync", token, text, type: "application/jsonl")
+    /// The newest mark.
+    func newest() async throws -> String {
+      try await ask("GET", "/rows?replica=\(replica)&rows=1").member("newest")
+    }
+
+    static func lines(_ keys: [String], _ row: String = #""dark""#) -> String {
+      #"{"rows":\#(keys.count),"mark":"m","vectors":{}}"# + "\n"
+        + keys.map { #"{"key":"\#($0)","row":\#(row)}"# + "\n" }.joined()
+    }
+
+    /// Pushes rows upon whatever is there.
+    func push(_ keys: [String], _ row: String = #""dark""#) async throws -> RunningHub.Answer {
+      try await push(Self.lines(keys, row), upon: newest())
+    }
+
+    func push(_ body: String, upon mark: String) async throws -> RunningHub.Answer {
+      try await ask(
+        "POST", "/rows?replica=\(replica)", body, type: "application/jsonl",
+        fields: ["If-Match": "\"\(mark)\""])
     }
   }
 #endif

@@ -22,10 +22,8 @@ import Testing
   @Test(arguments: 0..<6)
   func everyUseOfTheOriginalIsAnError(index: Int) {
     let uses: [@Sendable (Container) throws -> Void] = [
-      { _ = try $0.find(Container.Key<RealAPI>()) },
-      { _ = try $0.all(RealAPI.self) },
-      { _ = try $0.make(Container.Key<RealAPI>()) },
-      { try $0.set(RealAPI()) },
+      { _ = try $0.find(Container.Key<RealAPI>()) }, { _ = try $0.all(RealAPI.self) },
+      { _ = try $0.make(Container.Key<RealAPI>()) }, { try $0.set(RealAPI()) },
       { _ = try $0.child().get(Container.Key<RealAPI>()) },
       { c in try c.asCurrent { _ = try Container.current.get(Container.Key<RealAPI>()) } },
     ]

@@ -81,7 +81,8 @@ extension Container.Key where Value == RealAPI {
     try c.set(RealAPI(host: "set"))
     #expect(try hosts(c) == ["set", "set", "backup", "mock", spare, "set backup", all])
     try c.set(nil, for: APIKey())
-    #expect(try c.get(APIKey()).host == "set")
+    #expect(try hosts(c) == ["set", "set", "backup", "set", spare, "set backup", "set backup"])
+    #expect(try c.get(APIKey()) as? RealAPI === c.get(.main))
   }
 
   @Test(arguments: Place.allCases)
@@ -232,8 +233,9 @@ extension Container.Key where Value == RealAPI {
     #expect(child.description.hasPrefix("nothing registered\nparent:\n"))
   }
 
-  @Test func aReplacedObjectIsReleasedWithItsAliases() throws {
-    let child = twoAPIs().child()
+  @Test(arguments: Place.allCases)
+  func aReplacedObjectIsReleasedWithItsAliases(place: Place) throws {
+    let child = place.container(twoAPIs())
     weak var gone: RealAPI?
     do {
       let set = RealAPI(host: "set")

@@ -20,13 +20,6 @@ import Testing
     #expect(try container.find(Container.Key<String>()) == nil)
   }
 
-  @Test func sharedObjectNeverSeesWhatAChildReplaces() throws {
-    let container = shopContainer()
-    let child = try container.child { try $0.set(MockAPI(), for: Container.Key<any API>()) }
-    #expect(try child.get(Container.Key<Shop>()).api.host == "real")
-    #expect(try child.get(Container.Key<any API>()).host == "mock")
-  }
-
   @Test func transientOfTheParentSeesTheChild() throws {
     let container = Container()
     container.register(scope: .transient, using: { (host: String) in RealAPI(host: host) })

@@ -132,18 +132,6 @@ extension Container.Key where Value == RealAPI {
     #expect(try child.get(APIKey()).host == "set")
   }
 
-  @Test func aSetObjectThatWasReplacedIsReleasedAtOnce() throws {
-    weak var gone: RealAPI?
-    do {
-      let set = RealAPI(host: "set")
-      try container.set(set)
-      _ = (try container.get(RealKey()), try container.get(APIKey()))
-      gone = set
-    }
-    try container.set(nil, for: RealKey())
-    #expect(gone == nil)
-  }
-
   @Test func everyOneOfManyKeysIsFound() throws {
     let many = Container()
     for number in 0..<2000 { many.register(Container.Key("\(number)")) { _ in number } }

@@ -9,9 +9,10 @@ extension Container.Key where Value == any API {
 }
 
 @Suite(.timeLimit(hang)) struct LookupTests {
+  private let container = Container()
+
   // AcName, AcFactoryName
   @Test func nameDecidesExactly() throws {
-    let container = Container()
     container.register(.api) { _ in RealAPI(host: "1") }
     container.register(.backup) { _ in RealAPI(host: "2") }
     #expect(try container.get(.api).host == "1")
@@ -21,7 +22,6 @@ extension Container.Key where Value == any API {
 
   // AcClass
   @Test func unnamedKeyFindsTheOnlyOneOfItsType() throws {
-    let container = Container()
     container.register(.api) { _ in RealAPI() }
     let named = try container.get(.api) as? RealAPI
     #expect(try container.get(Container.Key<any API>()) as? RealAPI === named)
@@ -29,7 +29,6 @@ extension Container.Key where Value == any API {
 
   // AcProtocol, superclass: one object under several keys
   @Test func aliasesShareOneObject() throws {
-    let container = Container()
     let made = Counter()
     container.register { _ -> Car in
       made.up()
@@ -47,7 +46,6 @@ extension Container.Key where Value == any API {
 
   // AcPrimary
   @Test func primaryDecidesBetweenSeveral() throws {
-    let container = Container()
     container.register(.api) { _ in RealAPI(host: "1") }
     container.register(.backup, primary: true) { _ in RealAPI(host: "2") }
     container.register { _ in MockAPI() }.as(Container.Key<any API>()) { $0 }
@@ -55,14 +53,12 @@ extension Container.Key where Value == any API {
   }
 
   @Test func primaryCountsThroughAnAlias() throws {
-    let container = Container()
     container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
     container.register(primary: true) { _ in MockAPI() }.as(Container.Key<any API>()) { $0 }
     #expect(try container.get(Container.Key<any API>()).host == "mock")
   }
 
   @Test func severalWithoutPrimaryAreAmbiguousWithTheirNames() {
-    let container = Container()
     container.register(.api) { _ in RealAPI() }
     container.register { _ in MockAPI() }.as(Container.Key<any API>()) { $0 }
     let error = injectionError { _ = try container.get(Container.Key<any API>()) }
@@ -73,7 +69,6 @@ extension Container.Key where Value == any API {
 
   // NSArray injection
   @Test func allReturnsEachOnceInRegistrationOrder() throws {
-    let container = Container()
     let first = container.register { _ in MockAPI() }
     container.register(.api, primary: true) { _ in RealAPI(host: "second") }
     container.register { _ in RealAPI(host: "third") }
@@ -86,7 +81,6 @@ extension Container.Key where Value == any API {
   }
 
   @Test func missingNamesTheKeyThePathAndTheCandidates() {
-    let container = Container()
     container.register(.backup) { _ in RealAPI() }
     container.register(using: { Shop(api: $0) }, with: Container.Key<any API>.api)
     let error = injectionError { _ = try container.get(Container.Key<Shop>()) }
@@ -98,14 +92,12 @@ extension Container.Key where Value == any API {
   }
 
   @Test func findDoesNotHideWhatIsMissingFurtherDown() {
-    let container = Container()
     container.register(using: Shop.init)
     let error = injectionError { _ = try container.find(Container.Key<Shop>()) }
     #expect(error?.key == "API")
   }
 
   @Test func duplicateIsAnErrorForItsKeyOnly() throws {
-    let container = Container()
     container.register(.api) { _ in RealAPI() }
     container.register(.api) { _ in MockAPI() }
     container.register(.backup) { _ in RealAPI(host: "fine") }
@@ -115,7 +107,6 @@ extension Container.Key where Value == any API {
 
   // --alchemic-nostart
   @Test func laterRegistrationIsSeenByTheNextLookup() throws {
-    let container = Container()
     #expect(try container.find(Container.Key<RealAPI>()) == nil)
     container.register { _ in RealAPI() }
     #expect(try container.find(Container.Key<RealAPI>()) != nil)
@@ -133,7 +124,6 @@ extension Container.Key where Value == any API {
   }
 
   @Test func descriptionListsKeysScopesAndWhatIsMade() throws {
-    let container = Container()
     container.register(primary: true) { _ in RealAPI() }.as(.api) { $0 }
     container.register(Container.Key("n"), scope: .transient) { _ in 5 }
     container.register { _ async in Shop(api: MockAPI()) }

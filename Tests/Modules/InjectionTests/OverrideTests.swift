@@ -11,12 +11,6 @@ import Testing
     }
   }
 
-  private func mocked(_ container: Container, _ host: String = "mock") throws -> Container {
-    try container.child(fresh: true) { c in
-      try c.set(RealAPI(host: host), for: Container.Key<any API>())
-    }
-  }
-
   @Test func parallelTestsNeverSeeEachOthersValues() async throws {
     let container = shopContainer()
     try await withThrowingTaskGroup(of: Bool.self) { group in

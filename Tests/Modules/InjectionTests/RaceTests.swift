@@ -5,6 +5,8 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(hang)) struct RaceTests {
+  private let container = Container()
+
   @Test(arguments: [Container.Scope.singleton, .weak])
   func sixteenThreadsMakeOneObject(scope: Container.Scope) async throws {
     for _ in 0..<50 {
@@ -40,7 +42,6 @@ import Testing
   }
 
   @Test func asynchronousAndPlainCallersShareOneObject() async throws {
-    let container = Container()
     let made = Counter()
     container.register { _ -> RealAPI in
       made.up()
@@ -62,7 +63,6 @@ import Testing
   }
 
   @Test func factoryMayWaitForAThreadThatUsesTheContainer() async throws {
-    let container = Container()
     let done = Latch()
     container.register { _ in RealAPI() }
     container.register { _ -> Shop in
@@ -82,7 +82,6 @@ import Testing
   }
 
   @Test func thoseWhoWaitForAFailureTryForThemselves() async throws {
-    let container = Container()
     let (tries, failing) = (Counter(), Latch())
     container.register { _ -> RealAPI in
       if tries.up() == 1 {
@@ -101,7 +100,6 @@ import Testing
   }
 
   @Test func setOvertakesAConstruction() async throws {
-    let container = Container()
     let (begun, isSet) = (Latch(), Latch())
     container.register { _ -> RealAPI in
       begun.open()
@@ -122,7 +120,6 @@ import Testing
   }
 
   @Test func makerThatEndsWhileASetIsInjectedDropsItsObject() async throws {
-    let container = Container()
     let (begun, isSetting, isMade) = (Latch(), Latch(), Latch())
     container.register { _ -> Told in
       begun.open()
@@ -145,7 +142,6 @@ import Testing
   }
 
   @Test func registeringWhileOthersLookUpLosesNothing() async throws {
-    let container = Container()
     let sums = await onThreads(4) { thread in
       try (0..<100).reduce(0) { sum, index in
         container.register(Container.Key("\(thread)-\(index)")) { _ in index }

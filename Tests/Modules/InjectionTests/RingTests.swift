@@ -6,11 +6,12 @@ import Testing
 
 /// Cycles of properties that several threads run into, and constructions that fail half-way.
 @Suite(.timeLimit(hang)) struct RingTests {
+  private let container = Container()
+
   private typealias NodeKey = Container.Key<Node>
   private typealias OtherKey = Container.Key<Other>
 
   @Test func aThreadThatWaitsTakesTheEarlyObjectWhenAnotherWouldCloseTheRing() async throws {
-    let container = Container()
     let (nodeIsWired, otherIsMade) = (Latch(), Latch())
     container.register(make: { _ in Node() }) { node, c in
       nodeIsWired.open()
@@ -35,41 +36,6 @@ import Testing
     #expect(try container.get(OtherKey()).node.withLock { $0 } === node)
   }
 
-  @Test func manyThreadsAlwaysEndWithOnePair() async throws {
-    for _ in 0..<200 {
-      let container = Container()
-      container.register(make: { _ in Node() }) { node, c in
-        let other: Other = try c.get()
-        node.peer.withLock { $0 = other.node.withLock { $0 } ?? node }
-      }
-      container.register(make: { _ in Other() }) { other, c in
-        let node: Node = try c.get()
-        other.node.withLock { $0 = node }
-      }
-      let results = await onThreads(4) { index in
-        if index.isMultiple(of: 2) { _ = try container.get(NodeKey()) }
-        if !index.isMultiple(of: 2) { _ = try container.get(OtherKey()) }
-      }
-      for result in results { #expect(throws: Never.self) { try result.get() } }
-      let node: Node = try container.get()
-      #expect(node.peer.withLock { $0 } === node)
-      #expect(try container.get(OtherKey()).node.withLock { $0 } === node)
-    }
-  }
-
-  @Test func whatWasMadeWithAnObjectThatFailedIsMadeAgainWithTheNextOne() throws {
-    let container = Container()
-    let tries = Counter()
-    container.register(make: { _ in Node() }) { _, c in
-      _ = try c.get(OtherKey())
-      if tries.up() == 1 { throw Failure() }
-    }
-    container.register { c in Other(try c.get(NodeKey())) }
-    #expect(throws: Failure.self) { _ = try container.get(NodeKey()) }
-    let node: Node = try container.get()
-    #expect(try container.get(OtherKey()).node.withLock { $0 } === node)
-  }
-
   @Test func aRingOfManyWaitersIsFoundAtOnce() async {
     // Each of n factories asks for all the others: the ways through the waiters are n! many.
     let (container, count) = (Container(), 12)
@@ -88,7 +54,6 @@ import Testing
   }
 
   @Test func aTaskThatOutlivesAConstructionIsNoPartOfIt() async throws {
-    let container = Container()
     let made = Latch()
     let found = Mutex<[Task<Bool, any Error>]>([])
     container.register(scope: .transient) { c -> RealAPI in RealAPI(host: "dependency") }
@@ -108,7 +73,6 @@ import Testing
   }
 
   @Test func aTaskOfATransientMayAskForAnotherOfItsKind() async throws {
-    let container = Container()
     let made = Latch()
     let tasks = Mutex<[Task<Int, any Error>]>([])
     let count = Counter()
@@ -129,7 +93,6 @@ import Testing
   }
 
   @Test func whatAChildThatIsGoneMadeWithAnObjectThatFailedIsNoCrash() {
-    let container = Container()
     container.register(make: { _ in Node() }) { _, c in
       let child = c.child()
       child.register { c in Other(try c.get(NodeKey())) }
@@ -140,7 +103,6 @@ import Testing
   }
 
   @Test func aSingletonThatOnlyHelpedToMakeWhatFailedStays() throws {
-    let container = Container()
     let tries = Counter()
     container.register(make: { _ in Node() }) { _, c in
       _ = try c.make(OtherKey())

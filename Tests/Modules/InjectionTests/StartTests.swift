@@ -9,9 +9,10 @@ import Testing
 }
 
 @Suite(.timeLimit(hang)) struct StartTests {
+  private let container = Container()
+
   // Self-start; here the program decides.
   @Test func startMakesEverySingletonAndNothingElse() async throws {
-    let container = Container()
     let made = Log()
     for name in ["a", "b"] {
       container.register(Container.Key(name)) { _ -> Int in
@@ -34,7 +35,6 @@ import Testing
   }
 
   @Test func asynchronousSingletonIsAPlainReadAfterStart() async throws {
-    let container = Container()
     container.register { _ async -> RealAPI in
       await Task.yield()
       return RealAPI()
@@ -49,7 +49,6 @@ import Testing
   }
 
   @Test func actorIsolatedInitialiserRunsOnItsActor() async throws {
-    let container = Container()
     container.register { _ in "isolated" }
     container.register { c in try await ViewModel(host: c.get()) }
     let model: ViewModel = try await container.resolve()
@@ -58,7 +57,6 @@ import Testing
   }
 
   @Test func mainActorRecipeRunsAndIsInjectedThere() async throws {
-    let container = Container()
     container.register { _ in RealAPI() }
     container.register { @MainActor c in
       let controller = Controller()
@@ -72,7 +70,6 @@ import Testing
   }
 
   @Test func asynchronousObjectOfAContainerThatIsGoneIsAnErrorAndNoCrash() async {
-    let container = Container()
     container.register { _ -> String in
       let passing = Container { $0.register { _ async in 5 } }
       return "\(try passing.get(Container.Key<Int>()))"
@@ -82,7 +79,6 @@ import Testing
   }
 
   @Test func resolveMakesAnAsynchronousDependencyFirst() async throws {
-    let container = Container()
     let made = Counter()
     container.register { _ async -> RealAPI in
       made.up()
@@ -96,7 +92,6 @@ import Testing
   }
 
   @Test func manyTasksMakeOneAsynchronousObject() async throws {
-    let container = Container()
     let made = Counter()
     container.register { _ async -> RealAPI in
       made.up()
@@ -114,7 +109,6 @@ import Testing
 
   // AcWhenReady, AlchemicDidFinishStarting
   @Test func readyReturnsOnlyAfterStart() async throws {
-    let container = Container()
     let order = Log()
     let latch = Latch()
     container.register { _ async -> RealAPI in
@@ -139,7 +133,6 @@ import Testing
   }
 
   @Test func cancelledTaskStopsWaitingForReady() async {
-    let container = Container()
     for isEarly in [true, false] {
       let begun = Latch()
       let task = Task {
@@ -155,21 +148,7 @@ import Testing
     }
   }
 
-  @Test func failedStartCanBeTriedAgain() async throws {
-    let container = Container()
-    let tries = Counter()
-    container.register { _ -> RealAPI in
-      if tries.up() == 1 { throw Failure() }
-      return RealAPI()
-    }
-    await #expect(throws: Failure.self) { try await container.start() }
-    try await container.start()
-    try await container.ready()
-    #expect(tries.value == 2)
-  }
-
   @Test func startReportsAnInvalidGraphBeforeItMakesAnything() async {
-    let container = Container()
     let made = Counter()
     container.register { _ in made.up() }
     container.register(using: Shop.init)
@@ -179,7 +158,6 @@ import Testing
   }
 
   @Test func startedFreshChildMakesItsOwn() async throws {
-    let container = Container()
     container.register { _ async in RealAPI() }
     container.register(using: { (api: RealAPI) in Shop(api: api) })
     try await container.start()
@@ -191,8 +169,9 @@ import Testing
 }
 
 @Suite(.timeLimit(hang)) struct ValidationTests {
+  private let container = Container()
+
   @Test func everyProblemIsReportedAtOnceAndNoFactoryRuns() throws {
-    let container = Container()
     let made = Counter()
     container.register(Container.Key<Int>("twice")) { _ in made.up() }
     container.register(Container.Key<Int>("twice")) { _ in made.up() }
@@ -217,7 +196,6 @@ import Testing
   }
 
   @Test func circularThroughAnAliasIsFound() {
-    let container = Container()
     container.register(using: { (_: Shop) in RealAPI() }).as(Container.Key<any API>()) { $0 }
     container.register(using: Shop.init)
     let error = injectionError { try container.validate() }
@@ -225,7 +203,6 @@ import Testing
   }
 
   @Test func soundGraphIsValid() throws {
-    let container = Container()
     container.register { _ in RealAPI() }.as(Container.Key<any API>()) { $0 }
     container.register(using: Shop.init)
     container.register(
@@ -235,7 +212,6 @@ import Testing
   }
 
   @Test func declaredArgumentIsNotMissing() throws {
-    let container = Container()
     container.register(scope: .transient, using: { (host: String) in RealAPI(host: host) })
     #expect(injectionError { try container.validate() } != nil)
     try container.set(nil, for: Container.Key<String>())
@@ -244,7 +220,6 @@ import Testing
   }
 
   @Test func childIsValidWithWhatItAdds() throws {
-    let container = Container()
     container.register(scope: .transient, using: { (host: String) in RealAPI(host: host) })
     try container.child { $0.register { _ in "session" } }.validate()
     #expect(throws: InjectionError.self) { try container.validate() }

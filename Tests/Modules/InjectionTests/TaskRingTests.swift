@@ -6,11 +6,12 @@ import Testing
 
 /// Tasks that a factory starts, and what becomes of them when it is over or fails.
 @Suite(.timeLimit(hang)) struct TaskRingTests {
+  private let container = Container()
+
   private typealias NodeKey = Container.Key<Node>
   private typealias OtherKey = Container.Key<Other>
 
   @Test func aTaskThatOutlivesItsFactoryIsStillPartOfTheFactoryAroundIt() async {
-    let container = Container()
     let task = Mutex<Task<Node, any Error>?>(nil)
     container.register { c -> Other in
       let ended = Latch()
@@ -33,7 +34,6 @@ import Testing
 
   @Test func aRingThroughAConstructionThatIsOverIsAnError() async {
     final class Third: Sendable {}
-    let container = Container()
     let (begun, isOver) = (Latch(), Latch())
     let task = Mutex<Task<Other, any Error>?>(nil)
     container.register { c -> Third in
@@ -57,7 +57,6 @@ import Testing
   }
 
   @Test func whatIsStillBeingMadeWithAnObjectThatFailedIsMadeAgain() async throws {
-    let container = Container()
     let (took, failed) = (Latch(), Latch())
     let tries = Counter()
     let task = Mutex<Task<Other, any Error>?>(nil)
@@ -84,7 +83,6 @@ import Testing
   }
 
   @Test func aTransientThatIsFinishedIsNoPartOfItsTask() async throws {
-    let container = Container()
     let (begun, made) = (Latch(), Latch())
     let task = Mutex<Task<Other, any Error>?>(nil)
     container.register(scope: .transient) { c -> Node in

@@ -77,21 +77,12 @@ private final class Computed: UserDefaultsStore, @unchecked Sendable {
     try check()
   }
 
-  @Test func foundationsNamesConvertTheDefaultToo() {
+  @Test func foundationsNamesConvertTheDefaultToo() throws {
     #expect(settings.bool(forKey: "bool") && settings.integer(forKey: "bool") == 1)
     #expect(settings.integer(forKey: "nbr") == 5 && settings.string(forKey: "nbr") == "5")
     #expect(settings.stringArray(forKey: "tags") == ["a"])
     #expect(settings.object(forKey: "nickname") == nil && settings.object(forKey: "none") == nil)
     #expect(settings.object(forKey: "number") == nil, "the property's name is not its key")
-  }
-
-  @Test func everyOtherLayerIsAboveIt() throws {
-    settings.register(defaults: ["nbr": 4])
-    #expect(settings["nbr"] == 4)
-    settings["nbr"] = 3
-    #expect(settings["nbr"] == 3)
-    settings["nbr"] = nil
-    #expect(settings["nbr"] == 4)
     let other = try UserDefaultsStore(on: settings.device, arguments: .none)
     #expect(other["bool"] == nil, "another store object declares nothing")
   }

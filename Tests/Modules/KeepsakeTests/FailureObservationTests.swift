@@ -11,13 +11,6 @@ import Testing
     @Setting var small: Int8 = 1
   }
 
-  /// Keys of failures in the order of their arrival.
-  private final class Heard: Sendable {
-    private let keys = Mutex<[String]>([])
-    var all: [String] { keys.withLock { $0 } }
-    func add(_ failure: SettingFailure) { keys.withLock { $0.append(failure.key) } }
-  }
-
   private let store: Local
 
   init() throws { store = try Local(on: .inMemory(), arguments: .none) }
@@ -25,26 +18,27 @@ import Testing
   @Test func anObserverHearsWhatFailedBeforeItAndThenEachFailureBeforeTheGetterReturns() {
     store["text"] = 5
     _ = store.text
-    let heard = Heard()
-    let token = store.observeFailures(heard.add)
-    #expect(heard.all == ["text"])
+    let heard = Collected<String>()
+    var keys: [String] { heard.sets.flatMap { $0 } }
+    let token = store.observeFailures { heard.append([$0.key]) }
+    #expect(keys == ["text"])
     store["small"] = 1_000
     _ = store.small
-    #expect(heard.all == ["text", "small"])
+    #expect(keys == ["text", "small"])
     store[""] = 1
-    #expect(heard.all == ["text", "small", ""] && store.errors.map(\.key) == heard.all)
+    #expect(keys == ["text", "small", ""] && store.errors.map(\.key) == keys)
     _ = store.text
-    #expect(heard.all.count == 3, "the version was reported before")
+    #expect(keys.count == 3, "the version was reported before")
     token.cancel()
     store[""] = 2
-    #expect(heard.all.count == 3 && store.errors.count == 4)
+    #expect(keys.count == 3 && store.errors.count == 4)
   }
 
   @Test func anObserverMayUseItsStoreAndEndItself() throws {
-    let heard = Heard()
+    let heard = Collected<String>()
     let own = Mutex<ObservationToken?>(nil)
     let token = store.observeFailures { [store] failure in
-      heard.add(failure)
+      heard.append([failure.key])
       own.withLock { $0 }?.cancel()
       // Fails too, and finds no observer any more.
       store[""] = 2
@@ -52,14 +46,14 @@ import Testing
     }
     own.withLock { $0 = token }
     store[""] = 1
-    #expect(heard.all == [""] && store.errors.count == 2)
+    #expect(heard.sets.flatMap { $0 } == [""] && store.errors.count == 2)
   }
 
   @Test func whatATransactionThrowsIsNotReported() throws {
-    let heard = Heard()
-    let token = store.observeFailures(heard.add)
+    let heard = Collected<String>()
+    let token = store.observeFailures { heard.append([$0.key]) }
     #expect(throws: KeepsakeError.self) { try store.transaction { store[""] = 1 } }
-    #expect(heard.all == [])
+    #expect(heard.sets.flatMap { $0 } == [])
     withExtendedLifetime(token) {}
   }
 

@@ -67,31 +67,11 @@ import Testing
   func aFullDiskStopsOpeningAndIsNamed() throws {
     let file = try FaultyFile(isOnSmallDisk: true)
     try file.cause(.fullDisk)
-    expectRefusal(of: file, .fullDisk)
+    let error = #expect(throws: KeepsakeError.self) { try file.open() }
+    #expect(error?.code == .diskFull)
+    #expect(error?.description == "\(file.path): \(Fault.fullDisk.complaint)")
     try file.mend(.fullDisk)
     #expect(try open(file.open()).text == "needle")
-  }
-
-  @Test func aFileOfANewerVersionIsNotOpened() throws {
-    let file = try FaultyFile()
-    try file.cause(.newerSchema)
-    expectRefusal(of: file, .newerSchema)
-    try file.mend(.newerSchema)
-    #expect(try open(file.open()).text == "needle")
-  }
-
-  private func expectRefusal(of file: FaultyFile, _ fault: Fault) {
-    let error = #expect(throws: KeepsakeError.self) { try file.open() }
-    #expect(error?.code == fault.code)
-    #expect(error?.description == "\(file.path): \(fault.complaint)")
-  }
-
-  @Test func aFileThatIsGoneIsMissing() throws {
-    let file = try FaultyFile()
-    try file.cause(.movedAway)
-    let error = #expect(throws: KeepsakeError.self) { try file.open() }
-    #expect(error?.description == "\(file.path): there is no such file; check the path")
-    #expect(error?.code == .missing)
   }
 
   @Test func aPageThatWasDamagedBeforeIsReportedWhenItIsMet() throws {
@@ -103,15 +83,6 @@ import Testing
     #expect(store.errors.map(\.key) == ["text"])
     store.sound = "still"
     #expect(store.sound == "still" && store.errors.count == 1)
-  }
-
-  @Test func aFileWhoseFirstPageIsDamagedIsNotOpened() throws {
-    let file = try FaultyFile()
-    var bytes = try Data(contentsOf: URL(fileURLWithPath: file.path))
-    bytes.replaceSubrange(0..<1024, with: Data(repeating: 0xFF, count: 1024))
-    try bytes.write(to: URL(fileURLWithPath: file.path))
-    let error = #expect(throws: KeepsakeError.self) { try file.open() }
-    #expect(error?.code == .notKeepsake && error?.path == file.path)
   }
 
   @Test func noSeedsAreWrittenIntoAFileThatANewerVersionHasTakenOver() throws {

@@ -16,7 +16,7 @@ protocol FaultySettings: SettingsStore {
 }
 
 /// The ways to write.
-private enum Form: CaseIterable {
+enum WriteForm: CaseIterable {
   case property, subscripted, foundation, removal
   case set, reset, update, setForKey, updateKey, transaction
 
@@ -84,7 +84,7 @@ private enum Form: CaseIterable {
     try file.cause(fault)
     // Longer than what may be left of the log's last page.
     let text = "secret " + String(repeating: "s", count: 9000)
-    for form in Form.allCases where fault != .fullDisk || ![.removal, .reset].contains(form) {
+    for form in WriteForm.allCases where fault != .fullDisk || ![.removal, .reset].contains(form) {
       try expectFailure(of: form, text, on: store, fault, "\(file.path): \(fault.complaint)")
       if fault != .damagedPage { try expectReading(store, "\(fault) \(form)") }
       #expect(store.sound == "whole")
@@ -108,7 +108,8 @@ private enum Form: CaseIterable {
   }
 
   private func expectFailure(
-    of form: Form, _ text: String, on store: any FaultySettings, _ fault: Fault, _ complaint: String
+    of form: WriteForm, _ text: String, on store: any FaultySettings, _ fault: Fault,
+    _ complaint: String
   ) throws {
     let name = store.storeName
     func writes() -> [SettingFailure] { store.errors.filter { $0.operation == .write } }

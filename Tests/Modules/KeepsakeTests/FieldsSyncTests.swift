@@ -32,7 +32,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(try here.conflicts.map(\.key) == ["prefs.volume"])
     try here.$prefs.reset()
     there.prefs.volume = 8
-    try devices.meet(0, 1)
+    try devices.merge(0, 1)
     #expect(here.prefs == Preferences(volume: 8) && there.prefs == here.prefs)
   }
 
@@ -142,7 +142,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
           setting.wrappedValue.numbers[member] = new[member]
           new = old.enumerated().map { $0 == member ? new[member] : $1 }
         default:
-          try devices.meet(0, 1)
+          try devices.merge(0, 1)
           models[0].merge(models[1]) { $0.time > $1.time ? $0 : $1 }
           models[1] = models[0]
           return
@@ -152,7 +152,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
         }
       }
     }
-    try devices.meet(0, 1)
+    try devices.merge(0, 1)
     models[0].merge(models[1]) { $0.time > $1.time ? $0 : $1 }
     for store in stores {
       let entries = try CloudKeyValueStore(on: store.device)

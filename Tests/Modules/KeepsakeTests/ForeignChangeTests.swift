@@ -20,16 +20,6 @@ import Testing
     settings = try EverySetting(on: device)
   }
 
-  private func shell(_ sql: String) throws {
-    let ending = try Command.run(Command.find("sqlite3"), [device.path, sql])
-    #expect(ending.code == 0, "\(ending)")
-  }
-
-  private func kvsync(_ words: String...) throws {
-    let ending = try Command.run(Command.kvsync.get(), words)
-    #expect(ending.code == 0, "\(ending)")
-  }
-
   @Test func aChangeByTheCommandIsAnnouncedWithItsOldValue() throws {
     settings.string = "ada"
     let me = try device.replica()
@@ -75,9 +65,9 @@ import Testing
     settings.integer = 5
     settings.boolean = true
     let observation = settings.observe { heard.append($0) }
-    try shell("UPDATE entry SET value = 'eve' WHERE key = 'string'")
+    try device.shell("UPDATE entry SET value = 'eve' WHERE key = 'string'")
     #expect(heard.wait { $0.count == 1 })
-    try shell("DELETE FROM entry WHERE key = 'integer'")
+    try device.shell("DELETE FROM entry WHERE key = 'integer'")
     #expect(heard.wait { $0.count == 2 })
     observation.cancel()
     let changes = heard.sets.flatMap { $0 }
@@ -90,10 +80,10 @@ import Testing
   func aDeletionThatLeavesNoTraceIsNoticed(filter: KeyFilter) throws {
     for key in ["a", "b", "c", "d"] { settings[key] = 1 }
     let observation = settings.observe(filter) { heard.append($0) }
-    try shell(
+    try device.shell(
       """
       DELETE FROM entry WHERE key = 'b';
-      UPDATE replica SET lseq = (SELECT max(lseq) FROM entry) + 5;
+      UPDATE replica SET sequence_number = (SELECT max(sequence_number) FROM entry) + 5;
       """)
     #expect(heard.wait { $0.count == 1 })
     observation.cancel()
@@ -103,7 +93,7 @@ import Testing
 
   @Test func aTransactionOfAnotherProcessIsNotifiedWhole() throws {
     let observation = settings.observe(.prefix("t")) { heard.append($0) }
-    try shell(
+    try device.shell(
       """
       BEGIN;
       INSERT INTO entry SELECT 'defaults', 't' || value, 2, value, value << 40, 1, value

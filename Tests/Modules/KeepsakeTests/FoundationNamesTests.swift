@@ -110,12 +110,10 @@ import Testing
   }
 
   @Test func aSetIsOneChangeAndAnEqualOneNone() {
-    let heard = Heard()
-    let observation = settings.observe { heard.append($0) }
+    let heard = ChangeRecorder(settings)
     settings.set(["a", "b"], forKey: "k")
     settings.set(["a", "b"], forKey: "k")
     settings.removeObject(forKey: "k")
-    observation.cancel()
     #expect(heard.sets.map { $0.map(\.new) } == [[["a", "b"]], [nil]])
   }
 
@@ -175,12 +173,8 @@ import Testing
   }
 
   @Test func whatCannotBeReadIsReportedAsTheSubscriptReportsItOnceForEachStateOfTheFile() throws {
-    func shell(_ sql: String) throws {
-      let ending = try Command.run(Command.find("sqlite3"), [settings.device.path, sql])
-      #expect(ending.code == 0, "\(ending.stderr)")
-    }
     settings.set(1, forKey: "k")
-    try shell("DROP TABLE entry")
+    try settings.device.shell("DROP TABLE entry")
     #expect(settings["k"] == nil)
     let expected = try #require(settings.errors.last)
     let reads: [(SettingsStore) -> Bool] = [
@@ -193,7 +187,7 @@ import Testing
       #expect(settings.errors.count == 1)
     }
     for (number, read) in reads.enumerated() {
-      try shell("PRAGMA user_version = \(number + 100)")
+      try settings.device.shell("PRAGMA user_version = \(number + 100)")
       for _ in 0..<10 { #expect(read(settings)) }
       #expect(settings.errors.count == number + 2)
     }

@@ -73,8 +73,8 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     @Sendable func look() {
       let isFree = Mutex(false)
       let asked = ends {
-        guard let turn = turns.begin(unless: false, waiting: .zero) else { return }
-        turns.end(turn) {}
+        guard turns.begin(unless: false, waiting: .zero) else { return }
+        turns.end {}
         isFree.withLock { $0 = true }
       }
       turn.withLock { $0 = asked && isFree.withLock { $0 } }
@@ -162,14 +162,14 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     let devices = try SimulatedDevices(count: 2)
     let (here, there) = (try Shared(on: devices[0]), try Shared(on: devices[1]))
     (here.names, here[.words], here["raw"]) = (["x"], ["x"], ["x"])
-    try devices.meet(0, 1)
+    try devices.merge(0, 1)
     here.names.append("z")
     here[.words].append("z")
     here["raw"] = ["x", "z"]
     there.names.removeAll { $0.isEmpty }
     there[.words].removeAll { $0.isEmpty }
     change(&there["raw"]) { _ in }
-    try devices.meet(0, 1)
+    try devices.merge(0, 1)
     for store in [here, there] {
       #expect(store.names == ["x", "z"] && store[.words] == ["x", "z"])
       #expect(store["raw"] == ["x", "z"] && store.errors.isEmpty)
@@ -255,24 +255,6 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     opening.finish()
     await change.value
     #expect(local.runs == 10 && local.errors.map(\.operation) == [.write])
-  }
-
-  @Test func aTurnThatHasLastedTooLongIsTakenByTheNextAtOnce() throws {
-    let turns = local.device.core.shared.changes
-    let first = try #require(turns.begin(unless: false, waiting: .zero))
-    @Sendable func begin() -> ChangeTurn.Turn? {
-      turns.begin(unless: false, waiting: .seconds(60))
-    }
-    let isOver = ends {
-      let second = try #require(begin())
-      #expect(begin() == nil, "within another one")
-      // The first one's end is not that of the second.
-      turns.end(first) {}
-      #expect(begin() == nil)
-      turns.end(second) {}
-      turns.end(try #require(begin())) {}
-    }
-    #expect(isOver)
   }
 
   @Test func withinAnotherChangeItGoesOn() throws {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Keepsake
 import KeepsakeInjection
 import SettingsFixture
@@ -54,29 +53,6 @@ import Testing
     #expect(try (container.get() as Greeter).greeting == "real, light")
   }
 
-  @Test func parallelTestsNeverSeeEachOthersSettings() async throws {
-    let container = application()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for name in ["a", "b", "c", "d"] {
-        group.addTask {
-          let test = try container.child(fresh: true) { overrides in
-            let device = try Device.inMemory()
-            try EverySetting(on: device).string = name
-            try overrides.set(device)
-          }
-          try await test.asCurrent { () async throws in
-            for _ in 0..<50 {
-              let settings: EverySetting = inject()
-              #expect(settings.string == name)
-              await Task.yield()
-            }
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-  }
-
   /// Observes from its initialiser on, as a view model does.
   final class Watcher: Sendable {
     private let token: ObservationToken
@@ -121,18 +97,10 @@ import Testing
 
   @Test("AcEnableUserDefaults: seeded by the registered Settings bundle")
   func acEnableUserDefaultsWithABundle() throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path + "/Settings.bundle"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    let root = """
-      <?xml version="1.0" encoding="UTF-8"?>
-      <plist version="1.0"><dict><key>PreferenceSpecifiers</key><array><dict>
-      <key>Type</key><string>PSTextFieldSpecifier</string><key>Key</key><string>name</string>
-      <key>DefaultValue</key><string>guest</string></dict></array></dict></plist>
-      """
-    try root.write(toFile: path + "/Root.plist", atomically: true, encoding: .utf8)
-    enabled.register { _ in try SettingsBundle(at: path) }
-    #expect(try enabled.get(.userDefaults)["name"] == .string("guest"))
+    let small = try SmallBundle("size", default: 14)
+    let url = small.url
+    enabled.register { _ in try SettingsBundle(at: url) }
+    #expect(try enabled.get(.userDefaults)["size"] == 14)
   }
 
   @Test("AcEnableCloudKeyValueStore: a plain store under its well-known key")

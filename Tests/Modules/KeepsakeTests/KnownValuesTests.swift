@@ -9,7 +9,9 @@ import TestSupport
 import Testing
 
 @Suite struct KnownValuesTests {
-  private final class Numbers: UserDefaultsStore, @unchecked Sendable {}
+  private final class Numbers: UserDefaultsStore, @unchecked Sendable {
+    @Setting var key = 0
+  }
 
   private let store: Numbers
 
@@ -79,11 +81,11 @@ import Testing
     }
   }
 
-  @Test func readersByKeyNeverSeeWhatIsOlderThanACommitThatTheyKnowOf() throws {
+  @Test func readersNeverSeeWhatIsOlderThanACommitThatTheyKnowOf() throws {
     let (store, last) = (store, 300)
     let committed = Atomic(0)
     store.set(0, forKey: "key")
-    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+    DispatchQueue.concurrentPerform(iterations: 5) { thread in
       guard thread > 0 else {
         for number in 1...last {
           store.set(number, forKey: "key")
@@ -96,8 +98,11 @@ import Testing
       while latest < last {
         let least = max(latest, committed.load(ordering: .acquiring))
         latest =
-          thread == 1
-          ? store[SettingKey("key", default: 0)] : store.integer(forKey: "key")
+          switch thread {
+          case 1: store[SettingKey("key", default: 0)]
+          case 2: store.key
+          default: store.integer(forKey: "key")
+          }
         guard latest >= least else {
           Issue.record("\(latest) after \(least)")
           return

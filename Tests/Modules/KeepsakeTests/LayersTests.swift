@@ -155,50 +155,6 @@ private final class End: Sendable {
     }
   }
 
-  @Test func removalUncoversTheNextLayer() throws {
-    try Self.seed(device, "defaults", ["a": "seed"])
-    try Self.seed(device, "defaults:s", ["a": "suite's seed"])
-    let store = try LayeredSettings(on: device, arguments: .none)
-    let suite = try UserDefaultsStore(on: device, suite: "s", arguments: .none)
-    store.addSuite(named: "s")
-    store.register(defaults: ["a": "registered"])
-    suite["a"] = "suite"
-    store.a = "own"
-    #expect(store.a == "own")
-    try store.$a.reset()
-    #expect(store.a == "suite")
-    suite["a"] = nil
-    #expect(store.a == "registered")
-    #expect(try LayeredSettings(on: .inMemory(), arguments: .none).a == "declared")
-  }
-
-  @Test func theSeedsOfASuiteAreBelowTheOwnOnesAndReadWhenItIsAdded() throws {
-    try Self.seed(device, "defaults", ["a": "own seed"])
-    try Self.seed(device, "defaults:s", ["a": "suite's", "b": "suite's", "c": "suite's"])
-    let store = try LayeredSettings(on: device, arguments: .none)
-    store.addSuite(named: "s")
-    #expect(store.a == "own seed" && store.b == "suite's" && store.c == "suite's")
-    try Self.seed(device, "defaults:s", ["b": "later"])
-    #expect(store.b == "suite's")
-    store.addSuite(named: "s")
-    #expect(store.b == "later" && store.c == "declared" && store.errors.isEmpty)
-  }
-
-  @Test func theSuiteAddedLastComesFirstAlsoWhenItWasThere() throws {
-    for name in ["x", "y"] {
-      try UserDefaultsStore(on: device, suite: name, arguments: .none)["a"] = .string(name)
-      store.addSuite(named: name)
-    }
-    #expect(store.a == "y")
-    store.addSuite(named: "x")
-    #expect(store.a == "x")
-    store.removeSuite(named: "x")
-    #expect(store.a == "y")
-    store.removeSuite(named: "none")
-    store.removeSuite(named: "y")
-    #expect(store.a == "declared" && store.errors.isEmpty)
-  }
-
   @Test func suitesAreOfOneStoreObject() throws {
     let suite = try UserDefaultsStore(on: device, suite: "s", arguments: .none)
     suite["a"] = "suite"

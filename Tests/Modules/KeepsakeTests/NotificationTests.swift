@@ -2,7 +2,6 @@
 
 import Foundation
 import Keepsake
-import Synchronization
 import TestSupport
 import Testing
 
@@ -21,30 +20,14 @@ private struct Told: Equatable, Sendable {
   var isFromStore: Bool
 }
 
-private final class Listener: Sendable {
-  private let all = Mutex<[Told]>([])
-  private let news = DispatchSemaphore(value: 0)
-
-  var told: [Told] { all.withLock { $0 } }
-
-  func append(_ told: Told) {
-    all.withLock { $0.append(told) }
-    news.signal()
-  }
-
-  func wait(_ count: Int) -> Bool {
-    let limit = DispatchTime.now() + .seconds(30)
-    while told.count < count { guard news.wait(timeout: limit) == .success else { return false } }
-    return true
-  }
-}
-
 @Suite struct NotificationTests {
   private let center = NotificationCenter()
   private let device: Device
-  private let listener = Listener()
+  private let listener = Collected<Told>()
 
   init() throws { device = try Device.temporary() }
+
+  private var told: [Told] { listener.sets.flatMap { $0 } }
 
   private func listen(
     _ name: Notification.Name, _ store: SettingsStore, _ keys: String, _ reason: String = ""
@@ -52,10 +35,11 @@ private final class Listener: Sendable {
     center.addObserver(forName: name, object: store, queue: nil) {
       [listener, weak store] note in
       let info = note.userInfo ?? [:]
-      listener.append(
+      listener.append([
         Told(
           reason: info[reason] as? Int, keys: info[keys] as? [String],
-          isFromStore: note.object as? SettingsStore === store))
+          isFromStore: note.object as? SettingsStore === store)
+      ])
     }
   }
 
@@ -72,9 +56,8 @@ private final class Listener: Sendable {
     }
     store.name = "bob"
     #expect(
-      listener.told == [
-        Told(keys: ["name"], isFromStore: true),
-        Told(keys: ["name", "volume"], isFromStore: true),
+      told == [
+        Told(keys: ["name"], isFromStore: true), Told(keys: ["name", "volume"], isFromStore: true),
       ])
     center.removeObserver(token)
   }
@@ -89,7 +72,7 @@ private final class Listener: Sendable {
     ]
     store.postNotifications(to: center)
     store.name = "ada"
-    #expect(listener.told == [Told(keys: ["name"], isFromStore: true)])
+    #expect(told == [Told(keys: ["name"], isFromStore: true)])
     tokens.forEach(center.removeObserver)
   }
 
@@ -110,7 +93,7 @@ private final class Listener: Sendable {
     let long = String(repeating: "k", count: 65)
     store[long] = 1
     #expect(
-      listener.told == [
+      told == [
         Told(reason: 1, keys: ["a"], isFromStore: true),
         Told(reason: 0, keys: ["a", "b"], isFromStore: true),
         Told(reason: 2, keys: [long], isFromStore: true),
@@ -124,10 +107,9 @@ private final class Listener: Sendable {
     let token = listen(
       Shared.didChangeExternallyNotification, store, Shared.changedKeysKey, Shared.changeReasonKey)
     store.postNotifications(to: center)
-    let words = ["set", device.path, "theme", "dark"]
-    #expect(try Command.run(Command.kvsync.get(), words).code == 0)
-    #expect(listener.wait(1))
-    #expect(listener.told == [Told(reason: 0, keys: ["theme"], isFromStore: true)])
+    try kvsync("set", device.path, "theme", "dark")
+    #expect(listener.wait { $0.count == 1 })
+    #expect(told == [Told(reason: 0, keys: ["theme"], isFromStore: true)])
     center.removeObserver(token)
   }
 

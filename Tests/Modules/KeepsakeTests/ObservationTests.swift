@@ -25,8 +25,6 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     store = try Shared(on: device)
   }
 
-  private var keys: [[String]] { heard.sets.map { $0.map(\.key) } }
-
   /// Sets one key in each of two stores, and four in this one.
   private func write() throws {
     let other = try UserDefaultsStore(on: device)
@@ -37,29 +35,6 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
       store["editor.size"] = 9
       store["edit"] = true
     }
-  }
-
-  private static let filters: [(KeyFilter, [String])] = [
-    (.all, ["theme", "editor.font", "editor.size", "edit"]),
-    ("theme", ["theme"]), (["theme", "edit", "none"], ["theme", "edit"]),
-    (.key("editor"), []), (.prefix("editor."), ["editor.font", "editor.size"]),
-    (.keys([]), []),
-  ]
-
-  @Test(arguments: filters)
-  func anObserverHearsOfItsKeysOnly(filter: KeyFilter, expected: [String]) throws {
-    let observation = store.observe(filter) { heard.append($0) }
-    try write()
-    observation.cancel()
-    #expect(keys == (expected.isEmpty ? [] : [expected]))
-  }
-
-  @Test func keysAreDistinguishedByTheirBytes() throws {
-    let observation = store.observe("\u{e9}") { heard.append($0) }
-    store["e\u{301}"] = 1
-    store["\u{e9}"] = 2
-    observation.cancel()
-    #expect(heard.sets.map { $0.map(\.new) } == [[2]])
   }
 
   @Test func everythingOnADeviceCanBeObserved() throws {
@@ -104,20 +79,6 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(changes.map(\.transaction) == [1, 3, 3, 4])
   }
 
-  @Test func whoBeginsToObserveInATransactionHearsNothingOfIt() throws {
-    let late = Heard()
-    let tokens = Mutex<[ObservationToken]>([])
-    try store.transaction {
-      store.theme = "dark"
-      let token = store.observe { late.append($0) }
-      tokens.withLock { $0.append(token) }
-      store.size = 5
-    }
-    #expect(late.sets.isEmpty)
-    store.size = 6
-    #expect(late.sets.map { $0.map(\.old) } == [[5]])
-  }
-
   @Test func whoIsAddedByAnObserverHearsOnlyWhatCommitsLater() throws {
     let late = Heard()
     let tokens = Mutex<[ObservationToken]>([])
@@ -143,19 +104,6 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
       }
     }
     #expect(heard.sets.isEmpty && !device.hasObservers)
-  }
-
-  @Test func aFailedTransactionTellsNothing() throws {
-    let observation = store.observe { heard.append($0) }
-    #expect(throws: CancellationError.self) {
-      try store.transaction {
-        store.theme = "dark"
-        throw CancellationError()
-      }
-    }
-    store.size = 2
-    observation.cancel()
-    #expect(keys == [["size"]])
   }
 
   @Test func aSettingTellsItsValueAfterEachChange() throws {
@@ -228,18 +176,5 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     reader.cancel()
     await reader.value
     #expect(!device.hasObservers)
-  }
-
-  @Test func aDeviceIsClosedWhenItsLastObserverHasGone() throws {
-    weak var core: AnyObject?
-    do {
-      let device = try Device.temporary()
-      core = device.core
-      let store = try Shared(on: device)
-      let observation = store.observe { heard.append($0) }
-      store.size = 2
-      observation.cancel()
-    }
-    #expect(core == nil)
   }
 }

@@ -230,8 +230,7 @@ private func observe(
       let pages = try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
       try connection.run("PRAGMA max_page_count = \(pages + 4)")
     }
-    let heard = Heard()
-    let token = store.observe { heard.append($0) }
+    let heard = ChangeRecorder(store)
     let error = #expect(throws: KeepsakeError.self) {
       try store.transaction {
         store.count = 2
@@ -239,7 +238,6 @@ private func observe(
         store.count += 10
       }
     }
-    token.cancel()
     #expect(error?.code == .diskFull)
     #expect(store.count == 1 && heard.sets.isEmpty)
     #expect(store.errors.isEmpty)

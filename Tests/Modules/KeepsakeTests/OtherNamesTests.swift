@@ -48,7 +48,7 @@ private struct Screen {
     let reader = try Keepsake.Device(path: device.path, access: access)
     let peers: [Keepsake.Device.Peer] = try reader.peers()
     let compaction: Keepsake.Device.Compaction = try device.compact()
-    #expect(peers.isEmpty && compaction.collected == 0)
+    #expect(peers.isEmpty && compaction.dropped == 0)
     let aside = try Keepsake.Device.recover(at: URL(fileURLWithPath: device.path)) {
       (damage: Keepsake.Device.Damage) -> Keepsake.Device.Recovery in
       let backup: Keepsake.Device.Backup? = damage.backups.first

@@ -15,25 +15,6 @@ import Testing
     settings = try EverySetting(on: device)
   }
 
-  private static func seed(_ device: Device, _ store: String, _ key: String) throws {
-    try device.seed(
-      store: store, bundle: "b", [DefaultValue(key: key, value: "seed", source: "Root.plist:1")])
-  }
-
-  @Test func theFirstLayerThatHasAValueWins() throws {
-    try Self.seed(device, "defaults", "string")
-    let seeded = try EverySetting(on: device)
-    #expect(seeded.string == "seed" && seeded.string(forKey: "string") == "seed")
-    seeded.register(defaults: ["string": "registered"])
-    #expect(seeded.string == "registered" && seeded.string(forKey: "string") == "registered")
-    seeded.string = "own"
-    #expect(seeded.string == "own" && seeded.string(forKey: "string") == "own")
-    try seeded.$string.reset()
-    #expect(seeded.string == "registered")
-    seeded.register(defaults: ["boolean": true])
-    #expect(seeded.boolean && settings.string == "registered")
-  }
-
   @Test func everyTypeIsRegisteredAsALiteralOrAsItself() {
     settings.register(defaults: [
       "integer": 5, "string": "x", "double": 0.25, "boolean": true, "array": ["a", "b"],
@@ -49,15 +30,8 @@ import Testing
     #expect(settings.errors.isEmpty)
   }
 
-  @Test func registeringMergesAndTheLaterCounts() {
-    settings.register(defaults: ["integer": 5, "string": "first"])
-    settings.register(defaults: ["string": "second"])
-    #expect(settings.integer == 5 && settings.string == "second")
-  }
-
   @Test func registeringIsNoWrite() throws {
-    let heard = Heard()
-    let observation = settings.observe { heard.append($0) }
+    let heard = ChangeRecorder(settings)
     settings.register(defaults: ["string": "registered", "other": 1])
     #expect(heard.sets.isEmpty)
     #expect(try device.entry(store: "defaults", key: "string") == nil)
@@ -65,7 +39,6 @@ import Testing
     let get = try Command.run(
       Command.built("kvsync").get(), ["get", device.path, "string", "--store", "defaults"])
     #expect(get.code == 1 && get.stdout == "")
-    observation.cancel()
   }
 
   @Test func everyStoreThatStaysOnTheDeviceSeesItWhicheverRegistered() throws {

@@ -105,19 +105,6 @@ private struct Place: Codable, Equatable {
     }
     #expect(store.name == "registered" && store.string(forKey: "name") == "registered")
   }
-
-  @Test func aMergeIsSeenByTheNextRead() throws {
-    let (a, b) = (try Device.temporary(), try Device.temporary())
-    let (left, right) = (try Cloud(on: a), try Cloud(on: b))
-    right.name = "from b"
-    #expect(left.name == "nobody" && left.string(forKey: "name") == "nobody")
-    try a.merge(with: b)
-    #expect(left.name == "from b" && left.string(forKey: "name") == "from b")
-  }
 }
 
 private struct Refusal: Error {}
-
-private final class Cloud: CloudKeyValueStore, @unchecked Sendable {
-  @Setting var name = "nobody"
-}

@@ -128,12 +128,6 @@ private final class MoreSettings: KeyedSettings, @unchecked Sendable {
     #expect(settings["7x"] == "s" && settings["raw"] == nil)
   }
 
-  @Test func aLaunchArgumentIsReadByAKeyAsByItsProperty() throws {
-    let arguments = LaunchArguments(["program", "-volume", "8"])
-    let store = try UserDefaultsStore(on: settings.device, arguments: arguments)
-    #expect(store[.volume] == 8)
-  }
-
   @Test func aKeyServesEveryStore() throws {
     let device = try Device.inMemory()
     let cloud = try CloudKeyValueStore(on: device).setting(.volume)
@@ -141,7 +135,8 @@ private final class MoreSettings: KeyedSettings, @unchecked Sendable {
     try cloud.write(1)
     #expect(try cloud.read() == 1 && plain.read() == 5)
     let argument = LaunchArguments(["program", "-volume", "8"])
-    #expect(try UserDefaultsStore(on: device, arguments: argument).setting(.volume).read() == 8)
+    let argued = try UserDefaultsStore(on: device, arguments: argument)
+    #expect(try argued.setting(.volume).read() == 8 && argued[.volume] == 8)
   }
 
   @Test func aSettingKeepsItsStoreOpen() throws {

@@ -26,8 +26,7 @@ private final class WrongSettings: AppSettings, @unchecked Sendable {
   private static let rows = [
     row("PSGroupSpecifier", "", "<key>Title</key><string>General</string>"),
     row("PSToggleSwitchSpecifier", "sound", "<key>DefaultValue</key><true/>"),
-    row("PSSliderSpecifier", "volume", slider),
-    row("PSTextFieldSpecifier", "user_name", ""),
+    row("PSSliderSpecifier", "volume", slider), row("PSTextFieldSpecifier", "user_name", ""),
     row("PSMultiValueSpecifier", "theme", choices("light", "dark")),
     row("PSTitleValueSpecifier", "quality", "<key>DefaultValue</key><integer>2</integer>"),
     row("IASKButtonSpecifier", "ignored", ""),
@@ -79,8 +78,7 @@ private final class WrongSettings: AppSettings, @unchecked Sendable {
     #expect(
       found.map { "\($0.kind) \($0.key)" } == [
         "typesDisagree theme", "noSpecifier lost", "notASetting cache", "notASetting store",
-        "typesDisagree sound2",
-        "typesDisagree level", "noProperty city",
+        "typesDisagree sound2", "typesDisagree level", "noProperty city",
       ])
     try #require(found.count == 7)
     #expect(found[0].description.hasPrefix("Root.plist:6: the setting \"theme\" cannot read"))

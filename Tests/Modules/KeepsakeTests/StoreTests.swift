@@ -102,27 +102,6 @@ import Testing
     #expect(try device.defaults(store: "defaults").count == defaults.count - 1)
   }
 
-  @Test func aLiveStoreHearsAMergeWithOldNewAndWhoWroteIt() throws {
-    let (phone, laptop) = (try Device.inMemory(), try Device.inMemory())
-    let (here, there) = (try Shared(on: phone), try Shared(on: laptop))
-    here.theme = "dark"
-    there.size = 3
-    let heard = Heard()
-    let observation = here.observe { heard.append($0) }
-    try phone.merge(with: laptop)
-    there.theme = "blue"
-    try laptop.merge(with: phone)
-    observation.cancel()
-    let changes = heard.sets.flatMap { $0 }
-    #expect(changes.map(\.key) == ["size", "theme"])
-    #expect(changes.map(\.old) == [nil, "dark"])
-    #expect(changes.map(\.new) == [3, "blue"])
-    #expect(changes.map(\.reason) == [.firstMerge, .merge])
-    let laptopID = try laptop.replica()
-    #expect(changes.allSatisfy { $0.writer == laptopID })
-    #expect(here.theme == "blue" && here.size == 3)
-  }
-
   @Test func whatStaysOnTheDeviceIsNotMerged() throws {
     let (phone, laptop) = (try Device.inMemory(), try Device.inMemory())
     try Local(on: phone).theme = "dark"

@@ -22,8 +22,12 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
 
 @Suite struct TrackingTests {
   private let device: Device
+  private let store: Tracked
 
-  init() throws { device = try Device.temporary() }
+  init() throws {
+    device = try Device.temporary()
+    store = try Tracked(on: device)
+  }
 
   /// How often a change was told of what `read` has read.
   private func track(_ read: () -> Void) -> () -> Int {
@@ -39,7 +43,6 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
   }
 
   @Test func aSettingThatWasReadTellsItsNextChangeOnce() throws {
-    let store = try Tracked(on: device)
     for round in 1...3 {
       let told = track { _ = store.name }
       store.size += 1
@@ -52,7 +55,6 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
   }
 
   @Test func whatIsKnownAlreadyIsTrackedToo() throws {
-    let store = try Tracked(on: device)
     func read() -> [String?] { [store.name, store.string(forKey: "name")] }
     #expect(read() == ["guest", "guest"])
     let tolds = [track { _ = store.name }, track { _ = store.string(forKey: "name") }]
@@ -61,7 +63,6 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
   }
 
   @Test func whoReadsAllKeysIsToldOfEach() throws {
-    let store = try Tracked(on: device)
     let told = track { _ = store.dictionaryRepresentation() }
     store["any"] = 1
     #expect(told() == 1)
@@ -69,7 +70,6 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
 
   /// What is kept of them has an end: those beyond it are told of any change.
   @Test func everNewKeysAreTrackedToo() throws {
-    let store = try Tracked(on: device)
     for number in 0..<10_100 { _ = store.string(forKey: "key \(number)") }
     let told = track { _ = store.string(forKey: "key 10099") }
     store["key 1"] = "new"
@@ -77,7 +77,6 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
   }
 
   @Test func anObserverReadsTheNewValue() throws {
-    let store = try Tracked(on: device)
     let seen = Mutex<[String]>([])
     withObservationTracking {
       _ = store.name
@@ -89,21 +88,7 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     #expect(seen.withLock { $0 } == ["ada"])
   }
 
-  @Test func whatIsReadByKeyIsTrackedAsAPropertyIs() throws {
-    let store = try Tracked(on: device)
-    let tolds = [
-      track { _ = store["name"] }, track { _ = store.string(forKey: "name") },
-      track { _ = try? store.read("name") }, track { _ = try? store.$name.read() },
-    ]
-    let other = track { _ = store["nickname"] }
-    store.name = "ada"
-    #expect(tolds.map { $0() } == [1, 1, 1, 1] && other() == 0)
-    store["nickname"] = "countess"
-    #expect(other() == 1)
-  }
-
   @Test func anEqualValueAndAFailedTransactionTellNothing() throws {
-    let store = try Tracked(on: device)
     let told = track { _ = store.name }
     store.name = "guest"
     #expect(told() == 1, "the first write of the default is one: it is in the store now")
@@ -118,41 +103,30 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     #expect(again() == 0)
   }
 
-  @Test func allSettingsOfAKeyTellItsChange() throws {
+  @Test func allReadersOfAKeyAreToldOfItsChange() throws {
     let (one, two) = (try Tracked(on: device), try Tracked(on: device))
     let setting = try one.setting(SettingKey("name", default: ""))
     let tolds = [
       track { _ = one.name }, track { _ = two.name }, track { _ = setting.wrappedValue },
-      track { _ = one[SettingKey("name", default: "")] },
+      track { _ = one[SettingKey("name", default: "")] }, track { _ = one["name"] },
+      track { _ = one.string(forKey: "name") }, track { _ = try? one.read("name") },
+      track { _ = try? one.$name.read() },
     ]
+    let other = track { _ = one["nickname"] }
     one.name = "ada"
-    #expect(tolds.map { $0() } == [1, 1, 1, 1])
-  }
-
-  @Test func aChangeByAnotherProcessIsNotified() async throws {
-    let store = try Tracked(on: device)
-    let (changes, continuation) = AsyncStream<Void>.makeStream()
-    withObservationTracking {
-      _ = store.name
-    } onChange: {
-      continuation.yield()
-    }
-    let words = ["set", device.path, "name", "ada", "--store", "defaults"]
-    #expect(try Command.run(Command.kvsync.get(), words).code == 0)
-    for await _ in changes { break }
-    #expect(store.name == "ada")
+    #expect(tolds.map { $0() } == Array(repeating: 1, count: 8) && other() == 0)
+    one["nickname"] = "countess"
+    #expect(other() == 1)
   }
 
   @available(macOS 26, iOS 26, *)
   @Test func observationsYieldWhatThisAndOtherProcessesWrite() async throws {
-    let store = try Tracked(on: device)
     var heard: [String] = []
     for await name in Observations({ store.name }) {
       heard.append(name)
       if name == "guest" { store.name = "ada" }
       if name == "ada" {
-        let words = ["set", device.path, "name", "bob", "--store", "defaults"]
-        #expect(try Command.run(Command.kvsync.get(), words).code == 0)
+        try kvsync("set", device.path, "name", "bob", "--store", "defaults")
       }
       if name == "bob" { break }
     }
@@ -161,7 +135,6 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
 
   @available(macOS 26, iOS 26, *)
   @Test func observationsYieldATransactionOnce() async throws {
-    let store = try Tracked(on: device)
     var heard: [String] = []
     for await text in Observations({ "\(store.name) \(store.size)" }) {
       heard.append(text)
@@ -176,7 +149,6 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
 
   /// What SwiftUI's `Bindable` does, whose bindings keep a key path.
   @Test func aKeyPathReadsWritesAndIsTracked() throws {
-    let store = try Tracked(on: device)
     let path: any ReferenceWritableKeyPath<Tracked, String> & Sendable = \.name
     let told = track { _ = store[keyPath: path] }
     store[keyPath: path] = "ada"
@@ -184,6 +156,7 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
   }
 
   @Test func aClassThatIsNotObservablePaysNothing() throws {
+    let device = try Device.temporary()
     let store = try Untracked(on: device)
     let told = track { _ = store.name }
     store.name = "ada"
@@ -191,6 +164,7 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
   }
 
   @Test func aStoreThatHasGoneLeavesNoObserver() throws {
+    let device = try Device.temporary()
     weak var gone: Tracked?
     do {
       let store = try Tracked(on: device)

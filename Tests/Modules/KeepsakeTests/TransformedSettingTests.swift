@@ -9,14 +9,10 @@ import TestSupport
 import Testing
 
 @Suite struct TransformedSettingTests {
-  private func shell(_ device: Device, _ sql: String) throws -> String {
-    let ending = try Command.run(Command.find("sqlite3"), [device.path, sql])
-    #expect(ending.code == 0, "\(ending)")
-    return ending.stdout
-  }
+  private let settings: EverySetting
+  init() throws { settings = try EverySetting(on: .temporary()) }
 
   @Test func whatIsStoredReadsWellInTheShell() throws {
-    let settings = try EverySetting(on: .temporary())
     settings.price = try #require(Decimal(string: "19.90"))
     settings.timeout = .milliseconds(1500)
     settings.tags = ["b", "a"]
@@ -26,7 +22,7 @@ import Testing
     settings.window = Window(
       title: "Notes", opened: Date(timeIntervalSinceReferenceDate: 7), tabs: [10, 2])
     #expect(settings.errors.isEmpty)
-    let rows = try shell(settings.device, "SELECT key, value FROM entry ORDER BY key")
+    let rows = try settings.device.shell("SELECT key, value FROM entry ORDER BY key")
     #expect(
       rows == """
         id|E621E1F8-C36C-495A-93FC-0C247A3E6E5F
@@ -39,17 +35,15 @@ import Testing
 
         """)
     let title = "SELECT value ->> '$.title' FROM entry WHERE key = 'window'"
-    #expect(try shell(settings.device, title) == "Notes\n")
+    #expect(try settings.device.shell(title) == "Notes\n")
   }
 
   @Test func whatTheShellWritesIsReadThroughTheHooks() throws {
-    let settings = try EverySetting(on: .temporary())
     settings.palette = [Color(1, 1, 1)]
     settings.timeout = .seconds(1)
     settings.window = Window(title: "a", opened: .distantPast, tabs: [])
     #expect(settings.palette == [Color(1, 1, 1)] && settings.timeout == .seconds(1))
-    _ = try shell(
-      settings.device,
+    try settings.device.shell(
       """
       UPDATE entry SET value = '["#0a0b0c"]' WHERE key = 'palette';
       UPDATE entry SET value = '0.25' WHERE key = 'timeout';
@@ -62,17 +56,13 @@ import Testing
   }
 
   @Test func anEqualSetWritesNothing() throws {
-    let settings = try EverySetting(on: .inMemory())
-    let heard = Heard()
-    let observation = settings.observe { heard.append($0) }
+    let heard = ChangeRecorder(settings)
     settings.tags = ["a", "b", "c", "d", "e"]
     settings.tags = Set(["e", "d", "c", "b", "a"])
     #expect(heard.sets.count == 1)
-    observation.cancel()
   }
 
   @Test func nilRemovesTheKeyWhateverTheTransformer() throws {
-    let settings = try EverySetting(on: .inMemory())
     settings.maybeWindow = Window(title: "", opened: .distantPast, tabs: [])
     settings.maybePalette = []
     settings.maybeAccent = Color(1, 2, 3)
@@ -106,12 +96,11 @@ import Testing
   }
 
   @Test func aValueThatDoesNotDecodeIsReportedWithItsKeyAndTypeAndTheOthersStillRead() throws {
-    let settings = try EverySetting(on: .temporary())
     settings.integer = 7
     settings["palette"] = ["#000000", "secret"]
     settings["window"] = 5
-    settings["price"] = 0.1
-    let before = try shell(settings.device, "SELECT key, quote(value) FROM entry ORDER BY key")
+    settings["price"] = 1e200
+    let before = try settings.device.shell("SELECT key, quote(value) FROM entry ORDER BY key")
     for _ in 0..<3 {
       #expect(settings.palette == [] && settings.window.title == "" && settings.price == 1)
       #expect(settings.integer == 7)
@@ -125,11 +114,10 @@ import Testing
     #expect(first.description.hasPrefix(start))
     #expect(!first.description.contains("secret"))
     #expect(
-      try shell(settings.device, "SELECT key, quote(value) FROM entry ORDER BY key") == before)
+      try settings.device.shell("SELECT key, quote(value) FROM entry ORDER BY key") == before)
   }
 
   @Test func theThrowingFormsNameTheKeyAndTheStoredType() throws {
-    let settings = try EverySetting(on: .inMemory())
     settings["window"] = "text"
     let attempts: [() throws -> Void] = [
       { _ = try settings.$window.read() }, { try settings.$window.update { $0.title = "new" } },
@@ -171,16 +159,15 @@ import Testing
   }
 
   @Test func aReadThatFailsInALoopIsReportedOnceUntilTheFileChanges() throws {
-    let settings = try EverySetting(on: .temporary())
     settings.integer = 3
-    _ = try shell(settings.device, "ALTER TABLE entry RENAME TO away")
+    try settings.device.shell("ALTER TABLE entry RENAME TO away")
     for _ in 0..<50 { #expect(settings.integer == 1 && settings.string == "guest") }
     #expect(settings.errors.map(\.key) == ["integer", "string"])
     #expect(settings.errors.allSatisfy { $0.storedType == nil })
-    _ = try shell(settings.device, "PRAGMA user_version = 77")
+    try settings.device.shell("PRAGMA user_version = 77")
     for _ in 0..<50 { #expect(settings.integer == 1) }
     #expect(settings.errors.map(\.key) == ["integer", "string", "integer"])
-    _ = try shell(settings.device, "ALTER TABLE away RENAME TO entry")
+    try settings.device.shell("ALTER TABLE away RENAME TO entry")
     #expect(settings.integer == 3)
   }
 }

@@ -16,7 +16,7 @@
 
     /// What a hub says that cannot start.
     private func refusal(_ url: String) throws -> String {
-      let error = #expect(throws: HubDatabaseError.self) {
+      let error = #expect(throws: HubStoreError.self) {
         try PostgresDatabase(url: url, connections: 1).close()
       }
       return "\(try #require(error))"
@@ -46,7 +46,7 @@
     @Test func aMigrationThatFailsLeavesTheTablesAsTheyWere() throws {
       let address = try PostgresAddress(own.url)
       try PostgresSchema.migrate(address)
-      let broken = PostgresMigrations.all + ["DROP TABLE keepsake_held; SELECT none"]
+      let broken = PostgresMigrations.all + ["DROP TABLE keepsake_mark; SELECT none"]
       #expect(throws: PostgresError.self) { try PostgresSchema.migrate(address, by: broken) }
       try PostgresSchema.migrate(address)
     }
@@ -64,7 +64,7 @@
 
     @Test func aColumnThatIsMissingIsToldAtTheStart() throws {
       try PostgresDatabase(url: own.url, connections: 1).close()
-      try own.shell("ALTER TABLE keepsake_peer DROP COLUMN acked")
+      try own.shell("ALTER TABLE keepsake_replica DROP COLUMN asked")
       #expect(try refusal(own.url).contains("its tables are not as a hub has made them"))
     }
 

@@ -85,9 +85,7 @@ private func sorted(_ node: PropertyListNode) -> PropertyListNode {
       ([0x14] + Array(repeating: 0xFF, count: 16), -1),
       ([0x14] + Array(repeating: 0, count: 15) + [7], 7),
       ([0x22, 0x3F, 0x80, 0, 0], 1.0), ([0x23, 0x3F, 0xF8, 0, 0, 0, 0, 0, 0], 1.5),
-      (
-        [0x33, 0x3F, 0xE0, 0, 0, 0, 0, 0, 0], .date(Date(timeIntervalSinceReferenceDate: 0.5))
-      ),
+      ([0x33, 0x3F, 0xE0, 0, 0, 0, 0, 0, 0], .date(Date(timeIntervalSinceReferenceDate: 0.5))),
       ([0x42, 1, 2], .data(Data([1, 2]))), (text("a\u{0}b"), "a\u{0}b"),
       ([0x62, 0xD8, 0x3D, 0xDE, 0x00], "😀"), ([0x5F, 0x10, 0x01, 0x61], "a"), ([0xA0], []),
       ([0xA2, 1, 1], ["k", "k"]), ([0xD1, 1, 1], ["k": "k"]),
@@ -123,21 +121,16 @@ private func sorted(_ node: PropertyListNode) -> PropertyListNode {
       "malformedBinary p:k: at byte 13: this property list is damaged: an object extends"
     ),
     (
-      [[0xA1, 9]],
-      "malformedBinary p:k[0]: at byte 14: this property list is damaged: a reference"
+      [[0xA1, 9]], "malformedBinary p:k[0]: at byte 14: this property list is damaged: a reference"
     ),
     (
-      [[0xA1, 3]],
-      "malformedBinary p:k[0]: at byte 14: this property list is damaged: a reference"
+      [[0xA1, 3]], "malformedBinary p:k[0]: at byte 14: this property list is damaged: a reference"
     ),
     (
       [[0xA1, 3], [0xA1, 2]],
       "malformedBinary p:k[0][0]: at byte 13: this property list is damaged: an array or"
     ),
-    (
-      [[0xA1, 0]],
-      "malformedBinary p:k[0]: at byte 8: this property list is damaged: an array or"
-    ),
+    ([[0xA1, 0]], "malformedBinary p:k[0]: at byte 8: this property list is damaged: an array or"),
     ([[0x61, 0xD8, 0]], "invalidCharacter p:k: at byte 13: this string has an unpaired surrogate"),
     ([[0x51, 0x80]], "invalidCharacter p:k: at byte 13: this string of ASCII has"),
     ([[0xD1, 3, 1], [0x61, 0xDC, 0]], "invalidCharacter p:k: at byte 16: this string has"),

@@ -25,13 +25,11 @@ import Testing
   @Test func childPanesSeedWhereTheirRowStands() throws {
     try write([
       "Root.plist": pane(toggle("a"), child("Second"), toggle("d")),
-      "Second.plist": pane(toggle("b"), child("Third")),
-      "Third.plist": pane(toggle("c")),
+      "Second.plist": pane(toggle("b"), child("Third")), "Third.plist": pane(toggle("c")),
       "Unused.plist": pane(toggle("unused")),
     ])
     expect([
-      "a=true Root.plist:6", "b=true Second.plist:6",
-      "c=true Third.plist:6", "d=true Root.plist:8",
+      "a=true Root.plist:6", "b=true Second.plist:6", "c=true Third.plist:6", "d=true Root.plist:8",
     ])
     let bundle = try SettingsBundle(at: folder.path)
     #expect(bundle.paneCount == 3)
@@ -71,8 +69,7 @@ import Testing
   @Test func linkOutOfTheBundleIsRefused() throws {
     try write([
       "b/Root.plist": pane(child("Link"), child("Folder/Outside"), toggle("a")),
-      "out/Outside.plist": pane(toggle("outside")),
-      "bb/Outside.plist": pane(toggle("outside")),
+      "out/Outside.plist": pane(toggle("outside")), "bb/Outside.plist": pane(toggle("outside")),
     ])
     try folder.link("b/Link.plist", to: "../out/Outside.plist")
     // `bb` starts with the bundle's own path, as text.

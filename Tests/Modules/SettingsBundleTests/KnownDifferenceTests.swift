@@ -53,16 +53,14 @@ import Testing
     ("<real>.5</real>", "3:1 invalidReal", "r0.5"),
     ("<real><![CDATA[1]]></real>", "3:7 unexpectedElement", "r1.0"),
     ("<date>2020-13-45T99:99:99Z</date>", "3:1 invalidDate", "t1613623239"),
-    ("<data>SGVsbG8</data>", "3:14 invalidData", "d48656c"),
-    ("<data>AA*A=</data>", "3:9 invalidData", "d0000"),
-    ("<data>AB==</data>", "3:11 invalidData", "d00"),
+    ("<data>SGVsbG8</data>", "3:7 invalidData", "d48656c"),
+    ("<data>AA*A=</data>", "3:7 invalidData", "d0000"),
+    ("<data>AB==</data>", "3:7 invalidData", "d00"),
     // Read here, refused by Foundation.
     ("<integer>1 </integer>", "i1", "refused"), ("<real> 1 </real>", "r1.0", "refused"),
     ("<data/>", "d", "refused"), ("<string>&#x000000041;</string>", "\"A\"", "refused"),
     // Read by both, but not as the same.
-    (
-      "<dict><key>CF$UID</key><integer>1</integer></dict>", "{CF$UID:i1}", "_NSKeyedArchiverUID"
-    ),
+    ("<dict><key>CF$UID</key><integer>1</integer></dict>", "{CF$UID:i1}", "_NSKeyedArchiverUID"),
   ]
 
   @Test(arguments: differences)

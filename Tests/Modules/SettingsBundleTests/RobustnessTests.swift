@@ -5,19 +5,6 @@ import KeepsakeSettingsBundle
 import Testing
 
 @Suite struct RobustnessTests {
-  @Test(arguments: Mutation.documents)
-  func everyTruncationIsAnErrorAboutTheEnd(_ text: String) {
-    let bytes = Array(text.utf8)
-    #expect(refusal(bytes) == "accepted")
-    // A cut inside of a character, or of the byte order mark, is found before the end is.
-    let ends =
-      ["unexpectedEnd", "empty", "invalidUTF8"] + (text.hasPrefix("\u{FEFF}") ? ["notXML"] : [])
-    for length in bytes.indices {
-      let result = refusal(Array(bytes[..<length]))
-      #expect(ends.contains { result.hasSuffix($0) }, "the first \(length) bytes: \(result)")
-    }
-  }
-
   @Test func mutationsNeverCrash() {
     let seed = Chance.seed
     var chance = Chance(seed: seed)

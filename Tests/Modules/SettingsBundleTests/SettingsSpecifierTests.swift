@@ -6,11 +6,13 @@ import KeepsakeValues
 import Testing
 
 @Suite struct SettingsSpecifierTests {
+  private let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+
   @Test(arguments: Specifiers.sound, SettingsBundle.Mode.allCases)
   func soundSpecifierSeeds(
     _ specifier: (String, StoredValue?), _ mode: SettingsBundle.Mode
   ) throws {
-    let folder = try TemporaryFolder()
     try folder.write(pane(specifier.0), to: "Root.plist")
     let bundle = try SettingsBundle(at: folder.path, mode: mode)
     #expect(bundle.warnings.isEmpty)
@@ -22,7 +24,6 @@ import Testing
   func brokenSpecifierIsThrownOrSkipped(
     _ specifier: String, _ code: PropertyListError.Code
   ) throws {
-    let folder = try TemporaryFolder()
     let parts = specifier.split(separator: "¦", omittingEmptySubsequences: false)
     let column = parts.count == 1 ? 1 : "<dict>\(parts[0])".unicodeScalars.count + 1
     try folder.write(pane(parts.joined(), toggle("after")), to: "Root.plist")
@@ -44,7 +45,6 @@ import Testing
 
   @Test(arguments: untitled)
   func missingTitleCostsNoSeedLeniently(_ specifier: String) throws {
-    let folder = try TemporaryFolder()
     try folder.write(pane(specifier), to: "Root.plist")
     #expect(outcome(folder.path, .strict) == ["error Root.plist:6:1 requiredKeyMissing"])
     #expect(
@@ -52,7 +52,6 @@ import Testing
   }
 
   @Test func specifierThatIsNoDictionaryIsRefused() throws {
-    let folder = try TemporaryFolder()
     let text = pane(toggle("a")).replacing("<array>\n", with: "<array>\n<string>x</string>")
     try folder.write(text, to: "Root.plist")
     #expect(outcome(folder.path, .strict) == ["error Root.plist:6:1 wrongType"])
@@ -61,7 +60,6 @@ import Testing
   }
 
   @Test func errorNamesKeyKeyPathAndValue() throws {
-    let folder = try TemporaryFolder()
     let field = Specifiers.keyed(
       "PSTextFieldSpecifier", ["DefaultValue": "<integer>5060</integer>"])
     let path = try folder.write(pane(toggle("a"), field), to: "Root.plist")

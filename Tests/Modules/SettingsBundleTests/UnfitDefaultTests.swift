@@ -8,6 +8,9 @@ import Testing
 /// Defaults that do not fit their rows, as real bundles have them: iOS registers each, and
 /// `UserDefaults` reads it.
 @Suite struct UnfitDefaultTests {
+  private let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+
   private static func keyed(_ type: String, _ rest: KeyValuePairs<String, String>) -> String {
     Specifiers.keyed(type, rest)
   }
@@ -27,10 +30,7 @@ import Testing
   /// A specifier, `¦` before the element at fault if that is not the specifier itself, the code,
   /// and the value that it seeds nevertheless.
   static let unfit: [(String, PropertyListError.Code, StoredValue)] = [
-    (
-      keyed("PSTextFieldSpecifier", ["DefaultValue": "¦<integer>5060</integer>"]), .wrongType,
-      5060
-    ),
+    (keyed("PSTextFieldSpecifier", ["DefaultValue": "¦<integer>5060</integer>"]), .wrongType, 5060),
     (
       keyed("PSTitleValueSpecifier", ["DefaultValue": "<true/>", "Values": "<array/>"]),
       .requiredKeyMissing, true
@@ -116,7 +116,6 @@ import Testing
   func aScalarThatDoesNotFitIsThrownOrKept(
     _ specifier: String, _ code: PropertyListError.Code, _ value: StoredValue
   ) throws {
-    let folder = try TemporaryFolder()
     let parts = specifier.split(separator: "¦", omittingEmptySubsequences: false)
     let column = parts.count == 1 ? 1 : "<dict>\(parts[0])".unicodeScalars.count + 1
     try folder.write(pane(parts.joined(), toggle("after")), to: "Root.plist")
@@ -124,13 +123,11 @@ import Testing
     #expect(
       outcome(folder.path, .lenient)
         == [
-          "k=\(value) Root.plist:6", "after=true Root.plist:7",
-          "warning Root.plist:6:\(column)",
+          "k=\(value) Root.plist:6", "after=true Root.plist:7", "warning Root.plist:6:\(column)",
         ])
   }
 
   private func warnings(_ specifiers: String...) throws -> [String] {
-    let folder = try TemporaryFolder()
     try folder.write(
       pane(specifiers[0], specifiers.count > 1 ? specifiers[1] : ""), to: "Root.plist")
     return try SettingsBundle(at: folder.path, mode: .lenient).warnings.map(\.message)
@@ -163,7 +160,6 @@ import Testing
   }
 
   @Test func ofTwoDefaultsOfAKeyTheFirstCountsAlsoWhereItDoesNotFit() throws {
-    let folder = try TemporaryFolder()
     let field = Self.keyed("PSTextFieldSpecifier", ["DefaultValue": "<integer>1</integer>"])
     try folder.write(pane(field, toggle("k")), to: "Root.plist")
     let place = "Root.plist:7:\("<dict>\(toggle("k", "¦"))".prefix { $0 != "¦" }.count + 1)"
@@ -174,8 +170,7 @@ import Testing
 
   static let nameless = [
     Self.keyed("PSTextFieldSpecifier", ["DefaultValue": "<string>v</string>"]),
-    Self.keyed("PSTextFieldSpecifier", [:]),
-    Self.keyed("PSToggleSwitchSpecifier", [:]),
+    Self.keyed("PSTextFieldSpecifier", [:]), Self.keyed("PSToggleSwitchSpecifier", [:]),
     Self.keyed("IASKTextViewSpecifier", ["DefaultValue": "<true/>"]),
   ]
 
@@ -183,7 +178,6 @@ import Testing
   func anEmptyKeyIsAWarningInBothModes(
     _ specifier: String, _ mode: SettingsBundle.Mode
   ) throws {
-    let folder = try TemporaryFolder()
     let empty = specifier.replacing("<string>k</string>", with: "<string></string>")
     try folder.write(pane(empty, toggle("after")), to: "Root.plist")
     let lines = outcome(folder.path, mode)
@@ -193,7 +187,6 @@ import Testing
 
   @Test(arguments: SettingsBundle.Mode.allCases)
   func anEmptyKeyOfAFlatTableIsAWarning(_ mode: SettingsBundle.Mode) throws {
-    let folder = try TemporaryFolder()
     let path = try folder.write(
       document("<dict><key></key><true/><key>a</key><true/></dict>"), to: "flat.plist")
     #expect(

@@ -39,7 +39,7 @@ import Testing
   /// As development versions made it: one table less, and another hash.
   @Test func aFileOfAnEarlierSchemaStaysAlone() throws {
     let first = Migrations.all[0]
-    let start = try #require(first.sql.range(of: "CREATE TABLE unsent ("))
+    let start = try #require(first.sql.range(of: "CREATE TABLE forgotten ("))
     let end = try #require(first.sql.range(of: ";", range: start.lowerBound..<first.sql.endIndex))
     var sql = first.sql
     sql.removeSubrange(start.lowerBound..<end.upperBound)
@@ -49,7 +49,7 @@ import Testing
       CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL);
       \(sql)
       INSERT INTO migration VALUES ('\(first.name)', '\(String(repeating: "0", count: 64))');
-      INSERT INTO replica (only, id, hlc, lseq, min_writer) VALUES (1, 7, 0, 0, 1);
+      INSERT INTO replica (only, id, timestamp, sequence_number, min_writer) VALUES (1, 7, 0, 0, 1);
       """, to: "sql")
     try shell(".read sql")
     try expectRefusal(
@@ -82,7 +82,7 @@ import Testing
       try folder.shell("truncate", "-s", "-1", "device")
       try expectRefusal("the file is damaged (its end is missing); restore a backup of it")
     } else {
-      try shell("DROP INDEX entry_lseq")
+      try shell("DROP INDEX entry_sequence")
       try expectRefusal("its schema is not one of ours; restore a backup of it")
     }
   }
@@ -92,7 +92,7 @@ import Testing
     let whole = try Data(contentsOf: folder.url("device"))
     try shell(
       "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM "
-        + "sqlite_schema WHERE name = 'grave') WHERE name = 'held'")
+        + "sqlite_schema WHERE name = 'forgotten') WHERE name = 'hub_held'")
     let damaged = try Data(contentsOf: folder.url("device"))
     #expect(damaged != whole)
     let error = #expect(throws: KeepsakeError.self) { try Device(path: path).checkIntegrity() }
@@ -111,17 +111,17 @@ import Testing
       ("'cloud', 'huge', 6, zeroblob(18 << 20)", "value of cloud/huge", 1 << 20),
     ], [0, 1000])
   func aRowThatIsFarTooLargeIsNamedAndTheLogGoesAsUsual(
-    _ row: (cells: String, name: String, limit: Int), lseq: Int
+    _ row: (cells: String, name: String, limit: Int), number: Int
   ) throws {
     let hasName = row.limit > 1024
     try folder.must("set", "device", "before", "1")
-    try shell("INSERT INTO entry SELECT \(row.cells), 1, id, \(lseq) FROM replica")
+    try shell("INSERT INTO entry SELECT \(row.cells), 1, id, \(number) FROM replica")
     func expectRefusal(_ body: () throws -> Void) {
       let error = #expect(throws: KeepsakeError.self) { try body() }
       #expect(
         error?.description
           == "\(path): the \(row.name) is far larger than the limit of \(row.limit) bytes"
-          + (hasName ? "" : " (local sequence number \(lseq))")
+          + (hasName ? "" : " (sequence number \(number))")
           + "; do not trust this file; restore a backup of it")
     }
     do {
@@ -129,7 +129,7 @@ import Testing
       func write(_ key: String) throws {
         try device.write([LocalWrite(store: "cloud", key: key, value: 1)])
       }
-      let isWritable = lseq == 0 || hasName
+      let isWritable = number == 0 || hasName
       if isWritable { try write("after") } else { expectRefusal { try write("after") } }
       expectRefusal { try device.forEachEntry { _ in } }
       #expect(try device.entry(store: "cloud", key: "before") != nil)

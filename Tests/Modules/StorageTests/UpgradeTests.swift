@@ -111,7 +111,7 @@ import Testing
     let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     #expect(said.hasSuffix("migrations 1\n"))
     #expect(try theme() == "dark")
-    try must(Command.probe.get(), "checkpoint", path, "sets", "1")
+    try LaterVersion.open(path).write([LocalWrite(store: "cloud", key: "k0", value: "value 0")])
     #expect(heard.wait { $0.map(\.new) == ["value 0"] })
     #expect(try reader.entry(store: "cloud", key: "k0")?.content.value == "value 0")
   }

@@ -47,7 +47,7 @@ import Testing
     try set("a", "a", 1)
     try set("copy", "c", 1)
     let report = try merge("a", "copy")
-    #expect(report.events == [.cloneDetected(device: 1)])
+    #expect(report.events == [.newReplicaID(device: 1, reason: .copy)])
     #expect(try keys("a") == ["a", "c", "k"])
     #expect(try keys("copy") == ["a", "c", "k"])
     #expect(try merge("a", "copy").events.isEmpty)
@@ -61,7 +61,7 @@ import Testing
     _ = try merge("a", "b")
     for index in 0..<5 { try set("copy", "c\(index)", 1) }
     let report = try merge("copy", "b")
-    #expect(report.events == [.cloneDetected(device: 0)])
+    #expect(report.events == [.newReplicaID(device: 0, reason: .copy)])
     #expect(try keys("b") == ["a", "c0", "c1", "c2", "c3", "c4", "k"])
     #expect(try keys("copy") == keys("b"))
     #expect(try merge("a", "b", "copy").events.isEmpty)
@@ -78,7 +78,7 @@ import Testing
     try set("a", "after", 1)
     try set("a", "after2", 1)
     let report = try merge("b", "a")
-    #expect(report.events == [.cloneDetected(device: 1)])
+    #expect(report.events == [.newReplicaID(device: 1, reason: .copy)])
     #expect(try keys("a") == ["after", "after2", "k", "late"])
     #expect(try keys("b") == keys("a"))
   }
@@ -116,13 +116,13 @@ import Testing
     #expect(try keys("restored").count == 60)
   }
 
-  @Test func whatIsWrittenDuringAnExchangeIsNotReadUnderItsToken() throws {
+  @Test func whatIsWrittenDuringAMergeIsNotReadUnderItsMark() throws {
     for index in 0..<3 { try set("a", "k\(index)", 1) }
     let (a, b) = (try open("a"), try open("b"))
     let copyOfA = path("photo")
     let observation = b.observe { _ in
       guard !FileManager.default.fileExists(atPath: copyOfA) else { return }
-      // The copy knows the token, and not what is written now.
+      // The copy has the mark, and not what is written now.
       #expect(throws: Never.self) {
         try a.backUp(to: copyOfA)
         try a.write([LocalWrite(store: "cloud", key: "during", value: 1)])

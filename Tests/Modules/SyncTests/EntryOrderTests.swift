@@ -12,37 +12,26 @@ import Testing
   enum Way: CaseIterable {
     /// One by one, as a setting writes.
     case setting
-    /// By the table that a merge fills.
-    case exchange
-    /// From the future, when it is due.
-    case waiting
+    /// By the tables that a merge fills.
+    case merge
   }
 
   private static func apply(_ entries: [Entry], _ way: Way, into device: Device) throws {
+    try device.core.access { try Incoming.prepare($0) }
     try device.core.write { connection in
-      for entry in entries where way == .setting {
-        try connection.entries.apply(entry, as: ReplicaState(connection).lseq + 1)
+      var replica = try ReplicaState(connection)
+      for (index, entry) in entries.enumerated() {
+        if way == .setting {
+          try connection.entries.apply(entry, as: ReplicaState(connection).sequenceNumber + 1)
+        } else {
+          try Incoming.add(connection, [(entry, Int64(index + 1))])
+        }
       }
-      guard way != .setting else { return ((), []) }
-      for entry in entries {
-        let content = entry.content
-        _ = try Incoming.fill(
-          connection,
-          from: """
-            FROM (SELECT ?1 AS store, ?2 AS key, ?3 AS tag, ?4 AS value, ?5 AS hlc, ?6 AS origin)
-            AS e
-            """,
-          [
-            .text(entry.address.store.string), .text(entry.address.key.string),
-            .integer(content.tag), content.cell, .integer(entry.timestamp.rawValue),
-            .integer(entry.origin.rawValue),
-          ])
-      }
-      if way == .waiting {
-        _ = try Held.hold(connection, beyond: .zero, at: 0)
-      } else {
-        _ = try connection.entries.applyIncoming(after: ReplicaState(connection).lseq)
-      }
+      guard way == .merge else { return ((), []) }
+      let horizon = HybridTimestamp(rawValue: .max)
+      try Incoming.decide(connection, upTo: horizon, replica)
+      _ = try Incoming.apply(connection, upTo: horizon, &replica, at: 0)
+      try replica.save(connection)
       return ((), [])
     }
   }
@@ -52,16 +41,13 @@ import Testing
     func renamed(_ entry: Entry, _ index: Int) -> Entry {
       Entry(
         Address(store: "cloud", key: "k\(index)"), entry.content, timestamp: entry.timestamp,
-        origin: entry.origin)
+        replicaID: entry.replicaID)
     }
     let firsts = pairs.enumerated().map { renamed($1.0, $0) }
     let seconds = pairs.enumerated().map { renamed($1.1, $0) }
     let device = try Device.inMemory()
     try apply(firsts, way, into: device)
     try apply(seconds, way, into: device)
-    if way == .waiting {
-      _ = try device.core.write { (try Held.promote($0, now: 1, skew: 0), []) }
-    }
     for (a, b) in zip(firsts, seconds) {
       let kept = try device.entry(store: "cloud", key: a.address.key.string)
       if kept != (b.beats(a) ? b : a) {
@@ -86,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: Seeds.list(5))
-  func arrivalNumbersAreNeverReused(seed: UInt64) throws {
+  func sequenceNumbersAreNeverReused(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let device = try Device.temporary()
     var highest: Int64 = 0
@@ -96,15 +82,16 @@ import Testing
       let value: StoredValue? =
         generator.chance(40) ? nil : .integer(.random(in: 0...9, using: &generator))
       let before = try device.core.access { try ReplicaState($0) }
-      #expect(before.lseq >= highest, "seed \(seed)")
+      #expect(before.sequenceNumber >= highest, "seed \(seed)")
       try device.write([LocalWrite(store: store, key: key, value: value)])
       let after = try device.core.access { try ReplicaState($0) }
-      #expect(after.lseq >= before.lseq && after.last >= before.last, "seed \(seed)")
-      highest = after.lseq
+      #expect(after.sequenceNumber >= before.sequenceNumber, "seed \(seed)")
+      #expect(after.last >= before.last, "seed \(seed)")
+      highest = after.sequenceNumber
     }
   }
 
-  @Test func anEqualSetAnnouncesNothingAndWritesOnlyWhereItTravels() throws {
+  @Test func anEqualSetAnnouncesNothingAndWritesOnlyWhereItSyncs() throws {
     let device = try Device.inMemory(clock: .fixed(Date(timeIntervalSince1970: 1)))
     for (store, isWritten) in [("defaults", false), ("cloud", true)] {
       #expect(try device.write([LocalWrite(store: store, key: "k", value: 1)]).count == 1)
@@ -115,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func aDeletionLeavesATombstoneOnlyWhereItTravels() throws {
+  @Test func aDeletionLeavesATombstoneOnlyWhereItSyncs() throws {
     let device = try Device.inMemory()
     for store in ["defaults", "cloud"] {
       try device.write([LocalWrite(store: store, key: "k", value: 1)])

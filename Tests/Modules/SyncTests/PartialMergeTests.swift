@@ -3,7 +3,6 @@
 // A merge that stops half-way, at each of its commits.
 
 import Foundation
-import Histories
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeTesting
@@ -64,7 +63,7 @@ import Testing
   @Test func whicheverCommitFailsEverythingIsReportedOnceAndTheNextMergeDoesTheRest() throws {
     let whole = try Pair()
     let report = try whole.merge()
-    #expect(report.events == [.cloneDetected(device: 1)])
+    #expect(report.events == [.newReplicaID(device: 1, reason: .copy)])
     let wanted = (changes([report]), try whole.entries())
     var (commits, partial) = (0, 0)
     while true {
@@ -79,7 +78,7 @@ import Testing
       partial += done == nil ? 0 : 1
       let reports = [done, try pair.merge()].compactMap { $0 }
       #expect(changes(reports).sorted() == wanted.0.sorted(), "\(commits)")
-      #expect(reports.flatMap(\.events) == [.cloneDetected(device: 1)], "\(commits)")
+      #expect(reports.flatMap(\.events) == [.newReplicaID(device: 1, reason: .copy)], "\(commits)")
       #expect(reports.last?.hasConverged == true, "\(commits)")
       #expect(try pair.entries() == wanted.1, "\(commits)")
       let heard = [0, 1].flatMap { place in

@@ -47,11 +47,35 @@ import Testing
     #expect(try folder.names() == ["a"])
   }
 
+  @Test func aWriteThatIsBroughtInLateIsNotTakenForRead() throws {
+    do { try set(try Device(path: path), "first", 1) }
+    do {
+      let device = try Device(path: path)
+      try set(device, "k", "lost")
+      try loseLog()
+    }
+    // Another process has not brought it in yet, and writes.
+    let saved = try #require(try folder.names().first { $0 != "a" })
+    let aside = folder.path + "/aside"
+    try FileManager.default.moveItem(atPath: folder.path + "/" + saved, toPath: aside)
+    do {
+      let device = try Device(path: path)
+      try set(device, "j", 1)
+      try device.merge(with: other)
+    }
+    try set(other, "k", "won")
+    try FileManager.default.moveItem(atPath: aside, toPath: folder.path + "/" + saved)
+    let device = try Device(path: path)
+    try device.merge(with: other)
+    #expect(try (device.conflicts() + other.conflicts()).map(\.key) == ["k"])
+    #expect(try device.entry(store: "cloud", key: "k") == other.entry(store: "cloud", key: "k"))
+  }
+
   @Test func whatADeviceWroteUnderANewReplicaIDIsBroughtIn() throws {
     do { try set(try Device(path: path), "first", 1) }
     do {
       let device = try Device(path: path)
-      try device.rotate(to: .random())
+      try device.takeNewID(reason: .copy)
       try set(device, "second", 1)
       try loseLog()
     }

@@ -88,7 +88,7 @@ func importThemeElsewhere(into settings: SharedSettings) {
     let settings = try devices.map { try SharedSettings(on: $0) }
     settings[0].theme = .dark
     settings[1].theme = .sepia
-    let report = try devices.meet(0, 1)
+    let report = try devices.merge(0, 1)
     #expect(report.hasConverged)
     #expect(settings[0].theme == .sepia)
     try devices.settle()
@@ -100,8 +100,8 @@ func importThemeElsewhere(into settings: SharedSettings) {
     let settings = try devices.map { try SharedSettings(on: $0) }
     devices.clocks[1].advance(by: .seconds(86_400))
     settings[1].theme = .sepia
-    try devices.meet(0, 1)
-    #expect(settings[0].theme == .light)  // a write from the future is held
+    try devices.merge(0, 1)
+    #expect(settings[0].theme == .light)  // a write from the future waits
     devices.advance(by: .seconds(86_400))
     try devices.settle()
     #expect(settings[0].theme == .sepia)
@@ -113,7 +113,7 @@ func importThemeElsewhere(into settings: SharedSettings) {
     let twin = try devices.copy(0)
     let old = try devices.snapshot(0)
     try SharedSettings(on: devices[0]).theme = .dark
-    try devices.meetAll()
+    try devices.mergeAll()
     try devices.restore(0, to: old)
     try devices.crash(1)
     try devices.settle()

@@ -113,7 +113,7 @@ import Testing
       let crasher = Crasher(devices)
       var options = MergeOptions(chunkSize: 3)
       options.onProgress = { _ in crasher.crash(crashed) }
-      let error = #expect(throws: KeepsakeError.self) { try devices.meet(0, 1, options: options) }
+      let error = #expect(throws: KeepsakeError.self) { try devices.merge(0, 1, options: options) }
       #expect(error?.code == .inputOutput)
       try devices.settle()
       for place in 0..<2 {

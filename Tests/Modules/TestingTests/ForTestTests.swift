@@ -63,6 +63,10 @@ struct Way: Sendable, CustomTestStringConvertible {
 
 /// Whatever the application registers, its container for a test opens none of its files.
 @Suite struct ForTestTests {
+  private let folder: TemporaryFolder
+  private var path: String { folder.path + "/production.keepsake" }
+  init() throws { folder = try TemporaryFolder() }
+
   /// Registrations of a device, which a test replaces.
   private static let devices = [
     Way("without a name") { c, path in c.register { _ in try Device(path: path) } },
@@ -140,8 +144,6 @@ struct Way: Sendable, CustomTestStringConvertible {
 
   @Test(arguments: devices)
   func aRegisteredDeviceIsInMemory(way: Way) async throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path + "/production.keepsake"
     let app = Container()
     app.register { c in try AppSettings(on: c.get(), arguments: .none) }
     let source = try way.register(app, path)
@@ -221,8 +223,6 @@ struct Way: Sendable, CustomTestStringConvertible {
 
   @Test(arguments: openers)
   func aRecipeThatOpensAFileThrows(way: Way) async throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path + "/production.keepsake"
     let test = try way.register(Container(), path).forTest()
     await #expect(throws: (any Error).self) { try await test.resolve(Key<AppSettings>()) }
     await #expect(throws: (any Error).self) { try await test.start() }
@@ -246,7 +246,6 @@ struct Way: Sendable, CustomTestStringConvertible {
   }
 
   @Test func anObjectThatIsToldOfItsInjectionOpensNoFile() throws {
-    let folder = try TemporaryFolder()
     let app = Container { c in c.register { _ in Late(folder.path + "/production.keepsake") } }
     let late: Late = try app.forTest().get()
     #expect(late.error.withLock { $0 }?.code == .permissionDenied)
@@ -254,7 +253,6 @@ struct Way: Sendable, CustomTestStringConvertible {
   }
 
   @Test func aStoreThatWasSetIsNotShared() throws {
-    let folder = try TemporaryFolder()
     let production = try AppSettings(
       on: Device(path: folder.path + "/production.keepsake"), arguments: .none)
     let app = Container { $0.register(using: Login.init) }
@@ -268,7 +266,6 @@ struct Way: Sendable, CustomTestStringConvertible {
   }
 
   @Test func theTestsOwnRecipesMayOpenFiles() throws {
-    let folder = try TemporaryFolder()
     let path = folder.path + "/test.keepsake"
     let app = Container { c in
       c.register { _ in try Device(path: folder.path + "/production.keepsake") }
@@ -281,8 +278,6 @@ struct Way: Sendable, CustomTestStringConvertible {
   }
 
   @Test func theApplicationItselfOpensItsFile() throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path + "/production.keepsake"
     let app = Container { c in
       c.register { _ in try Device(path: path) }
       c.register { c in try AppSettings(on: c.get(), arguments: .none) }

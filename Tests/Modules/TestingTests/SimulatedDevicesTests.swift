@@ -8,13 +8,16 @@ import KeepsakeValues
 import Testing
 
 @Suite struct SimulatedDevicesTests {
+  private let devices: SimulatedDevices
+  init() throws { devices = try SimulatedDevices(count: 2) }
+
   private func shared(_ device: Device) throws -> SharedSettings { try SharedSettings(on: device) }
 
   @Test func exchangeGoesBothWays() throws {
     let devices = try SimulatedDevices(count: 3)
     try shared(devices[0]).theme = .dark
     try shared(devices[1]).volume = 1
-    let report = try devices.meet(0, 1)
+    let report = try devices.merge(0, 1)
     #expect(report.hasConverged)
     #expect(report.transfers.map(\.changed) == [1, 1])
     for place in 0..<2 {
@@ -43,7 +46,6 @@ import Testing
   }
 
   @Test func aClockThatIsBehindLoses() throws {
-    let devices = try SimulatedDevices(count: 2)
     devices.clocks[1].advance(by: .seconds(-60))
     try shared(devices[0]).volume = 1
     try shared(devices[1]).volume = 2
@@ -53,7 +55,6 @@ import Testing
   }
 
   @Test func aCopyIsTheSameFileUntilTheySync() throws {
-    let devices = try SimulatedDevices(count: 2)
     let settings = try shared(devices[0])
     settings.theme = .dark
     devices.clocks[0].advance(by: .seconds(30))
@@ -64,19 +65,18 @@ import Testing
     #expect(devices.clocks[2].now == devices.clocks[0].now)
     settings.volume = 1  // who has the original open goes on
     try shared(devices[twin]).volume = 2
-    #expect(try devices.meet(0, 1).events.isEmpty)
-    #expect(try devices.meet(0, twin).events == [.cloneDetected(device: 1)])
+    #expect(try devices.merge(0, 1).events.isEmpty)
+    #expect(try devices.merge(0, twin).events == [.newReplicaID(device: 1, reason: .copy)])
     #expect(try devices[twin].replica() != devices[0].replica())
     try devices.settle()
     #expect(settings.volume == 2)
   }
 
   @Test func whatIsRestoredHasForgotten() throws {
-    let devices = try SimulatedDevices(count: 2)
     try shared(devices[0]).volume = 1
     let old = try devices.snapshot(0)
     try shared(devices[0]).volume = 2
-    try devices.meet(0, 1)
+    try devices.merge(0, 1)
     let stale = try shared(devices[0])
     try devices.restore(0, to: old)
     #expect(try shared(devices[0]).volume == 1)
@@ -111,16 +111,15 @@ import Testing
       error?.description == """
         seed 7: the devices do not settle
         cloud/volume: device 0 has nothing, device 1 has 1
-        device 0 holds 1 entries from the future until its clock reaches them; advance it, or \
-        correct the fast clock
-        after: meet 0 1, meet 0 1
+        device 0 does not read 1 entries from the future until its clock reaches them; advance \
+        it, or correct the fast clock
+        after: merge 0 1
         """)
     devices.clocks[0].advance(by: .seconds(3600))
     try devices.settle()
   }
 
   @Test func theyDoNotSettleWhileAnEqualValueWaits() throws {
-    let devices = try SimulatedDevices(count: 2)
     try shared(devices[0]).volume = 1
     devices.clocks[1].advance(by: .seconds(3600))
     try shared(devices[1]).volume = 1
@@ -130,16 +129,14 @@ import Testing
 
   @Test(arguments: [(0, 1), (1, 0)])
   func theFirstOfTwoDevicesLogsTheirConflicts(first: Int, second: Int) throws {
-    let devices = try SimulatedDevices(count: 2)
     try shared(devices[0]).volume = 1
     try shared(devices[1]).volume = 2
-    try devices.meet(first, second)
+    try devices.merge(first, second)
     #expect(try devices[first].conflicts().count == 1)
     #expect(try devices[second].conflicts().isEmpty)
   }
 
   @Test func whatResolvesConflictsIsWaitedFor() throws {
-    let devices = try SimulatedDevices(count: 2)
     let settings = try devices.map(shared)
     for round in 1...20 {
       let token = settings[0].resolveConflicts { [mine = settings[0]] conflict in
@@ -160,7 +157,7 @@ import Testing
     let mayEnd = DispatchSemaphore(value: 0)
     settings[0].volume = 1
     settings[1].volume = 2
-    try devices.meet(0, 1)
+    try devices.merge(0, 1)
     let token = settings[0].resolveConflicts { _ in mayEnd.wait() }
     let error = #expect(throws: SimulatedDevices.NotSettled.self) {
       try devices.settle(resolving: .milliseconds(1))
@@ -168,7 +165,7 @@ import Testing
     #expect(
       error?.description == """
         seed 7: resolveConflicts on device 0 did not end within 0.001 seconds
-        after: meet 0 1
+        after: merge 0 1
         """)
     mayEnd.signal()
     try devices.settle()
@@ -222,7 +219,7 @@ import Testing
       try SharedSettings(on: device).volume = .random(in: 0...9, using: &random)
     }
     let verbs = Set(devices.history.compactMap { $0.split(separator: " ").first })
-    #expect(verbs == ["write", "meet", "crash", "restore", "copy", "skew"])
+    #expect(verbs == ["write", "merge", "crash", "restore", "copy", "skew"])
     #expect(devices.count == 4)
     try devices.settle()
   }

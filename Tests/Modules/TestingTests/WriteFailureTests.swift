@@ -68,7 +68,7 @@ import Testing
     let devices = try SimulatedDevices(count: 2)
     try SharedSettings(on: devices[0]).theme = .dark
     let error = #expect(throws: KeepsakeError.self) {
-      try devices[1].whileWritesFail { try devices.meet(0, 1) }
+      try devices[1].whileWritesFail { try devices.merge(0, 1) }
     }
     #expect(error?.code == .permissionDenied)
     #expect(error?.path == devices[1].path)

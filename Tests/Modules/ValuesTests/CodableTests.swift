@@ -226,8 +226,7 @@ private struct Maker {
       ("title", .integer(1), "title", ValueError.Code.typeMismatch),
       ("title", nil, "", .invalid), ("level", "secret", "level", .invalid),
       ("sizes", [1, "secret"], "sizes[1]", .typeMismatch),
-      ("sizes", ["a": 1], "sizes", .typeMismatch),
-      ("levels", ["low", "low"], "levels", .invalid),
+      ("sizes", ["a": 1], "sizes", .typeMismatch), ("levels", ["low", "low"], "levels", .invalid),
     ] as [(String, StoredValue?, String, ValueError.Code)])
   func whatDoesNotDecodeIsAnErrorWithItsPathAndWithoutTheValue(
     member: String, value: StoredValue?, path: String, code: ValueError.Code

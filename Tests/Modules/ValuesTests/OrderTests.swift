@@ -54,7 +54,7 @@ import Testing
     func entry(_ time: Int64, _ device: Int64, _ tag: Int64, _ cell: Cell) -> Entry {
       Entry(
         Address(store: "cloud", key: "k"), TaggedCell(tag: tag, cell: cell),
-        timestamp: HybridTimestamp(rawValue: time), origin: ReplicaID(rawValue: device))
+        timestamp: HybridTimestamp(rawValue: time), replicaID: ReplicaID(rawValue: device))
     }
     let ascending = [
       entry(1, 9, 9, .text("z")), entry(2, 1, 9, .text("z")), entry(2, 2, 1, .text("z")),

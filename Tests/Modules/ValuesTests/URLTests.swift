@@ -15,8 +15,7 @@ import Testing
     (URL(filePath: home, directoryHint: .isDirectory), "~/"),
     (URL(filePath: home + "/folder/", directoryHint: .isDirectory), "~/folder/"),
     (URL(filePath: home + "-of-another/x"), home + "-of-another/x"),
-    (URL(filePath: "/tmp/a:b?c#d"), "/tmp/a:b?c#d"),
-    (URL(filePath: "/~/x"), "/~/x"),
+    (URL(filePath: "/tmp/a:b?c#d"), "/tmp/a:b?c#d"), (URL(filePath: "/~/x"), "/~/x"),
   ])
   func aFileIsStoredAsItsPathWithATildeForHome(url: URL, text: String) throws {
     #expect(try url.toBackingStore() == .string(text))

@@ -6,11 +6,11 @@ import ArgumentParser
 struct KeepsakeProbe: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keepsake-probe",
-    abstract: "Attacks devices, plays random histories of them, and fuzzes what reads files.",
+    abstract: "Attacks devices, and fuzzes what reads files.",
     discussion: "The tests run it, and so do Scripts/soak and Scripts/fuzz.",
     subcommands: [
       FailCommand.self, PowerCommand.self, ScheduleCommand.self, KillsCommand.self,
-      SoakCommand.self, FuzzCommand.self,
+      FuzzCommand.self,
       // The tests and the other subcommands run these.
       WorkCommand.self, ReadCommand.self, AddCommand.self, FollowCommand.self, ForkCommand.self,
       CheckpointCommand.self, SettingsCommand.self,

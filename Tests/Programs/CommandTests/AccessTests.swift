@@ -5,8 +5,11 @@ import TestSupport
 import Testing
 
 @Suite struct AccessTests {
+  private let folder: Folder
+  init() throws { folder = try Folder.lockable() }
+
   private func expectDenied(
-    _ folder: Folder, _ commands: [FileCommand], _ complaint: String, code: Int32 = 77,
+    _ commands: [FileCommand], _ complaint: String, code: Int32 = 77,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     for command in commands {
@@ -17,7 +20,7 @@ import Testing
     }
   }
 
-  private func expectReading(_ folder: Folder) throws {
+  private func expectReading() throws {
     for command in FileCommand.readers {
       let ending = try folder.runUnprivileged(command.arguments("sub/bad"))
       #expect(ending.code == 0 && ending.stderr == "", "\(command) \(ending)")
@@ -26,50 +29,38 @@ import Testing
 
   @Test(arguments: [["444", "sub/bad"], ["555", "sub"]])
   func whatIsReadOnlyIsReadAndNotWritten(_ mode: [String]) throws {
-    let folder = try Folder.lockable()
     let before = try folder.digests("sub/bad")
     try folder.shell("chmod", mode[0], mode[1])
     try expectDenied(
-      folder, FileCommand.writers,
+      FileCommand.writers,
       "the file or its folder is read-only; "
         + "make both writable: SQLite keeps its log beside the file")
-    try expectReading(folder)
+    try expectReading()
     try expectDenied(
-      folder, [.watch],
+      [.watch],
       "in a read-only folder a file cannot be watched; watch it as a user who may write there")
     #expect(try folder.digests("sub/bad") == before)
     try folder.shell("chmod", "755", "sub")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/sub") == ["bad"])
   }
 
-  @Test func aFileThatCannotBeReadIsDenied() throws {
-    let folder = try Folder.lockable()
+  @Test(arguments: [("sub/bad", "600"), ("sub", "755")])
+  func aFileThatCannotBeReadOrReachedIsDenied(_ name: String, mode: String) throws {
     let before = try folder.digests("sub/bad")
-    try folder.shell("chmod", "000", "sub/bad")
+    try folder.shell("chmod", "000", name)
     try expectDenied(
-      folder, FileCommand.allCases,
+      FileCommand.allCases,
       "the system refuses access (Permission denied); "
         + "change the permissions of the file and of its folder")
-    try folder.shell("chmod", "600", "sub/bad")
+    try folder.shell("chmod", mode, name)
     #expect(try folder.digests("sub/bad") == before)
   }
 
-  @Test func aFolderThatCannotBeEnteredIsDenied() throws {
-    let folder = try Folder.lockable()
-    try folder.shell("chmod", "000", "sub")
-    try expectDenied(
-      folder, FileCommand.allCases,
-      "the system refuses access (Permission denied); "
-        + "change the permissions of the file and of its folder")
-    try folder.shell("chmod", "755", "sub")
-  }
-
   @Test func nothingIsMadeInAReadOnlyFolder() throws {
-    let folder = try Folder.lockable()
     try folder.shell("rm", "sub/bad")
     try folder.shell("chmod", "555", "sub")
     try expectDenied(
-      folder, FileCommand.makers,
+      FileCommand.makers,
       "it cannot be made (Permission denied); "
         + "make the folder, or name one that you can write to", code: 73)
     let ending = try folder.runUnprivileged(["merge", "good", "sub/bad", "--create"])
@@ -78,31 +69,17 @@ import Testing
   }
 
   @Test func inputThatCannotBeReadIsDenied() throws {
-    let folder = try Folder.lockable()
-    try folder.shell("chmod", "000", "lines", "table.plist")
-    for (command, input) in [("import", "lines"), ("seed", "table.plist")] {
+    try folder.shell("mkdir", "--mode=700", "closed")
+    try folder.write(#"{"key":"k","type":"integer","value":1}"#, to: "closed/lines")
+    try folder.shell("chmod", "000", "lines", "table.plist", "closed")
+    for (command, input) in [
+      ("import", "lines"), ("seed", "table.plist"), ("import", "closed/lines"),
+    ] {
       let ending = try folder.runUnprivileged([command, "new", input])
       #expect(ending.code == 77 && ending.stdout == "", "\(ending)")
       #expect(ending.stderr.hasPrefix("kvsync: \(input): "), "\(ending)")
       #expect(!folder.exists("new"))
     }
-  }
-
-  @Test func inputInAFolderThatCannotBeEnteredIsDenied() throws {
-    let folder = try Folder.lockable()
-    try folder.shell("mkdir", "--mode=700", "closed")
-    try folder.write(#"{"key":"k","type":"integer","value":1}"#, to: "closed/lines")
-    try folder.shell("chmod", "000", "closed")
-    let ending = try folder.runUnprivileged(["import", "new", "closed/lines"])
-    #expect(ending.code == 77 && ending.stdout == "", "\(ending)")
-    #expect(ending.stderr.hasPrefix("kvsync: closed/lines: "), "\(ending)")
-    #expect(!folder.exists("new"))
     try folder.shell("chmod", "755", "closed")
-  }
-
-  @Test func aNewFileIsItsOwnersAlone() throws {
-    let folder = try Folder.furnished()
-    let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/good")
-    #expect(mode[.posixPermissions] as? Int == 0o600)
   }
 }

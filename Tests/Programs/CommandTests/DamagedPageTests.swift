@@ -26,36 +26,23 @@ import Testing
     }
   }
 
-  @Test(arguments: [PageDamage.ones, .zeros])
-  func noMergeOrCloneTakesWhatIsDamagedForWhole(_ damage: PageDamage) throws {
+  /// SQLite's VACUUM would write what it can still read over what it cannot. Where a page is the
+  /// copy of another one, each is well formed for itself: only the order of the rows tells.
+  @Test(
+    arguments: [
+      (.ones, FileCommand.merges + [.clone]), (.zeros, FileCommand.merges + [.clone]),
+      (.ones, [.compact]), (.noise, [.compact]), (.anotherPage, [.compact]),
+      (.anotherPage, [.mergeFirst]),
+    ] as [(PageDamage, [FileCommand])])
+  func noMergeCloneOrCompactionTakesWhatIsDamagedForWhole(
+    _ damage: PageDamage, _ commands: [FileCommand]
+  ) throws {
     let arena = try Arena()
-    let commands: [FileCommand] = FileCommand.merges + [.clone]
     var generator = SeededGenerator(seed: 0)
     for (index, page) in Seeds.some(of: 0..<arena.pageCount, debug: 12).enumerated() {
       let bytes = damage.apply(to: page, of: arena.whole, using: &generator)
       let command = commands[index % commands.count]
       try arena.meet(["": bytes], command, "page \(page + 1) \(damage)")
-    }
-  }
-
-  /// SQLite's VACUUM would write what it can still read over what it cannot.
-  @Test(arguments: [PageDamage.ones, .noise, .anotherPage])
-  func compactLeavesADamagedFileAsItWas(_ damage: PageDamage) throws {
-    let arena = try Arena()
-    var generator = SeededGenerator(seed: 3)
-    for page in Seeds.some(of: 0..<arena.pageCount, debug: 12) {
-      let bytes = damage.apply(to: page, of: arena.whole, using: &generator)
-      try arena.meet(["": bytes], .compact, "page \(page + 1) \(damage)")
-    }
-  }
-
-  @Test func rowsOutOfOrderAreNotMerged() throws {
-    let arena = try Arena()
-    var generator = SeededGenerator(seed: 7)
-    // Every page is well formed for itself: only the order of the rows tells.
-    for page in Seeds.some(of: 0..<arena.pageCount, debug: 12) {
-      let bytes = PageDamage.anotherPage.apply(to: page, of: arena.whole, using: &generator)
-      try arena.meet(["": bytes], .mergeFirst, "page \(page + 1)")
     }
   }
 

@@ -4,8 +4,10 @@ import TestSupport
 import Testing
 
 @Suite struct DiffTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
   @Test func equalDevicesAreZeroAndPrintNothing() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try folder.must("set", "b", "k", "v", Moment.eleven.argument)
     try folder.must("delete", "a", "gone")
@@ -16,7 +18,6 @@ import Testing
   }
 
   @Test func whatDiffersIsListedWithBothValues() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "theme", "dark")
     try folder.must("set", "b", "theme", "light")
     try folder.must("set", "a", "one\tside", "1", "--store", "cloud:z")
@@ -36,31 +37,10 @@ import Testing
   }
 
   @Test func otherStoresAreComparedWhenTheyAreNamed() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "v", "--store", "defaults")
     try folder.must("set", "b", "other", "v")
     try folder.expect(
       "diff", "a", "b", "--store", "defaults", prints: "defaults\tk\t\"v\"\t\n", code: 1)
     try folder.expect("diff", "a", "b", "--store", "none")
-  }
-
-  @Test func aMergeLeavesNoDifference() throws {
-    let folder = try Folder()
-    for (file, value) in [("a", "1"), ("b", "2")] {
-      try folder.must("set", file, "k", value)
-      try folder.must("set", file, file, value)
-    }
-    #expect(try folder.run(["diff", "a", "b"]).code == 1)
-    try folder.must("merge", "a", "b")
-    try folder.expect("diff", "a", "b")
-  }
-
-  @Test func oneFileUnderTwoNamesIsRefused() throws {
-    let folder = try Folder()
-    try folder.must("set", "a", "k", "v")
-    try folder.link("b", to: "a")
-    try folder.expect(
-      "diff", "a", "b", says: "kvsync: b: this file is named twice; name each file once\n",
-      code: 64)
   }
 }

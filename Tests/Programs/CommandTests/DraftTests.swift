@@ -7,6 +7,9 @@ import TestSupport
 import Testing
 
 @Suite struct DraftTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
   /// What belongs to the file that is made.
   private func names(_ folder: Folder) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -27,7 +30,6 @@ import Testing
       ["clone", "a", "n"],
     ])
   func whatAKilledProcessWasMakingIsWholeOrIsRemovedByTheNext(_ words: [String]) throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "v")
     // Each run makes the same calls: `a` does not remember the files of earlier ones.
     let original = try Data(contentsOf: folder.url("a"))
@@ -55,7 +57,6 @@ import Testing
   }
 
   @Test func aRepairTellsWhatWasLeftAndRemovesIt() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     let drafts = ["a.backup-2026-11-21.new-0123456789abcdef", "a.new-fedcba9876543210"]
     for draft in drafts {
@@ -75,7 +76,6 @@ import Testing
   }
 
   @Test func whatALiveProcessIsMakingIsLeftAlone() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     let draft = "a.new-0123456789abcdef"
     try folder.makeFolder(draft)
@@ -95,7 +95,6 @@ import Testing
   /// Else a power failure may take the name away, with all that was written.
   @Test(.enabled(if: KillPoint.isPossible, KillPoint.need))
   func theFolderOfANewFileIsSyncedOnceAfterItGotItsName() throws {
-    let folder = try Folder()
     let calls = try KillPoint.calls { environment in
       for value in ["v", "w"] {
         let ending = try run(folder, ["set", "n", "k", value], environment)

@@ -7,6 +7,13 @@ import TestSupport
 import Testing
 
 @Suite struct EndlessFileTests {
+  private let folder: Folder
+
+  init() throws {
+    folder = try Folder.furnished()
+    try folder.must("set", "bad", "k", "v", Moment.ten.argument)
+  }
+
   /// Appends levels of pages, each of which has every cell point to the next, down to the old
   /// root of a table. https://www.sqlite.org/fileformat2.html#b_tree_pages
   private static let crafting = """
@@ -53,8 +60,6 @@ import Testing
       FileCommand.allCases.filter { $0 != .watch },
       debug: [.get, .export, .doctor, .diffFirst, .compact, .mergeFirst]))
   func everyCommandEndsOnIt(_ command: FileCommand) throws {
-    let folder = try Folder.furnished()
-    try folder.must("set", "bad", "k", "v", Moment.ten.argument)
     try folder.shell("python3", "-c", Self.crafting, "entry", "12")
     let size = try folder.url("bad").resourceValues(forKeys: [.fileSizeKey]).fileSize
     #expect(try #require(size) < 99_999)
@@ -70,8 +75,6 @@ import Testing
   /// These end before they take too long.
   @Test(arguments: [FileCommand.export, .list])
   func noCommandPrintsMoreRowsThanTheFileCanHold(_ command: FileCommand) throws {
-    let folder = try Folder.furnished()
-    try folder.must("set", "bad", "k", "v", Moment.ten.argument)
     try folder.shell("python3", "-c", Self.crafting, "entry", "2")
     let ending = try folder.run(command.arguments("bad"))
     #expect(ending.code == 65, "\(ending.code)")
@@ -82,8 +85,6 @@ import Testing
     arguments: Seeds.rounds(
       [FileCommand.doctor, .compact, .mergeFirst, .mergeLast], debug: [.doctor, .mergeLast]))
   func aListOfMigrationsWithoutEndEndsEveryCheck(_ command: FileCommand) throws {
-    let folder = try Folder.furnished()
-    try folder.must("set", "bad", "k", "v")
     try folder.shell("python3", "-c", Self.crafting, "migration", "12")
     let ending = try folder.run(command.arguments("bad"))
     #expect([1, 65].contains(ending.code), "\(ending)")

@@ -7,6 +7,11 @@ import TestSupport
 import Testing
 
 @Suite struct ForeignLogTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private let later = "sequence_number = sequence_number + 300"
+
   private static let foreign =
     "kvsync: m: m-wal is not this file's log, so nothing was read or written; "
     + "move m-wal away, or put a backup in place by kvsync restore\n"
@@ -26,17 +31,16 @@ import Testing
       ["get", "m", "key 1"], ["list", "m"], ["doctor", "m"], ["set", "m", "k", "v"],
       ["export", "m"], ["compact", "m"], ["clone", "m", "n"], ["doctor", "m", "--repair"],
     ] {
-      #expect(try folder.run(words) == Ending(stderr: refusal, code: 65), "\(words)")
+      try folder.expect(words, says: refusal, code: 65)
     }
     #expect(try folder.digests("m", "m-wal") == before)
   }
 
   @Test func theLogOfACrashIsNotAppliedToABackupThatWasCopiedOver() throws {
-    let folder = try Folder()
     try fill(folder, "m", "old")
     try folder.shell("cp", "m", "backup")
     try fill(folder, "m", "new")
-    try folder.crash("m", "UPDATE entry SET value = 'late', lseq = lseq + 300 WHERE key < 'key 2'")
+    try folder.crash("m", "UPDATE entry SET value = 'late', \(later) WHERE key < 'key 2'")
     try folder.shell("cp", "backup", "m")
     try expectRefused(folder)
     try folder.shell("rm", "m-wal", "m-shm")
@@ -45,12 +49,11 @@ import Testing
 
   @Test(arguments: [3, 300])
   func theLogOfAnotherDeviceIsNotApplied(count: Int) throws {
-    let folder = try Folder()
     try fill(folder, "m", "mine")
     try fill(folder, "other", "theirs")
     try folder.crash(
-      "other", "UPDATE entry SET value = 'x', lseq = lseq + 300 WHERE lseq <= \(count)",
-      "UPDATE replica SET lseq = lseq + 300")
+      "other", "UPDATE entry SET value = 'x', \(later) WHERE sequence_number <= \(count)",
+      "UPDATE replica SET \(later)")
     try folder.shell("cp", "other-wal", "m-wal")
     try expectRefused(folder)
     try folder.shell("rm", "m-wal")
@@ -59,9 +62,9 @@ import Testing
   }
 
   @Test func theLogOfAnEarlierStateIsNotAppliedToALaterOne() throws {
-    let folder = try Folder()
     try fill(folder, "m", "old")
-    try folder.crash("m", "UPDATE entry SET value = 'early', lseq = 301 WHERE key = 'key 1'")
+    try folder.crash(
+      "m", "UPDATE entry SET value = 'early', sequence_number = 301 WHERE key = 'key 1'")
     try folder.shell("cp", "m-wal", "early")
     try folder.must("set", "m", "key 1", "late", Moment.eleven.argument)
     try folder.shell("cp", "early", "m-wal")
@@ -71,9 +74,9 @@ import Testing
   }
 
   @Test func aLogOfAnUnknownFormatIsNamed() throws {
-    let folder = try Folder()
     try fill(folder, "m", "old")
-    try folder.crash("m", "UPDATE entry SET value = 'late', lseq = 301 WHERE key = 'key 1'")
+    try folder.crash(
+      "m", "UPDATE entry SET value = 'late', sequence_number = 301 WHERE key = 'key 1'")
     var log = try Data(contentsOf: folder.url("m-wal"))
     log[7] += 1
     try LogChecksums.correct(log).write(to: folder.url("m-wal"))
@@ -85,22 +88,21 @@ import Testing
 
   /// What cannot be told apart, as `LogCheck` says.
   @Test func theLogOfALaterStateWhosePagesAllFitIsApplied() throws {
-    let folder = try Folder()
     try fill(folder, "m", "old")
     try folder.addPeerAndConflict(to: "m")
     try folder.shell("cp", "m", "backup")
-    try folder.shell("sqlite3", "m", "UPDATE conflict SET at = 5")
-    try folder.crash("m", "UPDATE entry SET value = 'late', lseq = 301 WHERE key = 'key 1'")
+    try folder.shell("sqlite3", "m", "UPDATE conflict SET found_at = 5")
+    try folder.crash(
+      "m", "UPDATE entry SET value = 'late', sequence_number = 301 WHERE key = 'key 1'")
     try folder.shell("cp", "backup", "m")
     try folder.expect("get", "m", "key 1", prints: "late\n")
-    #expect(try folder.shell("sqlite3", "m", "SELECT at FROM conflict") == "3\n")
+    #expect(try folder.shell("sqlite3", "m", "SELECT found_at FROM conflict") == "3\n")
     #expect(try folder.shell("sqlite3", "m", "PRAGMA integrity_check") == "ok\n")
   }
 
   @Test func theFilesOwnLogIsAppliedWhereverItIsTorn() throws {
-    let folder = try Folder()
     try fill(folder, "whole", "old")
-    let change = "UPDATE entry SET value = 'late', lseq = lseq + 300 WHERE key < 'key 2'"
+    let change = "UPDATE entry SET value = 'late', \(later) WHERE key < 'key 2'"
     try folder.crash("whole", change, "DELETE FROM entry WHERE key = 'key 7'")
     let log = try Data(contentsOf: folder.url("whole-wal"))
     var values: Set<String> = []
@@ -115,7 +117,6 @@ import Testing
   }
 
   @Test func aLogThatWasMovedInPartIsTheFilesOwn() throws {
-    let folder = try Folder()
     try fill(folder, "m", "old")
     try folder.shell("cp", "m", "before")
     // Nothing is written after the checkpoint: it would start the log anew, which SQLite does only
@@ -134,7 +135,6 @@ import Testing
   }
 
   @Test func aHotJournalIsRefused() throws {
-    let folder = try Folder()
     try fill(folder, "m", "mine")
     try folder.write("\u{d9}\u{d5}journal of another file", to: "m-journal")
     let before = try folder.digests("m", "m-journal")
@@ -152,7 +152,6 @@ import Testing
 
   @Test(arguments: ["-journal", "-wal", "-shm"])
   func aPipeBesideAFileHangsNothing(name: String) throws {
-    let folder = try Folder()
     try fill(folder, "m", "mine")
     try folder.shell("mkfifo", "m" + name)
     for words in [["get", "m", "key 1"], ["set", "m", "k", "v"], ["doctor", "m"]] {

@@ -17,10 +17,7 @@ import Testing
     (["--dry-run"], "http://127.0.0.1:1: --dry-run is for files; merge with a hub without it"),
     (["--one-way"], "http://127.0.0.1:1: --one-way is for files; merge with a hub without it"),
     (["--create"], "http://127.0.0.1:1: --create is for files; merge with a hub without it"),
-    (
-      ["b"],
-      "(command line): a hub is merged with one file; name a device file and an address"
-    ),
+    (["b"], "(command line): a hub is merged with one file; name a device file and an address"),
   ])
   func whatIsForFilesIsRefused(words: [String], says: String) throws {
     try folder().expect(
@@ -37,7 +34,7 @@ import Testing
   @Test func helpNamesTheCommandsOfHubs() throws {
     let help = try folder().must("hub", "--help")
     for command in [
-      "create", "invite", "join", "devices", "revoke", "retire", "export", "delete",
+      "create", "invite", "join", "devices", "rename", "revoke", "export", "delete",
     ] {
       #expect(help.contains("\n  \(command) "), "\(command)")
     }

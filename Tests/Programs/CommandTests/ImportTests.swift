@@ -16,21 +16,24 @@ struct BadLines: CustomTestStringConvertible, Sendable {
     self.complaint = complaint
   }
 
+  static func syntax(_ lines: String, at place: String, _ problem: String) -> BadLines {
+    BadLines(lines, at: place, problem + "; write one JSON object a line")
+  }
+
   var testDescription: String { String(lines.prefix(80)) }
 }
 
 private let good = #"{"key":"good","type":"integer","value":1}"#
 private let shape = #"a line has either type and value, or "deleted":true; fix it"#
+private let notATime =
+  #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#
+
 private func nested(_ depth: Int) -> String {
   String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
 }
 private let badLines: [BadLines] = [
-  BadLines(
-    good + "\n\n" + #"{"key":"b","type":}"#, at: "3:19",
-    "this is not a JSON value; write one JSON object a line"),
-  BadLines(
-    good + "\r\n" + #"{"kéy":1} x"#, at: "2:11",
-    "unexpected text after the value; write one JSON object a line"),
+  .syntax(good + "\n\n" + #"{"key":"b","type":}"#, at: "3:19", "this is not a JSON value"),
+  .syntax(good + "\r\n" + #"{"kéy":1} x"#, at: "2:11", "unexpected text after the value"),
   BadLines(
     "[1]", at: "1", #"element 1: this is not an object; write {"key":…,"type":…,"value":…}"#),
   BadLines(
@@ -47,6 +50,12 @@ private let badLines: [BadLines] = [
   BadLines(
     #"{"key":"k","kind":"string"}"#, at: "1",
     #"there is no member "kind"; use at, deleted, key, seconds, store, tag, type, value"#),
+  BadLines(
+    #"{"key":"k","type":"date","value":"2026-11-20T10:00:00.123Z","seconds":816861600.2}"#, at: "1",
+    "\"seconds\" is not the time of \"value\"; change both, or leave \"seconds\" out"),
+  BadLines(
+    #"[\#(good),{"key":""}]"#, at: "1",
+    #"element 2: there is no key; add "key" with a text that is not empty"#),
   BadLines(#"{"key":"k"}"#, at: "1", shape),
   BadLines(#"{"key":"k","deleted":false}"#, at: "1", shape),
   BadLines(#"{"key":"k","deleted":true,"type":"string","value":"x"}"#, at: "1", shape),
@@ -94,39 +103,28 @@ private let badLines: [BadLines] = [
   BadLines(
     #"{"key":"k","type":"integer","value":9223372036854775808}"#, at: "1:37",
     "this integer does not fit 64 bits; write one JSON object a line"),
-  BadLines(
-    #"{"key":"k","type":"real","value":1e999}"#, at: "1:34",
-    "this number is too large; write one JSON object a line"),
-  BadLines(
-    #"{"key":"k","type":"string","value":"\ud800"}"#, at: "1:37",
-    "unpaired surrogate; write one JSON object a line"),
-  BadLines(
-    #"{"key":"k","type":"string","value":"x""#, at: "1:39",
-    "expected , or }; write one JSON object a line"),
-  BadLines(
-    #"{"key":"k","key":"k","deleted":true}"#, at: "1:12",
-    "duplicate name; write one JSON object a line"),
+  .syntax(#"{"key":"k","type":"real","value":1e999}"#, at: "1:34", "this number is too large"),
+  .syntax(#"{"key":"k","type":"string","value":"\ud800"}"#, at: "1:37", "unpaired surrogate"),
+  .syntax(#"{"key":"k","type":"string","value":"x""#, at: "1:39", "expected , or }"),
+  .syntax(#"{"key":"k","key":"k","deleted":true}"#, at: "1:12", "duplicate name"),
   BadLines(
     "null", at: "1", #"this is not an object; write {"key":…,"type":…,"value":…}"#),
-  BadLines("\u{0}", at: "1:1", "this is not a JSON value; write one JSON object a line"),
+  .syntax("\u{0}", at: "1:1", "this is not a JSON value"),
   BadLines("[", at: "1:2", "the text ends before a value; write one JSON array"),
   BadLines(
     "<plist", at: "1:7", "the file ends inside <plist>; complete it, or fetch the file again"),
   BadLines(
     #"<plist version="1.0"><array/></plist>"#, at: "1:22",
     "the root is an array, not a dictionary; wrap the value in a <dict>"),
-  BadLines(
-    #"{"key":"k","deleted":true,"at":1.5}"#, at: "1",
-    #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#),
-  BadLines(
-    #"{"key":"k","deleted":true,"at":140737488355328}"#, at: "1",
-    #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#),
-  BadLines(
-    #"{"key":"k","deleted":true,"at":-1}"#, at: "1",
-    #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#),
+  BadLines(#"{"key":"k","deleted":true,"at":1.5}"#, at: "1", notATime),
+  BadLines(#"{"key":"k","deleted":true,"at":140737488355328}"#, at: "1", notATime),
+  BadLines(#"{"key":"k","deleted":true,"at":-1}"#, at: "1", notATime),
 ]
 
 @Suite struct ImportTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
   private static let lines = """
     {"key":"text","type":"string","value":"a\\u0000\\n\\"b"}
     {"store":"defaults","key":"count","type":"integer","value":3}
@@ -142,11 +140,11 @@ private let badLines: [BadLines] = [
 
   @Test(arguments: ["in", "-"])
   func everyLineBecomesAnEntryInFileOrder(_ input: String) throws {
-    let folder = try Folder()
     try folder.write(Self.lines, to: "in")
     try folder.expect(
       "import", "a", input, "--json", Moment.ten.argument, stdin: "in",
       prints: #"{"imported":9,"changed":7}"# + "\n")
+    try folder.expect("get", "a", "text", prints: "a\u{0}\n\"b\n")
     // A key that was made and deleted again has not changed.
     let id = try folder.replica("a")
     let cloud = [
@@ -167,7 +165,6 @@ private let badLines: [BadLines] = [
   }
 
   @Test func linesThatNameNoStoreGoToTheOneOfTheOption() throws {
-    let folder = try Folder()
     try folder.write(good, to: "in")
     try folder.expect(
       "import", "a", "in", "--store", "cloud:x", prints: "1 imported, 1 changed\n")
@@ -175,17 +172,8 @@ private let badLines: [BadLines] = [
     try folder.expect("import", "a", "in", "--store", "cloud:x", "--quiet")
   }
 
-  @Test func aPipeIsReadToItsEnd() throws {
-    let folder = try Folder()
-    try folder.write(good, to: "in")
-    let tool = try Command.kvsync.get()
-    let said = try folder.shell("sh", "-c", "cat in | \"\(tool)\" import a - --json")
-    #expect(said == #"{"imported":1,"changed":1}"# + "\n")
-  }
-
   @Test(arguments: ["", "\n \r\n\t"])
   func anEmptyInputImportsNothing(_ text: String) throws {
-    let folder = try Folder()
     try folder.write(text, to: "in")
     try folder.expect("import", "a", "in", prints: "0 imported, 0 changed\n")
     try folder.expect("list", "a")
@@ -194,7 +182,6 @@ private let badLines: [BadLines] = [
   @Test(arguments: badLines)
   func aBadLineWritesNothingAndMakesNoFile(_ bad: BadLines) throws {
     #expect(bad.complaint.contains("; "), "what to do")
-    let folder = try Folder()
     try folder.write(bad.lines, to: "in")
     try folder.expect(
       "import", "a", "in", says: "kvsync: in:\(bad.place): \(bad.complaint)\n", code: 65)
@@ -202,7 +189,6 @@ private let badLines: [BadLines] = [
   }
 
   @Test func aBadLastLineLeavesWhatWasThere() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "good", "before", Moment.ten.argument)
     let before = try folder.contents("a")
     try folder.write(good + "\n{", to: "in")
@@ -215,7 +201,6 @@ private let badLines: [BadLines] = [
   }
 
   @Test func aByteThatIsNotUTF8IsNamedByItsLine() throws {
-    let folder = try Folder()
     try (Data(good.utf8) + [0x0A, 0x22, 0xFF, 0x22]).write(to: folder.url("in"))
     try folder.expect(
       "import", "a", "in", says: "kvsync: in:2: this is not UTF-8; convert the file\n",
@@ -224,14 +209,12 @@ private let badLines: [BadLines] = [
   }
 
   @Test func aMissingInputMakesNoFile() throws {
-    let folder = try Folder()
     try folder.expect(
       "import", "a", "in", says: "kvsync: in: there is no such file; check the path\n", code: 66)
     #expect(try folder.names() == [])
   }
 
   @Test func aPropertyListIsKnownByItsContent() throws {
-    let folder = try Folder()
     try folder.write(defaultsTable, to: "in")
     try folder.expect("import", "a", "in", "--json", prints: #"{"imported":2,"changed":2}"# + "\n")
     try folder.expect(
@@ -245,27 +228,45 @@ private let badLines: [BadLines] = [
       "<plist version=\"1.0\"><dict><key>k</key><integer>1</integer></dict></plist>",
     ], ["", "\u{feff}"])
   func whatComesBehindMuchWhiteSpaceIsKnownByItsContent(content: String, mark: String) throws {
-    let folder = try Folder()
     try folder.write(mark + String(repeating: "\n", count: 70_000) + content, to: "in")
     try folder.must("import", "a", "in")
     try folder.expect("get", "a", "k", prints: "1\n")
   }
 
-  @Test func aNamedPipeIsReadToItsEnd() throws {
-    let folder = try Folder()
-    try folder.write(#"{"key":"k","type":"integer","value":1}"#, to: "in")
+  @Test(arguments: [
+    #"cat in | "$0" import a - --json"#, #"cat in >pipe & "$0" import a pipe --json"#,
+  ])
+  func aPipeIsReadToItsEnd(_ script: String) throws {
+    try folder.write(good, to: "in")
     try folder.shell("mkfifo", "pipe")
-    try folder.shell(
-      "sh", "-c", #"cat in > pipe & "$0" import a pipe --quiet"#, Command.kvsync.get())
-    try folder.expect("get", "a", "k", prints: "1\n")
+    let said = try folder.shell("sh", "-c", script, Command.kvsync.get())
+    #expect(said == #"{"imported":1,"changed":1}"# + "\n")
   }
 
   @Test func anImportThatFailsLeavesNoNewFile() throws {
-    let folder = try Folder()
     let line = #"{"key":"k","type":"integer","value":1}"#
     try folder.write(Array(repeating: line, count: 70_000).joined(separator: "\n"), to: "in")
     let ending = try folder.run(["import", "new", "in", "--at", "140737488355327"])
     #expect(ending.code >= 64 && ending.stderr.hasPrefix("kvsync: new: "), "\(ending)")
     #expect(try folder.names() == ["in"])
+  }
+
+  /// The import waits for the device between its two readings of the input.
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "needs /proc"))
+  func nothingOfAnInputThatChangesMeanwhileIsWritten() throws {
+    try folder.must("set", "a", "k", "v")
+    let line = #"{"key":"k","type":"string","value":"new"}"# + "\n"
+    try folder.write(line, to: "in")
+    let locker = try Locker(folder.url("a"), ["BEGIN IMMEDIATE"])
+    let importing = try RunningCommand(folder, ["import", "a", "in"])
+    while (try? importing.openFile(endingWith: "/a-shm")) == nil {}
+    try folder.write("", to: "in")
+    try locker.release()
+    // Signal 0 is none.
+    #expect(
+      importing.end(0)
+        == Ending(
+          stderr: "kvsync: in: the file changed while it was imported; try again\n", code: 74))
+    try folder.expect("get", "a", "k", prints: "v\n")
   }
 }

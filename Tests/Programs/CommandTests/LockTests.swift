@@ -5,13 +5,15 @@ import TestSupport
 import Testing
 
 @Suite struct LockTests {
+  private let folder: Folder
+  init() throws { folder = try Folder.furnished() }
+
   private let locked =
     "another program keeps the file locked; "
     + "try again, or wait longer with a larger busy timeout"
 
   @Test(arguments: ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
   func aWriterElsewhereStopsWritersAndNoReaders(_ begin: String) throws {
-    let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "locked", Moment.eleven.argument)
     try folder.addPeerAndConflict(to: "bad")
     let held = [try folder.contents("good"), try folder.contents("bad")]
@@ -34,7 +36,6 @@ import Testing
   }
 
   @Test func aFileLockedExclusivelyStopsReadersToo() throws {
-    let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "locked", Moment.eleven.argument)
     let held = [try folder.contents("good"), try folder.contents("bad")]
     let locker = try Locker(
@@ -49,7 +50,6 @@ import Testing
   }
 
   @Test func aMergeThatFindsALockChangesNoOtherFile() throws {
-    let folder = try Folder.furnished()
     for file in ["other", "bad"] { try folder.must("set", file, file, "v", Moment.ten.argument) }
     let files = ["good", "other", "bad"]
     let held = try files.map(folder.contents)
@@ -64,7 +64,6 @@ import Testing
   }
 
   @Test func aLockThatIsReleasedInTimeIsWaitedFor() async throws {
-    let folder = try Folder.furnished()
     let locker = try Locker(folder.url("good"), ["BEGIN IMMEDIATE"])
     let (tool, path) = (try Command.kvsync.get(), folder.path)
     async let ending = Command.run(tool, ["set", "good", "k", "late"], in: path)

@@ -28,25 +28,27 @@ import Testing
     return numbers[1]
   }
 
+  /// Imports what a script prints: the peak, and what is said.
+  private func refusal(of script: String) throws -> (Int, String) {
+    let folder = try Folder()
+    let command = script + #" | python3 -c "$1" "$0" import a - 2>said"#
+    let told = try folder.shell("sh", "-c", command, Command.kvsync.get(), Self.measuring)
+    let numbers = told.dropLast().split(separator: " ").compactMap { Int($0) }
+    try #require(numbers.count == 2 && numbers[0] == 65, "\(told)")
+    #expect(try folder.names() == ["said"])
+    return (numbers[1], try String(contentsOf: folder.url("said"), encoding: .utf8))
+  }
+
   @Test(
     arguments: Seeds.rounds(
       [#"{"key":"k","type":"string","value":""#, "", "["], debug: [""]))
   func anInputWithoutAnEndOfLineIsRefusedInBoundedMemory(_ beginning: String) throws {
-    let folder = try Folder()
-    let said = try folder.shell(
-      "sh", "-c",
-      """
-      (printf %s "$2"; head -c 110000000 /dev/zero | tr '\\0' a) |
-        python3 -c "$1" "$0" import a - 2>said
-      """, Command.kvsync.get(), Self.measuring, beginning)
-    let numbers = said.dropLast().split(separator: " ").compactMap { Int($0) }
-    try #require(numbers.count == 2 && numbers[0] == 65, "\(said)")
-    #expect(numbers[1] < 4 * 64 << 20)
+    let (peak, said) = try refusal(
+      of: "(printf '\(beginning)'; head -c 110000000 /dev/zero | tr '\\0' a)")
+    #expect(peak < 4 * 64 << 20)
     #expect(
-      try String(contentsOf: folder.url("said"), encoding: .utf8)
-        == "kvsync: (standard input):1: this is longer than 104857600 bytes;"
+      said == "kvsync: (standard input):1: this is longer than 104857600 bytes;"
         + " keep what is so large in a file of its own\n")
-    #expect(try folder.names() == ["said"])
   }
 
   @Test(arguments: [["import", "b", "in"], ["export", "a"], ["export", "a", "--format", "json"]])
@@ -65,19 +67,10 @@ import Testing
   }
 
   @Test func aLineOfTooManyElementsIsRefusedInBoundedMemory() throws {
-    let folder = try Folder()
-    let said = try folder.shell(
-      "sh", "-c",
-      """
-      (printf '{"key":"k","type":"array","value":['; yes 0, | head -n 40000000 | tr -d '\\n'
-        printf '0]}') | python3 -c "$1" "$0" import a - 2>said
-      """, Command.kvsync.get(), Self.measuring)
-    let numbers = said.dropLast().split(separator: " ").compactMap { Int($0) }
-    try #require(numbers.count == 2 && numbers[0] == 65, "\(said)")
-    #expect(numbers[1] < 768 << 20)
-    #expect(
-      try String(contentsOf: folder.url("said"), encoding: .utf8)
-        .contains("more than 9437184 values and names"))
+    let (peak, said) = try refusal(
+      of: #"(printf '{"key":"k","type":"array","value":['; yes 0, | head -n 40000000 | tr -d '\n'"#
+        + "; printf '0]}')")
+    #expect(peak < 768 << 20 && said.contains("more than 9437184 values and names"), "\(said)")
   }
 
   @Test func aPropertyListOfTooManyElementsIsRefused() throws {

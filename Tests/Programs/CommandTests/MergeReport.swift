@@ -15,10 +15,10 @@ struct MergeReport {
   }
 
   mutating func transfer(
-    _ from: String, _ into: String, received: Int = 0, changed: Int = 0, held: Int = 0,
+    _ from: String, _ into: String, received: Int = 0, changed: Int = 0, waiting: Int = 0,
     conflicts: Int = 0
   ) {
-    let counts = #""received":\#(received),"changed":\#(changed),"held":\#(held)"#
+    let counts = #""received":\#(received),"changed":\#(changed),"waiting":\#(waiting)"#
     transfers.append(
       #"{"from":"\#(from)","into":"\#(into)",\#(counts),"conflicts":\#(conflicts)}"#)
   }
@@ -38,8 +38,8 @@ struct MergeReport {
 
   mutating func truncated() { isTruncated = true }
 
-  mutating func clone(_ path: String) {
-    events.append(#"{"kind":"cloneDetected","path":"\#(path)"}"#)
+  mutating func copy(_ path: String) {
+    events.append(#"{"kind":"newReplicaID","path":"\#(path)","reason":"copy"}"#)
   }
 
   var line: String {

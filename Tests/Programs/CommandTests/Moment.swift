@@ -29,7 +29,7 @@ struct Moment {
 
   /// What follows the value of an entry in `--json`.
   func provenance(_ origin: String, _ counter: Int = 0) -> String {
-    #""modified":"\#(shown)","stamp":"\#(timestamp(counter))","origin":"\#(origin)"}"#
+    #""modified":"\#(shown)","timestamp":"\#(timestamp(counter))","origin":"\#(origin)"}"#
   }
 
   /// An entry as `--json` prints it; `value` is JSON.

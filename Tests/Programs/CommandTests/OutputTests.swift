@@ -9,7 +9,7 @@ import Testing
   private static let isPossible = FileManager.default.fileExists(atPath: "/dev/full")
   private let lost =
     "kvsync: (standard output): cannot be written; what was to be changed is changed, "
-      + "check where it leads\n"
+    + "check where it leads\n"
 
   private func run(_ folder: Folder, _ arguments: [String], _ redirection: String) throws -> Ending
   {
@@ -28,7 +28,7 @@ import Testing
     for command in FileCommand.allCases where command != .watch {
       for options in [[], ["--json"]] {
         try folder.shell("sh", "-c", "rm -f bad* cloned* good-*; cp original bad; cp kept good")
-        let isSilent = [.set, .delete, .conflicts].contains(command) && options.isEmpty
+        let isSilent = [.set, .delete, .doctor, .conflicts].contains(command) && options.isEmpty
         if isSilent, command != .conflicts {
           #expect(try run(folder, command.arguments("bad"), redirection) == Ending(), "\(command)")
         } else {

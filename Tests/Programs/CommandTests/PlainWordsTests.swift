@@ -20,7 +20,7 @@ import Testing
     _ words: [String], _ folder: Folder, outcome: () throws -> String = { "" }
   ) throws {
     // But when, and by whom.
-    let names = /"(modified|stamp|origin)":"[^"]*"/
+    let names = /"(modified|timestamp|origin)":"[^"]*"/
     func said(_ words: [String]) throws -> String {
       let ending = try folder.run(words)
       return "\(ending.code)\n\(ending.stdout)\n\(ending.stderr)\n\(try outcome())"

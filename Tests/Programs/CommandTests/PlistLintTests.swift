@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `plist --lint --rules … --disable …`.
+/// `plist --lint --disable …`.
 @Suite struct PlistLintTests {
-  /// A bundle with a finding of each group of rules.
+  /// A bundle with two findings.
   private func folder() throws -> Folder {
     let folder = try Folder()
     try folder.makeFolder("S.bundle")
@@ -29,13 +29,12 @@ import Testing
     "S.bundle/Lost.plist:1:1: warning: no row refers to this file; add one, or remove the file"
     + " [unreferenced-file]\n"
 
-  @Test func rulesReplaceTheDefaultAndDisableTakesSomeAway() throws {
+  @Test func disableTakesRulesAway() throws {
     let folder = try folder()
     for (options, found) in [
-      ([], unknown + lost), (["--rules=rows"], unknown), (["--rules=rows,missing"], unknown),
-      (["--rules", "rows", "--rules", "panes"], unknown + lost),
-      (["--disable", "unknown-key"], lost), (["--disable", "rows", "--disable=panes"], ""),
-      (["--rules", "rows,panes", "--disable", "missing,unreferenced-file"], unknown),
+      ([], unknown + lost), (["--disable", "unknown-key"], lost),
+      (["--disable", "unknown-key", "--disable=unreferenced-file"], ""),
+      (["--disable", "missing,unreferenced-file"], unknown),
     ] as [([String], String)] {
       try folder.expect(
         ["plist", "S.bundle", "--lint"] + options, prints: found, code: found.isEmpty ? 0 : 1)
@@ -45,27 +44,25 @@ import Testing
   @Test func aRuleThatIsNotThereIsAMisuseAndTheOthersAreListed() throws {
     let folder = try folder()
     for (options, name) in [
-      (["--rules", "unknown-keys"], "unknown-keys"), (["--disable", "rows,"], ""),
+      (["--disable", "unknown-keys"], "unknown-keys"), (["--disable", "missing,"], ""),
       (["--disable", "wrong-type"], "wrong-type"),
     ] {
       let ending = try folder.run(["plist", "S.bundle", "--lint"] + options)
       #expect(ending.code == 64 && ending.stdout == "", "\(ending)")
       #expect(
         ending.stderr.hasPrefix(
-          "kvsync: S.bundle: there is no rule \"\(name)\"; use rows, panes, "
-            + "unknown-type, "), "\(ending)")
+          "kvsync: S.bundle: there is no rule \"\(name)\"; use unknown-type, "), "\(ending)")
       #expect(ending.stderr.hasSuffix("unreferenced-file\n"), "\(ending)")
     }
     try folder.expect(
-      ["plist", "S.bundle", "--rules", "rows"],
-      says: "kvsync: S.bundle: --rules and --disable belong to --lint; "
-        + "add that, or leave them out\n",
+      ["plist", "S.bundle", "--disable", "missing"],
+      says: "kvsync: S.bundle: --disable belongs to --lint; add that, or leave it out\n",
       code: 64)
   }
 
   @Test func helpListsTheRules() throws {
     let help = try Folder().must("plist", "--help").replacing("\n", with: " ")
-    for rule in ["unknown-key", "unreferenced-file", "rows", "panes"] {
+    for rule in ["unknown-key", "unreferenced-file"] {
       #expect(help.contains(rule))
     }
   }
@@ -88,7 +85,7 @@ import Testing
       ["plist", "S.bundle", "--lint"],
       prints: unknown.replacing(":3:166:", with: ":PreferenceSpecifiers[0].X:") + lost, code: 1)
     try folder.expect(
-      ["plist", "S.bundle", "--lint", "--rules", "unknown-key", "--json"],
+      ["plist", "S.bundle", "--lint", "--disable", "unreferenced-file", "--json"],
       prints: #"[{"file":"Root.plist","keyPath":"PreferenceSpecifiers[0].X","severity":"warning","#
         + #""rule":"unknown-key","message":"a toggle switch has no key \"X\"; remove it"}]"# + "\n",
       code: 1)
@@ -110,16 +107,6 @@ import Testing
       ["list", "a", "--defaults"],
       prints: "defaults\tsound\tboolean\ttrue\tdefault, "
         + "Root.plist:PreferenceSpecifiers[0].DefaultValue\n")
-  }
-
-  @Test func wideTextIsReadLikeAnyOther() throws {
-    let folder = try folder()
-    let text = try String(contentsOf: folder.url("S.bundle/Root.plist"), encoding: .utf8)
-    for encoding in [String.Encoding.utf16, .utf32BigEndian] {
-      try #require(text.data(using: encoding)).write(to: folder.url("S.bundle/Root.plist"))
-      try folder.expect(["plist", "S.bundle", "--lint"], prints: unknown + lost, code: 1)
-      try folder.expect(["seed", "a", "S.bundle"], prints: "1 default from 1 pane\n")
-    }
   }
 
   @Test func aWarningOfACompiledBundleTellsItsKeyPath() throws {

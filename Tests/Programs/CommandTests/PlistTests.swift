@@ -100,9 +100,7 @@ import Testing
     let folder = try Folder()
     let missing = "there is no such file; check the path"
     for option in [[], ["--json"], ["--lint"], ["--describe"]] {
-      #expect(
-        try folder.run(["plist", "gone"] + option)
-          == Ending(stderr: "kvsync: gone: \(missing)\n", code: 66))
+      try folder.expect(["plist", "gone"] + option, says: "kvsync: gone: \(missing)\n", code: 66)
     }
     try folder.write("bplist00", to: "b")
     for option in [[], ["--lint"], ["--describe"]] {

@@ -16,8 +16,9 @@ import Testing
     guard hasLogs else { return }
     for file in ["a", "b"] {
       try folder.crash(
-        file, "UPDATE entry SET value = 'w', lseq = lseq + 10 WHERE key <> 'late'",
-        "UPDATE replica SET lseq = lseq + 10")
+        file,
+        "UPDATE entry SET value = 'w', sequence_number = sequence_number + 10 WHERE key <> 'late'",
+        "UPDATE replica SET sequence_number = sequence_number + 10")
       try folder.shell("rm", "\(file)-shm")
     }
   }

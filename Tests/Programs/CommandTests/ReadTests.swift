@@ -17,13 +17,22 @@ let defaultsTable = """
   """
 
 @Suite struct GetTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
   @Test func getPrefersWhatWasSetToTheSeed() throws {
-    let folder = try Folder()
     try folder.write(defaultsTable, to: "table.plist")
     try folder.must("seed", "a", "table.plist")
     let seed = #"{"type":"string","value":"light","source":"table.plist:5"}"#
     try folder.expect("get", "a", "theme", "--store", "defaults", prints: "light\n")
     try folder.expect("get", "a", "theme", "--store", "defaults", "--json", prints: seed + "\n")
+    try folder.expect(
+      "get", "a", "theme",
+      says: "kvsync: a: no key \"theme\" in store cloud; store defaults has it\n", code: 1)
+    try folder.must("set", "a", "theme", "sepia", Moment(hour: 9).argument)
+    try folder.expect(
+      "get", "a", "theme", "--store", "defaults", "--stored",
+      says: "kvsync: a: no key \"theme\" in store defaults; store cloud has it\n", code: 1)
     try folder.must("set", "a", "theme", "dark", "--store", "defaults", Moment.ten.argument)
     try folder.expect("get", "a", "theme", "--store", "defaults", prints: "dark\n")
     try folder.expect(
@@ -33,21 +42,12 @@ let defaultsTable = """
     try folder.expect("get", "a", "theme", "--store", "defaults", prints: "light\n")
   }
 
-  @Test func storedLooksPastTheSeed() throws {
-    let folder = try Folder()
-    try folder.write(defaultsTable, to: "table.plist")
-    try folder.must("seed", "a", "table.plist")
-    try folder.must("set", "a", "theme", "dark")
-    try folder.expect(
-      "get", "a", "theme", "--store", "defaults", "--stored",
-      says: "kvsync: a: no key \"theme\" in store defaults; store cloud has it\n", code: 1)
-  }
-
   @Test func anAbsentKeyIsOneAndNamesTheStoresThatHaveIt() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "v", "--store", "cloud:work")
     let none = "kvsync: a: no key \"x\" in store cloud; no other store of this device has it\n"
     try folder.expect("get", "a", "x", says: none, code: 1)
+    try folder.must("set", "a", "x", "v")
+    try folder.must("delete", "a", "x")
     try folder.expect("get", "a", "x", "--json", prints: "null\n", says: none, code: 1)
     let one = "kvsync: a: no key \"k\" in store cloud; store cloud:work has it\n"
     try folder.expect("get", "a", "k", says: one, code: 1)
@@ -56,25 +56,6 @@ let defaultsTable = """
       "kvsync: a: no key \"k\" in store cloud; store cloud:work, store defaults have it\n"
     try folder.expect("get", "a", "k", says: two, code: 1)
     try folder.expect("get", "a", "k", "--quiet", code: 1)
-  }
-
-  @Test func aSeedElsewhereIsNamedToo() throws {
-    let folder = try Folder()
-    try folder.write(defaultsTable, to: "table.plist")
-    try folder.must("seed", "a", "table.plist")
-    try folder.expect(
-      "get", "a", "theme",
-      says: "kvsync: a: no key \"theme\" in store cloud; store defaults has it\n", code: 1)
-  }
-
-  @Test func aDeletedKeyIsAbsent() throws {
-    let folder = try Folder()
-    try folder.must("set", "a", "k", "v")
-    try folder.must("delete", "a", "k")
-    try folder.expect(
-      "get", "a", "k", "--json", prints: "null\n",
-      says: "kvsync: a: no key \"k\" in store cloud; no other store of this device has it\n",
-      code: 1)
   }
 }
 

@@ -9,6 +9,9 @@ import TestSupport
 import Testing
 
 @Suite struct RecoveryTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
   /// 2026-11-21T10:00:00Z
   private let day = WallClock.fixed(Date(timeIntervalSince1970: 1_795_255_200))
 
@@ -27,7 +30,6 @@ import Testing
   /// Only so it and those who open the file again see each other's locks.
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "needs /proc"))
   func whoHasAFileOpenThatIsPutBackSharesItsMemoryWithTheNext() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     let watching = try RunningCommand(watching: "a", in: folder)
     var bytes = try Data(contentsOf: folder.url("a"))
@@ -57,7 +59,6 @@ import Testing
   }
 
   @Test func backupsAreNothingWrongAndOneIsNamedWhereItIsNeeded() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try Device(path: folder.url("a").path, clock: day).backUpToday()
     #expect(try folder.names() == ["a", "a.backup-2026-11-21"])
@@ -68,7 +69,6 @@ import Testing
   }
 
   @Test func aFileThatWasPutAsideIsReportedAndNeverRemoved() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try folder.write("ten bytes!", to: "a")
     let aside = try Device.recover(at: folder.url("a"), clock: day) { _ in .startEmpty }
@@ -89,12 +89,14 @@ extension Folder {
   func spoilIndex(of file: String) throws {
     try shell(
       "sqlite3", file, "PRAGMA writable_schema = ON",
-      "UPDATE sqlite_schema SET sql = 'CREATE UNIQUE INDEX entry_lseq ON entry (lseq) WHERE 0'"
-        + " WHERE name = 'entry_lseq'")
-    try shell("sqlite3", file, "UPDATE entry SET lseq = 9 WHERE key = 'k'")
+      "UPDATE sqlite_schema SET"
+        + " sql = 'CREATE UNIQUE INDEX entry_sequence ON entry (sequence_number) WHERE 0'"
+        + " WHERE name = 'entry_sequence'")
+    try shell("sqlite3", file, "UPDATE entry SET sequence_number = 9 WHERE key = 'k'")
     try shell(
       "sqlite3", file, "PRAGMA writable_schema = ON",
-      "UPDATE sqlite_schema SET sql = 'CREATE UNIQUE INDEX entry_lseq ON entry (lseq)'"
-        + " WHERE name = 'entry_lseq'")
+      "UPDATE sqlite_schema SET"
+        + " sql = 'CREATE UNIQUE INDEX entry_sequence ON entry (sequence_number)'"
+        + " WHERE name = 'entry_sequence'")
   }
 }

@@ -45,14 +45,14 @@ extension Folder {
     try write(defaultsTable, to: "table.plist")
   }
 
-  /// What `FileCommand.restore` and `.retire` work on.
+  /// What `FileCommand.restore` works on, and a peer.
   func addPeerAndConflict(to file: String) throws {
     try shell(
       "sqlite3", file,
       """
-      INSERT INTO peer (peer, store) VALUES (0x0123456789abcdef, 'cloud');
-      INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
-        winner_tag, winner_hlc, winner_origin, at)
+      INSERT INTO peer (replica_id, store) VALUES (0x0123456789abcdef, 'cloud');
+      INSERT INTO conflict (store, key, lost_type, lost_value, lost_timestamp, lost_replica_id,
+        winner_type, winner_timestamp, winner_replica_id, found_at)
       VALUES ('cloud', 'k', 1, 'lost', 1, 1, 1, 2, 2, 3);
       """)
   }

@@ -47,6 +47,9 @@ private struct SettingsBundle {
 }
 
 @Suite struct SeedTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
   private let lost: KeyValuePairs = [
     "Type": "PSChildPaneSpecifier", "Title": "Lost", "File": "Lost",
   ]
@@ -59,7 +62,6 @@ private struct SettingsBundle {
   private let loss = "the pane \"Lost.plist\" does not exist; add it, or remove this row"
 
   @Test func seedCountsDefaultsAndPanes() throws {
-    let folder = try Folder()
     try SettingsBundle().write(in: folder)
     try folder.expect("seed", "a", "S.bundle", prints: "2 defaults from 2 panes\n")
     try folder.expect(
@@ -74,7 +76,6 @@ private struct SettingsBundle {
   }
 
   @Test func aSeedIsNoEntryAndNeverTravels() throws {
-    let folder = try Folder()
     try SettingsBundle().write(in: folder)
     try folder.must("seed", "a", "S.bundle", "--store", "cloud")
     try folder.must("set", "b", "k", "v", Moment.ten.argument)
@@ -82,38 +83,14 @@ private struct SettingsBundle {
     try folder.expect(
       "list", "a", "--json", "--deleted", prints: #"{"replica":"\#(a)","stores":{}}"# + "\n")
     var report = MergeReport([("a", a), ("b", b)])
-    report.transfer("a", "b")
     report.transfer("b", "a", received: 1, changed: 1)
+    report.transfer("a", "b")
     report.change("a", "cloud", "k", old: nil, new: "v", origin: b)
     try folder.expect("merge", "a", "b", "--json", Moment.ten.argument, prints: report.line)
     try folder.expect("list", "b", "--defaults", prints: "cloud\tk\tstring\t\"v\"\n")
   }
 
-  @Test func aNewerBundleReplacesTheDefaultsAndLeavesWhatWasSet() throws {
-    let folder = try Folder()
-    var bundle = SettingsBundle()
-    try bundle.write(in: folder)
-    try folder.must("seed", "a", "S.bundle")
-    try folder.must("set", "a", "name", "derek", "--store", "defaults")
-    bundle.more = SettingsBundle.pane([
-      ["Type": "PSTextFieldSpecifier", "Title": "Name", "Key": "name", "DefaultValue": "nobody"],
-      ["Type": "PSTextFieldSpecifier", "Title": "City", "Key": "city", "DefaultValue": "Bern"],
-    ])
-    bundle.root = SettingsBundle.pane([
-      ["Type": "PSChildPaneSpecifier", "Title": "M", "File": "More"]
-    ])
-    try bundle.write(in: folder)
-    try folder.expect("seed", "a", "S.bundle", prints: "2 defaults from 2 panes\n")
-    try folder.expect(
-      "list", "a", "--defaults",
-      prints: "defaults\tname\tstring\t\"derek\"\n"
-        + "defaults\tcity\tstring\t\"Bern\"\tdefault, More.plist:7\n"
-        + "defaults\tname\tstring\t\"nobody\"\tdefault, More.plist:6\n")
-    try folder.expect("get", "a", "name", "--store", "defaults", prints: "derek\n")
-  }
-
   @Test func aMissingPaneIsAWarning() throws {
-    let folder = try Folder()
     var bundle = SettingsBundle()
     bundle.root = SettingsBundle.pane([lost])
     try bundle.write(in: folder)
@@ -129,7 +106,6 @@ private struct SettingsBundle {
   }
 
   @Test func aSpecifierThatBreaksTheSchemaIsAnErrorAndLenientlyAWarning() throws {
-    let folder = try Folder()
     var bundle = SettingsBundle()
     bundle.root = SettingsBundle.pane([odd, lost])
     try bundle.write(in: folder)
@@ -142,7 +118,6 @@ private struct SettingsBundle {
   }
 
   @Test func aMalformedPaneIsRefusedWithItsPlaceAndACureAndLenientlyAWarning() throws {
-    let folder = try Folder()
     var bundle = SettingsBundle()
     try bundle.write(in: folder)
     try folder.must("seed", "a", "S.bundle")
@@ -153,7 +128,7 @@ private struct SettingsBundle {
       "kvsync: S.bundle/More.plist:7:3: expected </array>, opened at 5:3; "
       + "close the element that is open\n"
     for file in ["a", "new"] {
-      #expect(try folder.run(["seed", file, "S.bundle"]) == Ending(stderr: line, code: 65))
+      try folder.expect("seed", file, "S.bundle", says: line, code: 65)
     }
     #expect(try folder.contents("a") == before)
     #expect(!folder.exists("new"))
@@ -161,26 +136,7 @@ private struct SettingsBundle {
     #expect(lenient.code == 0 && lenient.stderr == line, "\(lenient)")
   }
 
-  @Test func aLimitThatABundleMeetsIsRaisedByAnOption() throws {
-    let folder = try Folder()
-    try SettingsBundle().write(in: folder)
-    let refusal = try folder.run(["seed", "a", "S.bundle", "--limit", "panes=1"])
-    #expect(refusal.code == 65)
-    #expect(refusal.stderr.contains("has more than 1 panes; merge some, or raise the limit"))
-    #expect(!folder.exists("a"))
-    try folder.must("seed", "a", "S.bundle", "--limit", "panes=2", "--limit", "pane-depth=2")
-    for option in ["--lint", "--describe"] {
-      let ending = try folder.run(["plist", "S.bundle", option, "--limit", "panes=1"])
-      #expect(ending.code == 65 || ending.stderr.contains("more than 1 panes"), "\(ending)")
-    }
-    for word in ["panes", "panes=x", "panes=0", "pains=2", "panes=1=2"] {
-      #expect(try folder.run(["seed", "b", "S.bundle", "--limit", word]).code == 64)
-    }
-    #expect(try folder.run(["plist", "S.bundle", "--limit", "panes=2"]).code == 64)
-  }
-
   @Test func theFilesOfADeviceSeedForIt() throws {
-    let folder = try Folder()
     var bundle = SettingsBundle()
     try bundle.write(in: folder)
     bundle.more = bundle.more.replacing("guest", with: "pad")
@@ -203,7 +159,6 @@ private struct SettingsBundle {
   }
 
   @Test func whatIsNoBundleIsRefused() throws {
-    let folder = try Folder()
     try folder.makeFolder("Empty.bundle")
     try folder.write("hello", to: "text")
     try folder.link("nowhere", to: "gone")

@@ -28,7 +28,7 @@ import Testing
     #expect(try ["a", "b"].map { try folder.replica($0) } == identities)
     for name in ["a", "b"] {
       let counts = """
-        SELECT (SELECT count(*) FROM superseded), (SELECT count(DISTINCT peer) FROM peer),
+        SELECT (SELECT count(*) FROM former_replica), (SELECT count(DISTINCT replica_id) FROM peer),
           (SELECT count(*) FROM conflict), (SELECT count(*) FROM entry)
         """
       #expect(try folder.shell("sqlite3", name, counts) == "0|1|0|\(entries)\n", "\(name)")

@@ -8,6 +8,9 @@ import TestSupport
 import Testing
 
 @Suite struct TerminalTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
   private let plain = Pseudoterminal(environment: ["NO_COLOR": "1"])
 
   // MARK: - Colours
@@ -41,7 +44,6 @@ import Testing
   // MARK: - Escapes
 
   @Test func aTerminalActsOnNothingThatIsPrinted() throws {
-    let folder = try Folder()
     let odd = "a\u{1B}[31m\u{7}\u{7F}\u{9B}2J\u{202E}\u{2066}\r\u{200B}\u{FEFF}\u{AD}\u{E0041}z"
     let line = JSON.object([
       "key": .string(odd), "type": .string("string"), "value": .string(odd),
@@ -77,8 +79,7 @@ import Testing
 
   // MARK: - Long lists
 
-  @Test func aLongListOfChangesLeavesRoomForItsSum() throws {
-    let folder = try Folder()
+  @Test func aLongListOfChangesLeavesRoomForItsEnd() throws {
     let lines = (0..<1100).map {
       #"{"key":"key\#(1000 + $0)","type":"integer","value":\#($0)}"# + "\n"
     }
@@ -89,19 +90,17 @@ import Testing
     let shown = (0..<15).map { "  b  cloud/key\(1000 + $0): nothing -> \($0)\n" }.joined()
     #expect(
       Pseudoterminal.screen(seen) == """
-        a -> b: 1100 received, 1100 changed
         b -> a: 0 received, 0 changed
+        a -> b: 1100 received, 1100 changed
         \(shown)  … and 1,085 more; --all-changes lists them
-        b: 1100 changed
         All files hold the same.
 
         """)
     let all = try plain.run(folder, merge("c") + ["--all-changes"]).stdout
-    #expect(!all.contains("more") && all.split(separator: "\n").count == 2 + 1100 + 2)
+    #expect(!all.contains("more") && all.split(separator: "\n").count == 2 + 1100 + 1)
   }
 
   @Test func manyWarningsLeaveRoomForTheSum() throws {
-    let folder = try Folder()
     try folder.makeFolder("S.bundle")
     let rows = String(
       repeating: "<dict><key>Type</key><string>PSToggleSwitchSpecifier</string></dict>", count: 20)

@@ -83,6 +83,12 @@ struct Misspelling: CustomTestStringConvertible, Sendable {
   let words: [String]
   let complaint: String
 
+  static func json(_ column: Int, _ problem: String, _ words: String...) -> Misspelling {
+    Misspelling(
+      type: "json", words: words,
+      complaint: "the value is not JSON: column \(column): \(problem); fix it")
+  }
+
   var testDescription: String { "\(type) \(words.map { $0.prefix(40) })" }
 }
 
@@ -103,57 +109,23 @@ private let misspellings: [Misspelling] = [
   Misspelling(
     type: "data", words: ["A", "a b"],
     complaint: "the value is not of type data; write base64"),
-  Misspelling(
-    type: "json", words: ["[1,"],
-    complaint: "the value is not JSON: column 4: the text ends before a value; fix it"),
-  Misspelling(
-    type: "json", words: [""],
-    complaint: "the value is not JSON: column 1: the text ends before a value; fix it"),
-  Misspelling(
-    type: "json", words: ["NaN", "'x'", "yes"],
-    complaint: "the value is not JSON: column 1: this is not a JSON value; fix it"),
-  Misspelling(
-    type: "json", words: ["1 2", "[]]"],
-    complaint: "the value is not JSON: column 3: unexpected text after the value; fix it"),
-  Misspelling(
-    type: "json", words: ["01", "-01"],
-    complaint: "the value is not JSON: column 1: a number has no leading zero; fix it"),
-  Misspelling(
-    type: "json", words: ["1.", "1e"],
-    complaint: "the value is not JSON: column 3: expected a digit; fix it"),
-  Misspelling(
-    type: "json", words: ["1e400"],
-    complaint: "the value is not JSON: column 1: this number is too large; fix it"),
-  Misspelling(
-    type: "json", words: ["9223372036854775808"],
-    complaint: "the value is not JSON: column 1: this integer does not fit 64 bits; fix it"),
-  Misspelling(
-    type: "json", words: ["[1,]"],
-    complaint: "the value is not JSON: column 4: this is not a JSON value; fix it"),
-  Misspelling(
-    type: "json", words: ["{1:2}", "{a:1}"],
-    complaint: "the value is not JSON: column 2: expected a member name in quotes; fix it"),
-  Misspelling(
-    type: "json", words: [#"{"a":1,"a":2}"#],
-    complaint: "the value is not JSON: column 8: duplicate name; fix it"),
-  Misspelling(
-    type: "json", words: [#"{"a" 1}"#],
-    complaint: "the value is not JSON: column 6: expected :; fix it"),
-  Misspelling(
-    type: "json", words: [#""x"#],
-    complaint: "the value is not JSON: column 3: unterminated string; fix it"),
-  Misspelling(
-    type: "json", words: [#""\x""#, #""\q""#],
-    complaint: "the value is not JSON: column 2: unknown escape; fix it"),
-  Misspelling(
-    type: "json", words: [#""\udc00""#, #""\ud800\u0041""#],
-    complaint: "the value is not JSON: column 2: unpaired surrogate; fix it"),
-  Misspelling(
-    type: "json", words: ["\"a\tb\""],
-    complaint: "the value is not JSON: column 3: unescaped control character; fix it"),
-  Misspelling(
-    type: "json", words: [String(repeating: "[", count: 50_000)],
-    complaint: "the value is not JSON: column 131: nested deeper than 130 levels; fix it"),
+  .json(4, "the text ends before a value", "[1,"),
+  .json(1, "the text ends before a value", ""),
+  .json(1, "this is not a JSON value", "NaN", "'x'", "yes"),
+  .json(3, "unexpected text after the value", "1 2", "[]]"),
+  .json(1, "a number has no leading zero", "01", "-01"),
+  .json(3, "expected a digit", "1.", "1e"),
+  .json(1, "this number is too large", "1e400"),
+  .json(1, "this integer does not fit 64 bits", "9223372036854775808"),
+  .json(4, "this is not a JSON value", "[1,]"),
+  .json(2, "expected a member name in quotes", "{1:2}", "{a:1}"),
+  .json(8, "duplicate name", #"{"a":1,"a":2}"#),
+  .json(6, "expected :", #"{"a" 1}"#),
+  .json(3, "unterminated string", #""x"#),
+  .json(2, "unknown escape", #""\x""#, #""\q""#),
+  .json(2, "unpaired surrogate", #""\udc00""#, #""\ud800\u0041""#),
+  .json(3, "unescaped control character", "\"a\tb\""),
+  .json(131, "nested deeper than 130 levels", String(repeating: "[", count: 50_000)),
   Misspelling(
     type: "json", words: [String(repeating: "[", count: 65) + String(repeating: "]", count: 65)],
     complaint: "the JSON cannot be stored: "
@@ -168,13 +140,15 @@ private let misspellings: [Misspelling] = [
 ]
 
 @Suite struct ValueTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
   @Test func theFirstMomentHasTheTimestampOfTheContract() {
     #expect(Moment.ten.timestamp() == "01a1f8660d000000")
   }
 
   @Test(arguments: ["string", "integer", "real", "boolean", "date", "data", "json"])
   func everySpellingOfAValueComesBackInTextAndJSON(_ type: String) throws {
-    let folder = try Folder()
     var (lines, members): ([String], [(String) -> String]) = ([], [])
     for (counter, spelling) in spellings.filter({ $0.type == type }).enumerated() {
       let key = "key\(counter)"
@@ -195,7 +169,6 @@ private let misspellings: [Misspelling] = [
 
   @Test(arguments: misspellings)
   func aValueOfAnotherTypeIsRefusedAndNothingIsMade(_ bad: Misspelling) throws {
-    let folder = try Folder()
     for word in bad.words {
       try folder.expect(
         "set", "a", "k", "--type", bad.type, "--", word, says: "kvsync: a: \(bad.complaint)\n",
@@ -205,8 +178,7 @@ private let misspellings: [Misspelling] = [
   }
 
   @Test func setPrintsTheEntryOnlyAsJSON() throws {
-    let folder = try Folder()
-    try folder.expect("set", "a", "k", "v", Moment.ten.argument)
+    try folder.expect("set", "a", "k", "v", "--at", "\(Moment.ten.milliseconds)")
     let replica = try folder.replica("a")
     // A second write in the same millisecond has the next timestamp.
     try folder.expect(
@@ -218,16 +190,7 @@ private let misspellings: [Misspelling] = [
       prints: Moment.ten.entry("string", #""x""#, replica, 2) + "\n")
   }
 
-  @Test func theClockMayBeMillisecondsSince1970() throws {
-    let folder = try Folder()
-    try folder.must("set", "a", "k", "v", "--at", "\(Moment.ten.milliseconds)")
-    let replica = try folder.replica("a")
-    try folder.expect(
-      "get", "a", "k", "--json", prints: Moment.ten.entry("string", #""v""#, replica) + "\n")
-  }
-
   @Test func deleteLeavesATombstoneInASyncedStoreAndNothingInAnother() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try folder.must("set", "a", "k", "v", "--store", "defaults", Moment.ten.argument)
     let replica = try folder.replica("a")
@@ -243,7 +206,6 @@ private let misspellings: [Misspelling] = [
   }
 
   @Test func keysThatOnlyLookTheSameAreTwoKeys() throws {
-    let folder = try Folder()
     let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
     try folder.must("set", "a", composed, "1", Moment.ten.argument)
     try folder.must("set", "a", decomposed, "2", Moment.ten.argument)
@@ -256,33 +218,7 @@ private let misspellings: [Misspelling] = [
     try folder.expect("list", "a", prints: "cloud\t\(decomposed)\tstring\t\"2\"\n")
   }
 
-  @Test func aValueThatStartsWithADashFollowsTwo() throws {
-    let folder = try Folder()
-    try folder.expect(
-      "set", "a", "k", "-5", "--type", "integer",
-      says:
-        "kvsync: a: missing expected argument '<value>'; a value that starts with - follows --\n",
-      code: 64)
-    #expect(try folder.names() == [])
-    try folder.expect("set", "a", "k", "--type", "integer", "--", "-5")
-    try folder.expect("get", "a", "k", prints: "-5\n")
-  }
-
-  @Test func aNULInsideATextSurvives() throws {
-    let folder = try Folder()
-    try folder.write(#"{"key":"k","type":"string","value":"a\u0000b"}"#, to: "in")
-    try folder.must("import", "a", "in", Moment.ten.argument)
-    let replica = try folder.replica("a")
-    try folder.expect("get", "a", "k", prints: "a\u{0}b\n")
-    try folder.expect(
-      "get", "a", "k", "--json",
-      prints: Moment.ten.entry("string", #""a\u0000b""#, replica) + "\n")
-    try folder.must("merge", "a", "b", "--create")
-    try folder.expect("get", "b", "k", prints: "a\u{0}b\n")
-  }
-
   @Test func aSetOfAnotherTypeWarns() throws {
-    let folder = try Folder()
     try folder.expect("set", "m", "runs", "5", "--type", "integer")
     let says = "kvsync: m: cloud/runs was an integer and is a string now; "
       + "to keep the type, write --type integer\n"

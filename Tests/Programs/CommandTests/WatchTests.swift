@@ -5,8 +5,10 @@ import TestSupport
 import Testing
 
 @Suite struct WatchTests {
+  private let folder: Folder
+  init() throws { folder = try Folder() }
+
   @Test func changesOfEveryKindOfWriterAreNotified() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "0", Moment.ten.argument)
     let watching = try RunningCommand(watching: "a", in: folder)
     try folder.must("set", "a", "k", "1")
@@ -26,7 +28,6 @@ import Testing
   }
 
   @Test func jsonHasAnObjectALine() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "0", Moment.ten.argument)
     try folder.must("set", "b", "k", "1", Moment.eleven.argument)
     let (a, b) = (try folder.replica("a"), try folder.replica("b"))
@@ -46,7 +47,6 @@ import Testing
   }
 
   @Test func onlyWhatIsAskedForIsNotified() throws {
-    let folder = try Folder()
     try folder.must("set", "a", "k", "0")
     let watching = try RunningCommand(
       watching: "a", in: folder, "--store", "cloud", "--prefix", "editor.")
@@ -57,21 +57,7 @@ import Testing
     #expect(watching.end() == Ending())
   }
 
-  @Test func aTransactionOfManyIsNotifiedWholeAndInOrder() throws {
-    let folder = try Folder()
-    try folder.must("set", "a", "k", "0")
-    let lines = (0..<300).map { #"{"key":"key \#($0)","type":"integer","value":\#($0)}"# }
-    try folder.write(lines.joined(separator: "\n"), to: "in")
-    let watching = try RunningCommand(watching: "a", in: folder)
-    try folder.must("import", "a", "in")
-    for number in 0..<300 {
-      #expect(watching.line() == "cloud/key \(number): nothing -> \(number)")
-    }
-    #expect(watching.end() == Ending())
-  }
-
   @Test func aFileThatIsReplacedEndsTheWatch() throws {
-    let folder = try Folder()
     for file in ["a", "b"] { try folder.must("set", file, "k", file) }
     let watching = try RunningCommand(watching: "a", in: folder)
     try folder.shell("mv", "b", "a")

@@ -2,6 +2,7 @@
 
 import Foundation
 import Keepsake
+import KeepsakeSync
 import TestSupport
 import Testing
 
@@ -14,8 +15,8 @@ import Testing
     let process = Process()
     private let output = Pipe()
 
-    init(_ words: [String]) throws {
-      process.executableURL = URL(fileURLWithPath: try Command.probe.get())
+    init(_ words: [String], program: String? = nil) throws {
+      process.executableURL = URL(fileURLWithPath: try program ?? Command.probe.get())
       process.arguments = words
       process.standardInput = FileHandle.nullDevice
       process.standardOutput = output
@@ -51,5 +52,32 @@ import Testing
     let settings = try UserDefaultsStore(on: device)
     for key in ["sum", "left", "right"] { #expect(settings.integer(forKey: key) == total) }
     try device.checkIntegrity()
+  }
+
+  @Test(arguments: [2, 4, 8])
+  func processesThatMergeOnePairAtOnceLoseNothingAndLogAConflictOnce(_ count: Int) throws {
+    let devices = [try Device.temporary(), try Device.temporary()]
+    let stores = try devices.map { try CloudKeyValueStore(on: $0) }
+    for (side, store) in stores.enumerated() { store["both"] = .integer(Int64(side)) }
+    let rounds = 3
+    for round in 0..<rounds {
+      let mergers = try (0..<count).map { number in
+        let paths = number.isMultiple(of: 2) ? devices : devices.reversed()
+        return try Running(
+          ["merge", "--quiet"] + paths.map(\.path), program: Command.kvsync.get())
+      }
+      for number in 0..<50 {
+        for (side, store) in stores.enumerated() {
+          store["\(side) \(round) \(number)"] = .integer(Int64(number))
+        }
+      }
+      for merger in mergers { #expect(merger.rest() == "0") }
+    }
+    #expect(try devices[0].merge(with: devices[1]).hasConverged)
+    for (device, store) in zip(devices, stores) {
+      #expect(store.dictionaryRepresentation().count == 1 + 2 * rounds * 50)
+      #expect(try device.examine().isEmpty)
+    }
+    #expect(try devices.map { try $0.conflicts().count }.reduce(0, +) == 1)
   }
 }

@@ -21,8 +21,8 @@
       ) {
         self.init(
           status,
-          #""headers":\#(headers),"#
-            + #""text":"{\"error\":\"\#(error.0)\",\"problem\":\"\#(error.1)\"}""#,
+          #""type":"application/problem+json","headers":\#(headers),"#
+            + #""text":"{\"type\":\"urn:keepsake:hub:\#(error.0)\",\"detail\":\"\#(error.1)\"}""#,
           says: says, code: code)
       }
 
@@ -45,11 +45,11 @@
         says: "it redirects to https://portal.example/login, which no hub does; "
           + "name the hub's own address, or sign in to the network that you are in", code: 69),
       Answer(
-        426, ("protocol", "this hub speaks 2"),
-        says: "it speaks no version of the protocol that this program speaks: this hub speaks 2; "
-          + "update the older one of the two", code: 69),
+        418, ("later", "this hub speaks 2"),
+        says: "it refuses the request (HTTP 418): this hub speaks 2; update the older one",
+        code: 69),
       Answer(
-        429, ("busy", "60 a minute"), #"{"Retry-After":"90"}"#,
+        429, ("too-many", "60 a minute"), #"{"Retry-After":"90"}"#,
         says: "it is busy: 60 a minute; try again in 90 s", code: 75),
       Answer(
         503, ("unavailable", "the disk fails"),
@@ -60,17 +60,9 @@
         says: "the account is full there: 100000 rows; "
           + "delete what is not needed, or ask who runs the hub", code: 75),
       Answer(
-        413, ("page", "too large"),
-        says: "it takes no request of this size: too large; make the value smaller, or delete it",
-        code: 65),
-      Answer(
         401, ("token", "not known here"),
         says: "it does not know the token: not known here; join the account: kvsync hub join",
         code: 77),
-      Answer(
-        500, ("fault", #"\\u001b[31mred"#),
-        says: "it fails (HTTP 500): \\u{1B}[31mred; "
-          + "ask who runs the hub", code: 70),
     ]
 
     @Test(arguments: answers)
@@ -80,7 +72,8 @@
       let (folder, url) = (hub.folder, between.address)
       try hub.create("phone", at: url)
       let before = try folder.contents("phone")
-      try between.next(#"{"for":"POST /v1/sync","status":\#(answer.status),\#(answer.members)}"#)
+      try between.next(
+        #"{"for":"POST /v1/accounts/","status":\#(answer.status),\#(answer.members)}"#)
       try folder.expect(
         "merge", "phone", url, says: "kvsync: \(url): \(answer.says)\n", code: answer.code)
       #expect(try between.isDone())
@@ -88,8 +81,8 @@
       try folder.expect(
         "merge", "phone", url,
         prints: """
-          phone -> \(url): 1 received, 1 changed
           \(url) -> phone: 0 received, 0 changed
+          phone -> \(url): 0 received, 1 changed
           All files hold the same.
 
           """)
@@ -99,35 +92,19 @@
       let hub = try ServedHub()
       let between = try Interposer(hub)
       try hub.create("phone", at: between.address)
-      let error = #"{\"error\":\"busy\",\"problem\":\"60 a minute\"}"#
+      let error = #"{\"type\":\"urn:keepsake:hub:too-many\",\"detail\":\"60 a minute\"}"#
       try between.next(
-        #"{"for":"POST /v1/sync","status":429,"headers":{"Retry-After":"1"},"text":"\#(error)"}"#)
+        #"{"for":"POST /v1/accounts/","status":429,"type":"application/problem+json","#
+          + #""headers":{"Retry-After":"1"},"text":"\#(error)"}"#)
       try hub.folder.expect(
         "merge", "phone", between.address,
         prints: """
-          phone -> \(between.address): 1 received, 1 changed
           \(between.address) -> phone: 0 received, 0 changed
+          phone -> \(between.address): 0 received, 1 changed
           All files hold the same.
 
           """)
       #expect(try between.isDone())
-    }
-
-    @Test func whatOthersDidMeanwhileHealsByItself() throws {
-      let hub = try ServedHub()
-      let between = try Interposer(hub)
-      try hub.create("phone", at: between.address)
-      try hub.join("laptop", by: "phone", at: between.address)
-      let refused =
-        #"{"for":"POST /v1/sync","status":409,"#
-        + #""text":"{\"error\":\"moved\",\"problem\":\"others\"}"}"#
-      for device in ["phone", "laptop", "phone"] {
-        let pass = #"{"for":"POST /v1/sync","pass":true}"#
-        try between.next(pass, refused)
-        let said = try hub.folder.must("merge", device, between.address)
-        #expect(said.hasSuffix("\nAll files hold the same.\n"), "\(said)")
-      }
-      #expect(try hub.folder.stores("phone") == hub.folder.stores("laptop"))
     }
 
     @Test func aHubThatIsNotThereIsUnreachable() throws {

@@ -23,16 +23,16 @@
       try folder.expect(
         "merge", "phone", url,
         prints: """
-          phone -> \(url): 2 received, 2 changed
           \(url) -> phone: 0 received, 0 changed
+          phone -> \(url): 0 received, 2 changed
           All files hold the same.
 
           """)
       try folder.expect(
         "merge", "laptop", url,
         prints: """
-          laptop -> \(url): 2 received, 2 changed
           \(url) -> laptop: 2 received, 1 changed, 1 lost and logged
+          laptop -> \(url): 0 received, 2 changed
             laptop  cloud/phone: nothing -> "1"
             laptop  cloud/theme: "dark" lost to a later write
           All files hold the same.
@@ -42,8 +42,8 @@
       try folder.expect(
         "merge", url, "phone",
         prints: """
-          phone -> \(url): 0 received, 0 changed
           \(url) -> phone: 2 received, 2 changed
+          phone -> \(url): 0 received, 0 changed
             phone  cloud/laptop: nothing -> "1"
             phone  cloud/theme: "dark" -> "light"
           All files hold the same.
@@ -61,8 +61,9 @@
       try folder.expect(
         "merge", "phone", url, "--json",
         prints: #"{"converged":true,"devices":\#(devices),"transfers":["#
-          + #"{"from":"phone","into":"\#(url)","received":1,"changed":1,"held":0,"conflicts":0},"#
-          + #"{"from":"\#(url)","into":"phone","received":0,"changed":0,"held":0,"conflicts":0}"#
+          + #"{"from":"\#(url)","into":"phone","received":0,"changed":0,"waiting":0,"#
+          + #""conflicts":0},"#
+          + #"{"from":"phone","into":"\#(url)","received":0,"changed":1,"waiting":0,"conflicts":0}"#
           + #"],"changes":[],"events":[]}"# + "\n")
     }
 
@@ -82,6 +83,15 @@
       // What it wrote before is there too.
       try folder.must("merge", "phone", url)
       try folder.expect("get", "phone", "laptop", prints: "1\n")
+    }
+
+    @Test func aCompactionDropsDeletionsOnTheHubToo() throws {
+      try folder.must("delete", "phone", "phone")
+      try folder.must("merge", "phone", url)
+      #expect(try folder.must("hub", "export", "phone").contains("deleted"))
+      let printed = try folder.must("compact", "phone", "--hub", url, "--at", "2028-01-01")
+      #expect(printed.hasPrefix("1 deletion dropped, 0 kept; "), "\(printed)")
+      #expect(try folder.must("hub", "export", "phone") == "")
     }
 
     @Test func mergesOfOneFileAtOnceTakeTurns() throws {

@@ -8,7 +8,7 @@
   /// What a hub has no room for, by all that the commands say.
   @Suite struct HubRoomTests {
     @Test func aFullAccountIsToldAndReadingGoesOn() throws {
-      let hub = try ServedHub("--max-rows", "3")
+      let hub = try ServedHub("--limit", "rows=3")
       let (folder, url) = (hub.folder, hub.address)
       try hub.create("phone")
       try hub.join("laptop", by: "phone")
@@ -17,16 +17,16 @@
       let before = try folder.contents("phone")
       try folder.expect(
         "merge", "phone", url,
-        says: "kvsync: \(url): the account is full there: the account has too many rows: 4, and "
-          + "the hub takes 3; delete what is not needed, or ask who runs the hub\n", code: 75)
+        says: "kvsync: \(url): the account is full there: the account has as much as rows allows: "
+          + "3; delete what is not needed, or ask who runs the hub\n", code: 75)
       #expect(try folder.contents("phone") == before)
       // What does not make it larger goes there.
       try folder.must("set", "laptop", "phone", "2")
       try folder.expect(
         "merge", "laptop", url,
         prints: """
-          laptop -> \(url): 1 received, 1 changed
           \(url) -> laptop: 0 received, 0 changed
+          laptop -> \(url): 0 received, 1 changed
           All files hold the same.
 
           """)
@@ -46,13 +46,13 @@
           + #"{"key":"theme","type":"string","value":"dark"}"# + "\n", to: "lines")
       try folder.must("import", "phone", "lines")
       let told =
-        "phone: not on the hub, because it is too large for it, or no UTF-8: cloud/photo"
+        "cloud/photo: is too large for the hub; it stays here, and is offered again at each sync"
       for received in [2, 0] {
         try folder.expect(
           "merge", "phone", url,
           prints: """
-            phone -> \(url): \(received) received, \(received) changed
             \(url) -> phone: 0 received, 0 changed
+            phone -> \(url): 0 received, \(received) changed
             \(told)
             The files still differ.
 
@@ -61,9 +61,11 @@
       let text = try folder.must("merge", "phone", url, "--json")
       #expect(
         text.hasSuffix(
-          #""events":[{"kind":"notSent","path":"phone","entries":1,"store":"cloud","#
-            + #""key":"photo"}]}"# + "\n"), "\(text)")
+          #""events":[{"kind":"tooLarge","store":"cloud","key":"photo"}]}"# + "\n"), "\(text)")
       #expect(try folder.must("hub", "export", "phone").split(separator: "\n").count == 2)
+      let watching = try RunningCommand(folder, ["watch", "phone", "--hub", url])
+      #expect((0..<3).map { _ in watching.said() }.contains("kvsync: \(told)"))
+      _ = watching.end()
       try folder.must("set", "phone", "photo", "small")
       let said = try folder.must("merge", "phone", url)
       #expect(said.hasSuffix("\nAll files hold the same.\n"), "\(said)")

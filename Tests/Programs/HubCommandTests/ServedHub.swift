@@ -38,8 +38,10 @@
     ) throws -> (RunningCommand, String) {
       let process = try RunningCommand(
         folder,
-        ["hub", "serve", "--data", "hub.db", "--listen", place, "--max-requests", "100000"]
-          + options, patience: 600)
+        [
+          "hub", "serve", "--data", "hub.db", "--listen", place, "--limit",
+          "requestsPerMinute=100000",
+        ] + options, patience: 600)
       let line = process.line()
       let end = ", operator's secret in hub.db.secret"
       try #require(line.hasPrefix("http://127.0.0.1:") && line.hasSuffix(end), "\(line)")
@@ -64,6 +66,13 @@
       let ending = try folder.run(
         ["hub", "join", address ?? self.address, device], stdin: "code")
       try #require(ending.code == 0, "\(ending)")
+    }
+
+    /// The account of a device that has joined one.
+    func account(of device: String) throws -> String {
+      let text = try String(contentsOf: folder.url("config/keepsake/hubs"), encoding: .utf8)
+      let line = try #require(text.split(separator: "\n").last { $0.contains("/\(device)\"") })
+      return String(try #require(line.firstMatch(of: /"account":"([0-9a-f]{16})"/)).output.1)
     }
 
     /// Many settings, written to a device.

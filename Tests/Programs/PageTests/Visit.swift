@@ -42,7 +42,7 @@
       let entry = layers.first { $0["layer"] as? String == "entry" && $0["deleted"] == nil }
       let value = answer.json["value"] as? [String: Any]
       let stamp = try entry.map { entry in
-        try ["stamp", "origin"].map { try #require(entry[$0] as? String) }
+        try ["timestamp", "origin"].map { try #require(entry[$0] as? String) }
       }
       return (value ?? [:], stamp?.joined(separator: " ") ?? "")
     }

@@ -19,7 +19,7 @@
       """
 
     private func stored(_ page: OpenPage) throws -> String {
-      let query = "SELECT key, tag, quote(value) FROM entry ORDER BY key"
+      let query = "SELECT key, type, quote(value) FROM entry ORDER BY key"
       return try Command.run(Command.find("sqlite3"), ["a", query], in: page.folder).stdout
     }
 
@@ -139,7 +139,9 @@
       try page.open("a", "--edit")
       let visit = try await Visit(page)
       let stamp = try await visit.key("name").stamp
-      let other = "UPDATE entry SET value = 'theirs', origin = origin + 1, lseq = lseq + 1"
+      let other =
+        "UPDATE entry SET value = 'theirs', replica_id = replica_id + 1,"
+        + " sequence_number = sequence_number + 1"
       _ = try Command.run(Command.find("sqlite3"), ["a", other], in: page.folder)
       let body: [String: Any] = ["key": "name", "stamp": stamp, "value": "new", "type": "string"]
       #expect(try await visit.post("set", body).status == 409)

@@ -96,10 +96,7 @@ package enum Specifiers {
       choice("PSMultiValueSpecifier", "<string>b</string>", "<string>a</string><string>b</string>"),
       "b"
     ),
-    (
-      choice(
-        "PSMultiValueSpecifier", "<integer>2</integer>", "<true/><integer>2</integer>"), 2
-    ),
+    (choice("PSMultiValueSpecifier", "<integer>2</integer>", "<true/><integer>2</integer>"), 2),
     (
       choice("PSMultiValueSpecifier", "<integer>1</integer>", "<real>0.5</real><real>1</real>"), 1.0
     ),
@@ -115,8 +112,7 @@ package enum Specifiers {
     ),
     (keyed("IASKTextViewSpecifier", ["DefaultValue": "<data>AAE=</data>"]), .data(Data([0, 1]))),
     (keyed("IASKButtonSpecifier", [:]), nil),
-    (members("IASKButtonSpecifier", ["DefaultValue": "<true/>"]), nil),
-    (members(""), nil),
+    (members("IASKButtonSpecifier", ["DefaultValue": "<true/>"]), nil), (members(""), nil),
   ]
 
   /// A specifier, `¦` before the element at fault if that is not the specifier itself, and the

@@ -70,14 +70,14 @@ struct PowerCut {
         try demand(ledger.made > cut, "\(ledger.name) had been made, and is gone")
         continue
       }
-      try ledger.check(space.examine(ledger.name, allowing: [.held]), cut: cut)
+      try ledger.check(space.examine(ledger.name), cut: cut)
     }
   }
 
   private func checkClones(_ space: Workspace) throws {
     for (name, state, end) in workload.clones {
       if space.exists(name) {
-        let found = try space.examine(name, allowing: [.held])
+        let found = try space.examine(name)
         try demand(found == state, "\(name) is not what it was made of")
       } else {
         try demand(end > cut, "\(name) had been made, and is gone")
@@ -102,7 +102,8 @@ struct PowerCut {
     let before = Set(try devices.flatMap(marks))
     for round in 0...1 {
       space.clock.advance(by: .seconds(1))
-      let report = try Merge.run(devices, options: MergeOptions(), using: &generator)
+      let report = try Merge.run(
+        devices, options: MergeOptions(), source: IdentitySource(seed: generator.next()))
       let states = try devices.map(DeviceState.init)
       try demand(
         report.hasConverged || !report.waiting.isEmpty, "a merge ends without an agreement")

@@ -44,10 +44,6 @@ final class PowerWorkload {
     let name = Self.names[place]
     devices.append(try space.make(name, id: Int64.random(in: 1..<1 << 40, using: &generator)))
     ledgers[place].made = recorder.count
-    if place == 0, Bool.random(using: &generator) {
-      devices.remove(at: place)
-      devices.append(try space.open(name, hooks: LaterVersion.hooks))
-    }
     stopCheckpoints(place)
   }
 
@@ -172,7 +168,8 @@ final class PowerWorkload {
   private func merge(_ place: Int) throws {
     let options = MergeOptions(chunkSize: Int.random(in: 3...40, using: &generator))
     _ = try Merge.run(
-      [devices[place], devices[1 - place]], options: options, using: &generator)
+      [devices[place], devices[1 - place]], options: options,
+      source: IdentitySource(seed: generator.next()))
   }
 
   private func clone(_ place: Int) throws {

@@ -40,7 +40,7 @@ extension Scenario {
     try space.open("old", hooks: LaterVersion.hooks).set("late", "v")
     space.acknowledged.insert("late")
   } check: { space, isDone in
-    let state = try space.examine("old")
+    let state = try space.examine("old", hooks: LaterVersion.hooks)
     try demand(state["theme"] == "dark", "a value is lost")
     try demand(
       (state["late"] != nil) == space.acknowledged.contains("late"),

@@ -57,6 +57,6 @@ extension Scenario {
     guard isDone else { return }
     space.clock.advance(by: .seconds(1000))
     let again = try space.open("a").compact(keeping: .zero)
-    try demand(again.collected == 0 && again.waiting == 0, "tombstones were left")
+    try demand(again.dropped == 0 && again.kept == 0, "tombstones were left")
   }
 }

@@ -4,6 +4,7 @@ import Foundation
 import KeepsakeDevice
 import KeepsakeTesting
 import KeepsakeValues
+import TestSupport
 
 extension Workspace {
   /// A device with values, a tombstone and defaults.

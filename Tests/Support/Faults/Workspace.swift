@@ -63,9 +63,11 @@ package final class Workspace {
   /// Opens a file as its application would, and demands that `kvsync doctor` finds nothing in it.
   ///
   /// - Parameter expected: what may be found.
-  func examine(_ name: String, allowing expected: Set<Finding.Kind> = []) throws -> DeviceState {
+  func examine(
+    _ name: String, hooks: OpeningHooks = OpeningHooks(), allowing expected: Set<Finding.Kind> = []
+  ) throws -> DeviceState {
     do {
-      let device = try open(name)
+      let device = try open(name, hooks: hooks)
       let findings = try device.examine().filter { !expected.contains($0.kind) }
       try demand(findings.isEmpty, "\(name): the doctor finds \(findings.map(\.problem))")
       return try DeviceState(device)

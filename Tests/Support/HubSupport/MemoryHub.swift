@@ -1,234 +1,172 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeepsakeDevice
+import HubStoreSupport
+package import KeepsakeDevice
 package import KeepsakeHubServer
 package import KeepsakeSync
 package import KeepsakeValues
-import Synchronization
 
-/// A hub of one account that is gone with its process: for tests, and the shortest form of the
-/// tables.
-package final class MemoryHub: Sendable {
-  struct Content: Sendable {
-    var account: HubAccount
-    var rows: [Address: HubAnswer.Row] = [:]
-    var held: Set<HeldRow> = []
-    var seen: [ByteText: [ReplicaID: HybridTimestamp]] = [:]
-    var revocations: [ReplicaID: HybridTimestamp] = [:]
-    var peers: [ReplicaID: [ByteText: HubPeer]] = [:]
+/// One account of a hub in memory, with the rules of a served one. One thread at a time.
+package final class MemoryHub {
+  /// All of the account at one moment.
+  package struct Image {
+    fileprivate let image: MemoryStore.Image
   }
 
-  /// All of a hub at one moment.
-  package struct Image: Sendable {
-    fileprivate let content: Content
+  package let account: Int64
+  /// The system's clock, in milliseconds since 1970.
+  package var clock: Int64 = 0
+  /// The random bits of marks.
+  package var markBits: () -> Int64 = HubMark.randomBits
+  package var limits = HubLimits()
+  private let store = MemoryStore()
+  fileprivate static let token: [UInt8] = [1]
+
+  package init(account: Int64) throws {
+    (self.account) = account
+    _ = try run(AccountRules(limits, at: 0).create(account, name: "test", token: Self.token))
   }
 
-  private let content: Mutex<Content>
-
-  private let limits: HubLimits
-
-  package init(_ hub: ReplicaID, limits: HubLimits = HubLimits()) {
-    content = Mutex(Content(account: HubAccount(hub: hub)))
-    self.limits = limits
+  package var image: Image {
+    get { Image(image: store.image) }
+    set { store.image = newValue.image }
   }
 
-  /// Answers a request, all of it or nothing.
-  package func answer(
-    _ request: HubRequest, at now: Int64
-  ) throws -> Result<HubAnswer, HubRefusal> {
-    try content.withLock { content in
-      let transaction = Transaction(content)
-      do {
-        let answer = try HubRules.answer(request, transaction, at: now, within: limits)
-        content = transaction.content
-        return .success(answer)
-      } catch let refusal as HubRefusal {
-        return .failure(refusal)
-      }
+  var rules: LogRules { LogRules(limits, at: clock) }
+
+  func sender(_ replica: ReplicaID) -> HubSender {
+    HubSender(account: account, tokenHash: Self.token, replica: replica.description)
+  }
+
+  func run<Result: Sendable>(_ work: HubWork<Result>) throws -> Result {
+    let box = Box<Swift.Result<Result, any Error>>()
+    store.run(work) { box.value = $0 }
+    guard let result = box.value else { throw HubStoreError.broken("no answer") }
+    return try result.get()
+  }
+
+  /// All rows with the vectors, and the account itself.
+  package func state(replica: ReplicaID? = nil) throws -> HubState {
+    var query = HubQuery(account, isWriting: false)
+    query.page = HubPage(after: 0, rows: .max, bytes: .max)
+    query.replica = replica?.description
+    return try run(HubWork(query) { ($0, nil) })
+  }
+}
+
+/// What a closure that runs at once has found.
+// Sendable: one thread uses it.
+private final class Box<Value>: @unchecked Sendable {
+  var value: Value?
+}
+
+/// The way to a hub in memory.
+package final class MemoryChannel: HubChannel {
+  package let account: Int64
+  package let name = "(memory hub)"
+  private let hub: MemoryHub
+  /// Replaces the hub's limit of the bytes of a row by one of the characters of a value.
+  package var characterLimit: Int?
+  /// Whether answers come with a refusal, and none if nothing is new.
+  package var isBrief = false
+  package let refused = RefusedRows()
+  package private(set) var pauses: [Duration] = []
+  package private(set) var requests = 0
+
+  package init(_ hub: MemoryHub) {
+    self.hub = hub
+    account = hub.account
+  }
+
+  package func pause(_ longest: Duration) { pauses.append(longest) }
+
+  package func encode(_ entry: Entry, limit: Int) throws(KeepsakeError) -> [UInt8]? {
+    try rethrow {
+      let body = Array(try entry.row().text().utf8)
+      guard characterLimit != nil else { return body.count > limit ? nil : body }
+      guard case .text(let text) = entry.content.cell else { return body }
+      return text.count > limit ? nil : body
     }
   }
 
-  package var image: Image { content.withLock { Image(content: $0) } }
+  package func rows(_ request: HubPageRequest) throws(KeepsakeError) -> HubPageAnswer {
+    requests += 1
+    return try rethrow { try self.read(request) }
+  }
 
-  /// Goes back, or on, to another state.
-  package func restore(_ image: Image) { content.withLock { $0 = image.content } }
+  private func read(_ request: HubPageRequest) throws -> HubPageAnswer {
+    guard let cursor = HubMark(text: request.cursor) else { throw HubRefusal.malformed("cursor") }
+    var read = HubRead(cursor: cursor, rows: request.rows, bytes: .max)
+    (read.after, read.lastNewest) = (request.after, request.newest.flatMap { HubMark(text: $0) })
+    if isBrief, request.isConditional { read.unless = cursor }
+    let sender = hub.sender(request.replica)
+    let (found, isNoted) = try hub.run(hub.rules.read(read, by: sender))
+    if isNoted {
+      try hub.run(hub.rules.note(cursor: cursor, newest: found.newest, by: sender))
+    }
+    var answer = HubPageAnswer(newest: found.newest.text, clock: found.clock)
+    guard found.isNew else { return answer }
+    answer.rows = try found.rows.map {
+      HubPageAnswer.Row(
+        try Entry(row: JSON(parsing: String(decoding: $0.body, as: UTF8.self))),
+        sequenceNumber: $0.number)
+    }
+    answer.lastNumber = found.rows.last?.number
+    (answer.isLast, answer.knowsCursor) = (found.isLast, found.cursor == .known)
+    answer.rowLimit = characterLimit ?? hub.limits.rowBytes
+    answer.deviceMark = found.deviceMark.flatMap { Mark(text: String(decoding: $0, as: UTF8.self)) }
+    answer.vectors = try found.vectors.map {
+      try VersionVectors(JSON(parsing: String(decoding: $0, as: UTF8.self)))
+    }
+    return answer
+  }
 
-  /// Every row, by address.
-  package var rows: [HubAnswer.Row] {
-    content.withLock { content in
-      content.rows.values.sorted { $0.entry.address < $1.entry.address }
+  package func push(_ upload: HubUpload) throws(KeepsakeError) -> HubUploadResult {
+    requests += 1
+    return try rethrow { try self.write(upload) }
+  }
+
+  private func write(_ upload: HubUpload) throws -> HubUploadResult {
+    guard let base = HubMark(text: upload.base) else { throw HubRefusal.malformed("base") }
+    let push = HubPush(
+      base: base,
+      rows: upload.rows.map {
+        HubRow(
+          key: Array($0.entry.address.hubKey.utf8), body: $0.body,
+          isDeleted: $0.entry.content.isTombstone)
+      },
+      mark: upload.last.map { Array($0.mark.text.utf8) },
+      vectors: upload.last.map { Array($0.vectors.json.text().utf8) })
+    let sender = hub.sender(upload.replica)
+    if let refusal = try hub.run(hub.rules.check(base, by: sender)) {
+      switch refusal {
+      case .reserved(let milliseconds): return .reserved(.milliseconds(milliseconds))
+      default: return .changed(isBrief ? try read(upload.next) : nil)
+      }
+    }
+    let work = hub.rules.push(push, by: sender, bits: hub.markBits())
+    guard case .taken(let newest, _) = try hub.run(work) else { return .changed(nil) }
+    return .taken(newest: newest.text)
+  }
+
+  package func forget(
+    _ deletions: [Address], newest: String, replica: ReplicaID
+  ) throws(KeepsakeError) {
+    try rethrow {
+      guard let base = HubMark(text: newest) else { return }
+      _ = try self.hub.run(
+        self.hub.rules.forget(
+          deletions.map { Array($0.hubKey.utf8) }, base: base, by: self.hub.sender(replica)))
     }
   }
 
-  /// When it met a device last, in milliseconds since 1970; nil when it never has.
-  package func lastMet(_ device: ReplicaID, _ store: ByteText) -> Int64? {
-    content.withLock { $0.peers[device]?[store]?.lastMet }
-  }
-
-  package var id: ReplicaID { content.withLock(\.account.hub) }
-
-  package var held: Set<Entry> { Set(content.withLock(\.held).map(\.entry)) }
-
-  /// The devices that collection does not wait for.
-  package var retired: Set<ReplicaID> {
-    get throws { try content.withLock { try HubRules.retired(Transaction($0)) } }
-  }
-
-  package func retire(_ device: ReplicaID) throws {
-    try content.withLock { content in
-      let transaction = Transaction(content)
-      try HubRules.retire(device, transaction)
-      content = transaction.content
+  private func rethrow<Value>(_ body: () throws -> Value) throws(KeepsakeError) -> Value {
+    do {
+      return try body()
+    } catch let error as KeepsakeError {
+      throw error
+    } catch {
+      throw KeepsakeError(.malformed, path: name, "\(error)", cure: "none")
     }
-  }
-
-  package var account: HubAccount { content.withLock(\.account) }
-
-  /// Looks at its tables; what that changes is gone afterwards.
-  package func read<Value: Sendable>(_ work: (any HubTables) throws -> Value) throws -> Value {
-    try content.withLock { try work(Transaction($0)) }
-  }
-
-  final class Transaction: HubTables {
-    var content: Content
-
-    init(_ content: Content) { self.content = content }
-
-    var account: HubAccount { content.account }
-    func save(_ account: HubAccount) { content.account = account }
-
-    // MARK: - Rows
-
-    func rows(at addresses: [Address]) -> [Address: HubAnswer.Row] {
-      addresses.reduce(into: [:]) { found, address in found[address] = content.rows[address] }
-    }
-
-    func rows(
-      after cursors: [ByteText: Int64], and after: Int64, through: Int64, except echo: EchoRange,
-      _ limit: HubRequest.PageLimit
-    ) -> (rows: [HubAnswer.Row], hasMore: Bool) {
-      let all = content.rows.values.filter { row in
-        guard let cursor = cursors[row.entry.address.store] else { return false }
-        return row.seq > max(cursor, after) && row.seq <= through
-          && !(row.seq > echo.lower && row.seq <= echo.upper)
-      }.sorted { $0.seq < $1.seq }
-      var (rows, bytes) = ([HubAnswer.Row](), 0)
-      for row in all {
-        guard rows.count < limit.rows, bytes < limit.bytes else { return (rows, true) }
-        rows.append(row)
-        bytes += row.entry.size
-      }
-      return (rows, false)
-    }
-
-    func put(_ rows: [HubAnswer.Row]) {
-      for row in rows { content.rows[row.entry.address] = row }
-    }
-
-    func tombstones(
-      of store: ByteText, through seq: Int64, before timestamp: HybridTimestamp, limit: Int
-    ) -> [HubAnswer.Row] {
-      let all = content.rows.values.filter { row in
-        row.entry.address.store == store && row.entry.content.isTombstone && row.seq <= seq
-          && row.entry.timestamp < timestamp
-      }
-      return Array(all.sorted { $0.seq < $1.seq }.prefix(limit))
-    }
-
-    func remove(_ rows: [HubAnswer.Row]) {
-      for row in rows { content.rows[row.entry.address] = nil }
-    }
-
-    func lastOfEachStore() -> [ByteText: Int64] {
-      content.rows.values.reduce(into: [:]) { last, row in
-        last[row.entry.address.store] = max(last[row.entry.address.store] ?? 0, row.seq)
-      }
-    }
-
-    func hasRows(of origin: ReplicaID, after timestamp: HybridTimestamp) -> Bool {
-      content.rows.values.contains {
-        $0.entry.origin == origin && $0.entry.timestamp > timestamp
-      }
-    }
-
-    // MARK: - What waits
-
-    func hold(_ rows: [HeldRow]) {
-      for row in rows {
-        let entry = row.entry
-        // Of two copies that wrote at one moment the one that comes last has been decided.
-        content.held = content.held.filter {
-          $0.entry.address != entry.address || $0.entry.timestamp != entry.timestamp
-            || $0.entry.origin != entry.origin
-        }
-        content.held.insert(row)
-      }
-    }
-
-    func due(upTo horizon: HybridTimestamp) -> [HeldRow] {
-      content.held.filter { $0.entry.timestamp <= horizon }.sorted {
-        let (a, b) = ($0.entry, $1.entry)
-        return (a.timestamp, a.origin, a.address) < (b.timestamp, b.origin, b.address)
-      }
-    }
-
-    func dropHeld(_ entries: [Entry]) {
-      let gone = Set(entries)
-      content.held = content.held.filter { !gone.contains($0.entry) }
-    }
-
-    var heldCount: Int { content.held.count }
-
-    // MARK: - What was seen
-
-    func seen(of stores: [ByteText]) -> [HubRequest.Seen] {
-      stores.flatMap { store in
-        (content.seen[store] ?? [:]).sorted { $0.key < $1.key }
-          .map { HubRequest.Seen(store, $0.key, $0.value) }
-      }
-    }
-
-    func raise(_ seen: [HubRequest.Seen]) {
-      for seen in seen {
-        let known = content.seen[seen.store]?[seen.origin] ?? .zero
-        content.seen[seen.store, default: [:]][seen.origin] = max(known, seen.timestamp)
-      }
-    }
-
-    func cutSeen(of origin: ReplicaID, to timestamp: HybridTimestamp) {
-      for (store, all) in content.seen {
-        if let known = all[origin] { content.seen[store]?[origin] = min(known, timestamp) }
-      }
-    }
-
-    // MARK: - What does not stand
-
-    func revocations() -> [ReplicaID: HybridTimestamp] { content.revocations }
-
-    func revoke(_ origin: ReplicaID, after timestamp: HybridTimestamp) {
-      content.revocations[origin] = timestamp
-    }
-
-    // MARK: - Devices
-
-    func peers(_ device: ReplicaID, _ stores: [ByteText]) -> [HubPeer] {
-      stores.map { content.peers[device]?[$0] ?? HubPeer() }
-    }
-
-    func save(_ peers: [HubPeer], _ device: ReplicaID, _ stores: [ByteText]) {
-      for (store, peer) in zip(stores, peers) { content.peers[device, default: [:]][store] = peer }
-    }
-
-    func allPeers() -> [ReplicaID: [ByteText: HubPeer]] { content.peers }
-
-    var hasPeers: Bool { !content.peers.isEmpty }
-
-    func rewindPeers() {
-      for (device, stores) in content.peers {
-        for store in stores.keys { content.peers[device]?[store]?.state.cursor = 0 }
-      }
-    }
-
-    func clearPeers() { content.peers = [:] }
   }
 }

@@ -72,18 +72,16 @@ public final class Arena {
     try kvsync("seed", "bad", "table.plist")
     try kvsync("merge", "bad", "good")
     try kvsync("set", "good", "k", "newer", hour: 11)
-    // What `FileCommand.restore` and `.retire` work on, and what is rare.
+    // What `FileCommand.restore` works on, and what is rare.
     try must(
       Command.find("sqlite3"), "bad",
       """
-      INSERT INTO peer (peer, store) VALUES (0x0123456789abcdef, 'cloud');
-      INSERT INTO conflict (store, key, loser_tag, loser_value, loser_hlc, loser_origin,
-        winner_tag, winner_hlc, winner_origin, at)
+      INSERT INTO peer (replica_id, store) VALUES (0x0123456789abcdef, 'cloud');
+      INSERT INTO conflict (store, key, lost_type, lost_value, lost_timestamp, lost_replica_id,
+        winner_type, winner_timestamp, winner_replica_id, found_at)
       VALUES ('cloud', 'k', 1, 'lost', 1, 1, 1, 2, 2, 3);
-      INSERT INTO held VALUES ('cloud', 'h', 1, 'x', 1 << 62, 5, 0);
-      INSERT INTO superseded VALUES (9, 1 << 40);
-      INSERT INTO void VALUES (11, 1 << 40);
-      INSERT INTO grave SELECT 'cloud', 'buried', 1 << 40, id, 1 FROM replica;
+      INSERT INTO former_replica VALUES (9, 1 << 40, 'copy', 0);
+      INSERT INTO forgotten VALUES ('cloud', 1);
       PRAGMA wal_checkpoint(TRUNCATE);
       """)
     return (try Data(contentsOf: url("bad")), try Data(contentsOf: url("good")))

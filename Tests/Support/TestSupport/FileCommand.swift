@@ -5,7 +5,7 @@ public enum FileCommand: String, CaseIterable, Sendable {
   case get, list, export, explain, conflicts, peers, doctor, clone, diffFirst, diffLast, watch
   case mergeOneWayFirst, mergeDryRun
   case set, `import`, seed
-  case delete, restore, retire, repair, compact
+  case delete, restore, repair, compact
   case mergeFirst, mergeLast, mergeOneWayLast
 
   /// Those that make a missing file.
@@ -28,7 +28,6 @@ public enum FileCommand: String, CaseIterable, Sendable {
     case .conflicts: ["conflicts", file]
     case .restore: ["conflicts", file, "--restore", "1"]
     case .peers: ["peers", file]
-    case .retire: ["peers", file, "retire", "0123456789abcdef"]
     // Quiet, or it says which SQLite it uses.
     case .doctor: ["doctor", file, "--quiet"]
     case .repair: ["doctor", file, "--repair"]
@@ -53,5 +52,5 @@ public enum FileCommand: String, CaseIterable, Sendable {
   public var mayAnswerNo: Bool { [.get, .doctor, .repair, .diffFirst, .diffLast].contains(self) }
 
   /// Whether what it names by its number may be gone with the damage.
-  public var mayNameNothing: Bool { [.restore, .retire].contains(self) }
+  public var mayNameNothing: Bool { self == .restore }
 }

@@ -46,6 +46,6 @@ package enum SampleEntries {
   private static func entry(_ content: TaggedCell, _ timestamp: Int64, _ origin: Int64) -> Entry {
     Entry(
       Address(store: "cloud", key: "k"), content, timestamp: HybridTimestamp(rawValue: timestamp),
-      origin: ReplicaID(rawValue: origin))
+      replicaID: ReplicaID(rawValue: origin))
   }
 }

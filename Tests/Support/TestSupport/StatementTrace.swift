@@ -9,6 +9,7 @@ import KeepsakeValues
 package final class StatementTrace {
   package private(set) var statements: Set<String> = []
   package private(set) var pages = 0
+  package private(set) var pagesOf: [String: Int] = [:]
 
   package static func of(_ devices: [Device], _ body: () throws -> Void) throws -> StatementTrace {
     let trace = StatementTrace()
@@ -45,8 +46,11 @@ package final class StatementTrace {
       { _, context, statement, _ in
         guard let context, let statement = statement.map(OpaquePointer.init) else { return 0 }
         let trace = Unmanaged<StatementTrace>.fromOpaque(context).takeUnretainedValue()
-        if let sql = sqlite3_sql(statement) { trace.statements.insert(String(cString: sql)) }
-        trace.pages += StatementTrace.takePages(sqlite3_db_handle(statement))
+        let sql = sqlite3_sql(statement).map { String(cString: $0) } ?? ""
+        trace.statements.insert(sql)
+        let pages = StatementTrace.takePages(sqlite3_db_handle(statement))
+        trace.pages += pages
+        trace.pagesOf[sql, default: 0] += pages
         return 0
       }, Unmanaged.passUnretained(self).toOpaque())
   }

@@ -53,7 +53,7 @@ extension SharedSettings {
 
   @Test func whatIsKnownIsSaid() throws {
     let here = try SharedSettings(on: phone)
-    #expect(try here.valueState(forKey: "theme") == .notYetMet)
+    #expect(try here.valueState(forKey: "theme") == .notYetSynced)
     here.volume = 7
     try phone.merge(with: laptop)
     #expect(try here.valueState(forKey: "theme") == .default)

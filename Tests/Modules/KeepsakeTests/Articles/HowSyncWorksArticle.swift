@@ -56,7 +56,7 @@ import Testing
     let devices = try SimulatedDevices(count: 1)
     try SharedSettings(on: devices[0]).theme = "dark"
     let copy = try devices.copy(0)  // as `cp` does
-    let report = try devices.meet(0, copy)
-    #expect(report.events == [.cloneDetected(device: 1)])
+    let report = try devices.merge(0, copy)
+    #expect(report.events == [.newReplicaID(device: 1, reason: .copy)])
   }
 }

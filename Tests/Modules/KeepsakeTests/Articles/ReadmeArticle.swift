@@ -85,9 +85,9 @@ extension SettingKey where Value == Int {
   @Test func devicesSync() throws {
     let (phone, laptop) = (device, try Device.temporary())
     let report = try phone.merge(with: laptop)  // safe at any time; later writes win
-    print(try shared.syncState)  // neverMet, upToDate(asOf:) or pending(changes:asOf:)
-    print(try shared.valueState(forKey: "theme"))  // set, default, or notYetMet
-    try phone.compact()  // collects tombstones that every peer has read
+    print(try shared.syncState)  // neverSynced, upToDate(asOf:) or pending(changes:asOf:)
+    print(try shared.valueState(forKey: "theme"))  // set, default, or notYetSynced
+    try phone.compact()  // drops tombstones that are older than a year
     let session = SyncSession(phone, laptop, onFailure: { print($0) })  // syncs at each change
     let resolving = shared.resolveConflicts { conflict in  // when the merge is over
       guard let lost = try shared.$tags.lost(in: conflict) else { return }
@@ -122,7 +122,7 @@ extension SettingKey where Value == Int {
     let test = try app.forTest()  // `app`: your container; new objects on such a device
     let recorder = ChangeRecorder(settings)  // recorder.changes(of: "username")
     let devices = try SimulatedDevices(count: 3, seed: 42)  // real files, each with its own clock
-    try devices.crash(1)  // as `kill -9` would; also copy, snapshot, restore, meet
+    try devices.crash(1)  // as `kill -9` would; also copy, snapshot, restore, merge
     try devices.settle()  // syncs until all are equal, else throws the differences
     settings.username = "ada"
     #expect(recorder.changes(of: "username").count == 1)

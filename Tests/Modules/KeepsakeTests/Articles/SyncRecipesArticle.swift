@@ -29,7 +29,7 @@ import Testing
     try laptop.merge(with: phone)
     let restored = try Device(at: monday, backups: .never)
     let report = try restored.merge(with: phone)
-    #expect(report.events == [.cloneDetected(device: 0)])
+    #expect(report.events == [.newReplicaID(device: 0, reason: .copy)])
     #expect(try SharedSettings(on: restored).theme == "sepia")
   }
 

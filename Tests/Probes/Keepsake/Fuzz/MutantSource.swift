@@ -27,7 +27,7 @@ struct MutantSource {
     try database.execute(
       """
       PRAGMA wal_autocheckpoint = 0;
-      UPDATE entry SET value = value || ' late' WHERE tag = 1 AND key < 'key3';
+      UPDATE entry SET value = value || ' late' WHERE type = 1 AND key < 'key3';
       DELETE FROM entry WHERE key = 'key8';
       """)
     var files: [String: Data] = [:]

@@ -67,7 +67,7 @@ struct SQLMutations {
   private func ofSchema(using generator: inout SeededGenerator) -> String {
     let table = tables.randomElement(using: &generator) ?? ("entry", ["key"])
     let column = table.columns.randomElement(using: &generator) ?? "key"
-    let index = indices.randomElement(using: &generator) ?? "entry_lseq"
+    let index = indices.randomElement(using: &generator) ?? "entry_sequence"
     let number = UnusualValues.numbers.randomElement(using: &generator) ?? "0"
     let page = Int.random(in: 0...30, using: &generator)
     let name = [table.name, index].randomElement(using: &generator) ?? index

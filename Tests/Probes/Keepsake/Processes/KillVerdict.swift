@@ -98,7 +98,7 @@ struct KillVerdict {
     try demand(values(state) == wanted, "a value was lost or changed")
     let device = try round.open("a")
     try device.compact(keeping: .zero)
-    try demand(try device.compact(keeping: .zero).collected == 0, "tombstones were left")
+    try demand(try device.compact(keeping: .zero).dropped == 0, "tombstones were left")
     try demand(try values(round.examine("a")) == wanted, "a value was lost in the second one")
   }
 

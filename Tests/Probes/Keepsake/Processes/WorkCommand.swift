@@ -4,6 +4,7 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import Keepsake
+import KeepsakeSync
 import Synchronization
 
 /// The victim. It prints a byte after each step, before the next step begins.
@@ -37,7 +38,9 @@ struct WorkCommand: ParsableCommand {
       }
     case .threads:
       try Self.setAtOnce(SharedSettings(on: device("a"))) { VictimSign.give(thread: $0) }
-    case .merge: try device("a").merge(with: device("b"))
+    // Many transactions, so that some kills come between two of them.
+    case .merge:
+      try device("a").merge(with: device("b"), options: MergeOptions(chunkSize: 40))
     case .compaction: try device("a").compact(keeping: .zero)
     case .clone: try device("a").clone(to: KillRound.path("c", in: folder))
     case .importing: throw ValidationError("kvsync does this work")

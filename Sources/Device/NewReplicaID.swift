@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+package import KeepsakeStorage
+public import KeepsakeValues
+
+/// Why a file has got a new replica ID.
+public enum NewIDReason: String, Sendable, Hashable {
+  /// It was made as a clone of another device.
+  case clone
+  /// A backup took its place.
+  case restore
+  /// A backup took the place of the damaged file.
+  case recovery
+  /// A sync found that it is a copy, or was set back to an earlier state.
+  case copy
+  /// Its clock had run ahead.
+  case clock
+  /// It has joined another account of a hub.
+  case account
+}
+
+extension Connection {
+  /// SQL that is true for the synced stores of a table.
+  package static func isSynced(_ column: String) -> String {
+    "(\(column) = 'cloud' OR (\(column) >= 'cloud:' AND \(column) < 'cloud;'))"
+  }
+
+  /// The synced stores of which the file knows anything.
+  package func syncedStores() throws -> Set<ByteText> {
+    let names = try ["entry", "seen", "forgotten"].flatMap { try stores(in: $0) }
+    return Set(names.filter(StoreName.isSynced).map(ByteText.init))
+  }
+
+  /// The stores in which the file's own writes have to be noted if it takes a new replica ID:
+  /// also others than the synced ones, if a merge has named them.
+  package func storesOfOwnWrites() throws -> Set<ByteText> {
+    try syncedStores().union(stores(in: "seen").map(ByteText.init))
+  }
+
+  /// Notes that the writes of a replica ID up to a time were read.
+  package func raiseSeen(
+    _ store: ByteText, _ id: ReplicaID, to timestamp: HybridTimestamp
+  ) throws {
+    guard timestamp > .zero else { return }
+    try run(
+      """
+      INSERT INTO main.seen (store, replica_id, timestamp) VALUES (?1, ?2, ?3)
+      ON CONFLICT (store, replica_id) DO UPDATE SET timestamp = excluded.timestamp
+      WHERE excluded.timestamp > seen.timestamp
+      """, [.text(store.string), .integer(id.rawValue), .integer(timestamp.rawValue)])
+  }
+
+  /// Gives a copy or a restored backup that has not written yet a new replica ID: all that was
+  /// written under the old one until now is known, and no row changes.
+  package func takeNewID(
+    _ id: ReplicaID, reason: NewIDReason, at now: Int64, _ replica: inout ReplicaState
+  ) throws {
+    for store in try storesOfOwnWrites() { try raiseSeen(store, replica.id, to: replica.last) }
+    try rename(id, reason: reason, at: now, &replica)
+  }
+
+  /// Notes the present replica ID as a former one, and takes another.
+  package func rename(
+    _ id: ReplicaID, reason: NewIDReason, at now: Int64, _ replica: inout ReplicaState
+  ) throws {
+    try run(
+      """
+      INSERT OR REPLACE INTO main.former_replica (id, timestamp, reason, ended_at)
+      VALUES (?1, ?2, ?3, ?4)
+      """,
+      [
+        .integer(replica.id.rawValue), .integer(replica.last.rawValue), .text(reason.rawValue),
+        .integer(now),
+      ])
+    replica.id = id
+    try replica.save(self)
+  }
+}
+
+extension Device {
+  /// Takes a new replica ID, before anything is written.
+  package func takeNewID(
+    _ id: ReplicaID = .random(), reason: NewIDReason
+  ) throws(KeepsakeError) {
+    let now = clock.milliseconds
+    try core.write { connection in
+      var replica = try ReplicaState(connection)
+      try connection.takeNewID(id, reason: reason, at: now, &replica)
+      return ((), [])
+    }
+  }
+}
+
+/// A replica ID that a file had before.
+public struct FormerReplica: Sendable, Equatable {
+  /// The former replica ID.
+  public let id: ReplicaID
+  /// Why the file has got another one. Nil if a newer version has noted a reason that this one does
+  /// not know.
+  public let reason: NewIDReason?
+  /// When it has, by its clock.
+  public let endedAt: Date
+}
+
+extension Device {
+  /// The replica IDs that the file had before, the last one first.
+  ///
+  /// - Throws: `KeepsakeError` if the file cannot be read.
+  public func formerReplicas() throws(KeepsakeError) -> [FormerReplica] {
+    try core.look { connection in
+      try connection.all(
+        "SELECT id, reason, ended_at FROM former_replica ORDER BY ended_at DESC, id"
+      ) { row in
+        FormerReplica(
+          id: ReplicaID(rawValue: row.integer(0)), reason: NewIDReason(rawValue: row.text(1)),
+          endedAt: Date(milliseconds: row.integer(2)))
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import KeepsakeDevice
+import KeepsakeSync
+package import KeepsakeValues
+
+/// A code that lets one more device use an account.
+public struct HubInvitation: Sendable, Equatable {
+  /// As good as a token until it has ended or was used.
+  public let code: String
+  /// After which it is worth nothing.
+  public let end: Date
+}
+
+/// A device of an account, as the hub knows it.
+public struct HubDevice: Sendable, Equatable {
+  /// When and by which device a token was revoked.
+  public struct Revocation: Sendable, Equatable {
+    /// When.
+    public let date: Date
+    /// The number of the device that has revoked it.
+    public let by: Int64
+  }
+
+  /// Its number in the account.
+  public let number: Int64
+  /// What its user calls it.
+  public let name: String
+  /// When it became one of the account.
+  public let created: Date
+  /// When its token was last used, to ten minutes.
+  public let lastUse: Date
+  /// Nil unless its token was revoked.
+  public let revoked: Revocation?
+  /// Whether it is the one that asks.
+  public let isSelf: Bool
+}
+
+extension Hub {
+  /// Makes a code with which another device may join the account.
+  public func invite() throws(KeepsakeError) -> HubInvitation {
+    let answer = try client.object("POST", path("/invitations"))
+    guard case .string(let code)? = answer["code"], case .integer(let end)? = answer["ends"] else {
+      throw HubFailure.malformed(url, "has no code")
+    }
+    return HubInvitation(code: code, end: Date(milliseconds: end))
+  }
+
+  /// The devices of the account, also those that were revoked, in the order of their numbers.
+  public func devices() throws(KeepsakeError) -> [HubDevice] {
+    guard case .array(let list)? = try client.object("GET", path("/devices"))["devices"] else {
+      throw HubFailure.malformed(url, "has no devices")
+    }
+    var devices: [HubDevice] = []
+    for json in list {
+      guard let device = HubDevice(json) else {
+        throw HubFailure.malformed(url, "has a device that cannot be read")
+      }
+      devices.append(device)
+    }
+    return devices
+  }
+
+  /// Changes what the user calls a device.
+  public func rename(_ device: Int64, to name: String) throws(KeepsakeError) {
+    _ = try client.object(
+      "PATCH", path("/devices/\(device)"), .object(["name": .string(name)]))
+  }
+
+  /// Makes the token of a device worthless, at once. What it holds it keeps.
+  public func revoke(_ device: Int64) throws(KeepsakeError) {
+    _ = try client.object("DELETE", path("/devices/\(device)"))
+  }
+
+  /// Deletes the account, with all its rows and devices, from the hub. Devices keep what they hold.
+  public func deleteAccount() throws(KeepsakeError) {
+    _ = try client.object("DELETE", path(""))
+  }
+
+  /// Reads all rows of the account, as lines of the protocol.
+  ///
+  /// - Parameter take: gets the text piece by piece.
+  public func export(
+    _ take: ([UInt8]) throws(KeepsakeError) -> Void
+  ) throws(KeepsakeError) {
+    var last = UInt8(ascii: "\n")
+    var request = HubRequest("GET", path("/export"))
+    request.kind = .lines
+    try client.read(request) { piece throws(KeepsakeError) in
+      try take(piece)
+      last = piece.last ?? last
+    }
+    guard last == UInt8(ascii: "\n") else { throw HubFailure.malformed(url, "was cut off") }
+  }
+
+  /// The same, row by row.
+  ///
+  /// - Returns: the number of rows that this version cannot read.
+  package func forEachRow(_ body: (Entry) -> Void) throws(KeepsakeError) -> Int {
+    var (rest, number, unreadable) = ([UInt8](), 0, 0)
+    try export { piece throws(KeepsakeError) in
+      guard rest.count + piece.count <= HubClient.limit else {
+        throw HubFailure.malformed(url, "has a line that is longer than 16 MiB")
+      }
+      rest += piece
+      let lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      rest = Array(lines.last ?? [])
+      for line in lines.dropLast() {
+        number += 1
+        let row = Result { () throws(ValueError) in try HubPageAnswer.row(line, number) }
+        if case .success(let row) = row { body(row.entry) } else { unreadable += 1 }
+      }
+    }
+    return unreadable
+  }
+}
+
+extension HubDevice {
+  fileprivate init?(_ json: JSON) {
+    guard case .integer(let number)? = json["device"], case .string(let name)? = json["name"],
+      case .integer(let created)? = json["created"], case .integer(let lastUse)? = json["lastUse"]
+    else { return nil }
+    (self.number, self.name) = (number, name)
+    (self.created, self.lastUse) = (Date(milliseconds: created), Date(milliseconds: lastUse))
+    isSelf = json["self"] == .boolean(true)
+    guard case .integer(let date)? = json["revoked"] else {
+      revoked = nil
+      return
+    }
+    guard case .integer(let by)? = json["revokedBy"] else { return nil }
+    revoked = Revocation(date: Date(milliseconds: date), by: by)
+  }
+}

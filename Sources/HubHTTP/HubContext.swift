@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import HTTPTypes
+  import Hummingbird
+  import KeepsakeHubServer
+  import KeepsakeValues
+  import Logging
+  import NIOCore
+
+  /// A request's context: the connection, and who has asked.
+  struct HubContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+      (coreContext, channel) = (.init(source: source), source.channel)
+    }
+
+    /// The account of the path.
+    var account: Int64 {
+      get throws {
+        guard let account = HexNumber.number(parameters.get("account") ?? ""), account > 0 else {
+          throw Problem.path("an account's ID has 16 lowercase hexadecimal digits")
+        }
+        return account
+      }
+    }
+
+    /// The device's number in the path.
+    var device: Int64 {
+      get throws {
+        guard let number = Int64(parameters.get("device") ?? "") else {
+          throw Problem.path("a device has a number")
+        }
+        return number
+      }
+    }
+  }
+
+  /// Answers each error as a problem, logs and counts.
+  struct AnswerMiddleware: MiddlewareProtocol {
+    let settings: HubServer.Settings
+    let metrics: HubMetrics
+
+    func handle(
+      _ request: Request, context: HubContext,
+      next: (Request, HubContext) async throws -> Response
+    ) async throws -> Response {
+      let start = ContinuousClock.now
+      var response: Response
+      do {
+        response = try await next(request, context)
+      } catch {
+        log(error)
+        response = Problem(error).response
+      }
+      let duration = ContinuousClock.now - start
+      // The router names requests that it does not know NotFound.
+      let path = context.endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil }
+      let route = path.map { "\(request.method.rawValue) \($0)" } ?? "other"
+      metrics.answered(route, Int(response.status.code), in: duration)
+      settings.logger.debug(
+        "request",
+        metadata: [
+          "request": "\(route)", "status": "\(response.status.code)",
+          "account": "\(context.parameters.get("account") ?? "none")",
+          "seconds": "\(duration / .seconds(1))",
+        ])
+      return response
+    }
+
+    /// Logs what the device is not sent: it has paths and hosts.
+    private func log(_ error: any Error) {
+      switch error {
+      case HubStoreError.broken(let problem), HubStoreError.unavailable(let problem),
+        HubStoreError.locked(let problem):
+        settings.logger.error("the database fails", metadata: ["problem": "\(problem)"])
+      case is Problem, is HubRefusal, is any HTTPResponseError: break
+      default:
+        // Only the type of an unexpected error: its text may have values.
+        settings.logger.error("a request fails", metadata: ["error": "\(type(of: error))"])
+      }
+    }
+  }
+#endif

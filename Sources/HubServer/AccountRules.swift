@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which devices may use an account. Tokens and codes are 32 random bytes that arrive here as
+// hashes: a stolen database gives no access.
+
+/// The rules of accounts and their devices.
+package struct AccountRules: Sendable {
+  /// How long a code is valid.
+  private static let invitationLife: Int64 = 600_000
+  /// By how much the clocks of two processes of the hub may differ.
+  private static let clockDifference: Int64 = 60_000
+  /// The date of a device's last use is that exact.
+  private static let useGrain: Int64 = 600_000
+
+  private let limits: HubLimits
+  private let now: Int64
+
+  package init(_ limits: HubLimits, at now: Int64) { (self.limits, self.now) = (limits, now) }
+
+  /// The account of a query with a token, if its device may use it.
+  static func account(_ state: HubState) throws -> HubAccount {
+    guard let account = state.account, let device = state.device else { throw HubRefusal.token }
+    if let date = device.revoked { throw HubRefusal.revoked(date: date, by: device.revoker ?? 0) }
+    return account
+  }
+
+  static func isUseDue(_ device: HubDevice, _ now: Int64) -> Bool {
+    abs(now - device.lastUse) >= useGrain
+  }
+
+  private func query(
+    _ account: Int64, _ token: [UInt8], isWriting: Bool = true, readsDevices: Bool = false
+  ) -> HubQuery {
+    var query = HubQuery(account, isWriting: isWriting)
+    (query.token, query.readsDevices) = (token, readsDevices)
+    return query
+  }
+
+  // MARK: - Joining
+
+  /// Makes an account with its first device.
+  ///
+  /// - Returns: its number, and whether it is new: a device may ask twice.
+  package func create(
+    _ account: Int64, name: String, token: [UInt8]
+  ) -> HubWork<(number: Int64, isNew: Bool)> {
+    HubWork(query(account, token)) { [limits, now] state in
+      if let device = state.device {
+        _ = try Self.account(state)
+        return ((device.number, false), nil)
+      }
+      guard state.account == nil else { throw HubRefusal.taken }
+      try Self.check(name, limits)
+      var change = HubChange()
+      (change.account, change.addsAccount) = (HubAccount(id: account), true)
+      change.device = HubDevice(number: 1, name: name, tokenHash: token, created: now)
+      return ((1, true), change)
+    }
+  }
+
+  /// Adds a device by a code, which is used up then. The same token may come again: a device that
+  /// did not get the answer asks once more.
+  package func join(
+    _ account: Int64, code: [UInt8], name: String, token: [UInt8]
+  ) -> HubWork<(number: Int64, isNew: Bool)> {
+    var query = query(account, token, readsDevices: true)
+    query.code = code
+    return HubWork(query) { [limits, now] state in
+      if let device = state.device, device.revoked == nil { return ((device.number, false), nil) }
+      guard state.account != nil, state.device == nil, let invitation = state.invitation,
+        now < invitation.ends,
+        // A code that is valid for longer was made before the clock was set back.
+        invitation.ends - now <= Self.invitationLife + Self.clockDifference
+      else { throw HubRefusal.code }
+      try Self.check(name, limits)
+      guard state.devices.count(where: { $0.revoked == nil }) < limits.devices else {
+        throw HubRefusal.full(limit: "devices", limits.devices)
+      }
+      let number = (state.devices.map(\.number).max() ?? 0) + 1
+      var change = HubChange()
+      change.device = HubDevice(number: number, name: name, tokenHash: token, created: now)
+      change.usedCode = code
+      let revoked = state.devices.filter { $0.revoked != nil }
+      if revoked.count >= limits.devices { change.forgottenDevice = revoked.map(\.number).min() }
+      return ((number, true), change)
+    }
+  }
+
+  private static func check(_ name: String, _ limits: HubLimits) throws {
+    guard name.utf8.count <= limits.nameBytes else {
+      throw HubRefusal.tooLarge(limit: "nameBytes", limits.nameBytes)
+    }
+    guard !name.isEmpty,
+      name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+    else { throw HubRefusal.malformed("a name is empty, or has control characters") }
+  }
+
+  /// - Returns: when the code ends.
+  package func invite(_ account: Int64, token: [UInt8], code: [UInt8]) -> HubWork<Int64> {
+    HubWork(query(account, token)) { [now] state in
+      _ = try Self.account(state)
+      var change = HubChange()
+      let ends = now + Self.invitationLife
+      change.invitation = HubInvitation(codeHash: code, ends: ends)
+      change.endedBy = now
+      return (ends, change)
+    }
+  }
+
+  // MARK: - Devices
+
+  /// Checks a token. Notes the use of the device at most once in ten minutes.
+  package func authenticate(_ account: Int64, token: [UInt8]) -> HubWork<HubMark> {
+    var query = HubQuery(account, isWriting: false)
+    query.token = token
+    return HubWork(query) { state in (try Self.account(state).newest, nil) }
+  }
+
+  package func list(
+    _ account: Int64, token: [UInt8]
+  ) -> HubWork<(devices: [HubDevice], own: Int64)> {
+    HubWork(query(account, token, isWriting: false, readsDevices: true)) { state in
+      _ = try Self.account(state)
+      let devices = state.devices.sorted { $0.number < $1.number }
+      return ((devices, state.device?.number ?? 0), nil)
+    }
+  }
+
+  package func rename(
+    _ account: Int64, token: [UInt8], device: Int64, to name: String
+  ) -> HubWork<Void> {
+    change(account, token, device) { [limits] found, _, change in
+      try Self.check(name, limits)
+      found.name = name
+      change.device = found
+    }
+  }
+
+  /// Makes a device's token worthless, and the account's codes: the device may have made them. A
+  /// device that was revoked before stays revoked by the same device.
+  package func revoke(_ account: Int64, token: [UInt8], device: Int64) -> HubWork<Void> {
+    change(account, token, device) { [now] found, own, change in
+      guard found.revoked == nil else { return }
+      (found.revoked, found.revoker) = (now, own)
+      change.device = found
+      change.dropsInvitations = true
+    }
+  }
+
+  private func change(
+    _ account: Int64, _ token: [UInt8], _ number: Int64,
+    _ body: @escaping @Sendable (inout HubDevice, Int64, inout HubChange) throws -> Void
+  ) -> HubWork<Void> {
+    HubWork(query(account, token, readsDevices: true)) { state in
+      _ = try Self.account(state)
+      guard var found = state.devices.first(where: { $0.number == number }) else {
+        throw HubRefusal.noDevice(number)
+      }
+      var change = HubChange()
+      try body(&found, state.device?.number ?? 0, &change)
+      return ((), change)
+    }
+  }
+
+  /// Deletes the account with all that belongs to it.
+  package func delete(_ account: Int64, token: [UInt8]) -> HubWork<Void> {
+    HubWork(query(account, token)) { state in
+      _ = try Self.account(state)
+      var change = HubChange()
+      change.deletesAccount = true
+      return ((), change)
+    }
+  }
+}

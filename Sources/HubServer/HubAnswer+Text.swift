@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeValues
+
+extension HubAnswer {
+  /// JSON lines.
+  package func text(_ limits: HubLimits) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(rows.reduce(1_024) { $0 + Int($1.size) + 64 })
+    bytes += #"{"newest":"\#(newest.text)","cursor":"\#(cursor.rawValue)","isLast":\#(isLast)"#.utf8
+    bytes += #","rowBytes":\#(limits.rowBytes),"rows":\#(rows.count)"#.utf8
+    if let deviceMark {
+      bytes += #","mark":"#.utf8
+      Self.write(deviceMark, to: &bytes)
+    }
+    if let vectors {
+      bytes += #","vectors":"#.utf8
+      bytes += vectors
+    }
+    bytes += "}\n".utf8
+    for row in rows { row.write(to: &bytes) }
+    return bytes
+  }
+
+  /// Writes text as a JSON string.
+  fileprivate static func write(_ text: [UInt8], to bytes: inout [UInt8]) {
+    let isPlain = text.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C && $0 != 0x7F }
+    if isPlain {
+      bytes.append(UInt8(ascii: "\""))
+      bytes += text
+      bytes.append(UInt8(ascii: "\""))
+    } else {
+      JSON.string(String(decoding: text, as: UTF8.self)).write(to: &bytes)
+    }
+  }
+}
+
+extension HubRow {
+  /// A line of an answer and of an export.
+  package func write(to bytes: inout [UInt8]) {
+    bytes += #"{"key":"#.utf8
+    HubAnswer.write(key, to: &bytes)
+    bytes += #","seq":\#(number)"#.utf8
+    if isDeleted { bytes += #","deleted":true"#.utf8 }
+    bytes += #","row":"#.utf8
+    bytes += body
+    bytes += "}\n".utf8
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A point in an account's history: each push makes one.
+package struct HubMark: Sendable, Hashable {
+  /// The account's newest sequence number then.
+  package var number: Int64
+  /// 62 random bits, which identify the mark.
+  package var bits: Int64
+  /// The hub's clock then, in milliseconds since 1970. It is not part of the text.
+  package var time: Int64
+
+  package init(number: Int64, bits: Int64, time: Int64 = 0) {
+    (self.number, self.bits, self.time) = (number, bits, time)
+  }
+
+  /// The beginning of each history.
+  package static let start = HubMark(number: 0, bits: 0)
+
+  package static func randomBits() -> Int64 { Int64.random(in: 1..<1 << 62) }
+
+  /// Whether both are one point of one history.
+  package func isSame(_ other: HubMark) -> Bool { number == other.number && bits == other.bits }
+
+  /// How devices are sent it: they compare the text, and do not read it.
+  package var text: String { "\(number)-\(HexNumber.text(bits))" }
+
+  /// - Returns: nil for a text that no hub has made.
+  package init?(text: some StringProtocol) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, let number = Int64(parts[0]), (0...HexNumber.maximum).contains(number),
+      let bits = HexNumber.number(parts[1]), bits > 0 || number == 0
+    else { return nil }
+    self.init(number: number, bits: bits)
+  }
+}
+
+/// Numbers as 16 lowercase hexadecimal digits: account IDs, and the bits of marks.
+package enum HexNumber {
+  package static let maximum: Int64 = 1 << 62 - 1
+
+  package static func text(_ number: Int64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  package static func number(_ text: some StringProtocol) -> Int64? {
+    guard text.utf8.count == 16,
+      text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
+      let number = Int64(text, radix: 16), number <= maximum
+    else { return nil }
+    return number
+  }
+}

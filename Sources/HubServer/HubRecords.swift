@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a hub stores. Times are milliseconds since 1970. Keys, rows, vectors and the marks of
+// devices are opaque bytes.
+
+/// One account: all the devices of one person.
+package struct HubAccount: Sendable, Equatable {
+  package let id: Int64
+  /// The last sequence number that it gave.
+  package var number: Int64 = 0
+  package var newest = HubMark.start
+  /// The highest number of a mark that was dropped.
+  package var trimmed: Int64 = 0
+  /// The highest number of a row that was forgotten.
+  package var forgotten: Int64 = 0
+  /// Marks that were made since old ones were dropped.
+  package var untrimmed: Int64 = 0
+  package var rows: Int64 = 0
+  /// The bytes of all keys and rows.
+  package var bytes: Int64 = 0
+  /// The replica ID for which pushes are reserved, and until when.
+  package var reservedBy = ""
+  package var reservedUntil: Int64 = 0
+
+  package init(id: Int64) { self.id = id }
+
+  /// The hub's clock is never before the last push, though the system's clock may be set back: a
+  /// device must be able to read what another could push.
+  package func clock(at now: Int64) -> Int64 { max(now, newest.time) }
+}
+
+/// The newest row of a key.
+package struct HubRow: Sendable, Equatable {
+  package var key: [UInt8]
+  package var body: [UInt8]
+  /// Whether the device may ask the hub to forget the row.
+  package var isDeleted: Bool
+  /// The account's sequence number of the push.
+  package var number: Int64
+
+  package init(key: [UInt8], body: [UInt8], isDeleted: Bool = false, number: Int64 = 0) {
+    (self.key, self.body, self.isDeleted, self.number) = (key, body, isDeleted, number)
+  }
+
+  package var size: Int64 { Int64(key.count + body.count) }
+}
+
+/// What a hub knows of a row without reading it.
+package struct HubRowOutline: Sendable, Equatable {
+  package var key: [UInt8]
+  package var number: Int64
+  package var size: Int64
+  package var isDeleted: Bool
+
+  package init(key: [UInt8], number: Int64, size: Int64, isDeleted: Bool) {
+    (self.key, self.number, self.size, self.isDeleted) = (key, number, size, isDeleted)
+  }
+}
+
+/// What a hub remembers of a replica ID.
+package struct HubReplica: Sendable, Equatable {
+  package let id: String
+  /// The device's mark at its last push.
+  package var mark: [UInt8]?
+  /// Pushes that were refused in a row.
+  package var refused: Int64 = 0
+  /// The cursor that it named last, the newest mark of the answer, and when that was: these marks
+  /// are kept. The time is 0 if it has never asked.
+  package var cursor = HubMark.start
+  package var newest = HubMark.start
+  package var asked: Int64 = 0
+
+  package init(id: String) { self.id = id }
+}
+
+/// A device that may use an account: one token.
+package struct HubDevice: Sendable, Equatable {
+  /// Counts the devices of the account from 1.
+  package var number: Int64
+  package var name: String
+  /// SHA-256.
+  package var tokenHash: [UInt8]
+  package var created: Int64
+  package var lastUse: Int64
+  /// When it was revoked, and by the device with which number.
+  package var revoked: Int64?
+  package var revoker: Int64?
+
+  package init(number: Int64, name: String, tokenHash: [UInt8], created: Int64) {
+    (self.number, self.name, self.tokenHash) = (number, name, tokenHash)
+    (self.created, lastUse) = (created, created)
+  }
+}
+
+/// Lets one more device join an account.
+package struct HubInvitation: Sendable, Equatable {
+  /// SHA-256.
+  package var codeHash: [UInt8]
+  package var ends: Int64
+
+  package init(codeHash: [UInt8], ends: Int64) {
+    (self.codeHash, self.ends) = (codeHash, ends)
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rule of the hub is a function of what a transaction has read, and returns what it changes. So
+// a store has two things to do, read and change, and each can be one round trip.
+
+/// Where a hub keeps its accounts.
+package protocol HubStore: Sendable {
+  /// Names it in errors and logs: a path, or a host without a password.
+  var name: String { get }
+
+  /// Runs work in a transaction. Those of one account that change it never overlap, whichever
+  /// process of the hub they run in.
+  ///
+  /// - Parameter done: called on a thread of the store, once the transaction is committed and
+  ///   safe from a power cut; must not wait. It gets what the rule returned or threw, or a
+  ///   `HubStoreError`.
+  func run<Result: Sendable>(
+    _ work: HubWork<Result>,
+    _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void)
+
+  /// Sets what is called when an account has a new mark, whichever process of the hub made it.
+  /// Calls may come late, twice or for no change, and one for many changes; of the accounts that
+  /// `watched` returns none is missed for good.
+  func observe(
+    watched: @escaping @Sendable () -> [Int64],
+    _ onChange: @escaping @Sendable (_ account: Int64, _ newest: HubMark) -> Void)
+
+  /// Ends its threads and connections, after the work that waits.
+  func close()
+}
+
+extension HubStore {
+  package func run<Result: Sendable>(_ work: HubWork<Result>) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      run(work) { continuation.resume(with: $0) }
+    }
+  }
+}
+
+/// What is read, and the rule that decides by it.
+package struct HubWork<Result: Sendable>: Sendable {
+  package var query: HubQuery
+  /// Must not wait. May run again if its transaction was rolled back.
+  package var rule: @Sendable (HubState) throws -> (Result, HubChange?)
+  /// A store may take this push without the rule, if it gives the same result.
+  package var fastPush: HubFastPush?
+  package var fastResult: (@Sendable (HubMark) -> Result)?
+  /// Whether a request waits for it. Other work may be done with the next that is urgent.
+  package var isUrgent = true
+
+  package init(
+    _ query: HubQuery, _ rule: @escaping @Sendable (HubState) throws -> (Result, HubChange?)
+  ) {
+    (self.query, self.rule) = (query, rule)
+  }
+}
+
+/// An error of a store.
+package enum HubStoreError: Error, Equatable {
+  /// It does not answer now, and may later: the disk is full, the server is gone.
+  case unavailable(String)
+  /// It fails until an operator repairs it.
+  case broken(String)
+  /// Others have the account locked for too long.
+  case locked(String)
+}
+
+/// What a transaction reads of an account, beside the account itself.
+package struct HubQuery: Sendable {
+  package var account: Int64
+  /// Whether the rule may return a change.
+  package var isWriting: Bool
+  /// The hash of a device's token.
+  package var token: [UInt8]?
+  package var replica: String?
+  /// Marks, of which the state says whether the account's history has them.
+  package var marks: [HubMark] = []
+  package var page: HubPage?
+  /// Keys of which the state has outlines.
+  package var keys: [[UInt8]] = []
+  package var readsDevices = false
+  /// The hash of an invitation's code.
+  package var code: [UInt8]?
+
+  package init(_ account: Int64, isWriting: Bool) {
+    (self.account, self.isWriting) = (account, isWriting)
+  }
+}
+
+/// Rows above a number, in the order of their numbers, and the vectors.
+package struct HubPage: Sendable {
+  package var after: Int64
+  /// It ends before a row that would exceed one of these, but has one row at least.
+  package var rows: Int
+  package var bytes: Int
+  /// Neither rows nor vectors are read if this is the newest mark.
+  package var unless: HubMark?
+
+  package init(after: Int64, rows: Int, bytes: Int, unless: HubMark? = nil) {
+    (self.after, self.rows, self.bytes, self.unless) = (after, rows, bytes, unless)
+  }
+}
+
+/// What a transaction has read.
+package struct HubState: Sendable {
+  /// Nil if there is no such account; then nothing else is set.
+  package var account: HubAccount?
+  package var device: HubDevice?
+  package var replica: HubReplica?
+  /// Whether the history has each of the query's marks.
+  package var hasMarks: [Bool] = []
+  package var rows: [HubRow] = []
+  package var hasMore = false
+  /// JSON.
+  package var vectors: [UInt8]?
+  package var outlines: [HubRowOutline] = []
+  package var devices: [HubDevice] = []
+  package var invitation: HubInvitation?
+
+  package init() {}
+}
+
+/// What a transaction changes.
+package struct HubChange: Sendable {
+  /// Replaces the account, or adds it.
+  package var account: HubAccount?
+  package var addsAccount = false
+  package var deletesAccount = false
+  /// Replace those with the same keys.
+  package var rows: [HubRow] = []
+  package var forgottenKeys: [[UInt8]] = []
+  /// A new mark: the newest one.
+  package var mark: HubMark?
+  package var vectors: [UInt8]?
+  package var replica: HubReplica?
+  /// Replaces the device with the same number, or adds one.
+  package var device: HubDevice?
+  /// The number of a device that is forgotten.
+  package var forgottenDevice: Int64?
+  /// Added; those that have ended go.
+  package var invitation: HubInvitation?
+  package var endedBy: Int64 = 0
+  package var usedCode: [UInt8]?
+  package var dropsInvitations = false
+  package var trim: HubTrim?
+
+  package init() {}
+}
+
+/// Drops old marks, with their highest number in the account's `trimmed`, and replica IDs.
+package struct HubTrim: Sendable {
+  /// The newest that are kept, beside those that replicas have noted; nil for all.
+  package var marks: Int?
+  package var replicas: Int
+  /// Replica IDs that have asked before, and not since, go first.
+  package var silentSince: Int64
+
+  package init(marks: Int?, replicas: Int, silentSince: Int64) {
+    (self.marks, self.replicas, self.silentSince) = (marks, replicas, silentSince)
+  }
+}

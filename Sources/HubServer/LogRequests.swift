@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What each request about rows says of its sender.
+package struct HubSender: Sendable {
+  package var account: Int64
+  package var tokenHash: [UInt8]
+  package var replica: String
+
+  package init(account: Int64, tokenHash: [UInt8], replica: String) {
+    (self.account, self.tokenHash, self.replica) = (account, tokenHash, replica)
+  }
+
+  func query(isWriting: Bool) -> HubQuery {
+    var query = HubQuery(account, isWriting: isWriting)
+    (query.token, query.replica) = (tokenHash, replica)
+    return query
+  }
+}
+
+/// A request for a page of rows.
+package struct HubRead: Sendable {
+  /// Up to which mark the device has read the hub.
+  package var cursor: HubMark
+  /// The newest mark of the answer with the page before.
+  package var lastNewest: HubMark?
+  /// The number of the last row of that page.
+  package var after: Int64?
+  package var rows: Int
+  package var bytes: Int
+  /// The device needs no answer if this is the newest mark.
+  package var unless: HubMark?
+
+  package init(cursor: HubMark, rows: Int, bytes: Int) {
+    (self.cursor, self.rows, self.bytes) = (cursor, rows, bytes)
+  }
+}
+
+/// A page of rows, and what the hub was when it was read.
+package struct HubAnswer: Sendable {
+  /// `old`: dropped, or rows that the device has not read were forgotten.
+  package enum CursorState: String, Sendable { case known, old, unknown }
+
+  package var newest: HubMark
+  package var clock: Int64
+  /// False if the newest mark is the one that the device has named; the rest is not set then.
+  package var isNew = true
+  package var cursor = CursorState.known
+  /// The mark that the device had at its last push.
+  package var deviceMark: [UInt8]?
+  package var vectors: [UInt8]?
+  package var rows: [HubRow] = []
+  package var isLast = true
+
+  package init(newest: HubMark, clock: Int64) { (self.newest, self.clock) = (newest, clock) }
+}
+
+/// Rows that a device pushes.
+package struct HubPush: Sendable {
+  package var base: HubMark
+  package var rows: [HubRow]
+  /// The device's mark and vectors: they come with the last page of a sync.
+  package var mark: [UInt8]?
+  package var vectors: [UInt8]?
+
+  package init(base: HubMark, rows: [HubRow], mark: [UInt8]?, vectors: [UInt8]?) {
+    (self.base, self.rows, self.mark, self.vectors) = (base, rows, mark, vectors)
+  }
+}
+
+/// A push, for a store that can decide it in one statement.
+package struct HubFastPush: Sendable {
+  package let sender: HubSender
+  package let push: HubPush
+  /// Of the new mark.
+  package let bits: Int64
+  package let limits: HubLimits
+  /// The system's clock.
+  package let now: Int64
+}
+
+/// What became of a push.
+package enum HubPushResult: Sendable, Equatable {
+  case taken(newest: HubMark, clock: Int64)
+  /// Others have pushed since.
+  case changed
+  /// The base is the newest mark, but the account is reserved for another replica.
+  case reserved(milliseconds: Int64)
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A push in one round trip. The first statement takes the push if its conditions hold, which are
+// those of `LogRules.push`; the others do something only if it did. Otherwise the rule decides.
+
+#if PostgreSQL
+  import KeepsakeHubServer
+
+  struct PostgresPush {
+    let push: HubFastPush
+
+    static let statements = [take, putRows, addMark, saveReplica, saveVectors]
+
+    /// The number of rows is compared with that of the statement's snapshot: rows that were
+    /// forgotten meanwhile would be counted wrongly.
+    private static let take = Statement(
+      "push_take",
+      """
+      UPDATE keepsake_account AS a SET number = $2::bigint + $8::bigint,
+        mark_number = $2::bigint + $8::bigint, mark_bits = $4,
+        mark_time = greatest(mark_time, $5::bigint), untrimmed = untrimmed + 1,
+        rows = a.rows + $8::bigint - old.rows, bytes = a.bytes + $9::bigint - old.bytes,
+        reserved_until =
+          CASE WHEN $14::bigint = 1 AND reserved_by = $6 THEN 0 ELSE reserved_until END,
+        reserved_by = CASE WHEN $14::bigint = 1 AND reserved_by = $6 THEN '' ELSE reserved_by END
+      FROM (
+        SELECT count(*) AS rows,
+          coalesce(sum(octet_length(key) + octet_length(body)), 0)::bigint AS bytes
+        FROM keepsake_row WHERE account = $1 AND key = ANY ($13::bytea[])
+      ) AS old
+      WHERE id = $1 AND mark_number = $2::bigint AND mark_bits = $3
+        AND (reserved_by = $6 OR reserved_until <= greatest(mark_time, $5::bigint))
+        AND untrimmed + 1 < $12::bigint
+        AND a.rows + $8::bigint - old.rows <= $10::bigint
+        AND a.bytes + $9::bigint - old.bytes <= $11::bigint
+        AND a.rows = (SELECT rows FROM keepsake_account WHERE id = $1)
+        AND EXISTS (
+          SELECT FROM keepsake_device WHERE account = $1 AND token = $7 AND revoked IS NULL)
+      RETURNING mark_time
+      """)
+    private static let isTaken =
+      "EXISTS (SELECT FROM keepsake_account WHERE id = $1 AND mark_bits = $2)"
+    private static let putRows = Statement(
+      "push_rows",
+      """
+      INSERT INTO keepsake_row (account, number, is_deleted, key, body)
+      SELECT $1, r.* FROM unnest($3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[]) AS r
+      WHERE \(isTaken)
+      ON CONFLICT (account, key) DO UPDATE
+        SET number = excluded.number, is_deleted = excluded.is_deleted, body = excluded.body
+      """)
+    private static let addMark = Statement(
+      "push_mark",
+      """
+      INSERT INTO keepsake_mark (account, number, bits)
+      SELECT $1, $3::bigint, $2 WHERE \(isTaken)
+      """)
+    private static let saveReplica = Statement(
+      "push_replica",
+      """
+      INSERT INTO keepsake_replica AS r (account, refused, cursor_number, cursor_bits,
+        newest_number, newest_bits, asked, id, mark)
+      SELECT $1, 0, 0, 0, 0, 0, 0, $4::bytea, $5::bytea WHERE \(isTaken)
+      ON CONFLICT (account, id) DO UPDATE SET refused = 0, mark = excluded.mark,
+        newest_number = CASE WHEN r.asked > 0 THEN $3::bigint ELSE r.newest_number END,
+        newest_bits = CASE WHEN r.asked > 0 THEN $2 ELSE r.newest_bits END,
+        asked = CASE WHEN r.asked > 0
+          THEN (SELECT mark_time FROM keepsake_account WHERE id = $1) ELSE 0 END
+      """)
+    private static let saveVectors = Statement(
+      "push_vectors",
+      """
+      INSERT INTO keepsake_vectors (account, body) SELECT $1, $3::bytea WHERE \(isTaken)
+      ON CONFLICT (account) DO UPDATE SET body = excluded.body
+      """)
+
+    var statements: [Sent] {
+      let (id, rows) = (push.sender.account, push.push.rows)
+      let first = push.push.base.number + 1
+      var put = Parameters(id, push.bits)
+      put.append(numbers: rows.indices.map { first + Int64($0) })
+      put.append(numbers: rows.map { $0.isDeleted ? 1 : 0 })
+      put.append(blobs: rows.map(\.key))
+      put.append(blobs: rows.map(\.body))
+      let number = push.push.base.number + Int64(rows.count)
+      var all = [
+        Sent(Self.take, taking), Sent(Self.putRows, put),
+        Sent(Self.addMark, Parameters(id, push.bits, number)),
+      ]
+      if let mark = push.push.mark {
+        var replica = Parameters(id, push.bits, number)
+        replica.append(push.sender.replica)
+        replica.append(mark)
+        all.append(Sent(Self.saveReplica, replica))
+      }
+      if let vectors = push.push.vectors {
+        all.append(Sent(Self.saveVectors, Parameters(id, push.bits, bytes: vectors)))
+      }
+      return all
+    }
+
+    private var taking: Parameters {
+      let (base, rows, limits) = (push.push.base, push.push.rows, push.limits)
+      var parameters = Parameters(
+        push.sender.account, base.number, base.bits, push.bits, push.now)
+      parameters.append(push.sender.replica)
+      parameters.append(push.sender.tokenHash)
+      for number in [
+        Int64(rows.count), rows.reduce(0) { $0 + $1.size }, Int64(limits.rows), Int64(limits.bytes),
+        limits.trimmedMarks,
+      ] { parameters.append(number) }
+      parameters.append(blobs: rows.map(\.key))
+      parameters.append(push.push.mark == nil ? 0 : 1)
+      return parameters
+    }
+
+    /// - Parameter results: those of `statements`.
+    /// - Returns: the new mark; nil if the push was not taken.
+    func mark(_ results: ArraySlice<PostgresResult>) -> HubMark? {
+      guard let first = results.first, first.count == 1 else { return nil }
+      return HubMark(
+        number: push.push.base.number + Int64(push.push.rows.count), bits: push.bits,
+        time: first.number(0, 0))
+    }
+  }
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One direction: rows of a hub into a file, one transaction per page. The last one also notes
+// vectors and cursor, and reads the first page to push.
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+
+/// How far an attempt has read a hub.
+struct HubPull {
+  /// What the file knows of the hub, unless it has to be read from the beginning.
+  private(set) var cursor: HubCursor
+  /// The number of the last row that was read; nil before the first page.
+  fileprivate(set) var position: Int64?
+  fileprivate(set) var answer = HubPageAnswer(newest: HubCursor.beginning, clock: 0)
+  fileprivate(set) var horizon = HybridTimestamp.zero
+  fileprivate(set) var result: PullResult
+  /// What the result counted when the hub was last read from the beginning.
+  private var newsBefore = 0
+  /// Whether a row was applied or logged.
+  fileprivate var hasNews: Bool { result.changed + result.conflicts > newsBefore }
+  fileprivate(set) var firstPage: HubPushPage?
+  /// Rows that this version cannot read. They are read again each time.
+  fileprivate(set) var unreadable = 0
+  /// Whether nothing of the hub waits.
+  fileprivate(set) var hasReadAll = true
+
+  init(_ cursor: HubCursor, _ options: MergeOptions) {
+    self.cursor = cursor
+    let limit = options.changeLimit
+    result = PullResult(changes: limit, losses: limit, keepsAll: limit == .max)
+  }
+
+  mutating func reset() {
+    (cursor, position) = (HubCursor(), nil)
+    (result.waiting, result.waitingCount) = ([], 0)
+    (unreadable, hasReadAll, newsBefore) = (0, true, result.changed + result.conflicts)
+  }
+}
+
+/// What became of an answer.
+enum HubPullStep {
+  /// The file has forgotten deletions.
+  case disturbed
+  /// The file has a new replica ID.
+  case rotated
+  /// The hub was restored, or has forgotten deletions.
+  case unknown
+  case page
+  case last
+}
+
+extension HubSync {
+  /// Takes a page, within a transaction.
+  func take(
+    _ answer: HubPageAnswer, _ pull: inout HubPull, _ connection: Connection,
+    _ changes: inout [SettingChange]
+  ) throws -> HubPullStep {
+    guard try connection.forgotten() == forgotten else { return .disturbed }
+    try Incoming.add(connection, answer.rows.map { ($0.entry, $0.sequenceNumber) })
+    if let mark = answer.deviceMark, try connection.marks.contains(mark) == false {
+      try connection.rotate(
+        to: source.replicaID(), since: cursor.sent, unlessIn: "incoming",
+        at: device.clock.milliseconds)
+      return .rotated
+    }
+    guard answer.knowsCursor else { return .unknown }
+    pull.answer = answer
+    pull.horizon = .horizon(now: answer.clock, skew: options.clockSkew)
+    changes = try apply(answer, &pull, connection)
+    known.add(answer.rows.map(\.entry), answer.newest)
+    pull.unreadable += answer.unreadable
+    if answer.unreadable > 0 { pull.hasReadAll = false }
+    guard answer.isLast else {
+      pull.position = answer.lastNumber ?? pull.position
+      return .page
+    }
+    try finish(answer, &pull, connection)
+    return .last
+  }
+
+  private func apply(
+    _ answer: HubPageAnswer, _ pull: inout HubPull, _ connection: Connection
+  ) throws -> [SettingChange] {
+    guard !answer.rows.isEmpty else { return [] }
+    try connection.prepareHub(answer, pull.cursor)
+    for row in answer.rows where row.entry.timestamp > pull.horizon {
+      pull.hasReadAll = false
+      pull.result.received += 1
+      pull.result.note(
+        waiting: row.entry.timestamp, row.entry.address, into: 0, options)
+    }
+    var replica = try ReplicaState(connection)
+    let changes = try Pull.apply(
+      to: device, connection, pull.horizon, &replica, &pull.result)
+    try replica.save(connection)
+    return changes
+  }
+
+  /// With the last page: only now everything that the vectors cover has been read.
+  private func finish(
+    _ answer: HubPageAnswer, _ pull: inout HubPull, _ connection: Connection
+  ) throws {
+    if var vectors = answer.vectors {
+      // The horizon moves all the time: what is cut there counts only together with a new row.
+      if !pull.hasNews { vectors = vectors.upTo(pull.horizon) }
+      var replica = try ReplicaState(connection)
+      try vectors.note(connection, ownID: replica.id, upTo: pull.horizon)
+      replica.last = max(replica.last, vectors.newest(upTo: pull.horizon))
+      try replica.save(connection)
+    }
+    var read = pull.cursor
+    if pull.hasReadAll { read.read = answer.newest }
+    cursor = read
+    pull.firstPage = try readPage(after: 0, pull, connection)
+    if pull.firstPage?.last?.isNoted != true { try note(read, connection) }
+  }
+}
+
+extension Connection {
+  /// Fills the temporary tables that decisions read.
+  fileprivate func prepareHub(_ answer: HubPageAnswer, _ cursor: HubCursor) throws {
+    try answer.vectors?.fill(self)
+    for store in Set(answer.rows.map(\.entry.address.store)) {
+      try Incoming.note(self, store, sent: cursor.sent.sequenceNumber)
+    }
+    for number in cursor.held {
+      try run("INSERT INTO held_back (number) VALUES (?1)", [.integer(number)])
+    }
+  }
+}

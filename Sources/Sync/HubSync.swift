@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sync of one device with one account of a hub: reads what the hub has, then pushes what it
+// lacks. If another device has pushed in between, the hub refuses, and the next attempt begins anew
+// with smaller pages. `Tests/Model/hub_model.py` is the specification.
+//
+// The lease is held for each transaction, never over a request: in between, other processes may
+// write, merge, rotate, repair or compact the file, or sync it with the hub. So each transaction
+// reads what it needs. An attempt ends if the file has forgotten deletions meanwhile: they may be
+// what it has to push.
+
+import Foundation
+package import KeepsakeDevice
+import KeepsakeValues
+
+package final class HubSync {
+  /// How often one sync begins.
+  private static let attempts = 4
+  /// Milliseconds by which the clocks of hub and device may differ.
+  private static let clockDifference = ClockRepair.tolerance - 2 * MergeOptions().clockSkew
+  /// Bytes after which the first attempt's pages take no more rows: 512 KiB.
+  private static let firstPageBytes = 512 << 10
+  /// How often an attempt may begin to read from the beginning.
+  private static let resets = 10
+
+  let device: Device
+  let channel: any HubChannel
+  let options: MergeOptions
+  let source: IdentitySource
+  private let hooks: MergeHooks
+  private let firstPageSize: Int
+  package internal(set) var report = MergeReport()
+  /// What the attempts know of the hub.
+  var known = KnownRows()
+
+  // Of one attempt.
+  var (pageSize, pageBytes) = (0, 0)
+  var cursor = HubCursor()
+  /// What the file has of it.
+  private var stored = HubCursor()
+  /// Whether the file has dropped deletions that the hub may lack.
+  private var hasLostDeletions = false
+  var forgotten: [ByteText: Int64] = [:]
+  /// Why the attempt has ended, if no other device has come between.
+  private var failure: KeepsakeError?
+  /// What the hub has sent with a refusal.
+  private var next: (request: HubPageRequest, answer: HubPageAnswer)?
+
+  /// - Parameter pageSize: rows of one request.
+  package init(
+    _ device: Device, _ channel: any HubChannel, options: MergeOptions = MergeOptions(),
+    pageSize: Int = 1_000, source: IdentitySource = .system, hooks: MergeHooks = MergeHooks()
+  ) {
+    (self.device, self.channel, self.options, firstPageSize) = (device, channel, options, pageSize)
+    (self.source, self.hooks) = (source, hooks)
+  }
+
+  /// - Returns: false if other devices have pushed in between each time. The next sync continues.
+  package func run() throws(KeepsakeError) -> Bool {
+    report.expect(from: 1, into: 0)
+    report.expect(from: 0, into: 1)
+    for attempt in 0..<Self.attempts {
+      if attempt > 0 { channel.pause(.milliseconds(100 << attempt)) }
+      // A smaller page takes less time.
+      pageSize = max(1, firstPageSize >> attempt)
+      (pageBytes, failure) = (Self.firstPageBytes >> attempt, nil)
+      try device.core.read(prepare)
+      if let pull = try pull(), try push(pull) {
+        report.hasConverged = pull.hasReadAll && cursor.held.isEmpty
+        return true
+      }
+    }
+    if let failure { throw failure }
+    return false
+  }
+
+  private func prepare(_ connection: Connection) throws {
+    stored = try connection.hubs.cursor(of: channel.account)
+    (cursor, forgotten) = (stored, try connection.forgotten())
+    hasLostDeletions = try connection.hubs.firstLost(cursor) <= forgotten.values.max() ?? 0
+  }
+
+  // MARK: - Reading
+
+  /// - Returns: nil if the attempt has ended.
+  private func pull() throws(KeepsakeError) -> HubPull? {
+    var pull = HubPull(cursor, options)
+    defer { report.add(pull.result, from: 1, into: 0) }
+    if hasLostDeletions {
+      // The hub may still have what was deleted.
+      reset(&pull, .readInFull(device: 1, by: 0))
+    }
+    // Nor can the hub tell whether it has dropped what is here.
+    if cursor.read == HubCursor.beginning { pull.reset() }
+    var resets = 0
+    while true {
+      let answer = try answer(to: pull)
+      try hooks.step(.answered)
+      try refuseClock(answer.clock)
+      switch try transaction({ try self.take(answer, &pull, $0, &$1) }) {
+      case .disturbed: return nil
+      case .rotated:
+        report.events.append(.newReplicaID(device: 0, reason: .copy))
+        try hooks.step(.rotated)
+        return nil
+      case .unknown:
+        resets += 1
+        guard resets <= Self.resets else { throw malformed("never knows its own mark") }
+        reset(&pull, .readInFull(device: 0, by: 1))
+      case .page: try hooks.step(.page)
+      case .last:
+        // The vectors cover what has lost: the log must not go in a power failure.
+        if pull.result.mayHaveLosers { try device.core.storage.synchronize() }
+        return pull
+      }
+    }
+  }
+
+  private func answer(to pull: HubPull) throws(KeepsakeError) -> HubPageAnswer {
+    var request = HubPageRequest(
+      replica: try device.replica(), cursor: pull.cursor.read, rows: pageSize)
+    (request.after, request.newest) = (pull.position, known.newest)
+    defer { next = nil }
+    if let next, next.request == request { return next.answer }
+    request.isConditional =
+      known.newest == nil && cursor == pull.cursor && cursor.read != HubCursor.beginning
+    let answer = try channel.rows(request)
+    let position = request.after ?? 0
+    guard answer.isLast || !answer.knowsCursor || answer.lastNumber ?? 0 > position else {
+      throw malformed("never ends")
+    }
+    return answer
+  }
+
+  private func malformed(_ problem: String) -> KeepsakeError {
+    KeepsakeError(
+      .malformed, path: channel.name, "its answer \(problem)", cure: "ask who runs the hub")
+  }
+
+  /// Begins to read the hub from the beginning.
+  private func reset(_ pull: inout HubPull, _ event: MergeReport.Event) {
+    if pull.cursor != HubCursor() { report.events.append(event) }
+    pull.reset()
+    if case .readInFull(device: 0, by: _) = event { known = KnownRows() }
+  }
+
+  private func refuseClock(_ clock: Int64) throws(KeepsakeError) {
+    let difference = clock - device.clock.milliseconds
+    guard abs(difference) > Self.clockDifference else { return }
+    let hours = abs(difference) / 3_600_000
+    throw KeepsakeError(
+      .unavailable, path: channel.name,
+      "its clock is \(hours) hours \(difference > 0 ? "ahead of" : "behind") this device's",
+      cure: "set the clock that is wrong; nothing was read or sent")
+  }
+
+  // MARK: - Pushing
+
+  /// - Returns: whether the hub has everything.
+  private func push(_ pull: HubPull) throws(KeepsakeError) -> Bool {
+    guard var page = pull.firstPage else { return false }
+    var base = pull.answer.newest
+    while true {
+      guard try send(&page, &base, pull) else { return false }
+      if let last = page.last {
+        try finish(last, pull, base)
+        try hooks.step(.noted)
+        return true
+      }
+      page = try readPage(after: page.rows.last?.sequenceNumber ?? page.position, pull)
+    }
+  }
+
+  /// Sends a page, without rows that the hub refuses for their size.
+  ///
+  /// - Returns: false if the attempt has ended.
+  private func send(
+    _ page: inout HubPushPage, _ base: inout String, _ pull: HubPull
+  ) throws(KeepsakeError) -> Bool {
+    while !page.rows.isEmpty {
+      try hooks.step(.read)
+      let upload = try upload(page, base)
+      let result = try channel.push(upload)
+      try hooks.step(.pushed)
+      switch result {
+      case .taken(let newest):
+        base = newest
+        guard try !isDisturbed() else { return false }
+        note(page, newest)
+        return true
+      case .changed(let answer):
+        next = answer.map { (upload.next, $0) }
+        return false
+      case .pageTooLarge(let error):
+        failure = error
+        return false
+      case .reserved(let duration):
+        channel.pause(duration)
+        return false
+      case .tooLarge(let row):
+        channel.refused.insert(page.rows[row].sequenceNumber)
+        page = try readPage(after: page.position, pull)
+      }
+    }
+    return true
+  }
+
+  private func readPage(
+    after position: Int64, _ pull: HubPull
+  ) throws(KeepsakeError) -> HubPushPage {
+    try transaction { connection, _ in try self.readPage(after: position, pull, connection) }
+  }
+
+  private func upload(
+    _ page: HubPushPage, _ base: String
+  ) throws(KeepsakeError) -> HubUpload {
+    // It may have changed since the page was read.
+    let replica = try device.replica()
+    var next = HubPageRequest(
+      replica: replica, cursor: cursor.read, rows: max(1, pageSize / 2))
+    next.newest = known.newest
+    return HubUpload(
+      replica: replica, base: base, rows: page.rows,
+      last: page.last.map { ($0.mark, $0.vectors) }, next: next)
+  }
+
+  private func note(_ page: HubPushPage, _ newest: String) {
+    known.add(page.rows.map(\.entry), newest)
+    guard let place = report.transfers.firstIndex(where: { $0.into == 1 }) else { return }
+    report.transfers[place].changed += page.rows.count
+  }
+
+  private func isDisturbed() throws(KeepsakeError) -> Bool {
+    try device.core.read { try $0.forgotten() } != forgotten
+  }
+
+  /// Notes that the hub has everything, unless the transaction of the last page has.
+  private func finish(
+    _ last: HubPushPage.Last, _ pull: HubPull, _ base: String
+  ) throws(KeepsakeError) {
+    var result = pull.result
+    result.cutWaiting(options)
+    report.waiting += result.waiting
+    if pull.unreadable > 0 { report.events.append(.unreadable(count: pull.unreadable)) }
+    try reportHeld(last)
+    guard !last.isNoted else { return }
+    try transaction { connection, _ in
+      try self.note(last.cursor(read: pull.hasReadAll ? base : nil, self.cursor), connection)
+    }
+  }
+
+  // MARK: - Transactions
+
+  /// One transaction, under the file's lease, with empty temporary tables.
+  private func transaction<Value>(
+    _ body: (Connection, inout [SettingChange]) throws -> Value
+  ) throws(KeepsakeError) -> Value {
+    try device.leased(joins: true) { () throws(KeepsakeError) in
+      try device.core.access { try Incoming.prepare($0) }
+      return try device.core.write { connection in
+        var changes: [SettingChange] = []
+        return (try body(connection, &changes), changes)
+      }
+    }
+  }
+
+  func note(_ new: HubCursor, _ connection: Connection) throws {
+    let isNews = new != stored
+    if isNews { try connection.hubs.save(new, of: channel.account) }
+    (cursor, stored) = (new, new)
+    try connection.hubs.noteSync(
+      of: channel.account, isNews: isNews, at: device.clock.milliseconds)
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeValues
+
+/// What the attempts of one sync know of the hub: its newest mark, and rows that it had then,
+/// without their values. If it does not know the mark any more, it was set back, and may have lost
+/// the rows.
+struct KnownRows {
+  private struct Row {
+    let timestamp: HybridTimestamp
+    let replicaID: ReplicaID
+    /// Of the content, in this process.
+    let hash: Int
+
+    init(_ entry: Entry) {
+      (timestamp, replicaID) = (entry.timestamp, entry.replicaID)
+      hash = entry.content.hashValue
+    }
+  }
+
+  private(set) var newest: String?
+  private var rows: [Address: Row] = [:]
+
+  mutating func add(_ entries: [Entry], _ newest: String) {
+    for entry in entries { rows[entry.address] = Row(entry) }
+    self.newest = newest
+  }
+
+  /// Whether the row has to be pushed. One that waits on the hub is not replaced. One with another
+  /// ID is, because the file may have rotated since it was read.
+  func lacks(_ entry: Entry) -> Bool {
+    guard let there = rows[entry.address] else { return true }
+    let isSame =
+      there.timestamp == entry.timestamp && there.replicaID == entry.replicaID
+      && there.hash == entry.content.hashValue
+    return !isSame && entry.timestamp >= there.timestamp
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+package import KeepsakeValues
+
+/// A point in a file's history: its newest sequence number of a synced store, its clock, and 62
+/// random bits. The bits alone identify it.
+package struct Mark: Hashable, Sendable {
+  package let sequenceNumber: Int64
+  package let timestamp: HybridTimestamp
+  package let bits: Int64
+
+  package init(sequenceNumber: Int64, timestamp: HybridTimestamp, bits: Int64) {
+    (self.sequenceNumber, self.timestamp) = (sequenceNumber, timestamp)
+    self.bits = bits
+  }
+
+  /// The beginning of each history.
+  package static let start = Mark(sequenceNumber: 0, timestamp: .zero, bits: 0)
+}
+
+extension Mark {
+  /// Its columns: number, timestamp, bits.
+  init(_ row: Row, from column: Int32 = 0) {
+    self.init(
+      sequenceNumber: row.integer(column),
+      timestamp: HybridTimestamp(rawValue: row.integer(column + 1)), bits: row.integer(column + 2))
+  }
+
+  /// How a hub is sent it, which only stores it: `NUMBER-BITS`.
+  package var text: String { "\(sequenceNumber)-\(ReplicaID(rawValue: bits))" }
+
+  /// - Returns: nil for text that no device has written.
+  package init?(text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, let number = Int64(parts[0]), number >= 0,
+      let bits = JSON.string(String(parts[1])).hexadecimal
+    else { return nil }
+    self.init(sequenceNumber: number, timestamp: .zero, bits: bits)
+  }
+
+  var cells: [Cell] {
+    [.integer(sequenceNumber), .integer(timestamp.rawValue), .integer(bits)]
+  }
+}
+
+/// The source of new replica IDs and of the random bits of marks.
+package struct IdentitySource {
+  package let replicaID: () -> ReplicaID
+  package let markBits: () -> Int64
+
+  package init(replicaID: @escaping () -> ReplicaID, markBits: @escaping () -> Int64) {
+    (self.replicaID, self.markBits) = (replicaID, markBits)
+  }
+
+  /// The system's random numbers.
+  package static var system: IdentitySource {
+    IdentitySource(
+      replicaID: { .random() }, markBits: { .random(in: 1..<(1 << 62)) })
+  }
+}

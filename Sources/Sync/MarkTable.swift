@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeDevice
+import KeepsakeValues
+
+/// The marks of one file, within an access.
+///
+/// A file keeps its last 1,000 marks, and those that it has noted as its own mark at the last sync
+/// with a peer or a hub: these may have noted them, too.
+package struct MarkTable {
+  /// Marks that are kept, beside those that peers may have noted.
+  private static let capacity: Int64 = 1_000
+
+  let connection: Connection
+
+  private static let columns = "sequence_number, timestamp, bits"
+
+  /// The newest mark; `start` if there is none.
+  package func newest() throws -> Mark {
+    try mark("ORDER BY sequence_number DESC")
+  }
+
+  /// The last mark before a sequence number; `start` if there is none.
+  func last(before number: Int64) throws -> Mark {
+    try mark("WHERE sequence_number < ?1 ORDER BY sequence_number DESC", [.integer(number)])
+  }
+
+  private func mark(_ condition: String, _ arguments: [Cell] = []) throws -> Mark {
+    try connection.first(
+      "SELECT \(Self.columns) FROM main.mark \(condition) LIMIT 1", arguments
+    ) { Mark($0) } ?? .start
+  }
+
+  /// The last mark that this file and the attached one both have.
+  func lastShared() throws -> Mark {
+    try mark(
+      """
+      AS m WHERE EXISTS (SELECT 1 FROM sender.mark AS s WHERE s.bits = m.bits)
+      ORDER BY sequence_number DESC
+      """)
+  }
+
+  /// Whether a mark is in this file's history; nil if it is too old to tell.
+  package func contains(_ mark: Mark) throws -> Bool? {
+    if mark.sequenceNumber == 0 { return true }
+    let isThere = try connection.first(
+      "SELECT 1 FROM main.mark WHERE bits = ?1", [.integer(mark.bits)]
+    ) { _ in true }
+    if isThere == true { return true }
+    let trimmed = try connection.first("SELECT trimmed FROM main.replica") { $0.integer(0) }
+    return mark.sequenceNumber <= trimmed ?? 0 ? nil : false
+  }
+
+  /// The highest sequence number in a synced store. Dropped tombstones count, so that a mark can
+  /// show that they were read; not beyond what the file has given.
+  package func newestNumber() throws -> Int64 {
+    try connection.first(
+      """
+      SELECT max(
+        ifnull((SELECT sequence_number FROM main.entry INDEXED BY entry_sequence
+          WHERE \(Connection.isSynced("store")) ORDER BY sequence_number DESC LIMIT 1), 0),
+        min(ifnull((SELECT max(sequence_number) FROM main.forgotten), 0),
+          max(ifnull((SELECT max(sequence_number) FROM main.entry), 0),
+            (SELECT sequence_number FROM main.replica))))
+      """
+    ) { $0.integer(0) } ?? 0
+  }
+
+  /// Adds a mark if a synced store has changed since the last one. Within a write.
+  ///
+  /// - Returns: the newest mark.
+  package func add(_ source: IdentitySource) throws -> Mark {
+    let (newest, last) = (try newestNumber(), try newest())
+    guard newest != last.sequenceNumber else { return last }
+    if newest < last.sequenceNumber {
+      // Another program has deleted rows: the file was set back.
+      try connection.run(
+        "DELETE FROM main.mark WHERE sequence_number >= ?1", [.integer(newest)])
+    }
+    let mark = Mark(
+      sequenceNumber: newest, timestamp: try ReplicaState(connection).last,
+      bits: source.markBits())
+    try trim()
+    try connection.run(
+      "INSERT INTO main.mark (\(Self.columns)) VALUES (?1, ?2, ?3)", mark.cells)
+    return mark
+  }
+
+  /// Drops old marks before one is added.
+  private func trim() throws {
+    let limit = try connection.first(
+      "SELECT sequence_number FROM main.mark ORDER BY sequence_number DESC LIMIT 1 OFFSET ?1",
+      [.integer(Self.capacity - 1)]
+    ) { $0.integer(0) }
+    guard let limit else { return }
+    let old = """
+      sequence_number <= ?1 AND bits NOT IN (
+        SELECT own_bits FROM main.peer UNION ALL SELECT sent_bits FROM main.hub)
+      """
+    try connection.run(
+      """
+      UPDATE main.replica SET trimmed = max(trimmed, ifnull(
+        (SELECT max(sequence_number) FROM main.mark WHERE \(old)), 0))
+      """, [.integer(limit)])
+    try connection.run("DELETE FROM main.mark WHERE \(old)", [.integer(limit)])
+  }
+}
+
+extension Connection {
+  package var marks: MarkTable { MarkTable(connection: self) }
+}
+
+extension Device {
+  /// The newest mark, which is added if a synced store has changed since the last one.
+  package func mark(_ source: IdentitySource) throws(KeepsakeError) -> Mark {
+    let (newest, last) = try core.read { (try $0.marks.newestNumber(), try $0.marks.newest()) }
+    if newest == last.sequenceNumber { return last }
+    return try core.write { (try $0.marks.add(source), []) }
+  }
+}

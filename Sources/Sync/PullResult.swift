@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeValues
+
+/// What a pull has done.
+struct PullResult {
+  var received = 0
+  var changed = 0
+  var conflicts = 0
+  /// Whether a write may have lost: now, or in an earlier pull that was interrupted, whose rows are
+  /// there already.
+  var mayHaveLosers: Bool { conflicts > 0 || received > changed }
+  /// Whether a row was applied or has lost unseen.
+  var hasNews = false
+  /// Whether stores were read from the beginning though they were read before.
+  var isReadAgain = false
+  /// Rows that no device writes, and that were left out.
+  var skipped = 0
+  /// The sequence numbers that the receiver has given to applied rows.
+  var taken = NumberRanges()
+  /// How many rows are from the future.
+  var waitingCount = 0
+  /// The first of them.
+  var waiting: [MergeReport.Waiting] = []
+  /// The last mark of the giver before the first of them.
+  private(set) var markBeforeWaiting: Mark?
+  private(set) var losses: [Conflict] = []
+  private(set) var changes: [SettingChange] = []
+  /// Whether there were more changes than `changes` keeps.
+  private(set) var hasMoreChanges = false
+  /// How many changes and losses it keeps.
+  private let (changeLimit, lossLimit): (Int, Int)
+  /// What is left of `valueBytes`.
+  private var (changeBytes, lossBytes): (Int, Int)
+
+  /// Bytes of values after which the result keeps no more changes or losses, unless it is to keep
+  /// all: 16 MiB.
+  private static let valueBytes = 1 << 24
+
+  /// - Parameters:
+  ///   - changes: how many changes it keeps.
+  ///   - losses: how many losses it keeps.
+  ///   - keepsAll: whether values of any size are kept.
+  init(changes: Int, losses: Int, keepsAll: Bool) {
+    (changeLimit, lossLimit) = (max(changes, 0), max(losses, 0))
+    let bytes = keepsAll ? .max : Self.valueBytes
+    (changeBytes, lossBytes) = (bytes, bytes)
+  }
+
+  /// - Returns: false if there is no room for this change and those that follow.
+  mutating func keep(_ change: SettingChange, _ bytes: Int) -> Bool {
+    hasMoreChanges = hasMoreChanges || changes.count >= changeLimit || changeBytes <= 0
+    changeBytes -= bytes
+    if !hasMoreChanges { changes.append(change) }
+    return !hasMoreChanges
+  }
+
+  mutating func keepConflicts(of log: ConflictLog, after id: Int64) throws {
+    losses += try log.conflicts(after: id, limit: lossLimit - losses.count, within: &lossBytes)
+  }
+
+  mutating func note(_ outcome: Incoming.Outcome) {
+    for range in outcome.numbers { taken.append(range) }
+    changed += outcome.applied
+    received += outcome.received
+    conflicts += outcome.conflicts
+    hasNews = hasNews || outcome.applied > 0 || outcome.hasLosers
+  }
+
+  /// Notes what a page has besides its applied rows.
+  mutating func note(_ page: GiverPage, _ request: PullRequest) {
+    skipped += page.skipped.count
+    received += page.waiting.count
+    markBeforeWaiting = markBeforeWaiting ?? page.markBeforeWaiting
+    for row in page.waiting {
+      note(
+        waiting: HybridTimestamp(rawValue: row.timestamp),
+        Address(
+          store: String(decoding: row.store, as: UTF8.self),
+          key: String(decoding: row.key, as: UTF8.self)),
+        into: request.direction.into, request.options)
+    }
+  }
+
+  mutating func note(
+    waiting timestamp: HybridTimestamp, _ address: Address, into place: Int,
+    _ options: MergeOptions
+  ) {
+    waitingCount += 1
+    let due = Date(milliseconds: max(0, timestamp.milliseconds - options.clockSkew))
+    waiting.append(
+      MergeReport.Waiting(
+        into: place, store: address.store.string, key: address.key.string, until: due))
+    if waiting.count >= 2 * min(max(options.changeLimit, 512), .max / 2) { cutWaiting(options) }
+  }
+
+  /// Keeps those that are due first.
+  mutating func cutWaiting(_ options: MergeOptions) {
+    waiting.sort { $0.until < $1.until }
+    waiting = Array(waiting.prefix(max(options.changeLimit, 0)))
+  }
+}

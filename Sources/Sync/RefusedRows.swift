@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Numbers of rows that a hub, or something in between, has refused for their size, and of rows
+/// whose text is not UTF-8. A session offers them once a day; each other sync begins with none.
+package final class RefusedRows: Sendable {
+  private struct Content {
+    var numbers: Set<Int64> = []
+    /// When they are offered again, in milliseconds since 1970.
+    var end: Int64 = 0
+  }
+
+  private let content = Mutex(Content())
+
+  package init() {}
+
+  var numbers: Set<Int64> { content.withLock { $0.numbers } }
+
+  func insert(_ number: Int64) { content.withLock { _ = $0.numbers.insert(number) } }
+
+  /// Forgets them if their day is over.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  package func renew(at now: Int64) {
+    content.withLock { content in
+      let isOver = now >= content.end || now < content.end - 86_400_000
+      if isOver { content = Content(end: now + 86_400_000) }
+    }
+  }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop of every session: a thread that syncs whenever a device has changed or an event has
+// come, tries again after failures, and reports each of them once. A second thread listens for
+// events, if there are any.
+
+package import Foundation
+package import KeepsakeDevice
+import Synchronization
+
+package final class SessionLoop: Sendable {
+  package enum State: Sendable {
+    case connecting
+    case connected
+    case waiting(until: Date)
+    case refused(KeepsakeError)
+  }
+
+  /// What a session syncs, and whom it tells.
+  package struct Work: Sendable {
+    package var devices: [Device]
+    package var sync: @Sendable () throws(KeepsakeError) -> MergeReport
+    /// Whether a change has to be synced.
+    package var isNeeded: @Sendable () -> Bool = { true }
+    /// Listens for events until that fails; nil if there are none.
+    package var listen: (@Sendable (Listener) -> KeepsakeError)?
+    /// How long the other side asks to be left alone.
+    package var pause: @Sendable (KeepsakeError) -> Duration? = { _ in nil }
+    package var onState: @Sendable (State) -> Void = { _ in }
+    package var onReport: @Sendable (MergeReport) -> Void
+    package var onFailure: @Sendable (KeepsakeError) -> Void
+
+    package init(
+      _ devices: [Device], sync: @escaping @Sendable () throws(KeepsakeError) -> MergeReport,
+      onReport: @escaping @Sendable (MergeReport) -> Void,
+      onFailure: @escaping @Sendable (KeepsakeError) -> Void
+    ) {
+      (self.devices, self.sync) = (devices, sync)
+      (self.onReport, self.onFailure) = (onReport, onFailure)
+    }
+  }
+
+  /// How what listens reaches the loop.
+  package struct Listener: Sendable {
+    /// Gets what ends the request that is under way.
+    package let onBegin: @Sendable (@escaping @Sendable () -> Void) -> Void
+    package let onEvent: @Sendable () -> Void
+    /// Waits, until the session is cancelled.
+    package let pause: @Sendable (Duration) -> Void
+    package let chance: @Sendable () -> Double
+  }
+
+  private struct Content {
+    var plan: SessionPlan
+    var shown = State.connecting
+    var isCancelled = false
+    var tokens: [ObservationToken] = []
+    /// Ends the request for events.
+    var stopListening: (@Sendable () -> Void)?
+    /// Why listening has ended, until the loop looks at it.
+    var ending: KeepsakeError?
+    /// What was reported last.
+    var syncFailure: String?
+    var listenFailure: String?
+    var remarks: [MergeReport.Event] = []
+    var hasConverged = true
+  }
+
+  package let end = SessionEnd()
+  private let work: Work
+  private let timing: SessionTiming
+  private let content: Mutex<Content>
+  private let signal = DispatchSemaphore(value: 0)
+  /// Ends a pause of the events.
+  private let wakeUp = DispatchSemaphore(value: 0)
+
+  package init(_ work: Work, _ timing: SessionTiming) {
+    (self.work, self.timing) = (work, timing)
+    content = Mutex(Content(plan: SessionPlan(hasEvents: work.listen != nil)))
+  }
+
+  package var state: State { content.withLock { $0.shown } }
+
+  package func start() {
+    for device in work.devices {
+      let token = device.observeCommits { [weak self] in
+        self?.update { $0.change() }
+      } onFailure: { [weak self] in
+        self?.report($0, \.syncFailure)
+      }
+      content.withLock { $0.tokens.append(token) }
+    }
+    Self.thread("keepsake.session") { [self] in
+      run()
+      end.come()
+    }
+  }
+
+  private static func thread(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    let thread = Thread(block: body)
+    thread.name = name
+    thread.start()
+  }
+
+  package func cancel() {
+    let (tokens, stopListening) = content.withLock { content in
+      content.isCancelled = true
+      defer { (content.tokens, content.stopListening) = ([], nil) }
+      return (content.tokens, content.stopListening)
+    }
+    for token in tokens { token.cancel() }
+    stopListening?()
+    for semaphore in [signal, wakeUp] { semaphore.signal() }
+  }
+
+  private func update(_ body: (inout SessionPlan) -> Void) {
+    content.withLock { body(&$0.plan) }
+    signal.signal()
+  }
+
+  private func run() {
+    work.onState(.connecting)
+    while let step = next() {
+      switch step {
+      case .sync: sync()
+      case .listen:
+        content.withLock { $0.plan.beginListening() }
+        show(.connected)
+        Self.thread("keepsake.session.events") { [self] in listen() }
+      case .wait(let end): timing.wait(signal, end.map { max(0, $0 - timing.now()) })
+      case .stop: return cancel()
+      }
+    }
+  }
+
+  private func next() -> SessionPlan.Step? {
+    let ending = content.withLock { content in
+      defer { content.ending = nil }
+      return content.ending
+    }
+    if let ending {
+      fail(ending, \.listenFailure) { [work] in
+        $0.endListening(ending, at: $1, chance: $2, asked: work.pause(ending))
+      }
+    }
+    return content.withLock { $0.isCancelled ? nil : $0.plan.next(at: timing.now()) }
+  }
+
+  private func show(_ shown: State) {
+    let isToBeTold = content.withLock { content in
+      content.shown = shown
+      return !content.isCancelled
+    }
+    if isToBeTold { work.onState(shown) }
+  }
+
+  // MARK: - Syncing
+
+  private func sync() {
+    let now = timing.now()
+    let (isDue, isNewTry) = content.withLock { content in
+      let isDue = content.plan.isDue(at: now)
+      content.plan.beginSync(at: now)
+      if case .waiting = content.shown { return (isDue, true) }
+      return (isDue, false)
+    }
+    guard isDue || work.isNeeded() else { return }
+    if isNewTry { show(.connecting) }
+    do throws(KeepsakeError) {
+      let report = try work.sync()
+      let isHearing = content.withLock { content in
+        content.syncFailure = nil
+        content.plan.endSync(due: due(report))
+        if case .connected = content.shown { return false }
+        return content.plan.isListening
+      }
+      if isHearing { show(.connected) }
+      if isToBeTold(report) { work.onReport(report) }
+    } catch {
+      if let report = error.mergeReport { work.onReport(report) }
+      fail(error, \.syncFailure) { [work] in
+        $0.fail(error, at: $1, chance: $2, asked: work.pause(error))
+      }
+    }
+  }
+
+  /// A remark is reported when it begins and when it ends, and so is that something waits.
+  private func isToBeTold(_ report: MergeReport) -> Bool {
+    let isNews = content.withLock { content in
+      defer { (content.remarks, content.hasConverged) = (report.remarks, report.hasConverged) }
+      return content.remarks != report.remarks || content.hasConverged != report.hasConverged
+    }
+    return isNews || report.hasChanges || report.events.count > report.remarks.count
+  }
+
+  /// When to sync again without a change, because something waits for its time.
+  private func due(_ report: MergeReport) -> Int64? {
+    guard let first = report.waiting.map(\.until).min() else { return nil }
+    let now = work.devices.map(\.clock.milliseconds).max() ?? 0
+    let seconds = first.timeIntervalSince(Date(milliseconds: now))
+    // A clock may be set meanwhile. What should be due already waits for another clock, a hub's.
+    return timing.now() + Int64((seconds > 0 ? min(seconds, 60) : 60) * 1_000)
+  }
+
+  private func fail(
+    _ error: KeepsakeError, _ told: WritableKeyPath<Content, String?>,
+    _ note: (inout SessionPlan, _ now: Int64, _ chance: Double) -> Void
+  ) {
+    let shown = content.withLock { content -> State in
+      let now = timing.now()
+      note(&content.plan, now, timing.chance())
+      if let refusal = content.plan.refusal { return .refused(refusal) }
+      guard let end = content.plan.pauseEnd else { return .connecting }
+      let time = work.devices[0].clock.milliseconds + end - now
+      return .waiting(until: Date(milliseconds: time))
+    }
+    show(shown)
+    report(error, told)
+  }
+
+  private func report(_ error: KeepsakeError, _ told: WritableKeyPath<Content, String?>) {
+    let isNew = content.withLock { content in
+      defer { content[keyPath: told] = error.description }
+      return content[keyPath: told] != error.description && !content.isCancelled
+    }
+    if isNew { work.onFailure(error) }
+  }
+
+  // MARK: - Listening
+
+  private func listen() {
+    let listener = Listener { [self] stop in
+      let isCancelled = content.withLock { content in
+        content.stopListening = stop
+        return content.isCancelled
+      }
+      if isCancelled { stop() }
+    } onEvent: { [self] in
+      content.withLock { $0.listenFailure = nil }
+      update { $0.hear() }
+    } pause: { [self] in
+      timing.wait(wakeUp, $0.milliseconds)
+    } chance: { [self] in
+      timing.chance()
+    }
+    guard let ending = work.listen?(listener) else { return }
+    content.withLock { $0.ending = ending }
+    signal.signal()
+  }
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays random histories of the model with a served hub: each request that a device of the model
+makes is sent to the hub too, and the answers are compared. `Tests/Model` is the model."""
+import json
+import os
+import sys
+import time
+import types
+
+from client import START, require
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Model"))
+import hub_model  # noqa: E402
+import sync_model  # noqa: E402
+import world  # noqa: E402
+
+
+def row_of(key, entry):
+    body = {"value": entry.value, "time": entry.time, "replica": entry.replica}
+    return {"key": "/".join(key), "row": body, **({"deleted": True} if entry.value is None else {})}
+
+
+class ServedHub(hub_model.Hub):
+    """The model's hub beside the served one. Only the system's clock is not compared."""
+    served = None      # the client
+    account = None     # any device of the account
+
+    def device(self, replica):
+        self.account = self.account or self.served.create()
+        self.marks_of = getattr(self, "marks_of", {sync_model.START: START})
+        device = types.SimpleNamespace(**vars(self.account))
+        device = type(self.account)(device.hub, device.account, device.token, device.number,
+                                    str(replica))
+        return device
+
+    def get(self, replica, cursor, position, last_answer, page):
+        answer = super().get(replica, cursor, position, last_answer, page)
+        device = self.device(replica)
+        head, rows = device.read(self.marks_of[cursor], position, self.marks_of[last_answer],
+                                 page).has(200).page
+        require(head["newest"] == self.marks_of[answer.newest], "newest", head, answer)
+        require((head["cursor"] == "known") == answer.knows_device_cursor, "cursor", head, answer)
+        require(head["isLast"] == answer.is_last, "isLast", head, answer)
+        require(json.loads(head.get("mark", "null")) == (
+            answer.remembered and list(answer.remembered)), "mark", head, answer)
+        require(head.get("vectors", {}) == self.texts(answer.vectors), "vectors", head, answer)
+        require(rows == [{"seq": e.seq, **row_of(key, e)} for key, e in answer.rows], "rows", rows)
+        return answer
+
+    def push(self, base, rows, replica, source, last=None):
+        mark = super().push(base, rows, replica, source, last)
+        more = {"mark": json.dumps(list(last[0])), "vectors": self.texts(last[1])} if last else {}
+        device = self.device(replica)
+        answer = device.push(self.marks_of[base], [row_of(*row) for row in rows], **more)
+        while mark and answer.status == 409:    # the model's clock is faster
+            time.sleep(int(answer.headers["Retry-After"]))
+            answer = device.push(self.marks_of[base], [row_of(*row) for row in rows], **more)
+        require((answer.status == 200) == (mark is not None), answer.status, answer.body, mark)
+        if mark:
+            self.marks_of[mark] = answer.json["newest"]
+        else:
+            answer.has(412, 409)
+        return mark
+
+    def drop(self, base, keys):
+        super().drop(base, keys)
+        if keys:
+            device = self.device("compaction")
+            status = device.forget(self.marks_of[base], ["/".join(key) for key in keys]).status
+            require((status == 204) == (base == self.newest_mark()), status)
+
+    @staticmethod
+    def texts(vectors):
+        return {store: {str(replica): time for replica, time in vector.items()}
+                for store, vector in vectors.times.items()}
+
+
+class ServedWorld(world.World):
+    """Restores of hubs need the operator."""
+
+    def perform(self, operation):
+        if operation["do"] not in ("backupHub", "restoreHub", "dropSilent"):
+            super().perform(operation)
+
+
+def play(served, seeds):
+    ServedHub.served, world.Hub = served, ServedHub
+    for seed in seeds:
+        options = types.SimpleNamespace(
+            hub="only", copies=seed % 2 == 0, noticed=.5, forget=seed % 3 == 0, future=False,
+            large=False)
+        sync_model.PAGE = (1_000_000, 2, 5)[seed % 3]
+        history = ServedWorld(seed, options)
+        history.play(40)
+        served.delete_all()
+        served.devices.clear()
+    print("ok      %d histories are those of the model" % len(seeds), flush=True)

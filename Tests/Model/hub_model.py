@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The specification of sync with a hub, on top of `sync_model.py`.
+
+A hub keeps a log of the newest row of each key, and compares marks. It understands nothing else:
+rows and vectors are opaque to it.
+"""
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Optional
+
+import sync_model
+from sync_model import REPAIR, SKEW, START, History, Mark, Pull, Vectors, is_synced
+
+SILENT = 365 * 86_400   # a hub drops replica IDs that were silent for longer
+RESERVED = 5            # seconds for which a hub keeps an account for one device
+LARGE = 60              # the same for its large body that is on its way: here no push takes time
+REFUSALS = 2            # pushes refused in a row after which it does
+ATTEMPTS = 4            # how often one sync begins
+
+
+class HubClockError(Exception):
+    """The clocks of hub and device differ by nearly a day: one of them is wrong."""
+
+
+class HubCursor(NamedTuple):
+    """What a file knows of a hub. Rows up to `sent` are on the hub, or lost to rows that are, but
+    for those that were held back: `held` has their numbers."""
+    read: Mark = START
+    sent: Mark = START
+    held: tuple = ()
+
+
+class Answer(NamedTuple):
+    """A page of rows, and what the hub was when it was read."""
+    rows: list
+    is_last: bool
+    newest: Mark
+    vectors: Vectors
+    remembered: Optional[Mark]   # the mark that the device had at its last push
+    knows_device_cursor: bool
+    clock: int
+    limit: int
+
+
+def is_held_back(row, horizon, limit):
+    """Rows from the hub's future, and rows that are too large for it, stay in the file."""
+    return row.time > horizon or len(row.value or "") > limit
+
+
+@dataclass
+class Hub(History):
+    """One account of a hub."""
+    clock: int = 0                                # the wall clock
+    limit: int = 1_000_000                        # the longest value
+    devices: dict = field(default_factory=dict)   # replica ID -> its mark at its last push
+    asked: dict = field(default_factory=dict)     # replica ID -> (its cursor, newest mark, clock)
+    refused: dict = field(default_factory=dict)   # replica ID -> pushes refused in a row
+    reserved: tuple = (0, 0)                      # (replica ID, until)
+
+    def copy(self):
+        return replace(
+            self, entries=dict(self.entries), seen=self.seen.copy(), marks=list(self.marks),
+            forgotten=dict(self.forgotten), devices=dict(self.devices), asked=dict(self.asked),
+            refused=dict(self.refused))
+
+    def now(self):
+        """Never before the last push, though the wall clock may be set back: a device must be able
+        to read what another could push."""
+        return max(self.clock, self.newest_mark().time)
+
+    def get(self, replica, cursor, position, last_answer, page):
+        """Rows after a position. Each page of a sync names the cursor and the last answer's newest
+        mark: between two pages tombstones may be dropped, and the hub may be set back."""
+        self.asked[replica] = (cursor, self.newest_mark(), self.now())
+        rows = [row for row in self.rows({key.store for key in self.entries})
+                if row[1].seq > position]
+        since = last_answer if cursor == START else cursor    # a first reading may have pages
+        has_all = since == START or since.seq >= max(self.forgotten.values(), default=0)
+        knows = self.knows(cursor) is True and self.knows(last_answer) is True
+        return Answer(rows[:page], len(rows) <= page, self.newest_mark(), self.seen.copy(),
+                      self.devices.get(replica), has_all and knows, self.now(), self.limit)
+
+    def push(self, base, rows, replica, source, last=None):
+        """One transaction. Returns the new mark, or None if others have pushed since `base`.
+        `last` goes with the last page: the device's mark and vectors. A vector that covers rows of
+        pages to come would hide conflicts."""
+        holder, until = self.reserved
+        # A clock that was set back does not prolong it.
+        is_free = holder == replica or not 0 < until - self.now() <= LARGE
+        if base != self.newest_mark() or not is_free:
+            self.refused[replica] = self.refused.get(replica, 0) + 1
+            if is_free and self.refused[replica] >= REFUSALS:
+                self.reserved = (replica, self.now() + RESERVED)
+            return None
+        for key, row in rows:
+            self.seq += 1
+            self.entries[key] = row._replace(seq=self.seq)
+        if last:
+            self.devices[replica], self.seen = last[0], last[1].copy()
+            self.refused.pop(replica, None)
+            if holder == replica:
+                self.reserved = (0, 0)
+        mark = Mark(self.seq, self.now(), source.mark_bits())
+        if last and replica in self.asked:    # the device's next cursor, unless rows wait
+            self.asked[replica] = (self.asked[replica][0], mark, self.now())
+        noted = {mark for cursor, newest, _ in self.asked.values() for mark in (cursor, newest)}
+        self.add_mark(mark, noted)
+        return mark
+
+    def drop(self, base, keys):
+        """A device that has read everything says which tombstones it has dropped."""
+        if base == self.newest_mark():
+            self.forget([k for k in keys if k in self.entries and self.entries[k].value is None])
+
+    def drop_silent(self):
+        for replica, (_, _, time) in list(self.asked.items()):
+            if self.now() - time > SILENT:
+                del self.asked[replica]
+                self.devices.pop(replica, None)
+
+
+def sync_with_hub(device, hub, wall, source, step):
+    """Reads what the hub has, then pushes what it lacks, until no other device comes between.
+    Returns False if that did not succeed; the next sync continues."""
+    known = Known()
+    for attempt in range(ATTEMPTS):
+        page = max(1, sync_model.PAGE >> attempt)    # a smaller page takes less time
+        if HubSync(device, hub, wall, source, step, page, known).run():
+            return True
+    return False
+
+
+@dataclass
+class Known:
+    """What the attempts of one sync know of the hub. If it does not know this mark any more, it was
+    set back, and may have lost the rows."""
+    rows: dict = field(default_factory=dict)
+    newest: Mark = START
+
+    def add(self, rows, newest):
+        self.rows.update(rows)
+        self.newest = newest
+
+
+class HubSync:
+    """One attempt. At each step other processes may write to the file, merge, rotate, repair or
+    compact it, or sync it with the hub: every transaction reads what it needs, and the attempt ends
+    if the file has forgotten tombstones meanwhile: they may be what this attempt has to push."""
+
+    def __init__(self, device, hub, wall, source, step, page, known):
+        self.device, self.hub, self.wall, self.source = device, hub, wall, source
+        self.step, self.page, self.known = step, page, known
+        self.cursor = device.hubs.get(hub.id, HubCursor())
+        self.forgotten = dict(device.forgotten)
+
+    def run(self):
+        return self.pull() and self.push()
+
+    def is_disturbed(self):
+        return self.device.forgotten != self.forgotten
+
+    def note(self, cursor):
+        if cursor != self.cursor:
+            self.device.hubs[self.hub.id] = self.cursor = cursor
+
+    def pull(self):
+        """Ends in the middle of a transaction, which `push` commits."""
+        device, cursor = self.device, self.cursor
+        if self.first_lost(cursor) <= max(self.forgotten.values(), default=0):
+            cursor = HubCursor()    # The hub may still have what was deleted.
+        if cursor.read == START:    # Nor can the hub tell whether it has dropped what is here.
+            cursor = HubCursor()
+        position, pages = cursor.read.seq, None
+        while True:
+            answer = self.hub.get(
+                device.id, cursor.read, position, self.known.newest, self.page)
+            self.step("answered")
+            if abs(answer.clock - self.wall) > REPAIR - 2 * SKEW:
+                raise HubClockError
+            if self.is_disturbed():
+                return False
+            if answer.remembered and device.knows(answer.remembered) is False:
+                rows = History(0, entries=dict(answer.rows))
+                device.rotate(self.source.replica_id(), self.cursor.sent, rows)
+                self.step("rotated")
+                return False
+            if not answer.knows_device_cursor:    # The device is new, or the hub was set back.
+                cursor, position, pages = HubCursor(), 0, None
+                self.known.rows.clear()
+                self.known.newest = START
+                continue
+            pages = pages or Pull(device, set(), 0)
+            pages.stores = pages.stores | {key.store for key, _ in answer.rows}
+            pages.horizon = answer.clock + SKEW
+            pages.apply(answer.rows, answer.vectors, lambda key, row: self.has_sent(cursor, row))
+            self.known.add(answer.rows, answer.newest)
+            if answer.is_last:
+                break
+            position = answer.rows[-1][1].seq
+            self.step("page")
+        pages.stores = pages.stores | set(answer.vectors.times)
+        pages.finish(answer.vectors)
+        self.answer = answer
+        self.note(cursor._replace(read=cursor.read if pages.waiting else answer.newest))
+        return True
+
+    def first_lost(self, cursor):
+        """The lowest number of a tombstone that the hub lacks, if the file has dropped it."""
+        numbers = {row.seq for row in self.device.entries.values()}
+        return min(set(cursor.held) - numbers, default=cursor.sent.seq + 1)
+
+    def has_sent(self, cursor, row):
+        return row.seq <= cursor.sent.seq and row.seq not in cursor.held
+
+    def push(self):
+        """Pushes in pages. The last one is read with mark and vectors, in one transaction."""
+        device, answer, position = self.device, self.answer, 0
+        horizon, limit, base = answer.clock + SKEW, answer.limit, answer.newest
+        has_read_all = self.cursor.read == base
+        while True:
+            rows, held = self.unsent(position, horizon, limit)
+            page, last = rows[:self.page], None
+            if len(rows) <= self.page:
+                mark = device.mark(self.source)
+                last = (mark, self.vectors_without(held, horizon, mark))
+            if rows:
+                self.step("read")
+                base = self.hub.push(base, page, device.id, self.source, last)
+                self.step("pushed")
+                if base is None or self.is_disturbed():
+                    return False
+                self.known.add(page, base)
+                position = page[-1][1].seq
+            if last:
+                read = base if has_read_all else self.cursor.read
+                self.note(HubCursor(read, mark, tuple(row.seq for _, row in held)))
+                self.step("noted")
+                return True
+
+    def unsent(self, position, horizon, limit):
+        """The rows to push, and the rows to hold back. A row that waits on the hub is not replaced;
+        one with another ID is, because the file may have rotated since it was read."""
+        rows, held = [], []
+        for key, row in self.device.rows(self.device.synced_stores()):
+            if self.has_sent(self.cursor, row):
+                continue
+            if is_held_back(row, horizon, limit):
+                held.append((key, row))
+            elif row.seq > position:
+                there = self.known.rows.get(key)
+                if not row.is_same_row(there) and (there is None or row.time >= there.time):
+                    rows.append((key, row))
+        return rows, held
+
+    def vectors_without(self, held, horizon, mark):
+        """What the hub will have read after this push."""
+        device, vectors = self.device, Vectors()
+        stores = device.synced_stores()
+        vectors.unite(device.vectors(stores, mark.time), stores, horizon)
+        for key, row in held:
+            vector = vectors.times[key.store]
+            vector[row.replica] = min(vector.get(row.replica, 0), row.time - 1)
+        return vectors
+
+
+def join(device, keeps_values, source):
+    """Before the first sync with another account. Unless the user keeps the values (`--merge`), the
+    synced stores begin empty, as in a new file: nothing of the old account reaches the new one."""
+    device.hubs.clear()
+    if not keeps_values:
+        for key in [key for key in device.entries if is_synced(key.store)]:
+            del device.entries[key]
+            device.events.append((key, None))
+        device.id, device.seen = source.replica_id(), Vectors()
+        device.cursors, device.own_marks, device.marks = {}, {}, []
+        device.forgotten, device.conflicts = {}, []

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HubStoreSupport
+import KeepsakeHubFile
+import KeepsakeHubServer
+import TestSupport
+import Testing
+
+@Suite struct FileReplayTests {
+  @Test(arguments: [(marks: 1_000, pages: 3), (marks: 3, pages: 2)])
+  func aFileAnswersAsTheModel(marks: Int, pages: Int) async throws {
+    let text = try ModelCalls.text(
+      in: Checkout.path(""), seed: 1_000, histories: Seeds.rounds(100, debug: 10), marks: marks,
+      pages: pages)
+    let folder = try HubFolder()
+    var replay = ModelReplay(try folder.open(), marks: marks)
+    #expect(try await replay.run(text) > 100)
+  }
+
+  @Test func everyColumnIsStored() async throws {
+    let folder = try HubFolder()
+    let file = try folder.open()
+    try await StoreRoundTrip.check(file)
+    file.close()
+    try await StoreRoundTrip.checkAgain(try folder.open())
+  }
+}

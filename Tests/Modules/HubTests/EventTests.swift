@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if Hub
+  import Foundation
+  import HubStoreSupport
+  import KeepsakeHubServer
+  import Synchronization
+  import Testing
+
+  @Suite struct EventTests {
+    /// A store that answers the check of a token late.
+    private final class LateStore: HubStore {
+      let name = "late"
+      private let memory = MemoryStore()
+      private let late = Mutex<(isOn: Bool, calls: [@Sendable () -> Void])>((false, []))
+      private let (signals, signal) = AsyncStream.makeStream(of: Void.self)
+
+      func run<Result: Sendable>(
+        _ work: HubWork<Result>,
+        _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
+      ) {
+        memory.run(work) { [self] result in
+          let isHeld = late.withLock { late in
+            guard late.isOn, !work.query.isWriting, work.query.replica == nil else { return false }
+            late.calls.append { done(result) }
+            return true
+          }
+          if isHeld { signal.yield() } else { done(result) }
+        }
+      }
+
+      func observe(
+        watched: @escaping @Sendable () -> [Int64],
+        _ onChange: @escaping @Sendable (Int64, HubMark) -> Void
+      ) {
+        memory.observe(watched: watched, onChange)
+      }
+
+      func close() {}
+
+      func hold() { late.withLock { $0.isOn = true } }
+      func waitUntilHeld() async { for await _ in signals { break } }
+
+      func release() {
+        let calls = late.withLock { late in
+          defer { late = (false, []) }
+          return late.calls
+        }
+        for call in calls { call() }
+      }
+    }
+
+    @Test func aPollIsAnsweredThoughItsFirstReadingIsOlderThanAPush() async throws {
+      let store = LateStore()
+      try await RunningHub.with(over: store) {
+        // The poll would end at once, with the mark that it knows.
+        $0.sleep = { if $0 != .seconds(55) { try await Task.sleep(for: $0) } }
+      } _: { hub in
+        let device = try await hub.create()
+        let start = try await device.newest()
+        store.hold()
+        async let poll = device.ask("GET", "/events?after=\(start)&wait=55")
+        await store.waitUntilHeld()
+        let pushed = try await device.push(["k"]).member("newest")
+        store.release()
+        #expect(try await poll.member("newest") == pushed)
+      }
+    }
+
+    @Test func aStreamsConnectionIsNotUsedAgain() async throws {
+      try await RunningHub.with { hub in
+        let device = try await hub.create()
+        let stream = try hub.connect()
+        await stream.say(RunningHub.head("GET " + device.path("/events"), device.token))
+        let head = try await stream.read(until: "data: ")
+        #expect(head.lowercased().contains("connection: close"), "\(head)")
+      }
+    }
+  }
+#endif

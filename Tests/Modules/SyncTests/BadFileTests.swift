@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+import TestSupport
+import Testing
+
+/// Files whose rows another program has written.
+@Suite struct BadFileTests {
+  private let clock = ManualClock()
+  private let good: Device
+  private let bad: Device
+
+  init() throws {
+    good = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
+    bad = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
+    for (device, key) in [(good, "g"), (bad, "b")] {
+      try device.write([LocalWrite(store: "cloud", key: key, value: 1)])
+    }
+  }
+
+  private func spoil(_ statements: String...) throws {
+    try bad.core.write { connection in
+      for statement in statements { try connection.run(statement) }
+      return ((), [])
+    }
+  }
+
+  private func keys(_ device: Device) throws -> [String] {
+    var keys: [String] = []
+    try device.forEachEntry { keys.append($0.address.key.string) }
+    return keys
+  }
+
+  /// Whatever a file claims, what is written afterwards on either side reaches the other.
+  private func checkThatWritesPass() throws {
+    for (device, key) in [(good, "later g"), (bad, "later b")] {
+      clock.milliseconds += 1
+      try device.write([LocalWrite(store: "cloud", key: key, value: 1)])
+    }
+    try good.merge(with: bad)
+    for device in [good, bad] {
+      #expect(try Set(keys(device)).isSuperset(of: ["later g", "later b"]))
+    }
+  }
+
+  @Test(arguments: [
+    // Cursors and own marks beyond the newest number, of marks that nobody has.
+    "INSERT INTO peer VALUES (1, 'cloud', 1 << 61, 5, 77, 1 << 61, 5, 78, 0)",
+    // Marks that repeat, and that are ahead of the entries.
+    "INSERT INTO mark VALUES (1, 1, 9), (1 << 60, 2, 9), (1 << 61, 3, 9)",
+    "UPDATE replica SET trimmed = 1 << 61",
+    "INSERT INTO forgotten VALUES ('cloud', 1 << 61), ('', 5), ('cloud:x', -1)",
+    "INSERT OR REPLACE INTO seen VALUES ('cloud', 1, 1 << 62), ('cloud', 0, -1)",
+    "INSERT OR REPLACE INTO seen VALUES ('cloud', 2, 1 << 62)",
+    "INSERT OR REPLACE INTO former_replica VALUES (1, 1, 'of a newer version', 0)",
+    "UPDATE entry SET sequence_number = 1 << 61",
+    "UPDATE entry SET timestamp = -1",
+    "UPDATE entry SET replica_id = 0",
+    "UPDATE entry SET value = NULL",
+    "INSERT INTO entry VALUES ('cloud', '', 1, 'x', 1, 1, 99)",
+    "INSERT INTO entry VALUES (CAST(x'ff' AS TEXT), CAST(x'fe' AS TEXT), 1, 'x', 1, 1, 99)",
+    "INSERT INTO entry VALUES ('cloud', CAST(x'fe' AS TEXT), 1, CAST(x'fd' AS TEXT), 1, 1, 99)",
+  ])
+  func whateverAFileClaimsLaterWritesPass(statement: String) throws {
+    for isKnown in [false, true] {
+      if isKnown { try good.merge(with: bad) }
+      try spoil("DELETE FROM peer", "DELETE FROM entry WHERE sequence_number > 90", statement)
+      try good.merge(with: bad)
+      try checkThatWritesPass()
+      try spoil("DELETE FROM peer", "DELETE FROM forgotten", "DELETE FROM mark")
+    }
+  }
+
+  @Test func vectorsOfAMillionIDsAreRefusedBeforeAnythingIsWritten() throws {
+    try spoil(
+      """
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
+      INSERT INTO seen SELECT 'cloud', i, i FROM n
+      """)
+    let error = #expect(throws: KeepsakeError.self) { try good.merge(with: bad) }
+    #expect(error?.code == .corrupt)
+    #expect(error?.problem == "its version vectors name too many replica IDs")
+    #expect(try keys(good) == ["g"])
+  }
+
+  @Test func aVectorKeepsTheNewestIDs() throws {
+    try spoil(
+      """
+      WITH RECURSIVE n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+      INSERT INTO seen SELECT 'cloud', i, i FROM n
+      """)
+    try good.merge(with: bad)
+    let (count, oldest) = try good.core.read { connection in
+      try connection.first("SELECT count(*), min(timestamp) FROM seen") {
+        ($0.integer(0), $0.integer(1))
+      } ?? (0, 0)
+    }
+    #expect(count == 4_096)
+    #expect(oldest == 10_000 - 4_096 + 2)
+  }
+
+  @Test func aFileWhoseNumbersAreUsedUpIsReadAndNotWritten() throws {
+    try spoil("UPDATE entry SET sequence_number = (1 << 62) - 1")
+    let error = #expect(throws: KeepsakeError.self) { try good.merge(with: bad) }
+    #expect(error?.code == .corrupt)
+    #expect(try keys(good) == ["b", "g"])
+    try good.write([LocalWrite(store: "cloud", key: "more", value: 1)])
+  }
+}

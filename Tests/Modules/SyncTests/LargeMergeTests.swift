@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+import Synchronization
+import TestSupport
+import Testing
+
+/// Merges of so many rows into an empty file that they are inserted without a temporary copy.
+@Suite struct LargeMergeTests {
+  private let clock = ManualClock()
+  private let full: Device
+  private let empty: Device
+  private static let count = 2_500
+
+  init() throws {
+    full = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
+    empty = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
+    for store in ["cloud", "cloud:work"] {
+      try full.write(
+        (0..<Self.count / 2).map {
+          LocalWrite(store: store, key: "k\($0)", value: .integer(Int64($0)))
+        })
+    }
+    try full.write([LocalWrite(store: "cloud", key: "k7", value: nil)])
+  }
+
+  private func rows(_ device: Device) throws -> [String] {
+    var rows: [String] = []
+    try device.forEachEntry { rows.append("\($0)") }
+    return rows
+  }
+
+  private func checkEqual() throws {
+    #expect(try rows(full) == rows(empty))
+    let again = try full.merge(with: empty)
+    #expect(again.transfers.allSatisfy { $0.received == 0 } && again.hasConverged)
+  }
+
+  @Test(arguments: [false, true], [300, 50_000])
+  func allRowsArriveOnceWhicheverFileIsEmpty(emptyIsFirst: Bool, chunk: Int) throws {
+    let options = MergeOptions(chunkSize: chunk)
+    let report = try emptyIsFirst
+      ? empty.merge(with: full, options: options) : full.merge(with: empty, options: options)
+    #expect(report.transfers.map(\.received).sorted() == [0, Self.count])
+    #expect(report.transfers.map(\.changed).sorted() == [0, Self.count])
+    #expect(report.changes.count == 1000 && report.isTruncated && report.hasConverged)
+    try checkEqual()
+    clock.milliseconds += 1
+    try empty.write([LocalWrite(store: "cloud", key: "k1", value: "new")])
+    #expect(try full.merge(with: empty).conflicts.isEmpty)
+    try checkEqual()
+  }
+
+  /// Either file may be written between the transactions.
+  @Test(arguments: [false, true], [false, true])
+  func aWriteMeanwhileLosesNothing(intoGiver: Bool, emptyIsFirst: Bool) throws {
+    let devices = emptyIsFirst ? [empty, full] : [full, empty]
+    let isDone = Mutex(false)
+    let hooks = MergeHooks { [full, empty, clock] boundary in
+      guard boundary == .page, !isDone.withLock({ $0 }) else { return nil }
+      isDone.withLock { $0 = true }
+      clock.milliseconds += 1
+      #expect(throws: Never.self) {
+        try (intoGiver ? full : empty).write([
+          LocalWrite(store: "cloud", key: "k1", value: "meanwhile"),
+          LocalWrite(store: "cloud", key: "k999", value: nil),
+        ])
+      }
+      return nil
+    }
+    _ = try Merge.run(devices, options: MergeOptions(chunkSize: 300), hooks: hooks)
+    #expect(isDone.withLock { $0 })
+    try full.merge(with: empty)
+    #expect(try full.entry(store: "cloud", key: "k1")?.content.value == "meanwhile")
+    try checkEqual()
+    let lost = try full.conflicts() + empty.conflicts()
+    #expect(intoGiver ? lost.isEmpty : Set(lost.map(\.key)).isSubset(of: ["k1", "k999"]))
+  }
+
+  @Test func anObserverThatIsAddedMeanwhileIsSentTheRest() throws {
+    let tokens = Mutex<[ObservationToken]>([])
+    let counter = Counter()
+    let hooks = MergeHooks { [empty] boundary in
+      guard boundary == .page, tokens.withLock({ $0.isEmpty }) else { return nil }
+      let token = empty.observe(store: nil, .all) { counter.add($0.count) } onFailure: {
+        Issue.record($0)
+      }
+      tokens.withLock { $0.append(token) }
+      return nil
+    }
+    _ = try Merge.run([empty, full], options: MergeOptions(chunkSize: 300), hooks: hooks)
+    tokens.withLock { for token in $0 { token.cancel() } }
+    #expect(counter.value >= Self.count - 1 - 300)
+    try checkEqual()
+  }
+
+  @Test func aRowWhoseNumberNoDeviceGivesIsLeftOut() throws {
+    try empty.write([LocalWrite(store: "defaults", key: "k", value: 1)])
+    try full.core.write { connection in
+      try connection.run(
+        "UPDATE entry SET sequence_number = 0 WHERE store = 'cloud' AND key = 'k3'")
+      return ((), [])
+    }
+    for _ in 0..<2 { _ = try empty.merge(with: full) }
+    #expect(try empty.values(store: "cloud").count == Self.count / 2 - 2)
+  }
+
+  /// The values that are replaced are in the report, and may be in the conflict log.
+  @Test func aPageEndsAlsoByTheBytesThatItReplaces() throws {
+    let keys = (0..<40).map { "large\($0)" }
+    let value = StoredValue.string(String(repeating: "x", count: 1 << 20))
+    for key in keys { try full.write([LocalWrite(store: "cloud", key: key, value: value)]) }
+    try full.merge(with: empty)
+    clock.milliseconds += 1
+    try full.write(keys.map { LocalWrite(store: "cloud", key: $0, value: nil) })
+    let counter = Counter()
+    let hooks = MergeHooks { boundary in
+      if boundary == .page { counter.add(1) }
+      return nil
+    }
+    let report = try Merge.run([empty, full], options: MergeOptions(), hooks: hooks)
+    #expect(counter.value == 2)
+    #expect(report.transfers.map(\.received).sorted() == [0, 40] && report.hasConverged)
+    try checkEqual()
+  }
+
+  /// As of a sync with a hub that `onProgress` has begun.
+  @Test func rowsThatSomethingElseHasLeftAreNotApplied() throws {
+    try empty.write([LocalWrite(store: "cloud", key: "own", value: 1)])
+    let hooks = MergeHooks { [empty] boundary in
+      guard boundary == .page else { return nil }
+      #expect(throws: Never.self) {
+        try empty.core.access {
+          try $0.run("INSERT INTO incoming VALUES (1, 'cloud', 'stray', 1, 1, 1, 1)")
+        }
+      }
+      return nil
+    }
+    _ = try Merge.run([empty, full], options: MergeOptions(chunkSize: 1000), hooks: hooks)
+    #expect(try empty.entry(store: "cloud", key: "stray") == nil)
+    try checkEqual()
+  }
+
+  @Test func aRowFromTheFutureIsNotInserted() throws {
+    try full.write([
+      LocalWrite(
+        store: "cloud", key: "future", value: 1, wallClock: clock.milliseconds + 3_600_000)
+    ])
+    let report = try full.merge(with: empty)
+    #expect(report.waiting.map(\.key) == ["future"] && !report.hasConverged)
+    #expect(try empty.entry(store: "cloud", key: "future") == nil)
+  }
+}
+
+private final class Counter: Sendable {
+  private let count = Mutex(0)
+
+  var value: Int { count.withLock { $0 } }
+
+  func add(_ number: Int) { count.withLock { $0 += number } }
+}
+
+/// What a merge reports in unusual cases.
+@Suite struct UnusualMergeTests {
+  private let clock = ManualClock()
+  private let a: Device
+  private let b: Device
+
+  init() throws {
+    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
+    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
+  }
+
+  private func set(_ device: Device, _ key: String, _ value: StoredValue?, _ store: String) throws {
+    clock.milliseconds += 1
+    try device.write([LocalWrite(store: store, key: key, value: value)])
+  }
+
+  @Test func aMergeWithoutOthersDoesNothing() throws {
+    #expect(try a.merge().hasConverged)
+  }
+
+  @Test(arguments: [-1, 0])
+  func aReportWithoutChangesStillCountsWhatWaits(limit: Int) throws {
+    try set(a, "k", 1, "cloud")
+    try b.write([
+      LocalWrite(store: "cloud", key: "f", value: 1, wallClock: clock.milliseconds + 3_600_000)
+    ])
+    let report = try a.merge(with: b, options: MergeOptions(changeLimit: limit))
+    #expect(report.waiting.isEmpty && report.changes.isEmpty && !report.hasConverged)
+    #expect(report.transfers.map(\.waiting) == [1, 0])
+  }
+
+  @Test func changesTakeNoRoomFromConflicts() throws {
+    for number in 0..<20 { try set(a, "a\(number)", 1, "cloud") }
+    try set(b, "k", "lost", "cloud")
+    try set(a, "k", "won", "cloud")
+    let report = try b.merge(with: a, options: MergeOptions(changeLimit: 10))
+    #expect(report.changes.count == 10 && report.conflicts.count == 1)
+  }
+
+  @Test func aWriteInANamedLocalStoreThatWasReadIsNoConflict() throws {
+    let options = MergeOptions(stores: ["defaults"])
+    try set(a, "k", 1, "defaults")
+    try a.merge(with: b, options: options)
+    try set(b, "k", 2, "defaults")
+    #expect(try a.merge(with: b, options: options).conflicts.isEmpty)
+    try a.takeNewID(reason: .restore)
+    try set(b, "k", 3, "defaults")
+    #expect(try a.merge(with: b, options: options).conflicts.isEmpty)
+    #expect(try a.entry(store: "defaults", key: "k")?.content.value == 3)
+  }
+
+  @Test func aSecondMergeWithAPeerThatIsAheadWritesNothing() throws {
+    let fast = ManualClock()
+    fast.milliseconds = clock.milliseconds + 600_000
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: fast.wallClock)
+    try set(a, "k", 1, "cloud")
+    try c.write([LocalWrite(store: "cloud", key: "f", value: 1)])
+    for _ in 0..<2 { try a.merge(with: c) }
+    let before = try [a, c].map { try FileState(of: $0) }
+    clock.milliseconds += 1
+    let report = try a.merge(with: c)
+    #expect(report.waiting.map(\.key) == ["f"] && !report.isNews)
+    for (device, state) in zip([a, c], before) {
+      #expect(try FileState(of: device).differences(from: state).isEmpty)
+    }
+  }
+
+  @Test func rowsThatNoDeviceWritesAreReported() throws {
+    try set(a, "k", 1, "cloud")
+    try a.core.write { connection in
+      try connection.run("INSERT INTO entry VALUES ('cloud', 'odd', 1, 'x', 1, 0, 99)")
+      return ((), [])
+    }
+    #expect(try !b.merge(with: a).hasConverged)
+    #expect(try a.examine().map(\.kind).contains(.row))
+  }
+}

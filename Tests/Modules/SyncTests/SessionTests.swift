@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct SessionTests {
+  private func wait(_ signal: DispatchSemaphore) -> Bool {
+    signal.wait(timeout: .now() + 20) == .success
+  }
+
+  @Test func aSessionBringsEachWriteAcrossAndThenWritesNothing() async throws {
+    let clock = ManualClock()
+    let (a, b) = (
+      try Device.temporary(clock: clock.wallClock), try Device.temporary(clock: clock.wallClock)
+    )
+    let merges = Atomic(0)
+    let arrived = DispatchSemaphore(value: 0)
+    var options = MergeOptions()
+    options.onProgress = { _ in merges.add(1, ordering: .relaxed) }
+    let session = SyncSession(a, b, options: options) { report in
+      for _ in report.changes { arrived.signal() }
+    } onFailure: {
+      Issue.record($0)
+    }
+    for number in 0..<5 {
+      clock.milliseconds += 1
+      try (number % 2 == 0 ? a : b).write([
+        LocalWrite(store: "cloud", key: "k\(number)", value: 1)
+      ])
+      #expect(wait(arrived))
+    }
+    await session.finish()
+    #expect(try Difference.all(a, b, stores: nil).isEmpty)
+    // Each write wakes it, and what a merge has written once more; two directions each.
+    #expect(merges.load(ordering: .relaxed) <= 2 * 2 * (5 + 1) + 4)
+    #expect(try a.merge(with: b).transfers.allSatisfy { $0.received == 0 })
+  }
+
+  @Test func aSyncThatIsSkippedLeavesWhatIsDue() {
+    var plan = SessionPlan()
+    plan.beginSync(at: 0)
+    plan.endSync(due: 70)
+    plan.beginListening()
+    plan.hear()
+    #expect(plan.next(at: 10) == .sync && !plan.isDue(at: 10))
+    // The event is that of its own push.
+    plan.beginSync(at: 10)
+    #expect(plan.next(at: 10) == .wait(until: 70))
+    #expect(plan.next(at: 70) == .sync && plan.isDue(at: 70))
+  }
+
+  /// As a row does that the hub takes for one of the future, though this device's clock, which is
+  /// an hour ahead, does not.
+  @Test func aRowThatWaitsForAnotherClockIsTriedOnceAMinute() async throws {
+    let clock = ManualClock()
+    let device = try Device.inMemory(clock: clock)
+    let ahead = ManualClock()
+    ahead.milliseconds = clock.milliseconds + 3_600_000
+    let other = try Device.inMemory(clock: ahead)
+    try other.write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    let report = try device.merge(with: other)
+    #expect(report.waiting.count == 1)
+    clock.milliseconds = ahead.milliseconds
+    let pauses = Mutex<[Int64]>([])
+    let done = DispatchSemaphore(value: 0)
+    let work = SessionLoop.Work([device]) { () throws(KeepsakeError) in
+      report
+    } onReport: { _ in
+    } onFailure: {
+      Issue.record($0)
+    }
+    let timing = SessionTiming(
+      now: { clock.milliseconds },
+      wait: { signal, milliseconds in
+        let count = pauses.withLock { pauses in
+          pauses.append(milliseconds ?? 0)
+          return pauses.count
+        }
+        clock.milliseconds += milliseconds ?? 0
+        guard count == 3 else { return }
+        done.signal()
+        signal.wait()
+      }, chance: { 1 })
+    let loop = SessionLoop(work, timing)
+    loop.start()
+    #expect(wait(done))
+    loop.cancel()
+    await loop.end.wait()
+    #expect(pauses.withLock(\.self) == [60_000, 60_000, 60_000])
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+import TestSupport
+import Testing
+
+/// Files that wrote beside a twin: no conflict is lost.
+@Suite struct TwinTests {
+  private let folder: TemporaryFolder
+  private let clock = ManualClock()
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func open(_ name: String) throws -> Device {
+    try Device(path: path(name), clock: clock.wallClock)
+  }
+
+  private func path(_ name: String) -> String { folder.path + "/\(name).keepsake" }
+
+  private func copy(_ name: String, to copy: String) throws {
+    #expect(try Command.run(Command.find("cp"), [path(name), path(copy)]).code == 0)
+  }
+
+  private func set(_ name: String, _ key: String, _ value: StoredValue) throws {
+    clock.milliseconds += 1
+    try open(name).write([LocalWrite(store: "cloud", key: key, value: value)])
+  }
+
+  @discardableResult
+  private func merge(_ names: String...) throws -> MergeReport {
+    try Merge.run(names.map(open), options: MergeOptions())
+  }
+
+  @discardableResult
+  private func mergeOneWay(_ names: String..., marks: Bool = true) throws -> MergeReport {
+    var options = MergeOptions(isOneWay: true)
+    options.marksSources = marks
+    return try Merge.run(names.map(open), options: options)
+  }
+
+  private func losers(_ names: String...) throws -> [StoredValue?] {
+    try names.flatMap { try open($0).conflicts().map(\.lost) }
+  }
+
+  private func run(_ name: String, _ statement: String) throws {
+    try open(name).core.write { connection in
+      try connection.run(statement)
+      return ((), [])
+    }
+  }
+
+  @Test func aTwinIsFoundThoughItsMarkIsOlderThanThoseThatTheFileKeeps() throws {
+    try set("a", "j", 0)
+    try merge("a", "other")
+    try copy("a", to: "twin")
+    try set("a", "k", "of a")
+    try set("peer", "k", "of the peer")
+    try set("twin", "j", 1)
+    try merge("twin", "peer")
+    for number in 0..<2 {
+      try set("a", "slider", .integer(Int64(number)))
+      try merge("a", "other")
+    }
+    // As if there were a thousand.
+    try run("a", "UPDATE replica SET trimmed = (SELECT max(sequence_number) FROM mark) - 1")
+    let report = try merge("a", "peer")
+    #expect(report.events.contains(.newReplicaID(device: 0, reason: .copy)))
+    #expect(try losers("a", "peer").contains("of a"))
+  }
+
+  @Test func aSourceKeepsTheMarkThatAOneWayMergeHasNoted() throws {
+    try set("a", "k", 1)
+    try mergeOneWay("a", "b")
+    let noted = try open("b").core.read { connection in
+      try connection.all("SELECT cursor_bits FROM peer") { $0.integer(0) }
+    }
+    let kept = try open("a").core.read { connection in
+      try connection.all("SELECT own_bits FROM peer") { $0.integer(0) }
+    }
+    #expect(noted == kept && noted.count == 1)
+    #expect(try open("a").syncState(of: "cloud") == .neverSynced)
+  }
+
+  @Test func aSecondSourceIsComparedWithWhatTheFirstHasBrought() throws {
+    try set("s1", "x", 0)
+    try mergeOneWay("s1", "t")
+    try copy("s1", to: "s2")
+    try set("s2", "k", "of s2")
+    try set("t", "k", "of t")
+    try set("s1", "j", 1)
+    let report = try mergeOneWay("s1", "s2", "t")
+    #expect(report.events == [.newReplicaID(device: 1, reason: .copy)])
+    #expect(try losers("t") == ["of s2"])
+  }
+
+  @Test func aSourceThatWasSetBackAndIsOnlyReadLosesNoConflict() throws {
+    try set("a", "j", 1)
+    try mergeOneWay("a", "b")
+    try copy("a", to: "backup")
+    try set("backup", "k", "of the backup")
+    try set("b", "k", "of b")
+    try set("a", "j", 2)
+    try mergeOneWay("a", "b")
+    for _ in 0..<2 { try mergeOneWay("backup", "b", marks: false) }
+    #expect(try losers("b").filter { $0 == "of the backup" }.count == 1)
+  }
+
+  @Test func eachOfThreeFilesIsComparedWithEachOther() throws {
+    try set("c", "j", 0)
+    try merge("c", "b")
+    try copy("c", to: "twin")
+    try set("c", "k", "of c")
+    try set("b", "k", "of b")
+    try set("twin", "j", 1)
+    try merge("twin", "b")
+    let report = try merge("a", "b", "c")
+    #expect(report.events == [.newReplicaID(device: 2, reason: .copy)])
+    #expect(try losers("a", "b", "c") == ["of c"])
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeHubServer
+
+/// Writes each member of what a hub stores, and reads it.
+package enum StoreRoundTrip {
+  package struct Difference: Error {
+    package let text: String
+  }
+
+  private static let id: Int64 = 1 << 62 - 1
+  private static let key: [UInt8] = [0, 1, 0xC3, 0xA9, 0x22]
+
+  private static var account: HubAccount {
+    var account = HubAccount(id: id)
+    account.newest = HubMark(number: 2, bits: 1 << 62 - 1, time: 4)
+    (account.number, account.trimmed, account.forgotten) = (5, 6, 7)
+    (account.untrimmed, account.rows, account.bytes) = (8, 9, 10)
+    (account.reservedBy, account.reservedUntil) = ("é\0", 11)
+    return account
+  }
+
+  private static var replica: HubReplica {
+    var replica = HubReplica(id: "r\0é")
+    (replica.mark, replica.refused, replica.asked) = ([1, 0], 2, 7)
+    replica.cursor = HubMark(number: 3, bits: 4)
+    replica.newest = HubMark(number: 5, bits: 6)
+    return replica
+  }
+
+  private static var device: HubDevice {
+    var device = HubDevice(number: 3, name: "n\0é", tokenHash: [7, 0], created: 1)
+    (device.lastUse, device.revoked, device.revoker) = (2, 3, 4)
+    return device
+  }
+
+  private static let row = HubRow(key: key, body: [0, 0xFF], isDeleted: true, number: 1 << 53)
+
+  package static func check(_ store: any HubStore) async throws {
+    try await store.run(
+      HubWork(HubQuery(id, isWriting: true)) { _ in
+        var change = HubChange()
+        (change.account, change.addsAccount) = (account, true)
+        (change.rows, change.mark) = ([row], account.newest)
+        (change.vectors, change.replica, change.device) = ([1, 0], replica, device)
+        change.invitation = HubInvitation(codeHash: [9, 0], ends: 5)
+        return ((), change)
+      })
+    try await checkAgain(store)
+  }
+
+  package static func checkAgain(_ store: any HubStore) async throws {
+    var query = HubQuery(id, isWriting: false)
+    (query.token, query.replica, query.code) = ([7, 0], replica.id, [9, 0])
+    (query.readsDevices, query.keys) = (true, [key, [1]])
+    query.marks = [account.newest, HubMark(number: 2, bits: 9), .start]
+    query.page = HubPage(after: 0, rows: 10, bytes: 10)
+    let state = try await store.run(HubWork(query) { ($0, nil) })
+    try equal(state.account, account)
+    try equal(state.replica, replica)
+    try equal(state.device, device)
+    try equal(state.devices, [device])
+    try equal(state.rows, [row])
+    try equal(state.vectors, [1, 0])
+    try equal(state.hasMarks, [true, false, true])
+    try equal(state.invitation, HubInvitation(codeHash: [9, 0], ends: 5))
+    try equal(
+      state.outlines, [HubRowOutline(key: key, number: 1 << 53, size: 7, isDeleted: true)])
+  }
+
+  private static func equal<Value: Equatable>(_ found: Value, _ expected: Value) throws {
+    guard found != expected else { return }
+    throw Difference(text: "\(found), and not \(expected)")
+  }
+}
