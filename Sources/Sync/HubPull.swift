@@ -112,6 +112,10 @@ extension HubSync {
     }
     var read = pull.cursor
     if pull.hasReadAll { read.read = answer.newest }
+    // The key of a row that cannot be read is not known: what was sent before may be older.
+    if pull.unreadable > 0, stored.read == HubCursor.beginning {
+      (read.sent, read.held) = (stored.sent, stored.held)
+    }
     cursor = read
     pull.firstPage = try readPage(after: 0, pull, connection)
     if pull.firstPage?.last?.isNoted != true { try note(read, connection) }

@@ -37,7 +37,7 @@ package final class HubSync {
   var (pageSize, pageBytes) = (0, 0)
   var cursor = HubCursor()
   /// What the file has of it.
-  private var stored = HubCursor()
+  private(set) var stored = HubCursor()
   /// Whether the file has dropped deletions that the hub may lack.
   private var hasLostDeletions = false
   var forgotten: [ByteText: Int64] = [:]

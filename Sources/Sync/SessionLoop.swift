@@ -199,7 +199,7 @@ package final class SessionLoop: Sendable {
     let now = work.devices.map(\.clock.milliseconds).max() ?? 0
     let seconds = first.timeIntervalSince(Date(milliseconds: now))
     // A clock may be set meanwhile. What should be due already waits for another clock, a hub's.
-    return timing.now() + Int64((seconds > 0 ? min(seconds, 60) : 60) * 1_000)
+    return timing.now() + Int64((seconds > 0 ? min(seconds, 60) : 60) * 1_000) + 1
   }
 
   private func fail(
