@@ -199,7 +199,9 @@ package final class SessionLoop: Sendable {
     let now = work.devices.map(\.clock.milliseconds).max() ?? 0
     let seconds = first.timeIntervalSince(Date(milliseconds: now))
     // A clock may be set meanwhile. What should be due already waits for another clock, a hub's.
-    return timing.now() + Int64((seconds > 0 ? min(seconds, 60) : 60) * 1_000) + 1
+    guard seconds > 0, seconds < 60 else { return timing.now() + 60_000 }
+    // A row is due a moment after its millisecond has begun.
+    return timing.now() + Int64((seconds * 1_000).rounded(.up)) + 1
   }
 
   private func fail(
