@@ -32,6 +32,8 @@ final class WorkQueue: Sendable {
       guard !state.isClosed else { return (false, "the hub ends") }
       guard state.pieces.count < Self.limit else { return (false, "too much waits for the file") }
       state.pieces.append(piece)
+      // What waits for others must not fill the queue, which would then refuse these.
+      let wakes = wakes || state.pieces.count >= Self.limit / 2
       let isFirst = wakes && !state.isAwake
       if wakes { state.isAwake = true }
       return (isFirst, nil)

@@ -150,13 +150,15 @@
       guard answer.isNew else { return Response(status: .notModified, headers: fields) }
       metrics.count(answer.rows.count, .given)
       let text = answer.text(settings.limits.account)
+      // One row and the vectors come also with a page that was to be small.
+      let rest = try inFlight.take(max(0, text.count - asked.bytes), for: token)
       fields[.contentType] = "application/jsonl"
       return Response(
         status: status, headers: fields,
         body: ResponseBody(contentLength: text.count) { writer in
           try await writer.write(ByteBuffer(bytes: text))
           try await writer.finish(nil)
-          withExtendedLifetime(share) {}
+          withExtendedLifetime((share, rest)) {}
         })
     }
 

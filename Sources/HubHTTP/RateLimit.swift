@@ -26,8 +26,9 @@
     func take(_ key: Key, at now: Int64) -> Int? {
       buckets.withLock { buckets in
         var bucket = buckets[key] ?? Bucket(left: burst, date: now)
-        // A clock that was set back gives nothing, and takes nothing; a day fills any bucket.
-        let passed = min(max(now - bucket.date, 0), 86_400_000)
+        // A clock that was set back gives nothing, and takes nothing. No more is counted than
+        // fills the bucket.
+        let passed = min(max(now - bucket.date, 0), burst / perMinute + 1)
         bucket.left = min(burst, bucket.left + passed * perMinute)
         bucket.date = now
         defer { buckets[key] = bucket }
