@@ -137,7 +137,7 @@ package struct Negative: Error {
 }
 
 extension InputError {
-  /// What to do about a word that starts with a dash and is no option.
+  /// How to pass a word that starts with a dash and is no option.
   ///
   /// - Parameter word: the one before; behind an option, `--` would leave that without a value.
   package static func dashCure(after word: String) -> String {

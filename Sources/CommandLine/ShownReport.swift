@@ -69,7 +69,7 @@ package struct ShownReport {
     }
   }
 
-  /// What the merge found and its user should know.
+  /// Lines about events of the merge that its user should know.
   package var remarks: [String] { report.events.map(line) }
 
   /// - Parameter limit: how many changes, losses and waiting entries to list at most.

@@ -106,7 +106,7 @@ package enum Background {
   private static let group = DispatchGroup()
   /// Longer than the backup of any device takes that is opened daily; one that ends the program
   /// from within such work waits so long in vain.
-  private static let patience = DispatchTimeInterval.seconds(10)
+  private static let exitTimeout = DispatchTimeInterval.seconds(10)
   private static let waitsAtExit: Void = { atexit { Background.wait() } }()
 
   static func run(_ body: @escaping @Sendable () -> Void) {
@@ -115,6 +115,6 @@ package enum Background {
   }
 
   package static func wait() {
-    _ = group.wait(timeout: .now() + patience)
+    _ = group.wait(timeout: .now() + exitTimeout)
   }
 }

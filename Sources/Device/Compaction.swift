@@ -7,7 +7,7 @@ import KeepsakeStorage
 package import KeepsakeValues
 
 extension Device {
-  /// What a compaction did.
+  /// The result of a compaction.
   public struct Compaction: Sendable, Equatable {
     /// Tombstones that were dropped.
     public internal(set) var dropped = 0

@@ -166,7 +166,7 @@ public final class Device: Sendable {
 }
 
 extension Device {
-  /// What a device is opened for.
+  /// Access to a device's file: reading, writing, or also making it.
   public enum Access: Sendable, Hashable {
     /// Reading and writing; a missing file is made.
     case create

@@ -36,7 +36,7 @@ package enum EntrySize {
     }
   }
 
-  /// What is wrong with the size of an entry of another device; nil if nothing is.
+  /// Describes the limit that an entry of another device exceeds; nil if it exceeds none.
   package static func problem(_ entry: Entry) -> String? {
     nameProblem(entry.address) ?? valueProblem(entry.address, entry.content.cell.byteCount)
   }

@@ -44,7 +44,7 @@ extension Core {
   }
 }
 
-/// What has failed in the body of a transaction, or of a part of one, without being thrown there.
+/// The first failure of a setter in a transaction, which a property cannot throw.
 // Only used by the thread that has the connection of its core.
 final class Unthrown {
   /// The first failure, and what reports it in case something else is thrown.

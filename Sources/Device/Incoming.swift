@@ -10,7 +10,7 @@
 package import KeepsakeValues
 
 package enum Incoming {
-  /// What a page has done.
+  /// The result of a page that was applied.
   package struct Outcome {
     /// Rows that are not from the future.
     package var received = 0
@@ -235,8 +235,8 @@ package enum Incoming {
     return outcome
   }
 
-  /// What was decided changes: visible differences only, so a tombstone for an absent key and a
-  /// newer timestamp of an equal value are left out.
+  /// Visits the visible changes of what was decided. A tombstone for an absent key and a newer
+  /// timestamp of an equal value are none.
   ///
   /// - Parameter body: called with a change and the bytes of its values, until it returns false.
   package static func forEachChange(

@@ -216,7 +216,7 @@ public final class ObservationToken: Sendable {
 struct ObserverPlaces {
   private var byAddress: [Address: [Int]] = [:]
   private var byStore: [ByteText: [Int]] = [:]
-  /// Of every store, or of every commit.
+  /// Places of the observers of every store, or of every commit.
   private var others: [Int] = []
   private var everyCommit = 0
 

@@ -76,8 +76,8 @@ package final class SharedState: Sendable {
   }
 }
 
-/// What runs on threads of its own after a commit, such as the resolving of conflicts, so that a
-/// test can wait for it.
+/// Counts work that runs on other threads after a commit, such as the resolving of conflicts, so
+/// that a test can wait for it.
 package final class PendingWork: Sendable {
   private let group = DispatchGroup()
 
