@@ -15,10 +15,11 @@
   ///     let port = config.int(forKey: "http.port", default: 8080)
   ///
   /// It gives what is in force in the store, whatever layer has it, in the end the defaults of
-  /// properties. All of it is in memory: a look-up reads no file. A commit of whichever process is
-  /// seen when the store's observers hear of it, all of it at once, and never in halves; within a
-  /// transaction a look-up gives what was there before. What `register(defaults:)` and added suites
-  /// change is seen by the next look-up, and announced with the next commit.
+  /// properties. All of it is in memory, and read again by the first look-up after a change: no
+  /// other look-up reads the file. A commit of whichever process is seen when the store's observers
+  /// hear of it, all of it at once, and never in halves; within a transaction a look-up gives what
+  /// was there before. What `register(defaults:)` and added suites change is seen by the next
+  /// look-up, and announced with the next commit.
   ///
   /// No type is taken for another, but for a whole number where a decimal one is asked for. The
   /// text of a launch argument, and the value of a layer that leaves its type open, such as an
@@ -105,7 +106,7 @@
     /// `KeepsakeProvider` with the name that it was given, or that of the store.
     public var providerName: String { copy.identity.name }
 
-    /// The present value, from memory.
+    /// The present value, from memory unless it has changed.
     ///
     /// - Throws: `WrongType`.
     public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {

@@ -23,8 +23,7 @@
     ///
     /// A reload is seen when the provider's watch reports it. Then observers of the store hear
     /// which keys have another value, with the reason `SettingChange.Reason.reload`: of those that
-    /// a layer of the store has, those of properties, those that are observed by name, and those
-    /// that were read.
+    /// a layer of the store has, those of properties, and those that are observed by name.
     ///
     /// - Parameters:
     ///   - providers: the first that has a value gives it, as for a `ConfigReader`, which itself

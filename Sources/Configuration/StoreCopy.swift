@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A store's values in memory, brought up to date by what its observers get.
+// A store's values in memory, which the first look-up after a change reads again.
 //
 // Invariants
-// - The copy is of one moment: it takes a change set whole, and values that are read anew are of
-//   one moment too. A change set that it has already, since it was read after the commit, changes
-//   nothing.
-// - It never goes back: what was read before a change that it has taken is read again.
+// - The copy is of one moment, and never goes back.
 // - A copy that cannot be read again stays as it is, the failure is reported, and the next look-up
 //   tries again.
 // - Followers and watchers get a signal, and read the present values then.
@@ -26,6 +23,10 @@
       var transaction: Int64
       /// As `SettingsStore.layersVersion`.
       var layers: Int
+      /// How many changes the observers were notified of.
+      var changes = 0
+      /// How many of them came before it was read.
+      var contained = 0
       var followers: [Int: @Sendable () -> Void] = [:]
       var next = 0
       var observation: ObservationToken?
@@ -45,8 +46,8 @@
           snapshot: StoreSnapshot(provider: identity, values: moment.values),
           transaction: moment.transaction, layers: moment.layers))
       let keys = identity.root.map { KeyFilter.keys([$0]) } ?? .all
-      let observation = store.observe(keys, { [weak self] in self?.take($0) }) {
-        [weak self] in self?.refresh()
+      let observation = store.observe(keys, { [weak self] _ in self?.didChange() }) {
+        [weak self] in self?.didChange()
       }
       state.withLock { $0.observation = observation }
       // What was committed in between.
@@ -55,70 +56,43 @@
 
     deinit { state.withLock { $0.observation }?.cancel() }
 
-    /// The present values, read again if the registered defaults have changed.
+    /// The present values, read again if there was a change or other defaults were registered.
     var present: StoreSnapshot {
-      let (snapshot, layers) = state.withLock { ($0.snapshot, $0.layers) }
+      let layers = store.layersVersion
+      let (snapshot, isCurrent) = state.withLock {
+        ($0.snapshot, $0.layers == layers && $0.contained == $0.changes)
+      }
       // Within a transaction nothing is read.
-      if layers == store.layersVersion || store.isInTransaction { return snapshot }
-      if readAgainOrReport() { callFollowers() }
+      if isCurrent || store.isInTransaction { return snapshot }
+      do throws(KeepsakeError) {
+        if try readAgain() { callFollowers() }
+      } catch {
+        store.reportUnread(error)
+      }
       return state.withLock { $0.snapshot }
     }
 
-    private func take(_ changes: [SettingChange]) {
-      // For a reload the store has called `refresh`.
-      guard let first = changes.first, first.reason != .reload else { return }
-      do {
-        let layers = store.layersVersion
-        let values = try changes.map { change in
-          let key = ByteText(change.key)
-          return (key, try store.valueInForce(key, set: change.new))
-        }
-        state.withLock { state in
-          guard first.transaction >= state.transaction else { return }
-          for (key, value) in values { state.snapshot.values[key] = value }
-          state.snapshot.count += 1
-          state.transaction = first.transaction
-          // These may have replaced values of later layers; the next look-up reads all again.
-          if layers < state.layers { state.layers = -1 }
-        }
-        callFollowers()
-      } catch {
-        // The next look-up reads everything again.
-        state.withLock { $0.layers = -1 }
-        store.reportUnread(error)
-        callFollowers()
-      }
-    }
-
-    /// Reads the present values, and signals to the followers in any case: another thread may have
-    /// read them already, and not have come to that.
-    private func refresh() {
-      _ = readAgainOrReport()
+    private func didChange() {
+      state.withLock { $0.changes += 1 }
       callFollowers()
     }
 
-    /// - Returns: whether there is anything new.
-    private func readAgainOrReport() -> Bool {
-      do throws(KeepsakeError) {
-        return try readAgain()
-      } catch {
-        store.reportUnread(error)
-        return false
-      }
-    }
-
+    /// - Returns: whether there is anything new that the followers were not called for.
     private func readAgain() throws(KeepsakeError) -> Bool {
       while true {
+        let changes = state.withLock { $0.changes }
         let moment = try store.moment(of: identity.root)
-        let isNew = state.withLock { state -> Bool? in
+        let isNews = state.withLock { state -> Bool? in
           guard moment.transaction >= state.transaction else { return nil }
           let isNew = moment.values != state.snapshot.values
+          let wasAnnounced = state.contained != changes
           state.snapshot.values = moment.values
           if isNew { state.snapshot.count += 1 }
           (state.transaction, state.layers) = (moment.transaction, moment.layers)
-          return isNew
+          state.contained = changes
+          return isNew && !wasAnnounced
         }
-        if let isNew { return isNew }
+        if let isNews { return isNews }
       }
     }
 

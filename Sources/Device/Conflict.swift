@@ -64,13 +64,6 @@ extension Device {
     try core.access { try $0.conflictLog.conflicts(after: 0, store: store) }
   }
 
-  /// The conflicts of a store after a number, oldest first.
-  package func conflicts(
-    store: String, after id: Int64
-  ) throws(KeepsakeError) -> [Conflict] {
-    try core.access { try $0.conflictLog.conflicts(after: id, store: store) }
-  }
-
   /// The number of the newest conflict; 0 when there is none. O(1).
   package func lastConflict() throws(KeepsakeError) -> Int64 {
     try core.access { try $0.conflictLog.last() }
@@ -101,11 +94,6 @@ extension Device {
       try write([LocalWrite(store: conflict.store, key: conflict.key, content: conflict.loser)])
       return (try connection.conflictLog.markResolved(conflict.id), [])
     }
-  }
-
-  /// Opens a resolved conflict again; the value stays as it is.
-  package func reopen(_ conflict: Conflict) throws(KeepsakeError) {
-    try core.write { (try $0.conflictLog.reopen(conflict.id), []) }
   }
 
   /// Calls `resolve` for each open conflict of a store, the oldest first, each in a transaction of

@@ -73,23 +73,6 @@ package struct ConflictLog {
     try connection.run("DELETE FROM sqlite_sequence WHERE name = 'conflict'")
   }
 
-  /// Adds what an attached log of this device has in addition, and marks what was resolved there.
-  func bringIn(from schema: String) throws {
-    try connection.run(
-      """
-      UPDATE main.conflict AS mine SET is_resolved = 1 FROM \(schema).conflict AS its
-      WHERE its.is_resolved AND NOT mine.is_resolved AND mine.store = its.store
-        AND mine.key = its.key AND mine.lost_timestamp = its.lost_timestamp
-        AND mine.lost_replica_id = its.lost_replica_id
-      """)
-    try connection.run(
-      """
-      INSERT OR IGNORE INTO main.conflict (\(Self.columns), is_resolved)
-      SELECT \(Self.columns), is_resolved FROM \(schema).conflict ORDER BY id
-      """)
-    try trim()
-  }
-
   // MARK: - Reading
 
   /// The conflicts after a number, oldest first.
@@ -147,10 +130,5 @@ package struct ConflictLog {
     try connection.run(
       "UPDATE conflict SET is_resolved = 1 WHERE id = ?1 AND is_resolved = 0", [.integer(id)])
     return connection.changes > 0
-  }
-
-  /// Opens a conflict again, if it is still in the log.
-  func reopen(_ id: Int64) throws {
-    try connection.run("UPDATE conflict SET is_resolved = 0 WHERE id = ?1", [.integer(id)])
   }
 }

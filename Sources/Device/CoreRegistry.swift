@@ -25,12 +25,7 @@ package enum CoreRegistry {
     folder: TemporaryFolder? = nil, hooks: OpeningHooks = OpeningHooks()
   ) throws(KeepsakeError) -> Core {
     while true {
-      guard
-        let (core, isNew) = try attempt(path, access, busyTimeout, identity, folder, hooks)
-      else { continue }
-      // Without the lock: observers may run, which may open other files.
-      if isNew, core.mode == .readWrite { try core.bringInLostLogs() }
-      return core
+      if let core = try attempt(path, access, busyTimeout, identity, folder, hooks) { return core }
     }
   }
 
@@ -38,7 +33,7 @@ package enum CoreRegistry {
   private static func attempt(
     _ path: String, _ access: Device.Access, _ busyTimeout: Duration, _ identity: ReplicaID,
     _ folder: TemporaryFolder?, _ hooks: OpeningHooks
-  ) throws(KeepsakeError) -> (core: Core, isNew: Bool)? {
+  ) throws(KeepsakeError) -> Core? {
     forgetClosed()
     // These end without the lock: the last reference to a core closes its file.
     var cores: [Core] = []
@@ -49,29 +44,26 @@ package enum CoreRegistry {
       }
       guard let status = try FileStatus(of: path) else { throw KeepsakeError.missing(path) }
       let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
-      return try OpenFiles.opening(status.id, path, waiting: busyTimeout) {
-        () throws(KeepsakeError) in
-        try OpenFiles.checkNames(status.id)
-        let same = open.filter { $0.key.file == status.id }.compactMapValues(\.core)
-        cores += same.values
-        if let core = same[slot] { return (core, false) }
-        hooks.beforeOpening()
-        // Opened for another use: another connection, all else the same.
-        let shared = same.values.first?.shared
-        let opened = try Opening.open(
-          .file(path), readOnly: access == .readOnly, busyTimeout: busyTimeout, hooks: hooks)
-        guard try FileID(of: path) == status.id else { return nil }
-        let removed =
-          opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []
-        let core = try Core(
-          opened, file: status.id, shared: shared ?? SharedState(removedDrafts: removed),
-          folder: folder)
-        cores.append(core)
-        // Checks the names of all connections; closing this one saves what its log has.
-        try OpenFiles.checkNames(status.id)
-        open[slot] = WeakCore(core: core)
-        return (core, true)
-      }
+      try OpenFiles.checkNames(status.id)
+      let same = open.filter { $0.key.file == status.id }.compactMapValues(\.core)
+      cores += same.values
+      if let core = same[slot] { return core }
+      hooks.beforeOpening()
+      // Opened for another use: another connection, all else the same.
+      let shared = same.values.first?.shared
+      let opened = try Opening.open(
+        .file(path), readOnly: access == .readOnly, busyTimeout: busyTimeout, hooks: hooks)
+      guard try FileID(of: path) == status.id else { return nil }
+      let removed =
+        opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []
+      let core = try Core(
+        opened, file: status.id, shared: shared ?? SharedState(removedDrafts: removed),
+        folder: folder)
+      cores.append(core)
+      // Checks the names of all connections; closing this one saves what its log has.
+      try OpenFiles.checkNames(status.id)
+      open[slot] = WeakCore(core: core)
+      return core
     }
   }
 

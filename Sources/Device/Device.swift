@@ -48,7 +48,6 @@ public final class Device: Sendable {
     backups: BackupPolicy = .never, clock: WallClock = .system
   ) throws(KeepsakeError) {
     try Device.refuseFile(path)
-    try RecoveryMark.refuse(path)
     try self.init(
       path: path, access: access, busyTimeout: busyTimeout, backups: backups, clock: clock,
       folder: nil, identity: .random())

@@ -32,49 +32,37 @@ extension Core {
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
-    var isAlone = false
     if !sets.tryToLead() {
       switch sets.wait(set, until: deadline) {
       case .made(let result):
         shared.tellObservers()
         return try result.get()
       case .late: throw storage.isTaken
-      case .leads(let alone): isAlone = alone
+      case .leads: break
       }
     }
     defer { shared.tellObservers() }
-    let own = lead(set, isAlone, until: deadline)
+    let own = lead(set, until: deadline)
     storage.checkpoints?.runIfDue()
     return try own.get()
   }
 
   /// Makes a set, and those that wait. Lets the next thread lead when it returns.
   private func lead(
-    _ set: QueuedSet, _ isAlone: Bool, until deadline: DispatchTime?
+    _ set: QueuedSet, until deadline: DispatchTime?
   ) -> Result<[SettingChange], KeepsakeError> {
-    if !isAlone { sets.gather() }
+    sets.gather()
     var others: [QueuedSet] = []
     var own: [SettingChange] = []
-    var isBroken = false
     let failure: KeepsakeError?
     do throws(KeepsakeError) {
       try begin(set.durability, until: deadline) { connection, session in
         own = try session.step(set, connection, shared.feed.observers)
-        if isAlone { return }
-        do {
-          try makeOthers(set, connection, session, &others)
-        } catch {
-          isBroken = true
-          throw error
-        }
+        try makeOthers(set, connection, session, &others)
       }
       failure = nil
     } catch {
       failure = error
-    }
-    if isBroken {
-      sets.putBack(others)
-      return lead(set, true, until: deadline)
     }
     // What was refused was measured against what has not come to be.
     if let failure { for other in others { other.result = .failure(failure) } }
@@ -85,7 +73,7 @@ extension Core {
   /// - Parameters:
   ///   - own: of the thread that leads, which is made.
   ///   - made: gets all that were taken, whatever happens: none is forgotten.
-  /// - Throws: when one has failed in a way that may concern all.
+  /// - Throws: when one has failed in a way that may concern all; then all of them fail.
   private func makeOthers(
     _ own: QueuedSet, _ connection: Connection, _ session: WriteSession, _ made: inout [QueuedSet]
   ) throws {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A backup takes a device's place. The order makes each moment whole: the successor is complete and
-// on stable storage as a draft; what is in the old file's log, and what was saved of its removed
-// logs (`LostLog`), is moved into the old file, or removed where it is not that file's or the file
-// is damaged; then one rename(2), under the exclusive lock on the old file. A process that waits
-// for that lock finds that its file has moved.
+// on stable storage as a draft; what is in the old file's log is moved into the old file, or
+// removed where it is not that file's or the file is damaged; then one rename(2), under the
+// exclusive lock on the old file. A process that waits for that lock finds that its file has moved.
 
 public import Foundation
 public import KeepsakeValues
@@ -31,9 +30,6 @@ extension Device {
       path: backup, access: .readOnly, busyTimeout: busyTimeout, clock: clock)
     let real = Location.real(path)
     try refuseOddTarget(path, real, source)
-    // Of a recovery that was interrupted, which this one ends.
-    let mark = FileStatus.exists(real + RecoveryMark.suffix) ? try RecoveryMark(of: real) : nil
-    defer { mark?.release() }
     do throws(KeepsakeError) {
       let draft = try Draft(of: real)
       try source.copy(into: draft) { copy throws(KeepsakeError) in
@@ -67,43 +63,61 @@ extension Device {
 }
 
 /// The file, or the lack of one, whose name a whole one gets.
-private struct Predecessor {
+struct Predecessor {
   /// As it was named, for messages.
   let path: String
   let real: String
   let clock: WallClock
 
-  func giveWay(to draft: Draft) throws(KeepsakeError) {
+  /// - Parameter aside: another name that it and its log keep; nil for none.
+  func giveWay(to draft: Draft, keptAs aside: String? = nil) throws(KeepsakeError) {
     guard let status = try FileStatus(of: real) else {
       try removeLogs()
       guard try draft.publish() else { throw ExclusiveLock.busy(path) }
       return
     }
-    var hasUsefulLogs = true
-    // Others may write between the move of the logs and the lock.
+    var hasUsefulLog = aside == nil
+    // Others may write between the move of the log and the lock.
     for _ in 0..<2 {
       let lock = try ExclusiveLock(path: path, real: real)
-      if try areLogsEmpty || !hasUsefulLogs {
+      if try (FileStatus(of: real + "-wal")?.size ?? 0) == 0 || !hasUsefulLog {
         defer { lock.release() }
+        if let aside { return try replace(status, by: draft, keptAs: aside) }
         try removeLogs()
         return try draft.replaceTarget(status)
       }
       lock.release()
-      hasUsefulLogs = try moveLogs()
+      hasUsefulLog = try moveLog()
     }
     throw ExclusiveLock.busy(path)
   }
 
-  private var areLogsEmpty: Bool {
-    get throws(KeepsakeError) {
-      (try FileStatus(of: real + "-wal")?.size ?? 0) == 0 && LostLog.all(of: real).isEmpty
+  private func replace(
+    _ status: FileStatus, by draft: Draft, keptAs aside: String
+  ) throws(KeepsakeError) {
+    do throws(KeepsakeError) {
+      for suffix in ["-wal", ""] where link(real + suffix, aside + suffix) != 0 {
+        let code = errno
+        if suffix.isEmpty || code != ENOENT { throw KeepsakeError(system: code, path: path) }
+      }
+      try removeLogs()
+      try draft.replaceTarget(status)
+    } catch {
+      // The folder may be all that failed, and the successor in its place.
+      guard case .success(let file) = Result(catching: { try FileID(of: real) }), file == status.id
+      else { throw error }
+      for suffix in ["-wal", ""] {
+        _ = link(aside + suffix, real + suffix)
+        if FileStatus.exists(real + suffix) { unlink(aside + suffix) }
+      }
+      throw error
     }
   }
 
-  /// Moves the log, and what was saved of removed ones, into the file, by opening and closing it.
+  /// Moves the log into the file, by opening and closing it.
   ///
-  /// - Returns: false where one of them is not the file's, or the file is damaged.
-  private func moveLogs() throws(KeepsakeError) -> Bool {
+  /// - Returns: false where it is not the file's, or the file is damaged.
+  private func moveLog() throws(KeepsakeError) -> Bool {
     do throws(KeepsakeError) {
       let device = try Device(
         path: real, access: .existing, busyTimeout: Device.defaultBusyTimeout, clock: clock,
@@ -122,8 +136,6 @@ private struct Predecessor {
   /// Removes what the next opening would apply to the successor: before it has its name, because a
   /// crash may come between.
   private func removeLogs() throws(KeepsakeError) {
-    // Saved logs first: one that cannot be removed leaves the device as it was.
-    for saved in LostLog.all(of: real) { try LostLog.remove(saved) }
     for suffix in ["-wal", "-journal", "-shm"]
     where unlink(real + suffix) != 0 && errno != ENOENT {
       throw KeepsakeError(system: errno, path: path + suffix)

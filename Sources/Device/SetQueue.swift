@@ -13,8 +13,7 @@
 // - A set that is still waiting may leave, when its time is over; one that was taken may not: its
 //   transaction is under way, has SQLite's lock, and ends after at most `SetQueue.most` sets and
 //   `SetQueue.mostBytes`.
-// - Of a transaction that another's failure has ended all are put back, in front, and each is made
-//   alone: so that only the one that fails has failed.
+// - One that is refused fails alone. What ends the transaction, as a full disk, fails all in it.
 
 import Foundation
 import KeepsakeStorage
@@ -22,8 +21,8 @@ import KeepsakeValues
 import Synchronization
 
 /// A set whose thread waits.
-// Sendable: the thread that leads writes `result` before it stores `made`, and `isAlone` before it,
-// or the next one, stores `leads`; the set's own thread reads them after it has loaded that.
+// Sendable: the thread that leads writes `result` before it stores `made`; the set's own thread
+// reads it after it has loaded that.
 final class QueuedSet: @unchecked Sendable {
   /// `waits` is left, and come back to, only with the lock of the queue.
   fileprivate enum Stage: UInt8, AtomicRepresentable { case waits, taken, leads, made }
@@ -37,7 +36,6 @@ final class QueuedSet: @unchecked Sendable {
   /// How it has ended, once it was made.
   var result: Result<[SettingChange], KeepsakeError> = .success([])
   fileprivate let stage = Atomic(Stage.waits)
-  fileprivate var isAlone = false
   /// Signalled when the stage has changed and there is something to be done.
   fileprivate let wake = DispatchSemaphore(value: 0)
 
@@ -58,7 +56,7 @@ final class SetQueue: Sendable {
   private static let patience = 16
 
   enum Turn {
-    case leads(isAlone: Bool)
+    case leads
     case made(Result<[SettingChange], KeepsakeError>)
     /// The time was over, and nothing was done.
     case late
@@ -93,14 +91,14 @@ final class SetQueue: Sendable {
       defer { state.isLed = true }
       return !state.isLed
     }
-    if leads { return .leads(isAlone: false) }
+    if leads { return .leads }
     var limit = deadline
     while true {
       let isLate = limit.map { set.wake.wait(timeout: $0) == .timedOut } ?? false
       if limit == nil { set.wake.wait() }
       switch set.stage.load(ordering: .acquiring) {
       case .made: return .made(set.result)
-      case .leads: return .leads(isAlone: set.isAlone)
+      case .leads: return .leads
       case .waits, .taken:
         if isLate, leave(set) { return .late }
         limit = isLate ? nil : deadline
@@ -143,7 +141,7 @@ final class SetQueue: Sendable {
       var (count, rest) = (0, bytes)
       for set in state.waiting.prefix(most) {
         rest -= set.bytes
-        guard rest >= 0, set.durability <= durability, !set.isAlone else { break }
+        guard rest >= 0, set.durability <= durability else { break }
         count += 1
       }
       let taken = Array(state.waiting.prefix(count))
@@ -152,20 +150,6 @@ final class SetQueue: Sendable {
       for set in taken { set.stage.store(.taken, ordering: .relaxed) }
       return taken
     }
-  }
-
-  /// For the thread that leads, when the transaction that they were part of has gone.
-  func putBack(_ sets: [QueuedSet]) {
-    state.withLock { state in
-      for set in sets {
-        set.isAlone = true
-        set.stage.store(.waits, ordering: .relaxed)
-      }
-      state.waiting.insert(contentsOf: sets, at: 0)
-      length.store(state.waiting.count, ordering: .relaxed)
-    }
-    // Those whose time is over by now leave.
-    for set in sets { set.wake.signal() }
   }
 
   /// Tells those that were made, and lets the next thread lead.

@@ -8,8 +8,8 @@ package import Foundation
 /// The bytes of an input, one after the other, and the part of them that is being gathered.
 package final class ImportInput {
   let name: String
-  /// The maximum size of a line, or of an element of an array, in bytes. The largest value has 16
-  /// MiB, and JSON may escape each of its bytes by six.
+  /// The maximum size of a line, or of an array of them, in bytes. The largest value has 16 MiB,
+  /// and JSON may escape each of its bytes by six.
   static let maximumPart = 100 << 20
 
   private let read: (Int) throws -> Data?
@@ -89,16 +89,14 @@ package final class ImportInput {
 
   /// Gathers a part.
   ///
-  /// - Parameter end: finds where it ends in the bytes that it gets, if it does.
-  /// - Returns: whether the end was found; otherwise the input ended.
-  func gather(
-    line: Int, until end: (UnsafeBufferPointer<UInt8>) -> Int?
-  ) throws -> Bool {
+  /// - Parameter end: the byte that it ends before; nil for the end of the input.
+  /// - Returns: whether that byte was found; otherwise the input ended.
+  func gather(line: Int, upTo end: UInt8? = nil) throws -> Bool {
     drop()
     while try next() != nil {
       let length = chunk.withUnsafeBufferPointer { chunk in
         let rest = UnsafeBufferPointer(rebasing: chunk[place...])
-        let length = end(rest)
+        let length = end.flatMap { rest.firstIndex(of: $0) }
         part += UnsafeBufferPointer(rebasing: rest.prefix(length ?? rest.count))
         return length
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lint reads a bundle leniently, to find every fault, then checks rules that no reader enforces:
-// for rows in `Lint+Rows.swift`, for panes and files in `Lint+Panes.swift`.
+// for rows in `Lint+Rows.swift`, for files in `Lint+Files.swift`.
 
 package import KeepsakeSettingsBundle
 import KeepsakeValues
@@ -73,8 +73,7 @@ struct Lint {
 
   mutating func run() {
     for pane in bundle.panes { checkRows(of: pane) }
-    checkKeys()
-    checkPanes()
+    checkRepeatedKeys()
   }
 
   /// The findings in the order of the panes, then of other files by name; in a file by place.
@@ -90,18 +89,10 @@ struct Lint {
   mutating func warn(
     _ rule: LintRule, at offset: Int, in pane: SettingsPane, _ what: String, cure: String
   ) {
-    warn(
-      rule, at: offset, in: pane.file, pane.map?.position(of: offset),
-      pane.root.keyPath(to: offset), "\(what); \(cure)")
-  }
-
-  mutating func warn(
-    _ rule: LintRule, at offset: Int, in file: String, _ position: SourcePosition?,
-    _ keyPath: String?, _ message: String
-  ) {
     findings.append(
       SettingsBundle.Finding(
-        severity: .warning, rule: rule.rawValue, file: file, position: position,
-        keyPath: keyPath, message: message, offset: offset))
+        severity: .warning, rule: rule.rawValue, file: pane.file,
+        position: pane.map?.position(of: offset), keyPath: pane.root.keyPath(to: offset),
+        message: "\(what); \(cure)", offset: offset))
   }
 }

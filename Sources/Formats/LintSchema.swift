@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of the schema, and the values of optional ones. The source is Apple's "Settings
-// Application Schema Reference" (https://developer.apple.com/library/archive/documentation/
-// PreferenceSettings/Conceptual/SettingsApplicationSchemaReference/).
+// The keys of the schema. The source is Apple's "Settings Application Schema Reference"
+// (https://developer.apple.com/library/archive/documentation/PreferenceSettings/Conceptual/
+// SettingsApplicationSchemaReference/).
 
 import KeepsakeSettingsBundle
 
@@ -33,51 +33,5 @@ enum LintSchema {
     case .childPane: common.union(["File"])
     case .other, .malformed: nil
     }
-  }
-
-  /// The values that an optional key may have.
-  enum Expectation {
-    case string, boolean
-    case word([String])
-    /// An array of these words.
-    case words([String])
-  }
-
-  static let optional: [(key: String, expected: Expectation)] = [
-    ("FooterText", .string), ("MinimumValueImage", .string), ("MaximumValueImage", .string),
-    ("IsSecure", .boolean), ("DisplaySortedByTitle", .boolean),
-    (
-      "KeyboardType",
-      .word(["Alphabet", "NumbersAndPunctuation", "NumberPad", "URL", "EmailAddress"])
-    ),
-    ("AutocapitalizationType", .word(["None", "Sentences", "Words", "AllCharacters"])),
-    ("AutocorrectionType", .word(["Default", "No", "Yes"])),
-    ("SupportedUserInterfaceIdioms", .words(["Phone", "Pad", "Mac", "TV"])),
-  ]
-}
-
-extension LintSchema.Expectation {
-  func holds(for node: PropertyListNode) -> Bool {
-    switch self {
-    case .string: node.string != nil
-    case .boolean: node.boolean != nil
-    case .word(let words): node.isOne(of: words)
-    case .words(let words): node.array?.allSatisfy { $0.isOne(of: words) } ?? false
-    }
-  }
-
-  var cure: String {
-    switch self {
-    case .string: "make it a <string>"
-    case .boolean: "write <true/> or <false/>"
-    case .word(let words): "write \(words.joined(separator: ", "))"
-    case .words(let words): "make it an <array> of \(words.joined(separator: ", "))"
-    }
-  }
-}
-
-extension PropertyListNode {
-  fileprivate func isOne(of words: [String]) -> Bool {
-    string.map { words.contains(where: $0.isSame) } ?? false
   }
 }

@@ -5,35 +5,6 @@ import KeepsakeDevice
 import KeepsakeSync
 import Synchronization
 
-/// The conflicts that a store's device has logged since the last look.
-final class ConflictNews: Sendable {
-  private let backing: Backing
-  /// The last conflict that was notified; nil if it could not be read.
-  private let last = Mutex<Int64?>(nil)
-
-  init(_ backing: Backing) {
-    self.backing = backing
-    _ = take()
-  }
-
-  func take() -> [Conflict] {
-    let device = backing.device
-    do throws(KeepsakeError) {
-      let newest = try device.lastConflict()
-      let before = last.withLock { $0 }
-      guard newest != before else { return [] }
-      let found = try before.map { before throws(KeepsakeError) in
-        try device.conflicts(store: backing.store, after: before)
-      }
-      last.withLock { $0 = newest }
-      return found ?? []
-    } catch {
-      backing.report(.observe, error)
-      return []
-    }
-  }
-}
-
 /// Lets an application decide conflicts, on a thread of its own, when no merge is under way in
 /// this process.
 final class ConflictResolver: Sendable {

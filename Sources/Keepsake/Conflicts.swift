@@ -15,21 +15,6 @@ extension SettingsStore {
     get throws(KeepsakeError) { try device.conflicts(store: storeName) }
   }
 
-  /// Calls `handler` with conflicts of this store that were found since, by whichever process,
-  /// until the result is released; on the thread that merged, or on one of its own. What cannot be
-  /// read is reported in `errors`, and given the next time.
-  ///
-  /// - Parameter handler: may read, write and merge.
-  public func observeConflicts(
-    _ handler: @escaping @Sendable ([Conflict]) -> Void
-  ) -> ObservationToken {
-    let news = ConflictNews(backing)
-    return backing.observe(nil) { _ in
-      let found = news.take()
-      if !found.isEmpty { handler(found) }
-    }
-  }
-
   /// Lets the application decide every conflict of this store: now those that are open, and later
   /// each when the merge that found it is over, until the result is released.
   ///

@@ -15,9 +15,10 @@ package final class KnownValues: Sendable {
   private final class Entry: Sendable {
     let key: ByteText
     let value: StoredValue?
-    let state: StoreState
+    /// One object for all that was read in one state, which is larger than most values.
+    let state: Box<StoreState>
 
-    init(_ key: ByteText, _ value: StoredValue?, _ state: StoreState) {
+    init(_ key: ByteText, _ value: StoredValue?, _ state: Box<StoreState>) {
       (self.key, self.value, self.state) = (key, value, state)
     }
   }
@@ -85,6 +86,8 @@ package final class KnownValues: Sendable {
   }
 
   private let table = SharedReference<Table>()
+  /// The state of what was kept last.
+  private let last = SharedReference<Box<StoreState>>()
   private let limit: Int
 
   /// - Parameter limit: the most keys, a power of two: ever new keys must not fill the memory.
@@ -99,7 +102,7 @@ package final class KnownValues: Sendable {
     guard let loan = table.borrow() else { return nil }
     let result = loan.object._withUnsafeGuaranteedRef { table -> Result? in
       table.find(ByteText(key))?._withUnsafeGuaranteedRef {
-        $0.state.isCurrent ? body($0.value) : nil
+        $0.state.value.isCurrent ? body($0.value) : nil
       }
     }
     extendLifetime(result)
@@ -122,11 +125,11 @@ package final class KnownValues: Sendable {
     var moment: StoreState?
     for key in keys {
       guard let known = entry(key) else { return nil }
-      var state = known.state
+      var state = known.state.value
       if !state.isCurrent {
         guard let (next, changed) = state.successor(), !changed.contains(key) else { return nil }
         state = next
-        keep(Entry(key, known.value, state))
+        keep(Entry(key, known.value, shared(state)))
       }
       guard moment == nil || moment == state else { return nil }
       moment = state
@@ -137,12 +140,22 @@ package final class KnownValues: Sendable {
 
   /// - Parameter state: from before the values were read: so they may be newer, and never older.
   package func keep(_ values: [(key: ByteText, value: StoredValue?)], as state: StoreState) {
+    let state = shared(state)
     for (key, value) in values { keep(Entry(key, value, state)) }
+  }
+
+  private func shared(_ state: StoreState) -> Box<StoreState> {
+    if let last = last.object, last.value == state { return last }
+    let new = Box(state)
+    last.replace(by: new)
+    return new
   }
 
   private func keep(_ entry: Entry) {
     // Another thread has read it after a later commit.
-    if !entry.state.isCurrent, self.entry(entry.key)?.state.isCurrent == true { return }
+    if !entry.state.value.isCurrent, self.entry(entry.key)?.state.value.isCurrent == true {
+      return
+    }
     while true {
       let old = table.object
       if let old, old.put(entry, evicting: old.capacity >= limit) { return }

@@ -22,11 +22,6 @@ enum Layer: Sendable {
   var given: SettingsLayer.Moment? {
     if case .given(let moment) = self { moment } else { nil }
   }
-
-  /// What was set in the store itself.
-  var isOwn: Bool {
-    if case .entries(_, nil) = self { true } else { false }
-  }
 }
 
 /// A default that a Settings bundle declares.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Layers that were given to a store. They have no list of their keys: where all keys count, they
-// are asked for those of the other layers, for those of properties, and for those that were read
-// before.
+// are asked for those of the other layers and for those of properties.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -33,15 +32,9 @@ extension Layers {
   }
 
   /// As `first`, with what the layer says of the value.
-  ///
-  /// - Parameter own: what the store's own entry is taken for, or none; nil for what it is.
-  func inForce(
-    _ key: ByteText, of stack: [Layer], set own: StoredValue?? = nil
-  ) throws(KeepsakeError) -> ValueInForce? {
+  func inForce(_ key: ByteText, of stack: [Layer]) throws(KeepsakeError) -> ValueInForce? {
     for layer in stack {
-      let found =
-        if layer.isOwn, let own { own } else { try layer.value(key, device) }
-      guard let found else { continue }
+      guard let found = try layer.value(key, device) else { continue }
       let isSecret = stack.contains { $0.given?[key]?.source.isSecret == true }
       return ValueInForce(found, others: layer.readings(key)?.others ?? [], isSecret: isSecret)
     }
@@ -86,7 +79,7 @@ extension Layers {
     guard let keys = keys() else { return [] }
     let new = stack
     return try device.core.survey { _ in
-      var all = asked.union(keys)
+      var all = Set(keys)
       for layer in new { all.formUnion(try layer.values(device).keys) }
       return try all.sorted().compactMap { key in
         guard (old + new).contains(where: { $0.given?[key] != nil }) else { return nil }

@@ -42,12 +42,7 @@ final class Layers: Sendable {
     /// Of the given layers.
     var moments: [SettingsLayer.Moment] = []
     var stack: [Layer] = []
-    /// The keys that were read, if layers were given.
-    var asked: Set<ByteText> = []
   }
-
-  /// A program that reads ever new keys must not fill the memory.
-  private static let mostAsked = 10_000
 
   private let state = Mutex(State())
 
@@ -55,8 +50,6 @@ final class Layers: Sendable {
   var stack: [Layer] { state.withLock { $0.stack } }
   /// Of the given layers, that are read.
   var moments: [SettingsLayer.Moment] { state.withLock { $0.moments } }
-  /// See `Layers+Given.swift`.
-  var asked: Set<ByteText> { state.withLock { $0.asked } }
 
   /// - Parameters:
   ///   - given: of one place the first comes first.
@@ -75,24 +68,17 @@ final class Layers: Sendable {
 
   /// The value of the first layer that has one.
   func value(_ key: ByteText) throws(KeepsakeError) -> StoredValue? {
-    note([key])
-    return try read { (stack) throws(KeepsakeError) in try first(key, of: stack) }
+    try read { (stack) throws(KeepsakeError) in try first(key, of: stack) }
   }
 
   /// The same with what its layer says of it.
-  ///
-  /// - Parameter own: what the store's own entry is taken for, or none; nil for what it is.
-  func inForce(
-    _ key: ByteText, set own: StoredValue?? = nil
-  ) throws(KeepsakeError) -> ValueInForce? {
-    if own == nil { note([key]) }
-    return try read { (stack) throws(KeepsakeError) in try inForce(key, of: stack, set: own) }
+  func inForce(_ key: ByteText) throws(KeepsakeError) -> ValueInForce? {
+    try read { (stack) throws(KeepsakeError) in try inForce(key, of: stack) }
   }
 
   /// The values of several keys, of one moment; of each the failure if its layer cannot give it.
   func values(_ keys: [ByteText]) throws(KeepsakeError) -> [Found] {
-    note(keys)
-    return try values(keys, of: stack)
+    try values(keys, of: stack)
   }
 
   /// The same without the launch arguments.
@@ -134,7 +120,7 @@ final class Layers: Sendable {
       var keys = Set(arguments.arguments.keys)
       if !given.isEmpty {
         keys.formUnion(
-          asked.union(declared).union(all.values.keys).filter { key in
+          Set(declared).union(all.values.keys).filter { key in
             stack.contains { $0.given?[key] != nil }
           })
       }
@@ -145,15 +131,6 @@ final class Layers: Sendable {
         }
       }
       return all
-    }
-  }
-
-  /// Remembers that keys were read, if layers were given.
-  private func note(_ keys: [ByteText]) {
-    guard !given.isEmpty else { return }
-    state.withLock { state in
-      guard state.asked.count + keys.count <= Self.mostAsked else { return }
-      state.asked.formUnion(keys)
     }
   }
 

@@ -4,7 +4,7 @@
 // unit tests, since nothing else would notice a key that was renamed on one side only.
 
 public import KeepsakeSettingsBundle
-public import KeepsakeValues
+import KeepsakeValues
 
 /// One way in which a settings class and a Settings bundle do not fit.
 public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
@@ -18,8 +18,6 @@ public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
     case typesDisagree
     /// A stored property that is no `Setting`, so that it is not in the store.
     case notASetting
-    /// A key in `ignoring` that excuses nothing.
-    case nothingToIgnore
   }
 
   /// In which way.
@@ -44,39 +42,20 @@ extension SettingsStore {
   /// slider any real in its range too; for a text field the empty text too, which is there when the
   /// user clears the field. Reads and writes nothing.
   ///
-  /// Members of a setting that is stored member by member count as settings.
+  /// Members of a setting that is stored member by member count as settings. What has no
+  /// counterpart on purpose is left out by a filter:
+  /// `differences(from: bundle).filter { $0.key != "runs" }`.
   ///
-  /// - Parameters:
-  ///   - bundle: what the Settings application shows.
-  ///   - ignoring: what has no counterpart on purpose: keys of settings without a row, of rows
-  ///     without a setting, and names of properties that are no settings: `["runs",
-  ///     .prefix("editor.")]`. One that excuses nothing is a difference itself; a row that its
-  ///     setting cannot read is never excused.
+  /// - Parameter bundle: what the Settings application shows.
   /// - Returns: properties in the order of their declaration, then rows without one in the
-  ///   bundle's, then what ignores nothing.
-  public func differences(
-    from bundle: SettingsBundle, ignoring: [KeyFilter] = []
-  ) -> [SettingsDifference] {
+  ///   bundle's.
+  public func differences(from bundle: SettingsBundle) -> [SettingsDifference] {
     let rows = bundle.declarations
     let properties = storedProperties
     let keys = Set(properties.flatMap(\.keys).map { ByteText($0.key) })
     let missing = rows.filter { !keys.contains(ByteText($0.key)) }
-    let all =
-      properties.flatMap { $0.differences(from: rows) } + missing.map(SettingsDifference.init)
-    let excuses = ignoring.flatMap(\.single)
-    return all.filter { difference in !excuses.contains { difference.isExcused(by: $0) } }
-      + excuses.filter { excuse in !all.contains { $0.isExcused(by: excuse) } }
-      .map(SettingsDifference.init)
-  }
-}
-
-extension KeyFilter {
-  /// A filter for each key.
-  fileprivate var single: [KeyFilter] {
-    switch kind {
-    case .keys(let keys): keys.sorted().map { .key($0.string) }
-    case .prefix: [self]
-    }
+    return properties.flatMap { $0.differences(from: rows) }
+      + missing.map(SettingsDifference.init)
   }
 }
 
@@ -117,21 +96,6 @@ extension DeclaredKey {
 }
 
 extension SettingsDifference {
-  fileprivate func isExcused(by filter: KeyFilter) -> Bool {
-    kind != .typesDisagree && filter.contains(ByteText(key))
-  }
-
-  fileprivate init(_ excuse: KeyFilter) {
-    let key =
-      switch excuse.kind {
-      case .keys(let keys): keys.first?.string ?? ""
-      case .prefix(let prefix): prefix.string
-      }
-    self.init(
-      kind: .nothingToIgnore, key: key,
-      description: "\"\(key)\" in ignoring excuses nothing; remove it, or fix the key")
-  }
-
   fileprivate init(_ row: SettingsBundle.Declaration) {
     self.init(
       kind: .noProperty, key: row.key,

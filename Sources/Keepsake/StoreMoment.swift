@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For who keeps a copy of a store in memory, and brings it up to date by the changes that observers
-// get: the store at one moment, and what a change makes of it.
+// For who keeps a copy of a store in memory, and reads it again when observers get a change: the
+// store at one moment.
 
 package import KeepsakeDevice
 package import KeepsakeValues
@@ -82,22 +82,6 @@ extension SettingsStore {
 
   /// Whether this thread is in a transaction of the device.
   package var isInTransaction: Bool { backing.device.core.versions.isInOurTransaction }
-
-  /// The value in force if `value` is what has been set, or nothing has: that of the moment of a
-  /// change. Nil also if a layer cannot give it, which is reported.
-  package func valueInForce(
-    _ key: ByteText, set value: StoredValue?
-  ) throws(KeepsakeError) -> ValueInForce? {
-    let found = try Layers.found { () throws(KeepsakeError) in
-      try backing.layers.inForce(key, set: .some(value))
-    }
-    switch found {
-    case .success(let found): return found ?? backing.declaredInForce(key)
-    case .failure(let error):
-      backing.report([key: error])
-      return nil
-    }
-  }
 
   /// Reports that the settings could not be read, where nothing can be thrown.
   package func reportUnread(_ error: any Error) { backing.reportReadAll(error) }

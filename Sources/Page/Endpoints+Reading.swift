@@ -36,8 +36,7 @@
 
     private func state() throws -> JSON {
       .object([
-        "edit": .boolean(edits.isAllowed), "undo": edits.last.map(\.json) ?? .null,
-        "devices": .array(try devices.map(state)),
+        "edit": .boolean(isEditable), "devices": .array(try devices.map(state)),
       ])
     }
 

@@ -12,7 +12,7 @@
   /// What the page's server answers, request by request.
   struct Endpoints: Sendable {
     let devices: [OpenDevice]
-    let edits: Edits
+    let isEditable: Bool
     let common: CommonOptions
     let gate: Gate
     let listeners: Listeners

@@ -19,40 +19,21 @@
 
     /// In the order of store and key.
     private(set) var items: [Item] = []
-    private var seeds: Set<Address> = []
 
     init(_ device: Device) throws(KeepsakeError) {
+      var seeds: Set<Address> = []
       for store in try device.seededStores() {
         for seed in try device.defaults(store: store) {
           seeds.insert(Address(store: store, key: seed.key))
         }
       }
-      var rest = seeds
       try device.forEachEntry { entry in
         guard !entry.content.isTombstone else { return }
         items.append(Item(entry.address, entry.timestamp))
-        if !rest.isEmpty { rest.remove(entry.address) }
+        if !seeds.isEmpty { seeds.remove(entry.address) }
       }
-      guard !rest.isEmpty else { return }
-      items = (items + rest.map { Item($0, nil) }).sorted { $0.address < $1.address }
-    }
-
-    /// Notes a change; one that is known already changes nothing.
-    mutating func apply(_ change: SettingChange) {
-      let item = Item(Address(store: change.store, key: change.key), change.timestamp)
-      var (low, high) = (0, items.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if items[middle].address < item.address { low = middle + 1 } else { high = middle }
-      }
-      let isThere = low < items.count && items[low].address == item.address
-      switch (isThere, change.after.isTombstone) {
-      case (true, true) where seeds.contains(item.address): items[low] = Item(item.address, nil)
-      case (true, true): items.remove(at: low)
-      case (true, false): items[low] = item
-      case (false, true): break
-      case (false, false): items.insert(item, at: low)
-      }
+      guard !seeds.isEmpty else { return }
+      items = (items + seeds.map { Item($0, nil) }).sorted { $0.address < $1.address }
     }
 
     /// The places of the keys that contain every word of a text, whatever their case.
@@ -94,23 +75,20 @@
 
   /// The index of a device that changes meanwhile.
   final class LiveIndex: Sendable {
-    /// More changes at once than this, and the keys are read again.
-    private static let most = 1_000
-
     private struct State {
       var index: KeyIndex?
-      /// How often something was noted.
+      /// How often something has changed.
       var version = 0
     }
 
-    /// Held while an index is searched for a place, and never while a file is read.
+    /// Never held while a file is read.
     private let state = Mutex(State())
 
-    func note(_ changes: [SettingChange]) {
+    /// After a change: the next search reads the keys again.
+    func invalidate() {
       state.withLock { state in
         state.version += 1
-        if changes.count > Self.most { state.index = nil }
-        for change in changes { state.index?.apply(change) }
+        state.index = nil
       }
     }
 

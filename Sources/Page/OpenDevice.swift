@@ -23,7 +23,7 @@
         listeners.tell([place, JSON.Member("problem", Problem(error).json)])
       }
       let changed = device.observe { [index] changes in
-        index.note(changes)
+        index.invalidate()
         listeners.tell([
           place, JSON.Member("changes", .array(changes.prefix(Self.most).map(Preview.change))),
           JSON.Member("count", .integer(Int64(changes.count))),

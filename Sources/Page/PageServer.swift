@@ -21,7 +21,7 @@
         return OpenDevice(path, device, number: number, listeners)
       }
       endpoints = Endpoints(
-        devices: devices, edits: Edits(isAllowed: isEditable), common: common, gate: Gate(),
+        devices: devices, isEditable: isEditable, common: common, gate: Gate(),
         listeners: listeners)
     }
 

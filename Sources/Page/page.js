@@ -3,7 +3,7 @@
 
 import { growth } from "./growth.js";
 import * as keys from "./keys.js";
-import { $, attempt, current, el, get, isNews, page, post, say, seen } from "./shared.js";
+import { $, attempt, current, el, get, isNews, page, say, seen } from "./shared.js";
 import * as views from "./views.js";
 
 // Tabs
@@ -57,9 +57,6 @@ export async function load() {
   }
   $("mode").textContent = page.state.edit ? "editing" : "read-only";
   $("new").hidden = !page.state.edit;
-  const undo = page.state.undo;
-  $("undo").hidden = !undo;
-  if (undo) $("undo").replaceChildren("Undo: ", undo.deed, " ", seen(undo.key));
   keys.stores();
 }
 
@@ -72,17 +69,6 @@ $("device").addEventListener("change", () => attempt(async () => {
   keys.close();
   await load();
   await Promise.all([growth(), refresh[view()]()]);
-}));
-
-$("undo").addEventListener("click", () => attempt(async () => {
-  try {
-    const { undone } = await post("undo", {});
-    say(`Undone: ${undone.deed} ${undone.store}/${undone.key}`);
-  } finally {
-    // What is said of a failure stays, also where another reading ends this one.
-    await attempt(renew);
-    if ($("undo").hidden) $("main").focus();
-  }
 }));
 
 /** Reads everything that is shown once more. */

@@ -21,7 +21,6 @@ struct BundleWalk {
   private var places: [ByteText: Int] = [:]
   private var visited: [ByteText: Int] = [:]
   private var open: [(pane: Int, next: Int)] = []
-  private var missing: MissingPanes
   private var cost = BundleCost()
 
   private var limits: SettingsBundle.Limits { options.limits }
@@ -29,7 +28,6 @@ struct BundleWalk {
   init(folder: BundleFolder, _ options: SettingsBundle.Options) {
     self.folder = folder
     self.options = options
-    missing = MissingPanes(folder)
   }
 
   /// - Parameter isBundle: whether the file must be a pane; otherwise it may be a flat table.
@@ -174,7 +172,10 @@ extension BundleWalk {
       let (file, location) = try locate(stated)
       switch location {
       case .missing:
-        warn(missing.fault(file, at: offset), in: pane)
+        warn(
+          Fault(
+            .missing, at: offset, "the pane \(file.quoted) does not exist",
+            cure: "add it, or remove this row"), in: pane)
         panes[index].missing.insert(row)
       case .outside: try report(PanePath.leaving(name, at: offset), in: pane)
       case .inside(let real):

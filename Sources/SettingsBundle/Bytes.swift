@@ -33,10 +33,6 @@ extension String {
   /// Whether both have the same bytes. `==` compares by canonical equivalence, which is quadratic
   /// in the length of a run of combining marks.
   package func isSame(_ other: String) -> Bool { ByteText(self) == ByteText(other) }
-
-  package func hasByteSuffix(_ suffix: StaticString) -> Bool {
-    Array(utf8.suffix(suffix.utf8CodeUnitCount)).matches(suffix, at: 0)
-  }
 }
 
 extension [UInt8] {

@@ -68,6 +68,28 @@ extension PropertyListError {
   }
 }
 
+extension Fault {
+  /// The error of reading a pane as a fault of the row that names it; nil for a fault within the
+  /// pane and for a limit.
+  init?(unreadable error: PropertyListError, _ file: String, at offset: Int) {
+    let name = file.quoted
+    switch error.code {
+    case .notAFile:
+      self.init(
+        error.code, at: offset, "the pane \(name) is not a regular file",
+        cure: "put a property list in its place, or remove this row")
+    case .permissionDenied:
+      self.init(
+        error.code, at: offset, "permission to read the pane \(name) is denied",
+        cure: "change its permissions")
+    case .unreadable:
+      self.init(
+        error.code, at: offset, "the pane \(name) cannot be read", cure: "check the disk")
+    default: return nil
+    }
+  }
+}
+
 extension String {
   /// This text in quotes on one line, cut after 60 scalars: it comes from an untrusted file.
   package var quoted: String {

@@ -26,8 +26,16 @@ enum ForeignFormat {
   }
 
   private static func refuseWideEncodings(_ bytes: [UInt8]) throws(Fault) {
-    guard let wide = WideText(bytes) else { return }
+    guard isWide(bytes) else { return }
     throw Fault(
-      .unsupportedEncoding, at: 0, "the file is in \(wide.name)", cure: "save it as UTF-8")
+      .unsupportedEncoding, at: 0, "the file is in UTF-16 or UTF-32", cure: "save it as UTF-8")
+  }
+
+  /// Whether this is text in UTF-16 or UTF-32, by its byte order mark or by the zero bytes of a
+  /// leading ASCII character.
+  static func isWide(_ bytes: [UInt8]) -> Bool {
+    let (head, zeros) = (bytes.prefix(4), bytes.prefix(4).map { $0 == 0 })
+    return [[0xFF, 0xFE], [0xFE, 0xFF], [0, 0, 0xFE, 0xFF]].contains(where: head.starts)
+      || [[false, true], [true, false], [true, true, true, false]].contains(where: zeros.starts)
   }
 }

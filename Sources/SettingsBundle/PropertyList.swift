@@ -18,7 +18,7 @@ package struct PropertyList: Sendable {
   /// Whether the bytes start like a binary property list.
   package static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.matches("bplist", at: 0) }
 
-  /// Parses a property list: strict XML in UTF-8, UTF-16 or UTF-32, or a binary one.
+  /// Parses a property list: strict XML in UTF-8, or a binary one.
   ///
   /// Stricter than Apple's parsers: nothing follows the root, keys are unique by canonical
   /// equivalence, dates exist, base64 is complete. Like Apple's parsers, and unlike XML, it keeps
@@ -36,19 +36,14 @@ package struct PropertyList: Sendable {
       throw .tooLarge(file: file, limit: limits.effectiveBytes)
     }
     if isBinary(bytes) { return try parse(binary: bytes, file: file, limits: limits) }
-    let transcoded = try transcoded(bytes, file: file)
-    let text = transcoded ?? bytes
-    guard text.count <= limits.effectiveBytes else {
-      throw .tooLarge(file: file, limit: limits.effectiveBytes)
-    }
-    var parser = PropertyListParser(text, limits: limits, isTranscoded: transcoded != nil)
+    var parser = PropertyListParser(bytes, limits: limits)
     do throws(Fault) {
-      try ForeignFormat.refuse(text)
+      try ForeignFormat.refuse(bytes)
       let root = try parser.document()
       return PropertyList(
-        root: root, elements: parser.elements, bytes: text.count, text: text)
+        root: root, elements: parser.elements, bytes: bytes.count, text: bytes)
     } catch {
-      throw PropertyListError(error, file: file, map: SourceMap(text), keyPath: parser.keyPath)
+      throw PropertyListError(error, file: file, map: SourceMap(bytes), keyPath: parser.keyPath)
     }
   }
 
@@ -67,16 +62,8 @@ package struct PropertyList: Sendable {
     }
   }
 
-  /// The text in UTF-8; nil if the bytes are neither UTF-16 nor UTF-32. O(n).
-  package static func transcoded(
-    _ bytes: [UInt8], file: String
-  ) throws(PropertyListError) -> [UInt8]? {
-    do throws(Fault) {
-      return try WideText.utf8(bytes)
-    } catch {
-      throw PropertyListError(error, file: file, map: SourceMap(bytes), keyPath: nil)
-    }
-  }
+  /// Whether the bytes start like text in UTF-16 or UTF-32, which no reader of ours takes.
+  package static func isWide(_ bytes: [UInt8]) -> Bool { ForeignFormat.isWide(bytes) }
 }
 
 /// Limits on the size of a property list, each checked before memory is allocated.

@@ -34,8 +34,7 @@ public struct PropertyListError: Error, Sendable, CustomStringConvertible {
 
 /// A place in a text file.
 public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
-  /// Bytes from the start of the file, including a byte order mark; of a file in UTF-16 or UTF-32
-  /// those of its text in UTF-8.
+  /// Bytes from the start of the file, including a byte order mark.
   public let offset: Int
   /// From 1. CR, LF and CRLF each are one line break.
   public let line: Int

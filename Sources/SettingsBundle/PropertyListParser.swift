@@ -15,11 +15,9 @@ struct PropertyListParser {
   private var root: PropertyListNode?
   private var recentKeys = RecentKeys()
   private(set) var elements = 0
-  private let isTranscoded: Bool
 
-  init(_ bytes: [UInt8], limits: PropertyListLimits, isTranscoded: Bool = false) {
+  init(_ bytes: [UInt8], limits: PropertyListLimits) {
     self.limits = limits
-    self.isTranscoded = isTranscoded
     cursor = XMLCursor(bytes)
   }
 
@@ -52,7 +50,7 @@ extension PropertyListParser {
   ///
   /// - Returns: the offset of `<plist>`.
   private mutating func prolog() throws(Fault) -> Int {
-    let isASCII = try cursor.declaration(isTranscoded: isTranscoded)
+    let isASCII = try cursor.declaration()
     try CharacterCheck.check(cursor.bytes, in: cursor.index..<cursor.end)
     if isASCII { try cursor.checkASCII() }
     try cursor.skipMisc()

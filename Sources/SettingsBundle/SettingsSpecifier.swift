@@ -68,7 +68,7 @@ extension SettingsSpecifier.Kind {
   }
 
   /// Whether the schema requires a `Title`.
-  package var needsTitle: Bool {
+  var needsTitle: Bool {
     switch self {
     case .toggleSwitch, .multiValue, .childPane: true
     default: false

@@ -6,9 +6,8 @@
 extension XMLCursor {
   /// Skips a byte order mark and the XML declaration; refuses any encoding that is not UTF-8.
   ///
-  /// - Parameter isTranscoded: whether to accept any encoding, because the bytes were converted.
   /// - Returns: whether it declares ASCII.
-  mutating func declaration(isTranscoded: Bool) throws(Fault) -> Bool {
+  mutating func declaration() throws(Fault) -> Bool {
     if bytes.starts(with: [UInt8].byteOrderMark) { index = 3 }
     skipSpace()
     guard at("<?xml"), !bytes[index + 5].isName else { return false }
@@ -25,7 +24,7 @@ extension XMLCursor {
     var isApart = skipSpace()
     var isASCII = false
     if isApart, let encoding = attribute("encoding") {
-      if !isTranscoded { isASCII = try check(encoding) }
+      isASCII = try check(encoding)
       isApart = skipSpace()
     }
     if isApart, let standalone = attribute("standalone") {

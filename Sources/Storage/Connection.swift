@@ -58,7 +58,9 @@ package struct Connection {
   private func run(
     _ statement: OpaquePointer, _ bind: (Bindings) throws -> Void, _ row: (Row) throws -> Bool
   ) throws {
+    database.limit.begin()
     defer {
+      database.limit.end()
       // Their codes would only repeat what `sqlite3_step` reported.
       sqlite3_reset(statement)
       if sqlite3_bind_parameter_count(statement) > 0 { sqlite3_clear_bindings(statement) }
@@ -76,6 +78,8 @@ package struct Connection {
 
   /// Runs statements without results or arguments, each once; they are not kept.
   package func execute(_ statements: String) throws {
+    database.limit.begin()
+    defer { database.limit.end() }
     try check(sqlite3_exec(handle, statements, nil, nil, nil), statements)
   }
 

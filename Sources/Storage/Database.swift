@@ -23,7 +23,7 @@ final class Database: @unchecked Sendable {
   /// Nil when it is closed.
   private(set) var handle: OpaquePointer?
   private let busyHandler: BusyHandler
-  private let limit = WorkLimit()
+  let limit = WorkLimit()
   private var statements: [String: OpaquePointer] = [:]
   private var frequent: [OpaquePointer?] = []
 

@@ -17,18 +17,6 @@ package struct FileID: Hashable, Comparable, Sendable {
     self = id
   }
 
-  /// The files that this process has open; nil where the system does not tell.
-  static var openHere: Set<FileID>? {
-    let descriptors = Draft.names(in: "/dev/fd").compactMap { Int32($0) }
-    guard !descriptors.isEmpty else { return nil }
-    return Set(
-      descriptors.compactMap { descriptor in
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return nil }
-        return FileID(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
-      })
-  }
-
   package static func < (a: FileID, b: FileID) -> Bool {
     (a.device, a.inode) < (b.device, b.inode)
   }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What only a removed log holds. The process that has it open saves what it sees through it to a
-// device file beside the device's own, `<file>.lost-log-<random>`, and the next opening of the
-// device for writing brings that in (`Core.bringInLostLogs`). It cannot be brought in at once:
-// SQLite shares one index among all connections of a process to a file, so this process cannot use
-// the new log before it has closed the old one.
+// device file beside the device's own, `<file>.lost-log-<random>`, for its user to merge: SQLite
+// shares one index among all connections of a process to a file, so this process cannot use the new
+// log before it has closed the old one.
 
 import Foundation
 import KeepsakeValues
@@ -44,66 +43,33 @@ package enum LostLog {
     return String(decoding: bytes.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// Reads every page of a saved file.
-  ///
-  /// - Throws: `KeepsakeError`, with code `foreignLog` if the file is damaged: its device is not.
-  package static func check(_ path: String, waiting limit: Duration) throws(KeepsakeError) {
-    do {
-      let opened = try Opening.open(
-        .file(path), readOnly: true, busyTimeout: limit, hooks: OpeningHooks())
-      defer { opened.index?.end() }
-      let connection = opened.database.connection(opened.location)
-      if let problem = try connection.integrityProblems(limit: 1).first {
-        throw Schema.damaged(path, "the file is damaged (\(problem))")
-      }
-    } catch {
-      let error = KeepsakeError(error, path: path)
-      let isDamaged = error.code == .corrupt || error.code == .notKeepsake
-      throw KeepsakeError(
-        isDamaged ? .foreignLog : error.code, path: path, error.problem,
-        cure: isDamaged ? "read what is left of it by kvsync export" : error.cure, cause: error)
-    }
-  }
-
-  /// Renames what was saved of a file's removed logs, so that it belongs to another file.
-  package static func moveAll(from file: String, to other: String) throws(KeepsakeError) {
-    for path in all(of: file) {
-      // Counted in bytes: the name's last scalar and the point after it may be one character.
-      let ending = String(decoding: path.utf8.suffix(infix.utf8.count + 16), as: UTF8.self)
-      guard rename(path, other + ending) == 0 else {
-        throw KeepsakeError(system: errno, path: path)
-      }
-    }
-  }
-
-  /// Removes a saved file.
-  package static func remove(_ path: String) throws(KeepsakeError) {
-    for suffix in ["-wal", "-shm", ""] where unlink(path + suffix) != 0 && errno != ENOENT {
-      throw KeepsakeError(system: errno, path: path + suffix)
-    }
-  }
 }
 
 extension Storage {
   /// Saves what this process sees of the device, once, if its log was removed.
   ///
+  /// - Returns: the error that names the saved file; nil if there is nothing to save.
   /// - Throws: `KeepsakeError` if it cannot be saved; the next call tries again.
-  func saveLostLog() throws(KeepsakeError) {
+  func saveLostLog() throws(KeepsakeError) -> KeepsakeError? {
     guard names?.isKnownToHaveLostLog == true,
       !savesLostLog.exchange(true, ordering: .acquiringAndReleasing)
-    else { return }
+    else { return nil }
     do throws(KeepsakeError) {
       let draft = try Draft(of: LostLog.newName(for: location.realPath))
       try draft.makeEmpty()
       try backUp(to: draft.path)
       try refuseMixture(draft)
-      // As the device's file, so that every writer of that one can bring this one in.
+      // As the device's file, so that every user of that one can merge this one.
       if let status = try FileStatus(of: location.realPath) {
         _ = chown(draft.path, status.owner, status.group)
         _ = chmod(draft.path, status.permissions)
       }
       // The name is random: nothing has it.
       _ = try draft.publish()
+      return KeepsakeError(
+        .inputOutput, path: location.path,
+        "its log was removed while it was open; what that log held is in \(draft.target)",
+        cure: "open it anew, and merge that file; keep cleaners away from the files beside it")
     } catch {
       savesLostLog.store(false, ordering: .releasing)
       throw KeepsakeError(

@@ -6,19 +6,18 @@
 // what was written here.
 //
 // Any change of a name changes the folder's time of change, so most checks are one stat(2) of the
-// folder. That time has a granularity of up to two seconds, so it is relied on only once it lies
-// further back.
-//
-// A name may have been removed and given to a new file after SQLite opened it. So at opening a name
-// counts only if this process has a descriptor of the file that it leads to.
+// folder. That time has a granularity of up to two seconds, or, where it is no whole number of
+// milliseconds, of one tick of the system's clock: it is relied on only once it lies further back.
 
 import Foundation
 import Synchronization
 
 /// Compares what a process has open with what has the names now.
 package final class NameCheck: Sendable {
-  /// Longer than the granularity of FAT, in nanoseconds.
-  private static let granularity: Int64 = 2_100_000_000
+  /// Longer than the granularity of a time of change, in nanoseconds: that of FAT, or a tick.
+  private static func granularity(of change: Int64) -> Int64 {
+    change % 1_000_000 == 0 ? 2_100_000_000 : 20_000_000
+  }
 
   private let path: String
   private let folder: String
@@ -27,9 +26,9 @@ package final class NameCheck: Sendable {
   private let verified = Mutex<FileStatus?>(nil)
   private let lostLog = Atomic<Bool>(false)
 
-  /// Nil in memory. If the log has lost its name already, every check throws.
+  /// Nil in memory. If the log has no name any more, every check throws.
   ///
-  /// - Parameter suffixes: of the files beside it that SQLite has open.
+  /// - Parameter suffixes: of the files beside it that SQLite has just opened.
   /// - Throws: `KeepsakeError` if the file itself has no name any more.
   package init?(_ location: Location, _ suffixes: [String]) throws(KeepsakeError) {
     guard case .file(let path, let real) = location else { return nil }
@@ -38,10 +37,8 @@ package final class NameCheck: Sendable {
     var files: [(path: String, id: FileID?)] = []
     for name in [real] + suffixes.map({ real + $0 }) { files.append((name, try FileID(of: name))) }
     self.files = files
-    let open = FileID.openHere
-    func isOurs(_ id: FileID?) -> Bool { id.map { open?.contains($0) ?? true } ?? false }
-    guard isOurs(files[0].id) else { throw Self.lost(real, isLog: false, path: path) }
-    if !files.allSatisfy({ isOurs($0.id) }) { lostLog.store(true, ordering: .relaxed) }
+    guard files[0].id != nil else { throw Self.lost(real, isLog: false, path: path) }
+    if files.contains(where: { $0.id == nil }) { lostLog.store(true, ordering: .relaxed) }
   }
 
   /// Throws if a name leads to nothing, or to another file: what is written would be lost. Once the
@@ -60,7 +57,7 @@ package final class NameCheck: Sendable {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     let time = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-    if let present, time - present.change > Self.granularity {
+    if let present, time - present.change > Self.granularity(of: present.change) {
       verified.withLock { $0 = present }
     }
   }

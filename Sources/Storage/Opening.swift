@@ -31,14 +31,12 @@ package enum Opening {
     // Where nothing can be locked others may make or remove the log while we look.
     var attempt = 0
     while true {
-      let surroundings = Surroundings(of: location)
       do throws(KeepsakeError) {
         return try attemptToOpen(location, readOnly, busyHandler, hooks)
       } catch {
-        let isSame = surroundings == Surroundings(of: location)
-        guard readOnly, error.mayPass, attempt < 100 || !isSame,
-          busyHandler.wait(attempt: attempt)
-        else { throw error }
+        guard readOnly, error.mayPass, attempt < 100, busyHandler.wait(attempt: attempt) else {
+          throw error
+        }
       }
       attempt += 1
     }
@@ -81,7 +79,6 @@ package enum Opening {
       // An immutable file has no index, and must not get one.
       let index = mode == .immutable ? nil : try WalIndex(connection)
       let isInUse = mode == .readWrite || mode == .queryOnly
-      hooks.beforeNaming()
       let names = isInUse ? try NameCheck(location, index == nil ? [] : ["-wal", "-shm"]) : nil
       isOpened = true
       return Opened(
@@ -196,8 +193,6 @@ extension Opening {
 package struct OpeningHooks: Sendable {
   /// Between the look at a path and the opening of what is there.
   package var beforeOpening: @Sendable () -> Void
-  /// Between SQLite's opening of the files and the look at their names.
-  package var beforeNaming: @Sendable () -> Void
   /// Between the check of a file that lacks migrations and the transaction that applies them.
   package var beforeMigrating: @Sendable () -> Void
   /// Between the look at the names and SQLite's closing of the files; a second look follows it if
@@ -208,12 +203,11 @@ package struct OpeningHooks: Sendable {
 
   package init(
     beforeOpening: @escaping @Sendable () -> Void = {},
-    beforeNaming: @escaping @Sendable () -> Void = {},
     beforeMigrating: @escaping @Sendable () -> Void = {},
     beforeClosing: @escaping @Sendable () -> Void = {},
     migrations: [Migration] = Migrations.all
   ) {
-    (self.beforeOpening, self.beforeNaming) = (beforeOpening, beforeNaming)
+    self.beforeOpening = beforeOpening
     (self.beforeMigrating, self.beforeClosing) = (beforeMigrating, beforeClosing)
     self.migrations = migrations
   }

@@ -65,12 +65,13 @@ package enum Schema {
       throw KeepsakeError(
         .notKeepsake, path: path, kind, cure: "name a file that kvsync or an app made")
     }
-    let objects = try Self.objects(connection)
-    try refuseCode(objects, path)
     let known = Dictionary(all.map { ($0.name, $0.hash) }, uniquingKeysWith: { $1 })
-    let applied = try objects["migration"] == migrationTable ? applied(connection) : [:]
     // The usual one: that needs no history, which takes as long as all else of opening.
-    if applied != known || !isPresent(objects) {
+    var applied = try isPresent(connection) ? applied(connection) : [:]
+    if applied != known {
+      let objects = try Self.objects(connection)
+      try refuseCode(objects, path)
+      applied = try objects["migration"] == migrationTable ? self.applied(connection) : [:]
       try refuseUnreleased(objects, applied, path)
       try refuseMismatch(objects, applied, known: known, all, path)
     }
@@ -98,16 +99,24 @@ package enum Schema {
     try refuseOthers(among: objects, than: expected, path)
   }
 
-  /// Whether these are exactly the objects of a file of this version.
-  private static func isPresent(_ objects: [String: String]) -> Bool {
-    var objects = objects
-    guard objects.removeValue(forKey: "migration") == migrationTable else { return false }
-    let lines = objects.sorted { $0.key < $1.key }.map { "-- \($0.key)\n\($0.value);\n" }
+  /// Whether the file has exactly the objects of this version.
+  private static func isPresent(_ connection: Connection) throws -> Bool {
+    let file = try connection.first(
+      """
+      SELECT count(*), group_concat('-- ' || name || char(10) || sql || ';' || char(10), '')
+        FILTER (WHERE (name, sql) <> ('migration', ?1))
+      FROM (SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name)
+      """, [.text(migrationTable)]
+    ) { (count: Int($0.integer(0)), text: $0.text(1)) }
     // The text of one object could contain that of the next, which SQLite would not see.
-    let count = Migrations.schema.utf8.split(separator: UInt8(ascii: "\n"))
-      .count { $0.starts(with: "-- ".utf8) }
-    return objects.count == count && lines.joined() == Migrations.schema
+    return file?.count == objectCount && file?.text.isSameBytes(as: Migrations.schema) == true
   }
+
+  /// With the list of migrations.
+  private static let objectCount: Int = {
+    let lines = Migrations.schema.utf8.split(separator: UInt8(ascii: "\n"))
+    return 1 + lines.count { $0.starts(with: "-- ".utf8) }
+  }()
 
   /// The list of applied migrations, and what ANALYZE leaves.
   private static let migrationTable =

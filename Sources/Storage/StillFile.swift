@@ -58,23 +58,6 @@ package final class StillFile: Sendable {
   }
 }
 
-/// The log and the shared memory beside a database, which decide how it can be read.
-struct Surroundings: Equatable {
-  private let log: FileID?
-  private let memory: FileID?
-
-  init(of location: Location) {
-    func id(_ suffix: String) -> FileID? {
-      // What cannot be looked at cannot be opened either, and that says why.
-      switch Result(catching: { try FileStatus(of: location.realPath + suffix) }) {
-      case .success(let status): status?.id
-      case .failure: nil
-      }
-    }
-    (log, memory) = (id("-wal"), id("-shm"))
-  }
-}
-
 extension KeepsakeError {
   /// Whether this can come from a log or a shared memory that others make or remove right now.
   var mayPass: Bool { code == .locked || code == .permissionDenied || code == .inputOutput }

@@ -40,7 +40,7 @@ package final class Storage: Sendable {
   ///   - layers: counts the changes of what is read besides the file.
   ///   - findTooLarge: throws the name of a row that SQLite has refused as too large.
   ///   - report: gets the failures of upkeep that no caller waits for.
-  ///   - reportLoss: gets why closing has lost what only a removed log held.
+  ///   - reportLoss: gets where closing has saved what only a removed log held, or why it is lost.
   package init(
     _ opened: Opened, file: FileID?, layers: LayerVersion, folder: TemporaryFolder? = nil,
     findTooLarge: @escaping @Sendable (Connection) throws -> Void = { _ in },
@@ -69,17 +69,14 @@ package final class Storage: Sendable {
     checkpoints?.stop()
     reader?.close()
     guard let file else { return database.close() }
-    let failure = OpenFiles.alone(with: file, waiting: nil) {
-      defer { OpenFiles.remove(file, names) }
-      return close()
-    }
-    // With nothing locked: the handler may open the file.
-    if let failure = failure ?? nil { reportLoss(failure) }
+    let failure = close()
+    OpenFiles.remove(file, names)
+    if let failure { reportLoss(failure) }
   }
 
   /// Closes the connection. The last one of any process moves the log into the file and removes it.
   ///
-  /// - Returns: why what only a removed log holds is lost.
+  /// - Returns: where what only a removed log holds is saved, or why it is lost.
   private func close() -> KeepsakeError? {
     var failure: KeepsakeError?
     let isAlone = isAloneWithItsLog
@@ -88,7 +85,7 @@ package final class Storage: Sendable {
     // can save its contents.
     if !isAlone, !isAloneWithItsLog {
       database.connection(location).keepLog(true)
-      do throws(KeepsakeError) { try saveLostLog() } catch { failure = error }
+      do throws(KeepsakeError) { failure = try saveLostLog() } catch { failure = error }
     }
     // What fails here is still in the log, and the next open does it.
     database.close()
@@ -178,7 +175,11 @@ package final class Storage: Sendable {
         }
       }
     } catch {
-      if names?.isKnownToHaveLostLog == true, !versions.isInOurTransaction { try saveLostLog() }
+      if names?.isKnownToHaveLostLog == true, !versions.isInOurTransaction,
+        let saved = try saveLostLog()
+      {
+        throw saved
+      }
       throw KeepsakeError(error, path: location.path)
     }
   }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Dispatch
 import Synchronization
 
 /// Lets one thread of this process at a time merge, compact or repair.
 // Sendable: what is not atomic is only used by the thread that has the turn.
 final class Turn: @unchecked Sendable {
-  private let condition = NSCondition()
+  private let isFree = DispatchSemaphore(value: 1)
   private let owner = Atomic<UInt>(0)
-  private var count = 0
   /// The files that its thread has leased.
   var files: Set<FileID> = []
   /// What runs when it ends.
@@ -22,16 +21,8 @@ final class Turn: @unchecked Sendable {
   /// - Parameter limit: how long; nil for as long as it takes.
   /// - Returns: whether this thread has it now.
   func begin(waiting limit: Duration?) -> Bool {
-    let deadline = limit.map { Date(timeIntervalSinceNow: $0 / .seconds(1)) }
-    condition.lock()
-    defer { condition.unlock() }
-    while owner.load(ordering: .relaxed) != 0 {
-      guard let deadline else {
-        condition.wait()
-        continue
-      }
-      guard condition.wait(until: deadline) else { return false }
-    }
+    let deadline = limit.map { DispatchTime.now() + $0 / .seconds(1) } ?? .distantFuture
+    guard isFree.wait(timeout: deadline) == .success else { return false }
     owner.store(currentThread, ordering: .relaxed)
     return true
   }
@@ -40,20 +31,15 @@ final class Turn: @unchecked Sendable {
   func end() -> [(owner: AnyObject, body: () -> Void)] {
     let waiting = waiting
     self.waiting = []
-    condition.lock()
-    count += 1
     owner.store(0, ordering: .relaxed)
-    condition.broadcast()
-    condition.unlock()
+    isFree.signal()
     return waiting
   }
 
   /// Returns when the turn that is taken now has ended; at once within it.
   func waitUntilOver() {
     guard !isMine else { return }
-    condition.lock()
-    let now = count
-    while owner.load(ordering: .relaxed) != 0, count == now { condition.wait() }
-    condition.unlock()
+    isFree.wait()
+    isFree.signal()
   }
 }

@@ -17,29 +17,10 @@ final class WorkLimit: @unchecked Sendable {
   /// 50 bytes takes about 500 in the costliest.
   private static let (base, stepsPerByte): (Int64, Int64) = (5_000_000, 200)
 
-  /// A statement that runs: which of its runs this is, and how many steps it has taken.
-  ///
-  /// SQLite counts the steps of a statement when it returns a row or ends. One that sorts, counts
-  /// or writes works long before that, so the calls are counted in which its count stands still.
-  private struct Run {
-    let number: Int32
-    let start: Int32
-    private var count: Int32
-    private var calls: Int64 = 0
-
-    init(_ number: Int32, _ count: Int32) {
-      (self.number, start, self.count) = (number, count, count)
-    }
-
-    mutating func note(_ count: Int32) {
-      calls = count == self.count ? calls + 1 : 0
-      self.count = count
-    }
-
-    var steps: Int64 { Int64(count &- start) + calls * Int64(WorkLimit.interval) }
-  }
-  private var runs: [OpaquePointer: Run] = [:]
   private var handle: OpaquePointer?
+  private var steps: Int64 = 0
+  /// Statements that run within each other.
+  private var depth = 0
 
   /// - Parameter handle: must be closed before this object goes.
   func watch(_ handle: OpaquePointer?) {
@@ -53,21 +34,16 @@ final class WorkLimit: @unchecked Sendable {
     self.handle = handle
   }
 
+  /// Before a statement runs; one within another counts as a part of that.
+  func begin() {
+    if depth == 0 { steps = 0 }
+    depth += 1
+  }
+
+  func end() { depth -= 1 }
+
   private var isExceeded: Bool {
-    var present: [OpaquePointer: Run] = [:]
-    var steps: Int64 = 0
-    var statement = sqlite3_next_stmt(handle, nil)
-    while let running = statement {
-      statement = sqlite3_next_stmt(handle, running)
-      guard sqlite3_stmt_busy(running) != 0 else { continue }
-      let number = sqlite3_stmt_status(running, SQLITE_STMTSTATUS_RUN, 0)
-      let count = sqlite3_stmt_status(running, SQLITE_STMTSTATUS_VM_STEP, 0)
-      var run = runs[running].flatMap { $0.number == number ? $0 : nil } ?? Run(number, count)
-      run.note(count)
-      present[running] = run
-      steps = max(steps, run.steps)
-    }
-    runs = present
+    steps += Int64(Self.interval)
     return steps > Self.base && steps > Self.base + Self.stepsPerByte * readableBytes
   }
 

@@ -9,13 +9,13 @@ extension Finding {
     LostLog.users(of: file).map { process in
       Finding(
         kind: .log, problem: "process \(process) writes to a log that was removed",
-        cure: "end that process, then open the device for writing, which brings its writes in")
+        cure: "end that process, which saves its writes to a file beside this one")
     }
       + LostLog.all(of: file).map { path in
         let name = URL(fileURLWithPath: path).lastPathComponent
         return Finding(
           kind: .log, problem: "\(name) holds writes to a log that was removed",
-          cure: "--repair brings them in, as opening the device for writing does")
+          cure: "merge it with this file by kvsync merge, and remove it")
       }
   }
 }

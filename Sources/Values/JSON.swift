@@ -22,8 +22,8 @@ package enum JSON: Sendable, Equatable {
   }
 
   /// The nesting depth of arrays and objects: a level of a value takes up to two, a marker one
-  /// more.
-  package static let maximumDepth = 2 * StoredValue.maximumDepth + 2
+  /// more, and the value is in a line of an array of lines.
+  package static let maximumDepth = 2 * StoredValue.maximumDepth + 3
 
   /// An object without the members that have no value.
   package static func object(_ members: KeyValuePairs<String, JSON?>) -> JSON {

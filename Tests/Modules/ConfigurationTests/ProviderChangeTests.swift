@@ -8,24 +8,8 @@
   import Foundation
   import Keepsake
   import KeepsakeDevice
-  import Synchronization
   import TestSupport
   import Testing
-
-  /// The default of `late` is computed once with a pause, until `gate` lets it go on.
-  private final class Pausing: UserDefaultsStore, @unchecked Sendable {
-    static let pauses = Atomic(false)
-    static let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-
-    @Setting(
-      default: {
-        if Pausing.pauses.exchange(false, ordering: .sequentiallyConsistent) {
-          Pausing.entered.signal()
-          Pausing.gate.wait()
-        }
-        return 5
-      }) var late: Int
-  }
 
   @Suite struct ProviderChangeTests {
     private let device: Device
@@ -36,7 +20,7 @@
       settings = try UserDefaultsStore(on: device, arguments: .none)
     }
 
-    @Test func lookUpsReadNoFile() throws {
+    @Test func lookUpsReadNoFileUntilThereIsAChange() throws {
       for number in 0..<50 { settings["k\(number)"] = .integer(Int64(number)) }
       let provider = try KeepsakeProvider(settings)
       let trace = try StatementTrace.of([device]) {
@@ -241,26 +225,6 @@
       #expect(try value("a") == .int(1) && value("b") == .int(6))
       settings["a"] = nil
       #expect(try value("a") == .int(5))
-    }
-
-    @Test func aChangeThatIsStillBeingTakenReplacesNoNewerDefault() throws {
-      let store = try Pausing(on: device, arguments: .none)
-      store.register(defaults: ["k": 1])
-      (store["k"], store["late"]) = (9, 1)
-      let provider = try KeepsakeProvider(store)
-      let writer = DispatchGroup()
-      Pausing.pauses.store(true, ordering: .sequentiallyConsistent)
-      DispatchQueue.global().async(group: writer) {
-        #expect(throws: Never.self) {
-          try store.transaction { (store["k"], store["late"]) = (nil, nil) }
-        }
-      }
-      Pausing.entered.wait()
-      store.register(defaults: ["k": 2])
-      let before = try int(provider, "k")
-      Pausing.gate.signal()
-      writer.wait()
-      #expect(try before == .int(2) && int(provider, "k") == .int(2))
     }
 
     @Test func theFileIsClosedWhenTheProviderHasGone() throws {

@@ -143,61 +143,6 @@ import Testing
     #expect(try names() == ["device.keepsake"])
   }
 
-  @Test func afterARecoveryThatWasInterruptedNothingIsMadeInSilence() throws {
-    do {
-      let device = try Device(path: path)
-      try write(device, 1)
-      try device.backUpToday()
-    }
-    // As a crash leaves it between the two names.
-    try FileManager.default.moveItem(atPath: path, toPath: path + ".corrupt-then")
-    try Data().write(to: URL(fileURLWithPath: path + ".recovery"))
-    let error = #expect(throws: KeepsakeError.self) { try Device(path: path) }
-    #expect(error?.code == .corrupt)
-    #expect(!FileManager.default.fileExists(atPath: path))
-    _ = try Device.recover(at: url) { .restore(try #require($0.backups.first)) }
-    #expect(try value(in: url) == 1)
-  }
-
-  /// As a crash leaves the damaged file, its log and its shared memory between two renames.
-  @Test(arguments: 0...3)
-  func whatAnInterruptedRecoveryMovedStaysTogetherAndIsReturned(moved: Int) throws {
-    let suffixes = ["", "-wal", "-shm"]
-    for (place, suffix) in suffixes.enumerated() {
-      let name = place < moved ? path + ".corrupt-then" : path
-      try Data("damaged\(suffix)".utf8).write(to: URL(fileURLWithPath: name + suffix))
-    }
-    try Data(".corrupt-then".utf8).write(to: URL(fileURLWithPath: path + ".recovery"))
-    let aside = try #require(try Device.recover(at: url) { _ in .startEmpty })
-    let name = aside.lastPathComponent
-    #expect(try names().sorted() == ["device.keepsake", name, name + "-wal"])
-    #expect(try Data(contentsOf: aside) == Data("damaged".utf8))
-    #expect(
-      try Data(contentsOf: URL(fileURLWithPath: aside.path + "-wal")) == Data("damaged-wal".utf8))
-  }
-
-  /// U+0600 and the point behind it are one character.
-  @Test func aMarkNamesTheFileWhateverItsNameEndsWith() throws {
-    let url = URL(fileURLWithPath: path + "\u{600}")
-    try Data("damaged".utf8).write(to: url)
-    do {
-      let mark = try RecoveryMark(of: url.path)
-      try mark.note(url.path + ".corrupt-then")
-      try FileManager.default.moveItem(atPath: url.path, toPath: url.path + ".corrupt-then")
-      mark.release()
-    }
-    #expect(throws: KeepsakeError.self) { try Device.recover(at: url) { _ in .giveUp } }
-    #expect(try Data(contentsOf: url) == Data("damaged".utf8))
-  }
-
-  @Test func aRecoveryThatWasInterruptedAtItsEndIsDone() throws {
-    _ = try Device(path: path)
-    try Data("damaged".utf8).write(to: URL(fileURLWithPath: path + ".corrupt-then"))
-    try Data(".corrupt-then".utf8).write(to: URL(fileURLWithPath: path + ".recovery"))
-    #expect(try Device.recover(at: url) { _ in .giveUp } == nil)
-    #expect(try names().sorted() == ["device.keepsake", "device.keepsake.corrupt-then"])
-  }
-
   @Test(arguments: ["notes of its owner", "../elsewhere", ".corrupt-/etc/passwd"])
   func aFileOfAnothersIsNoMark(text: String) throws {
     try Data("damaged".utf8).write(to: url)
@@ -207,12 +152,16 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".recovery")) == Data(text.utf8))
   }
 
-  /// A power failure may keep the size of what was not written.
-  @Test func aMarkOfZerosNamesNothing() throws {
-    try Data("damaged".utf8).write(to: url)
-    try Data(count: 20).write(to: URL(fileURLWithPath: path + ".recovery"))
-    #expect(try Device.recover(at: url) { _ in .startEmpty } != nil)
-    #expect(try names().count == 2)
+  @Test func aLogStaysWithTheDamagedFile() throws {
+    for suffix in ["", "-wal", "-shm"] {
+      try Data("damaged\(suffix)".utf8).write(to: URL(fileURLWithPath: path + suffix))
+    }
+    let aside = try #require(try Device.recover(at: url) { _ in .startEmpty })
+    let name = aside.lastPathComponent
+    #expect(try names().sorted() == ["device.keepsake", name, name + "-wal"])
+    #expect(try Data(contentsOf: aside) == Data("damaged".utf8))
+    #expect(
+      try Data(contentsOf: URL(fileURLWithPath: aside.path + "-wal")) == Data("damaged-wal".utf8))
   }
 
   @Test func whoMayReadTheFolderMayLockTheMark() throws {

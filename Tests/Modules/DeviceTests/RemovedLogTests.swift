@@ -29,6 +29,7 @@ import Testing
   }
 
   private func keys() throws -> Set<String> {
+    try folder.mergeSavedLogs()
     let device = try Device(path: path)
     return Set(try device.values(store: "cloud").keys.map(\.string))
   }
@@ -90,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: removals)
-  func whatNobodyWroteSinceIsBroughtInAtTheNextOpening(_ suffixes: [String]) throws {
+  func whatNobodyWroteSinceIsSavedToo(_ suffixes: [String]) throws {
     do {
       let device = try Device(path: path)
       try write(device, "first")
@@ -108,7 +109,8 @@ import Testing
     #expect(throws: KeepsakeError.self) { try write(device, "refused") }
     // The process has the device open still, and does nothing more.
     try folder.must("set", "a", "other", "1")
-    #expect(try folder.must("get", "a", "held") == "1\n")
+    try folder.mergeSavedLogs()
+    for key in ["first", "held", "other"] { #expect(try folder.must("get", "a", key) == "1\n") }
     withExtendedLifetime(device) {}
   }
 
@@ -121,8 +123,8 @@ import Testing
       try folder.must("set", "a", "gone", "other")
       try folder.must("delete", "a", "gone")
     }
-    #expect(try folder.must("get", "a", "old") == "other\n")
     #expect(try keys() == ["old"])
+    #expect(try folder.must("get", "a", "old") == "other\n")
   }
 
   @Test func theProcessThatHoldsARemovedLogIsNamed() throws {
@@ -161,100 +163,15 @@ import Testing
     }
   }
 
-  // MARK: - What was saved, and the device's successor
-
-  /// A device that holds `first`, and a file beside it with what else a removed log held.
-  private func saveLog() throws -> String {
+  @Test func whereAClosingHasSavedALogIsReported() throws {
     try folder.must("set", "a", "first", "1")
-    let device = try Device(path: path)
-    try write(device, "later")
-    try remove(["-wal", "-shm"])
-    #expect(throws: KeepsakeError.self) { try write(device, "refused") }
-    return try #require(LostLog.all(of: path).first)
-  }
-
-  @Test func aRestoredDeviceHoldsWhatTheBackupHeld() throws {
-    try folder.must("set", "a", "first", "1")
-    let backup = folder.path + "/backup"
-    try Device(path: path).backUp(to: backup)
-    _ = try saveLog()
-    try Device.restore(at: path, from: backup, clock: .system)
-    #expect(try keys() == ["first"])
-    #expect(try folder.names() == ["a", "backup"])
-  }
-
-  @Test(.enabled(if: KillPoint.isPossible, KillPoint.need))
-  func aKilledRestoreLeavesTheDeviceWithWhatWasSavedOrTheBackup() throws {
-    try folder.must("set", "a", "first", "1")
-    try Device(path: path).backUp(to: folder.path + "/backup")
-    do {
-      let device = try Device(path: path)
-      try write(device, "later")
-      try remove(["-wal", "-shm"])
-      try folder.must("set", "a", "other", "1")
-    }
-    // Moves the log of the other process into the file, and leaves what was saved.
-    try folder.shell("sqlite3", "a", "SELECT count(*) FROM entry")
-    try #require(LostLog.all(of: path).count == 1)
-    try folder.shell("sh", "-c", "mkdir old; cp a a.* old")
-    func restore(_ environment: [String]) throws -> Ending {
-      try folder.shell("sh", "-c", "rm -rf a a.* a-*; cp old/* .")
-      return try Command.run(
-        Command.find("env"), environment + [Command.kvsync.get(), "restore", "backup", "a"],
-        in: folder.path)
-    }
-    let points = try KillPoint.points { words in
-      let ending = try restore(words)
-      #expect(ending.code == 0, "\(ending)")
-    }
-    var seen: Set<Set<String>> = []
-    for point in points {
-      #expect(try restore(KillPoint.environment(at: point)).code == 128 + SIGKILL)
-      let keys = try keys()
-      #expect([["first"], ["first", "later", "other"]].contains(keys), "point \(point)")
-      seen.insert(keys)
-    }
-    #expect(seen.count == 2)
-  }
-
-  @Test func aRestoreThatCannotRemoveWhatWasSavedLeavesTheDevice() throws {
-    try folder.must("set", "a", "first", "1")
-    let backup = folder.path + "/backup"
-    try Device(path: path).backUp(to: backup)
+    let watch = try RunningCommand(watching: "a", in: folder)
     try folder.must("set", "a", "second", "1")
-    let saved = path + ".lost-log-0123456789abcdef"
-    try FileManager.default.createDirectory(atPath: saved, withIntermediateDirectories: false)
-    let error = #expect(throws: KeepsakeError.self) {
-      try Device.restore(at: path, from: backup, clock: .system)
-    }
-    #expect(error?.path == saved, "\(error as Any)")
-    try FileManager.default.removeItem(atPath: saved)
+    try remove(["-wal", "-shm"])
+    let ending = watch.end()
+    let saved = try #require(LostLog.all(of: path).first)
+    #expect(ending.stderr.contains("what that log held is in \(saved)"), "\(ending)")
     #expect(try keys() == ["first", "second"])
-    #expect(try folder.names() == ["a", "backup"])
-  }
-
-  @Test func whatWasSavedOfADamagedDeviceStaysWithIt() throws {
-    let saved = try saveLog()
-    let whole = try Data(contentsOf: folder.url("a"))
-    var generator = SeededGenerator(seed: 1)
-    try PageDamage.ones.apply(to: 1, of: whole, using: &generator).write(to: folder.url("a"))
-    let aside = try Device.recover(at: folder.url("a")) { _ in .startEmpty }
-    #expect(LostLog.all(of: path) == [])
-    #expect(LostLog.all(of: try #require(aside).path).count == 1)
-    #expect(try keys() == [])
-    #expect(!FileManager.default.fileExists(atPath: saved))
-  }
-
-  @Test func aDeviceIsSoundThoughWhatWasSavedBesideItIsDamaged() throws {
-    let saved = try saveLog()
-    try Data("nothing".utf8).write(to: URL(fileURLWithPath: saved))
-    let error = #expect(throws: KeepsakeError.self) {
-      try Device.recover(at: folder.url("a")) { _ in
-        Issue.record("the device is sound")
-        return .giveUp
-      }
-    }
-    #expect(error?.code == .foreignLog, "\(error as Any)")
   }
 
   @Test func whatCannotBeSavedAtClosingIsReported() throws {
@@ -269,5 +186,15 @@ import Testing
     }
     let ending = watch.end()
     #expect(ending.stderr.contains("what only that log holds cannot be saved"), "\(ending)")
+  }
+}
+
+extension Folder {
+  /// Merges what was saved of removed logs of the device `a`, and removes the saved files.
+  func mergeSavedLogs() throws {
+    for saved in LostLog.all(of: path + "/a") {
+      try must("merge", saved, "a")
+      try FileManager.default.removeItem(atPath: saved)
+    }
   }
 }

@@ -18,18 +18,11 @@ import Testing
     }
   }
 
-  private func withTable(_ table: String) -> String {
-    pane(toggle("a")).replacing("<key>Pref", with: "<key>StringsTable</key>\(table)<key>Pref")
-  }
-
   @Test func filesForOneDeviceInAFolderAreReadToo() throws {
     try folder.write(pane(child("Sub/A")), to: "Root.plist")
     try folder.write(pane(toggle("a")), to: "Sub/A.plist")
     try folder.write(pane(toggle("b", "<string/>")), to: "Sub/A~ipad.plist")
-    #expect(
-      try findings() == [
-        "Root.plist:6 warning pane-name", "Sub/A~ipad.plist:6 error default-not-among-values",
-      ])
+    #expect(try findings() == ["Sub/A~ipad.plist:6 error default-not-among-values"])
   }
 
   @Test func filesForOneDeviceThatNoRowLeadsToAreFound() throws {
@@ -42,27 +35,6 @@ import Testing
       try findings() == [
         "A~tablet.plist:1 warning unreferenced-file", "B~ipad.plist:1 warning unreferenced-file",
       ])
-  }
-
-  @Test(arguments: ["<array/>", "<true/>"])
-  func aTableThatIsNoTextIsFound(_ table: String) throws {
-    try folder.write(withTable(table), to: "Root.plist")
-    #expect(try findings() == ["Root.plist:4 warning unknown-value"])
-  }
-
-  @Test func aChoiceThatNoStoreHoldsIsFound() throws {
-    let values = "<array><integer>1</integer>\n<integer>18446744073709551615</integer></array>"
-    try folder.write(
-      pane(
-        members(
-          "PSMultiValueSpecifier",
-          [
-            "Title": "<string>t</string>", "Key": "<string>k</string>",
-            "DefaultValue": "<integer>1</integer>", "Values": values,
-            "Titles": "<array><string>a</string><string>b</string></array>",
-          ])), to: "Root.plist")
-    #expect(try SettingsBundle(at: folder.path).seeds.count == 1)
-    #expect(try findings() == ["Root.plist:7 warning unstorable-value"])
   }
 
   @Test func aPaneThatCannotBeReadIsAFindingOfItsRow() throws {

@@ -92,23 +92,6 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(here.size == 77)
   }
 
-  @Test func conflictsAreNotifiedWhicheverProcessFindsThem() throws {
-    let token = settings.observeConflicts { heard.append($0) }
-    disagree(["mine"], ["theirs"])
-    try device.merge(with: there)
-    #expect(heard.sets.map { $0.map(\.key) } == [["tags"]])
-    disagree(["a"], ["b"])
-    clock.milliseconds += 1
-    try kvsync("merge", device.path, there.path)
-    #expect(heard.wait { $0.count == 2 })
-    settings.other = 1
-    token.cancel()
-    disagree(["c"], ["d"])
-    try device.merge(with: there)
-    #expect(heard.sets.map(\.count) == [1, 1])
-    #expect(heard.sets.flatMap { $0 } == Array(try settings.conflicts.prefix(2)))
-  }
-
   @Test func aClosureDecidesWhenTheMergeIsOverAndItsWriteTravels() throws {
     disagree(["mine"], ["theirs"])
     try device.merge(with: there)

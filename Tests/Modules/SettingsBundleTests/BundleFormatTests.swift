@@ -99,23 +99,8 @@ import Testing
     String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian,
     .utf32BigEndian,
   ])
-  func wideTextIsReadWithItsLines(_ encoding: String.Encoding) throws {
-    let text = pane(toggle("é"), toggle("b", "<string/>"))
-      .replacing("UTF-8", with: "UTF-16").replacing("<key>Pref", with: "<!-- 😀 --><key>Pref")
-    let data = try #require(text.data(using: encoding))
-    try folder.write("", to: "Root.plist")
-    try data.write(to: URL(fileURLWithPath: folder.path + "/Root.plist"))
-    #expect(outcome(folder.path, .strict) == ["error Root.plist:7:151 defaultNotAmongValues"])
-    #expect(outcome(folder.path, .lenient).first == "é=true Root.plist:6")
-  }
-
-  @Test func textThatGrowsBeyondTheLimitInUTF8IsRefused() throws {
-    let text = document("<string>\(String(repeating: "漢", count: 1000))</string>")
-    let data = try #require(text.data(using: .utf16LittleEndian))
-    var limits = PropertyListLimits()
-    limits.bytes = data.count
-    #expect(refusal(Array(data), limits: limits) == "- fileTooLarge")
-    limits.bytes = text.utf8.count
-    #expect(refusal(Array(data), limits: limits) == "accepted")
+  func wideTextIsRefused(_ encoding: String.Encoding) throws {
+    let data = try #require(document("<string/>").data(using: encoding))
+    #expect(refusal(Array(data)) == "1:1 unsupportedEncoding")
   }
 }

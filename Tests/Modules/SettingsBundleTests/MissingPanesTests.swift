@@ -16,39 +16,6 @@ import Testing
     return warnings.count == 1 ? warnings[0].message : "\(warnings)"
   }
 
-  @Test func aNameThatDiffersInCaseIsPointedOut() throws {
-    try folder.write(pane(child("Sub/about")), to: "Root.plist")
-    try folder.write(pane(toggle("a")), to: "Sub/About.plist")
-    let bundle = try SettingsBundle(at: folder.path)
-    if bundle.seeds.isEmpty {
-      #expect(
-        try warning() == "the pane \"Sub/about.plist\" does not exist; "
-          + "\"About.plist\" differs only in case; write that name")
-    } else {
-      #expect(bundle.seeds.map(\.key) == ["a"], "a file system that ignores case")
-    }
-  }
-
-  @Test func aLinkThatLeadsNowhereIsCalledOne() throws {
-    try folder.write(pane(child("Link")), to: "Root.plist")
-    try folder.link("Link.plist", to: "nowhere")
-    #expect(
-      try warning()
-        == "the pane \"Link.plist\" is a broken symbolic link; fix the link, or remove this row"
-    )
-  }
-
-  #if os(Linux)
-    // A Mac's file systems find both.
-    @Test func aNameInAnotherUnicodeFormIsPointedOut() throws {
-      try folder.write(pane(child("e\u{301}")), to: "Root.plist")
-      try folder.write(pane(), to: "\u{E9}.plist")
-      #expect(
-        try warning() == "the pane \"e\u{301}.plist\" does not exist; a file has this "
-          + "name in another Unicode normalisation form; rename it")
-    }
-  #endif
-
   @Test(arguments: [251, 300, 5_000, 1_000_000])
   func aNameLongerThanAnyFilesIsMissingAndCutInMessages(_ length: Int) throws {
     let name = String(repeating: "a", count: length)

@@ -138,15 +138,6 @@ func importThemeElsewhere(into settings: SharedSettings) {
     #expect(try AppSettings(on: devices[0]).username == "ada")
   }
 
-  @Test(arguments: 1...5 as ClosedRange<UInt64>)
-  func anyHistoryEndsAlike(seed: UInt64) throws {
-    let devices = try SimulatedDevices(count: 3, seed: seed)
-    try devices.play(steps: 50) { device, random in
-      try SharedSettings(on: device).volume = .random(in: 0...10, using: &random)
-    }
-    try devices.settle()
-  }
-
   @Test func aFullDiskDoesNotStopALogin() throws {
     let settings = try AppSettings(on: .inMemory())
     try settings.device.whileWritesFail { settings.username = "ada" }

@@ -187,40 +187,4 @@ import Testing
     try device.forEachEntry { entries.append($0) }
     return entries
   }
-
-  private func played(_ seed: UInt64) throws -> SimulatedDevices {
-    let devices = try SimulatedDevices(count: 3, seed: seed)
-    try devices.play(steps: 60) { device, random in
-      let settings = try SharedSettings(on: device)
-      let key = ["a", "b", "c"].randomElement(using: &random) ?? "a"
-      let value = Int64.random(in: 0...3, using: &random)
-      settings[key] = value == 0 ? nil : .integer(value)
-    }
-    return devices
-  }
-
-  @Test func theSameSeedLeavesTheSameEntriesToTheLastTimestamp() throws {
-    for seed in 1...3 as ClosedRange<UInt64> {
-      let (one, two) = (try played(seed), try played(seed))
-      #expect(one.history == two.history)
-      #expect(one.count == two.count)
-      for (left, right) in zip(one, two) {
-        #expect(try entries(left) == entries(right))
-        #expect(try left.replica() == right.replica())
-      }
-      #expect(one.clocks.map(\.now) == two.clocks.map(\.now))
-      #expect(one.history != (try played(seed + 100).history))
-    }
-  }
-
-  @Test func aHistoryHasEverythingInIt() throws {
-    let devices = try SimulatedDevices(count: 2, seed: 3)
-    try devices.play(steps: 300) { device, random in
-      try SharedSettings(on: device).volume = .random(in: 0...9, using: &random)
-    }
-    let verbs = Set(devices.history.compactMap { $0.split(separator: " ").first })
-    #expect(verbs == ["write", "merge", "crash", "restore", "copy", "skew"])
-    #expect(devices.count == 4)
-    try devices.settle()
-  }
 }

@@ -98,8 +98,8 @@ private let badLines: [BadLines] = [
     "the value is not of type array: arrays and dictionaries nest deeper than 64 levels; "
       + "flatten them"),
   BadLines(
-    #"{"key":"k","type":"array","value":\#(nested(50_000))}"#, at: "1:164",
-    "nested deeper than 130 levels; write one JSON object a line"),
+    #"{"key":"k","type":"array","value":\#(nested(50_000))}"#, at: "1:165",
+    "nested deeper than 131 levels; write one JSON object a line"),
   BadLines(
     #"{"key":"k","type":"integer","value":9223372036854775808}"#, at: "1:37",
     "this integer does not fit 64 bits; write one JSON object a line"),

@@ -125,7 +125,7 @@ private let misspellings: [Misspelling] = [
   .json(2, "unknown escape", #""\x""#, #""\q""#),
   .json(2, "unpaired surrogate", #""\udc00""#, #""\ud800\u0041""#),
   .json(3, "unescaped control character", "\"a\tb\""),
-  .json(131, "nested deeper than 130 levels", String(repeating: "[", count: 50_000)),
+  .json(132, "nested deeper than 131 levels", String(repeating: "[", count: 50_000)),
   Misspelling(
     type: "json", words: [String(repeating: "[", count: 65) + String(repeating: "]", count: 65)],
     complaint: "the JSON cannot be stored: "

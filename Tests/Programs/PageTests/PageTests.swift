@@ -84,7 +84,7 @@
       try browser.close()
     }
 
-    @Test func anEditIsCheckedByItsTypeAndCanBeUndone() throws {
+    @Test func anEditIsCheckedByItsType() throws {
       let page = try OpenPage()
       try page.kvsync("set", "a", "size", "12", "--type", "integer")
       try page.open("a", "--edit")
@@ -96,18 +96,10 @@
       #expect(try page.kvsync("get", "a", "size") == "12\n")
       try browser.type("13", into: "#edit-value")
       try browser.click("#save")
-      try browser.until("$$('#value') == '13' && $$('#undo') == 'Undo: set size'")
+      try browser.until("$$('#value') == '13'")
       #expect(try page.kvsync("get", "a", "size") == "13\n")
-      try browser.click("#undo")
-      try browser.until("$$('#value') == '12'")
-      #expect(try page.kvsync("get", "a", "size") == "12\n")
       try browser.click("#delete")
       try browser.until("$$('#count') == '0 keys'")
-      // What somebody has written since is not undone.
-      try page.kvsync("set", "a", "size", "14", "--type", "integer")
-      try browser.click("#undo")
-      try browser.until("$$('#message').includes('was written since')")
-      #expect(try page.kvsync("get", "a", "size") == "14\n")
       try browser.close()
     }
 
@@ -137,8 +129,7 @@
       #expect(try browser.run("return document.querySelector('#edit-value').value;") == lines)
       #expect(try browser.text(of: "#detail td:nth-child(2)") == map)
       try browser.click("#save")
-      try browser.until("$$('#undo') == 'Undo: set map'")
-      #expect(try browser.run("return document.activeElement.id;") == "detail")
+      try browser.until("document.activeElement.id == 'detail'")
       #expect(try page.kvsync("get", "a", "map") == map + "\n")
       try browser.close()
     }

@@ -56,28 +56,6 @@
       #expect(answer.text.contains(#""new":{"type":"integer","text":"9007199254740993"}"#))
     }
 
-    @Test func anUndoThatFailsCanBeTriedAgain() async throws {
-      let page = try OpenPage()
-      try page.open("a", "--edit", "--busy-timeout", "10ms", creating: "a")
-      let visit = try await Visit(page)
-      for key in ["first", "second"] {
-        let answer = try await visit.post("set", ["key": key, "type": "string", "value": key])
-        #expect(answer.status == 200, "\(answer.text)")
-      }
-      let file = URL(fileURLWithPath: page.folder + "/a")
-      let locker = try Locker(file, ["BEGIN IMMEDIATE"])
-      let failed = try await visit.post("undo", [:])
-      #expect(failed.status == 503, "\(failed.text)")
-      try locker.release()
-      let undone = try await visit.post("undo", [:])
-      #expect((undone.json["undone"] as? [String: Any])?["key"] as? String == "second")
-      #expect((undone.json["undo"] as? [String: Any])?["key"] as? String == "first")
-      // What somebody has written since stays, and is not tried again.
-      try page.kvsync("set", "a", "first", "other")
-      #expect(try await visit.post("undo", [:]).status == 409)
-      #expect(try await visit.get("state").json["undo"] is NSNull)
-    }
-
     @Test func aRequestThatIsTooLargeIsRefusedAsThat() async throws {
       let page = try OpenPage()
       try page.open("a", "--edit", creating: "a")
@@ -88,7 +66,7 @@
       #expect(answer.text.contains("4 MiB") && answer.text.contains("kvsync import"))
     }
 
-    @Test func anUndoneRestoreLeavesTheConflictOpen() async throws {
+    @Test func aRestoredConflictIsResolvedAndAStaleOneIsRefused() async throws {
       let page = try OpenPage()
       try page.kvsync("set", "a", "name", "first")
       try page.kvsync("merge", "a", "b", "--create")
@@ -100,20 +78,18 @@
       let visit = try await Visit(page)
       var conflict = try await visit.conflict()
       #expect(!conflict.isResolved)
-      for _ in 1...2 {
-        let shown: [String: Any] = ["id": conflict.id, "stamp": conflict.stamp]
-        #expect(try await visit.post("restore", shown).status == 200)
-        #expect(try page.kvsync("get", winner, "name") == "lost\n")
-        conflict = try await visit.conflict()
-        #expect(conflict.isResolved)
-        let again: [String: Any] = ["id": conflict.id, "stamp": conflict.stamp]
-        let refused = try await visit.post("restore", again)
-        #expect(refused.status == 409 && refused.text.contains("resolved already"))
-        #expect(try await visit.post("undo", [:]).status == 200)
-        #expect(try page.kvsync("get", winner, "name") == "won\n")
-        conflict = try await visit.conflict()
-        #expect(!conflict.isResolved)
-      }
+      try page.kvsync("set", winner, "name", "won")
+      let early: [String: Any] = ["id": conflict.id, "stamp": conflict.stamp]
+      #expect(try await visit.post("restore", early).status == 409)
+      conflict = try await visit.conflict()
+      let shown: [String: Any] = ["id": conflict.id, "stamp": conflict.stamp]
+      #expect(try await visit.post("restore", shown).status == 200)
+      #expect(try page.kvsync("get", winner, "name") == "lost\n")
+      conflict = try await visit.conflict()
+      #expect(conflict.isResolved)
+      let again: [String: Any] = ["id": conflict.id, "stamp": conflict.stamp]
+      let refused = try await visit.post("restore", again)
+      #expect(refused.status == 409 && refused.text.contains("resolved already"))
       try page.kvsync("set", winner, "name", "newer")
       let stale: [String: Any] = ["id": conflict.id, "stamp": conflict.stamp]
       #expect(try await visit.post("restore", stale).status == 409)
@@ -148,73 +124,12 @@
       #expect(try page.kvsync("get", "a", "name") == "theirs\n")
     }
 
-    @Test(arguments: Seeds.list(8, debug: 3))
-    func undoGoesBackThroughAnyEdits(seed: UInt64) async throws {
-      var random = SeededGenerator(seed: seed)
-      let page = try OpenPage()
-      try page.open("a", "--edit", creating: "a")
-      let visit = try await Visit(page)
-      let places = [("cloud", "k"), ("cloud", "l"), ("local", "k")]
-      func state() async throws -> [String?] {
-        var texts: [String?] = []
-        for (store, key) in places {
-          texts.append(try await visit.key(key, store: store).value["text"] as? String)
-        }
-        return texts
-      }
-      var past: [[String?]] = []
-      for step in 0..<30 {
-        let before = try await state()
-        if random.chance(40) {
-          let status = try await visit.post("undo", [:]).status
-          guard let expected = past.popLast() else {
-            #expect(status == 409, "seed \(seed), step \(step)")
-            continue
-          }
-          let present = try await state()
-          #expect(status == 200 && present == expected, "seed \(seed), step \(step)")
-          continue
-        }
-        let place = Int.random(in: 0..<places.count, using: &random)
-        let (store, key) = places[place]
-        var body: [String: Any] = [
-          "store": store, "key": key, "stamp": try await visit.key(key, store: store).stamp,
-        ]
-        let deletes = before[place] != nil && random.chance(50)
-        if !deletes { (body["type"], body["value"]) = ("string", "\(step % 3)") }
-        let answer = try await visit.post(deletes ? "delete" : "set", body)
-        #expect(answer.status == 200, "seed \(seed), step \(step): \(answer.text)")
-        past.append(before)
-      }
-    }
-
-    @Test func undosAtOnceLeaveNoEdit() async throws {
-      let page = try OpenPage()
-      try page.open("a", "--edit", creating: "a")
-      let visit = try await Visit(page)
-      for number in 0..<12 {
-        let stamp = try await visit.key("k").stamp
-        let body: [String: Any] = [
-          "key": "k", "stamp": stamp, "type": "string", "value": "\(number)",
-        ]
-        #expect(try await visit.post("set", body).status == 200)
-      }
-      nonisolated(unsafe) let shared = visit
-      let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-        for _ in 0..<12 { group.addTask { try await shared.post("undo", [:]).status } }
-        return try await group.reduce(into: []) { $0.append($1) }
-      }
-      #expect(statuses == Array(repeating: 200, count: 12))
-      #expect(try await visit.key("k").stamp == "")
-    }
-
     @Test func onlyAKeyThatIsThereIsDeletedAndNamesAreThoseOfSet() async throws {
       let page = try OpenPage()
       try page.open("a", "--edit", creating: "a")
       let visit = try await Visit(page)
       let deleted = try await visit.post("delete", ["key": "nothing", "stamp": ""])
       #expect(deleted.status == 404, "\(deleted.text)")
-      #expect(try await visit.get("state").json["undo"] is NSNull)
       for (store, key) in [("", "key"), ("cloud", "")] {
         let answer = try await visit.post(
           "set", ["store": store, "key": key, "type": "string", "value": "x"])

@@ -30,7 +30,7 @@ import Testing
     ]
     + [
       ("CloudStores", "CloudStores", 5), ("ComingFrom", "ComingFrom", 2),
-      ("Conflicts", "Conflicts", 4), ("GettingStarted", "GettingStarted", 7),
+      ("Conflicts", "Conflicts", 3), ("GettingStarted", "GettingStarted", 7),
       ("Glossary", "HowSyncWorks", 0), ("HomeHub", "HowSyncWorks", 0),
       ("HubProtocol", "HowSyncWorks", 0),
       ("GuaranteesAndLimits", "Guarantees", 5), ("HowSyncWorks", "HowSyncWorks", 4),

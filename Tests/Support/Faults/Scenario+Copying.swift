@@ -94,9 +94,7 @@ extension Scenario {
     }
     try demand(aside != nil || space.mayBeDone, "the damage was not found")
   } check: { space, isDone in
-    // It stays where the file could not be put back.
-    let isAway = space.mayBeDone && !isDone && !space.exists("a")
-    try demand(!space.exists("a.recovery") || isAway, "the mark of a recovery was left")
+    try demand(!space.exists("a.recovery"), "the lock of a recovery was left")
     _ = try space.examine(Workspace.backup)
     let aside = try space.names.filter {
       $0.hasPrefix("a.corrupt-") && !$0.hasSuffix("-wal")
@@ -107,8 +105,8 @@ extension Scenario {
       // It is sound now.
       try Scenario.soundRecovery.run(space)
     } else {
-      let isUntouched = aside.isEmpty && space.exists("a")
-      try demand(isUntouched || space.mayBeDone && aside.count == 1, "the damaged file is gone")
+      try demand(aside.isEmpty || space.mayBeDone, "the damaged file has another name")
+      try demand(space.exists("a"), "the damaged file is gone")
     }
   }
 
