@@ -60,14 +60,6 @@
       #expect(config.int(forKey: "port") == nil && config.string(forKey: "port") == "9000")
     }
 
-    @Test func aFileOfJSONHasTheTypeThatIsAskedFor() async throws {
-      let folder = try Folder()
-      let path = "\(folder.path)/settings.json"
-      try Data("{\"port\": 9000, \"isLoud\": true}".utf8).write(to: URL(filePath: path))
-      let file = try await FileProvider<JSONSnapshot>(filePath: .init(path))
-      try await expectTyped(server(.managed(by: [file])))
-    }
-
     // MARK: - What cannot be given
 
     @Test func whatCannotBeGivenIsLeftOutAndWatchersGoOn() async throws {

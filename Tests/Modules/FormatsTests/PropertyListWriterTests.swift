@@ -120,22 +120,6 @@ import Testing
     }
   }
 
-  @Test func acceptedMutationsComeBack() throws {
-    let seed = Chance.seed
-    var chance = Chance(seed: seed)
-    var accepted = 0
-    for round in Chance.rounds(3000) {
-      var bytes = Array(Mutation.documents[round % Mutation.documents.count].utf8)
-      for _ in 0...chance.below(3) { Mutation.change(&bytes, &chance) }
-      guard BundleSupport.refusal(bytes) == "accepted" else { continue }
-      accepted += 1
-      let root = try PropertyList.parse(bytes, file: "a.plist").root
-      let again = try PropertyList.parse(PropertyList.write(root.value), file: "b.plist").root
-      #expect(spelled(root).count == spelled(again).count, "KEEPSAKE_SEED=\(seed) \(bytes)")
-    }
-    #expect(accepted > 0)
-  }
-
   // MARK: - Refusals
 
   private func refusal(_ value: PropertyListNode.Value) -> String {

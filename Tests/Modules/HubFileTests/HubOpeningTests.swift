@@ -65,12 +65,6 @@ import Testing
     #expect(try refusal()?.problem == "this is not a hub's file")
   }
 
-  @Test func aFolderIsRefused() throws {
-    try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
-    let error = #expect(throws: KeepsakeError.self) { try folder.open() }
-    #expect(error?.code == .notKeepsake)
-  }
-
   @Test func aNewerSchemaIsRefused() async throws {
     try await make()
     _ = try folder.shell("PRAGMA user_version = 2")
@@ -152,17 +146,6 @@ import Testing
     #expect(error?.code == .foreignLog, "\(error as Any)")
     try FileManager.default.removeItem(atPath: folder.log)
     #expect(try await folder.open().keys(of: 1).count == 200)
-  }
-
-  /// A backup copied over a file that crashed.
-  @Test func theLogOfAnEarlierStateIsRefused() async throws {
-    let copy = try await crashed(folder, accounts: 1)
-    let file = try folder.open()
-    for key in 0..<50 { try await file.put("later \(key)", in: 1) }
-    file.close()
-    try FileManager.default.copyItem(atPath: copy.log, toPath: folder.log)
-    let error = try refusal()
-    #expect(error?.code == .foreignLog, "\(error as Any)")
   }
 
   @Test func damageIsReportedAndOtherAccountsWork() async throws {

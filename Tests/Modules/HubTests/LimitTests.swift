@@ -98,17 +98,6 @@
       }
     }
 
-    @Test func anAccountHasAsManyDevicesAsItMay() async throws {
-      try await with("devices", 2) { hub in
-        let phone = try await hub.create()
-        _ = try await phone.join()
-        let code = try await phone.ask("POST", "/invitations").member("code")
-        let body = #"{"code":"\#(code)","name":"tablet","token":"\#(Secrets.random())"}"#
-        try expect(
-          await hub.ask("POST", phone.path("/devices"), nil, body), 507, "devices", 2)
-      }
-    }
-
     @Test func anObjectMayBeAsLongAsItsLimit() async throws {
       let body = #"{"name":"x"}"#
       try await with("objectBytes", 100) { hub in

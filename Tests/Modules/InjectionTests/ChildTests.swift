@@ -60,15 +60,4 @@ import Testing
     #expect(try fresh.get(Container.Key<Shop>()).api.host == "set")
     #expect(try fresh.get(Container.Key<String>()) == "outside")
   }
-
-  @Test func freshChildOfAChildSeesBothAndChangesNeither() throws {
-    let container = shopContainer()
-    let session = container.child { $0.register { _ in "session" } }
-    let fresh = try session.child(fresh: true) {
-      try $0.set(MockAPI(), for: Container.Key<any API>())
-    }
-    #expect(try fresh.get(Container.Key<String>()) == "session")
-    #expect(try fresh.child().get(Container.Key<Shop>()).api.host == "mock")
-    #expect(try session.get(Container.Key<Shop>()).api.host == "real")
-  }
 }

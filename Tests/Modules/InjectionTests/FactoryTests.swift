@@ -30,24 +30,6 @@ import Testing
     #expect(try container.get(Container.Key<RealAPI>()).host == "ba")
   }
 
-  // AcInt(5) and the like
-  @Test func constantIsWrittenInTheClosure() throws {
-    container.register { _ in 5 }
-    container.register { c in try RealAPI(host: "\(c.get(Container.Key<Int>()))-constant") }
-    #expect(try container.get(Container.Key<RealAPI>()).host == "5-constant")
-  }
-
-  // AcMethod
-  @Test func methodOfAnotherObjectMakesIt() throws {
-    struct Factory: Sendable {
-      func connect(_ port: Int) -> Shop { Shop(api: RealAPI(host: "port \(port)")) }
-    }
-    container.register { _ in Factory() }
-    container.register { _ in 80 }
-    container.register { c in try c.get(Container.Key<Factory>()).connect(c.get()) }
-    #expect(try container.get(Container.Key<Shop>()).api.host == "port 80")
-  }
-
   // AcNillable
   @Test func optionalArgumentIsNilOnlyWhileNothingIsThere() throws {
     container.register(scope: .transient, using: { (api: RealAPI?) in api?.host ?? "none" })

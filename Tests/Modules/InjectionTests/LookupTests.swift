@@ -115,14 +115,6 @@ extension Container.Key where Value == any API {
     #expect(injectionError { _ = try container.get(Container.Key<RealAPI>()) }?.code == .ambiguous)
   }
 
-  // AlchemicConfig, bundles
-  @Test func modulesFillAContainer() throws {
-    func network(_ container: Container) { container.register(.api) { _ in RealAPI() } }
-    func shops(_ container: Container) { container.register(using: Shop.init) }
-    let container = Container(shops, network)
-    #expect(try container.get(Container.Key<Shop>()).api.host == "real")
-  }
-
   @Test func descriptionListsKeysScopesAndWhatIsMade() throws {
     container.register(primary: true) { _ in RealAPI() }.as(.api) { $0 }
     container.register(Container.Key("n"), scope: .transient) { _ in 5 }

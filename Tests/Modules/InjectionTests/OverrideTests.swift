@@ -67,14 +67,4 @@ import Testing
     }
     #expect(host == "real")
   }
-
-  @Test func childMadeCurrentSharesAndOverridesNothing() throws {
-    let container = shopContainer()
-    let shop: Shop = try container.get()
-    try container.child { $0.register { _ in "session" } }.asCurrent { () throws in
-      #expect(inject(Container.Key<String>()) == "session")
-      #expect(try container.find(Container.Key<String>()) == nil)
-      #expect(inject(Container.Key<Shop>()) === shop)
-    }
-  }
 }

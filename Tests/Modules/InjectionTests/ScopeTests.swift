@@ -92,13 +92,4 @@ import Testing
     try container.set(Last {})
     #expect(seen.value == 1)
   }
-
-  @Test func failedSetChangesNothing() throws {
-    container.register(make: { _ in RealAPI() }) { api, _ in
-      if api.host == "bad" { throw Failure() }
-    }
-    let api: RealAPI = try container.get()
-    #expect(throws: Failure.self) { try container.set(RealAPI(host: "bad")) }
-    #expect(try container.get(Container.Key<RealAPI>()) === api)
-  }
 }

@@ -218,10 +218,4 @@ import Testing
     try container.validate()
     #expect(try container.make(Container.Key<RealAPI>(), with: "given").host == "given")
   }
-
-  @Test func childIsValidWithWhatItAdds() throws {
-    container.register(scope: .transient, using: { (host: String) in RealAPI(host: host) })
-    try container.child { $0.register { _ in "session" } }.validate()
-    #expect(throws: InjectionError.self) { try container.validate() }
-  }
 }

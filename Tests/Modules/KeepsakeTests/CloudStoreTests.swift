@@ -123,12 +123,6 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     Date(timeIntervalSince1970: Double(milliseconds) / 1000)
   }
 
-  @Test func aStoreThatHasNeverSyncedSaysSo() throws {
-    #expect(try here.syncState == .neverSynced)
-    here.theme = "dark"
-    #expect(try here.syncState == .neverSynced)
-  }
-
   @Test func anExchangeWithoutNewsCountsFromDayToDay() throws {
     try phone.merge(with: laptop)
     let first = clock.milliseconds

@@ -61,17 +61,6 @@ private final class Shared: UserDefaultsStore, @unchecked Sendable {
     }
   }
 
-  @Test func aDeviceInMemoryIsCoherentToo() throws {
-    let device = try Device.inMemory()
-    let (one, two) = (try Shared(on: device), try Shared(on: device))
-    for number in 1..<10 {
-      one.count = number
-      #expect(two.count == number && two.integer(forKey: "count") == number)
-      try two.$count.update { $0 += 100 }
-      #expect(one.count == number + 100)
-    }
-  }
-
   @Test func aMergeIsSeenByTheNextRead() throws {
     let (a, b) = (try Device.inMemory(), device)
     let (one, two) = (try CloudKeyValueStore(on: a), try CloudKeyValueStore(on: b))

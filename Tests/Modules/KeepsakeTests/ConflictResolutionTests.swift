@@ -111,20 +111,6 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     #expect(settings.errors.isEmpty)
   }
 
-  @Test func ofSeveralHandlesOneDecidesOnce() throws {
-    let second = try Shared(on: device)
-    let tokens = [
-      settings.resolveConflicts { try unite($0) }, second.resolveConflicts { try unite($0) },
-    ]
-    for round in 0..<10 {
-      disagree(["mine \(round)"], ["theirs \(round)"])
-      try device.merge(with: there)
-      #expect(heard.wait { $0.count == round + 1 })
-    }
-    for token in tokens { token.cancel() }
-    #expect(heard.sets.flatMap { $0.map(\.id) } == (1...10).map(Int64.init))
-  }
-
   @Test func whatCannotBeDecidedStaysOpenAndIsReported() throws {
     struct Undecided: Error {}
     let tries = Collected<Conflict>()

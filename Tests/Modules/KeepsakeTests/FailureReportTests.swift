@@ -63,17 +63,6 @@ import Testing
 
   // MARK: - At open
 
-  @Test(.enabled(if: Tmpfs.isPossible, Comment(rawValue: Tmpfs.need)))
-  func aFullDiskStopsOpeningAndIsNamed() throws {
-    let file = try FaultyFile(isOnSmallDisk: true)
-    try file.cause(.fullDisk)
-    let error = #expect(throws: KeepsakeError.self) { try file.open() }
-    #expect(error?.code == .diskFull)
-    #expect(error?.description == "\(file.path): \(Fault.fullDisk.complaint)")
-    try file.mend(.fullDisk)
-    #expect(try open(file.open()).text == "needle")
-  }
-
   @Test func aPageThatWasDamagedBeforeIsReportedWhenItIsMet() throws {
     let file = try FaultyFile()
     try file.damage()

@@ -19,23 +19,6 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
 }
 
 @Suite struct FieldsSyncTests {
-  @Test func twoDevicesKeepTwoMembers() throws {
-    let devices = try SimulatedDevices(count: 2)
-    let (here, there) = (try Shared(on: devices[0]), try Shared(on: devices[1]))
-    here.prefs.volume = 9
-    there.prefs.theme = "dark"
-    here.prefs.nick = "ada"
-    there.prefs.volume = 7
-    try devices[0].merge(with: devices[1])
-    let both = Preferences(theme: "dark", volume: 7, nick: "ada")
-    #expect(here.prefs == both && there.prefs == both)
-    #expect(try here.conflicts.map(\.key) == ["prefs.volume"])
-    try here.$prefs.reset()
-    there.prefs.volume = 8
-    try devices.merge(0, 1)
-    #expect(here.prefs == Preferences(volume: 8) && there.prefs == here.prefs)
-  }
-
   @Test func whatAMemberLostIsTheValueWithIt() throws {
     let devices = try SimulatedDevices(count: 2)
     let (here, there) = (try Shared(on: devices[0]), try Shared(on: devices[1]))

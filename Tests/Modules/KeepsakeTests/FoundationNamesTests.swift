@@ -62,18 +62,6 @@ import Testing
     #expect(settings.integer(forKey: "maybe") == 3)
   }
 
-  @Test func aFloatIsTheTextOfItsDigits() {
-    for number: Float in [12.34, 0.1, -1.5, 3.4e38, .leastNonzeroMagnitude, 100] {
-      settings.set(number, forKey: "float")
-      #expect(settings.float(forKey: "float") == number && settings.float == number)
-      #expect(settings.string(forKey: "float").flatMap(Double.init) == Double("\(number)"))
-    }
-    settings.float = 12.34
-    #expect(settings.string(forKey: "float") == "12.34" && settings["float"] == 12.34)
-    settings["float"] = .real(Double(12.34 as Float))
-    #expect(settings.float == 12.34, "as earlier versions stored it")
-  }
-
   @Test func anArrayAndADictionaryAreOfTheTypeThatIsAskedFor() {
     settings.set(["a", "b"], forKey: "names")
     settings.set(["a": 1], forKey: "counts")
@@ -107,40 +95,6 @@ import Testing
     cloud.set(1, forKey: "a")
     cloud.removeObject(forKey: "a")
     #expect(cloud.object(forKey: "a") == nil)
-  }
-
-  @Test func aSetIsOneChangeAndAnEqualOneNone() {
-    let heard = ChangeRecorder(settings)
-    settings.set(["a", "b"], forKey: "k")
-    settings.set(["a", "b"], forKey: "k")
-    settings.removeObject(forKey: "k")
-    #expect(heard.sets.map { $0.map(\.new) } == [[["a", "b"]], [nil]])
-  }
-
-  @Test func namesAndPropertiesAreTwoWaysToOneValue() {
-    settings.set(5, forKey: "integer")
-    settings.set("ada", forKey: "string")
-    settings.set([[1], [2, 3]], forKey: "nested")
-    #expect(settings.integer == 5 && settings.string == "ada" && settings.nested == [[1], [2, 3]])
-    settings.theme = Theme(name: "dark")
-    settings.uint8 = 9
-    #expect(settings.string(forKey: "theme") == "dark" && settings.integer(forKey: "uint8") == 9)
-    #expect(settings.errors.isEmpty)
-  }
-
-  @Test(arguments: [
-    "https://user@example.org:8443/a%20b?q=1#f", "mailto:ada@example.org", "file:///tmp/a%20b/",
-    URL.homeDirectory.appending(path: "notes/é.txt").absoluteString, "file://server/share",
-  ])
-  func aURLSurvivesWithSchemeAndHostBothWays(text: String) throws {
-    let url = try #require(URL(string: text))
-    settings.set(url, forKey: "url")
-    #expect(settings.url(forKey: "url")?.absoluteString == text)
-    #expect(settings.url.absoluteString == text)
-    settings.removeObject(forKey: "url")
-    settings.url = url
-    #expect(settings.url(forKey: "url")?.absoluteString == text)
-    #expect(settings.errors.isEmpty)
   }
 
   @Test func aTextIsTheURLOfAFileUnlessItHasAScheme() {

@@ -42,17 +42,6 @@ import Testing
     #expect(greeter.greeting == "ada, dark")
   }
 
-  @Test func aTestPutsItsOwnDeviceUnderTheSettings() throws {
-    let container = application()
-    let real: EverySetting = try container.get()
-    real.string = "real"
-    let device = try Device.inMemory()
-    try EverySetting(on: device).string = "test"
-    let child = try container.child(fresh: true) { try $0.set(device) }
-    #expect(try (child.get() as Greeter).greeting == "test, light")
-    #expect(try (container.get() as Greeter).greeting == "real, light")
-  }
-
   /// Observes from its initialiser on, as a view model does.
   final class Watcher: Sendable {
     private let token: ObservationToken

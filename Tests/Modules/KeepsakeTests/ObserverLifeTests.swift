@@ -46,6 +46,25 @@ private func observe(
     token.cancel()
   }
 
+  @Test func anObserverKeepsNoStoreAndIsToldUntilItsTokenGoes() throws {
+    weak var gone: Local?
+    var token: ObservationToken?
+    do {
+      let store = try Local(on: device)
+      gone = store
+      token = store.observe { [heard] in heard.append($0) }
+      _ = store.changes()
+    }
+    #expect(gone == nil)
+    let store = try Local(on: device)
+    store.count = 1
+    #expect(heard.sets.count == 1)
+    withExtendedLifetime(token) {}
+    token = nil
+    store.count = 2
+    #expect(heard.sets.count == 1 && !device.hasObservers)
+  }
+
   @Test func anObserverThatAnotherOneEndsIsNotCalledAnyMore() throws {
     let store = try Local(on: device)
     let second = Mutex<ObservationToken?>(nil)

@@ -67,15 +67,6 @@ import Testing
     #expect(try UserDefaultsStore(on: Device(path: path)).object(forKey: "k") == nil)
   }
 
-  @Test func anUpdateStartsFromWhatWasRegistered() throws {
-    settings.register(defaults: ["nbr_logins": 10])
-    try settings.$loginCount.update { $0 += 1 }
-    #expect(settings.loginCount == 11)
-    #expect(try device.entry(store: "defaults", key: "nbr_logins")?.content.value == 11)
-    settings.register(defaults: ["nbr_logins": 20])
-    #expect(settings.loginCount == 11)
-  }
-
   @Test func aRegisteredValueThatDoesNotDecodeIsReportedOnceForEachValue() {
     settings.register(defaults: ["integer": "text"])
     for _ in 0..<3 { #expect(settings.integer == 1) }

@@ -158,7 +158,8 @@ private final class MoreSettings: KeyedSettings, @unchecked Sendable {
   }
 
   @Test func declarationsAreListedInheritedOnesFirst() throws {
-    let declarations = try MoreSettings(on: .inMemory(), arguments: .none).declarations
+    let settings = try MoreSettings(on: .inMemory(), arguments: .none)
+    let declarations = settings.declarations
     #expect(
       declarations.map(\.property) == ["loudness", "nickname", "accent", "tint", "mine", "big"])
     #expect(declarations.map(\.key) == ["volume", "nick", "accent", "tint", "own", "big"])
@@ -172,5 +173,8 @@ private final class MoreSettings: KeyedSettings, @unchecked Sendable {
       ])
     #expect(declarations.map { $0.problem == nil } == [true, true, true, true, true, false])
     #expect(try UserDefaultsStore(on: .inMemory()).declarations.isEmpty)
+    (settings.loudness, settings.mine) = (9, .distantFuture)
+    let again = try MoreSettings(on: settings.device, arguments: .none)
+    #expect(again.loudness == 9 && again.mine == .distantFuture)
   }
 }

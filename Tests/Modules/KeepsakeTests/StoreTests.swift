@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Keepsake
 import TestSupport
 import Testing
@@ -13,41 +12,7 @@ import Testing
 
   final class Local: UserDefaultsStore, @unchecked Sendable {
     @Setting var theme = "light"
-    @Setting var volume = 0.5
-    @Setting var toggle = false
-  }
-
-  /// A Settings bundle with one pane below the root.
-  private static func bundle(in folder: TemporaryFolder, volume: String) throws -> SettingsBundle {
-    func plist(_ specifiers: String) -> String {
-      """
-      <?xml version="1.0" encoding="UTF-8"?>
-      <plist version="1.0"><dict><key>PreferenceSpecifiers</key><array>
-      \(specifiers)
-      </array></dict></plist>
-      """
-    }
-    let path = folder.path + "/Settings.bundle"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    let root = plist(
-      """
-      <dict><key>Type</key><string>PSSliderSpecifier</string><key>Key</key><string>volume</string>
-      <key>DefaultValue</key>\(volume)
-      <key>MinimumValue</key><integer>0</integer>
-      <key>MaximumValue</key><integer>1</integer></dict>
-      <dict><key>Type</key><string>PSChildPaneSpecifier</string>
-      <key>Title</key><string>More</string>
-      <key>File</key><string>More</string></dict>
-      """)
-    let more = plist(
-      """
-      <dict><key>Type</key><string>PSToggleSwitchSpecifier</string>
-      <key>Title</key><string>T</string>
-      <key>Key</key><string>toggle</string><key>DefaultValue</key><true/></dict>
-      """)
-    try Data(root.utf8).write(to: URL(fileURLWithPath: path + "/Root.plist"))
-    try Data(more.utf8).write(to: URL(fileURLWithPath: path + "/More.plist"))
-    return try SettingsBundle(at: path)
+    @Setting var size = 1
   }
 
   @Test func storesOnOneDeviceKeepApart() throws {
@@ -62,78 +27,55 @@ import Testing
   }
 
   @Test func aSeedIsADefaultAndNeverAStoredWrite() throws {
-    let folder = try TemporaryFolder()
+    let small = try SmallBundle("size", default: 14)
     let device = try Device.temporary()
-    let settings = try Local(
-      on: device, seededBy: Self.bundle(in: folder, volume: "<integer>1</integer>"))
-    #expect(settings.volume == 1)
-    #expect(settings.toggle)
-    #expect(settings.theme == "light")
-    #expect(try device.entry(store: "defaults", key: "volume") == nil)
-    #expect(try device.stores().isEmpty)
-    settings.volume = 0.25
-    #expect(settings.volume == 0.25)
-    try settings.$volume.reset()
-    #expect(settings.volume == 1)
-    #expect(settings.errors.isEmpty)
+    let settings = try Local(on: device, seededBy: SettingsBundle(at: small.url))
+    #expect(settings.size == 14 && settings.theme == "light")
+    #expect(try device.entry(store: "defaults", key: "size") == nil && device.stores().isEmpty)
+    settings.size = 2
+    #expect(settings.size == 2)
+    try settings.$size.reset()
+    #expect(settings.size == 14 && settings.errors.isEmpty)
   }
 
   @Test func aNewerBundleReplacesTheDefaultsAndNothingThatWasSet() throws {
-    let folder = try TemporaryFolder()
+    let (old, new) = (try SmallBundle("size", default: 14), try SmallBundle("size", default: 15))
     let device = try Device.temporary()
-    let first = try Local(
-      on: device, seededBy: Self.bundle(in: folder, volume: "<real>0.75</real>"))
-    first.toggle = false
-    let newer = try Self.bundle(in: folder, volume: "<real>0.1</real>")
-    let second = try Local(on: device, seededBy: newer)
-    #expect(second.volume == 0.1)
-    #expect(second.toggle == false)
-    #expect(try Local(on: device).volume == 0.1)
+    let first = try Local(on: device, seededBy: SettingsBundle(at: old.url))
+    first.theme = "dark"
+    let second = try Local(on: device, seededBy: SettingsBundle(at: new.url))
+    #expect(second.size == 15 && second.theme == "dark")
+    #expect(try Local(on: device).size == 15)
   }
 
   @Test func seedingTheSameAgainWritesNothing() throws {
-    let folder = try TemporaryFolder()
     let device = try Device.temporary()
-    let bundle = try Self.bundle(in: folder, volume: "<real>0.75</real>")
-    let defaults = bundle.seeds.map { DefaultValue(key: $0.key, value: $0.value, source: "s") }
+    let defaults = ["a", "b"].map { DefaultValue(key: $0, value: 1, source: "s") }
     #expect(try device.seed(store: "defaults", bundle: "b", defaults))
     #expect(try !device.seed(store: "defaults", bundle: "b", defaults))
     #expect(try device.seed(store: "defaults", bundle: "b", Array(defaults.dropLast())))
-    #expect(try device.defaults(store: "defaults").count == defaults.count - 1)
+    #expect(try device.defaults(store: "defaults").count == 1)
   }
 
-  @Test func whatStaysOnTheDeviceIsNotMerged() throws {
-    let (phone, laptop) = (try Device.inMemory(), try Device.inMemory())
-    try Local(on: phone).theme = "dark"
-    try phone.merge(with: laptop)
-    #expect(try Local(on: laptop).theme == "light")
-  }
-
-  @Test func changesAreASequenceThatEndsWithItsReader() async throws {
-    let store = try Shared(on: .inMemory())
-    let changes = store.changes()
-    store.theme = "dark"
-    store.size = 2
-    var keys: [String] = []
-    for await set in changes {
-      keys += set.map(\.key)
-      if keys.count == 2 { break }
-    }
-    #expect(keys == ["theme", "size"])
-  }
-
+  /// The observer writes the key that a merge has changed, too.
   @Test func anObserverMayWrite() throws {
     let store = try Shared(on: .inMemory())
     let heard = Heard()
     let observation = store.observe { changes in
       heard.append(changes)
       if changes.contains(where: { $0.key == "theme" }) { store.size += 1 }
+      if changes.contains(where: { $0.reason == .firstMerge }) { store.theme += " and ours" }
     }
+    store.size = 2
     store.theme = "dark"
-    #expect(heard.sets.map { $0.map(\.key) } == [["theme"], ["size"]])
-    #expect(store.size == 2)
+    #expect(heard.sets.map { $0.map(\.key) } == [["size"], ["theme"], ["size"]])
+    let other = try Shared(on: .inMemory())
+    other["more"] = 1
+    try store.device.merge(with: other.device)
+    #expect(store.theme == "dark and ours" && store.size == 4 && store["more"] == 1)
     observation.cancel()
+    let count = heard.sets.count
     store.theme = "blue"
-    #expect(heard.sets.count == 2)
+    #expect(heard.sets.count == count)
   }
 }

@@ -76,18 +76,6 @@ private final class Untracked: UserDefaultsStore, @unchecked Sendable {
     #expect(told() == 1)
   }
 
-  @Test func anObserverReadsTheNewValue() throws {
-    let seen = Mutex<[String]>([])
-    withObservationTracking {
-      _ = store.name
-    } onChange: {
-      let name = store.name
-      seen.withLock { $0.append(name) }
-    }
-    store.name = "ada"
-    #expect(seen.withLock { $0 } == ["ada"])
-  }
-
   @Test func anEqualValueAndAFailedTransactionTellNothing() throws {
     let told = track { _ = store.name }
     store.name = "guest"

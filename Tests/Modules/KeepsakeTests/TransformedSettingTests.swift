@@ -12,32 +12,6 @@ import Testing
   private let settings: EverySetting
   init() throws { settings = try EverySetting(on: .temporary()) }
 
-  @Test func whatIsStoredReadsWellInTheShell() throws {
-    settings.price = try #require(Decimal(string: "19.90"))
-    settings.timeout = .milliseconds(1500)
-    settings.tags = ["b", "a"]
-    settings.palette = [Color(255, 0, 0), Color(0, 0, 255)]
-    settings.themes = ["night": [Color(0, 0, 0), Color(1, 1, 1)]]
-    settings.id = try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
-    settings.window = Window(
-      title: "Notes", opened: Date(timeIntervalSinceReferenceDate: 7), tabs: [10, 2])
-    #expect(settings.errors.isEmpty)
-    let rows = try settings.device.shell("SELECT key, value FROM entry ORDER BY key")
-    #expect(
-      rows == """
-        id|E621E1F8-C36C-495A-93FC-0C247A3E6E5F
-        palette|["#ff0000","#0000ff"]
-        price|19.9
-        tags|["a","b"]
-        themes|{"night":["#000000","#010101"]}
-        timeout|1.5
-        window|{"opened":{"$date":7.0},"tabs":[2,10],"title":"Notes"}
-
-        """)
-    let title = "SELECT value ->> '$.title' FROM entry WHERE key = 'window'"
-    #expect(try settings.device.shell(title) == "Notes\n")
-  }
-
   @Test func whatTheShellWritesIsReadThroughTheHooks() throws {
     settings.palette = [Color(1, 1, 1)]
     settings.timeout = .seconds(1)
@@ -53,13 +27,6 @@ import Testing
     #expect(settings.timeout == .milliseconds(250))
     #expect(settings.window.title == "b")
     #expect(settings.errors.isEmpty)
-  }
-
-  @Test func anEqualSetWritesNothing() throws {
-    let heard = ChangeRecorder(settings)
-    settings.tags = ["a", "b", "c", "d", "e"]
-    settings.tags = Set(["e", "d", "c", "b", "a"])
-    #expect(heard.sets.count == 1)
   }
 
   @Test func nilRemovesTheKeyWhateverTheTransformer() throws {
@@ -93,28 +60,6 @@ import Testing
     #expect(settings["window"] == nil && settings["constant"] == nil)
     #expect(settings.window == nil && settings.constant.wrappedValue == nil)
     #expect(settings.errors.isEmpty)
-  }
-
-  @Test func aValueThatDoesNotDecodeIsReportedWithItsKeyAndTypeAndTheOthersStillRead() throws {
-    settings.integer = 7
-    settings["palette"] = ["#000000", "secret"]
-    settings["window"] = 5
-    settings["price"] = 1e200
-    let before = try settings.device.shell("SELECT key, quote(value) FROM entry ORDER BY key")
-    for _ in 0..<3 {
-      #expect(settings.palette == [] && settings.window.title == "" && settings.price == 1)
-      #expect(settings.integer == 7)
-    }
-    #expect(settings.errors.map(\.key) == ["palette", "window", "price"])
-    #expect(settings.errors.map(\.storedType) == [.array, .integer, .real])
-    #expect(settings.errors.allSatisfy { $0.operation == .read && $0.cause is ValueError })
-    let first = try #require(settings.errors.first)
-    let start =
-      "defaults/palette: the setting could not be read from the array that is stored: at [1]:"
-    #expect(first.description.hasPrefix(start))
-    #expect(!first.description.contains("secret"))
-    #expect(
-      try settings.device.shell("SELECT key, quote(value) FROM entry ORDER BY key") == before)
   }
 
   @Test func theThrowingFormsNameTheKeyAndTheStoredType() throws {

@@ -36,17 +36,6 @@ import Testing
     #expect(probe.stderr == "" && probe.code == 0)
   }
 
-  @Test func thisProcessReadsWhatAnotherOneSetWhileBothHaveTheFileOpen() throws {
-    let device = try Device.temporary()
-    let settings = try EverySetting(on: device)
-    #expect(settings.integer == 1)
-    for value in 2...4 {
-      try kvsync(
-        "set", device.path, "integer", "\(value)", "--type", "integer", "--store", "defaults")
-      #expect(settings.integer == value)
-    }
-  }
-
   @Test func aDeclaredKeyIsUsedInPlaceOfTheName() throws {
     let settings = try EverySetting(on: .inMemory())
     settings.loginCount = 3

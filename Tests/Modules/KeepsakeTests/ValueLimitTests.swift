@@ -8,7 +8,7 @@ import Testing
   /// A store that syncs has 1 MiB for a value, any other 16 MiB.
   @Test(
     arguments: [false, true],
-    WriteForm.allCases.filter { $0 != .removal && $0 != .reset })
+    Seeds.some(of: WriteForm.allCases.filter { $0 != .removal && $0 != .reset }, debug: 3))
   func aValueAtTheLimitIsSetAndOneByteMoreIsRefused(isShared: Bool, form: WriteForm) throws {
     let device = try Device.inMemory()
     let store: any FaultySettings =

@@ -117,7 +117,6 @@ import Testing
 
   @Test func missingPaneIsAWarningInBothModes() throws {
     try write(["Root.plist": pane(child("Gone"), toggle("a"), child("Root/Below"))])
-    try folder.link("Dangling.plist", to: "nowhere")
     expect([
       "a=true Root.plist:7", "warning Root.plist:6:108", "warning Root.plist:8:108",
     ])

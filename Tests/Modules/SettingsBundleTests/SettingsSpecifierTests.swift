@@ -20,17 +20,21 @@ import Testing
     #expect(bundle.seeds.allSatisfy { $0.key == "k" && $0.place == "Root.plist:6" })
   }
 
-  @Test(arguments: Specifiers.broken)
-  func brokenSpecifierIsThrownOrSkipped(
-    _ specifier: String, _ code: PropertyListError.Code
+  private static let broken: [(String, PropertyListError.Code, StoredValue?)] =
+    Specifiers.broken.map { ($0, $1, nil) } + Specifiers.unfit.map { ($0, $1, $2) }
+
+  @Test(arguments: broken)
+  func brokenSpecifierIsThrownOrSkippedOrItsScalarKept(
+    _ specifier: String, _ code: PropertyListError.Code, _ kept: StoredValue?
   ) throws {
     let parts = specifier.split(separator: "¦", omittingEmptySubsequences: false)
     let column = parts.count == 1 ? 1 : "<dict>\(parts[0])".unicodeScalars.count + 1
     try folder.write(pane(parts.joined(), toggle("after")), to: "Root.plist")
     #expect(outcome(folder.path, .strict) == ["error Root.plist:6:\(column) \(code.rawValue)"])
+    let seeds = kept.map { ["k=\($0) Root.plist:6"] } ?? []
     #expect(
       outcome(folder.path, .lenient)
-        == ["after=true Root.plist:7", "warning Root.plist:6:\(column)"])
+        == seeds + ["after=true Root.plist:7", "warning Root.plist:6:\(column)"])
   }
 
   static let untitled = [

@@ -66,12 +66,37 @@ import Testing
     try expectRefusal("\(problem); name a file that kvsync or an app made")
   }
 
-  @Test func aNewerFileStaysAlone() throws {
-    _ = try Device(path: path)
-    try shell("UPDATE replica SET min_writer = 99")
-    try expectRefusal(
+  private static func code(_ what: String) -> String {
+    "it contains a \(what), which no file of ours has; "
+      + "do not trust this file; if it is yours, drop the \(what)"
+  }
+
+  /// SQLite's own check of the file would evaluate the CHECK.
+  @Test(arguments: [
+    (
+      "UPDATE replica SET min_writer = 99",
       "it needs schema version 99, this program knows version \(Migrations.version); "
-        + "update this program")
+        + "update this program"
+    ), ("CREATE VIEW v AS SELECT * FROM entry", code("view \"v\"")),
+    (
+      "CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry WHERE key = 'k'; END",
+      code("trigger \"t\"")
+    ),
+    (
+      "ALTER TABLE entry ADD COLUMN extra ANY",
+      "its schema is not one of ours; restore a backup of it"
+    ),
+    (
+      "CREATE TABLE more (a CHECK (a > 0)); INSERT INTO more VALUES (1)",
+      "it has a table that is not ours, \"more\"; restore a backup of it"
+    ),
+  ])
+  func anotherSchemaIsRefusedBeforeItsExpressionsAreEvaluated(
+    _ sql: String, _ problem: String
+  ) throws {
+    _ = try Device(path: path)
+    try shell(sql)
+    try expectRefusal(problem)
   }
 
   @Test(arguments: [true, false])

@@ -41,18 +41,6 @@ import Testing
       names.map(open), options: MergeOptions())
   }
 
-  @Test func aCopyThatSyncsWithItsOriginalGetsAReplicaIDOfItsOwn() throws {
-    try set("a", "k", 1)
-    try copy("a", to: "copy")
-    try set("a", "a", 1)
-    try set("copy", "c", 1)
-    let report = try merge("a", "copy")
-    #expect(report.events == [.newReplicaID(device: 1, reason: .copy)])
-    #expect(try keys("a") == ["a", "c", "k"])
-    #expect(try keys("copy") == ["a", "c", "k"])
-    #expect(try merge("a", "copy").events.isEmpty)
-  }
-
   @Test func aCopyIsFoundByAThirdDeviceThatMetTheOriginal() throws {
     try set("a", "k", 1)
     _ = try merge("a", "b")

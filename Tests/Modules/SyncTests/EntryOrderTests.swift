@@ -71,37 +71,6 @@ import Testing
     try Self.check(pairs, way, "seed \(seed)")
   }
 
-  @Test(arguments: Seeds.list(5))
-  func sequenceNumbersAreNeverReused(seed: UInt64) throws {
-    var generator = SeededGenerator(seed: seed)
-    let device = try Device.temporary()
-    var highest: Int64 = 0
-    for _ in 0..<200 {
-      let store = ["cloud", "defaults"].randomElement(using: &generator) ?? "cloud"
-      let key = ["a", "b"].randomElement(using: &generator) ?? "a"
-      let value: StoredValue? =
-        generator.chance(40) ? nil : .integer(.random(in: 0...9, using: &generator))
-      let before = try device.core.access { try ReplicaState($0) }
-      #expect(before.sequenceNumber >= highest, "seed \(seed)")
-      try device.write([LocalWrite(store: store, key: key, value: value)])
-      let after = try device.core.access { try ReplicaState($0) }
-      #expect(after.sequenceNumber >= before.sequenceNumber, "seed \(seed)")
-      #expect(after.last >= before.last, "seed \(seed)")
-      highest = after.sequenceNumber
-    }
-  }
-
-  @Test func anEqualSetAnnouncesNothingAndWritesOnlyWhereItSyncs() throws {
-    let device = try Device.inMemory(clock: .fixed(Date(timeIntervalSince1970: 1)))
-    for (store, isWritten) in [("defaults", false), ("cloud", true)] {
-      #expect(try device.write([LocalWrite(store: store, key: "k", value: 1)]).count == 1)
-      let before = try #require(try device.entry(store: store, key: "k"))
-      #expect(try device.write([LocalWrite(store: store, key: "k", value: 1)]).isEmpty)
-      let after = try #require(try device.entry(store: store, key: "k"))
-      #expect((after.timestamp > before.timestamp) == isWritten)
-    }
-  }
-
   @Test func aDeletionLeavesATombstoneOnlyWhereItSyncs() throws {
     let device = try Device.inMemory()
     for store in ["defaults", "cloud"] {
@@ -111,36 +80,6 @@ import Testing
     }
     #expect(try device.entry(store: "defaults", key: "k") == nil)
     #expect(try device.entry(store: "cloud", key: "k")?.content == .tombstone)
-  }
-
-  @Test func aBatchIsOneChangeSetWithTheNetChangeOfEachKey() throws {
-    let device = try Device.inMemory()
-    let heard = Heard()
-    let observation = device.observe {
-      heard.append($0)
-    } onFailure: {
-      Issue.record($0)
-    }
-    try device.write([
-      LocalWrite(store: "cloud", key: "a", value: 1),
-      LocalWrite(store: "cloud", key: "b", value: 2),
-      LocalWrite(store: "cloud", key: "a", value: 3),
-      LocalWrite(store: "cloud", key: "c", value: 4),
-      LocalWrite(store: "cloud", key: "c", value: nil),
-    ])
-    #expect(heard.sets.map { $0.map(\.key) } == [["a", "b"]])
-    #expect(heard.sets.first?.first?.new == 3)
-    observation.cancel()
-  }
-
-  @Test func textWithANulAndAnEmptyBlobSurviveAsTheyAre() throws {
-    let device = try Device.temporary()
-    let values: [StoredValue] = ["a\0b", "", .data(Data()), .data(Data([0]))]
-    for (index, value) in values.enumerated() {
-      try device.write([LocalWrite(store: "cloud", key: "\(index)\0", value: value)])
-      let entry = try device.entry(store: "cloud", key: "\(index)\0")
-      #expect(entry?.content.value == value)
-    }
   }
 
   @Test(arguments: [("cloud", ""), ("", "k")])
@@ -180,29 +119,5 @@ import Testing
       #expect(error?.description == "(memory): \(problem); use a shorter one")
     }
     #expect(try device.stores() == [name])
-  }
-
-  @Test(arguments: [
-    ("cloud", 1 << 20), ("cloud:a", 1 << 20), ("cloudy", 1 << 24), ("defaults", 1 << 24),
-  ])
-  func aValueBeyondTheLimitOfItsStoreIsNotWritten(store: String, limit: Int) throws {
-    let device = try Device.inMemory()
-    let values: [StoredValue] = [
-      .data(Data(count: limit)), .string(String(repeating: "x", count: limit)),
-    ]
-    for value in values { try device.write([LocalWrite(store: store, key: "k", value: value)]) }
-    let error = #expect(throws: KeepsakeError.self) {
-      try device.write([
-        LocalWrite(store: store, key: "before", value: 1),
-        LocalWrite(store: store, key: "k", value: .data(Data(count: limit + 1))),
-      ])
-    }
-    #expect(error?.code == .invalidValue)
-    #expect(
-      error?.description
-        == "(memory): the value of \(store)/k has \(limit + 1) bytes, "
-        + "more than the limit of \(limit); keep it in a file of its own")
-    #expect(try device.entry(store: store, key: "k")?.content.value == values[1])
-    #expect(try device.entry(store: store, key: "before") == nil)
   }
 }

@@ -70,12 +70,6 @@ struct Way: Sendable, CustomTestStringConvertible {
   /// Registrations of a device, which a test replaces.
   private static let devices = [
     Way("without a name") { c, path in c.register { _ in try Device(path: path) } },
-    Way("by a URL") { c, path in
-      c.register { _ in try Device(at: URL(fileURLWithPath: path)) }
-    },
-    Way("by an identifier") { c, path in
-      c.register { _ in try Device(identifier: "app", in: URL(fileURLWithPath: path + ".folder")) }
-    },
     Way("with a name") { c, path in
       c.register(Key("production")) { _ in try Device(path: path) }
     },
@@ -94,10 +88,6 @@ struct Way: Sendable, CustomTestStringConvertible {
     Way("by a factory") { c, path in
       c.register { _ in Factory(path: path) }
       c.register { c in try c.get(Key<Factory>()).device() }
-    },
-    Way("by an initialiser") { c, path in
-      c.register { _ in path }
-      c.register(using: { (path: String) in try Device(path: path) })
     },
     Way("transient") { c, path in
       c.register(scope: .transient) { _ in try Device(path: path) }

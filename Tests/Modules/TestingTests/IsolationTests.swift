@@ -5,7 +5,6 @@ import KeepsakeInjection
 import KeepsakeTesting
 import Testing
 
-/// Each of these tests runs beside the others.
 @Suite struct IsolationTests {
   private static let app = Container { c in
     c.register { _ in try Device.inMemory() }
@@ -13,25 +12,20 @@ import Testing
     c.register(using: Login.init)
   }
 
-  @Test(arguments: 0..<200)
-  func everyTestHasAStoreOfItsOwn(number: Int) async throws {
-    let settings = try AppSettings(on: .inMemory())
-    #expect(settings.loginCount == 0)
-    for _ in 0..<5 {
-      settings.loginCount += number
-      await Task.yield()
+  @Test func testsThatRunAtOnceShareNothing() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<200 {
+        group.addTask {
+          let test = try Self.app.forTest()
+          let settings: AppSettings = try test.get()
+          #expect(settings.username == "guest")
+          try test.get(Container.Key<Login>()).run(as: "user \(number)")
+          await Task.yield()
+          #expect(settings.username == "user \(number)")
+        }
+      }
+      try await group.waitForAll()
     }
-    #expect(settings.loginCount == 5 * number)
-  }
-
-  @Test(arguments: 0..<200)
-  func everyTestHasAProgramOfItsOwn(number: Int) async throws {
-    let test = try Self.app.forTest()
-    let settings: AppSettings = try test.get()
-    #expect(settings.username == "guest")
-    try test.get(Container.Key<Login>()).run(as: "user \(number)")
-    await Task.yield()
-    #expect(settings.username == "user \(number)")
   }
 
   @Test func whatTheProgramHasMadeAlreadyIsNotUsed() throws {

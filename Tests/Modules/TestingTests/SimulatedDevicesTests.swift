@@ -127,15 +127,6 @@ import Testing
     #expect(try devices.differences().isEmpty)
   }
 
-  @Test(arguments: [(0, 1), (1, 0)])
-  func theFirstOfTwoDevicesLogsTheirConflicts(first: Int, second: Int) throws {
-    try shared(devices[0]).volume = 1
-    try shared(devices[1]).volume = 2
-    try devices.merge(first, second)
-    #expect(try devices[first].conflicts().count == 1)
-    #expect(try devices[second].conflicts().isEmpty)
-  }
-
   @Test func whatResolvesConflictsIsWaitedFor() throws {
     let settings = try devices.map(shared)
     for round in 1...20 {

@@ -50,20 +50,6 @@ import Testing
     try AppSettings(on: device).$username.write("ada")
   }
 
-  @Test func aFileThatIsGoneOrOverwrittenSaysSo() throws {
-    let devices = try SimulatedDevices(count: 1)
-    var settings: AppSettings? = try AppSettings(on: devices[0])
-    settings?.username = "ada"
-    let path = devices[0].path
-    try FileManager.default.removeItem(atPath: path)
-    let gone = #expect(throws: KeepsakeError.self) { try settings?.$username.write("bob") }
-    #expect(gone?.code == .inputOutput)
-    settings = nil
-    try Data("ten bytes!".utf8).write(to: URL(fileURLWithPath: path))
-    let foreign = #expect(throws: KeepsakeError.self) { try Device(path: path) }
-    #expect(foreign?.code == .notKeepsake)
-  }
-
   @Test func aMergeFailsThereToo() throws {
     let devices = try SimulatedDevices(count: 2)
     try SharedSettings(on: devices[0]).theme = .dark

@@ -92,7 +92,7 @@ import Testing
   ])
   func withFewDescriptorsACommandWorksOrMakesNothing(_ words: [String]) throws {
     try folder.must("set", "bad", "k", "w")
-    for count in [6, 7, 9] + Seeds.some(of: 12...26, debug: 3) {
+    for count in [6, 7, 9] + Seeds.some(of: 12...26, debug: 6) {
       let before = try folder.contents("good")
       let ending = try run(folder, "--nofile=\(count)", words)
       #expect(ending.code == 74 || (count > 9 && ending.code == 0), "\(count) \(ending)")

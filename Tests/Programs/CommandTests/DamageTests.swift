@@ -20,24 +20,6 @@ import Testing
     return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
   }
 
-  @Test func aTruncatedFileIsRefusedWhereverItEnds() throws {
-    try folder.must("set", "whole", "k", "v", Moment.ten.argument)
-    let whole = try Data(contentsOf: folder.url("whole"))
-    let page = try pageSize(folder, "whole")
-    let boundaries = Array(stride(from: page, to: whole.count, by: page))
-    #expect(whole.count == (boundaries.count + 1) * page)
-    let between = [
-      1, 16, 99, 100, 101, page - 1, page + 1, 2 * page - 1, whole.count / 2 + 7, whole.count - 1,
-    ]
-    // Each command meets several lengths, and each length several commands.
-    let all = FileCommand.allCases
-    let lengths = Seeds.some(of: boundaries, debug: 6) + between
-    for (number, length) in lengths.enumerated() {
-      try whole.prefix(length).write(to: folder.url("bad"))
-      try folder.expectDamage(of: "bad", by: (0..<3).map { all[(3 * number + $0) % all.count] })
-    }
-  }
-
   /// A device with so many entries that a page in the middle of the file is full of them.
   private func large(_ folder: Folder, _ file: String) throws {
     let lines = (0..<400).map { #"{"key":"key\#($0)","type":"string","value":"value \#($0)"}"# }
@@ -91,23 +73,5 @@ import Testing
       }
     }
     #expect(try folder.everything() == before)
-  }
-
-  @Test func aRowThatNoDeviceWritesIsNoReasonToCrash() throws {
-    try folder.must("set", "bad", "k", "v", Moment.ten.argument)
-    for change in [
-      "UPDATE entry SET type = 99", "UPDATE entry SET type = 7, value = '[1,'",
-      "UPDATE entry SET type = 2, value = 'text'", "UPDATE entry SET timestamp = -1",
-      "UPDATE entry SET value = CAST(x'ff' AS TEXT), type = 1", "UPDATE entry SET replica_id = -1",
-      "UPDATE entry SET type = 5, value = 1e300",
-      "UPDATE entry SET timestamp = 9223372036854775807",
-    ] {
-      try folder.shell("sqlite3", "bad", change)
-      for command in [FileCommand.get, .list, .mergeDryRun, .mergeOneWayFirst] {
-        let ending = try folder.run(command.arguments("bad"))
-        #expect(ending.code < 128, "\(change) \(command) \(ending)")
-        #expect(ending.stderr.isEmpty == (ending.code == 0), "\(change) \(command) \(ending)")
-      }
-    }
   }
 }

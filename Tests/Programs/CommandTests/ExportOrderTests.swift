@@ -85,14 +85,6 @@ import Testing
     #expect(ending == Ending(stdout: "\(128 + SIGPIPE)\n"))
   }
 
-  @Test(
-    .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "there is no /dev/full"),
-    arguments: [">/dev/full", ">&-"])
-  func anOutputThatIsLostIsReported(_ redirection: String) throws {
-    let ending = try sh("kvsync export a \(redirection)")
-    #expect(ending.code == 74 && ending.stderr.contains("(standard output)"), "\(ending)")
-  }
-
   @Test(.enabled(if: Tmpfs.isPossible, SmallDisk.need))
   func nothingIsPrintedWhenTheTemporaryFolderIsFull() throws {
     let disk = try SmallDisk()

@@ -101,17 +101,6 @@ import Testing
     }
   }
 
-  @Test func everyNameSurvivesExportAndImport() throws {
-    let folder = try furnished()
-    for format in ["jsonl", "json"] {
-      try folder.write(try folder.must("export", "odd", "--format", format), to: "exported")
-      try folder.must("import", format, "exported")
-      let columns = "SELECT hex(store), hex(key), quote(value) FROM entry ORDER BY store, key"
-      #expect(
-        try folder.shell("sqlite3", "odd", columns) == folder.shell("sqlite3", format, columns))
-    }
-  }
-
   @Test func everyNameThatCanBeTypedIsSetReadAndDeleted() throws {
     let folder = try Folder()
     for name in Seeds.some(of: Self.names, debug: 3) where !name.contains("\u{0}") {

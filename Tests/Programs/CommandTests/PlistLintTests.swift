@@ -89,24 +89,6 @@ import Testing
       prints: #"[{"file":"Root.plist","keyPath":"PreferenceSpecifiers[0].X","severity":"warning","#
         + #""rule":"unknown-key","message":"a toggle switch has no key \"X\"; remove it"}]"# + "\n",
       code: 1)
-    try folder.expect(
-      ["plist", "S.bundle"],
-      prints: """
-        dictionary
-          PreferenceSpecifiers: array
-            0: dictionary
-              DefaultValue: boolean true
-              Key: string "sound"
-              Title: string "Sound"
-              Type: string "PSToggleSwitchSpecifier"
-              X: boolean true
-
-        """)
-    try folder.expect(["seed", "a", "S.bundle"], prints: "1 default from 1 pane\n")
-    try folder.expect(
-      ["list", "a", "--defaults"],
-      prints: "defaults\tsound\tboolean\ttrue\tdefault, "
-        + "Root.plist:PreferenceSpecifiers[0].DefaultValue\n")
   }
 
   @Test func aWarningOfACompiledBundleTellsItsKeyPath() throws {

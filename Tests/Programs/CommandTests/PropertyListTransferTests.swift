@@ -56,13 +56,6 @@ import Testing
     #expect(ending.stderr.hasSuffix("export as jsonl\n"))
   }
 
-  @Test func keysThatDifferOnlyInTheirSpellingAreRefused() throws {
-    try folder.must("set", "a", "é", "1")
-    try folder.must("set", "a", "e\u{301}", "2")
-    let ending = try folder.run(["export", "a", "--format", "plist"])
-    #expect(ending.code == 65 && ending.stderr.contains("duplicate key"), "\(ending)")
-  }
-
   @Test func whatIsExportedIsImportedAgain() throws {
     for (key, value, type) in [
       ("s", "é\r\n\t😀]]>", "string"), ("i", "-9223372036854775808", "integer"),
@@ -80,53 +73,6 @@ import Testing
     try folder.write(try folder.must("export", "a", "--format", "plist"), to: "p")
     try folder.must("import", "b", "p")
     try folder.expect("diff", "a", "b")
-  }
-
-  // MARK: - Foundation's formats
-
-  private let table: [String: Any] = [
-    "flag": true, "no": false, "one": 1, "zero": 0, "real": 1.0, "text": "é", "data": Data([0]),
-    "date": Date(timeIntervalSinceReferenceDate: 0.5), "list": [1, true, 0.5] as [Any],
-    "table": ["a": ["b": 1]], "max": Int64.max,
-  ]
-
-  private func bytes(_ value: Any) throws -> Data {
-    try PropertyListSerialization.data(fromPropertyList: value, format: .binary, options: 0)
-  }
-
-  @Test func aBinaryFileKeepsEveryType() throws {
-    try bytes(table).write(to: folder.url("p"))
-    try folder.expect(
-      "import", "a", "p", "--store", "defaults", prints: "11 imported, 11 changed\n")
-    try folder.expect(
-      "list", "a", "--store", "defaults",
-      prints: """
-        defaults\tdata\tdata\t"AA=="
-        defaults\tdate\tdate\t"2001-01-01T00:00:00.500Z"
-        defaults\tflag\tboolean\ttrue
-        defaults\tlist\tarray\t[1,true,0.5]
-        defaults\tmax\tinteger\t9223372036854775807
-        defaults\tno\tboolean\tfalse
-        defaults\tone\tinteger\t1
-        defaults\treal\treal\t1.0
-        defaults\ttable\tdictionary\t{"a":{"b":1}}
-        defaults\ttext\tstring\t"é"
-        defaults\tzero\tinteger\t0
-
-        """)
-  }
-
-  @Test func whatABinaryFileHasAndNoStoreHoldsIsRefused() throws {
-    for (value, complaint) in [
-      (["k": UInt64.max] as Any, ":k: this integer exceeds 9223372036854775807, "),
-      (["": 1], #":[""]: the key is empty; "#), ([1], ": the root is an array, not a dictionary; "),
-    ] {
-      try bytes(value).write(to: folder.url("p"))
-      let ending = try folder.run(["import", "a", "p"])
-      #expect(ending.code == 65 && ending.stdout == "", "\(ending)")
-      #expect(ending.stderr.hasPrefix("kvsync: p\(complaint)"), "\(ending)")
-    }
-    #expect(!folder.exists("a"))
   }
 
   // MARK: - Seeding

@@ -79,12 +79,6 @@ import Testing
     #expect(try folder.must("get", "a", "key of a") == "w\n", comment)
   }
 
-  private func expectMergeGoesOn(_ folder: Folder, _ comment: Comment) throws {
-    try folder.must("merge", "a", "b")
-    #expect(try folder.must("get", "a", "late") == "v\n", comment)
-    try folder.expect("diff", "a", "b")
-  }
-
   @Test(arguments: [
     ["get", "a", "key of a"], ["list", "a"], ["doctor", "a"], ["diff", "a", "b"],
     ["set", "a", "k", "new"], ["clone", "a", "c"], ["restore", "b", "a"],
@@ -98,12 +92,6 @@ import Testing
   func aReadOfALogThatFailsLosesNothingOfIt(_ words: [String]) throws {
     try strikeEach(words, hasLogs: true) { folder, _, comment in
       try expectLateValue(folder, comment)
-    }
-  }
-
-  @Test func aMergeThatCannotReadGoesOnWhenItCan() throws {
-    try strikeEach(["merge", "a", "b"]) { folder, _, comment in
-      try expectMergeGoesOn(folder, comment)
     }
   }
 }

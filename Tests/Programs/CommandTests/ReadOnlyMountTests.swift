@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A reader who sees the folder through a read-only mount, as a container does, while others write.
-// READ_ONLY_READS=10000 for more readings than the suite makes.
 
 import Foundation
 import TestSupport
@@ -46,17 +45,14 @@ import Testing
     writer.arguments = ["-c", Self.writer, "sh", tool]
     writer.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     try writer.run()
-    let count = Int(ProcessInfo.processInfo.environment["READ_ONLY_READS"] ?? "") ?? 50
-    // Longer than a command of these tests may run: by rounds.
-    for _ in 0..<(count / 50) {
-      let output = try folder.shell("unshare", "-m", "sh", "-c", Self.reader, "sh", tool, "50")
-      let readings = output.split(separator: "\n")
-      #expect(readings.count == 50)
-      for reading in readings {
-        let isLocked = reading.hasPrefix("75 0 0 kvsync: seen/device: another program ")
-        #expect(reading == "0 \(Self.keys) 1 " || isLocked, "\(reading)")
-      }
-      try folder.shell("rmdir", "seen")
+    let count = Seeds.rounds(50, debug: 20)
+    let output = try folder.shell(
+      "unshare", "-m", "sh", "-c", Self.reader, "sh", tool, "\(count)")
+    let readings = output.split(separator: "\n")
+    #expect(readings.count == count)
+    for reading in readings {
+      let isLocked = reading.hasPrefix("75 0 0 kvsync: seen/device: another program ")
+      #expect(reading == "0 \(Self.keys) 1 " || isLocked, "\(reading)")
     }
     try folder.shell("rm", "going")
     writer.waitUntilExit()

@@ -19,7 +19,7 @@ import Testing
 // | options, numbers, times; words that are not UTF-8 | `UsageTests`, `OptionTests` |
 // | values of another type, bad lines, bad lists | `ValueTests`, `ImportTests`, `SeedTests` |
 // | odd and long names; large values | `OddNameTests`, `ValueLimitTests` |
-// | killed | `KillTests`, `DraftTests` |
+// | killed | `KillRoundTests`, `DraftTests` |
 // | pages without end | `EndlessFileTests` |
 
 extension Folder {
@@ -73,7 +73,7 @@ extension Folder {
   /// - Parameters:
   ///   - complaint: what follows `kvsync: <path>: `.
   func expectRefusal(
-    of file: String, by commands: [FileCommand] = FileCommand.allCases, _ complaint: String,
+    of file: String, by commands: [FileCommand] = FileCommand.sample, _ complaint: String,
     code: Int32, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let before = try everything()

@@ -149,13 +149,6 @@ private struct SettingsBundle {
     }
     let ending = try folder.run(["seed", "a", "S.bundle", "--idiom", "watch"])
     #expect(ending.code == 64 && ending.stderr.hasPrefix("kvsync: a: "), "\(ending)")
-    try folder.shell("rm", "S.bundle/Root.plist")
-    try folder.write(bundle.root, to: "S.bundle/Root~ipad.plist")
-    try folder.expect(
-      "seed", "a", "S.bundle",
-      says: "kvsync: S.bundle/Root.plist: there is no such file; "
-        + "add it, or read Root~ipad.plist with the idiom pad\n", code: 66)
-    try folder.must("seed", "a", "S.bundle", "--idiom", "pad")
   }
 
   @Test func whatIsNoBundleIsRefused() throws {

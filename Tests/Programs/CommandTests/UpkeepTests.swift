@@ -39,20 +39,6 @@ import Testing
     #expect(doctor.stderr.contains("was device \(a) until "))
   }
 
-  @Test func aCloneOfADeviceInUseHasWhatIsInItsLog() throws {
-    let script = """
-      import sqlite3, subprocess, sys
-      connection = sqlite3.connect("a", isolation_level=None)
-      connection.execute("PRAGMA wal_autocheckpoint = 0")
-      connection.execute("UPDATE entry SET value = 'in the log'")
-      subprocess.run([sys.argv[1], "clone", "a", "b", "--quiet"], check=True)
-      """
-    try folder.must("set", "a", "k", "v")
-    try folder.shell("python3", "-c", script, Command.kvsync.get())
-    try folder.expect("get", "b", "k", prints: "in the log\n")
-    #expect(try folder.names() == ["a", "b"])
-  }
-
   @Test func nothingIsClonedOverAFileThatIsThere() throws {
     for file in ["a", "b"] { try folder.must("set", file, "k", file) }
     try folder.link("nowhere", to: "gone")

@@ -121,7 +121,7 @@ private let misuses: [Misuse] = [
     #expect(isNext.contains("default: \(value)"), "\(told)")
   }
 
-  @Test(arguments: FileCommand.allCases)
+  @Test(arguments: FileCommand.sample)
   func aPathWithALineBreakStillMakesOneLine(_ command: FileCommand) throws {
     let folder = try Folder.furnished()
     let ending = try folder.run(command.arguments("none\nsuch/file"))

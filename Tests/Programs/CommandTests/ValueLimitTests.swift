@@ -77,26 +77,6 @@ private struct Limit: Sendable, CustomTestStringConvertible {
     #expect(try folder.contents("good") == before && !folder.exists("new"))
   }
 
-  @Test func aLongerKeyIsRefused() throws {
-    let before = try folder.contents("good")
-    let name = Self.key.prefix(100)
-    for (key, store, what) in [
-      (Self.key + "k", "cloud", "key of cloud/\(name)"),
-      (Self.key + "k", "defaults", "key of defaults/\(name)"),
-      ("key", Self.key + "k", "store name of \(name)/key"),
-    ] {
-      let problem = "the \(what) has 1025 bytes, more than the limit of 1024"
-      for file in ["good", "new"] {
-        try folder.expect(
-          "set", file, key, "v", "--store", store,
-          says: "kvsync: \(file): \(problem); use a shorter one\n", code: 64)
-      }
-    }
-    #expect(try folder.contents("good") == before && !folder.exists("new"))
-    try folder.must("set", "good", Self.key, "v", "--store", Self.key)
-    try folder.expect("get", "good", Self.key, "--store", Self.key, prints: "v\n")
-  }
-
   /// A row of another program stays where it is: no file is changed by a merge.
   @Test(arguments: [["good", "bad"], ["bad", "good"]])
   func aLargerRowOfAFileIsNamedBeforeAMergeWritesAnything(_ order: [String]) throws {

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// `Scripts/soak kills` plays more rounds, and prints how `UserDefaults` fares in them.
+/// `Scripts/soak kills` plays more rounds.
 @Suite struct KillRoundTests {
   @Test(arguments: Seeds.list(3, debug: 1))
   func whatWasAcknowledgedOutlivesAKillInTheMiddleOfAnyWork(seed: UInt64) throws {

@@ -138,11 +138,10 @@
       #expect(try folder.must("list", "phone") == "cloud\ttablet\tstring\t\"1\"\n")
     }
 
-    @Test(arguments: ["revoke"])
-    func aNumberThatNoDeviceHasIsTheUsersError(command: String) throws {
+    @Test func aNumberThatNoDeviceHasIsTheUsersError() throws {
       try hub.create("phone")
       try folder.expect(
-        "hub", command, "phone", "99",
+        "hub", "revoke", "phone", "99",
         says: "kvsync: \(url): it has no such thing: the account has no device 99; "
           + "check the address and the number\n", code: 66)
     }
@@ -207,10 +206,6 @@
         try folder.expect(
           words, says: "kvsync: none: there is no such file; check the path\n", code: 66)
       }
-    }
-
-    @Test func aHubThatIsToldToEndDoes() throws {
-      #expect(hub.end(SIGTERM).code == 0)
     }
   }
 #endif

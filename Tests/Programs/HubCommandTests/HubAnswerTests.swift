@@ -6,7 +6,7 @@
   import Testing
 
   /// What comes back in place of what a hub should say: how `merge` tells it, and that the next
-  /// one goes on.
+  /// one goes on. `AnswerTests` has all answers.
   @Suite struct HubAnswerTests {
     struct Answer: CustomTestStringConvertible {
       let status: Int
@@ -15,13 +15,10 @@
       let code: Int32
 
       /// - Parameter error: code and problem, as the protocol has them.
-      init(
-        _ status: Int, _ error: (String, String), _ headers: String = "{}", says: String,
-        code: Int32
-      ) {
+      init(_ status: Int, _ error: (String, String), says: String, code: Int32) {
         self.init(
           status,
-          #""type":"application/problem+json","headers":\#(headers),"#
+          #""type":"application/problem+json","#
             + #""text":"{\"type\":\"urn:keepsake:hub:\#(error.0)\",\"detail\":\"\#(error.1)\"}""#,
           says: says, code: code)
       }
@@ -33,13 +30,7 @@
       var testDescription: String { "\(status) \(says)" }
     }
 
-    private static let page = #""type":"text/html","text":"<html>Sign in</html>""#
-
     private static let answers = [
-      Answer(
-        200, page,
-        says: "what answers is no hub of Keepsake (HTTP 200, text/html); check the address, or "
-          + "sign in to the network that you are in", code: 69),
       Answer(
         302, #""headers":{"Location":"https://portal.example/login"}"#,
         says: "it redirects to https://portal.example/login, which no hub does; "
@@ -48,17 +39,6 @@
         418, ("later", "this hub speaks 2"),
         says: "it refuses the request (HTTP 418): this hub speaks 2; update the older one",
         code: 69),
-      Answer(
-        429, ("too-many", "60 a minute"), #"{"Retry-After":"90"}"#,
-        says: "it is busy: 60 a minute; try again in 90 s", code: 75),
-      Answer(
-        503, ("unavailable", "the disk fails"),
-        says: "it is out of service: the disk fails; try again later", code: 75),
-      Answer(502, page, says: "it is out of service; try again later", code: 75),
-      Answer(
-        507, ("full", "100000 rows"),
-        says: "the account is full there: 100000 rows; "
-          + "delete what is not needed, or ask who runs the hub", code: 75),
       Answer(
         401, ("token", "not known here"),
         says: "it does not know the token: not known here; join the account: kvsync hub join",
@@ -86,25 +66,6 @@
           All files hold the same.
 
           """)
-    }
-
-    @Test func aHubThatIsBusyForAMomentIsWaitedFor() throws {
-      let hub = try ServedHub()
-      let between = try Interposer(hub)
-      try hub.create("phone", at: between.address)
-      let error = #"{\"type\":\"urn:keepsake:hub:too-many\",\"detail\":\"60 a minute\"}"#
-      try between.next(
-        #"{"for":"POST /v1/accounts/","status":429,"type":"application/problem+json","#
-          + #""headers":{"Retry-After":"1"},"text":"\#(error)"}"#)
-      try hub.folder.expect(
-        "merge", "phone", between.address,
-        prints: """
-          \(between.address) -> phone: 0 received, 0 changed
-          phone -> \(between.address): 0 received, 1 changed
-          All files hold the same.
-
-          """)
-      #expect(try between.isDone())
     }
 
     @Test func aHubThatIsNotThereIsUnreachable() throws {

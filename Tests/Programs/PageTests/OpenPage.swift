@@ -8,46 +8,37 @@
 
   /// Device files in a folder of their own, and the page that shows them.
   final class OpenPage {
-    let folder: String
+    let folder: Folder
     /// With the token.
     private(set) var address = ""
-    private var talk: Talk?
+    private var process: RunningCommand?
 
-    init() throws {
-      folder = NSTemporaryDirectory() + "/page-tests-" + UUID().uuidString
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true)
-    }
+    init() throws { folder = try Folder() }
 
-    deinit {
-      do { try FileManager.default.removeItem(atPath: folder) } catch { Issue.record(error) }
-    }
+    deinit { _ = close(SIGKILL) }
 
     @discardableResult
     func kvsync(_ words: String...) throws -> String {
-      let ending = try Command.run(Command.kvsync.get(), words, in: folder)
+      let ending = try folder.run(words)
       try #require(ending.code == 0, "\(words) \(ending)")
       return ending.stdout
     }
 
     /// Writes a file for `kvsync import`.
-    func lines(_ text: String) throws {
-      try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/lines"))
-    }
+    func lines(_ text: String) throws { try folder.write(text, to: "lines") }
 
     /// - Parameter creating: a file that is made before, with a key of a store that does not sync.
     func open(_ words: String..., creating file: String? = nil) throws {
       if let file { try kvsync("set", file, "there", "yes", "--store", "defaults") }
-      let talk = try Talk(
-        Command.kvsync.get(), ["open", "--no-browser"] + words, in: folder)
-      self.talk = talk
-      address = try talk.line()
+      let process = try RunningCommand(folder, ["open", "--no-browser"] + words)
+      self.process = process
+      address = process.line()
     }
 
     /// - Returns: how the page ends when it is told to.
     func close(_ signal: Int32 = SIGTERM) -> Int32? {
-      defer { talk = nil }
-      return talk?.end(signal)
+      defer { process = nil }
+      return process?.end(signal).code
     }
 
     // MARK: - Requests without a browser
@@ -88,10 +79,11 @@
     static let isPossible = FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium")
     static let need: Comment = "Chromium is not installed, so the page is not tried in a browser"
 
-    private let talk: Talk
+    private let process: RunningCommand
 
     init(_ page: OpenPage) throws {
-      talk = try Talk(Checkout.path("Scripts/browse"), [], in: page.folder)
+      process = try RunningCommand(
+        page.folder, [], program: Checkout.path("Scripts/browse"), hasInput: true)
       _ = try step("open", page.address)
       try until("document.querySelector('#rows .row .key') && $$('#live') == 'live'")
     }
@@ -132,15 +124,17 @@
       try run("return $$(\"\(selector)\");")
     }
 
-    func close() throws { try talk.finish() }
+    deinit { _ = process.end(SIGKILL) }
+
+    func close() throws { try process.finish() }
 
     /// The text of an element.
     private static let helpers = "const $$ = (s) => document.querySelector(s)?.innerText ?? ''; "
 
     private func step(_ name: String, _ value: String) throws -> String {
       let words = try JSONSerialization.data(withJSONObject: [name: value])
-      try talk.say(String(decoding: words, as: UTF8.self))
-      let line = try talk.line()
+      try process.say(String(decoding: words, as: UTF8.self))
+      let line = process.line()
       let answer = try #require(
         try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
       try #require(answer["error"] == nil, "\(name) \(value): \(line)")

@@ -20,7 +20,7 @@
 
     private func stored(_ page: OpenPage) throws -> String {
       let query = "SELECT key, type, quote(value) FROM entry ORDER BY key"
-      return try Command.run(Command.find("sqlite3"), ["a", query], in: page.folder).stdout
+      return try page.folder.shell("sqlite3", "a", query)
     }
 
     @Test func aValueThatIsSetAsItIsShownStaysTheSame() async throws {
@@ -118,7 +118,7 @@
       let other =
         "UPDATE entry SET value = 'theirs', replica_id = replica_id + 1,"
         + " sequence_number = sequence_number + 1"
-      _ = try Command.run(Command.find("sqlite3"), ["a", other], in: page.folder)
+      try page.folder.shell("sqlite3", "a", other)
       let body: [String: Any] = ["key": "name", "stamp": stamp, "value": "new", "type": "string"]
       #expect(try await visit.post("set", body).status == 409)
       #expect(try page.kvsync("get", "a", "name") == "theirs\n")

@@ -145,4 +145,89 @@ package enum Specifiers {
       .unsignedTooLarge
     ),
   ]
+
+  /// A specifier, `¦` before the element at fault if that is not the specifier itself, the code,
+  /// and the value that it seeds nevertheless.
+  package static let unfit: [(String, PropertyListError.Code, StoredValue)] = [
+    (keyed("PSTextFieldSpecifier", ["DefaultValue": "¦<integer>5060</integer>"]), .wrongType, 5060),
+    (
+      keyed("PSTitleValueSpecifier", ["DefaultValue": "<true/>", "Values": "<array/>"]),
+      .requiredKeyMissing, true
+    ),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "¦<string>YES</string>"]),
+      .defaultNotAmongValues, "YES"
+    ),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "¦<integer>1</integer>"]),
+      .defaultNotAmongValues, 1
+    ),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "<true/>", "TrueValue": "¦<array/>"]),
+      .wrongType, true
+    ),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "<true/>", "FalseValue": "¦<dict/>"]),
+      .wrongType, true
+    ),
+    (
+      keyed("PSToggleSwitchSpecifier", ["DefaultValue": "¦<true/>", "TrueValue": "<string/>"]),
+      .defaultNotAmongValues, true
+    ),
+    (slider("<real>1</real>", nil, "<real>1</real>"), .requiredKeyMissing, 1.0),
+    (slider("<real>1</real>", "<real>0</real>", nil), .requiredKeyMissing, 1.0),
+    (slider("¦<true/>", "<real>0</real>", "<real>1</real>"), .wrongType, true),
+    (slider("¦<string>1</string>", "<real>0</real>", "<real>1</real>"), .wrongType, "1"),
+    (slider("<real>1</real>", "¦<string>0</string>", "<real>1</real>"), .wrongType, 1.0),
+    (slider("<real>1</real>", "<real>0</real>", "¦<true/>"), .wrongType, 1.0),
+    (
+      slider("¦<integer>9007199254740993</integer>", "<real>0</real>", "<real>1</real>"),
+      .wrongType, 9_007_199_254_740_993
+    ),
+    (
+      choice("PSMultiValueSpecifier", "¦<string>é</string>", "<string>e\u{301}</string><true/>"),
+      .defaultNotAmongValues, "é"
+    ),
+    (
+      choice("PSMultiValueSpecifier", "¦<string>c</string>", "<true/><false/>"),
+      .defaultNotAmongValues, "c"
+    ),
+    (
+      choice("PSMultiValueSpecifier", "¦<string>1</string>", "<real>1</real><real>2</real>"),
+      .defaultNotAmongValues, "1"
+    ),
+    (
+      choice("PSMultiValueSpecifier", "¦<real>1</real>", "<integer>1</integer><true/>"),
+      .defaultNotAmongValues, 1.0
+    ),
+    (
+      choice("PSMultiValueSpecifier", "<true/>", "<true/>", titles: "¦\(two)"), .countMismatch, true
+    ),
+    (
+      choice("PSMultiValueSpecifier", "<true/>", "<true/><true/><true/>", titles: "¦\(two)"),
+      .countMismatch, true
+    ),
+    (
+      keyed(
+        "PSMultiValueSpecifier",
+        ["DefaultValue": "<true/>", "Values": "¦<true/>", "Titles": "<array/>"]), .wrongType, true
+    ),
+    (
+      keyed(
+        "PSMultiValueSpecifier",
+        ["DefaultValue": "<true/>", "Values": "<array/>", "Titles": "¦<dict/>"]), .wrongType, true
+    ),
+    (
+      choice(
+        "PSMultiValueSpecifier", "<true/>", "<true/>",
+        titles: "<array>¦<integer>1</integer></array>"),
+      .wrongType, true
+    ),
+    (keyed("PSMultiValueSpecifier", ["DefaultValue": "<true/>"]), .requiredKeyMissing, true),
+    (keyed("PSRadioGroupSpecifier", ["DefaultValue": "<true/>"]), .requiredKeyMissing, true),
+    (
+      choice("PSRadioGroupSpecifier", "¦<integer>3</integer>", "<true/><false/>"),
+      .defaultNotAmongValues, 3
+    ),
+  ]
 }

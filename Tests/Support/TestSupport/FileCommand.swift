@@ -8,6 +8,8 @@ public enum FileCommand: String, CaseIterable, Sendable {
   case delete, restore, repair, compact
   case mergeFirst, mergeLast, mergeOneWayLast
 
+  /// All of them in a release build; a part in a debug build, where each process takes longer.
+  public static let sample = Seeds.some(of: allCases, debug: 3)
   /// Those that make a missing file.
   public static let makers: [FileCommand] = [.set, .import, .seed]
   /// Those that only read it, and come to an end.

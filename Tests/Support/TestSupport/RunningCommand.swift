@@ -8,19 +8,22 @@ public final class RunningCommand {
   private let process = Process()
   private let output = LinePipe()
   private let errors = LinePipe()
+  private let input = Pipe()
 
   /// - Parameters:
   ///   - program: the path of another one than `kvsync`.
+  ///   - hasInput: whether it reads what `say` writes; its input is empty otherwise.
   ///   - patience: seconds that it may run; longer than any test needs.
   public init(
-    _ folder: Folder, _ words: [String], program: String? = nil, patience: Int = 600
+    _ folder: Folder, _ words: [String], program: String? = nil, hasInput: Bool = false,
+    patience: Int = 600
   ) throws {
     process.executableURL = URL(fileURLWithPath: try program ?? Command.kvsync.get())
     process.arguments = words
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     process.environment = ProcessInfo.processInfo.environment
       .merging(folder.environment) { $1 }
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = hasInput ? input : FileHandle.nullDevice
     process.standardOutput = output.pipe
     process.standardError = errors.pipe
     try process.run()
@@ -44,6 +47,17 @@ public final class RunningCommand {
   /// The next line beside the data, waited for.
   public func said() -> String { errors.line() }
 
+  /// Writes a line to its input.
+  public func say(_ line: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+  }
+
+  /// Ends its input, and waits until it has ended.
+  public func finish() throws {
+    try input.fileHandleForWriting.close()
+    process.waitUntilExit()
+  }
+
   /// The path of what it has open that ends so, as the system names it; nil where there is none.
   public func openFile(endingWith suffix: String) throws -> String? {
     let folder = "/proc/\(id)/fd"
@@ -54,7 +68,7 @@ public final class RunningCommand {
 
   /// Sends it a signal; what it has still to say, and how it ends.
   public func end(_ signal: Int32 = SIGINT) -> Ending {
-    kill(id, signal)
+    if process.isRunning { kill(id, signal) }
     let (rest, complaints) = (output.rest(), errors.rest())
     process.waitUntilExit()
     let killed: Int32 = process.terminationReason == .uncaughtSignal ? 128 : 0

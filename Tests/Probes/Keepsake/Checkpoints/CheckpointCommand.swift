@@ -22,8 +22,7 @@ struct CheckpointCommand: ParsableCommand {
         watch-sqlite  the same sets, with SQLite's own checkpoints
         overtake      tries to commit by another connection in the middle of
                       the first checkpoint of N sets; prints the result code
-        sets          prints the microseconds of N sets: p50, p99, longest
-        sets-sqlite   the same, with SQLite's own checkpoints
+        sets          N sets
         open          opens the file, as a later version does, at the end of its
                       input; prints the number of statements, and of
                       migrations that were applied
@@ -34,7 +33,6 @@ struct CheckpointCommand: ParsableCommand {
   enum WatchedTask: String, CaseIterable, ExpressibleByArgument {
     case watch, overtake, sets, open, kill
     case watchSQLite = "watch-sqlite"
-    case setsSQLite = "sets-sqlite"
   }
 
   @Argument var file: String
@@ -45,11 +43,9 @@ struct CheckpointCommand: ParsableCommand {
     switch task {
     case .open: try open(killingAt: .max)
     case .kill: try open(killingAt: count)
-    case .sets: try measure(Device(path: file))
-    case .setsSQLite:
+    case .sets:
       let device = try Device(path: file)
-      try leaveToSQLite(device)
-      try measure(device)
+      for number in 0..<count { try set(device, number) }
     case .watch, .watchSQLite, .overtake:
       let writes = WriteWatch()
       FileSystemCalls.watch(writes)
@@ -74,13 +70,6 @@ struct CheckpointCommand: ParsableCommand {
     try device.write([LocalWrite(store: "cloud", key: key, value: .string("value \(number)"))])
   }
 
-  private func leaveToSQLite(_ device: Device) throws {
-    device.core.storage.checkpoints?.limit(to: .max / 8)
-    try device.core.access { connection in
-      try connection.run("PRAGMA wal_autocheckpoint = 1000")
-    }
-  }
-
   private func watch() throws {
     let device = try Device(path: file)
     for number in 0..<count { try set(device, number) }
@@ -96,7 +85,10 @@ struct CheckpointCommand: ParsableCommand {
 
   private func watchSQLite() throws {
     let device = try Device(path: file)
-    try leaveToSQLite(device)
+    device.core.storage.checkpoints?.limit(to: .max / 8)
+    try device.core.access { connection in
+      try connection.run("PRAGMA wal_autocheckpoint = 1000")
+    }
     for number in 0..<count { try set(device, number) }
   }
 
@@ -119,16 +111,5 @@ struct CheckpointCommand: ParsableCommand {
     let code = overtaken.withLock { $0 }
     say("another commit meanwhile: \(code.map(String.init) ?? "no checkpoint")")
     sqlite3_close(other)
-  }
-
-  private func measure(_ device: Device) throws {
-    let clock = ContinuousClock()
-    var times = try (0..<count).map { number in
-      try clock.measure { try set(device, number) } / .microseconds(1)
-    }
-    times.sort()
-    let figures = [times[count / 2], times[count * 99 / 100], times[count - 1]]
-    let text = figures.map { String(format: "%.0f", $0) }.joined(separator: ", ")
-    say("p50, p99, longest µs: \(text)")
   }
 }

@@ -33,13 +33,18 @@ struct KillVerdict {
   }
 
   private func checkSteps(_ end: VictimProcess.End) throws {
-    let settings = try SettingsBackend.keepsake.open(in: round.folder)
-    let outcome = try WriterOutcome(
-      try settings.contents(of: WriterSteps.keys(work)), after: end, work, seed)
-    try demand(outcome != .damaged, "what it holds is the state after no step")
-    try demand(outcome == .lost(0), "it has lost acknowledged steps: \(outcome)")
+    let settings = try SharedSettings(on: round.open("a"))
+    let found = try settings.contents(of: WriterSteps.keys(work))
     var steps = WriterSteps(work, seed: seed)
     var wanted = SettingsContents()
+    for _ in 0..<end.acknowledged { wanted.apply(steps.next()) }
+    // One more may have been done, and not yet acknowledged.
+    let isWhole = found == wanted
+    wanted.apply(steps.next())
+    try demand(
+      isWhole || found == wanted, "after \(end.acknowledged) acknowledged steps it holds \(found)")
+    steps = WriterSteps(work, seed: seed)
+    wanted = [:]
     for _ in 0..<WriterSteps.count {
       let changes = steps.next()
       try settings.apply(changes, as: work)
@@ -123,46 +128,19 @@ struct KillVerdict {
   }
 }
 
-/// Compares what a writer has left with the steps that were acknowledged.
-enum WriterOutcome: Equatable {
-  /// So many of the last acknowledged steps are lost.
-  case lost(Int)
-  /// The state is not one after any step.
-  case damaged
-
-  init(
-    _ contents: SettingsContents, after end: VictimProcess.End, _ work: VictimWork, _ seed: UInt64
-  ) throws {
-    var steps = WriterSteps(work, seed: seed)
-    var state = SettingsContents()
-    var last = contents.isEmpty ? 0 : nil
-    // One more may have been done, and not yet acknowledged.
-    for number in 1...end.acknowledged + 1 {
-      state.apply(steps.next())
-      if state == contents { last = number }
-    }
-    self = last.map { .lost(max(end.acknowledged - $0, 0)) } ?? .damaged
-  }
-}
-
 extension VictimProcess {
   static func importing(_ template: RoundTemplate, _ round: KillRound) -> VictimProcess {
     VictimProcess(
       program: Program.beside("kvsync"), arguments: ["import", round.path("a"), template.lines],
-      folder: round.folder, givesSigns: false)
+      givesSigns: false)
   }
 
-  init(
-    _ work: VictimWork, _ backend: SettingsBackend, _ seed: UInt64, _ template: RoundTemplate,
-    _ round: KillRound
-  ) {
+  init(_ work: VictimWork, _ seed: UInt64, _ template: RoundTemplate, _ round: KillRound) {
     if work == .importing {
       self = .importing(template, round)
     } else {
       self.init(
-        program: Program.own,
-        arguments: ["work", work.rawValue, backend.rawValue, round.folder, "\(seed)"],
-        folder: round.folder)
+        program: Program.own, arguments: ["work", work.rawValue, round.folder, "\(seed)"])
     }
   }
 }

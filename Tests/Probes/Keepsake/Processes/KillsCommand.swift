@@ -13,8 +13,7 @@ struct KillsCommand: ParsableCommand {
       A seed selects the moment, within the time that the work takes. After each kill the files \
       have to open and be sound, and to hold everything that was acknowledged and no part of a \
       step. The same work has to succeed when it is repeated, and the devices have to agree. \
-      UserDefaults is killed in the writers' rounds too. The first round that fails is printed, \
-      with its seed and its files, and ends the run.
+      The first round that fails is printed, with its seed and its files, and ends the run.
       """)
 
   @Option(help: "The number of rounds.")

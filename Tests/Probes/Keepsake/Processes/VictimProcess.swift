@@ -7,7 +7,6 @@ import Foundation
 struct VictimProcess {
   let program: String
   let arguments: [String]
-  let folder: String
   /// Whether it prints a sign when its work begins. The work of others begins at their start.
   var givesSigns = true
 
@@ -30,9 +29,6 @@ struct VictimProcess {
     let (process, output, complaints) = (Process(), Pipe(), Pipe())
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
-    // The folder in which Foundation keeps `UserDefaults` on Linux.
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      ["XDG_CONFIG_HOME": folder]) { $1 }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = complaints

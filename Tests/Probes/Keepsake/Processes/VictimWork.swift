@@ -10,9 +10,7 @@ enum VictimWork: String, CaseIterable, ExpressibleByArgument {
   case importing = "import"
 
   /// Whether it reports each of its steps when it has returned.
-  var isWriting: Bool { isOneWriter || self == .threads }
-  /// Whether its steps have one order.
-  var isOneWriter: Bool { [.sets, .transactions, .typed].contains(self) }
+  var isWriting: Bool { [.sets, .transactions, .typed, .threads].contains(self) }
 }
 
 /// The steps of the work `threads`, whose threads set at the same time, so that their sets share
@@ -31,14 +29,6 @@ enum ThreadSteps {
     }
     return contents
   }
-}
-
-/// The library that stores the settings of a writer.
-enum SettingsBackend: String, CaseIterable, ExpressibleByArgument {
-  case keepsake = "Keepsake"
-  case userDefaults = "UserDefaults"
-  /// `UserDefaults` with a call of `synchronize()` after each step.
-  case synchronized = "UserDefaults, synchronized"
 }
 
 /// The steps of a writer, from a seed, so that its contents after each step are known.
@@ -87,7 +77,7 @@ struct WriterSteps {
   }
 }
 
-/// The contents of a backend, with values as text.
+/// The contents of a store, with values as text.
 typealias SettingsContents = [String: String]
 
 extension SettingsContents {

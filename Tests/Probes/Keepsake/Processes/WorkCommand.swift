@@ -13,7 +13,6 @@ struct WorkCommand: ParsableCommand {
     commandName: "work", abstract: "Works until it is killed.", shouldDisplay: false)
 
   @Argument var work: VictimWork
-  @Argument var backend: SettingsBackend
   @Argument var folder: String
   @Argument var seed: UInt64
 
@@ -30,7 +29,7 @@ struct WorkCommand: ParsableCommand {
     }
     switch work {
     case .sets, .transactions, .typed:
-      let settings = try backend.open(in: folder)
+      let settings = try SharedSettings(on: device("a"))
       var steps = WriterSteps(work, seed: seed)
       for _ in 0..<WriterSteps.count {
         try settings.apply(steps.next(), as: work)
@@ -88,19 +87,5 @@ enum VictimSign: UInt8 {
   private static func give(_ byte: UInt8) {
     var byte = byte
     _ = write(STDOUT_FILENO, &byte, 1)
-  }
-}
-
-/// Reads `UserDefaults` in a new process, because the writer's process has values in memory.
-struct ReadCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "read", abstract: "Prints the contents of UserDefaults.", shouldDisplay: false)
-
-  @Argument var work: VictimWork
-
-  func run() throws {
-    let settings = FoundationSettings(synchronizes: false)
-    let contents = try settings.contents(of: WriterSteps.keys(work))
-    for (key, value) in contents { say("\(key)\t\(value)") }
   }
 }

@@ -12,7 +12,7 @@ struct SettingsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "settings", abstract: "Uses the settings of a device, and leaves it open.",
     shouldDisplay: false,
-    subcommands: [Print.self, Increment.self, Fill.self, Mix.self, Sync.self, Short.self])
+    subcommands: [Print.self, Fill.self, Mix.self, Sync.self, Short.self])
 
   struct Print: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,19 +25,6 @@ struct SettingsCommand: ParsableCommand {
         for sample in Samples.all {
           say("\(sample.name)\t\(sample.read(settings).debugDescription)")
         }
-      }
-    }
-  }
-
-  struct Increment: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Increments `loginCount`.")
-
-    @Argument var file: String
-    @Argument var count: Int
-
-    func run() throws {
-      try withSettings(of: file) { _, settings in
-        for _ in 0..<count { try settings.$loginCount.increment() }
       }
     }
   }
