@@ -72,9 +72,9 @@ struct StoredProperty {
   /// `$__lazy_storage_$_`.
   private static func name(_ label: String?) -> String {
     guard let label else { return "" }
-    if let prefix = label.prefixMatch(of: /\$__lazy_storage_\$_/) {
-      return String(label[prefix.range.upperBound...])
+    for prefix in ["$__lazy_storage_$_", "_"] where label.hasPrefix(prefix) {
+      return String(label.dropFirst(prefix.count))
     }
-    return label.hasPrefix("_") ? String(label.dropFirst()) : label
+    return label
   }
 }

@@ -142,11 +142,13 @@ extension Draft {
 
   /// Whether this is a name that only a draft of the file, or of a backup of it, has.
   package static func isDraft(_ name: String, of file: String) -> Bool {
+    // Not for other names: each use compiles the pattern.
+    guard name.utf8.dropLast(16).suffix(infix.utf8.count).elementsEqual(infix.utf8) else {
+      return false
+    }
     let own = file.split(separator: "/").last ?? ""
     guard name.utf8.starts(with: own.utf8) else { return false }
     let rest = name.dropFirst(own.count)
-    // Not for the file itself and its log: each use compiles the pattern.
-    guard rest.first == "." else { return false }
     let draft = /(\.backup-\d{4}-\d\d-\d\d|\.lost-log-[0-9a-f]{16})?\.new-[0-9a-f]{16}/
     return rest.wholeMatch(of: draft) != nil
   }
