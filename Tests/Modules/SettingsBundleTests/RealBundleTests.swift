@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Public Settings bundles, where a folder of them is at hand: `KEEPSAKE_SETTINGS_BUNDLES`, or
-// `shared/settings-bundles` beside the checkout. They are not ours and not part of the package.
+// Public Settings bundles, where a folder of them is at hand: `KEEPSAKE_SETTINGS_BUNDLES`. They are
+// not ours and not part of the package.
 
 import BundleSupport
 import Foundation
@@ -9,15 +9,7 @@ import KeepsakeSettingsBundle
 import Testing
 
 enum RealBundles {
-  static let folder: String? = {
-    let checkout = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let beside = checkout.deletingLastPathComponent().appendingPathComponent(
-      "shared/settings-bundles")
-    let path = ProcessInfo.processInfo.environment["KEEPSAKE_SETTINGS_BUNDLES"] ?? beside.path
-    return FileManager.default.fileExists(atPath: path) ? path : nil
-  }()
+  static let folder = ProcessInfo.processInfo.environment["KEEPSAKE_SETTINGS_BUNDLES"]
 }
 
 @Suite(
