@@ -52,7 +52,7 @@ package struct MergeWords: ParsableArguments {
     for name in store { try StoreOption.check(name, paths[0]) }
     var options = MergeOptions(
       stores: store.isEmpty ? nil : store, maximumClockSkew: maxClockSkew, isOneWay: oneWay,
-      changeLimit: allChanges ? .max : 1000, checksIntegrity: !dryRun)
+      changeLimit: allChanges ? .max : 1000)
     options.onProgress = { ProgressLine.show($0, of: paths) }
     return options
   }

@@ -20,10 +20,6 @@ extension Device {
 
     /// How long a tombstone is kept by default: a year.
     public static let defaultAge: Duration = .seconds(365 * 86_400)
-    /// Tombstones beyond this number are dropped after a sync, the oldest first.
-    package static let capacity: Int64 = 1_000_000
-    /// No sync drops a tombstone that is younger: 90 days.
-    static let minimumAge: Duration = .seconds(90 * 86_400)
   }
 
   /// Drops old tombstones, and gives unused pages back.
@@ -62,20 +58,6 @@ extension Device {
     }
     result.sizeAfter = try core.storage.databaseSize()
     return result
-  }
-
-  /// Drops tombstones that are too many, the oldest first.
-  package func dropExcessTombstones() throws(KeepsakeError) {
-    let youngest = clock.milliseconds - Compaction.minimumAge.milliseconds
-    let excess = try core.read { connection in
-      try connection.first(
-        "SELECT timestamp FROM entry WHERE type = 0 ORDER BY timestamp DESC LIMIT 1 OFFSET ?1",
-        [.integer(Compaction.capacity - 1)]
-      ) { HybridTimestamp(rawValue: $0.integer(0)) }
-    }
-    guard let excess else { return }
-    let limit = min(excess, HybridTimestamp(milliseconds: youngest))
-    _ = try core.write { (try $0.forget(before: limit), []) }
   }
 }
 

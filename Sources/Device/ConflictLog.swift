@@ -22,35 +22,79 @@ package struct ConflictLog {
     winner_timestamp, winner_replica_id, found_at
     """
 
-  private static let decided = """
-    FROM decision AS d CROSS JOIN incoming AS i ON i.sequence_number = d.number
-    CROSS JOIN main.entry AS local ON local.store = i.store AND local.key = i.key
-    WHERE d.logs
-    """
+  /// A write that lost unseen, and the one that won.
+  struct Loss {
+    let lost: Entry
+    let won: Entry
+  }
 
-  /// Adds what `decision` says has lost. A loser that is in the log already is not added again.
+  private static let insertion = FrequentStatement(
+    """
+    INSERT OR IGNORE INTO conflict (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    """)
+
+  /// Adds losers, and drops the oldest conflicts. A loser that is in the log already is not added
+  /// again. Of more than the log keeps, the first ones are only counted.
   ///
   /// - Parameter now: milliseconds since 1970.
-  /// - Returns: how many were added, also if the log has no room for all of them.
-  func appendDecided(at now: Int64) throws -> Int {
+  /// - Returns: how many were added, also if the log has no room for all of them, and how many of
+  ///   all were dropped.
+  func append(_ losses: [Loss], at now: Int64) throws -> (added: Int, dropped: Int) {
+    let kept = losses.suffix(Int(Self.capacity))
+    var skipped = losses.count - kept.count
+    if skipped > 0, let first = kept.first {
+      // Then the page comes again.
+      if try contains(first.lost) { skipped = 0 }
+      try skip(skipped)
+    }
+    var added = skipped
+    for loss in kept {
+      try connection.run(Self.insertion) {
+        try $0.bind(loss.lost.address)
+        try $0.bind(loss.lost.content.tag, at: 3)
+        try $0.bind(loss.lost.content.cell, at: 4)
+        try $0.bind(loss.lost.timestamp.rawValue, at: 5)
+        try $0.bind(loss.lost.replicaID.rawValue, at: 6)
+        try $0.bind(loss.won.content.tag, at: 7)
+        try $0.bind(loss.won.timestamp.rawValue, at: 8)
+        try $0.bind(loss.won.replicaID.rawValue, at: 9)
+        try $0.bind(now, at: 10)
+      }
+      added += connection.changes
+    }
+    return (added, try trim() + skipped)
+  }
+
+  private func contains(_ lost: Entry) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM conflict
+      WHERE store = ?1 AND key = ?2 AND lost_timestamp = ?3 AND lost_replica_id = ?4
+      """,
+      [
+        .text(lost.address.store.string), .text(lost.address.key.string),
+        .integer(lost.timestamp.rawValue), .integer(lost.replicaID.rawValue),
+      ]
+    ) { _ in true } ?? false
+  }
+
+  /// Leaves out numbers: the next conflict tells by its own how many there were before it.
+  private func skip(_ count: Int) throws {
     try connection.run(
       """
-      INSERT OR IGNORE INTO conflict (\(Self.columns))
-      SELECT i.store, i.key, iif(d.applies, local.type, i.type),
-        CASE WHEN d.applies THEN local.value ELSE i.value END,
-        iif(d.applies, local.timestamp, i.timestamp),
-        iif(d.applies, local.replica_id, i.replica_id), iif(d.applies, i.type, local.type),
-        iif(d.applies, i.timestamp, local.timestamp),
-        iif(d.applies, i.replica_id, local.replica_id), ?1
-      \(Self.decided) ORDER BY d.number
-      """, [.integer(now)])
-    let added = connection.changes
-    try trim()
-    return added
+      INSERT INTO sqlite_sequence (name, seq) SELECT 'conflict', 0
+      WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'conflict')
+      """)
+    try connection.run(
+      "UPDATE sqlite_sequence SET seq = seq + ?1 WHERE name = 'conflict'",
+      [.integer(Int64(count))])
   }
 
   /// Drops the oldest conflicts beyond `capacity` and `capacityBytes`.
-  package func trim() throws {
+  ///
+  /// - Returns: how many.
+  @discardableResult
+  package func trim() throws -> Int {
     var (first, count, bytes): (Int64?, Int64, Int64) = (nil, 0, 0)
     try connection.run(
       "SELECT id, length(CAST(lost_value AS BLOB)) FROM conflict ORDER BY id DESC"
@@ -65,6 +109,7 @@ package struct ConflictLog {
     }
     try connection.run(
       "DELETE FROM conflict WHERE id < ?1", [first.map { .integer($0) } ?? .null])
+    return connection.changes
   }
 
   /// Empties it, as if there had never been a conflict.

@@ -104,7 +104,11 @@ public final class Device: Sendable {
   package func checkIntegrity() throws(KeepsakeError) { try core.storage.checkIntegrity() }
 
   /// Throws for an entry that no other device would take. O(entries).
-  package func checkSizes() throws(KeepsakeError) { try core.access { try $0.checkSizes() } }
+  package func checkSizes() throws(KeepsakeError) {
+    try core.access { connection in
+      if try connection.mayHaveLargeEntries() { try connection.checkSizes() }
+    }
+  }
 
   /// Reads every page and every size.
   ///

@@ -147,6 +147,21 @@ extension Connection {
     return EntrySize.excess(ofNameAt: number, in: store, path)
   }
 
+  /// Whether any entry may exceed a limit: O(entries), and faster than to measure them.
+  func mayHaveLargeEntries() throws -> Bool {
+    do {
+      return try first(
+        """
+        SELECT 1 FROM entry WHERE length(CAST(value AS BLOB)) > \(EntrySize.maximumSyncedValue)
+          OR length(CAST(key AS BLOB)) > \(EntrySize.maximumName)
+          OR length(CAST(store AS BLOB)) > \(EntrySize.maximumName) LIMIT 1
+        """
+      ) { _ in true } ?? false
+    } catch where KeepsakeError.isRowTooLarge(error) {
+      return true
+    }
+  }
+
   private static var all: String { "FROM entry AS e ORDER BY e.store, e.key" }
 
   /// Throws for the first entry that no other device would accept.

@@ -35,18 +35,10 @@ package struct EntryTable {
     INSERT INTO entry \(columns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
     ON CONFLICT (store, key) DO NOTHING
     """)
-  private static let upsertIncoming = """
-    INSERT INTO main.entry \(columns)
-    SELECT i.store, i.key, i.type, i.value, i.timestamp, i.replica_id, ?1 + d.place
-    FROM decision AS d CROSS JOIN incoming AS i ON i.sequence_number = d.number
-    WHERE d.applies ORDER BY d.number
-    \(replacing)
-    """
-  private static let resendLocal = """
-    UPDATE main.entry SET sequence_number = ?1 + d.place
-    FROM decision AS d CROSS JOIN incoming AS i ON i.sequence_number = d.number
-    WHERE d.resends AND entry.store = i.store AND entry.key = i.key
-    """
+  private static let putOne = FrequentStatement(
+    "INSERT INTO entry \(columns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \(replacing)")
+  private static let renumberOne = FrequentStatement(
+    "UPDATE entry SET sequence_number = ?3 WHERE store = ?1 AND key = ?2")
 
   /// Writes one entry, if it wins.
   ///
@@ -64,16 +56,19 @@ package struct EntryTable {
     return connection.changes == 1
   }
 
-  /// Writes the rows of `incoming` that `decision` applies.
+  /// Writes one entry, which wins over the one that is there.
   ///
-  /// - Parameter base: the last sequence number that this file has given.
-  func applyIncoming(after base: Int64) throws {
-    try connection.run(Self.upsertIncoming, [.integer(base)])
+  /// - Parameter number: its sequence number.
+  func put(_ entry: Entry, as number: Int64) throws {
+    try connection.run(Self.putOne) { try $0.bind(entry, as: number) }
   }
 
-  /// Gives the local rows that `decision` sends again new sequence numbers.
-  func resend(after base: Int64) throws {
-    try connection.run(Self.resendLocal, [.integer(base)])
+  /// Gives an entry a new sequence number, so that it is sent again.
+  func renumber(_ address: Address, as number: Int64) throws {
+    try connection.run(Self.renumberOne) {
+      try $0.bind(address)
+      try $0.bind(number, at: 3)
+    }
   }
 
   /// Removes an entry without a trace.

@@ -1,262 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of another file that are about to be applied, in temporary tables:
-// - `incoming`: a page of rows as they were read, with the other file's sequence numbers.
-// - `decision`: what is to be done with them: the rules of `decide`, over a whole page. Rows with
-//   which nothing is to be done are not in it. `place` counts the rows that get a new sequence
-//   number.
-// - `pull_store`, `held_back`, `giver_seen`: what the other file has read, see `Incoming.tables`.
+// Rows of another file, or of a hub, that are applied one by one, within a write.
 
 package import KeepsakeValues
 
-package enum Incoming {
-  /// The result of a page that was applied.
-  package struct Outcome {
-    /// Rows that are not from the future.
-    package var received = 0
-    /// The sequence numbers that applied rows have got.
-    package var numbers: [ClosedRange<Int64>] = []
-    package var applied = 0
-    /// Losers that were added to the log.
-    package var conflicts = 0
-    /// Whether there were losers, also such that were in the log already.
-    package var hasLosers = false
+package struct Incoming {
+  /// What the other side has read of this file.
+  package struct Giver {
+    /// Its version vectors, with its own writes.
+    package var vectors: [ByteText: [ReplicaID: HybridTimestamp]] = [:]
+    /// Per store, up to which number it has read this file.
+    package var sent: [ByteText: Int64] = [:]
+    /// Lower numbers that a hub was not sent all the same.
+    package var held: Set<Int64> = []
+    /// Own writes of the other side that this file may not have read.
+    package var doubt: Doubt?
+
+    package init() {}
   }
 
   /// Writes of a replica ID after a time. A file that was set back may have written them beside
   /// those that version vectors cover.
   package struct Doubt {
-    let replicaID: ReplicaID
-    let timestamp: HybridTimestamp
+    package let replicaID: ReplicaID
+    package let timestamp: HybridTimestamp
 
     package init(replicaID: ReplicaID, after timestamp: HybridTimestamp) {
       (self.replicaID, self.timestamp) = (replicaID, timestamp)
     }
-  }
 
-  /// `pull_store` has per store up to which number the other file has read this one. `giver_seen`
-  /// is the other file's version vector, with its own writes. `held_back` has numbers of this file
-  /// that a hub was not sent, though it was sent later ones.
-  private static let tables = [
-    """
-    CREATE TEMP TABLE IF NOT EXISTS incoming (
-      sequence_number INTEGER PRIMARY KEY, store TEXT NOT NULL, key TEXT NOT NULL,
-      type INTEGER NOT NULL, value ANY, timestamp INTEGER NOT NULL, replica_id INTEGER NOT NULL
-    ) STRICT
-    """,
-    """
-    CREATE TEMP TABLE IF NOT EXISTS decision (
-      number INTEGER PRIMARY KEY, applies INTEGER NOT NULL, resends INTEGER NOT NULL,
-      logs INTEGER NOT NULL, is_change INTEGER NOT NULL, place INTEGER NOT NULL) STRICT
-    """,
-    """
-    CREATE TEMP TABLE IF NOT EXISTS pull_store (
-      store TEXT PRIMARY KEY, sent INTEGER NOT NULL) STRICT, WITHOUT ROWID
-    """,
-    """
-    CREATE TEMP TABLE IF NOT EXISTS held_back (number INTEGER PRIMARY KEY) STRICT
-    """,
-    """
-    CREATE TEMP TABLE IF NOT EXISTS giver_seen (
-      store TEXT NOT NULL, replica_id INTEGER NOT NULL, timestamp INTEGER NOT NULL,
-      PRIMARY KEY (store, replica_id)) STRICT, WITHOUT ROWID
-    """,
-  ]
-
-  /// Makes the temporary tables, and empties them. Outside of a write, whose failure would take
-  /// them back.
-  package static func prepare(_ connection: Connection) throws {
-    let isThere = try connection.first(
-      "SELECT 1 FROM temp.sqlite_schema WHERE name = 'giver_seen'"
-    ) { _ in true }
-    if isThere != true { for table in tables { try connection.run(table) } }
-    try clear(connection)
-  }
-
-  package static func clear(_ connection: Connection) throws {
-    for table in ["incoming", "decision", "pull_store", "giver_seen", "held_back"] {
-      try connection.run("DELETE FROM \(table)")
+    fileprivate func contains(_ entry: Entry) -> Bool {
+      entry.replicaID == replicaID && entry.timestamp > timestamp
     }
   }
 
-  /// Adds rows to `incoming`.
-  package static func add(
-    _ connection: Connection, _ rows: [(entry: Entry, number: Int64)]
-  ) throws {
-    for (entry, number) in rows {
-      try connection.run(
-        """
-        INSERT INTO incoming (store, key, type, value, timestamp, replica_id, sequence_number)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-        """,
-        [
-          .text(entry.address.store.string), .text(entry.address.key.string),
-          .integer(entry.content.tag), entry.content.cell, .integer(entry.timestamp.rawValue),
-          .integer(entry.replicaID.rawValue), .integer(number),
-        ])
-    }
+  /// The result of a page that was applied.
+  package struct Outcome {
+    /// Rows that are not from the future.
+    package var received = 0
+    /// The sequence numbers that applied rows have got, ascending.
+    package var numbers: [Int64] = []
+    /// Losers that were added to the log.
+    package var conflicts = 0
+    /// Older conflicts that the log dropped.
+    package var droppedConflicts = 0
+    /// Whether there were losers, also such that were in the log already.
+    package var hasLosers = false
   }
 
-  /// Adds a row. Text keeps its bytes, which may be no UTF-8.
-  package static func insert(_ connection: Connection, _ row: IncomingRow) throws {
-    try connection.run(
-      """
-      INSERT INTO incoming VALUES (?1, CAST(?2 AS TEXT), CAST(?3 AS TEXT), ?4,
-        iif(?8, CAST(?5 AS TEXT), ?5), ?6, ?7)
-      """,
-      [
-        .integer(row.sequenceNumber), .blob(row.store), .blob(row.key), .integer(row.type),
-        row.value, .integer(row.timestamp), .integer(row.replicaID),
-        .integer(row.isText ? 1 : 0),
-      ])
+  /// Bytes of lost values after which they are written to the log: 16 MiB.
+  private static let lossBytes = 1 << 24
+
+  private let connection: Connection
+  private let giver: Giver
+  /// The file when the page began.
+  private let replica: ReplicaState
+  /// Milliseconds since 1970.
+  private let now: Int64
+  private var outcome = Outcome()
+  private var losses: [ConflictLog.Loss] = []
+  private var bytes = 0
+
+  // Of the store of the last row.
+  private var store = ByteText("")
+  private var vector: [ReplicaID: HybridTimestamp] = [:]
+  private var sent: Int64 = 0
+  /// Version vector of this file, as far as it was asked for.
+  private var seen: [ReplicaID: HybridTimestamp] = [:]
+
+  private init(_ connection: Connection, _ giver: Giver, _ replica: ReplicaState, _ now: Int64) {
+    (self.connection, self.giver, self.replica, self.now) = (connection, giver, replica, now)
   }
 
-  /// Notes up to which number of a store the other file has read this one.
-  package static func note(
-    _ connection: Connection, _ store: ByteText, sent: Int64
-  ) throws {
-    try connection.run(
-      "INSERT INTO pull_store (store, sent) VALUES (?1, ?2)",
-      [.text(store.string), .integer(sent)])
-  }
-
-  /// The rows of a page beside the local ones, with what `decide` asks.
-  private static let judged = """
-    SELECT i.sequence_number AS number, local.key IS NULL AS is_new,
-      local.key IS NULL OR ifnull(
-        (i.timestamp, i.replica_id, i.type, i.value, typeof(i.value)) > (local.timestamp,
-          local.replica_id, local.type, local.value, typeof(local.value)), 0) AS wins,
-      i.type IS local.type AND i.value IS local.value AS is_equal,
-      i.timestamp IS local.timestamp AND i.replica_id IS local.replica_id AS is_same_write,
-      ifnull(local.sequence_number <= p.sent, 0)
-        AND local.sequence_number NOT IN held_back AS is_sent,
-      i.timestamp <= max(ifnull(own.timestamp, -1), iif(i.replica_id = ?2, ?3, -1))
-        AND NOT ifnull(i.replica_id = ?4 AND i.timestamp > ?5, 0) AS receiver_covers,
-      ifnull(local.timestamp <= its.timestamp, 0) AS giver_covers, i.type <> 0 AS has_value
-    FROM incoming AS i
-    LEFT JOIN main.entry AS local ON local.store = i.store AND local.key = i.key
-    LEFT JOIN pull_store AS p ON p.store = i.store
-    LEFT JOIN main.seen AS own ON own.store = i.store AND own.replica_id = i.replica_id
-    LEFT JOIN giver_seen AS its ON its.store = i.store AND its.replica_id = local.replica_id
-    WHERE i.timestamp <= ?1
-    """
-
-  private static let decide = """
-    INSERT INTO decision (number, applies, resends, logs, is_change, place)
-    SELECT *, sum(applies OR resends) OVER (ORDER BY number ROWS UNBOUNDED PRECEDING)
-    FROM (
-      SELECT number, wins AS applies, NOT wins AND is_sent AND NOT is_same_row AS resends,
-        NOT is_new AND NOT is_equal
-          AND iif(wins, NOT (is_sent OR giver_covers), NOT receiver_covers),
-        wins AND iif(is_new, has_value, NOT is_equal)
-      FROM (SELECT *, is_same_write AND is_equal AS is_same_row FROM (\(judged)))
-      WHERE wins OR NOT is_equal AND NOT receiver_covers
-        OR is_sent AND NOT is_same_row)
-    """
-
-  /// Decides about what is in `incoming`: fills `decision`.
+  /// Applies a page.
   ///
   /// - Parameters:
   ///   - horizon: later rows are not read yet.
-  ///   - doubt: writes that the receiver may not have read, whatever its vectors say.
-  package static func decide(
-    _ connection: Connection, upTo horizon: HybridTimestamp, _ replica: ReplicaState,
-    doubt: Doubt? = nil
-  ) throws {
-    try connection.run(
-      decide,
-      [
-        .integer(horizon.rawValue), .integer(replica.id.rawValue),
-        .integer(replica.last.rawValue), doubt.map { .integer($0.replicaID.rawValue) } ?? .null,
-        doubt.map { .integer($0.timestamp.rawValue) } ?? .null,
-      ])
-  }
-
-  /// Leaves out the rows after which a page has more bytes of values than a limit, with those that
-  /// it may replace: these are in changes and in the conflict log.
-  ///
-  /// - Returns: the number of the last row that is left; nil if all are.
-  package static func cut(_ connection: Connection, to limit: Int64) throws -> Int64? {
-    let end = try connection.first(
-      """
-      SELECT number FROM (
-        SELECT i.sequence_number AS number, sum(ifnull(length(CAST(i.value AS BLOB)), 0)
-          + ifnull(length(CAST(local.value AS BLOB)), 0)) OVER (ORDER BY i.sequence_number) AS bytes
-        FROM incoming AS i
-        LEFT JOIN main.entry AS local ON local.store = i.store AND local.key = i.key)
-      WHERE bytes >= ?1 ORDER BY number LIMIT 1
-      """, [.integer(limit)]
-    ) { $0.integer(0) }
-    guard let end else { return nil }
-    try connection.run("DELETE FROM incoming WHERE sequence_number > ?1", [.integer(end)])
-    return connection.changes > 0 ? end : nil
-  }
-
-  /// Writes what was decided: conflicts first, which need the local rows.
-  ///
-  /// - Parameters:
   ///   - replica: its counters go on.
   ///   - now: milliseconds since 1970.
+  ///   - onChange: called with an applied row and what it replaces, if applications read something
+  ///     else than before.
   package static func apply(
-    _ connection: Connection, upTo horizon: HybridTimestamp, _ replica: inout ReplicaState,
-    at now: Int64
+    _ entries: [Entry], of giver: Giver, _ connection: Connection, upTo horizon: HybridTimestamp,
+    _ replica: inout ReplicaState, at now: Int64, onChange: (Entry, TaggedCell) -> Void
   ) throws -> Outcome {
-    var outcome = Outcome()
-    var count: Int64 = 0
-    try connection.run(
-      "SELECT ifnull(max(place), 0), ifnull(sum(applies), 0), ifnull(max(logs), 0) FROM decision"
-    ) {
-      (count, outcome.applied) = ($0.integer(0), Int($0.integer(1)))
-      outcome.hasLosers = $0.integer(2) == 1
-      return false
+    var page = Incoming(connection, giver, replica, now)
+    for entry in entries where entry.timestamp <= horizon {
+      page.outcome.received += 1
+      replica.last = max(replica.last, entry.timestamp)
+      try page.apply(entry, &replica, onChange)
     }
-    if outcome.hasLosers {
-      outcome.conflicts = try connection.conflictLog.appendDecided(at: now)
-    }
-    let base = replica.sequenceNumber
-    if outcome.applied > 0 { try connection.entries.applyIncoming(after: base) }
-    if outcome.applied == Int(count) {
-      outcome.numbers = count > 0 ? [base + 1...base + count] : []
-    } else {
-      try connection.entries.resend(after: base)
-      outcome.numbers = try connection.all(
-        "SELECT ?1 + place FROM decision WHERE applies ORDER BY number", [.integer(base)]
-      ) { $0.integer(0)...$0.integer(0) }
-    }
-    replica.sequenceNumber += count
-    try connection.run(
-      "SELECT count(*), ifnull(max(timestamp), 0) FROM incoming WHERE timestamp <= ?1",
-      [.integer(horizon.rawValue)]
-    ) {
-      outcome.received = Int($0.integer(0))
-      replica.last = max(replica.last, HybridTimestamp(rawValue: $0.integer(1)))
-      return false
-    }
-    return outcome
+    try page.log()
+    return page.outcome
   }
 
-  /// Visits the visible changes of what was decided. A tombstone for an absent key and a newer
-  /// timestamp of an equal value are none.
-  ///
-  /// - Parameter body: called with a change and the bytes of its values, until it returns false.
-  package static func forEachChange(
-    _ connection: Connection, reason: SettingChange.Reason, _ body: (SettingChange, Int) -> Bool
+  private mutating func apply(
+    _ entry: Entry, _ replica: inout ReplicaState, _ onChange: (Entry, TaggedCell) -> Void
   ) throws {
-    try connection.run(
-      """
-      SELECT i.store, i.key, local.type, local.value, i.type, i.value, i.timestamp, i.replica_id
-      FROM decision AS d CROSS JOIN incoming AS i ON i.sequence_number = d.number
-      LEFT JOIN main.entry AS local ON local.store = i.store AND local.key = i.key
-      WHERE d.is_change ORDER BY d.number
-      """
-    ) { row in
-      let (old, new) = (row.content(2), row.content(4))
-      let change = SettingChange(
-        store: row.text(0), key: row.text(1), from: old, to: new,
-        writer: ReplicaID(rawValue: row.integer(7)),
-        timestamp: HybridTimestamp(rawValue: row.integer(6)), reason: reason)
-      return body(change, old.cell.byteCount + new.cell.byteCount)
+    if entry.address.store != store { begin(entry.address.store) }
+    let local = try connection.numberedEntry(at: entry.address)
+    let isSent = local.map { $0.number <= sent && !giver.held.contains($0.number) } ?? false
+    let decision = try decide(
+      local: local?.entry, incoming: entry, receiverCovers: try covers(entry),
+      giverCovers: isSent || local.map { giverCovers($0.entry) } ?? false)
+    if let loser = decision.loser, let local {
+      try note(
+        loser == .local
+          ? ConflictLog.Loss(lost: local.entry, won: entry)
+          : ConflictLog.Loss(lost: entry, won: local.entry))
     }
+    if decision.applies {
+      replica.sequenceNumber += 1
+      try connection.entries.put(entry, as: replica.sequenceNumber)
+      outcome.numbers.append(replica.sequenceNumber)
+      let old = local?.entry.content ?? .tombstone
+      if old != entry.content { onChange(entry, old) }
+    } else if isSent, local?.entry != entry {
+      // The other side has read the local row once, and has forgotten it.
+      replica.sequenceNumber += 1
+      try connection.entries.renumber(entry.address, as: replica.sequenceNumber)
+    }
+  }
+
+  private mutating func begin(_ store: ByteText) {
+    (self.store, seen) = (store, [:])
+    (vector, sent) = (giver.vectors[store] ?? [:], giver.sent[store] ?? 0)
+  }
+
+  private func giverCovers(_ entry: Entry) -> Bool {
+    vector[entry.replicaID].map { entry.timestamp <= $0 } ?? false
+  }
+
+  private mutating func covers(_ entry: Entry) throws -> Bool {
+    if giver.doubt?.contains(entry) == true { return false }
+    if entry.replicaID == replica.id, entry.timestamp <= replica.last { return true }
+    if seen[entry.replicaID] == nil {
+      let none = HybridTimestamp(rawValue: -1)
+      seen[entry.replicaID] = try connection.seen(store, entry.replicaID) ?? none
+    }
+    return seen[entry.replicaID].map { entry.timestamp <= $0 } ?? false
+  }
+
+  private mutating func note(_ loss: ConflictLog.Loss) throws {
+    outcome.hasLosers = true
+    losses.append(loss)
+    bytes += loss.lost.content.cell.byteCount
+    if bytes > Self.lossBytes { try log() }
+  }
+
+  private mutating func log() throws {
+    guard !losses.isEmpty else { return }
+    let (added, dropped) = try connection.conflictLog.append(losses, at: now)
+    outcome.conflicts += added
+    outcome.droppedConflicts += dropped
+    (losses, bytes) = ([], 0)
+  }
+}
+
+extension Connection {
+  private static let numberedEntry = FrequentStatement(
+    """
+    SELECT type, value, timestamp, replica_id, sequence_number FROM entry
+    WHERE store = ?1 AND key = ?2
+    """)
+  private static let seenTime = FrequentStatement(
+    "SELECT timestamp FROM seen WHERE store = ?1 AND replica_id = ?2")
+
+  /// The entry of a key with its sequence number, a tombstone included.
+  package func numberedEntry(at address: Address) throws -> (entry: Entry, number: Int64)? {
+    var result: (entry: Entry, number: Int64)?
+    try run(Self.numberedEntry) {
+      try $0.bind(address)
+    } row: { row in
+      result = (row.entry(address, from: 0), row.integer(4))
+      return false
+    }
+    return result
+  }
+
+  /// The time up to which the writes of a replica ID were read here.
+  fileprivate func seen(_ store: ByteText, _ id: ReplicaID) throws -> HybridTimestamp? {
+    var time: HybridTimestamp?
+    try run(Self.seenTime) {
+      try $0.bind(store.string, at: 1)
+      try $0.bind(id.rawValue, at: 2)
+    } row: { row in
+      time = HybridTimestamp(rawValue: row.integer(0))
+      return false
+    }
+    return time
   }
 }
 

@@ -103,7 +103,7 @@
       let paths = [try device(body, "first").path, try device(body, "second").path]
       try DistinctFiles.check(paths)
       let report = try MergeFiles(paths, common: common, isOneWay: false, creates: false)
-        .merge(MergeOptions(checksIntegrity: !isDryRun), isDryRun: isDryRun)
+        .merge(MergeOptions(), isDryRun: isDryRun)
       return Preview.texts(try report.json)
     }
   }

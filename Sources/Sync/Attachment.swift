@@ -28,22 +28,12 @@ extension Core {
       }
       return try body()
     } catch {
-      throw blame(error, sender)
-    }
-  }
-
-  /// The same error about the file that it is in: SQLite does not say which one of two it read.
-  private func blame(_ error: KeepsakeError, _ sender: Core) -> KeepsakeError {
-    if error.path == sender.location.realPath { return error.at(sender.location.path) }
-    guard error.code == .corrupt, error.path == location.path else { return error }
-    do throws(KeepsakeError) {
-      try sender.storage.checkIntegrity()
-      try sender.access { try $0.checkSizes() }
-      return error
-    } catch {
-      // This file is whole, as far as is known.
-      Result { () throws(KeepsakeError) in try access { $0.keepLog(false) } }.discardFailure()
-      return error
+      // SQLite does not say which of the two files is damaged.
+      if error.code == .corrupt {
+        try sender.storage.checkIntegrity()
+        try sender.access { try $0.checkSizes() }
+      }
+      throw error
     }
   }
 }

@@ -12,9 +12,11 @@ package struct Difference: Sendable, Equatable {
 
   /// What applications would read differently, in the order of store and key. O(entries).
   ///
-  /// - Parameter stores: exactly these; nil for all that are synced.
+  /// - Parameters:
+  ///   - stores: exactly these; nil for all that are synced.
+  ///   - limit: how many of each store are enough.
   package static func all(
-    _ left: Device, _ right: Device, stores: [String]?
+    _ left: Device, _ right: Device, stores: [String]?, limit: Int = .max
   ) throws(KeepsakeError) -> [Difference] {
     let names =
       if let stores { Set(stores.map(ByteText.init)).sorted() } else {
@@ -22,13 +24,13 @@ package struct Difference: Sendable, Equatable {
       }
     return try right.core.withSender(left.core) { () throws(KeepsakeError) in
       try right.core.read { connection in
-        try names.flatMap { try values(of: $0, connection) }
+        try names.flatMap { try values(of: $0, connection, limit) }
       }
     }
   }
 
   private static func values(
-    of store: ByteText, _ connection: Connection
+    of store: ByteText, _ connection: Connection, _ limit: Int
   ) throws -> [Difference] {
     // A tombstone is type 0 and NULL, which is also what a missing row becomes.
     try connection.all(
@@ -40,40 +42,11 @@ package struct Difference: Sendable, Equatable {
       SELECT b.key, 0, NULL, b.type, b.value FROM main.entry AS b
       WHERE b.store = ?1 AND b.type <> 0 AND NOT EXISTS (
         SELECT 1 FROM sender.entry AS a WHERE a.store = b.store AND a.key = b.key)
-      ORDER BY key
-      """, [.text(store.string)]
+      ORDER BY key LIMIT ?2
+      """, [.text(store.string), .integer(Int64(limit))]
     ) { row in
       Difference(
         store: store.string, key: row.text(0), left: row.content(1), right: row.content(3))
     }
-  }
-
-  /// Whether any entry, a tombstone included, is not the same in both devices. O(entries).
-  static func exists(
-    _ a: Device, _ b: Device, stores: [ByteText]
-  ) throws(KeepsakeError) -> Bool {
-    try b.core.withSender(a.core) { () throws(KeepsakeError) in
-      try b.core.access { connection in
-        try stores.contains { store in
-          try only(in: "sender", not: "main", store, connection)
-            || only(in: "main", not: "sender", store, connection)
-        }
-      }
-    }
-  }
-
-  private static func only(
-    in here: String, not there: String, _ store: ByteText, _ connection: Connection
-  ) throws -> Bool {
-    try connection.first(
-      """
-      SELECT 1 FROM \(here).entry AS a WHERE a.store = ?1
-      AND NOT EXISTS (SELECT 1 FROM \(there).entry AS b
-        WHERE b.store = a.store AND b.key = a.key AND b.timestamp = a.timestamp
-          AND b.replica_id = a.replica_id
-          AND b.type = a.type AND b.value IS a.value)
-      LIMIT 1
-      """, [.text(store.string)]
-    ) { _ in true } ?? false
   }
 }

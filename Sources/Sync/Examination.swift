@@ -30,7 +30,12 @@ package struct Finding: Sendable, Equatable {
   package let problem: String
   package let cure: String
   /// Whether it has been repaired meanwhile.
-  package var isRepaired = false
+  package let isRepaired: Bool
+
+  init(_ kind: Kind, _ problem: String, cure: String, isRepaired: Bool = false) {
+    (self.kind, self.problem, self.cure) = (kind, problem, cure)
+    self.isRepaired = isRepaired
+  }
 }
 
 extension Device {
@@ -53,24 +58,19 @@ private struct Examination {
   let skew: Int64
   let repairs: Bool
 
-  private var now: Int64 { device.clock.milliseconds }
-  private var horizon: HybridTimestamp { .horizon(now: now, skew: skew) }
-
   func all() throws(KeepsakeError) -> [Finding] {
     let integrity: [Finding]
     do throws(KeepsakeError) {
       integrity = try self.integrity()
+      // What stands on damaged pages cannot be read, or without end.
+      guard integrity.allSatisfy(\.isRepaired) else { return integrity }
+      try device.checkSizes()
     } catch {
-      // Rows that are too large end the check of the pages too.
+      // Rows that are too large end the check of the pages too, and all that reads values.
       guard error.isAboutRowSize else { throw error }
-      return [Finding(kind: .row, problem: error.problem, cure: error.cure)]
+      return [Finding(.row, error.problem, cure: error.cure)]
     }
-    // What stands on damaged pages cannot be read, or without end.
-    guard integrity.allSatisfy(\.isRepaired) else { return integrity }
-    let sizes = try sizes()
-    // What reads values ends there.
-    guard sizes.isEmpty else { return sizes }
-    return try integrity + rows() + clock() + timestampsAndIdentity() + surroundings()
+    return try integrity + rows() + clock() + identity() + surroundings()
   }
 
   private func integrity() throws(KeepsakeError) -> [Finding] {
@@ -82,151 +82,86 @@ private struct Examination {
       try device.core.access { try $0.run("REINDEX") }
       left = try check()
     }
-    let backup = try newestBackup().map { "the backup \($0)" } ?? "a backup"
-    return problems.map {
-      Finding(
-        kind: .integrity, problem: $0,
-        cure: "an index can be repaired; otherwise restore \(backup), or export what can be read",
-        isRepaired: left.isEmpty)
+    var backup: String?
+    if case .file(_, let real) = device.core.location {
+      backup = try Device.backups(of: URL(fileURLWithPath: real)).first?.url.lastPathComponent
     }
-  }
-
-  private func newestBackup() throws(KeepsakeError) -> String? {
-    guard case .file(_, let real) = device.core.location else { return nil }
-    return try Device.backups(of: URL(fileURLWithPath: real)).first?.url.lastPathComponent
+    let source = backup.map { "the backup \($0)" } ?? "a backup"
+    let cure = "an index can be repaired; otherwise restore \(source), or export what can be read"
+    return problems.map { Finding(.integrity, $0, cure: cure, isRepaired: left.isEmpty) }
   }
 
   private func check() throws(KeepsakeError) -> [String] {
     try device.core.access { try $0.integrityProblems(limit: 20) }
   }
 
-  private func sizes() throws(KeepsakeError) -> [Finding] {
-    do throws(KeepsakeError) {
-      try device.checkSizes()
-      return []
-    } catch {
-      // Other checks report what else stops it.
-      guard error.isAboutRowSize else { return [] }
-      return [Finding(kind: .row, problem: error.problem, cure: error.cure)]
-    }
-  }
-
   private func rows() throws(KeepsakeError) -> [Finding] {
-    var findings: [Finding] = []
-    try device.forEachEntry { entry in
-      let name = "\(entry.address.store)/\(entry.address.key)"
-      let content = entry.content
-      let isOdd =
-        entry.address.key.string.isEmpty || entry.timestamp < .zero || entry.replicaID.rawValue <= 0
-        || content.isTombstone != (content.cell == .null)
-      if isOdd {
-        findings.append(
-          Finding(
-            kind: .row, problem: "\(name) is a row that no device writes",
-            cure: "set the key anew, or delete it"))
-      } else if content.value?.kind == .opaque, Tag(rawValue: content.tag) != nil {
-        findings.append(
-          Finding(
-            kind: .value, problem: "\(name) is not of its type (number \(content.tag))",
-            cure: "set the key anew; its bytes are kept until then"))
+    try device.core.read { connection in
+      var findings: [Finding] = []
+      try connection.run(
+        "SELECT store, key, type, value, \(GiverRange.isSound) FROM entry AS e"
+      ) { row in
+        let (name, content) = ("\(row.text(0))/\(row.text(1))", row.content(2))
+        if !row.isUTF8(0) || !row.isUTF8(1) || !row.isUTF8(3) {
+          findings.append(
+            Finding(
+              .row, "\(name) is a row whose text is not UTF-8",
+              cure: "write the value under another name: no other device reads this row"))
+        } else if row.integer(4) != 1 {
+          findings.append(
+            Finding(
+              .row, "\(name) is a row that no device writes", cure: "set the key anew, or delete it"
+            ))
+        } else if content.value?.kind == .opaque, Tag(rawValue: content.tag) != nil {
+          findings.append(
+            Finding(
+              .value, "\(name) is not of its type (number \(content.tag))",
+              cure: "set the key anew; its bytes are kept until then"))
+        }
+        return true
       }
+      return findings
     }
-    return findings
   }
 
   /// With `repairs`, a person has looked at this machine's clock.
   private func clock() throws(KeepsakeError) -> [Finding] {
-    let last = try device.core.access { try ReplicaState($0).last }
-    guard last > horizon else { return [] }
+    let now = device.clock.milliseconds
+    let horizon = HybridTimestamp.horizon(now: now, skew: skew)
+    let (last, count) = try device.core.read { connection in
+      let count = try connection.first(
+        "SELECT count(*) FROM entry WHERE timestamp > ?1", [.integer(horizon.rawValue)]
+      ) { Int($0.integer(0)) }
+      return (try ReplicaState(connection).last, count ?? 0)
+    }
+    guard last > horizon || count > 0 else { return [] }
     let repair = repairs ? try device.repairClock(isForced: true, as: .random()) : nil
     return [
       Finding(
-        kind: .clock,
-        problem: "its clock is \((last.milliseconds - now) / 1000) s ahead of this machine's"
-          + (repair.map { ", and \(counted($0.restamped, "entry", plural: "entries")) with it" }
-            ?? ""),
+        .clock,
+        "its clock is \(max(0, last.milliseconds - now) / 1000) s ahead of this machine's, and"
+          + " \(counted(repair?.restamped ?? count, "entry", plural: "entries")) with it",
         cure: "if this machine's clock is right, --repair writes the late entries anew; until then"
           + " others do not read what is written here",
         isRepaired: repair != nil)
     ]
   }
 
-  private func timestampsAndIdentity() throws(KeepsakeError) -> [Finding] {
-    try device.core.read { connection in
-      var findings: [Finding] = []
-      let replica = try ReplicaState(connection)
-      let odd = try connection.first("SELECT count(*) FROM entry WHERE sequence_number <= 0") {
-        Int($0.integer(0))
-      }
-      if let odd, odd > 0 {
-        findings.append(
-          Finding(
-            kind: .row,
-            problem: "\(counted(odd, "row")) with a sequence number that no device gives",
-            cure: "set these keys anew: no other device reads them"))
-      }
-      findings += try storeNames(connection)
-      let future = try connection.first(
-        "SELECT count(*) FROM entry WHERE timestamp > ?1", [.integer(horizon.rawValue)]
-      ) { $0.integer(0) }
-      if let future, future > 0 {
-        findings.append(
-          Finding(
-            kind: .clock, problem: "\(counted(Int(future), "timestamp")) in the future",
-            cure: "check this machine's clock, then --repair writes these entries anew"))
-      }
+  private func identity() throws(KeepsakeError) -> [Finding] {
+    let (id, isKnown) = try device.core.read { connection in
       let known = try connection.first(
         """
-        SELECT count(*) FROM (
-          SELECT id FROM former_replica UNION ALL SELECT replica_id FROM peer) AS k
-        JOIN replica AS r ON r.id = k.id
+        SELECT 1 FROM replica AS r WHERE id IN (
+          SELECT id FROM former_replica UNION ALL SELECT replica_id FROM peer)
         """
-      ) { $0.integer(0) }
-      if !(1..<(1 << 62)).contains(replica.id.rawValue) || known != 0 {
-        findings.append(
-          Finding(
-            kind: .identity, problem: "its replica ID \(replica.id) is not its own",
-            cure: "kvsync clone makes a device with a new one"))
-      }
-      return findings
+      ) { _ in true }
+      return (try ReplicaState(connection).id, known ?? false)
     }
-  }
-
-  private func storeNames(_ connection: Connection) throws -> [Finding] {
-    var count = 0
-    try connection.run("SELECT store, count(*) FROM entry GROUP BY store") { row in
-      if !row.isUTF8(0) { count += Int(row.integer(1)) }
-      return true
-    }
-    guard count > 0 else { return [] }
+    if (1..<(1 << 62)).contains(id.rawValue), !isKnown { return [] }
     return [
       Finding(
-        kind: .row, problem: "\(counted(count, "row")) of stores whose names are not UTF-8",
-        cure: "write the values to another store: no other device reads these rows")
-    ]
-  }
-
-  /// Whether this is the name of a damaged file that was put aside; its log goes with it.
-  private func isAside(_ name: String, of file: String) -> Bool {
-    rest(of: name, after: file)?
-      .wholeMatch(of: /\.corrupt-\d{4}-\d\d-\d\dT\d{6}(-\d+)?/) != nil
-  }
-
-  private func rest(of name: String, after file: String) -> Substring? {
-    name.hasPrefix(file) ? name.dropFirst(file.count) : nil
-  }
-
-  /// Two names of one file have two logs, and each loses what is written under the other.
-  /// https://www.sqlite.org/howtocorrupt.html, section 2.5
-  private func hardLinks(besides drafts: Int) throws -> [Finding] {
-    guard case .file(_, let real) = device.core.location else { return [] }
-    let attributes = try FileManager.default.attributesOfItem(atPath: real)
-    guard let links = attributes[.referenceCount] as? Int, links - drafts > 1 else { return [] }
-    let count = links - drafts
-    return [
-      Finding(
-        kind: .identity, problem: "the file has \(count) names (hard links)",
-        cure: "keep one and remove the others; what is written under two names is lost")
+        .identity, "its replica ID \(id) is not its own",
+        cure: "kvsync clone makes a device with a new one")
     ]
   }
 
@@ -239,18 +174,16 @@ private struct Examination {
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
       let drafts = names.filter { Draft.isDraft($0, of: real) }
         .map { folder.appendingPathComponent($0).path }
-      let links = try hardLinks(
-        besides: drafts.filter { try Draft.hasLink(to: device.file, in: $0) }.count)
       let removed = repairs ? device.core.shared.removedDrafts : []
-      return links + Finding.removedLogs(of: real)
+      return try hardLinks(real, drafts) + removedLogs(real)
         + (removed + Draft.abandoned(of: real)).map { name in
           Finding(
-            kind: .leftover, problem: "\(name) was left behind when it was being made",
+            .leftover, "\(name) was left behind when it was being made",
             cure: "--repair removes it", isRepaired: repairs)
         }
         + names.filter { isAside($0, of: file.lastPathComponent) }.map { name in
           Finding(
-            kind: .leftover, problem: "\(name) is a damaged file that a recovery put aside",
+            .leftover, "\(name) is a damaged file that a recovery put aside",
             cure: "export what can be read of it, then remove it and its -wal")
         }
     } catch {
@@ -258,5 +191,40 @@ private struct Examination {
         .permissionDenied, path: device.path, "its folder cannot be searched",
         cure: "check the folder's permissions", cause: error)
     }
+  }
+
+  /// Two names of one file have two logs, and each loses what is written under the other.
+  /// https://www.sqlite.org/howtocorrupt.html, section 2.5
+  private func hardLinks(_ real: String, _ drafts: [String]) throws -> [Finding] {
+    let attributes = try FileManager.default.attributesOfItem(atPath: real)
+    let ours = try drafts.filter { try Draft.hasLink(to: device.file, in: $0) }.count
+    guard let links = attributes[.referenceCount] as? Int, links - ours > 1 else { return [] }
+    return [
+      Finding(
+        .identity, "the file has \(links - ours) names (hard links)",
+        cure: "keep one and remove the others; what is written under two names is lost")
+    ]
+  }
+
+  /// Writes to a log that was removed while it was in use.
+  private func removedLogs(_ real: String) -> [Finding] {
+    LostLog.users(of: real).map { process in
+      Finding(
+        .log, "process \(process) writes to a log that was removed",
+        cure: "end that process, which saves its writes to a file beside this one")
+    }
+      + LostLog.all(of: real).map { path in
+        Finding(
+          .log,
+          "\(URL(fileURLWithPath: path).lastPathComponent) holds writes to a log that was removed",
+          cure: "merge it with this file by kvsync merge, and remove it")
+      }
+  }
+
+  /// Whether this is the name of a damaged file that was put aside; its log goes with it.
+  private func isAside(_ name: String, of file: String) -> Bool {
+    guard name.hasPrefix(file) else { return false }
+    return name.dropFirst(file.count)
+      .wholeMatch(of: /\.corrupt-\d{4}-\d\d-\d\dT\d{6}(-\d+)?/) != nil
   }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pull reads of its giver, in one read transaction for each page. The rows are kept by
-// value: nothing of the giver is read while the receiver is locked for writing.
+// What a pull reads of its giver, in one transaction for each page. The rows are kept by value:
+// nothing of the giver is read while the receiver is locked for writing.
 
-import Foundation
 import KeepsakeDevice
 import KeepsakeValues
 
@@ -14,8 +13,6 @@ struct GiverState {
   let sequenceNumber: Int64
   /// The newest mark.
   let mark: Mark
-  /// Whether nothing in a synced store came after the mark.
-  let isMarked: Bool
   /// Of the stores of the pull, with the giver's own writes.
   let vectors: VersionVectors
   /// Per store, up to which number the giver has read the receiver.
@@ -23,56 +20,66 @@ struct GiverState {
   /// Per store, how far the giver has forgotten deletions.
   let forgotten: [ByteText: Int64]
 
-  /// - Parameter endsAtMark: whether the own writes are those up to the mark.
-  init(
-    _ connection: Connection, _ stores: [ByteText], receiver: ReplicaID, endsAtMark: Bool
-  ) throws {
+  init(_ connection: Connection, _ pull: Pull, _ mark: Mark) throws {
     let replica = try ReplicaState(connection)
-    let (newest, last) = (try connection.marks.newestNumber(), try connection.marks.newest())
-    (id, sequenceNumber) = (replica.id, replica.sequenceNumber)
-    isMarked = newest == last.sequenceNumber
-    // Another program may have deleted what it counted.
-    mark = last.sequenceNumber <= newest ? last : .start
-    var vectors = try VersionVectors(connection, of: stores)
-    for store in stores {
+    (id, sequenceNumber, self.mark) = (replica.id, replica.sequenceNumber, mark)
+    var vectors = try VersionVectors(connection, of: pull.stores)
+    for store in pull.stores {
       // Marks do not count stores that are not synced.
-      let isUpToMark = endsAtMark && isMarked && StoreName.isSynced(store.string)
-      vectors.raise(store, id, to: isUpToMark ? last.timestamp : replica.last)
+      let endsAtMark = pull.marksGiver && StoreName.isSynced(store.string)
+      vectors.raise(store, id, to: endsAtMark ? mark.timestamp : replica.last)
     }
     self.vectors = vectors
-    sent = try connection.peers.rows(of: receiver).mapValues(\.cursor.sequenceNumber)
+    sent = try connection.peers.rows(of: pull.receiverSide.id).mapValues(\.cursor.sequenceNumber)
     forgotten = try connection.forgotten()
   }
 }
 
 /// Rows of a giver in the order of their sequence numbers.
 struct GiverPage {
+  /// Bytes of stores, keys and values after which no page takes another row: 16 MiB.
+  private static let maximumBytes = 1 << 24
+
   let state: GiverState
+  /// The number of the last row that was read.
+  fileprivate(set) var end: Int64
   /// Those that are not from the future.
-  var rows: [IncomingRow] = []
+  private(set) var rows: [Entry] = []
   /// Those that are.
-  var waiting: [IncomingRow] = []
+  private(set) var waiting: [Entry] = []
+  /// The number of the first of those.
+  fileprivate private(set) var firstWaiting: Int64?
   /// The last mark before the first row that waits.
-  var markBeforeWaiting: Mark?
-  /// The numbers of rows that no device writes; they are left out.
-  var skipped: [Int64] = []
-  /// The number of the last row.
-  var end: Int64 = 0
+  fileprivate(set) var markBeforeWaiting: Mark?
+  /// How many rows were left out, because no device writes them.
+  fileprivate(set) var skipped = 0
   /// Whether no row follows.
-  var isLast = true
+  private(set) var isLast = true
+  private var bytes = 0
 
-  /// Bytes of keys and values after which no page takes another row: 16 MiB. The values that it
-  /// replaces count, too.
-  static let maximumBytes: Int64 = 1 << 24
+  fileprivate init(_ state: GiverState, after position: Int64) {
+    (self.state, end) = (state, position)
+  }
 
-  /// Leaves what comes after a number to the next page.
-  mutating func end(at number: Int64?) {
-    guard let number else { return }
-    rows.removeAll { $0.sequenceNumber > number }
-    waiting.removeAll { $0.sequenceNumber > number }
-    skipped.removeAll { $0 > number }
-    if waiting.isEmpty { markBeforeWaiting = nil }
-    (end, isLast) = (number, false)
+  /// - Returns: false if there is no room.
+  fileprivate mutating func add(_ entry: Entry, _ number: Int64, _ pull: Pull) throws -> Bool {
+    let count = rows.count + waiting.count
+    isLast = count < max(pull.options.chunkSize, 1) && bytes < Self.maximumBytes
+    guard isLast else { return false }
+    if !entry.content.isTombstone, let problem = EntrySize.problem(entry) {
+      throw KeepsakeError.rowTooLarge(
+        path: pull.giver.path, problem, cure: "set a smaller one, or delete the key")
+    }
+    let address = entry.address
+    bytes += address.store.string.utf8.count + address.key.string.utf8.count
+    bytes += entry.content.cell.byteCount
+    if entry.timestamp > pull.horizon {
+      waiting.append(entry)
+      firstWaiting = firstWaiting ?? number
+    } else {
+      rows.append(entry)
+    }
+    return true
   }
 }
 
@@ -85,113 +92,84 @@ struct GiverRange {
     """
 
   /// Per store, after which number it is read.
-  private(set) var lower: [ByteText: Int64] = [:]
+  private var lower: [ByteText: Int64] = [:]
   /// Whether a store is read from the beginning though it was read before.
   private(set) var isReadAgain = false
-  let giverID: ReplicaID
+  private let giverID: ReplicaID
   private let forgotten: [ByteText: Int64]
-  private let skipped: NumberRanges
-  private let names: [Data: ByteText]
 
   /// Within a transaction of the giver.
-  init(_ request: PullRequest, _ connection: Connection) throws {
-    giverID = try ReplicaState(connection).id
-    forgotten = try connection.forgotten()
-    skipped = request.skipped
-    names = Dictionary(
-      request.stores.map { (Data($0.string.utf8), $0) }, uniquingKeysWith: { $1 })
-    for store in request.stores {
-      let cursor = request.peers[giverID]?[store]?.cursor ?? .start
-      let isKnown = try !request.inFull.contains(store) && connection.marks.contains(cursor) == true
+  init(_ pull: Pull, _ connection: Connection, _ giver: GiverState) throws {
+    (giverID, forgotten) = (giver.id, giver.forgotten)
+    for store in pull.stores {
+      let cursor = pull.receiverSide.cursor(giverID, store)
+      let isKnown = try !pull.inFull.contains(store) && connection.marks.contains(cursor) == true
       lower[store] = isKnown ? cursor.sequenceNumber : 0
       isReadAgain = isReadAgain || !isKnown && cursor != .start
     }
   }
 
-  /// Whether everything is read.
-  var isWhole: Bool { skipped.ranges.isEmpty && lower.values.allSatisfy { $0 == 0 } }
-
   /// Reads a page, within a transaction of the giver.
   ///
   /// - Parameter position: the number of the last row before.
-  /// - Returns: nil if the giver has taken a new replica ID, or forgotten deletions, meanwhile.
+  /// - Throws: also if the giver has taken a new replica ID, or forgotten deletions, meanwhile.
   func page(
-    _ connection: Connection, after position: Int64, _ request: PullRequest
-  ) throws -> GiverPage? {
+    _ connection: Connection, _ state: GiverState, after position: Int64, _ pull: Pull
+  ) throws -> GiverPage {
+    guard state.id == giverID, state.forgotten == forgotten else { throw pull.isDisturbed }
     let first = max(position, lower.values.min() ?? 0)
-    var buffer = RowBuffer(size: max(request.options.chunkSize, 1))
+    var page = GiverPage(state, after: first)
     do {
-      for interval in skipped.gaps(after: first, through: .max) where buffer.hasRoom {
-        try read(connection, interval, &buffer)
+      for interval in pull.skipped.gaps(after: first, through: .max) where page.isLast {
+        try read(connection, interval, &page, pull)
       }
     } catch where KeepsakeError.isRowTooLarge(error) {
       // Names the row.
       try connection.measure(
         "FROM entry AS e WHERE e.sequence_number > ?1 ORDER BY e.sequence_number",
-        [.integer(buffer.rows.last?.sequenceNumber ?? first)], in: request.giver.path) { _, _ in }
+        [.integer(page.end)], in: pull.giver.path) { _, _ in }
       throw error
     }
-    let rows = buffer.rows
-    if request.checksRows, let last = rows.last {
-      try RowCheck.check(
-        connection, after: first, through: last.sequenceNumber, path: request.giver.path)
-    }
-    let state = try GiverState(
-      connection, request.stores, receiver: request.receiverID,
-      endsAtMark: buffer.hasRoom && request.marksGiver)
-    guard state.id == giverID, state.forgotten == forgotten else { return nil }
-    var page = GiverPage(state: state, skipped: buffer.skipped, isLast: buffer.hasRoom)
-    page.end = rows.last?.sequenceNumber ?? position
-    let horizon = request.horizon.rawValue
-    page.waiting = rows.filter { $0.timestamp > horizon }
-    page.rows = page.waiting.isEmpty ? rows : rows.filter { $0.timestamp <= horizon }
-    if let first = page.waiting.first {
-      page.markBeforeWaiting = try connection.marks.last(before: first.sequenceNumber)
+    if let number = page.firstWaiting {
+      page.markBeforeWaiting = try connection.marks.last(before: number)
     }
     return page
   }
 
-  /// Reads the rows of an interval of numbers.
+  /// Reads the rows of an interval of numbers. Each has to be in the index `i` as well as in the
+  /// table `e`, and in order.
   private func read(
-    _ connection: Connection, _ interval: (lower: Int64, upper: Int64), _ buffer: inout RowBuffer
+    _ connection: Connection, _ interval: (lower: Int64, upper: Int64), _ page: inout GiverPage,
+    _ pull: Pull
   ) throws {
+    page.end = interval.lower
     try connection.run(
       """
-      SELECT \(IncomingRow.columns), \(Self.isSound)
-      FROM entry AS e INDEXED BY entry_sequence
-      WHERE e.sequence_number > ?1 AND e.sequence_number <= ?2 ORDER BY e.sequence_number
+      SELECT i.sequence_number, e.sequence_number, \(Self.isSound),
+        e.store, e.key, e.type, e.value, e.timestamp, e.replica_id
+      FROM entry AS i INDEXED BY entry_sequence
+      LEFT JOIN entry AS e ON e.store = i.store AND e.key = i.key
+      WHERE i.sequence_number > ?1 AND i.sequence_number <= ?2 ORDER BY i.sequence_number
       """, [.integer(interval.lower), .integer(interval.upper)]
     ) { row in
-      guard let store = names[row.bytes(0)] else {
-        if !row.isUTF8(0) { buffer.skipped.append(row.integer(6)) }
-        return true
+      let number = row.integer(0)
+      guard number > page.end, row.cell(1) == .integer(number) else {
+        throw KeepsakeError(
+          .corrupt, path: pull.giver.path,
+          "the file is damaged (an index does not fit its table)",
+          cure: "restore a backup of it")
       }
-      guard row.integer(6) > lower[store] ?? 0 else { return true }
-      guard row.integer(8) == 1 else {
-        buffer.skipped.append(row.integer(6))
-        return true
+      let after = lower[ByteText(row.text(3))]
+      let isText = row.isUTF8(3) && row.isUTF8(4) && row.isUTF8(6)
+      if after.map({ number > $0 }) ?? !row.isUTF8(3) {
+        if isText, row.integer(2) == 1 {
+          guard try page.add(Entry(row, from: 3), number, pull) else { return false }
+        } else {
+          page.skipped += 1
+        }
       }
-      return buffer.add(IncomingRow(row))
+      page.end = number
+      return true
     }
-  }
-}
-
-/// Rows of one page.
-private struct RowBuffer {
-  let size: Int
-  private(set) var rows: [IncomingRow] = []
-  private var bytes = 0
-  var skipped: [Int64] = []
-  /// False if another row follows that the page does not take.
-  private(set) var hasRoom = true
-
-  init(size: Int) { self.size = size }
-
-  mutating func add(_ row: IncomingRow) -> Bool {
-    hasRoom = rows.count < size && bytes < GiverPage.maximumBytes
-    guard hasRoom else { return false }
-    rows.append(row)
-    bytes += row.byteCount
-    return true
   }
 }

@@ -58,10 +58,15 @@ extension HubSync {
     _ changes: inout [SettingChange]
   ) throws -> HubPullStep {
     guard try connection.forgotten() == forgotten else { return .disturbed }
-    try Incoming.add(connection, answer.rows.map { ($0.entry, $0.sequenceNumber) })
     if let mark = answer.deviceMark, try connection.marks.contains(mark) == false {
+      let same = try answer.rows.compactMap { row in
+        try connection.numberedEntry(at: row.entry.address).flatMap {
+          $0.entry == row.entry ? String($0.number) : nil
+        }
+      }
       try connection.rotate(
-        to: source.replicaID(), since: cursor.sent, unlessIn: "incoming",
+        to: source.replicaID(), since: cursor.sent,
+        unless: "e.sequence_number IN (\(same.joined(separator: ", ")))",
         at: device.clock.milliseconds)
       return .rotated
     }
@@ -84,16 +89,21 @@ extension HubSync {
     _ answer: HubPageAnswer, _ pull: inout HubPull, _ connection: Connection
   ) throws -> [SettingChange] {
     guard !answer.rows.isEmpty else { return [] }
-    try connection.prepareHub(answer, pull.cursor)
     for row in answer.rows where row.entry.timestamp > pull.horizon {
       pull.hasReadAll = false
       pull.result.received += 1
       pull.result.note(
         waiting: row.entry.timestamp, row.entry.address, into: 0, options)
     }
+    var giver = Incoming.Giver()
+    giver.vectors = answer.vectors?.times ?? [:]
+    let entries = answer.rows.map(\.entry)
+    let sent = pull.cursor.sent.sequenceNumber
+    giver.sent = Dictionary(entries.map { ($0.address.store, sent) }, uniquingKeysWith: { $1 })
+    giver.held = Set(pull.cursor.held)
     var replica = try ReplicaState(connection)
     let changes = try Pull.apply(
-      to: device, connection, pull.horizon, &replica, &pull.result)
+      entries, of: giver, to: device, connection, pull.horizon, &replica, &pull.result)
     try replica.save(connection)
     return changes
   }
@@ -119,18 +129,5 @@ extension HubSync {
     cursor = read
     pull.firstPage = try readPage(after: 0, pull, connection)
     if pull.firstPage?.last?.isNoted != true { try note(read, connection) }
-  }
-}
-
-extension Connection {
-  /// Fills the temporary tables that decisions read.
-  fileprivate func prepareHub(_ answer: HubPageAnswer, _ cursor: HubCursor) throws {
-    try answer.vectors?.fill(self)
-    for store in Set(answer.rows.map(\.entry.address.store)) {
-      try Incoming.note(self, store, sent: cursor.sent.sequenceNumber)
-    }
-    for number in cursor.held {
-      try run("INSERT INTO held_back (number) VALUES (?1)", [.integer(number)])
-    }
   }
 }

@@ -251,13 +251,12 @@ package final class HubSync {
 
   // MARK: - Transactions
 
-  /// One transaction, under the file's lease, with empty temporary tables.
+  /// One transaction, under the file's lease.
   private func transaction<Value>(
     _ body: (Connection, inout [SettingChange]) throws -> Value
   ) throws(KeepsakeError) -> Value {
     try device.leased(joins: true) { () throws(KeepsakeError) in
-      try device.core.access { try Incoming.prepare($0) }
-      return try device.core.write { connection in
+      try device.core.write { connection in
         var changes: [SettingChange] = []
         return (try body(connection, &changes), changes)
       }

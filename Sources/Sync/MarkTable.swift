@@ -66,6 +66,13 @@ package struct MarkTable {
     ) { $0.integer(0) } ?? 0
   }
 
+  /// The newest mark, and whether nothing in a synced store came after it.
+  func state() throws -> (mark: Mark, isCurrent: Bool) {
+    let (number, mark) = (try newestNumber(), try newest())
+    // Another program may have deleted what it counted.
+    return (mark.sequenceNumber <= number ? mark : .start, mark.sequenceNumber == number)
+  }
+
   /// Adds a mark if a synced store has changed since the last one. Within a write.
   ///
   /// - Returns: the newest mark.
@@ -108,13 +115,4 @@ package struct MarkTable {
 
 extension Connection {
   package var marks: MarkTable { MarkTable(connection: self) }
-}
-
-extension Device {
-  /// The newest mark, which is added if a synced store has changed since the last one.
-  package func mark(_ source: IdentitySource) throws(KeepsakeError) -> Mark {
-    let (newest, last) = try core.read { (try $0.marks.newestNumber(), try $0.marks.newest()) }
-    if newest == last.sequenceNumber { return last }
-    return try core.write { (try $0.marks.add(source), []) }
-  }
 }

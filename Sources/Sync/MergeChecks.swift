@@ -7,38 +7,37 @@ import Synchronization
 
 // Everything is checked before anything is written.
 extension MergeRun {
-  /// Reads every page and every size of files that sync for the first time, and where it is asked
-  /// for. Of other files the rows are checked that are read (`RowCheck`).
-  mutating func check() throws(KeepsakeError) {
+  /// Reads every page and every size of files that sync for the first time. Of others the rows are
+  /// checked that are read (`GiverPage`).
+  func check() throws(KeepsakeError) {
     var places: Set<Int> = []
     let center = options.isOneWay ? devices.count - 1 : 0
-    for other in devices.indices where other != center {
-      guard options.checksIntegrity || areStrangers(center, other) else { continue }
+    for other in devices.indices where other != center && areStrangers(center, other) {
       places.formUnion([center, other])
     }
-    let sorted = places.sorted()
-    try Concurrently.each(sorted, if: areLarge(sorted)) {
-      [devices] place throws(KeepsakeError) in
-      try devices[place].checkWhole()
+    try check(places.sorted())
+  }
+
+  private func check(_ places: [Int]) throws(KeepsakeError) {
+    // Whether it takes longer to read these files than to begin threads.
+    guard places.allSatisfy({ sides[$0].sequenceNumber > 10_000 }) else {
+      for place in places { try devices[place].checkWhole() }
+      return
     }
-    checked = places
+    let failures = Mutex<[Int: KeepsakeError]>([:])
+    DispatchQueue.concurrentPerform(iterations: places.count) { [devices] index in
+      do throws(KeepsakeError) {
+        try devices[places[index]].checkWhole()
+      } catch {
+        failures.withLock { $0[index] = error }
+      }
+    }
+    if let first = failures.withLock({ $0.min { $0.key < $1.key } }) { throw first.value }
   }
 
   /// Whether neither of two files has read anything of the other.
   private func areStrangers(_ a: Int, _ b: Int) -> Bool {
-    for (reader, giver) in [(a, b), (b, a)] {
-      if sides[reader].peers[sides[giver].id] != nil { return false }
-    }
-    return true
-  }
-
-  /// Whether it takes longer to read these files than to begin threads.
-  private func areLarge(_ places: [Int]) throws(KeepsakeError) -> Bool {
-    for place in places {
-      let size = try FileStatus(of: devices[place].core.location.realPath)?.size ?? 0
-      if size < 1 << 20 { return false }
-    }
-    return true
+    sides[a].peers[sides[b].id] == nil && sides[b].peers[sides[a].id] == nil
   }
 
   /// A device that is locked, or cannot be written, is found before any is written.

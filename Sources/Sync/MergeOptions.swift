@@ -13,9 +13,6 @@ public struct MergeOptions: Sendable {
   public var changeLimit: Int
   /// Entries that one transaction takes at most.
   public var chunkSize: Int
-  /// Whether to read every page of both files before anything is written, as a first sync always
-  /// does. Otherwise only the rows are checked that the merge reads or replaces.
-  public var checksIntegrity: Bool
   /// Gets how far the merge has come, after each transaction, on the thread that merges. It must
   /// not wait for another merge of this process, which waits for this one.
   public var onProgress: (@Sendable (MergeProgress) -> Void)?
@@ -27,14 +24,24 @@ public struct MergeOptions: Sendable {
   /// All synced stores in both directions, unless told otherwise.
   public init(
     stores: [String]? = nil, maximumClockSkew: Duration = .seconds(5 * 60),
-    isOneWay: Bool = false, changeLimit: Int = 1000, chunkSize: Int = 50_000,
-    checksIntegrity: Bool = false
+    isOneWay: Bool = false, changeLimit: Int = 1000, chunkSize: Int = 50_000
   ) {
     self.stores = stores
     self.maximumClockSkew = maximumClockSkew
     self.isOneWay = isOneWay
     self.changeLimit = changeLimit
     self.chunkSize = chunkSize
-    self.checksIntegrity = checksIntegrity
   }
+}
+
+/// How far one direction of a merge has come.
+public struct MergeProgress: Sendable, Equatable {
+  /// The place of the sender in the list that is merged.
+  public let from: Int
+  /// The place of the receiver.
+  public let into: Int
+  /// Entries that were read from the sender in this direction.
+  public let received: Int
+  /// How many of the transactions that it takes are done: from 0 to 1.
+  public let fraction: Double
 }

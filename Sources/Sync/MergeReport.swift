@@ -104,8 +104,8 @@ extension MergeReport {
     }
   }
 
-  /// Whether anything waits for its time.
-  var isWaiting: Bool { transfers.contains { $0.waiting > 0 } }
+  /// Whether nothing waits for its time, and no row was left out.
+  var isComplete: Bool { remarks.isEmpty && transfers.allSatisfy { $0.waiting == 0 } }
 
   /// Lists a direction, once, in which something may be transferred.
   mutating func expect(from: Int, into: Int) {
@@ -124,6 +124,10 @@ extension MergeReport {
     transfers[place].conflicts += result.conflicts
     changes += result.changes.map { DeviceChange(into: into, change: $0) }
     conflicts += result.losses.map { DeviceConflict(into: into, conflict: $0) }
+    if result.skipped > 0 { events.append(.unreadable(count: result.skipped)) }
+    if result.droppedConflicts > 0 {
+      events.append(.conflictsDropped(device: into, count: result.droppedConflicts))
+    }
     if result.hasMoreChanges { omittedChanges += result.changed - result.changes.count }
   }
 }

@@ -6,117 +6,126 @@ import KeepsakeDevice
 import KeepsakeValues
 
 extension MergeRun {
-  /// What the first file has read of another one.
-  private struct FirstPull {
+  /// Up to where the first file and another one have read each other.
+  private struct Exchange {
+    /// The other file.
     let place: Int
-    /// The other file's mark.
+    /// The mark of the other file when the first one read it.
     let mark: Mark
-    /// The mark that the first file has noted.
-    let read: Mark
+    /// The other file's mark up to which the first one has read it.
+    var read: Mark
     /// The numbers that the first file has given to rows of the other one.
     let taken: NumberRanges
-  }
-
-  /// Up to where the first file and another one have read each other.
-  private struct Note {
-    let place: Int
-    /// The other file's mark.
-    let read: Mark
-    /// The first file's mark.
-    let back: Mark
+    /// The first file's mark up to which the other one has read it.
+    var back = Mark.start
   }
 
   mutating func mergeBothWays() throws(KeepsakeError) {
+    if hasNothingNew() { return try noteNothing() }
     try refuseUnwritable(devices.indices)
     try separateCopies()
     let stores = self.stores
     // What each file has forgotten is judged by the cursors before the first pull.
-    var pulls: [FirstPull] = []
+    var exchanges: [Exchange] = []
     for other in devices.indices.dropFirst() {
-      pulls.append(try pullIntoFirst(other, stores))
+      exchanges.append(try pullIntoFirst(other, stores))
       try hooks.step(.pulled)
     }
-    var (notes, hasUnread): ([Note], Bool) = ([], false)
-    for pull in pulls {
-      let (note, isUnread) = try pullBack(pull, stores)
-      notes.append(note)
-      hasUnread = hasUnread || isUnread
+    var isRead = true
+    for place in exchanges.indices {
+      isRead = try pullBack(&exchanges[place], stores) && isRead
       try hooks.step(.pulledBack)
     }
-    try noteInFirst(notes, stores)
-    try finish(stores, notes[0].back, hasUnread)
+    let newest = try noteInFirst(exchanges, stores)
+    report.hasConverged =
+      report.isComplete && isRead && newest == exchanges[0].back.sequenceNumber
+  }
+
+  /// Whether two files have read each other to the end. Then a merge would write nothing.
+  private func hasNothingNew() -> Bool {
+    guard devices.count == 2, sides[0].id != sides[1].id else { return false }
+    return sides[0].hasAll(of: sides[1], stores) && sides[1].hasAll(of: sides[0], stores)
+  }
+
+  /// Notes the time, once a day.
+  private mutating func noteNothing() throws(KeepsakeError) {
+    for (other, place) in [(1, 0), (0, 1)] {
+      report.expect(from: other, into: place)
+      let now = devices[place].clock.milliseconds
+      let (peer, mark) = (sides[other].id, sides[place].mark)
+      let rows = sides[place].peers[peer] ?? [:]
+      guard rows.values.contains(where: { $0.isDue(at: now) }) else { continue }
+      try devices[place].core.write { connection in
+        try connection.peers.update(peer, stores) { $0.note(own: mark, at: now) }
+        return ((), [])
+      }
+    }
+    report.hasConverged = true
   }
 
   /// Another file into the first one. The last of these transactions marks the first file.
   private mutating func pullIntoFirst(
     _ other: Int, _ stores: [ByteText]
-  ) throws(KeepsakeError) -> FirstPull {
+  ) throws(KeepsakeError) -> Exchange {
     let isLast = other == devices.count - 1
-    let inFull = sides[0].storesInFull(of: sides[other], stores)
-    let (result, (mark, read)) = try pull(other, into: 0, stores, inFull: inFull) {
-      [source] connection, result, giver in
+    var pull = Pull(self, other, into: 0, stores)
+    pull.inFull = sides[0].storesInFull(of: sides[other], stores)
+    let (result, (mark, read)) = try run(pull) { [source] connection, result, giver in
       let read = result.markBeforeWaiting ?? giver.mark
       try connection.peers.update(giver.id, stores) { $0.cursor = read }
       if isLast { _ = try connection.marks.add(source) }
       return (giver.mark, read)
     }
-    return FirstPull(place: other, mark: mark, read: read, taken: result.taken)
+    return Exchange(place: other, mark: mark, read: read, taken: result.taken)
   }
 
   /// The first file into another one.
   ///
-  /// - Returns: also whether the other file has anything that the first one has not read.
+  /// - Returns: whether the first file has read everything that the other one has.
   private mutating func pullBack(
-    _ pulled: FirstPull, _ stores: [ByteText]
-  ) throws(KeepsakeError) -> (Note, isUnread: Bool) {
-    let place = pulled.place
-    let inFull = sides[place].storesInFull(of: sides[0], stores)
-    let now = devices[place].clock.milliseconds
-    return try pull(0, into: place, stores, inFull: inFull, except: pulled.taken) {
-      [source] connection, result, giver in
-      let new = try connection.newNumbers(after: pulled.mark, except: result.taken)
-      var read = pulled.read
+    _ exchange: inout Exchange, _ stores: [ByteText]
+  ) throws(KeepsakeError) -> Bool {
+    let place = exchange.place
+    var pull = Pull(self, 0, into: place, stores)
+    pull.inFull = sides[place].storesInFull(of: sides[0], stores)
+    pull.skipped = exchange.taken
+    let (now, before) = (devices[place].clock.milliseconds, exchange)
+    let (_, (after, isRead)) = try run(pull) { [source] connection, result, giver in
+      var after = before
+      let new = try connection.newNumbers(after: before.mark, except: result.taken)
       // If there is nothing new but what was just taken, the next mark counts as read.
-      if new.hasAny, !new.hasOthers, pulled.read == pulled.mark {
-        read = try connection.marks.add(source)
+      if new.hasAny, !new.hasOthers, before.read == before.mark {
+        after.read = try connection.marks.add(source)
       }
-      let back = result.markBeforeWaiting ?? giver.mark
+      after.back = result.markBeforeWaiting ?? giver.mark
       try connection.peers.update(giver.id, stores) {
-        $0.cursor = back
-        $0.note(own: read, at: now)
+        $0.cursor = after.back
+        $0.note(own: after.read, at: now)
       }
-      return (Note(place: place, read: read, back: back), new.hasOthers)
-    }.1
+      return (after, !new.hasOthers)
+    }
+    exchange = after
+    return isRead
   }
 
   /// Notes in the first file up to where it and the others have read each other.
-  private func noteInFirst(_ notes: [Note], _ stores: [ByteText]) throws(KeepsakeError) {
+  ///
+  /// - Returns: the first file's newest number.
+  private func noteInFirst(
+    _ exchanges: [Exchange], _ stores: [ByteText]
+  ) throws(KeepsakeError) -> Int64 {
     let now = devices[0].clock.milliseconds
-    let hasNewMark = try devices[0].core.write { [sides] connection in
-      var hasNewMark = false
-      for note in notes {
-        let isNew = try connection.peers.update(sides[note.place].id, stores) {
-          $0.cursor = note.read
-          $0.note(own: note.back, at: now)
+    let (hasNewMark, newest) = try devices[0].core.write { [sides] connection in
+      let changes = try exchanges.map { exchange in
+        try connection.peers.update(sides[exchange.place].id, stores) {
+          $0.cursor = exchange.read
+          $0.note(own: exchange.back, at: now)
         }
-        hasNewMark = hasNewMark || isNew
       }
-      return (hasNewMark, [])
+      return ((changes.contains(true), try connection.marks.newestNumber()), [])
     }
     if hasNewMark { try hooks.step(.noted) }
-  }
-
-  private mutating func finish(
-    _ stores: [ByteText], _ mark: Mark, _ hasUnread: Bool
-  ) throws(KeepsakeError) {
-    let newest = try devices[0].core.read { try $0.marks.newestNumber() }
-    report.hasConverged =
-      !report.isWaiting && !hasSkipped && !hasUnread && newest == mark.sequenceNumber
-    // A store that is not synced keeps no tombstones, so a deletion leaves nothing to read.
-    let local = stores.filter { !StoreName.isSynced($0.string) }
-    for device in devices.dropFirst() where report.hasConverged && !local.isEmpty {
-      report.hasConverged = try !Difference.exists(device, devices[0], stores: local)
-    }
+    return newest
   }
 }
 

@@ -2,7 +2,9 @@
 //
 // Only the last file is merged into; the others may be on read-only media. A source that can be
 // written is marked, and so read once. Of another one, the rows after its last mark are read again
-// each time.
+// each time. If that one was set back, its writes after the last mark that both share are doubted:
+// vectors that cover them are those of its twin. No cursor is noted, so that the next merge doubts
+// them, too.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -12,10 +14,11 @@ extension MergeRun {
     let last = devices.count - 1
     try refuseUnwritable([last])
     for place in 0..<last { try mergeOneWay(from: place, into: last) }
-    report.hasConverged = !report.isWaiting && !hasSkipped
-    let stores = self.stores
+    report.hasConverged = report.isComplete
+    let stores = self.stores.map(\.string)
     for device in devices.dropLast() where report.hasConverged {
-      report.hasConverged = try !Difference.exists(device, devices[last], stores: stores)
+      report.hasConverged =
+        try Difference.all(device, devices[last], stores: stores, limit: 1).isEmpty
     }
   }
 
@@ -36,17 +39,18 @@ extension MergeRun {
       try separate(into, from: from)
       if marksGiver {
         try separate(from, from: into)
-      } else if let mark = try lastRead(of: from, by: into) {
-        doubt = Incoming.Doubt(replicaID: sides[from].id, after: mark.timestamp)
+      } else if try !hasMarks(from, notedBy: into, ifTooOld: { _ in true }) {
+        let shared = sides[from].ownMark(for: sides[into].id)
+        doubt = Incoming.Doubt(replicaID: sides[from].id, after: shared.timestamp)
       }
     }
     let side = sides[into]
-    let (_, (noted, read)) = try pull(
-      from, into: into, stores, marksGiver: marksGiver, doubt: doubt
-    ) { [source] connection, result, giver in
+    var pull = Pull(self, from, into: into, stores)
+    (pull.marksGiver, pull.doubt) = (marksGiver, doubt)
+    let (_, (noted, read)) = try run(pull) { [source] connection, result, giver in
       // The next merge both ways can still tell that the target lacks forgotten deletions.
       let noted = stores.filter {
-        giver.forgotten[$0] ?? 0 <= side.cursor(giver.id, $0).sequenceNumber
+        giver.forgotten[$0] ?? 0 <= side.cursor(giver.id, $0).sequenceNumber && doubt == nil
       }
       let read = result.markBeforeWaiting ?? giver.mark
       try connection.peers.update(giver.id, noted) { $0.cursor = read }
@@ -54,10 +58,19 @@ extension MergeRun {
       return (noted, read)
     }
     try hooks.step(.pulled)
-    guard marksGiver else { return }
-    // The source keeps the mark: without it, it would look like a copy.
-    let hasNewMark = try giver.core.write { connection in
-      (try connection.peers.update(side.id, noted) { $0.note(own: read, at: nil) }, [])
+    if marksGiver { try note(read, of: from, noted, readBy: side.id) }
+  }
+
+  /// Notes in a source that the target has read it: without the mark, the source would look like a
+  /// copy.
+  private func note(
+    _ mark: Mark, of from: Int, _ stores: [ByteText], readBy target: ReplicaID
+  ) throws(KeepsakeError) {
+    let known = sides[from].peers[target] ?? [:]
+    let news = stores.filter { StoreName.isSynced($0.string) && known[$0]?.own ?? .start != mark }
+    guard !news.isEmpty else { return }
+    let hasNewMark = try devices[from].core.write { connection in
+      (try connection.peers.update(target, stores) { $0.note(own: mark, at: nil) }, [])
     }
     if hasNewMark { try hooks.step(.noted) }
   }
@@ -66,10 +79,8 @@ extension MergeRun {
   private func isEarlierState(
     _ giver: Device, of target: Device
   ) throws(KeepsakeError) -> Bool {
-    let (mark, number) = try giver.core.read {
-      (try $0.marks.newest(), try $0.marks.newestNumber())
-    }
-    guard mark != .start, mark.sequenceNumber == number else { return false }
+    let (mark, isCurrent) = try giver.core.read { try $0.marks.state() }
+    guard mark != .start, isCurrent else { return false }
     return try target.core.read { try $0.marks.contains(mark) } == true
   }
 }

@@ -7,13 +7,17 @@ import KeepsakeValues
 /// file's lease.
 struct MergeSide {
   let id: ReplicaID
+  /// Replica IDs that the file had before.
+  let formerIDs: [ReplicaID]
   /// The last sequence number.
   let sequenceNumber: Int64
+  /// The newest mark.
+  let mark: Mark
+  /// Whether nothing in a synced store came after it.
+  private let isMarked: Bool
   let stores: Set<ByteText>
   let forgotten: [ByteText: Int64]
   let peers: [ReplicaID: [ByteText: PeerRow]]
-  /// Conflicts that the log no longer has.
-  let droppedConflicts: Int64
 
   init(_ device: Device) throws(KeepsakeError) {
     self = try device.core.read { connection in
@@ -26,15 +30,31 @@ struct MergeSide {
 
   private init(_ connection: Connection, _ replica: ReplicaState) throws {
     (id, sequenceNumber) = (replica.id, replica.sequenceNumber)
+    formerIDs = try connection.all("SELECT id FROM former_replica") {
+      ReplicaID(rawValue: $0.integer(0))
+    }
     stores = try connection.syncedStores()
     forgotten = try connection.forgotten()
     peers = try connection.peers.all()
-    droppedConflicts = try connection.conflictLog.dropped()
+    (mark, isMarked) = try connection.marks.state()
+  }
+
+  /// Whether this file has read all of another one, and knows that the other has read all of it.
+  func hasAll(of other: MergeSide, _ stores: [ByteText]) -> Bool {
+    stores.allSatisfy { store in
+      guard let row = peers[other.id]?[store], other.isMarked else { return false }
+      return row.cursor == other.mark && row.own == mark
+    }
   }
 
   /// Up to where the file has read a peer.
   func cursor(_ peer: ReplicaID, _ store: ByteText) -> Mark {
     peers[peer]?[store]?.cursor ?? .start
+  }
+
+  /// The file's newest mark that a peer has read, in any store.
+  func ownMark(for peer: ReplicaID) -> Mark {
+    peers[peer]?.values.map(\.own).max { $0.sequenceNumber < $1.sequenceNumber } ?? .start
   }
 
   /// The stores in which a file has to be read from the beginning, because it has not read every

@@ -29,8 +29,11 @@ struct PeerRow: Equatable {
     let isNew = mark != own && mark.sequenceNumber >= own.sequenceNumber
     if isNew { own = mark }
     guard let now else { return }
-    if isNew || syncedAt > now || syncedAt < now - 86_400_000 { syncedAt = now }
+    if isNew || isDue(at: now) { syncedAt = now }
   }
+
+  /// Whether the time of a sync is noted though nothing is new.
+  func isDue(at now: Int64) -> Bool { syncedAt > now || syncedAt < now - 86_400_000 }
 }
 
 /// What a file knows of others, within an access; every statement that writes `peer`.
@@ -57,11 +60,6 @@ struct PeerTable {
       return true
     }
     return peers
-  }
-
-  /// This file's newest mark that a peer has read.
-  func ownMark(for peer: ReplicaID) throws -> Mark {
-    try rows(of: peer).values.map(\.own).max { $0.sequenceNumber < $1.sequenceNumber } ?? .start
   }
 
   /// Changes what is known of a peer.

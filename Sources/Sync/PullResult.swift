@@ -9,6 +9,8 @@ struct PullResult {
   var received = 0
   var changed = 0
   var conflicts = 0
+  /// Older conflicts that the log dropped.
+  private(set) var droppedConflicts = 0
   /// Whether a write may have lost: now, or in an earlier pull that was interrupted, whose rows are
   /// there already.
   var mayHaveLosers: Bool { conflicts > 0 || received > changed }
@@ -62,25 +64,29 @@ struct PullResult {
   }
 
   mutating func note(_ outcome: Incoming.Outcome) {
-    for range in outcome.numbers { taken.append(range) }
-    changed += outcome.applied
+    for number in outcome.numbers { taken.append(number...number) }
+    changed += outcome.numbers.count
     received += outcome.received
     conflicts += outcome.conflicts
-    hasNews = hasNews || outcome.applied > 0 || outcome.hasLosers
+    droppedConflicts += outcome.droppedConflicts
+    hasNews = hasNews || !outcome.numbers.isEmpty || outcome.hasLosers
+  }
+
+  /// Notes rows that were inserted.
+  mutating func note(inserted count: Int, as numbers: ClosedRange<Int64>) {
+    received += count
+    changed += count
+    hasNews = hasNews || count > 0
+    taken.append(numbers)
   }
 
   /// Notes what a page has besides its applied rows.
-  mutating func note(_ page: GiverPage, _ request: PullRequest) {
-    skipped += page.skipped.count
+  mutating func note(_ page: GiverPage, _ pull: Pull) {
+    skipped += page.skipped
     received += page.waiting.count
     markBeforeWaiting = markBeforeWaiting ?? page.markBeforeWaiting
-    for row in page.waiting {
-      note(
-        waiting: HybridTimestamp(rawValue: row.timestamp),
-        Address(
-          store: String(decoding: row.store, as: UTF8.self),
-          key: String(decoding: row.key, as: UTF8.self)),
-        into: request.direction.into, request.options)
+    for entry in page.waiting {
+      note(waiting: entry.timestamp, entry.address, into: pull.into, pull.options)
     }
   }
 

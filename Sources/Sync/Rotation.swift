@@ -26,7 +26,7 @@ extension MergeRun {
     try device.core.withSender(giver) { () throws(KeepsakeError) in
       try device.core.write { connection in
         try connection.rotate(
-          to: id, since: mark, unlessIn: "sender.entry", at: device.clock.milliseconds)
+          to: id, since: mark, unless: Connection.isInSender, at: device.clock.milliseconds)
         try giver.storage.still?.check()
         return ((), [])
       }
@@ -39,43 +39,57 @@ extension MergeRun {
   /// The last mark up to which the other file has read this one for sure, if this one may have
   /// written beside a twin: if both have one replica ID, or the other has read a mark that is not
   /// in this file's history. A mark that is too old to tell may be a twin's: a file keeps those
-  /// that others have noted.
-  func lastRead(of place: Int, by other: Int) throws(KeepsakeError) -> Mark? {
-    let (file, giver) = (devices[place].core, devices[other].core)
-    let otherID = sides[other].id
-    if sides[place].id == otherID {
-      return try file.withSender(giver) { () throws(KeepsakeError) in
-        try file.access { try $0.marks.lastShared() }
+  /// that others have noted. But it is the file's own if the other one, or a file of which the
+  /// other is a copy, has read a later one.
+  private func lastRead(of place: Int, by other: Int) throws(KeepsakeError) -> Mark? {
+    let (side, reader) = (sides[place], sides[other])
+    if side.id == reader.id {
+      return try devices[place].core.withSender(devices[other].core) { () throws(KeepsakeError) in
+        try devices[place].core.access { try $0.marks.lastShared() }
       }
     }
-    guard let rows = sides[other].peers[sides[place].id] else { return nil }
-    return try file.read { connection in
-      let isKnown = try Set(rows.values.map(\.cursor)).allSatisfy {
-        try connection.marks.contains($0) == true
+    let own = (reader.formerIDs + [reader.id]).map { side.ownMark(for: $0).sequenceNumber }.max()
+    let hasAll = try hasMarks(place, notedBy: other) { $0.sequenceNumber <= own ?? 0 }
+    return hasAll ? nil : side.ownMark(for: reader.id)
+  }
+
+  /// Whether a file's history has the marks up to which another one has read it.
+  ///
+  /// - Parameter isOwn: what is assumed of a mark that is too old to tell.
+  func hasMarks(
+    _ place: Int, notedBy other: Int, ifTooOld isOwn: (Mark) -> Bool
+  ) throws(KeepsakeError) -> Bool {
+    guard let rows = sides[other].peers[sides[place].id] else { return true }
+    return try devices[place].core.read { connection in
+      try Set(rows.values.map(\.cursor)).allSatisfy {
+        try connection.marks.contains($0) ?? isOwn($0)
       }
-      return isKnown ? nil : try connection.peers.ownMark(for: otherID)
     }
   }
 }
 
 extension Connection {
+  fileprivate static let isInSender = """
+    EXISTS (SELECT 1 FROM sender.entry AS s WHERE s.store = e.store AND s.key = e.key
+      AND s.timestamp = e.timestamp AND s.replica_id = e.replica_id AND s.type = e.type
+      AND s.value IS e.value)
+    """
+
   /// Gives this file a new replica ID. Its own entries after a mark, the last that it shares with
   /// its twin for sure, get the new ID, unless the other side has the very same row: the old ID is
   /// the twin's too, and vectors that cover the twin's writes must not cover these. They get new
   /// sequence numbers, because a hub may have them under the old ID.
   ///
-  /// - Parameter table: the rows of the other side.
+  /// - Parameter condition: which entries `e` the other side has.
   func rotate(
-    to id: ReplicaID, since mark: Mark, unlessIn table: String, at now: Int64
+    to id: ReplicaID, since mark: Mark, unless condition: String, at now: Int64
   ) throws {
     var replica = try ReplicaState(self)
     let stores = try storesOfOwnWrites()
     _ = try entries.rewrite(
       where: """
         \(Self.isSynced("e.store")) AND e.replica_id = ?4 AND e.sequence_number > ?5
-        AND NOT EXISTS (SELECT 1 FROM \(table) AS s WHERE s.store = e.store AND s.key = e.key
-          AND s.timestamp = e.timestamp AND s.replica_id = e.replica_id AND s.type = e.type
-          AND s.value IS e.value)
+        AND NOT (\(condition))
         """, [.integer(replica.id.rawValue), .integer(mark.sequenceNumber)],
       by: "e.sequence_number", as: id, &replica)
     for store in stores {

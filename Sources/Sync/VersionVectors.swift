@@ -9,31 +9,28 @@ package struct VersionVectors: Equatable, Sendable {
   /// Replica IDs that a file keeps per store. Those with the oldest times go: that may log a
   /// conflict that is none, and loses nothing, because cursors decide what is read.
   private static let capacity: Int64 = 4_096
-  /// Replica IDs per store for which a file is refused.
+  /// Replica IDs that a hub's answer may have.
   private static let limit = 100_000
 
   package private(set) var times: [ByteText: [ReplicaID: HybridTimestamp]] = [:]
 
   package init() {}
 
-  /// Reads the vectors of some stores, without the file's own writes.
-  ///
-  /// - Throws: if the file names more replica IDs than any history brings about.
+  /// Reads the vectors of some stores, without the file's own writes; of too many replica IDs those
+  /// with the latest times.
   init(_ connection: Connection, of stores: [ByteText]) throws {
-    var counts = Dictionary(uniqueKeysWithValues: Set(stores).map { ($0, 0) })
-    try connection.run("SELECT store, replica_id, timestamp FROM main.seen") { row in
-      let store = ByteText(row.text(0))
-      guard let count = counts[store] else { return true }
-      guard count < Self.limit else {
-        throw KeepsakeError(
-          .corrupt, path: connection.path, "its version vectors name too many replica IDs",
-          cure: "do not trust this file; restore a backup of it")
+    for store in stores {
+      try connection.run(
+        """
+        SELECT replica_id, timestamp FROM main.seen WHERE store = ?1
+        ORDER BY timestamp DESC, replica_id LIMIT ?2
+        """, [.text(store.string), .integer(Self.capacity)]
+      ) { row in
+        raise(
+          store, ReplicaID(rawValue: row.integer(0)),
+          to: HybridTimestamp(rawValue: row.integer(1)))
+        return true
       }
-      counts[store] = count + 1
-      raise(
-        store, ReplicaID(rawValue: row.integer(1)),
-        to: HybridTimestamp(rawValue: row.integer(2)))
-      return true
     }
   }
 
@@ -58,6 +55,13 @@ package struct VersionVectors: Equatable, Sendable {
     guard let time = times[store]?[id], time >= timestamp else { return }
     let before = HybridTimestamp(rawValue: timestamp.rawValue - 1)
     times[store]?[id] = before > .zero ? before : nil
+  }
+
+  /// Lets no vector cover writes of a replica ID after a time.
+  mutating func lower(_ id: ReplicaID, to time: HybridTimestamp) {
+    for store in times.keys {
+      if let old = times[store]?[id], old > time { times[store]?[id] = time }
+    }
   }
 
   /// Without what is beyond the horizon.
@@ -86,7 +90,8 @@ package struct VersionVectors: Equatable, Sendable {
         try connection.raiseSeen(store, id, to: time)
         isNew = true
       }
-      if isNew { try Self.trim(connection, store) }
+      let count = (known.times[store]?.count ?? 0) + vector.count
+      if isNew, count > Self.capacity { try Self.trim(connection, store) }
     }
   }
 
@@ -97,17 +102,6 @@ package struct VersionVectors: Equatable, Sendable {
         SELECT replica_id FROM main.seen WHERE store = ?1
         ORDER BY timestamp DESC, replica_id LIMIT -1 OFFSET ?2)
       """, [.text(store.string), .integer(capacity)])
-  }
-
-  /// Fills the temporary table that the decisions of a pull read.
-  func fill(_ connection: Connection) throws {
-    for (store, vector) in times {
-      for (id, time) in vector {
-        try connection.run(
-          "INSERT INTO giver_seen (store, replica_id, timestamp) VALUES (?1, ?2, ?3)",
-          [.text(store.string), .integer(id.rawValue), .integer(time.rawValue)])
-      }
-    }
   }
 }
 

@@ -261,6 +261,35 @@ def keeps_noted_marks(lab):
     return lab.reads(lab.merge, a, peer) == 1 and a.id == before
 
 
+@rule("a file keeps its ID when it syncs with a copy of a peer, a thousand marks later")
+def old_cursor_of_a_copy(lab):
+    a, peer = lab.files(2)
+    lab.write(a, "k", "1")
+    lab.merge(a, peer)
+    copy, before = peer.copy(), a.id
+    copy.take_new_id(lab.replica_id())
+    with_few_marks(lab, a, peer)
+    lab.merge(a, copy)
+    return a.id == before and are_equal(a, copy)
+
+
+@rule("a copy is found though its old mark is noted by a copy of a peer")
+def old_twin_and_a_copy_of_the_peer(lab):
+    a, peer, other = lab.files(3)
+    lab.write(a, "j", "0")
+    lab.merge(a, peer), lab.merge(a, other)
+    twin = a.copy()
+    lab.write(a, "k", "of a")
+    lab.write(peer, "k", "of the peer")
+    lab.write(twin, "j", "1")
+    lab.merge(twin, peer)
+    copy = peer.copy()
+    copy.take_new_id(lab.replica_id())
+    with_few_marks(lab, a, other)
+    lab.merge(a, copy)
+    return a.id != twin.id and "of a" in losers(a, copy)
+
+
 def with_few_marks(lab, file, other):
     """A file makes more marks than it keeps."""
     before, sync_model.MARKS = sync_model.MARKS, 3
@@ -354,6 +383,51 @@ def source_keeps_its_mark(lab):
     with_few_marks(lab, a, other)
     before = a.id
     return lab.reads(lab.one_way, a, b) == 1 and a.id == before
+
+
+@rule("a source that was set back, and cannot be written, loses no conflict at the next merge")
+def read_only_source_goes_on(lab):
+    a, b = lab.files(2)
+    lab.write(a, "j", "1")
+    lab.one_way(a, b)
+    backup = a.copy()
+    lab.write(a, "j", "2", 200)
+    lab.one_way(a, b)
+    lab.one_way(backup, b, is_writable=False)
+    lab.write(backup, "k", "of the backup", 100)
+    lab.write(b, "k", "of b", 150)
+    lab.one_way(backup, b, is_writable=False)
+    return losers(b) == ["of the backup"]
+
+
+@rule("such a source does not make its twin's writes known")
+def twin_of_a_read_only_source(lab):
+    a, b = lab.files(2)
+    lab.write(a, "j", "1")
+    lab.one_way(a, b)
+    backup = a.copy()
+    lab.write(a, "j", "2")
+    lab.one_way(a, b)
+    lab.write(backup, "l", "of the backup", 200)
+    lab.one_way(backup, b, is_writable=False)
+    lab.write(a, "k", "of a", 100)
+    lab.write(b, "k", "of b", 250)
+    lab.merge(a, b)
+    return losers(a, b) == ["of a"]
+
+
+@rule("a source that cannot be written is not doubted because it has made a thousand marks")
+def read_only_source_has_made_marks(lab):
+    a, b, other = lab.files(3)
+    lab.write(a, "k", "1")
+    lab.one_way(a, b, is_writable=False)
+    lab.write(a, "k", "2")
+    lab.merge(a, other)
+    lab.one_way(a, b, is_writable=False)
+    lab.write(b, "k", "of b")
+    with_few_marks(lab, a, other)
+    lab.one_way(a, b, is_writable=False)
+    return losers(b) == []
 
 
 # Merges of several files

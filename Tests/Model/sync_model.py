@@ -139,6 +139,7 @@ class History:
 @dataclass
 class File(History):
     clock: int = 0
+    former: set = field(default_factory=set)        # replica IDs that it had before
     cursors: dict = field(default_factory=dict)     # (peer, store) -> its mark that was read last
     own_marks: dict = field(default_factory=dict)   # (peer, store) -> own mark that it has read
     hubs: dict = field(default_factory=dict)        # ID of a hub -> HubCursor
@@ -148,7 +149,7 @@ class File(History):
     def copy(self):
         return replace(
             self, entries=dict(self.entries), seen=self.seen.copy(), marks=list(self.marks),
-            forgotten=dict(self.forgotten), cursors=dict(self.cursors),
+            former=set(self.former), forgotten=dict(self.forgotten), cursors=dict(self.cursors),
             own_marks=dict(self.own_marks), hubs=dict(self.hubs),
             conflicts=[replace(c) for c in self.conflicts], events=[])
 
@@ -241,7 +242,7 @@ class File(History):
         under the old ID until now is known, and no row changes."""
         for store in self.synced_stores():
             self.seen.raise_to(store, self.id, self.clock)
-        self.id = new_id
+        self.rename(new_id)
 
     def rotate(self, new_id, since, other):
         """For a file that may have written beside a twin. Own rows after the mark `since`, the last
@@ -255,6 +256,10 @@ class File(History):
                 self.put(key, e._replace(replica=new_id))
         for store in stores:
             self.seen.raise_to(store, self.id, since.time)
+        self.rename(new_id)
+
+    def rename(self, new_id):
+        self.former.add(self.id)
         self.id = new_id
 
     # Upkeep
@@ -347,6 +352,8 @@ class Pull:
         """With the last page: only now everything that the vectors cover has been read. The
         horizon moves all the time: what is cut there counts only together with a new row."""
         receiver = self.receiver
+        if self.doubted:
+            giver_vectors.lower(*self.doubted)
         if not self.has_news:
             giver_vectors = giver_vectors.up_to(self.horizon)
         receiver.seen.unite(giver_vectors, self.stores, self.horizon)

@@ -12,25 +12,23 @@ import Testing
   enum Way: CaseIterable {
     /// One by one, as a setting writes.
     case setting
-    /// By the tables that a merge fills.
+    /// A page of them, as a merge writes.
     case merge
   }
 
   private static func apply(_ entries: [Entry], _ way: Way, into device: Device) throws {
-    try device.core.access { try Incoming.prepare($0) }
     try device.core.write { connection in
-      var replica = try ReplicaState(connection)
-      for (index, entry) in entries.enumerated() {
-        if way == .setting {
+      if way == .setting {
+        for entry in entries {
           try connection.entries.apply(entry, as: ReplicaState(connection).sequenceNumber + 1)
-        } else {
-          try Incoming.add(connection, [(entry, Int64(index + 1))])
         }
+        return ((), [])
       }
-      guard way == .merge else { return ((), []) }
-      let horizon = HybridTimestamp(rawValue: .max)
-      try Incoming.decide(connection, upTo: horizon, replica)
-      _ = try Incoming.apply(connection, upTo: horizon, &replica, at: 0)
+      var replica = try ReplicaState(connection)
+      _ = try Incoming.apply(
+        entries, of: Incoming.Giver(), connection, upTo: HybridTimestamp(rawValue: .max), &replica,
+        at: 0
+      ) { _, _ in }
       try replica.save(connection)
       return ((), [])
     }

@@ -39,7 +39,7 @@ import Testing
       let error = #expect(throws: KeepsakeError.self, "\(number)") { try work() }
       #expect(error?.code == .locked && error?.path == b.path, "\(number) \(error as Any)")
     }
-    #expect(try b.examine().map(\.kind) == [.clock, .clock])
+    #expect(try b.examine().map(\.kind) == [.clock])
     #expect(try b.entry(store: "cloud", key: "k") == nil)
     #expect(try a.entry(store: "cloud", key: "own") == nil)
     #expect(!exists("a.lease"))

@@ -72,7 +72,6 @@ import Testing
   @Test func aFileWithoutTheMarkThatAnotherHasNotedTakesANewReplicaID() throws {
     for key in ["k", "l"] { try set(a, key, 1) }
     try a.merge(with: b)
-    try run(a, "UPDATE replica SET trimmed = (SELECT max(sequence_number) FROM mark)")
     try run(a, "DELETE FROM mark")
     try set(a, "m", 1)
     let report = try a.merge(with: b)
@@ -230,6 +229,16 @@ import Testing
     #expect(report.events.isEmpty && report.conflicts.isEmpty)
     #expect(try a.entry(store: "cloud", key: "k")?.content.value == "new")
     #expect(try a.formerReplicas().isEmpty)
+  }
+
+  @Test func aOneWayMergeThatHasNothingToNoteWaitsForNoWriterOfItsSource() throws {
+    let (a, b) = (try open("a"), try open("b"))
+    try set(a, "k", 1)
+    let options = MergeOptions(isOneWay: true)
+    _ = try Merge.run([a, b], options: options)
+    let locker = try Locker(url("a"), ["BEGIN IMMEDIATE"])
+    #expect(try Merge.run([a, b], options: options).transfers.map(\.received) == [0])
+    try locker.release()
   }
 
   private static let syncs = Mutex(0)

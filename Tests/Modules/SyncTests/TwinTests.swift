@@ -110,6 +110,54 @@ import Testing
     #expect(try losers("b").filter { $0 == "of the backup" }.count == 1)
   }
 
+  /// The backup is written elsewhere, and read again: a vector of its twin must not hide that.
+  @Test func aSourceThatWasSetBackAndIsOnlyReadIsDoubtedEachTime() throws {
+    try set("a", "j", 1)
+    try mergeOneWay("a", "b")
+    try copy("a", to: "backup")
+    try mergeOneWay("backup", "b", marks: false)
+    try set("backup", "k", "of the backup")
+    try set("b", "k", "of b")
+    try set("a", "j", 2)
+    try mergeOneWay("a", "b")
+    for _ in 0..<2 { try mergeOneWay("backup", "b", marks: false) }
+    try set("backup", "l", "of the backup")
+    try set("b", "l", "of b")
+    try set("a", "j", 3)
+    try mergeOneWay("a", "b")
+    try mergeOneWay("backup", "b", marks: false)
+    #expect(try losers("b") == ["of the backup", "of the backup"])
+  }
+
+  @Test func aSourceThatWasSetBackDoesNotMakeItsTwinsWritesKnown() throws {
+    try set("a", "j", 1)
+    try mergeOneWay("a", "b")
+    try copy("a", to: "backup")
+    try set("a", "j", 2)
+    try mergeOneWay("a", "b")
+    try set("a", "k", "of a")
+    try set("backup", "l", "of the backup")
+    try mergeOneWay("backup", "b", marks: false)
+    try set("b", "k", "of b")
+    try merge("a", "b")
+    #expect(try losers("a", "b") == ["of a"])
+  }
+
+  @Test func aFileKeepsItsIDWhenItSyncsWithACloneAThousandMarksLater() throws {
+    try set("a", "k", 1)
+    try merge("a", "peer")
+    try open("peer").clone(to: path("clone"))
+    for number in 2..<4 {
+      try set("a", "k", .integer(Int64(number)))
+      try merge("a", "peer")
+    }
+    // As if there were a thousand.
+    try run("a", "UPDATE replica SET trimmed = (SELECT max(sequence_number) FROM mark) - 1")
+    try run("a", "DELETE FROM mark WHERE sequence_number <= (SELECT trimmed FROM replica)")
+    #expect(try !merge("a", "clone").events.contains(.newReplicaID(device: 0, reason: .copy)))
+    #expect(try open("a").formerReplicas().isEmpty)
+  }
+
   @Test func eachOfThreeFilesIsComparedWithEachOther() throws {
     try set("c", "j", 0)
     try merge("c", "b")

@@ -35,13 +35,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true])
-  func aPageOfGarbageIsRefusedByAMerge(haveSynced: Bool) throws {
+  @Test func aPageOfGarbageIsRefusedByAFirstMerge() throws {
     try large(folder, "bad")
-    if haveSynced {
-      try folder.must("merge", "good", "bad", Moment.ten.argument)
-      try folder.must("set", "good", "k", "newer", Moment.eleven.argument)
-    }
     try damageMiddle(folder, "bad")
     try folder.expectDamage(of: "bad", by: FileCommand.merges)
   }

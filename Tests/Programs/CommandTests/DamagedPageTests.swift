@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One page of a file written over, each page in turn. SQLite has no checksums, so damage within a
-// value can pass for a value; all that `PRAGMA integrity_check` finds has to stop a merge.
+// value can pass for a value; all that `PRAGMA integrity_check` finds has to stop a first merge.
 
 import Foundation
 import TestSupport

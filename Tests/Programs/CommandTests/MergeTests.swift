@@ -171,12 +171,13 @@ import Testing
     file.commit()
     """
 
-  @Test func aMergeOfMoreKeysThanOneTransactionTakesEndsThoughTheyAreNoText() throws {
+  @Test func keysThatAreNoTextStayInTheirFile() throws {
     let folder = try Folder()
     for name in ["a", "b"] { try folder.must("set", name, name, "1") }
     try folder.shell("python3", "-c", Self.script, "b", "60000")
     try folder.must("merge", "a", "b", "--quiet")
     let keys = "SELECT count(*), count(DISTINCT key) FROM entry WHERE substr(hex(key), 1, 2) = 'F8'"
-    for name in ["a", "b"] { #expect(try folder.shell("sqlite3", name, keys) == "60000|60000\n") }
+    #expect(try folder.shell("sqlite3", "a", keys) == "0|0\n")
+    #expect(try folder.shell("sqlite3", "b", keys) == "60000|60000\n")
   }
 }

@@ -113,10 +113,9 @@ import Testing
     try folder.expectDoctor(
       "a", Moment.ten.argument,
       prints:
-        "clock: its clock is 3600 s ahead of this machine's; if this machine's clock is right, "
-        + "--repair writes the late entries anew; until then others do not read what is written"
-        + " here\nclock: 1 timestamp in the future; check this machine's clock, then --repair"
-        + " writes these entries anew\n", code: 1)
+        "clock: its clock is 3600 s ahead of this machine's, and 1 entry with it; if this machine's"
+        + " clock is right, --repair writes the late entries anew; until then others do not read"
+        + " what is written here\n", code: 1)
     let repaired = try folder.run(["doctor", "a", Moment.ten.argument, "--repair"])
     #expect(repaired.stdout.contains("and 1 entry with it; repaired"), "\(repaired)")
     try folder.expect(

@@ -84,6 +84,12 @@ public final class Arena {
       INSERT INTO forgotten VALUES ('cloud', 1);
       PRAGMA wal_checkpoint(TRUNCATE);
       """)
+    // A first merge checks every page.
+    for name in ["bad", "good"] {
+      let statement = "DELETE FROM peer WHERE replica_id <> 0x0123456789abcdef"
+      try must(
+        Command.find("sqlite3"), name, "\(statement); PRAGMA wal_checkpoint(TRUNCATE);")
+    }
     return (try Data(contentsOf: url("bad")), try Data(contentsOf: url("good")))
   }
 
