@@ -83,7 +83,7 @@ final class ServedHub {
     process.executableURL = URL(fileURLWithPath: try Command.kvsync + "-hub")
     process.arguments =
       ["hub", "serve"] + place + ["--secret", secret, "--listen", "127.0.0.1:0", "--log", "error"]
-      + ["--max-requests", "1000000000", "--max-connections", "4000"]
+      + ["--limit", "requestsPerMinute=1000000000", "--limit", "connections=4000"]
     process.standardOutput = output
     try process.run()
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
