@@ -11,13 +11,10 @@ PRAGMA user_version = 1;             -- how many migrations the file has
 -- One account: all the devices of one person.
 CREATE TABLE account (
   id             INTEGER NOT NULL PRIMARY KEY,  -- random, below 2^62
-  number         INTEGER NOT NULL,  -- the last sequence number that it gave
-  mark_number    INTEGER NOT NULL,  -- the newest mark
+  mark_number    INTEGER NOT NULL,  -- the newest mark; the last sequence number that it gave
   mark_bits      INTEGER NOT NULL,
   mark_time      INTEGER NOT NULL,
-  trimmed        INTEGER NOT NULL,  -- the highest number of a mark that was dropped
   forgotten      INTEGER NOT NULL,  -- the highest number of a row that was forgotten
-  untrimmed      INTEGER NOT NULL,  -- marks since old ones were dropped
   rows           INTEGER NOT NULL,  -- how many it has
   bytes          INTEGER NOT NULL,  -- of their keys and bodies
   reserved_until INTEGER NOT NULL,  -- until when only one replica may push, and which
@@ -43,25 +40,21 @@ CREATE TABLE vectors (
   body    BLOB    NOT NULL
 ) STRICT;
 
--- The newest marks, and those that replicas have noted.
+-- The newest marks.
 CREATE TABLE mark (
   account INTEGER NOT NULL,
   number  INTEGER NOT NULL,
+  time    INTEGER NOT NULL,
   bits    INTEGER NOT NULL,
   PRIMARY KEY (account, number)
 ) STRICT, WITHOUT ROWID;
 
--- What is remembered of a replica ID.
+-- A replica ID that has pushed.
 CREATE TABLE replica (
-  account       INTEGER NOT NULL,
-  id            TEXT    NOT NULL,
-  refused       INTEGER NOT NULL,  -- pushes that were refused in a row
-  cursor_number INTEGER NOT NULL,  -- the mark that it named last
-  cursor_bits   INTEGER NOT NULL,
-  newest_number INTEGER NOT NULL,  -- the newest mark of the answer
-  newest_bits   INTEGER NOT NULL,
-  asked         INTEGER NOT NULL,  -- when that was; 0 if never
-  mark          BLOB,              -- the device's own mark at its last push
+  account INTEGER NOT NULL,
+  id      TEXT    NOT NULL,
+  number  INTEGER NOT NULL,  -- the account's sequence number after its last push
+  mark    BLOB    NOT NULL,  -- the device's own mark at that push
   PRIMARY KEY (account, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -82,8 +75,7 @@ CREATE UNIQUE INDEX device_token ON device (account, token);
 
 -- Lets one more device join an account, once.
 CREATE TABLE invitation (
-  account INTEGER NOT NULL,
+  account INTEGER NOT NULL PRIMARY KEY,
   ends    INTEGER NOT NULL,
-  code    BLOB    NOT NULL,  -- SHA-256 of its code
-  PRIMARY KEY (account, code)
-) STRICT, WITHOUT ROWID;
+  code    BLOB    NOT NULL  -- SHA-256 of its code
+) STRICT;

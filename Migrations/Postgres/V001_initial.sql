@@ -10,13 +10,10 @@
 -- One account: all the devices of one person.
 CREATE TABLE keepsake_account (
   id             bigint NOT NULL PRIMARY KEY,  -- random, below 2^62
-  number         bigint NOT NULL,  -- the last sequence number that it gave
-  mark_number    bigint NOT NULL,  -- the newest mark
+  mark_number    bigint NOT NULL,  -- the newest mark; the last sequence number that it gave
   mark_bits      bigint NOT NULL,
   mark_time      bigint NOT NULL,
-  trimmed        bigint NOT NULL,  -- the highest number of a mark that was dropped
   forgotten      bigint NOT NULL,  -- the highest number of a row that was forgotten
-  untrimmed      bigint NOT NULL,  -- marks since old ones were dropped
   rows           bigint NOT NULL,  -- how many it has
   bytes          bigint NOT NULL,  -- of their keys and bodies
   reserved_until bigint NOT NULL,  -- until when only one replica may push, and which
@@ -43,25 +40,21 @@ CREATE TABLE keepsake_vectors (
   body    bytea  NOT NULL
 ) WITH (fillfactor = 50);
 
--- The newest marks, and those that replicas have noted.
+-- The newest marks.
 CREATE TABLE keepsake_mark (
   account bigint NOT NULL,
   number  bigint NOT NULL,
+  time    bigint NOT NULL,
   bits    bigint NOT NULL,
   PRIMARY KEY (account, number)
 );
 
--- What is remembered of a replica ID.
+-- A replica ID that has pushed.
 CREATE TABLE keepsake_replica (
-  account       bigint NOT NULL,
-  refused       bigint NOT NULL,  -- pushes that were refused in a row
-  cursor_number bigint NOT NULL,  -- the mark that it named last
-  cursor_bits   bigint NOT NULL,
-  newest_number bigint NOT NULL,  -- the newest mark of the answer
-  newest_bits   bigint NOT NULL,
-  asked         bigint NOT NULL,  -- when that was; 0 if never
-  id            bytea  NOT NULL,
-  mark          bytea,            -- the device's own mark at its last push
+  account bigint NOT NULL,
+  id      bytea  NOT NULL,
+  number  bigint NOT NULL,  -- the account's sequence number after its last push
+  mark    bytea  NOT NULL,  -- the device's own mark at that push
   PRIMARY KEY (account, id)
 ) WITH (fillfactor = 50);
 
@@ -82,8 +75,7 @@ CREATE UNIQUE INDEX keepsake_device_token ON keepsake_device (account, token);
 
 -- Lets one more device join an account, once.
 CREATE TABLE keepsake_invitation (
-  account bigint NOT NULL,
+  account bigint NOT NULL PRIMARY KEY,
   ends    bigint NOT NULL,
-  code    bytea  NOT NULL,  -- SHA-256 of its code
-  PRIMARY KEY (account, code)
+  code    bytea  NOT NULL  -- SHA-256 of its code
 );

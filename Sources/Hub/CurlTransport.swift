@@ -24,11 +24,6 @@
 
     package func begin(_ request: TransportRequest) -> any TransportExchange {
       let exchange = QueuedExchange()
-      let environment = ProcessInfo.processInfo.environment
-      if let variable = HubProxy.variable(before: request.url, in: environment) {
-        exchange.add(.failure(.proxied(by: variable)))
-        return exchange
-      }
       let thread = Thread { [handles] in
         let run = CurlRun(exchange)
         let failure = handles.with { run.perform(request, by: $0) } ?? "no memory for a request"
@@ -93,7 +88,7 @@
       // A body of no bytes has an address too: without one there would be none.
       let bytes = (body ?? []) + [0]
       var asked = keepsake_curl_request()
-      // Who reads along sees what http carries.
+      // A proxy could read what http carries.
       asked.may_take_proxy = request.url.scheme != "http"
       asked.context = Unmanaged.passUnretained(self).toOpaque()
       asked.take_head = { CurlRun.take($0, $1 * $2, $3) { $0.takeLine($1) } }

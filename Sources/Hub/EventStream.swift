@@ -12,40 +12,28 @@ import KeepsakeValues
 /// Reads server-sent events, however they are cut.
 package struct EventParser {
   private var line: [UInt8] = []
-  private var data: [UInt8] = []
-  private var endedByReturn = false
-  /// Bytes of a line and of an event; ours are short.
+  /// Bytes of a line; ours are short.
   private static let limit = 1 << 16
 
   package init() {}
 
-  /// - Returns: the marks of the events that have ended; nil if it is no such stream.
+  /// - Returns: the marks of the events that have come; nil if it is no such stream.
   package mutating func take(_ bytes: [UInt8]) -> [String]? {
     var events: [String] = []
     for byte in bytes {
-      defer { endedByReturn = byte == UInt8(ascii: "\r") }
-      switch byte {
-      case UInt8(ascii: "\n") where endedByReturn: continue
-      case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-        guard endLine(&events) else { return nil }
-      default: line.append(byte)
+      guard byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") else {
+        line.append(byte)
+        guard line.count <= Self.limit else { return nil }
+        continue
       }
-      guard line.count + data.count <= Self.limit else { return nil }
+      // A hub's events have one line of data.
+      if line.starts(with: "data:".utf8) {
+        guard let newest = Self.newest(Array(line.dropFirst(5))) else { return nil }
+        events.append(newest)
+      }
+      line = []
     }
     return events
-  }
-
-  private mutating func endLine(_ events: inout [String]) -> Bool {
-    defer { line = [] }
-    if line.isEmpty {
-      defer { data = [] }
-      guard !data.isEmpty else { return true }
-      guard let newest = Self.newest(data) else { return false }
-      events.append(newest)
-    } else if line.starts(with: "data:".utf8) {
-      data += line.dropFirst(5)
-    }
-    return true
   }
 
   /// The mark of `{"newest":MARK}`.
@@ -91,9 +79,11 @@ package struct EventStream {
         for newest in events { onEvent(newest) }
       }
     } catch {
+      // A poll that waits would count as a stream.
+      let isOneTooMany = (error.cause as? HubProblem)?.limit == "streams"
       let isBuffered = !hasHeard && error.cause as? TransportFault == .silent
-      guard isBuffered || (error.cause as? HubProblem)?.limit == "streams" else { throw error }
-      try poll()
+      guard isBuffered || isOneTooMany else { throw error }
+      try poll(wait: isOneTooMany ? 0 : Self.beat)
     }
   }
 
@@ -104,14 +94,14 @@ package struct EventStream {
     return request
   }
 
-  private func poll() throws(KeepsakeError) {
+  private func poll(wait: Int) throws(KeepsakeError) {
     var last = HubCursor.beginning
     // Answers in a row that came at once. A hub answers the first one so, and it may have news.
     var hasty = 0
     while true {
       let start = client.now()
       let response = try client.send(
-        request("/events?after=\(last)&wait=\(Self.beat)", .json))
+        request("/events?after=\(last)&wait=\(wait)", .json))
       guard let newest = EventParser.newest(response.body) else {
         throw HubFailure.malformed(client.url, "is no event")
       }

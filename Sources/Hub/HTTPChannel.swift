@@ -8,6 +8,9 @@ import KeepsakeValues
 final class HTTPChannel: HubChannel {
   private let hub: Hub
   let refused: RefusedRows
+  /// When the sync ends, however much the hub still has.
+  private let end: ContinuousClock.Instant
+  private static let deadline = Duration.seconds(6 * 3_600)
   /// How long it still waits, in all, for a hub that is busy.
   private var busyTimeout = Duration.seconds(60)
   /// How long it waits at one time.
@@ -15,6 +18,7 @@ final class HTTPChannel: HubChannel {
 
   init(hub: Hub, refused: RefusedRows = RefusedRows()) {
     (self.hub, self.refused) = (hub, refused)
+    end = hub.client.now() + Self.deadline
   }
 
   private var client: HubClient { hub.client }
@@ -37,17 +41,27 @@ final class HTTPChannel: HubChannel {
   }
 
   func rows(_ request: HubPageRequest) throws(KeepsakeError) -> HubPageAnswer {
+    try page(request).answer
+  }
+
+  /// Also returns the rows as the hub has sent them.
+  func page(
+    _ request: HubPageRequest
+  ) throws(KeepsakeError) -> (answer: HubPageAnswer, lines: ArraySlice<UInt8>) {
     var http = HubRequest("GET", hub.path("/rows?\(request.query)"))
     http.kind = .lines
     if request.isConditional {
       http.headers["If-None-Match"] = "\"\(request.cursor)\""
       http.accepted = [304]
     }
-    return try HubPageAnswer(try send(http), client.url)
+    let response = try send(http)
+    let lines = response.body.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
+    return (try HubPageAnswer(response, client.url), lines)
   }
 
   func push(_ upload: HubUpload) throws(KeepsakeError) -> HubUploadResult {
-    var http = HubRequest("POST", hub.path("/rows?\(upload.next.query)"), upload.text())
+    let turn = upload.wantsTurn ? "&turn=1" : ""
+    var http = HubRequest("POST", hub.path("/rows?\(upload.next.query)\(turn)"), upload.text())
     (http.type, http.accepted) = (.lines, [412])
     http.headers["If-Match"] = "\"\(upload.base)\""
     do throws(KeepsakeError) {
@@ -61,7 +75,6 @@ final class HTTPChannel: HubChannel {
       return .taken(newest: newest)
     } catch {
       guard let problem = error.cause as? HubProblem else { throw error }
-      if problem.name == "reserved" { return .reserved(.seconds(problem.retryAfter ?? 1)) }
       guard error.code == .tooLarge else { throw error }
       if let row = problem.row, upload.rows.indices.contains(row) { return .tooLarge(row: row) }
       // Of one row nothing smaller can be sent.
@@ -69,9 +82,7 @@ final class HTTPChannel: HubChannel {
     }
   }
 
-  func forget(
-    _ deletions: [Address], newest: String, replica: ReplicaID
-  ) throws(KeepsakeError) {
+  func forget(_ deletions: [Address], newest: String) throws(KeepsakeError) {
     var rest = deletions[...]
     while !rest.isEmpty {
       var body = Array("{\"rows\":\(min(rest.count, 1_000))}\n".utf8)
@@ -79,8 +90,7 @@ final class HTTPChannel: HubChannel {
         JSON.object([JSON.Member("key", .string(address.hubKey))]).write(to: &body)
         body.append(UInt8(ascii: "\n"))
       }
-      let query = HubPageRequest(replica: replica, cursor: newest, rows: 1).query
-      var http = HubRequest("POST", hub.path("/forget?\(query)"), body)
+      var http = HubRequest("POST", hub.path("/forget?cursor=\(newest)&rows=1"), body)
       (http.type, http.kind, http.accepted) = (.lines, .lines, [412])
       http.headers["If-Match"] = "\"\(newest)\""
       // The hub has something that this device has not read.
@@ -92,16 +102,18 @@ final class HTTPChannel: HubChannel {
   /// Sends, and sends again if the hub is busy for a moment: it has done nothing then.
   private func send(_ request: HubRequest) throws(KeepsakeError) -> HubResponse {
     while true {
+      guard client.now() < end else { throw HubFailure.slow(client.url, Self.deadline) }
       do throws(KeepsakeError) {
         return try client.send(request)
       } catch {
         guard let problem = error.cause as? HubProblem, problem.isBusy,
-          problem.name != "reserved", let seconds = problem.retryAfter
+          let seconds = problem.retryAfter
         else { throw error }
         let pause = Duration.seconds(max(1, seconds))
         guard pause <= min(Self.longestPause, busyTimeout) else { throw error }
         busyTimeout -= pause
-        client.pause(pause)
+        // Those that wait for the same device do not come back together.
+        if problem.name == "reserved" { self.pause(pause) } else { client.pause(pause) }
       }
     }
   }

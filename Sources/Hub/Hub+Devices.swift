@@ -7,7 +7,7 @@ package import KeepsakeValues
 
 /// A code that lets one more device use an account.
 public struct HubInvitation: Sendable, Equatable {
-  /// As good as a token until it has ended or was used.
+  /// As good as a token until it has ended, was used, or another one was made.
   public let code: String
   /// After which it is worth nothing.
   public let end: Date
@@ -38,7 +38,7 @@ public struct HubDevice: Sendable, Equatable {
 }
 
 extension Hub {
-  /// Makes a code with which another device may join the account.
+  /// Makes a code with which another device may join the account, in place of the one before.
   public func invite() throws(KeepsakeError) -> HubInvitation {
     let answer = try client.object("POST", path("/invitations"))
     guard case .string(let code)? = answer["code"], case .integer(let end)? = answer["ends"] else {
@@ -78,41 +78,47 @@ extension Hub {
     _ = try client.object("DELETE", path(""))
   }
 
-  /// Reads all rows of the account, as lines of the protocol.
+  /// Reads all rows of the account, as lines of the protocol. A key that is pushed meanwhile comes
+  /// twice: the later line counts.
   ///
   /// - Parameter take: gets the text piece by piece.
   public func export(
     _ take: ([UInt8]) throws(KeepsakeError) -> Void
   ) throws(KeepsakeError) {
-    var last = UInt8(ascii: "\n")
-    var request = HubRequest("GET", path("/export"))
-    request.kind = .lines
-    try client.read(request) { piece throws(KeepsakeError) in
-      try take(piece)
-      last = piece.last ?? last
-    }
-    guard last == UInt8(ascii: "\n") else { throw HubFailure.malformed(url, "was cut off") }
+    try forEachPage { _, lines throws(KeepsakeError) in try take(Array(lines)) }
   }
 
   /// The same, row by row.
   ///
   /// - Returns: the number of rows that this version cannot read.
   package func forEachRow(_ body: (Entry) -> Void) throws(KeepsakeError) -> Int {
-    var (rest, number, unreadable) = ([UInt8](), 0, 0)
-    try export { piece throws(KeepsakeError) in
-      guard rest.count + piece.count <= HubClient.limit else {
-        throw HubFailure.malformed(url, "has a line that is longer than 16 MiB")
-      }
-      rest += piece
-      let lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      rest = Array(lines.last ?? [])
-      for line in lines.dropLast() {
-        number += 1
-        let row = Result { () throws(ValueError) in try HubPageAnswer.row(line, number) }
-        if case .success(let row) = row { body(row.entry) } else { unreadable += 1 }
-      }
+    var unreadable = 0
+    try forEachPage { answer, _ throws(KeepsakeError) in
+      for row in answer.rows { body(row.entry) }
+      unreadable += answer.unreadable
     }
     return unreadable
+  }
+
+  private func forEachPage(
+    _ body: (HubPageAnswer, ArraySlice<UInt8>) throws(KeepsakeError) -> Void
+  ) throws(KeepsakeError) {
+    let channel = HTTPChannel(hub: self)
+    var request = HubPageRequest(replica: nil, cursor: HubCursor.beginning, rows: 1_000)
+    while true {
+      let (answer, lines) = try channel.page(request)
+      guard answer.knowsCursor else {
+        throw KeepsakeError(
+          .unavailable, path: url.description, "it was changed while its rows were read",
+          cure: "try again")
+      }
+      try body(answer, lines)
+      guard !answer.isLast else { return }
+      guard let last = answer.lastNumber, last > request.after ?? 0 else {
+        throw HubFailure.malformed(url, "never ends")
+      }
+      (request.after, request.newest) = (last, answer.newest)
+    }
   }
 }
 

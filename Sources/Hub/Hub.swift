@@ -39,7 +39,9 @@ public struct Hub: Sendable {
   func path(_ rest: String) -> String { "/accounts/\(HubMembership.text(account))\(rest)" }
 
   /// The way to the hub, for one sync.
-  package func channel() -> any HubChannel { HTTPChannel(hub: self) }
+  package func channel(refused: RefusedRows = RefusedRows()) -> any HubChannel {
+    HTTPChannel(hub: self, refused: refused)
+  }
 }
 
 extension Device {

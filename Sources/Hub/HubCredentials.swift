@@ -95,12 +95,6 @@ package struct HubCredentials: Sendable {
 
   // MARK: - Writing
 
-  /// Writes more than a token takes, and nothing is changed by it: a token is asked for where it
-  /// can be kept.
-  package func checkWritable() throws(KeepsakeError) {
-    try change(adding: [String(repeating: " ", count: 8192)], isTrial: true) { _ in false }
-  }
-
   /// Adds an entry, in place of one of the same hub and device.
   package func add(_ entry: Entry) throws(KeepsakeError) {
     try change(adding: [entry.line]) { $0.hub == entry.hub && $0.device == entry.device }
@@ -112,7 +106,7 @@ package struct HubCredentials: Sendable {
   }
 
   private func change(
-    adding new: [String], isTrial: Bool = false, removing isObsolete: (Entry) -> Bool
+    adding new: [String], removing isObsolete: (Entry) -> Bool
   ) throws(KeepsakeError) {
     let folder = (path as NSString).deletingLastPathComponent
     do {
@@ -137,10 +131,10 @@ package struct HubCredentials: Sendable {
         return true
       }
     }
-    try replace((kept + new).map { $0 + "\n" }.joined(), isTrial: isTrial)
+    try replace((kept + new).map { $0 + "\n" }.joined())
   }
 
-  private func replace(_ text: String, isTrial: Bool) throws(KeepsakeError) {
+  private func replace(_ text: String) throws(KeepsakeError) {
     let draft = "\(path).new"
     unlink(draft)
     let descriptor = open(draft, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -152,10 +146,6 @@ package struct HubCredentials: Sendable {
     } catch {
       unlink(draft)
       throw KeepsakeError(error, path: path)
-    }
-    guard !isTrial else {
-      unlink(draft)
-      return
     }
     guard rename(draft, path) == 0 else { throw KeepsakeError(system: errno, path: path) }
   }

@@ -22,16 +22,11 @@ enum HubFailure {
       case .silent: "nothing came back for \(timeout.components.seconds) seconds"
       case .cancelled: "the request was cancelled"
       case .failed(let words): "it cannot be reached (\(clean(words)))"
-      case .proxied(let variable): "the variable \(variable) would show the token to a proxy"
-      }
-    let cure =
-      switch fault {
-      case .proxied: "name this machine in no_proxy, as in no_proxy=localhost,127.0.0.1,::1"
-      default:
-        "check the address and the network; a certificate has to be one that the system trusts"
       }
     return KeepsakeError(
-      .unreachable, path: url.description, problem, cure: cure, cause: fault)
+      .unreachable, path: url.description, problem,
+      cure: "check the address and the network; a certificate has to be one that the system trusts",
+      cause: fault)
   }
 
   static func slow(_ url: HubURL, _ deadline: Duration) -> KeepsakeError {
@@ -78,11 +73,11 @@ enum HubFailure {
     case "path": return (.missing, "it has no such thing", "check the address and the number")
     case "taken":
       return (.locked, "another account has this ID", "make the account again")
-    case "reserved": return (.locked, "another device pushes", later)
-    case "slow", "too-large":
+    case "too-large":
       return (
         .tooLarge, "it accepts no request of this size", "make the value smaller, or delete it"
       )
+    case "reserved": return (.locked, "another device is pushing to it", later)
     case "too-many": return (.unavailable, "it is busy", later)
     case "busy", "unavailable": return (.unavailable, "it is out of service", later)
     case "full":

@@ -5,8 +5,8 @@ import KeepsakeValues
 
 /// Why a hub refuses a request: the cause of errors about hubs.
 struct HubProblem: Error, Equatable {
-  /// The longest pauses that are believed: a proxy knows less of the hub than the hub itself.
-  private static let longestPause = (hub: 3_600, other: 300)
+  /// The longest pause that is believed.
+  private static let longestPause = 300
 
   /// The end of `type`; nil for the answer of something else.
   var name: String?
@@ -23,10 +23,8 @@ struct HubProblem: Error, Equatable {
   /// - Parameter bytes: JSON, if there are any.
   init(_ status: Int, _ headers: [String: String], _ bytes: [UInt8]) {
     isBusy = status == 429
-    let seconds = headers["retry-after"].flatMap { Int($0) }
-    defer {
-      let most = name == nil ? Self.longestPause.other : Self.longestPause.hub
-      retryAfter = seconds.map { min(max($0, 0), most) }
+    retryAfter = headers["retry-after"].flatMap { Int($0) }.map {
+      min(max($0, 0), Self.longestPause)
     }
     let prefix = "urn:keepsake:hub:"
     guard let json = JSON.read(bytes), case .string(let type)? = json["type"],
@@ -58,8 +56,8 @@ extension JSON {
 }
 
 extension KeepsakeError {
-  /// How long a hub that is busy or out of service asks to be left alone, if it says so; an hour at
-  /// most, and five minutes if a proxy asks for it.
+  /// How long a hub that is busy or out of service asks to be left alone, if it says so; five
+  /// minutes at most.
   public var retryAfter: Duration? {
     (rootCause as? HubProblem)?.retryAfter.map { .seconds($0) }
   }

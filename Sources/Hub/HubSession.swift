@@ -2,7 +2,6 @@
 //
 // A device that stays synced with a hub.
 
-public import Foundation
 public import KeepsakeDevice
 public import KeepsakeSync
 import Synchronization
@@ -21,27 +20,6 @@ import Synchronization
 /// written, and whenever there is a network again; at most five times a second. Without a network
 /// it tries again after a second, and less and less often, every five minutes at last.
 public final class HubSession: Sendable {
-  /// How a session and its hub stand.
-  public enum State: Sendable {
-    /// It tries to sync, or to listen for what others write.
-    case connecting
-    /// They have synced, and what others write can arrive.
-    case connected
-    /// The hub could not be reached, and is tried again then.
-    case waiting(until: Date)
-    /// The hub refuses this device, as when its token was revoked. The session has ended.
-    case refused(KeepsakeError)
-
-    fileprivate init(_ state: SessionLoop.State) {
-      switch state {
-      case .connecting: self = .connecting
-      case .connected: self = .connected
-      case .waiting(let until): self = .waiting(until: until)
-      case .refused(let error): self = .refused(error)
-      }
-    }
-  }
-
   private let loop: SessionLoop
 
   /// Begins to sync.
@@ -56,7 +34,7 @@ public final class HubSession: Sendable {
   ///   - onFailure: gets the reason why they could not sync, once for as long as it is the same.
   public convenience init(
     _ device: Device, _ hub: Hub, options: MergeOptions = MergeOptions(),
-    onState: @escaping @Sendable (State) -> Void = { _ in },
+    onState: @escaping @Sendable (SessionState) -> Void = { _ in },
     onSync: @escaping @Sendable (MergeReport) -> Void = { _ in },
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) {
@@ -67,7 +45,7 @@ public final class HubSession: Sendable {
 
   package init(
     _ device: Device, _ hub: Hub, _ options: MergeOptions, _ timing: SessionTiming,
-    onState: @escaping @Sendable (State) -> Void,
+    onState: @escaping @Sendable (SessionState) -> Void,
     onSync: @escaping @Sendable (MergeReport) -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) {
@@ -81,7 +59,7 @@ public final class HubSession: Sendable {
     }
     work.isNeeded = { news.isNeeded }
     work.pause = { $0.retryAfter }
-    work.onState = { onState(State($0)) }
+    work.onState = onState
     work.listen = { news.listen($0) }
     loop = SessionLoop(work, timing)
     loop.start()
@@ -90,17 +68,14 @@ public final class HubSession: Sendable {
   deinit { cancel() }
 
   /// How they stand now.
-  public var state: State { State(loop.state) }
+  public var state: SessionState { loop.state }
 
   /// Ends the session. A sync that is under way is brought to its end in the background.
   public func cancel() { loop.cancel() }
 
   /// Ends the session, and returns when a sync that was under way has come to its end, whether the
   /// task is cancelled or not.
-  public func finish() async {
-    cancel()
-    await loop.end.wait()
-  }
+  public func finish() async { await loop.finish() }
 }
 
 /// What a session knows of its hub.
@@ -114,9 +89,9 @@ private final class HubNews: Sendable {
   init(_ device: Device, _ hub: Hub) { (self.device, self.hub) = (device, hub) }
 
   /// The way to the hub, for one sync.
-  var channel: HTTPChannel {
+  var channel: any HubChannel {
     refused.renew(at: device.clock.milliseconds)
-    return HTTPChannel(hub: hub, refused: refused)
+    return hub.channel(refused: refused)
   }
 
   /// Whether either side has what the other has not. What a sync itself commits wakes its session,

@@ -39,6 +39,4 @@ package enum TransportFault: Error, Equatable {
   case cancelled
   /// Why it failed, in the words of the system.
   case failed(String)
-  /// It was not made: a variable of the environment names a proxy, which could read the token.
-  case proxied(by: String)
 }

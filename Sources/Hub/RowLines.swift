@@ -10,7 +10,8 @@ package import KeepsakeValues
 extension HubPageRequest {
   /// The parameters of a request.
   var query: String {
-    var query = "replica=\(replica)&rows=\(rows)"
+    var query = "rows=\(rows)"
+    if let replica { query += "&replica=\(replica)" }
     if cursor != HubCursor.beginning { query += "&cursor=\(cursor)" }
     if let after { query += "&after=\(after)" }
     if let newest { query += "&newest=\(newest)" }
@@ -105,11 +106,6 @@ extension HubPageAnswer {
         unreadable += 1
       }
     }
-  }
-
-  /// Reads a line of rows that were exported.
-  static func row(_ line: ArraySlice<UInt8>, _ number: Int) throws(ValueError) -> Row {
-    try row(json(line, number), number)
   }
 
   private static func row(_ json: JSON, _ number: Int) throws(ValueError) -> Row {

@@ -9,55 +9,54 @@ import KeepsakeHubServer
 import KeepsakeStorage
 
 /// Pieces of work that are committed together.
-final class Batch {
+struct Batch {
   /// A batch takes no more pieces after so many: a small push waits for all of its batch.
   private static let (mostPieces, mostChanges) = (256, 4_000)
 
-  private let pieces: [Piece]
-  /// How many of them the last transaction took.
-  private var taken = 0
-  private var outcomes: [Piece.Outcome] = []
+  private let pieces: ArraySlice<Piece>
+  private let sole: SoleConnection
 
-  init(_ pieces: [Piece]) { self.pieces = pieces }
-
-  /// - Returns: what is left for another batch.
-  func run(on sole: SoleConnection) -> ArraySlice<Piece> {
-    do {
-      outcomes = try commit(pieces[...], on: sole)
-    } catch {
-      // If not even the transaction can begin, nothing that waits can be done.
-      let (failed, isShared) = (pieces.prefix(taken == 0 ? pieces.count : taken), taken > 1)
-      outcomes = failed.map { piece in
-        isShared ? alone(piece, on: sole) : Piece.Outcome(end: { piece.fail(error) })
-      }
-    }
-    return pieces.dropFirst(outcomes.count)
+  init(_ pieces: ArraySlice<Piece>, _ sole: SoleConnection) {
+    (self.pieces, self.sole) = (pieces.prefix(Self.mostPieces), sole)
   }
 
-  private func alone(_ piece: Piece, on sole: SoleConnection) -> Piece.Outcome {
+  /// Commits pieces, and calls back for each of them.
+  ///
+  /// - Parameter marks: gets the new marks, by account.
+  /// - Returns: how many of the pieces are done.
+  func run(_ marks: inout [Int64: HubMark]) -> Int {
+    var tried = 0
     do {
-      return try commit([piece], on: sole)[0]
+      let outcomes = try commit(&tried)
+      for outcome in outcomes {
+        outcome.end()
+        if let account = outcome.account, let newest = outcome.newest { marks[account] = newest }
+      }
     } catch {
-      return Piece.Outcome(end: { piece.fail(error) })
+      guard tried > 1 else {
+        pieces.first?.fail(error)
+        return 1
+      }
+      for place in pieces.indices.prefix(tried) {
+        _ = Batch(pieces[place...place], sole).run(&marks)
+      }
     }
+    return tried
   }
 
   /// - Throws: when nothing of it has happened.
-  private func commit(
-    _ pieces: ArraySlice<Piece>, on sole: SoleConnection
-  ) throws -> [Piece.Outcome] {
+  private func commit(_ tried: inout Int) throws -> [Piece.Outcome] {
     var outcomes: [Piece.Outcome] = []
-    taken = 0
     do {
       try sole.access { connection in
         let start = connection.totalChanges
         try connection.transaction(.immediate) { connection in
-          for piece in pieces.prefix(Self.mostPieces) {
-            taken += 1
+          for piece in pieces {
+            tried += 1
             outcomes.append(try piece.run(connection))
             guard connection.totalChanges - start < Self.mostChanges else { break }
           }
-          if connection.totalChanges != start { try checkNames(sole, connection) }
+          if connection.totalChanges != start { try checkNames(connection) }
         }
       }
       return outcomes
@@ -67,7 +66,7 @@ final class Batch {
     }
   }
 
-  private func checkNames(_ sole: SoleConnection, _ connection: Connection) throws {
+  private func checkNames(_ connection: Connection) throws {
     do {
       try sole.checkNames()
     } catch {
@@ -80,17 +79,5 @@ final class Batch {
       }
       throw error
     }
-  }
-
-  /// Calls back for each piece.
-  ///
-  /// - Returns: the new marks, by account.
-  func end() -> [Int64: HubMark] {
-    var marks: [Int64: HubMark] = [:]
-    for outcome in outcomes {
-      outcome.end()
-      if let account = outcome.account, let newest = outcome.newest { marks[account] = newest }
-    }
-    return marks
   }
 }

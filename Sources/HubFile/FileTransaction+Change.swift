@@ -18,7 +18,8 @@ extension FileTransaction {
       try connection.run(Self.addMark) { bindings in
         try bindings.bind(account, at: 1)
         try bindings.bind(mark.number, at: 2)
-        try bindings.bind(mark.bits, at: 3)
+        try bindings.bind(mark.time, at: 3)
+        try bindings.bind(mark.bits, at: 4)
       }
     }
     if let vectors = change.vectors {
@@ -34,8 +35,11 @@ extension FileTransaction {
         "DELETE FROM device WHERE account = ?1 AND number = ?2",
         [.integer(account), .integer(number)])
     }
-    try changeInvitations(change, account)
-    if let trim = change.trim { try self.trim(trim, account) }
+    if change.dropsInvitation {
+      try connection.run("DELETE FROM invitation WHERE account = ?1", [.integer(account)])
+    }
+    if let invitation = change.invitation { try save(invitation, account) }
+    if let kept = change.trim { try trim(kept, account) }
   }
 
   private func delete(_ account: Int64) throws {
@@ -50,23 +54,21 @@ extension FileTransaction {
   private static let saveAccount = FrequentStatement(
     """
     INSERT INTO account (\(accountColumns))
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-    ON CONFLICT DO UPDATE SET number = ?2, mark_number = ?3, mark_bits = ?4, mark_time = ?5,
-      trimmed = ?6, forgotten = ?7, untrimmed = ?8, rows = ?9, bytes = ?10, reserved_until = ?11,
-      reserved_by = ?12
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+    ON CONFLICT DO UPDATE SET mark_number = ?2, mark_bits = ?3, mark_time = ?4, forgotten = ?5,
+      rows = ?6, bytes = ?7, reserved_until = ?8, reserved_by = ?9
     """)
 
   private func save(_ account: HubAccount) throws {
     try connection.run(Self.saveAccount) { bindings in
       let numbers = [
-        account.id, account.number, account.newest.number, account.newest.bits,
-        account.newest.time, account.trimmed, account.forgotten, account.untrimmed, account.rows,
-        account.bytes, account.reservedUntil,
+        account.id, account.newest.number, account.newest.bits, account.newest.time,
+        account.forgotten, account.rows, account.bytes, account.reservedUntil,
       ]
       for (index, number) in numbers.enumerated() {
         try bindings.bind(number, at: Int32(index + 1))
       }
-      try bindings.bind(account.reservedBy, at: 12)
+      try bindings.bind(account.reservedBy, at: 9)
     }
   }
 
@@ -88,56 +90,40 @@ extension FileTransaction {
     }
   }
 
-  private static let addMark = FrequentStatement("INSERT INTO mark VALUES (?1, ?2, ?3)")
+  private static let addMark = FrequentStatement("INSERT INTO mark VALUES (?1, ?2, ?3, ?4)")
   private static let saveVectors = FrequentStatement(
     "INSERT INTO vectors VALUES (?1, ?2) ON CONFLICT DO UPDATE SET body = ?2")
   private static let saveReplica = FrequentStatement(
     """
-    INSERT INTO replica VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-    ON CONFLICT DO UPDATE SET refused = ?3, cursor_number = ?4, cursor_bits = ?5,
-      newest_number = ?6, newest_bits = ?7, asked = ?8, mark = ?9
+    INSERT INTO replica VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET number = ?3, mark = ?4
     """)
 
   private func save(_ replica: HubReplica, _ account: Int64) throws {
     try connection.run(Self.saveReplica) { bindings in
       try bindings.bind(account, at: 1)
       try bindings.bind(replica.id, at: 2)
-      let numbers = [
-        replica.refused, replica.cursor.number, replica.cursor.bits, replica.newest.number,
-        replica.newest.bits, replica.asked,
-      ]
-      for (index, number) in numbers.enumerated() {
-        try bindings.bind(number, at: Int32(index + 3))
-      }
-      try bindings.bind(replica.mark.map { .blob(Data($0)) } ?? .null, at: 9)
+      try bindings.bind(replica.number, at: 3)
+      try bindings.bind(replica.mark, at: 4)
     }
   }
 
-  /// Marks that can be dropped: not among the newest, and noted by no replica.
-  private static let oldMarks = """
-    FROM mark WHERE account = ?1 AND number < (
-      SELECT number FROM mark WHERE account = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2 - 1)
-    AND bits NOT IN (SELECT cursor_bits FROM replica WHERE account = ?1
-      UNION ALL SELECT newest_bits FROM replica WHERE account = ?1)
-    """
-
-  private func trim(_ trim: HubTrim, _ account: Int64) throws {
-    try connection.run(
-      "DELETE FROM replica WHERE account = ?1 AND asked > 0 AND asked < ?2",
-      [.integer(account), .integer(trim.silentSince)])
+  private func trim(_ kept: HubTrim, _ account: Int64) throws {
     try connection.run(
       """
       DELETE FROM replica WHERE account = ?1 AND id IN (
-        SELECT id FROM replica WHERE account = ?1 ORDER BY asked DESC, id LIMIT -1 OFFSET ?2)
-      """, [.integer(account), .integer(Int64(trim.replicas))])
-    guard let marks = trim.marks else { return }
-    let arguments: [Cell] = [.integer(account), .integer(Int64(marks))]
+        SELECT id FROM replica WHERE account = ?1 ORDER BY number DESC, id LIMIT -1 OFFSET ?2)
+      """, [.integer(account), .integer(kept.replicas)])
     try connection.run(
       """
-      UPDATE account SET trimmed = max(trimmed, coalesce((SELECT max(number) \(Self.oldMarks)), 0))
-      WHERE id = ?1
-      """, arguments)
-    try connection.run("DELETE \(Self.oldMarks)", arguments)
+      DELETE FROM mark WHERE account = ?1 AND (
+        time < ?4 AND number < (
+          SELECT number FROM mark WHERE account = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2 - 1)
+        OR number < (
+          SELECT number FROM mark WHERE account = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?3 - 1))
+      """,
+      [
+        .integer(account), .integer(kept.marks), .integer(kept.marksOfDay), .integer(kept.day),
+      ])
   }
 
   // MARK: - Devices
@@ -158,21 +144,12 @@ extension FileTransaction {
       ])
   }
 
-  private func changeInvitations(_ change: HubChange, _ account: Int64) throws {
-    if change.dropsInvitations {
-      try connection.run("DELETE FROM invitation WHERE account = ?1", [.integer(account)])
-    }
-    if let code = change.usedCode {
-      try connection.run(
-        "DELETE FROM invitation WHERE account = ?1 AND code = ?2",
-        [.integer(account), .blob(Data(code))])
-    }
-    guard let invitation = change.invitation else { return }
+  private func save(_ invitation: HubInvitation, _ account: Int64) throws {
     try connection.run(
-      "DELETE FROM invitation WHERE account = ?1 AND ends <= ?2",
-      [.integer(account), .integer(change.endedBy)])
-    try connection.run(
-      "INSERT INTO invitation (account, ends, code) VALUES (?1, ?2, ?3)",
+      """
+      INSERT INTO invitation (account, ends, code) VALUES (?1, ?2, ?3)
+      ON CONFLICT DO UPDATE SET ends = ?2, code = ?3
+      """,
       [.integer(account), .integer(invitation.ends), .blob(Data(invitation.codeHash))])
   }
 }

@@ -17,9 +17,11 @@ struct FileTransaction {
     if let token = query.token {
       state.device = try devices(Self.deviceOfToken, query.account, .blob(Data(token))).first
     }
-    if query.readsDevices { state.devices = try devices(Self.allDevices, query.account) }
+    if query.readsDevices {
+      state.devices = try devices(Self.allDevices, query.account)
+      state.invitation = try invitation(query.account)
+    }
     if let replica = query.replica { state.replica = try self.replica(replica, query.account) }
-    if let code = query.code { state.invitation = try invitation(code, query.account) }
     state.hasMarks = try query.marks.map { try has($0, query.account) }
     if let page = query.page, !(page.unless?.isSame(account.newest) ?? false) {
       (state.rows, state.hasMore) = try rows(page, query.account)
@@ -31,10 +33,8 @@ struct FileTransaction {
 
   // MARK: - The account
 
-  static let accountColumns = """
-    id, number, mark_number, mark_bits, mark_time, trimmed, forgotten, untrimmed, rows, bytes, \
-    reserved_until, reserved_by
-    """
+  static let accountColumns =
+    "id, mark_number, mark_bits, mark_time, forgotten, rows, bytes, reserved_until, reserved_by"
   private static let findAccount = FrequentStatement(
     "SELECT \(accountColumns) FROM account WHERE id = ?1")
 
@@ -49,13 +49,11 @@ struct FileTransaction {
 
   static func storedAccount(_ row: Row) -> HubAccount {
     var account = HubAccount(id: row.integer(0))
-    account.number = row.integer(1)
     account.newest = HubMark(
-      number: row.integer(2), bits: row.integer(3), time: row.integer(4))
-    (account.trimmed, account.forgotten) = (row.integer(5), row.integer(6))
-    account.untrimmed = row.integer(7)
-    (account.rows, account.bytes) = (row.integer(8), row.integer(9))
-    (account.reservedUntil, account.reservedBy) = (row.integer(10), row.text(11))
+      number: row.integer(1), bits: row.integer(2), time: row.integer(3))
+    account.forgotten = row.integer(4)
+    (account.rows, account.bytes) = (row.integer(5), row.integer(6))
+    (account.reservedUntil, account.reservedBy) = (row.integer(7), row.text(8))
     return account
   }
 
@@ -154,10 +152,7 @@ struct FileTransaction {
   }
 
   private static let findReplica = FrequentStatement(
-    """
-    SELECT refused, cursor_number, cursor_bits, newest_number, newest_bits, asked, mark
-    FROM replica WHERE account = ?1 AND id = ?2
-    """)
+    "SELECT number, mark FROM replica WHERE account = ?1 AND id = ?2")
 
   private func replica(_ id: String, _ account: Int64) throws -> HubReplica? {
     var found: HubReplica?
@@ -168,13 +163,7 @@ struct FileTransaction {
         try bindings.bind(id, at: 2)
       }
     ) { row in
-      var replica = HubReplica(id: id)
-      replica.refused = row.integer(0)
-      replica.cursor = HubMark(number: row.integer(1), bits: row.integer(2))
-      replica.newest = HubMark(number: row.integer(3), bits: row.integer(4))
-      replica.asked = row.integer(5)
-      if case .blob(let mark) = row.cell(6) { replica.mark = [UInt8](mark) }
-      found = replica
+      found = HubReplica(id: id, number: row.integer(0), mark: row.array(1))
       return false
     }
     return found
@@ -202,10 +191,9 @@ struct FileTransaction {
     }
   }
 
-  private func invitation(_ code: [UInt8], _ account: Int64) throws -> HubInvitation? {
+  private func invitation(_ account: Int64) throws -> HubInvitation? {
     try connection.first(
-      "SELECT ends FROM invitation WHERE account = ?1 AND code = ?2",
-      [.integer(account), .blob(Data(code))]
-    ) { HubInvitation(codeHash: code, ends: $0.integer(0)) }
+      "SELECT code, ends FROM invitation WHERE account = ?1", [.integer(account)]
+    ) { HubInvitation(codeHash: $0.array(0), ends: $0.integer(1)) }
   }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One file, one connection, one thread. Work waits in a queue; the thread takes what waits, and
-// commits it together (`Batch.swift`), so that many pushes share one wait for the disk.
+// One file, one connection, one queue. What waits is committed together (`Batch.swift`), so that
+// many pushes share one wait for the disk.
 
-import Foundation
+import Dispatch
 package import KeepsakeHubServer
 package import KeepsakeStorage
 import Synchronization
@@ -13,69 +13,97 @@ import Synchronization
 /// Nothing else may have the file open meanwhile. A commit is safe from a power cut before it is
 /// acknowledged, as far as the disk keeps its word (`synchronous = FULL`).
 package final class HubFile: HubStore {
+  private struct State {
+    var pieces: [Piece] = []
+    var observers: [@Sendable (_ account: Int64, _ newest: HubMark) -> Void] = []
+    /// Whether the queue is about to take the pieces.
+    var isAwake = false
+    var isClosed = false
+  }
+
+  /// Pieces that wait: so many are done within a second or two. A device that asks then is
+  /// refused, and asks later.
+  private static let limit = 2_000
+
   package let name: String
-  private let queue: WorkQueue
+  private let connection: SoleConnection
+  private let report: @Sendable (KeepsakeError) -> Void
+  private let queue = DispatchQueue(label: "keepsake.hub.file")
+  /// Held for a few instructions; no piece and no observer is called under it.
+  private let state = Mutex(State())
 
   /// Opens a hub's file, and makes it when it is missing.
   ///
   /// - Parameters:
   ///   - path: of the file; its log stands beside it.
   ///   - busyTimeout: how long to wait for another program that has it open, as a hub that ends.
-  ///   - report: called on the file's thread with what fails while nobody waits for it: moving the
+  ///   - report: called on the file's queue with what fails while nobody waits for it: moving the
   ///     log into the file. Nothing is lost then.
   /// - Throws: `KeepsakeError`; then the file is as it was.
   package init(
     path: String, busyTimeout: Duration = .seconds(2),
     report: @escaping @Sendable (KeepsakeError) -> Void = { _ in }
   ) throws(KeepsakeError) {
-    name = path
-    let connection = try HubSchema.open(path, busyTimeout)
-    let queue = WorkQueue()
-    self.queue = queue
-    let thread = Thread {
-      while let pieces = queue.next() {
-        let batch = Batch(pieces)
-        queue.putBack(batch.run(on: connection))
-        let changes = batch.end()
-        queue.announce(changes)
-        do {
-          try connection.checkpoint(from: 4_000)
-        } catch {
-          report(KeepsakeError(error, path: path))
-        }
-      }
-      do {
-        try connection.checkpoint(from: 1)
-      } catch {
-        report(KeepsakeError(error, path: path))
-      }
-      connection.close()
-      queue.finish()
-    }
-    thread.name = "hub file"
-    thread.start()
+    (name, self.report) = (path, report)
+    connection = try HubSchema.open(path, busyTimeout)
   }
 
-  /// The thread goes on with what was submitted, and ends.
-  deinit { queue.close() }
+  deinit { end() }
 
   package func run<Result: Sendable>(
     _ work: HubWork<Result>,
     _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) {
-    queue.add(Piece(work, done), wakes: work.isUrgent)
+    let piece = Piece(work, done)
+    let problem = state.withLock { state -> String? in
+      guard !state.isClosed else { return "the hub ends" }
+      guard state.pieces.count < Self.limit else { return "too much waits for the file" }
+      state.pieces.append(piece)
+      if !state.isAwake { queue.async { self.commitAll() } }
+      state.isAwake = true
+      return nil
+    }
+    if let problem { piece.fail(HubStoreError.unavailable(problem)) }
+  }
+
+  private func commitAll() {
+    var pieces = state.withLock { state in
+      defer { (state.pieces, state.isAwake) = ([], false) }
+      return state.pieces[...]
+    }
+    while !pieces.isEmpty {
+      var marks: [Int64: HubMark] = [:]
+      pieces = pieces.dropFirst(Batch(pieces, connection).run(&marks))
+      let observers = state.withLock(\.observers)
+      for (account, newest) in marks {
+        for observer in observers { observer(account, newest) }
+      }
+      checkpoint(from: 4_000)
+    }
+  }
+
+  private func checkpoint(from pages: Int32) {
+    do {
+      try connection.checkpoint(from: pages)
+    } catch {
+      report(KeepsakeError(error, path: name))
+    }
   }
 
   package func observe(
-    watched: @escaping @Sendable () -> [Int64],
     _ onChange: @escaping @Sendable (_ account: Int64, _ newest: HubMark) -> Void
   ) {
-    queue.observe(onChange)
+    state.withLock { $0.observers.append(onChange) }
   }
 
   /// Must not be called by a rule.
   package func close() {
-    queue.close()
-    queue.waitForEnd()
+    state.withLock { $0.isClosed = true }
+    queue.sync { end() }
+  }
+
+  private func end() {
+    checkpoint(from: 1)
+    connection.close()
   }
 }

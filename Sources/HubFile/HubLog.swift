@@ -82,7 +82,7 @@ private struct HubState {
     guard let earlier else { return true }
     return earlier.accounts.allSatisfy { id, before in
       guard let now = accounts[id] else { return true }
-      return now.number > before.number || now.newest.isSame(before.newest)
+      return now.newest.number > before.newest.number || now.newest.isSame(before.newest)
     }
   }
 }

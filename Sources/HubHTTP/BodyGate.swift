@@ -7,8 +7,7 @@
   import NIOHTTPTypes
 
   /// Bounds what a client can do with a connection: it closes the connection of a client that sends
-  /// without end, that sends on after a refusal, or that does not read its answer. The server
-  /// itself reads what is left of a body, however slowly it comes.
+  /// slowly or without end, that sends on after a refusal, or that does not read its answer.
   final class BodyGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -23,6 +22,8 @@
 
     private let limits: ServerLimits
     private var count = 0
+    /// How much of the body has to be there before the time for it is prolonged.
+    private var nextCount = 0
     /// Whether the last request has come to its end.
     private var isRead = true
     /// Requests without the end of their answers: more than one where a device does not wait.
@@ -35,6 +36,8 @@
     /// Whether the answer goes on for as long as somebody listens.
     private var isHeard = false
     private var end: Scheduled<Void>?
+    /// Ends a body that comes too slowly.
+    private var bodyEnd: Scheduled<Void>?
 
     init(_ limits: ServerLimits) { self.limits = limits }
 
@@ -48,7 +51,10 @@
       #endif
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { end?.cancel() }
+    func handlerRemoved(context: ChannelHandlerContext) {
+      end?.cancel()
+      bodyEnd?.cancel()
+    }
 
     // MARK: - What comes
 
@@ -61,14 +67,24 @@
         let length = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
         waits =
           head.headerFields[.expect]?.lowercased() == "100-continue" && length <= limits.bodyBytes
+        expectBody(context)
       case .body(let bytes):
         count += bytes.readableBytes
         guard count <= limits.bodyBytes + Self.grace else { return context.close(promise: nil) }
+        if count >= nextCount { expectBody(context) }
       case .end:
         isRead = true
+        bodyEnd?.cancel()
         if isAnswered { finish(context) }
       }
       context.fireChannelRead(data)
+    }
+
+    /// Within the time for a body a KiB per second has to come, or the rest of it.
+    private func expectBody(_ context: ChannelHandlerContext) {
+      bodyEnd?.cancel()
+      nextCount = count + max(1, Int(limits.bodyTimeout / .seconds(1) * 1_024))
+      bodyEnd = schedule(context, after: limits.bodyTimeout)
     }
 
     func triggerUserOutboundEvent(
@@ -151,8 +167,14 @@
 
     private func close(_ context: ChannelHandlerContext, after time: Duration) {
       end?.cancel()
+      end = schedule(context, after: time)
+    }
+
+    private func schedule(
+      _ context: ChannelHandlerContext, after time: Duration
+    ) -> Scheduled<Void> {
       let channel = context.channel
-      end = context.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.close(promise: nil) }
+      return context.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.close(promise: nil) }
     }
   }
 #endif

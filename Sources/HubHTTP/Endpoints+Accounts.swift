@@ -9,7 +9,7 @@
 
   extension Endpoints {
     func create(_ request: Request, _ context: HubContext) async throws -> Response {
-      try checkUnknown()
+      try countUnknown()
       let words = (request.headers[.authorization] ?? "").split(separator: " ")
       guard !settings.secret.isEmpty, words.count == 2, words[0].lowercased() == "bearer",
         SHA256.areEqual(String(words[1]), settings.secret)
@@ -28,7 +28,7 @@
     }
 
     func join(_ request: Request, _ context: HubContext) async throws -> Response {
-      try checkUnknown()
+      try countUnknown()
       let account = try context.account
       let given = try await members(request, context, "code", "name", "token")
       let (code, token) = (SHA256.hash(given[0]), try token(given[2], account))
@@ -54,17 +54,17 @@
 
     func invite(_ request: Request, _ context: HubContext) async throws -> Response {
       let account = try context.account
-      let token = try token(request, account)
+      let token = try await token(request, account)
       let code = "\(HexNumber.text(account)).\(Secrets.random())"
       let ends = try await run(
-        token, accounts.invite(account, token: token.hash, code: SHA256.hash(code)))
+        accounts.invite(account, token: token.hash, code: SHA256.hash(code)))
       return json(.object(["code": .string(code), "ends": .integer(ends)]), .created)
     }
 
     func list(_ request: Request, _ context: HubContext) async throws -> Response {
       let account = try context.account
-      let token = try token(request, account)
-      let (all, own) = try await run(token, accounts.list(account, token: token.hash))
+      let token = try await token(request, account)
+      let (all, own) = try await run(accounts.list(account, token: token.hash))
       let devices = all.map { device in
         JSON.object([
           "device": .integer(device.number), "name": .string(device.name),
@@ -80,25 +80,26 @@
 
     func rename(_ request: Request, _ context: HubContext) async throws -> Response {
       let (account, device) = (try context.account, try context.device)
-      let token = try token(request, account)
+      let token = try await token(request, account)
       let name = try await members(request, context, "name")[0]
-      try await run(token, accounts.rename(account, token: token.hash, device: device, to: name))
+      try await run(accounts.rename(account, token: token.hash, device: device, to: name))
       return Response(status: .noContent)
     }
 
     func revoke(_ request: Request, _ context: HubContext) async throws -> Response {
       let (account, device) = (try context.account, try context.device)
-      let token = try token(request, account)
-      try await run(token, accounts.revoke(account, token: token.hash, device: device))
+      let token = try await token(request, account)
+      try await run(accounts.revoke(account, token: token.hash, device: device))
       note("a device was revoked", account, device)
+      rates.forget(account)
       listeners.end(account)
       return Response(status: .noContent)
     }
 
     func delete(_ request: Request, _ context: HubContext) async throws -> Response {
       let account = try context.account
-      let token = try token(request, account)
-      try await run(token, accounts.delete(account, token: token.hash))
+      let token = try await token(request, account)
+      try await run(accounts.delete(account, token: token.hash))
       note("an account was deleted", account, 0)
       listeners.end(account)
       return Response(status: .noContent)

@@ -6,13 +6,8 @@
   import KeepsakeHubServer
   import KeepsakeValues
   import NIOCore
-  import Synchronization
 
   extension Endpoints {
-    /// How long a body may be silent, and how many bytes a second it has at least after that.
-    private static let silence = Duration.seconds(30)
-    private static let lowestRate = 1 << 10
-
     enum BodyLimit: String { case bodyBytes, objectBytes }
 
     func length(of request: Request, _ limit: BodyLimit = .bodyBytes) throws -> Int {
@@ -28,9 +23,9 @@
 
     /// A request's body, and the share of memory that it takes while it is used.
     func body(
-      of request: Request, _ type: String, _ token: Token, _ context: HubContext
+      of request: Request, _ type: String, _ sender: HubSender, _ context: HubContext
     ) async throws -> (bytes: [UInt8], share: InFlight.Share) {
-      let share = try inFlight.take(try length(of: request), for: token)
+      let share = try inFlight.take(try length(of: request), for: sender)
       return (try await body(of: request, type, context, .bodyBytes), share)
     }
 
@@ -47,33 +42,10 @@
       }
       let length = try length(of: request, limit)
       context.channel.triggerUserOutboundEvent(BodyGate.GoOn(), promise: nil)
-      let progress = BodyProgress()
-      return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
-        group.addTask { try await Self.read(request.body, length, progress) }
-        group.addTask { [settings] in
-          var seconds = 0
-          repeat {
-            try await settings.sleep(Self.silence)
-            seconds += 30
-          } while progress.isMoving(atLeast: (seconds - 30) * Self.lowestRate)
-          return nil
-        }
-        defer { group.cancelAll() }
-        if let bytes = try await group.next() ?? nil { return bytes }
-        throw Problem.slow
-      }
-    }
-
-    private static func read(
-      _ body: RequestBody, _ length: Int, _ progress: BodyProgress
-    ) async throws -> [UInt8] {
       var bytes: [UInt8] = []
       bytes.reserveCapacity(length)
       do {
-        for try await piece in body {
-          bytes += piece.readableBytesView
-          progress.note(bytes.count)
-        }
+        for try await piece in request.body { bytes += piece.readableBytesView }
       } catch {
         throw Problem.cutOff("its body ends before its end")
       }
@@ -101,21 +73,6 @@
         return try JSON(parsing: text)
       } catch {
         throw Problem.malformed("\(error)")
-      }
-    }
-  }
-
-  /// How much of a body has arrived.
-  private final class BodyProgress: Sendable {
-    private let state = Mutex((count: 0, checked: 0))
-
-    func note(_ count: Int) { state.withLock { $0.count = count } }
-
-    /// Whether more has arrived since the last check, and so many bytes in all.
-    func isMoving(atLeast bytes: Int) -> Bool {
-      state.withLock { state in
-        defer { state.checked = state.count }
-        return state.count > state.checked && state.count >= bytes
       }
     }
   }

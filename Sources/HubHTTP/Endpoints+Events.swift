@@ -21,14 +21,14 @@
 
     func events(_ request: Request, _ context: HubContext) async throws -> Response {
       let account = try context.account
-      let token = try token(request, account)
+      let token = try await token(request, account)
       let query = request.uri.queryParameters
       let after = query["after"].map(String.init)
       let wait = try number(query["wait"].map(String.init), "wait", 0...55)
       if after != nil, wait ?? 0 == 0 {
         // It waits for nothing, so it is no stream.
         let work = accounts.authenticate(account, token: token.hash)
-        return json(.object(["newest": .string(try await run(token, work).text)]))
+        return json(.object(["newest": .string(try await run(work).text)]))
       }
       let listener = try listeners.add(account, token, most: settings.limits.streams)
       do {
@@ -51,7 +51,7 @@
     private func read(_ listener: Listener) async throws {
       let count = listener.count
       let work = accounts.authenticate(listener.account, token: listener.token.hash)
-      listener.take(try await run(listener.token, work), since: count)
+      listener.take(try await run(work), since: count)
     }
 
     private func poll(_ listener: Listener, _ after: String, _ wait: Int64) async -> Response {

@@ -18,62 +18,47 @@
     private static let smallBody = 64 << 10
 
     func read(_ request: Request, _ context: HubContext) async throws -> Response {
-      let account = try context.account
-      let token = try token(request, account)
-      return try await answer(
-        try asked(request), by: try sender(request, account, token), token, .ok)
+      try await answer(try asked(request), by: try await sender(request, context), .ok)
     }
 
     func push(_ request: Request, _ context: HubContext) async throws -> Response {
-      let account = try context.account
-      let token = try token(request, account)
-      let sender = try sender(request, account, token)
+      var sender = try await sender(request, context)
+      sender.wantsTurn = request.uri.queryParameters["turn"] == "1"
+      guard !sender.replica.isEmpty else { throw Problem.malformed("its \"replica\" is missing") }
       let base = try mark(request.headers[.ifMatch], "If-Match")
-      let bits = HubMark.randomBits()
       if try length(of: request) > Self.smallBody {
-        let result = try await run(token, log.check(base, by: sender))
-        if let result { return try await refused(result, request, sender, token) }
+        guard try await run(log.check(base, by: sender)) else {
+          return try await refused(request, sender)
+        }
       }
-      let (bytes, share) = try await body(of: request, "application/jsonl", token, context)
+      let (bytes, share) = try await body(of: request, "application/jsonl", sender, context)
       defer { withExtendedLifetime(share) {} }
       let lines = try HubLines(push: bytes, settings.limits.account)
       let push = HubPush(base: base, rows: lines.rows, mark: lines.mark, vectors: lines.vectors)
-      let result = try await run(token, log.push(push, by: sender, bits: bits))
-      guard case .taken(let newest, let clock) = result else {
-        return try await refused(result, request, sender, token)
-      }
+      let result = try await run(log.push(push, by: sender, bits: HubMark.randomBits()))
+      guard let newest = result else { return try await refused(request, sender) }
       metrics.count(lines.rows.count, .taken)
-      return json(.object(["newest": .string(newest.text)]), .ok, fields(newest, clock))
+      return json(.object(["newest": .string(newest.text)]), .ok, fields(newest, newest.time))
     }
 
     /// A refusal has what the device has not read, so that it needs no other request.
-    private func refused(
-      _ result: HubPushResult, _ request: Request, _ sender: HubSender, _ token: Token,
-      cursor: HubMark? = nil
-    ) async throws -> Response {
-      if case .reserved(let milliseconds) = result {
-        throw Problem.reserved(seconds: Int((milliseconds + 999) / 1_000))
-      }
+    private func refused(_ request: Request, _ sender: HubSender) async throws -> Response {
       var asked = try asked(request)
       asked.unless = nil
       asked.bytes = min(asked.bytes, Self.smallBody)
-      if let cursor, asked.cursor == .start { asked.cursor = cursor }
-      return try await answer(asked, by: sender, token, .preconditionFailed)
+      return try await answer(asked, by: sender, .preconditionFailed)
     }
 
     func forget(_ request: Request, _ context: HubContext) async throws -> Response {
-      let account = try context.account
-      let token = try token(request, account)
-      let sender = try sender(request, account, token)
+      let sender = try await sender(request, context)
       let base = try mark(request.headers[.ifMatch], "If-Match")
-      // Before its body takes memory.
-      _ = try await run(token, accounts.authenticate(account, token: token.hash))
-      let (bytes, share) = try await body(of: request, "application/jsonl", token, context)
+      let work = accounts.authenticate(sender.account, token: sender.tokenHash)
+      guard base.isSame(try await run(work)) else { return try await refused(request, sender) }
+      let (bytes, share) = try await body(of: request, "application/jsonl", sender, context)
       defer { withExtendedLifetime(share) {} }
-      let lines = try HubLines(keys: bytes, settings.limits.account)
-      let keys = lines.rows.map(\.key)
-      guard try await run(token, log.forget(keys, base: base, by: sender)) else {
-        return try await refused(.changed, request, sender, token, cursor: base)
+      let keys = try HubLines(keys: bytes, settings.limits.account).rows.map(\.key)
+      guard try await run(log.forget(keys, base: base, by: sender)) else {
+        return try await refused(request, sender)
       }
       return Response(status: .noContent)
     }
@@ -81,10 +66,11 @@
     // MARK: - What requests have
 
     private func sender(
-      _ request: Request, _ account: Int64, _ token: Token
-    ) throws -> HubSender {
+      _ request: Request, _ context: HubContext
+    ) async throws -> HubSender {
+      let account = try context.account
+      let token = try await token(request, account)
       let replica = request.uri.queryParameters["replica"].map(String.init) ?? ""
-      guard !replica.isEmpty else { throw Problem.malformed("its \"replica\" is missing") }
       guard replica.utf8.count <= settings.limits.account.replicaBytes else {
         throw HubRefusal.tooLarge(limit: "replicaBytes", settings.limits.account.replicaBytes)
       }
@@ -138,20 +124,16 @@
     // MARK: - Answers
 
     private func answer(
-      _ asked: HubRead, by sender: HubSender, _ token: Token, _ status: HTTPResponse.Status
+      _ asked: HubRead, by sender: HubSender, _ status: HTTPResponse.Status
     ) async throws -> Response {
-      let share = try inFlight.take(asked.bytes, for: token)
-      let (answer, isNoted) = try await run(token, log.read(asked, by: sender))
-      if isNoted {
-        // The device does not wait for it.
-        store.run(log.note(cursor: asked.cursor, newest: answer.newest, by: sender)) { _ in }
-      }
+      let share = try inFlight.take(asked.bytes, for: sender)
+      let answer = try await run(log.read(asked, by: sender))
       var fields = fields(answer.newest, answer.clock)
       guard answer.isNew else { return Response(status: .notModified, headers: fields) }
       metrics.count(answer.rows.count, .given)
       let text = answer.text(settings.limits.account)
       // One row and the vectors come also with a page that was to be small.
-      let rest = try inFlight.take(max(0, text.count - asked.bytes), for: token)
+      let rest = try inFlight.take(max(0, text.count - asked.bytes), for: sender)
       fields[.contentType] = "application/jsonl"
       return Response(
         status: status, headers: fields,

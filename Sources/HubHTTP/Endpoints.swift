@@ -14,17 +14,14 @@
     let metrics: HubMetrics
     let listeners: Listeners
     let inFlight: InFlight
-    private let rates: RequestRates
-    private let readiness = Readiness()
+    let rates: RequestRates
 
     init(_ store: any HubStore, _ settings: HubServer.Settings, _ metrics: HubMetrics) {
       (self.store, self.settings, self.metrics) = (store, settings, metrics)
       listeners = Listeners { metrics.listens($0) }
       inFlight = InFlight(settings.limits)
       rates = RequestRates(settings.limits)
-      store.observe(watched: { [listeners] in listeners.accounts }) { [listeners] in
-        listeners.announce($0, $1)
-      }
+      store.observe { [listeners] in listeners.announce($0, $1) }
     }
 
     var router: Router<HubContext> {
@@ -45,14 +42,12 @@
       account.post("rows", use: push)
       account.post("forget", use: forget)
       account.get("events", use: events)
-      account.get("export", use: export)
       return router
     }
 
     private func ready() async throws -> Response {
       // A look-up of an account that cannot be: cheap in a store of any size.
       _ = try await run(HubWork(HubQuery(0, isWriting: false)) { _ in (true, nil) })
-      try readiness.check(at: settings.now())
       return text("ok\n")
     }
 
@@ -69,47 +64,28 @@
     var accounts: AccountRules { AccountRules(settings.limits.account, at: settings.now()) }
 
     func run<Result: Sendable>(_ work: HubWork<Result>) async throws -> Result {
-      do {
-        let result = try await metrics.timed(work.query.isWriting) { try await store.run(work) }
-        if work.query.isWriting { readiness.succeed() }
-        return result
-      } catch let error as HubStoreError {
-        // A locked account says nothing of the others.
-        if case .locked = error { throw error }
-        readiness.fail(at: settings.now())
-        throw error
-      }
+      try await metrics.timed(work.query.isWriting) { try await store.run(work) }
     }
 
-    /// The hash of the request's token, if its device does not ask too often.
-    func token(_ request: Request, _ account: Int64) throws -> Token {
+    /// The hash of the request's token, if its device does not ask too often. The hub looks a token
+    /// up before the request takes memory, once in ten minutes: each piece of work checks it again.
+    func token(_ request: Request, _ account: Int64) async throws -> Token {
       let words = (request.headers[.authorization] ?? "").split(separator: " ")
       guard words.count == 2, words[0].lowercased() == "bearer", words[1].utf8.count <= 256 else {
-        try rates.checkUnknown(at: settings.now())
+        try countUnknown()
         throw HubRefusal.token
       }
       let token = Token(String(words[1]), account)
-      try rates.check(token, at: settings.now())
+      guard try !rates.count(token, at: settings.now()) else { return token }
+      _ = try await run(accounts.authenticate(account, token: token.hash))
+      rates.accept(token, at: settings.now())
+      // The device does not wait for it.
+      store.run(accounts.noteUse(account, token: token.hash)) { _ in }
       return token
     }
 
-    /// Runs work of a device. What its token is worth is remembered.
-    func run<Result: Sendable>(_ token: Token, _ work: HubWork<Result>) async throws -> Result {
-      do {
-        let result = try await run(work)
-        rates.know(token)
-        return result
-      } catch let refusal as HubRefusal {
-        switch refusal {
-        case .token, .revoked: rates.forget(token)
-        default: break
-        }
-        throw refusal
-      }
-    }
-
-    /// Checks the rate of requests that need no token.
-    func checkUnknown() throws { try rates.checkUnknown(at: settings.now()) }
+    /// Counts a request that needs no token of a device.
+    func countUnknown() throws { try rates.countUnknown(at: settings.now()) }
 
     // MARK: - Answers
 

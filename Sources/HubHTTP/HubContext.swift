@@ -73,8 +73,7 @@
     /// Logs what the device is not sent: it has paths and hosts.
     private func log(_ error: any Error) {
       switch error {
-      case HubStoreError.broken(let problem), HubStoreError.unavailable(let problem),
-        HubStoreError.locked(let problem):
+      case HubStoreError.broken(let problem), HubStoreError.unavailable(let problem):
         settings.logger.error("the database fails", metadata: ["problem": "\(problem)"])
       case is Problem, is HubRefusal, is any HTTPResponseError: break
       default:

@@ -46,8 +46,6 @@
     /// - Parameter count: is called with 1 when a listener comes, and with -1 when it goes.
     init(_ count: @escaping @Sendable (_ change: Double) -> Void) { self.count = count }
 
-    var accounts: [Int64] { all.withLock { Array($0.keys) } }
-
     /// - Throws: a problem if the device has as many streams as it may.
     func add(_ account: Int64, _ token: Token, most: Int) throws -> Listener {
       let listener = Listener(account, token)

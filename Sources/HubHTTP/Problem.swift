@@ -72,25 +72,9 @@
       return problem
     }
 
-    static func reserved(seconds: Int) -> Problem {
-      var problem = Problem(
-        .conflict, "reserved", "another device pushes, which was refused before",
-        cure: "wait as Retry-After says, then read and push again")
-      problem.retryAfter = seconds
-      return problem
-    }
-
     /// What follows such a body is no request.
     static func cutOff(_ text: String) -> Problem {
       var problem = malformed(text)
-      problem.closes = true
-      return problem
-    }
-
-    static var slow: Problem {
-      var problem = Problem(
-        .requestTimeout, "slow", "the body was silent for 30 seconds, or below 1 KiB a second",
-        cure: "send fewer rows at a time")
       problem.closes = true
       return problem
     }
@@ -129,7 +113,7 @@
       case let error as any HTTPResponseError:
         self = Problem(error.status, "malformed", "the request cannot be read", cure: "see HTTP")
       // The error names paths and hosts of the hub, which are for its log alone.
-      case HubStoreError.unavailable, HubStoreError.locked:
+      case HubStoreError.unavailable:
         self.init(
           .serviceUnavailable, "unavailable", "the hub's database does not answer now",
           cure: "try again later")
@@ -165,6 +149,12 @@
       case .taken:
         return Problem(
           .conflict, "taken", "there is another account with this ID", cure: "choose another one")
+      case .reserved:
+        var problem = Problem(
+          .conflict, "reserved", "the account is kept for a device that was refused before",
+          cure: "wait as Retry-After says")
+        problem.retryAfter = 1
+        return problem
       case .tooLarge(let limit, let value, let line):
         return tooLarge(limit, value, line: line)
       case .full(let limit, let value):

@@ -4,38 +4,99 @@
   import KeepsakeHubServer
   import Synchronization
 
-  /// How often devices may ask. A token that the hub has not accepted yet costs a look-up in the
-  /// database: all of those share one rate.
+  /// How often devices may ask: a token bucket for each token that the hub has accepted, and one
+  /// for all other requests, which cost a look-up in the database.
   final class RequestRates: Sendable {
-    private let limits: ServerLimits
-    private let devices: RateLimit<Token>
-    private let unknown: RateLimit<Bool>
-    /// Tokens that were accepted. Held for a few instructions; nothing is called under it.
-    private let known = Mutex<Set<Token>>([])
-
-    init(_ limits: ServerLimits) {
-      self.limits = limits
-      devices = RateLimit(perMinute: limits.requestsPerMinute)
-      unknown = RateLimit(perMinute: limits.unknownPerMinute)
+    private struct Bucket {
+      /// Requests that are left, in 60,000ths: what fills up in a millisecond at one a minute.
+      var left: Int64
+      var date: Int64
     }
 
-    func check(_ token: Token, at now: Int64) throws {
-      guard known.withLock({ $0.contains(token) }) else { return try checkUnknown(at: now) }
-      guard let seconds = devices.take(token, at: now) else { return }
+    private struct State {
+      /// By token; nil for all that the hub has not accepted.
+      var buckets: [Token?: Bucket] = [:]
+      /// When tokens were accepted last.
+      var accepted: [Token: Int64] = [:]
+      /// When those that were not used for a day were forgotten last.
+      var cleaned: Int64 = 0
+    }
+
+    /// Milliseconds after which a token is looked up again.
+    private static let memory = AccountRules.useGrain
+    private static let day: Int64 = 86_400_000
+    private let limits: ServerLimits
+    /// Held for a few instructions; nothing is called under it.
+    private let state = Mutex(State())
+
+    init(_ limits: ServerLimits) { self.limits = limits }
+
+    /// Counts a request of a token.
+    ///
+    /// - Returns: whether the token was accepted not long ago.
+    func count(_ token: Token, at now: Int64) throws -> Bool {
+      let accepted = state.withLock { $0.accepted[token] }
+      guard let accepted else {
+        try countUnknown(at: now)
+        return false
+      }
+      guard let seconds = take(token, limits.requestsPerMinute, at: now) else {
+        return abs(now - accepted) < Self.memory
+      }
       throw Problem.tooMany(
         "requestsPerMinute", limits.requestsPerMinute, "the device asks too often",
         retryAfter: seconds)
     }
 
-    func checkUnknown(at now: Int64) throws {
-      guard let seconds = unknown.take(true, at: now) else { return }
+    /// Counts a request without a token that the hub has accepted.
+    func countUnknown(at now: Int64) throws {
+      guard let seconds = take(nil, limits.unknownPerMinute, at: now) else { return }
       throw Problem.tooMany(
         "unknownPerMinute", limits.unknownPerMinute,
         "the hub gets too many requests without a token that it knows", retryAfter: seconds)
     }
 
-    func know(_ token: Token) { known.withLock { _ = $0.insert(token) } }
+    func accept(_ token: Token, at now: Int64) {
+      state.withLock { state in
+        state.accepted[token] = now
+        guard abs(now - state.cleaned) >= Self.day else { return }
+        state.cleaned = now
+        // A bucket is full long before.
+        state.buckets = state.buckets.filter { abs(now - $0.value.date) < Self.day }
+        let used = state.buckets
+        state.accepted = state.accepted.filter {
+          used[$0.key] != nil || abs(now - $0.value) < Self.day
+        }
+      }
+    }
 
-    func forget(_ token: Token) { known.withLock { _ = $0.remove(token) } }
+    /// Looks up all tokens of an account again: one of them was revoked.
+    func forget(_ account: Int64) {
+      state.withLock { state in
+        state.accepted = state.accepted.filter { $0.key.account != account }
+      }
+    }
+
+    /// Two fifths of the requests of a minute may come at once: a first sync sends one for each
+    /// page.
+    ///
+    /// - Returns: nil if the request may go on; otherwise the seconds after which it may.
+    private func take(_ token: Token?, _ limit: Int, at now: Int64) -> Int? {
+      let (perMinute, burst) = (Int64(limit), Int64(max(limit * 2 / 5, 1)) * 60_000)
+      return state.withLock { state in
+        var bucket = state.buckets[token] ?? Bucket(left: burst, date: now)
+        // A clock that was set back gives nothing, and takes nothing. No more is counted than
+        // fills the bucket.
+        let passed = min(max(now - bucket.date, 0), burst / perMinute + 1)
+        bucket.left = min(burst, bucket.left + passed * perMinute)
+        bucket.date = now
+        defer { state.buckets[token] = bucket }
+        guard bucket.left < 60_000 else {
+          bucket.left -= 60_000
+          return nil
+        }
+        return Int((60_000 - bucket.left + perMinute * 1_000 - 1) / (perMinute * 1_000))
+      }
+    }
   }
 #endif

@@ -19,15 +19,16 @@
     package var objectBytes = 4 << 10
     /// Of a request's head: its first line and its fields.
     package var headBytes = 16 << 10
-    /// Of the bodies of all requests and answers under way, of those of one account, and of those
-    /// of one token. In memory a body takes up to four times its size.
+    /// Of the bodies of all requests and answers under way, and of those of one account. In memory
+    /// a body takes up to four times its size.
     package var bytesInFlight = 256 << 20
     package var accountBytesInFlight = 32 << 20
-    package var tokenBytesInFlight = 16 << 20
     /// Connections; others wait.
     package var connections = 4_096
     /// How long a connection may be without a request.
     package var idle = Duration.seconds(90)
+    /// How long a body may take, or so many KiB of it as these are seconds.
+    package var bodyTimeout = Duration.seconds(30)
     /// How long the rest of a request may take that is answered already.
     package var linger = Duration.seconds(10)
     /// How long an answer may wait for a device that does not read it.
@@ -47,8 +48,7 @@
       ("bodyBytes", \.bodyBytes), ("objectBytes", \.objectBytes), ("headBytes", \.headBytes),
       ("requestsPerMinute", \.requestsPerMinute), ("unknownPerMinute", \.unknownPerMinute),
       ("streams", \.streams), ("bytesInFlight", \.bytesInFlight),
-      ("accountBytesInFlight", \.accountBytesInFlight),
-      ("tokenBytesInFlight", \.tokenBytesInFlight), ("connections", \.connections),
+      ("accountBytesInFlight", \.accountBytesInFlight), ("connections", \.connections),
     ]
 
     var json: JSON {

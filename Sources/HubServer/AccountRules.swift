@@ -10,7 +10,7 @@ package struct AccountRules: Sendable {
   /// By how much the clocks of two processes of the hub may differ.
   private static let clockDifference: Int64 = 60_000
   /// The date of a device's last use is that exact.
-  private static let useGrain: Int64 = 600_000
+  package static let useGrain: Int64 = 600_000
 
   private let limits: HubLimits
   private let now: Int64
@@ -22,10 +22,6 @@ package struct AccountRules: Sendable {
     guard let account = state.account, let device = state.device else { throw HubRefusal.token }
     if let date = device.revoked { throw HubRefusal.revoked(date: date, by: device.revoker ?? 0) }
     return account
-  }
-
-  static func isUseDue(_ device: HubDevice, _ now: Int64) -> Bool {
-    abs(now - device.lastUse) >= useGrain
   }
 
   private func query(
@@ -63,12 +59,10 @@ package struct AccountRules: Sendable {
   package func join(
     _ account: Int64, code: [UInt8], name: String, token: [UInt8]
   ) -> HubWork<(number: Int64, isNew: Bool)> {
-    var query = query(account, token, readsDevices: true)
-    query.code = code
-    return HubWork(query) { [limits, now] state in
+    HubWork(query(account, token, readsDevices: true)) { [limits, now] state in
       if let device = state.device, device.revoked == nil { return ((device.number, false), nil) }
       guard state.account != nil, state.device == nil, let invitation = state.invitation,
-        now < invitation.ends,
+        invitation.codeHash == code, now < invitation.ends,
         // A code that is valid for longer was made before the clock was set back.
         invitation.ends - now <= Self.invitationLife + Self.clockDifference
       else { throw HubRefusal.code }
@@ -79,7 +73,7 @@ package struct AccountRules: Sendable {
       let number = (state.devices.map(\.number).max() ?? 0) + 1
       var change = HubChange()
       change.device = HubDevice(number: number, name: name, tokenHash: token, created: now)
-      change.usedCode = code
+      change.dropsInvitation = true
       let revoked = state.devices.filter { $0.revoked != nil }
       if revoked.count >= limits.devices { change.forgottenDevice = revoked.map(\.number).min() }
       return ((number, true), change)
@@ -95,6 +89,8 @@ package struct AccountRules: Sendable {
     else { throw HubRefusal.malformed("a name is empty, or has control characters") }
   }
 
+  /// Makes a code for one device. The account's code before is worthless then.
+  ///
   /// - Returns: when the code ends.
   package func invite(_ account: Int64, token: [UInt8], code: [UInt8]) -> HubWork<Int64> {
     HubWork(query(account, token)) { [now] state in
@@ -102,18 +98,30 @@ package struct AccountRules: Sendable {
       var change = HubChange()
       let ends = now + Self.invitationLife
       change.invitation = HubInvitation(codeHash: code, ends: ends)
-      change.endedBy = now
       return (ends, change)
     }
   }
 
   // MARK: - Devices
 
-  /// Checks a token. Notes the use of the device at most once in ten minutes.
+  /// Checks a token, and returns the newest mark.
   package func authenticate(_ account: Int64, token: [UInt8]) -> HubWork<HubMark> {
-    var query = HubQuery(account, isWriting: false)
-    query.token = token
-    return HubWork(query) { state in (try Self.account(state).newest, nil) }
+    HubWork(query(account, token, isWriting: false)) { state in
+      (try Self.account(state).newest, nil)
+    }
+  }
+
+  /// Notes that a device was used, at most once in ten minutes.
+  package func noteUse(_ account: Int64, token: [UInt8]) -> HubWork<Void> {
+    HubWork(query(account, token)) { [now] state in
+      guard var device = state.device, abs(now - device.lastUse) >= Self.useGrain else {
+        return ((), nil)
+      }
+      var change = HubChange()
+      device.lastUse = now
+      change.device = device
+      return ((), change)
+    }
   }
 
   package func list(
@@ -136,14 +144,14 @@ package struct AccountRules: Sendable {
     }
   }
 
-  /// Makes a device's token worthless, and the account's codes: the device may have made them. A
+  /// Makes a device's token worthless, and the account's code: the device may have made it. A
   /// device that was revoked before stays revoked by the same device.
   package func revoke(_ account: Int64, token: [UInt8], device: Int64) -> HubWork<Void> {
     change(account, token, device) { [now] found, own, change in
       guard found.revoked == nil else { return }
       (found.revoked, found.revoker) = (now, own)
       change.device = found
-      change.dropsInvitations = true
+      change.dropsInvitation = true
     }
   }
 

@@ -7,7 +7,8 @@ extension HubAnswer {
   package func text(_ limits: HubLimits) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(rows.reduce(1_024) { $0 + Int($1.size) + 64 })
-    bytes += #"{"newest":"\#(newest.text)","cursor":"\#(cursor.rawValue)","isLast":\#(isLast)"#.utf8
+    let cursor = knowsCursor ? "known" : "unknown"
+    bytes += #"{"newest":"\#(newest.text)","cursor":"\#(cursor)","isLast":\#(isLast)"#.utf8
     bytes += #","rowBytes":\#(limits.rowBytes),"rows":\#(rows.count)"#.utf8
     if let deviceMark {
       bytes += #","mark":"#.utf8

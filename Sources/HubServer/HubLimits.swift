@@ -21,12 +21,13 @@ package struct HubLimits: Sendable, Equatable {
   package var nameBytes = 200
   package var pageRows = 1_000
   package var pageBytes = 1 << 20
-  /// The newest marks that an account keeps, beside those that replicas have noted.
+  /// The newest marks that an account keeps, and more of the last day.
   package var marks = 1_000
-  /// Marks beyond that are dropped so many at a time.
-  package var trimmedMarks: Int64 = 100
-  /// Replica IDs that are remembered; the longest silent are forgotten.
+  package var marksOfDay = 10_000
+  /// The replica IDs that it remembers: those that have pushed last.
   package var replicas = 1_000
+  /// One of so many pushes, by chance, drops what is beyond that.
+  package var pushesToTrim: Int64 = 100
 
   package init() {}
 }
@@ -44,6 +45,8 @@ package enum HubRefusal: Error, Equatable {
   case noDevice(Int64)
   /// There is another account with this ID.
   case taken
+  /// The account is kept for another replica, for a moment.
+  case reserved
   /// A part of the request exceeds the limit with this name.
   case tooLarge(limit: String, Int, line: Int? = nil)
   /// The account has as much of something as the limit with this name allows.

@@ -6,21 +6,16 @@
 /// One account: all the devices of one person.
 package struct HubAccount: Sendable, Equatable {
   package let id: Int64
-  /// The last sequence number that it gave.
-  package var number: Int64 = 0
+  /// Its number is the last sequence number that the account gave.
   package var newest = HubMark.start
-  /// The highest number of a mark that was dropped.
-  package var trimmed: Int64 = 0
   /// The highest number of a row that was forgotten.
   package var forgotten: Int64 = 0
-  /// Marks that were made since old ones were dropped.
-  package var untrimmed: Int64 = 0
   package var rows: Int64 = 0
   /// The bytes of all keys and rows.
   package var bytes: Int64 = 0
-  /// The replica ID for which pushes are reserved, and until when.
-  package var reservedBy = ""
+  /// Until when only this replica may push.
   package var reservedUntil: Int64 = 0
+  package var reservedBy = ""
 
   package init(id: Int64) { self.id = id }
 
@@ -57,20 +52,17 @@ package struct HubRowOutline: Sendable, Equatable {
   }
 }
 
-/// What a hub remembers of a replica ID.
+/// What a hub remembers of a replica ID that has pushed.
 package struct HubReplica: Sendable, Equatable {
   package let id: String
-  /// The device's mark at its last push.
-  package var mark: [UInt8]?
-  /// Pushes that were refused in a row.
-  package var refused: Int64 = 0
-  /// The cursor that it named last, the newest mark of the answer, and when that was: these marks
-  /// are kept. The time is 0 if it has never asked.
-  package var cursor = HubMark.start
-  package var newest = HubMark.start
-  package var asked: Int64 = 0
+  /// The account's number after its last push: those that have pushed long ago are forgotten.
+  package var number: Int64
+  /// The device's mark at that push.
+  package var mark: [UInt8]
 
-  package init(id: String) { self.id = id }
+  package init(id: String, number: Int64, mark: [UInt8]) {
+    (self.id, self.number, self.mark) = (id, number, mark)
+  }
 }
 
 /// A device that may use an account: one token.

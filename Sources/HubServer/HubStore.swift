@@ -19,10 +19,9 @@ package protocol HubStore: Sendable {
     _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void)
 
   /// Sets what is called when an account has a new mark, whichever process of the hub made it.
-  /// Calls may come late, twice or for no change, and one for many changes; of the accounts that
-  /// `watched` returns none is missed for good.
+  /// Calls may come late, twice or for no change, and one for many changes; one that another
+  /// process owes may be lost.
   func observe(
-    watched: @escaping @Sendable () -> [Int64],
     _ onChange: @escaping @Sendable (_ account: Int64, _ newest: HubMark) -> Void)
 
   /// Ends its threads and connections, after the work that waits.
@@ -45,8 +44,6 @@ package struct HubWork<Result: Sendable>: Sendable {
   /// A store may take this push without the rule, if it gives the same result.
   package var fastPush: HubFastPush?
   package var fastResult: (@Sendable (HubMark) -> Result)?
-  /// Whether a request waits for it. Other work may be done with the next that is urgent.
-  package var isUrgent = true
 
   package init(
     _ query: HubQuery, _ rule: @escaping @Sendable (HubState) throws -> (Result, HubChange?)
@@ -61,8 +58,6 @@ package enum HubStoreError: Error, Equatable {
   case unavailable(String)
   /// It fails until an operator repairs it.
   case broken(String)
-  /// Others have the account locked for too long.
-  case locked(String)
 }
 
 /// What a transaction reads of an account, beside the account itself.
@@ -78,9 +73,8 @@ package struct HubQuery: Sendable {
   package var page: HubPage?
   /// Keys of which the state has outlines.
   package var keys: [[UInt8]] = []
+  /// Whether all devices and the invitation are read.
   package var readsDevices = false
-  /// The hash of an invitation's code.
-  package var code: [UInt8]?
 
   package init(_ account: Int64, isWriting: Bool) {
     (self.account, self.isWriting) = (account, isWriting)
@@ -137,25 +131,20 @@ package struct HubChange: Sendable {
   package var device: HubDevice?
   /// The number of a device that is forgotten.
   package var forgottenDevice: Int64?
-  /// Added; those that have ended go.
+  /// Replaces the one before.
   package var invitation: HubInvitation?
-  package var endedBy: Int64 = 0
-  package var usedCode: [UInt8]?
-  package var dropsInvitations = false
+  package var dropsInvitation = false
   package var trim: HubTrim?
 
   package init() {}
 }
 
-/// Drops old marks, with their highest number in the account's `trimmed`, and replica IDs.
+/// What is kept of an account's history.
 package struct HubTrim: Sendable {
-  /// The newest that are kept, beside those that replicas have noted; nil for all.
-  package var marks: Int?
-  package var replicas: Int
-  /// Replica IDs that have asked before, and not since, go first.
-  package var silentSince: Int64
-
-  package init(marks: Int?, replicas: Int, silentSince: Int64) {
-    (self.marks, self.replicas, self.silentSince) = (marks, replicas, silentSince)
-  }
+  /// The newest marks, and more if they were not made before the day began.
+  package var marks: Int64
+  package var marksOfDay: Int64
+  package var day: Int64
+  /// Replica IDs: those that have pushed last.
+  package var replicas: Int64
 }

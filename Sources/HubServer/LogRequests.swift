@@ -5,6 +5,8 @@ package struct HubSender: Sendable {
   package var account: Int64
   package var tokenHash: [UInt8]
   package var replica: String
+  /// Whether the hub keeps the account for it, for a while, if it refuses its push.
+  package var wantsTurn = false
 
   package init(account: Int64, tokenHash: [UInt8], replica: String) {
     (self.account, self.tokenHash, self.replica) = (account, tokenHash, replica)
@@ -37,14 +39,13 @@ package struct HubRead: Sendable {
 
 /// A page of rows, and what the hub was when it was read.
 package struct HubAnswer: Sendable {
-  /// `old`: dropped, or rows that the device has not read were forgotten.
-  package enum CursorState: String, Sendable { case known, old, unknown }
-
   package var newest: HubMark
   package var clock: Int64
   /// False if the newest mark is the one that the device has named; the rest is not set then.
   package var isNew = true
-  package var cursor = CursorState.known
+  /// False if the device has to read from the beginning: the history does not have the marks that
+  /// it has named, or rows that it has not read were forgotten.
+  package var knowsCursor = true
   /// The mark that the device had at its last push.
   package var deviceMark: [UInt8]?
   package var vectors: [UInt8]?
@@ -76,13 +77,4 @@ package struct HubFastPush: Sendable {
   package let limits: HubLimits
   /// The system's clock.
   package let now: Int64
-}
-
-/// What became of a push.
-package enum HubPushResult: Sendable, Equatable {
-  case taken(newest: HubMark, clock: Int64)
-  /// Others have pushed since.
-  case changed
-  /// The base is the newest mark, but the account is reserved for another replica.
-  case reserved(milliseconds: Int64)
 }

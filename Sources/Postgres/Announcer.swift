@@ -4,8 +4,7 @@
 //
 // The notification follows the commit, on a connection of its own. In the commit it would lock the
 // whole database until the disk has answered, so that no two commits could share one wait for it.
-// A notification that is lost is made up for by looking at the accounts that devices listen to, at
-// each connection and from time to time.
+// A notification that is lost costs little: streams read the newest mark at each beat.
 
 #if PostgreSQL
   import Foundation
@@ -16,12 +15,8 @@
   final class Announcer: @unchecked Sendable {
     private let address: PostgresAddress
     private let queue: JobQueue
-    private let interval: TimeInterval
     private let lock = NSLock()
     private var observers: [@Sendable (Int64, HubMark) -> Void] = []
-    private var watched: [@Sendable () -> [Int64]] = []
-    /// The newest mark that was announced of each watched account.
-    private var announced: [Int64: HubMark] = [:]
     /// What other processes are still to be told.
     private var news: [Int64: HubMark] = [:]
     /// Wakes the thread: its reading and its writing end.
@@ -29,8 +24,8 @@
     private let number = UInt64.random(in: .min ... .max)
     private static let channel = "keepsake_hub"
 
-    init(_ address: PostgresAddress, _ queue: JobQueue, _ interval: TimeInterval) {
-      (self.address, self.queue, self.interval) = (address, queue, interval)
+    init(_ address: PostgresAddress, _ queue: JobQueue) {
+      (self.address, self.queue) = (address, queue)
       let ends = [pipe.fileHandleForReading, pipe.fileHandleForWriting].map(\.fileDescriptor)
       for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     }
@@ -41,18 +36,8 @@
       "SELECT pg_notify('\(channel)', t) FROM unnest($1::bytea[]) AS b (b), "
         + "LATERAL convert_from(b, 'UTF8') AS t")
 
-    private static let newest = Statement(
-      "newest_marks",
-      "SELECT id, mark_number, mark_bits FROM keepsake_account WHERE id = ANY ($1::bigint[])")
-
-    func observe(
-      watched accounts: @escaping @Sendable () -> [Int64],
-      _ body: @escaping @Sendable (Int64, HubMark) -> Void
-    ) {
-      lock.withLock {
-        observers.append(body)
-        watched.append(accounts)
-      }
+    func observe(_ body: @escaping @Sendable (Int64, HubMark) -> Void) {
+      lock.withLock { observers.append(body) }
     }
 
     /// Announces a mark that this process has made.
@@ -63,11 +48,7 @@
     }
 
     private func tell(_ account: Int64, _ newest: HubMark) {
-      let all = lock.withLock {
-        if announced[account] != nil { announced[account] = newest }
-        return observers
-      }
-      for observer in all { observer(account, newest) }
+      for observer in lock.withLock({ observers }) { observer(account, newest) }
     }
 
     func wake() {
@@ -82,8 +63,7 @@
       var pause = 0.05
       while !queue.isEnding {
         do {
-          let connection = try PostgresConnection(
-            address, prepare: [Self.listen, Self.notify, Self.newest])
+          let connection = try PostgresConnection(address, prepare: [Self.listen, Self.notify])
           _ = try connection.run(Self.listen)
           pause = 0.05
           try follow(connection)
@@ -96,28 +76,24 @@
     }
 
     private func follow(_ connection: PostgresConnection) throws {
-      var next = Date.distantPast
       let generation = queue.generation
       while generation == queue.generation {
-        if next < Date() {
-          try catchUp(connection)
-          next = Date(timeIntervalSinceNow: interval)
-        }
         try send(connection)
         for text in try connection.notifications() { hear(text) }
         // Work from before the end is announced by now, or other processes find it.
         guard !queue.isEnding else { return }
-        wait(connection.socket, until: next)
+        wait(connection.socket)
       }
     }
 
-    private func wait(_ socket: Int32, until end: Date) {
+    /// Waits for a second at most.
+    private func wait(_ socket: Int32) {
       let wakes = pipe.fileHandleForReading.fileDescriptor
       var places = [
         pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
         pollfd(fd: wakes, events: Int16(POLLIN), revents: 0),
       ]
-      _ = poll(&places, 2, Int32(min(max(end.timeIntervalSinceNow, 0), 1) * 1000) + 1)
+      _ = poll(&places, 2, 1_000)
       var bytes = [UInt8](repeating: 0, count: 256)
       while read(wakes, &bytes, bytes.count) > 0 {}
     }
@@ -146,30 +122,6 @@
         guard let account = Int64(words[index]), let mark = HubMark(text: words[index + 1])
         else { continue }
         tell(account, mark)
-      }
-    }
-
-    /// Looks for new marks of the accounts that devices listen to. An account that is new among
-    /// them is announced once too often.
-    private func catchUp(_ connection: PostgresConnection) throws {
-      let sources = lock.withLock { watched }
-      let accounts = Set(sources.flatMap { $0() })
-      let before = lock.withLock {
-        announced = announced.filter { accounts.contains($0.key) }
-        return announced
-      }
-      let all = Array(accounts)
-      for start in stride(from: 0, to: all.count, by: 1000) {
-        var parameters = Parameters()
-        parameters.append(numbers: all[start..<min(start + 1000, all.count)])
-        let result = try connection.run(Self.newest, parameters)
-        for row in 0..<result.count {
-          let account = result.number(row, 0)
-          let mark = HubMark(number: result.number(row, 1), bits: result.number(row, 2))
-          guard before[account].map({ !$0.isSame(mark) }) ?? true else { continue }
-          lock.withLock { announced[account] = mark }
-          tell(account, mark)
-        }
       }
     }
   }

@@ -23,13 +23,7 @@
       add { Self.write(number, &$0) }
     }
 
-    mutating func append(_ blob: [UInt8]?) {
-      guard let blob else {
-        places.append(nil)
-        return
-      }
-      add { $0 += blob }
-    }
+    mutating func append(_ blob: [UInt8]) { add { $0 += blob } }
 
     package mutating func append(_ text: String) { add { $0 += text.utf8 } }
 

@@ -12,22 +12,20 @@
     static let statements =
       [
         addAccount, saveAccount, putRows, forgetRows, addMark, saveVectors, saveReplica, saveDevice,
-        forgetDevice,
-        dropInvitations, dropCode, dropEnded, addInvitation, trimSilent, trimReplicas, trimMarks,
+        forgetDevice, dropInvitation, saveInvitation, trimReplicas, trimMarks,
       ] + deletions
 
     private static let addAccount = Statement(
       "add_account",
       """
       INSERT INTO keepsake_account (\(PostgresQuery.accountColumns))
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
       """)
     private static let saveAccount = Statement(
       "save_account",
       """
-      UPDATE keepsake_account SET number = $2, mark_number = $3, mark_bits = $4, mark_time = $5,
-        trimmed = $6, forgotten = $7, untrimmed = $8, rows = $9, bytes = $10, reserved_until = $11,
-        reserved_by = $12
+      UPDATE keepsake_account SET mark_number = $2, mark_bits = $3, mark_time = $4,
+        forgotten = $5, rows = $6, bytes = $7, reserved_until = $8, reserved_by = $9
       WHERE id = $1
       """)
     private static let putRows = Statement(
@@ -41,7 +39,7 @@
     private static let forgetRows = Statement(
       "forget_rows", "DELETE FROM keepsake_row WHERE account = $1 AND key = ANY ($2::bytea[])")
     private static let addMark = Statement(
-      "add_mark", "INSERT INTO keepsake_mark (account, number, bits) VALUES ($1, $2, $3)")
+      "add_mark", "INSERT INTO keepsake_mark (account, number, time, bits) VALUES ($1, $2, $3, $4)")
     private static let saveVectors = Statement(
       "save_vectors",
       """
@@ -51,11 +49,8 @@
     private static let saveReplica = Statement(
       "save_replica",
       """
-      INSERT INTO keepsake_replica (account, refused, cursor_number, cursor_bits, newest_number,
-        newest_bits, asked, id, mark)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-      ON CONFLICT (account, id) DO UPDATE SET refused = $2, cursor_number = $3, cursor_bits = $4,
-        newest_number = $5, newest_bits = $6, asked = $7, mark = $9
+      INSERT INTO keepsake_replica (account, number, id, mark) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (account, id) DO UPDATE SET number = $2, mark = $4
       """)
     private static let saveDevice = Statement(
       "save_device",
@@ -68,38 +63,32 @@
       """)
     private static let forgetDevice = Statement(
       "forget_device", "DELETE FROM keepsake_device WHERE account = $1 AND number = $2")
-    private static let dropInvitations = Statement(
-      "drop_invitations", "DELETE FROM keepsake_invitation WHERE account = $1")
-    private static let dropCode = Statement(
-      "drop_code", "DELETE FROM keepsake_invitation WHERE account = $1 AND code = $2")
-    private static let dropEnded = Statement(
-      "drop_ended", "DELETE FROM keepsake_invitation WHERE account = $1 AND ends <= $2")
-    private static let addInvitation = Statement(
-      "add_invitation",
-      "INSERT INTO keepsake_invitation (account, ends, code) VALUES ($1, $2, $3)")
-    private static let trimSilent = Statement(
-      "trim_silent",
-      "DELETE FROM keepsake_replica WHERE account = $1 AND asked > 0 AND asked < $2")
+    private static let dropInvitation = Statement(
+      "drop_invitation", "DELETE FROM keepsake_invitation WHERE account = $1")
+    private static let saveInvitation = Statement(
+      "save_invitation",
+      """
+      INSERT INTO keepsake_invitation (account, ends, code) VALUES ($1, $2, $3)
+      ON CONFLICT (account) DO UPDATE SET ends = $2, code = $3
+      """)
     private static let trimReplicas = Statement(
       "trim_replicas",
       """
       DELETE FROM keepsake_replica WHERE account = $1 AND id = ANY (ARRAY(
-        SELECT id FROM keepsake_replica WHERE account = $1 ORDER BY asked DESC, id
+        SELECT id FROM keepsake_replica WHERE account = $1 ORDER BY number DESC, id
         OFFSET $2::bigint))
       """)
-    /// Marks that are not among the newest, and that no replica has noted.
+    /// Marks that are not among the newest.
     private static let trimMarks = Statement(
       "trim_marks",
       """
-      WITH old AS (
-        DELETE FROM keepsake_mark WHERE account = $1 AND number < (
+      DELETE FROM keepsake_mark WHERE account = $1 AND (
+        time < $4 AND number < (
           SELECT number FROM keepsake_mark WHERE account = $1 ORDER BY number DESC
           LIMIT 1 OFFSET $2::bigint - 1)
-        AND bits NOT IN (
-          SELECT unnest(ARRAY[cursor_bits, newest_bits]) FROM keepsake_replica WHERE account = $1)
-        RETURNING number)
-      UPDATE keepsake_account SET trimmed = greatest(trimmed, (SELECT max(number) FROM old))
-      WHERE id = $1
+        OR number < (
+          SELECT number FROM keepsake_mark WHERE account = $1 ORDER BY number DESC
+          LIMIT 1 OFFSET $3::bigint - 1))
       """)
     private static let deletions =
       [
@@ -119,7 +108,7 @@
         all.append(Sent(Self.forgetRows, parameters))
       }
       if let mark = change.mark {
-        all.append(Sent(Self.addMark, Parameters(id, mark.number, mark.bits)))
+        all.append(Sent(Self.addMark, Parameters(id, mark.number, mark.time, mark.bits)))
       }
       if let vectors = change.vectors {
         all.append(Sent(Self.saveVectors, Parameters(id, bytes: vectors)))
@@ -129,22 +118,23 @@
       if let number = change.forgottenDevice {
         all.append(Sent(Self.forgetDevice, Parameters(id, number)))
       }
-      all += invitations
-      if let trim = change.trim {
-        all.append(Sent(Self.trimSilent, Parameters(id, trim.silentSince)))
-        all.append(Sent(Self.trimReplicas, Parameters(id, Int64(trim.replicas))))
-        if let marks = trim.marks {
-          all.append(Sent(Self.trimMarks, Parameters(id, Int64(marks))))
-        }
+      if change.dropsInvitation { all.append(Sent(Self.dropInvitation, Parameters(id))) }
+      if let invitation = change.invitation {
+        let parameters = Parameters(id, invitation.ends, bytes: invitation.codeHash)
+        all.append(Sent(Self.saveInvitation, parameters))
+      }
+      if let kept = change.trim {
+        all.append(Sent(Self.trimReplicas, Parameters(id, kept.replicas)))
+        all.append(
+          Sent(Self.trimMarks, Parameters(id, kept.marks, kept.marksOfDay, kept.day)))
       }
       return all
     }
 
     private func save(_ account: HubAccount) -> Sent {
       var parameters = Parameters(
-        id, account.number, account.newest.number, account.newest.bits, account.newest.time,
-        account.trimmed, account.forgotten, account.untrimmed, account.rows, account.bytes,
-        account.reservedUntil)
+        id, account.newest.number, account.newest.bits, account.newest.time, account.forgotten,
+        account.rows, account.bytes, account.reservedUntil)
       parameters.append(account.reservedBy)
       return Sent(change.addsAccount ? Self.addAccount : Self.saveAccount, parameters)
     }
@@ -159,9 +149,7 @@
     }
 
     private func save(_ replica: HubReplica) -> Sent {
-      var parameters = Parameters(
-        id, replica.refused, replica.cursor.number, replica.cursor.bits, replica.newest.number,
-        replica.newest.bits, replica.asked)
+      var parameters = Parameters(id, replica.number)
       parameters.append(replica.id)
       parameters.append(replica.mark)
       return Sent(Self.saveReplica, parameters)
@@ -174,18 +162,6 @@
       parameters.append(device.name)
       parameters.append(device.tokenHash)
       return Sent(Self.saveDevice, parameters)
-    }
-
-    private var invitations: [Sent] {
-      var all: [Sent] = []
-      if change.dropsInvitations { all.append(Sent(Self.dropInvitations, Parameters(id))) }
-      if let code = change.usedCode { all.append(Sent(Self.dropCode, Parameters(id, bytes: code))) }
-      if let invitation = change.invitation {
-        all.append(Sent(Self.dropEnded, Parameters(id, change.endedBy)))
-        all.append(
-          Sent(Self.addInvitation, Parameters(id, invitation.ends, bytes: invitation.codeHash)))
-      }
-      return all
     }
   }
 #endif

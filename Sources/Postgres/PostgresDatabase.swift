@@ -27,12 +27,9 @@
     ///   - url: `postgresql://user@host,host/database`, with libpq's other parameters.
     ///   - connections: how many transactions run at once, beside one that only reads.
     ///   - timeout: how long work waits for a server.
-    ///   - pollInterval: how often to look for changes that no other process has announced.
     /// - Throws: `HubStoreError`.
-
     package init(
-      url: String, connections: Int = 8, timeout: Duration = .seconds(10),
-      pollInterval: Duration = .seconds(30)
+      url: String, connections: Int = 8, timeout: Duration = .seconds(10)
     ) throws {
       let address = try PostgresAddress(url)
       name = address.name
@@ -42,7 +39,7 @@
       } catch let error as PostgresError {
         throw error.storeError(address.name)
       }
-      announcer = Announcer(address, queue, pollInterval / .seconds(1))
+      announcer = Announcer(address, queue)
       for number in 0...max(connections, 1) {
         start("hub postgres \(number)") { [queue, announcer] in
           PostgresWorker(address, queue, announcer.announce).work(readsOnly: number == 0)
@@ -71,10 +68,9 @@
     }
 
     package func observe(
-      watched: @escaping @Sendable () -> [Int64],
       _ onChange: @escaping @Sendable (_ account: Int64, _ newest: HubMark) -> Void
     ) {
-      announcer.observe(watched: watched, onChange)
+      announcer.observe(onChange)
     }
 
     /// Must not be called by a rule.

@@ -30,11 +30,10 @@
     /// Whether the statement asks what the tables have not.
     var isOfStatement: Bool { state?.hasPrefix("42") ?? false }
 
-    /// The store's error: `locked` for an account that others hold, `unavailable` for what passes
-    /// with time (connections, resources, locks, timeouts, a full disk), otherwise `broken`.
+    /// The store's error: `unavailable` for what passes with time (connections, resources, locks,
+    /// timeouts, a full disk), otherwise `broken`.
     func storeError(_ name: String) -> HubStoreError {
       guard let state else { return .unavailable("\(name): \(message)") }
-      if state.hasPrefix("55P03") { return .locked("\(name): \(message) (\(state))") }
       let passing = ["08", "25", "40", "53", "55", "57", "58030"]
       if passing.contains(where: state.hasPrefix) {
         return .unavailable("\(name): \(message) (\(state))")

@@ -16,26 +16,22 @@
     private static let take = Statement(
       "push_take",
       """
-      UPDATE keepsake_account AS a SET number = $2::bigint + $8::bigint,
-        mark_number = $2::bigint + $8::bigint, mark_bits = $4,
-        mark_time = greatest(mark_time, $5::bigint), untrimmed = untrimmed + 1,
-        rows = a.rows + $8::bigint - old.rows, bytes = a.bytes + $9::bigint - old.bytes,
-        reserved_until =
-          CASE WHEN $14::bigint = 1 AND reserved_by = $6 THEN 0 ELSE reserved_until END,
-        reserved_by = CASE WHEN $14::bigint = 1 AND reserved_by = $6 THEN '' ELSE reserved_by END
+      UPDATE keepsake_account AS a SET mark_number = $2::bigint + $7::bigint, mark_bits = $4,
+        mark_time = greatest(mark_time, $5::bigint),
+        rows = a.rows + $7::bigint - old.rows, bytes = a.bytes + $8::bigint - old.bytes,
+        reserved_until = 0, reserved_by = ''
       FROM (
         SELECT count(*) AS rows,
           coalesce(sum(octet_length(key) + octet_length(body)), 0)::bigint AS bytes
-        FROM keepsake_row WHERE account = $1 AND key = ANY ($13::bytea[])
+        FROM keepsake_row WHERE account = $1 AND key = ANY ($11::bytea[])
       ) AS old
       WHERE id = $1 AND mark_number = $2::bigint AND mark_bits = $3
-        AND (reserved_by = $6 OR reserved_until <= greatest(mark_time, $5::bigint))
-        AND untrimmed + 1 < $12::bigint
-        AND a.rows + $8::bigint - old.rows <= $10::bigint
-        AND a.bytes + $9::bigint - old.bytes <= $11::bigint
+        AND (reserved_by = $12 OR reserved_until <= greatest(mark_time, $5::bigint))
+        AND a.rows + $7::bigint - old.rows <= $9::bigint
+        AND a.bytes + $8::bigint - old.bytes <= $10::bigint
         AND a.rows = (SELECT rows FROM keepsake_account WHERE id = $1)
         AND EXISTS (
-          SELECT FROM keepsake_device WHERE account = $1 AND token = $7 AND revoked IS NULL)
+          SELECT FROM keepsake_device WHERE account = $1 AND token = $6 AND revoked IS NULL)
       RETURNING mark_time
       """)
     private static let isTaken =
@@ -52,20 +48,15 @@
     private static let addMark = Statement(
       "push_mark",
       """
-      INSERT INTO keepsake_mark (account, number, bits)
-      SELECT $1, $3::bigint, $2 WHERE \(isTaken)
+      INSERT INTO keepsake_mark (account, number, time, bits)
+      SELECT id, $3::bigint, mark_time, $2 FROM keepsake_account WHERE id = $1 AND mark_bits = $2
       """)
     private static let saveReplica = Statement(
       "push_replica",
       """
-      INSERT INTO keepsake_replica AS r (account, refused, cursor_number, cursor_bits,
-        newest_number, newest_bits, asked, id, mark)
-      SELECT $1, 0, 0, 0, 0, 0, 0, $4::bytea, $5::bytea WHERE \(isTaken)
-      ON CONFLICT (account, id) DO UPDATE SET refused = 0, mark = excluded.mark,
-        newest_number = CASE WHEN r.asked > 0 THEN $3::bigint ELSE r.newest_number END,
-        newest_bits = CASE WHEN r.asked > 0 THEN $2 ELSE r.newest_bits END,
-        asked = CASE WHEN r.asked > 0
-          THEN (SELECT mark_time FROM keepsake_account WHERE id = $1) ELSE 0 END
+      INSERT INTO keepsake_replica (account, number, id, mark)
+      SELECT $1, $3::bigint, $4::bytea, $5::bytea WHERE \(isTaken)
+      ON CONFLICT (account, id) DO UPDATE SET number = excluded.number, mark = excluded.mark
       """)
     private static let saveVectors = Statement(
       "push_vectors",
@@ -103,14 +94,12 @@
       let (base, rows, limits) = (push.push.base, push.push.rows, push.limits)
       var parameters = Parameters(
         push.sender.account, base.number, base.bits, push.bits, push.now)
-      parameters.append(push.sender.replica)
       parameters.append(push.sender.tokenHash)
       for number in [
         Int64(rows.count), rows.reduce(0) { $0 + $1.size }, Int64(limits.rows), Int64(limits.bytes),
-        limits.trimmedMarks,
       ] { parameters.append(number) }
       parameters.append(blobs: rows.map(\.key))
-      parameters.append(push.push.mark == nil ? 0 : 1)
+      parameters.append(push.sender.replica)
       return parameters
     }
 

@@ -13,10 +13,8 @@
       lock, account, device, devices, replica, mark, rows, vectors, outlines, invitation,
     ]
 
-    static let accountColumns = """
-      id, number, mark_number, mark_bits, mark_time, trimmed, forgotten, untrimmed, rows, bytes, \
-      reserved_until, reserved_by
-      """
+    static let accountColumns =
+      "id, mark_number, mark_bits, mark_time, forgotten, rows, bytes, reserved_until, reserved_by"
     /// Every transaction that changes an account begins with it, so that no two overlap.
     private static let lock = Statement(
       "lock", "SELECT \(accountColumns) FROM keepsake_account WHERE id = $1 FOR UPDATE")
@@ -31,10 +29,7 @@
       "SELECT \(deviceColumns) FROM keepsake_device WHERE account = $1 ORDER BY number")
     private static let replica = Statement(
       "replica",
-      """
-      SELECT refused, cursor_number, cursor_bits, newest_number, newest_bits, asked, mark
-      FROM keepsake_replica WHERE account = $1 AND id = $2
-      """)
+      "SELECT number, mark FROM keepsake_replica WHERE account = $1 AND id = $2")
     private static let mark = Statement(
       "mark",
       "SELECT number FROM keepsake_mark WHERE account = $1 AND number = $2 AND bits = $3")
@@ -65,18 +60,19 @@
       FROM keepsake_row WHERE account = $1 AND key = ANY ($2::bytea[])
       """)
     private static let invitation = Statement(
-      "invitation", "SELECT ends FROM keepsake_invitation WHERE account = $1 AND code = $2")
+      "invitation", "SELECT code, ends FROM keepsake_invitation WHERE account = $1")
 
     /// In the order in which `state` reads their results.
     var statements: [Sent] {
       let id = query.account
       var all = [Sent(query.isWriting ? Self.lock : Self.account, Parameters(id))]
       if let token = query.token { all.append(Sent(Self.device, Parameters(id, bytes: token))) }
-      if query.readsDevices { all.append(Sent(Self.devices, Parameters(id))) }
+      if query.readsDevices {
+        all += [Sent(Self.devices, Parameters(id)), Sent(Self.invitation, Parameters(id))]
+      }
       if let replica = query.replica {
         all.append(Sent(Self.replica, Parameters(id, bytes: Array(replica.utf8))))
       }
-      if let code = query.code { all.append(Sent(Self.invitation, Parameters(id, bytes: code))) }
       for mark in query.marks {
         all.append(Sent(Self.mark, Parameters(id, mark.number, mark.bits)))
       }
@@ -102,14 +98,12 @@
       state.account = results.popFirst().flatMap(Self.account)
       guard state.account != nil else { return state }
       if query.token != nil { state.device = results.popFirst().flatMap { Self.devices($0).first } }
-      if query.readsDevices { state.devices = results.popFirst().map(Self.devices) ?? [] }
+      if query.readsDevices {
+        state.devices = results.popFirst().map(Self.devices) ?? []
+        state.invitation = results.popFirst().flatMap(Self.invitation)
+      }
       if let id = query.replica {
         state.replica = results.popFirst().flatMap { Self.replica($0, id) }
-      }
-      if let code = query.code {
-        state.invitation = results.popFirst().flatMap { result in
-          result.count == 1 ? HubInvitation(codeHash: code, ends: result.number(0, 0)) : nil
-        }
       }
       for mark in query.marks {
         state.hasMarks.append(results.popFirst()?.count == 1 || mark.number == 0)
@@ -127,13 +121,11 @@
     private static func account(_ result: PostgresResult) -> HubAccount? {
       guard result.count == 1 else { return nil }
       var account = HubAccount(id: result.number(0, 0))
-      account.number = result.number(0, 1)
       account.newest = HubMark(
-        number: result.number(0, 2), bits: result.number(0, 3), time: result.number(0, 4))
-      (account.trimmed, account.forgotten) = (result.number(0, 5), result.number(0, 6))
-      account.untrimmed = result.number(0, 7)
-      (account.rows, account.bytes) = (result.number(0, 8), result.number(0, 9))
-      (account.reservedUntil, account.reservedBy) = (result.number(0, 10), result.text(0, 11))
+        number: result.number(0, 1), bits: result.number(0, 2), time: result.number(0, 3))
+      account.forgotten = result.number(0, 4)
+      (account.rows, account.bytes) = (result.number(0, 5), result.number(0, 6))
+      (account.reservedUntil, account.reservedBy) = (result.number(0, 7), result.text(0, 8))
       return account
     }
 
@@ -148,15 +140,14 @@
       }
     }
 
+    private static func invitation(_ result: PostgresResult) -> HubInvitation? {
+      guard result.count == 1 else { return nil }
+      return HubInvitation(codeHash: Array(result.bytes(0, 0)), ends: result.number(0, 1))
+    }
+
     private static func replica(_ result: PostgresResult, _ id: String) -> HubReplica? {
       guard result.count == 1 else { return nil }
-      var replica = HubReplica(id: id)
-      replica.refused = result.number(0, 0)
-      replica.cursor = HubMark(number: result.number(0, 1), bits: result.number(0, 2))
-      replica.newest = HubMark(number: result.number(0, 3), bits: result.number(0, 4))
-      replica.asked = result.number(0, 5)
-      if !result.isNull(0, 6) { replica.mark = Array(result.bytes(0, 6)) }
-      return replica
+      return HubReplica(id: id, number: result.number(0, 0), mark: Array(result.bytes(0, 1)))
     }
 
     private static func rows(_ result: PostgresResult) -> (rows: [HubRow], hasMore: Bool) {

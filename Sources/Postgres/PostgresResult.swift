@@ -16,10 +16,6 @@
     /// What the server says that it did, as `COMMIT`.
     var tag: String { String(cString: PQcmdStatus(result)) }
 
-    func isNull(_ row: Int, _ column: Int32) -> Bool {
-      PQgetisnull(result, Int32(row), column) == 1
-    }
-
     func bytes(_ row: Int, _ column: Int32) -> UnsafeRawBufferPointer {
       UnsafeRawBufferPointer(
         start: PQgetvalue(result, Int32(row), column),
@@ -33,7 +29,7 @@
     }
 
     func optional(_ row: Int, _ column: Int32) -> Int64? {
-      isNull(row, column) ? nil : number(row, column)
+      PQgetisnull(result, Int32(row), column) == 1 ? nil : number(row, column)
     }
 
     package func text(_ row: Int, _ column: Int32) -> String {

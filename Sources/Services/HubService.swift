@@ -11,14 +11,14 @@
   /// the service ends. When the hub wants nothing of this device any more, as when its token was
   /// revoked, the service throws.
   public struct HubService: Service {
-    private typealias OnState = @Sendable (HubSession.State) -> Void
+    private typealias OnState = @Sendable (SessionState) -> Void
 
     private let begin: @Sendable (_ also: @escaping OnState) -> HubSession
 
     /// - Parameters: as of `HubSession`, which begins when the service runs.
     public init(
       _ device: Device, _ hub: Hub, options: MergeOptions = MergeOptions(),
-      onState: @escaping @Sendable (HubSession.State) -> Void = { _ in },
+      onState: @escaping @Sendable (SessionState) -> Void = { _ in },
       onSync: @escaping @Sendable (MergeReport) -> Void = { _ in },
       onFailure: @escaping @Sendable (KeepsakeError) -> Void
     ) {

@@ -9,7 +9,6 @@ package protocol HubChannel: AnyObject {
   var account: Int64 { get }
   /// The hub in reports and errors: its address.
   var name: String { get }
-
   /// Rows that were refused for their size, and are not offered now.
   var refused: RefusedRows { get }
 
@@ -28,9 +27,7 @@ package protocol HubChannel: AnyObject {
   /// Drops deletions.
   ///
   /// - Parameter newest: the newest mark that the device has read.
-  func forget(
-    _ deletions: [Address], newest: String, replica: ReplicaID
-  ) throws(KeepsakeError)
+  func forget(_ deletions: [Address], newest: String) throws(KeepsakeError)
 
   /// Waits for a random part of a duration.
   func pause(_ longest: Duration)
@@ -46,7 +43,8 @@ extension Address {
 
 /// A request for a page of a hub's rows.
 package struct HubPageRequest: Equatable, Sendable {
-  package var replica: ReplicaID
+  /// Nil for an export.
+  package var replica: ReplicaID?
   /// The mark up to which the device has read the hub.
   package var cursor: String
   /// Of later pages: the number of the last row that was read.
@@ -59,7 +57,7 @@ package struct HubPageRequest: Equatable, Sendable {
   /// Whether the answer may leave out everything if `cursor` is the newest mark.
   package var isConditional = false
 
-  package init(replica: ReplicaID, cursor: String, rows: Int) {
+  package init(replica: ReplicaID?, cursor: String, rows: Int) {
     (self.replica, self.cursor, self.rows) = (replica, cursor, rows)
   }
 }
@@ -111,6 +109,8 @@ package struct HubUpload: Sendable {
   package var rows: [Row]
   /// The device's mark and vectors: they come with the last page.
   package var last: (mark: Mark, vectors: VersionVectors)?
+  /// Whether the hub keeps the account for this device, for a while, if it refuses the upload.
+  package var wantsTurn = false
   /// What the device asks next if others have pushed.
   package var next: HubPageRequest
 }
@@ -120,8 +120,6 @@ package enum HubUploadResult: Sendable {
   case taken(newest: String)
   /// Others have pushed. The answer is that of the upload's `next`, if the hub has sent it.
   case changed(HubPageAnswer?)
-  /// The account is kept for another replica for so long.
-  case reserved(Duration)
   /// The hub does not accept one row, by its place in the upload.
   case tooLarge(row: Int)
   /// The hub, or something in between, accepts no upload of this size.

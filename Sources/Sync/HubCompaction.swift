@@ -22,13 +22,10 @@ extension Device {
     _ deletions: [Address], at hub: any HubChannel
   ) throws(KeepsakeError) {
     let account = hub.account
-    let (replica, cursor) = try core.read { connection in
-      (
-        try ReplicaState(connection).id,
-        try connection.hubs.contains(account) ? try connection.hubs.cursor(of: account) : nil
-      )
+    let cursor = try core.read { connection in
+      try connection.hubs.contains(account) ? try connection.hubs.cursor(of: account) : nil
     }
     guard let cursor, !deletions.isEmpty else { return }
-    try hub.forget(deletions, newest: cursor.read, replica: replica)
+    try hub.forget(deletions, newest: cursor.read)
   }
 }

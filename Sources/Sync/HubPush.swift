@@ -34,32 +34,61 @@ struct HubPushPage {
   var last: Last?
 }
 
+/// How large the pages are that a sync pushes. A smaller one takes less time.
+struct HubPageSize {
+  private(set) var rows: Int
+  /// After so many it takes no more rows.
+  private(set) var bytes = 512 << 10
+  private var largest: (rows: Int, bytes: Int)
+  /// Attempts in a row that pushed nothing, less one for each page that was taken since.
+  var attempt = 0
+
+  init(rows: Int) {
+    self.rows = rows
+    largest = (rows, bytes)
+  }
+
+  /// Begins an attempt.
+  mutating func begin() {
+    rows = max(1, largest.rows >> (3 * attempt))
+    bytes = max(1, largest.bytes >> (3 * attempt))
+  }
+
+  /// After a page that was taken.
+  mutating func grow() {
+    attempt = max(0, attempt - 1)
+    (rows, bytes) = (min(2 * rows, largest.rows), min(2 * bytes, largest.bytes))
+  }
+
+  /// Something does not accept a page of this size.
+  mutating func limit() { largest = (max(1, rows >> 3), max(1, bytes >> 3)) }
+}
+
 extension HubSync {
   /// Reads a page, within a transaction.
   func readPage(
     after position: Int64, _ pull: HubPull, _ connection: Connection
   ) throws -> HubPushPage {
-    let limit = pull.answer.rowLimit
-    let unsent = UnsentRows(connection: connection, cursor: cursor, horizon: pull.horizon)
     var page = HubPushPage(position: position)
     var (bytes, isLast) = (0, true)
     let refused = channel.refused.numbers
-    try unsent.forEach(after: position) { entry, number in
-      guard let entry else {
-        channel.refused.insert(number)
+    try connection.forEachUnsent(cursor, after: position) { entry, number in
+      guard let entry, !refused.contains(number) else {
+        // A hub cannot store what is not UTF-8.
+        large.insert(number)
         return true
       }
-      guard known.lacks(entry), !refused.contains(number),
-        let body = try channel.encode(entry, limit: limit)
-      else { return true }
-      isLast = page.rows.count < pageSize && (bytes == 0 || bytes + body.count <= pageBytes)
+      guard let row = try rowToPush(entry, number, pull) else { return true }
+      isLast =
+        page.rows.count < pageSize.rows
+        && (bytes == 0 || bytes + row.body.count <= pageSize.bytes)
       guard isLast else { return false }
-      bytes += body.count
-      page.rows.append(HubUpload.Row(entry: entry, sequenceNumber: number, body: body))
+      bytes += row.body.count
+      page.rows.append(row)
       return true
     }
     guard isLast else { return page }
-    page.last = try last(unsent, limit, connection)
+    page.last = try last(pull.horizon, connection)
     if page.rows.isEmpty, position == 0, let last = page.last {
       try note(last.cursor(read: pull.hasReadAll ? pull.answer.newest : nil, cursor), connection)
       page.last?.isNoted = true
@@ -67,17 +96,35 @@ extension HubSync {
     return page
   }
 
+  /// - Returns: nil if the row is held back, or is known to the hub.
+  private func rowToPush(
+    _ entry: Entry, _ number: Int64, _ pull: HubPull
+  ) throws -> HubUpload.Row? {
+    guard entry.timestamp <= pull.horizon else {
+      future.insert(number)
+      return nil
+    }
+    let (limit, isUnsent) = (pull.answer.rowLimit, known.lacks(entry))
+    // JSON takes up to six bytes for one.
+    let mayBeTooLarge = entry.content.cell.byteCount > (limit - 16_384) / 6
+    guard isUnsent || mayBeTooLarge else { return nil }
+    guard let body = try channel.encode(entry, limit: limit) else {
+      large.insert(number)
+      return nil
+    }
+    return isUnsent ? HubUpload.Row(entry: entry, sequenceNumber: number, body: body) : nil
+  }
+
+  /// Earlier pages have found rows to hold back, too. One that was changed since has a new number.
   private func last(
-    _ unsent: UnsentRows, _ limit: Int, _ connection: Connection
+    _ horizon: HybridTimestamp, _ connection: Connection
   ) throws -> HubPushPage.Last {
     let mark = try connection.marks.add(source)
-    let future = try unsent.future()
-    let large = try unsent.large(limit) { try channel.encode($0, limit: limit) == nil }
-    let refused = try channel.refused.numbers.filter(connection.hubs.hasEntry)
-    let numbers = refused.union(future + large).sorted()
+    let held = try channel.refused.numbers.union(future).union(large)
+      .filter(connection.hubs.hasEntry).sorted()
     return HubPushPage.Last(
-      mark: mark, vectors: try connection.vectors(to: mark, below: numbers, unsent.horizon),
-      held: numbers, future: Set(future))
+      mark: mark, vectors: try connection.vectors(to: mark, below: held, horizon), held: held,
+      future: future)
   }
 
   func reportHeld(_ last: HubPushPage.Last) throws(KeepsakeError) {

@@ -14,14 +14,14 @@ package import KeepsakeDevice
 import KeepsakeValues
 
 package final class HubSync {
-  /// How often one sync begins.
+  /// How often in a row one sync begins without pushing anything.
   private static let attempts = 4
   /// Milliseconds by which the clocks of hub and device may differ.
   private static let clockDifference = ClockRepair.tolerance - 2 * MergeOptions().clockSkew
-  /// Bytes after which the first attempt's pages take no more rows: 512 KiB.
-  private static let firstPageBytes = 512 << 10
   /// How often an attempt may begin to read from the beginning.
   private static let resets = 10
+  /// Rows that a hub may have at most: a sync remembers them.
+  private let mostRows: Int
 
   let device: Device
   let channel: any HubChannel
@@ -33,8 +33,16 @@ package final class HubSync {
   /// What the attempts know of the hub.
   var known = KnownRows()
 
+  /// Whether another device has come between.
+  private var wasRefused = false
+  private(set) var pageSize: HubPageSize
+
   // Of one attempt.
-  var (pageSize, pageBytes) = (0, 0)
+  private var hasPushed = false
+  /// Numbers of rows from the hub's future.
+  var future: Set<Int64> = []
+  /// Numbers of rows that are too large for the hub, or not UTF-8.
+  var large: Set<Int64> = []
   var cursor = HubCursor()
   /// What the file has of it.
   private(set) var stored = HubCursor()
@@ -49,26 +57,31 @@ package final class HubSync {
   /// - Parameter pageSize: rows of one request.
   package init(
     _ device: Device, _ channel: any HubChannel, options: MergeOptions = MergeOptions(),
-    pageSize: Int = 1_000, source: IdentitySource = .system, hooks: MergeHooks = MergeHooks()
+    pageSize: Int = 1_000, mostRows: Int = 1_000_000, source: IdentitySource = .system,
+    hooks: MergeHooks = MergeHooks()
   ) {
     (self.device, self.channel, self.options, firstPageSize) = (device, channel, options, pageSize)
-    (self.source, self.hooks) = (source, hooks)
+    (self.mostRows, self.source, self.hooks) = (mostRows, source, hooks)
+    self.pageSize = HubPageSize(rows: pageSize)
   }
 
   /// - Returns: false if other devices have pushed in between each time. The next sync continues.
   package func run() throws(KeepsakeError) -> Bool {
     report.expect(from: 1, into: 0)
     report.expect(from: 0, into: 1)
-    for attempt in 0..<Self.attempts {
-      if attempt > 0 { channel.pause(.milliseconds(100 << attempt)) }
-      // A smaller page takes less time.
-      pageSize = max(1, firstPageSize >> attempt)
-      (pageBytes, failure) = (Self.firstPageBytes >> attempt, nil)
+    while pageSize.attempt < Self.attempts {
+      // What came with a refusal is used at once: after a pause others may have pushed.
+      if next == nil, pageSize.attempt > 0 || known.newest != nil {
+        channel.pause(.milliseconds(100 << pageSize.attempt))
+      }
+      pageSize.begin()
+      (hasPushed, failure, future, large) = (false, nil, [], [])
       try device.core.read(prepare)
       if let pull = try pull(), try push(pull) {
         report.hasConverged = pull.hasReadAll && cursor.held.isEmpty
         return true
       }
+      if !hasPushed { pageSize.attempt += 1 }
     }
     if let failure { throw failure }
     return false
@@ -107,7 +120,9 @@ package final class HubSync {
         resets += 1
         guard resets <= Self.resets else { throw malformed("never knows its own mark") }
         reset(&pull, .readInFull(device: 0, by: 1))
-      case .page: try hooks.step(.page)
+      case .page:
+        guard known.count <= mostRows else { throw malformed("never ends") }
+        try hooks.step(.page)
       case .last:
         // The vectors cover what has lost: the log must not go in a power failure.
         if pull.result.mayHaveLosers { try device.core.storage.synchronize() }
@@ -118,7 +133,7 @@ package final class HubSync {
 
   private func answer(to pull: HubPull) throws(KeepsakeError) -> HubPageAnswer {
     var request = HubPageRequest(
-      replica: try device.replica(), cursor: pull.cursor.read, rows: pageSize)
+      replica: try device.replica(), cursor: pull.cursor.read, rows: firstPageSize)
     (request.after, request.newest) = (pull.position, known.newest)
     defer { next = nil }
     if let next, next.request == request { return next.answer }
@@ -184,18 +199,18 @@ package final class HubSync {
       try hooks.step(.pushed)
       switch result {
       case .taken(let newest):
-        base = newest
+        (base, hasPushed) = (newest, true)
+        pageSize.grow()
         guard try !isDisturbed() else { return false }
         note(page, newest)
         return true
       case .changed(let answer):
+        wasRefused = true
         next = answer.map { (upload.next, $0) }
         return false
       case .pageTooLarge(let error):
         failure = error
-        return false
-      case .reserved(let duration):
-        channel.pause(duration)
+        pageSize.limit()
         return false
       case .tooLarge(let row):
         channel.refused.insert(page.rows[row].sequenceNumber)
@@ -217,11 +232,11 @@ package final class HubSync {
     // It may have changed since the page was read.
     let replica = try device.replica()
     var next = HubPageRequest(
-      replica: replica, cursor: cursor.read, rows: max(1, pageSize / 2))
+      replica: replica, cursor: cursor.read, rows: firstPageSize)
     next.newest = known.newest
     return HubUpload(
       replica: replica, base: base, rows: page.rows,
-      last: page.last.map { ($0.mark, $0.vectors) }, next: next)
+      last: page.last.map { ($0.mark, $0.vectors) }, wantsTurn: wasRefused, next: next)
   }
 
   private func note(_ page: HubPushPage, _ newest: String) {

@@ -20,6 +20,7 @@ struct KnownRows {
 
   private(set) var newest: String?
   private var rows: [Address: Row] = [:]
+  var count: Int { rows.count }
 
   mutating func add(_ entries: [Entry], _ newest: String) {
     for entry in entries { rows[entry.address] = Row(entry) }

@@ -2,8 +2,9 @@
 
 import Synchronization
 
-/// Numbers of rows that a hub, or something in between, has refused for their size, and of rows
-/// whose text is not UTF-8. A session offers them once a day; each other sync begins with none.
+/// Numbers of rows that a hub, or something in between, has refused for their size, or would, and
+/// of rows whose text is not UTF-8. A session offers them once a day; each other sync begins with
+/// none.
 package final class RefusedRows: Sendable {
   private struct Content {
     var numbers: Set<Int64> = []

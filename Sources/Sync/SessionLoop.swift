@@ -4,18 +4,23 @@
 // come, tries again after failures, and reports each of them once. A second thread listens for
 // events, if there are any.
 
-package import Foundation
-package import KeepsakeDevice
+public import Foundation
+public import KeepsakeDevice
 import Synchronization
 
-package final class SessionLoop: Sendable {
-  package enum State: Sendable {
-    case connecting
-    case connected
-    case waiting(until: Date)
-    case refused(KeepsakeError)
-  }
+/// How a session and its hub stand.
+public enum SessionState: Sendable {
+  /// It tries to sync, or to listen for what others write.
+  case connecting
+  /// They have synced, and what others write can arrive.
+  case connected
+  /// The hub could not be reached, and is tried again then.
+  case waiting(until: Date)
+  /// The hub refuses this device, as when its token was revoked. The session has ended.
+  case refused(KeepsakeError)
+}
 
+package final class SessionLoop: Sendable {
   /// What a session syncs, and whom it tells.
   package struct Work: Sendable {
     package var devices: [Device]
@@ -26,7 +31,7 @@ package final class SessionLoop: Sendable {
     package var listen: (@Sendable (Listener) -> KeepsakeError)?
     /// How long the other side asks to be left alone.
     package var pause: @Sendable (KeepsakeError) -> Duration? = { _ in nil }
-    package var onState: @Sendable (State) -> Void = { _ in }
+    package var onState: @Sendable (SessionState) -> Void = { _ in }
     package var onReport: @Sendable (MergeReport) -> Void
     package var onFailure: @Sendable (KeepsakeError) -> Void
 
@@ -52,7 +57,7 @@ package final class SessionLoop: Sendable {
 
   private struct Content {
     var plan: SessionPlan
-    var shown = State.connecting
+    var shown = SessionState.connecting
     var isCancelled = false
     var tokens: [ObservationToken] = []
     /// Ends the request for events.
@@ -66,7 +71,8 @@ package final class SessionLoop: Sendable {
     var hasConverged = true
   }
 
-  package let end = SessionEnd()
+  /// Left when the thread has come to its end.
+  private let running = DispatchGroup()
   private let work: Work
   private let timing: SessionTiming
   private let content: Mutex<Content>
@@ -79,7 +85,7 @@ package final class SessionLoop: Sendable {
     content = Mutex(Content(plan: SessionPlan(hasEvents: work.listen != nil)))
   }
 
-  package var state: State { content.withLock { $0.shown } }
+  package var state: SessionState { content.withLock { $0.shown } }
 
   package func start() {
     for device in work.devices {
@@ -90,9 +96,19 @@ package final class SessionLoop: Sendable {
       }
       content.withLock { $0.tokens.append(token) }
     }
+    running.enter()
     Self.thread("keepsake.session") { [self] in
       run()
-      end.come()
+      running.leave()
+    }
+  }
+
+  /// Ends the session, and returns when its thread has come to its end, whether the task is
+  /// cancelled or not.
+  package func finish() async {
+    cancel()
+    await withCheckedContinuation { waiter in
+      running.notify(queue: .global()) { waiter.resume() }
     }
   }
 
@@ -146,7 +162,7 @@ package final class SessionLoop: Sendable {
     return content.withLock { $0.isCancelled ? nil : $0.plan.next(at: timing.now()) }
   }
 
-  private func show(_ shown: State) {
+  private func show(_ shown: SessionState) {
     let isToBeTold = content.withLock { content in
       content.shown = shown
       return !content.isCancelled
@@ -208,7 +224,7 @@ package final class SessionLoop: Sendable {
     _ error: KeepsakeError, _ told: WritableKeyPath<Content, String?>,
     _ note: (inout SessionPlan, _ now: Int64, _ chance: Double) -> Void
   ) {
-    let shown = content.withLock { content -> State in
+    let shown = content.withLock { content -> SessionState in
       let now = timing.now()
       note(&content.plan, now, timing.chance())
       if let refusal = content.plan.refusal { return .refused(refusal) }

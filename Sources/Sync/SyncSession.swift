@@ -55,8 +55,5 @@ public final class SyncSession: Sendable {
 
   /// Ends the session, and returns when a sync that was under way has come to its end, whether the
   /// task is cancelled or not.
-  public func finish() async {
-    cancel()
-    await loop.end.wait()
-  }
+  public func finish() async { await loop.finish() }
 }

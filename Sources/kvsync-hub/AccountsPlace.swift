@@ -68,7 +68,7 @@ struct AccountsPlace: ParsableArguments {
       #if PostgreSQL
         do {
           return try PostgresDatabase(url: postgres ?? "")
-        } catch HubStoreError.unavailable(let problem), HubStoreError.locked(let problem) {
+        } catch HubStoreError.unavailable(let problem) {
           throw KeepsakeError(
             .unreachable, path: "--postgres", problem,
             cure: "see that the server runs and lets this user in")

@@ -32,6 +32,9 @@ struct LimitOptions: ParsableArguments {
             "--limit takes NAME=COUNT, not \(word); the names are "
               + ServerLimits.named.map(\.name).joined(separator: ", "))
         }
+        guard found.name != "rows" || count <= 1_000_000 else {
+          throw ValidationError("--limit rows takes at most 1000000: no device reads more")
+        }
         limits[keyPath: found.path] = count
       }
     }

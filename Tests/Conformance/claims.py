@@ -130,21 +130,22 @@ def deleted_rows_are_forgotten_by_a_device_that_has_read_everything(hub):
     require(a.forget(old, ["d"]).has(412).page[0]["newest"] == newest, "a stale mark")
     a.forget(newest, ["d", "k", "other"]).has(204)
     require([r["key"] for r in a.read().page[1]] == ["k", "e"], "only the deleted row goes")
-    require(a.read(cursor=old).page[0]["cursor"] == "old", "a cursor below the row")
+    require(a.read(cursor=old).page[0]["cursor"] == "unknown", "a cursor below the row")
     require(a.read(cursor=newest).page[0]["cursor"] == "known", "a cursor above the row")
 
 
 @claim
-def a_device_that_was_refused_twice_has_the_account_for_itself(hub):
+def a_device_that_was_refused_has_the_account_for_itself(hub):
     a = hub.create()
     b = a.join()
     newest = a.push(START, [row("k")], "m").has(200).json["newest"]
-    for _ in range(2):
-        b.push(START, [row("b")], "n").has(412)
+    b.push(START, [row("b")], "n").has(412)
+    newest = a.push(newest, [row("k")], "m").has(200).json["newest"]
+    b.push(START, [row("b")], "n", turn=True).has(412)
     answer = a.push(newest, [row("k")], "m")
     answer.is_problem(409, "reserved")
     require(1 <= int(answer.headers["Retry-After"]) <= 5, "Retry-After")
-    newest = b.push(newest, [row("b")], "n").has(200).json["newest"]
+    newest = b.push(newest, [row("b")], "n", turn=True).has(200).json["newest"]
     a.push(newest, [row("k")], "m").has(200)
 
 
@@ -201,13 +202,22 @@ def an_export_has_every_row_and_restores_an_account(hub):
     for page in range(3):
         rows = [row("k%d" % (page * 500 + n), {"n": n}) for n in range(500)]
         newest = a.push(newest, rows, "m").has(200).json["newest"]
-    export = a.ask("GET", "/export").has(200)
-    rows = [json.loads(line) for line in export.body.splitlines()]
+    rows = export(a)
     require(len({r["key"] for r in rows}) == 1_500, "rows")
     b, newest = hub.create(), START
     for start in range(0, 1_500, 500):
         newest = b.push(newest, rows[start:start + 500], "m").has(200).json["newest"]
-    require(b.ask("GET", "/export").body == export.body, "the restored account")
+    require(export(b) == rows, "the restored account")
+
+
+def export(device):
+    """All rows, page by page; a request without a replica ID is one of no device."""
+    rows, after, is_last = [], 0, False
+    while not is_last:
+        head, page = device.ask("GET", "/rows?after=%d" % after).has(200).page
+        rows, is_last = rows + page, head["isLast"]
+        after = rows[-1]["seq"] if rows else 0
+    return rows
 
 
 @claim
@@ -256,7 +266,8 @@ def what_is_malformed_is_400_and_changes_nothing(hub):
                  good.replace(b'"row":1', b'"row":' + b"[" * 100_000)):
         a.push(START, body).is_problem(400, "malformed")
     a.ask("POST", "/rows?replica=a", good, headers={"If-Match": START}).is_problem(400, "malformed")
-    a.ask("GET", "/rows").is_problem(400, "malformed")
+    a.ask("POST", "/rows", good, type="application/jsonl",
+          headers={"If-Match": START}).is_problem(400, "malformed")
     a.ask("GET", "/nothing").is_problem(404, "path")
     hub.send("GET", "/v1/accounts/1/rows", token=a.token).is_problem(404, "path")
     require(a.read().page[0]["newest"] == START, "nothing was pushed")

@@ -148,11 +148,12 @@ class Device:
         headers = {"If-None-Match": '"%s"' % unless} if unless else {}
         return self.ask("GET", "/rows?" + query, headers=headers)
 
-    def push(self, base, rows, mark=None, vectors=None, cursor=None, **named):
+    def push(self, base, rows, mark=None, vectors=None, cursor=None, turn=False, **named):
         """`mark` and `vectors` go with the last page."""
         head = {} if mark is None else {"mark": mark, "vectors": vectors or {}}
         body = rows if isinstance(rows, bytes) else lines(head, rows)
         query = "?replica=" + quote(self.replica) + ("&cursor=" + cursor if cursor else "")
+        query += "&turn=1" if turn else ""
         return self.ask("POST", "/rows" + query, body, type="application/jsonl",
                         headers={"If-Match": '"%s"' % base}, **named)
 

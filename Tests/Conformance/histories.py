@@ -47,10 +47,10 @@ class ServedHub(hub_model.Hub):
         require(rows == [{"seq": e.seq, **row_of(key, e)} for key, e in answer.rows], "rows", rows)
         return answer
 
-    def push(self, base, rows, replica, source, last=None):
-        mark = super().push(base, rows, replica, source, last)
+    def push(self, base, rows, replica, source, last=None, wants_turn=False):
+        mark = super().push(base, rows, replica, source, last, wants_turn)
         more = {"mark": json.dumps(list(last[0])), "vectors": self.texts(last[1])} if last else {}
-        device = self.device(replica)
+        device, more["turn"] = self.device(replica), wants_turn
         answer = device.push(self.marks_of[base], [row_of(*row) for row in rows], **more)
         while mark and answer.status == 409:    # the model's clock is faster
             time.sleep(int(answer.headers["Retry-After"]))

@@ -42,18 +42,11 @@ def device_mark(mark):
 class TracedHub(hub_model.Hub):
     def state(self):
         rows = sorted(self.entries.items(), key=lambda row: row[1].seq)
-        replicas = {}
-        for replica in {*self.devices, *self.asked, *self.refused}:
-            cursor, newest, asked = self.asked.get(
-                replica, (sync_model.START, sync_model.START, 0))
-            replicas[str(replica)] = {
-                "mark": device_mark(self.devices.get(replica)) or "",
-                "refused": self.refused.get(replica, 0), "cursor": mark_form(cursor),
-                "newest": mark_form(newest), "asked": asked * 1_000}
+        replicas = {str(replica): device_mark(mark) for replica, mark in self.devices.items()}
         by, until = self.reserved
         return {"number": self.seq, "rows": [row_form(*row) for row in rows],
                 "vectors": vectors_form(self.seen), "marks": list(map(mark_form, self.marks)),
-                "trimmed": self.trimmed, "forgotten": max(self.forgotten.values(), default=0),
+                "forgotten": max(self.forgotten.values(), default=0),
                 "replicas": replicas, "reservedBy": str(by) if by else "",
                 "reservedUntil": until * 1_000}
 
@@ -72,21 +65,18 @@ class TracedHub(hub_model.Hub):
                            "clock": answer.clock * 1_000})
         return answer
 
-    def push(self, base, rows, replica, source, last=None):
-        mark = super().push(base, rows, replica, source, last)
+    def push(self, base, rows, replica, source, last=None, wants_turn=False):
+        mark = super().push(base, rows, replica, source, last, wants_turn)
         self.write("push", replica=str(replica), base=mark_form(base),
                    rows=[row_form(*row) for row in rows], bits=mark.bits if mark else 1,
                    mark=device_mark(last[0]) if last else "",
-                   vectors=text(last[1].times) if last else "", isTaken=mark is not None)
+                   vectors=text(last[1].times) if last else "", isTaken=mark is not None,
+                   wantsTurn=wants_turn)
         return mark
 
     def drop(self, base, keys):
         super().drop(base, keys)
         self.write("forget", base=mark_form(base), keys=["/".join(key) for key in keys])
-
-    def drop_silent(self):
-        super().drop_silent()
-        self.write("dropSilent")
 
 
 class TracedWorld(world.World):

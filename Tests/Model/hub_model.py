@@ -10,11 +10,9 @@ from typing import NamedTuple, Optional
 import sync_model
 from sync_model import REPAIR, SKEW, START, History, Mark, Pull, Vectors, is_synced
 
-SILENT = 365 * 86_400   # a hub drops replica IDs that were silent for longer
 RESERVED = 5            # seconds for which a hub keeps an account for one device
 LARGE = 60              # the same for its large body that is on its way: here no push takes time
-REFUSALS = 2            # pushes refused in a row after which it does
-ATTEMPTS = 4            # how often one sync begins
+ATTEMPTS = 4            # how often in a row one sync begins without pushing anything
 
 
 class HubClockError(Exception):
@@ -52,15 +50,12 @@ class Hub(History):
     clock: int = 0                                # the wall clock
     limit: int = 1_000_000                        # the longest value
     devices: dict = field(default_factory=dict)   # replica ID -> its mark at its last push
-    asked: dict = field(default_factory=dict)     # replica ID -> (its cursor, newest mark, clock)
-    refused: dict = field(default_factory=dict)   # replica ID -> pushes refused in a row
     reserved: tuple = (0, 0)                      # (replica ID, until)
 
     def copy(self):
         return replace(
             self, entries=dict(self.entries), seen=self.seen.copy(), marks=list(self.marks),
-            forgotten=dict(self.forgotten), devices=dict(self.devices), asked=dict(self.asked),
-            refused=dict(self.refused))
+            forgotten=dict(self.forgotten), devices=dict(self.devices))
 
     def now(self):
         """Never before the last push, though the wall clock may be set back: a device must be able
@@ -70,7 +65,6 @@ class Hub(History):
     def get(self, replica, cursor, position, last_answer, page):
         """Rows after a position. Each page of a sync names the cursor and the last answer's newest
         mark: between two pages tombstones may be dropped, and the hub may be set back."""
-        self.asked[replica] = (cursor, self.newest_mark(), self.now())
         rows = [row for row in self.rows({key.store for key in self.entries})
                 if row[1].seq > position]
         since = last_answer if cursor == START else cursor    # a first reading may have pages
@@ -79,31 +73,27 @@ class Hub(History):
         return Answer(rows[:page], len(rows) <= page, self.newest_mark(), self.seen.copy(),
                       self.devices.get(replica), has_all and knows, self.now(), self.limit)
 
-    def push(self, base, rows, replica, source, last=None):
+    def push(self, base, rows, replica, source, last=None, wants_turn=False):
         """One transaction. Returns the new mark, or None if others have pushed since `base`.
         `last` goes with the last page: the device's mark and vectors. A vector that covers rows of
-        pages to come would hide conflicts."""
+        pages to come would hide conflicts. A device that was refused before wants a turn: if it is
+        refused again, the hub keeps the account for it, until its next push."""
         holder, until = self.reserved
         # A clock that was set back does not prolong it.
-        is_free = holder == replica or not 0 < until - self.now() <= LARGE
-        if base != self.newest_mark() or not is_free:
-            self.refused[replica] = self.refused.get(replica, 0) + 1
-            if is_free and self.refused[replica] >= REFUSALS:
+        if holder != replica and 0 < until - self.now() <= LARGE:
+            return None
+        if base != self.newest_mark():
+            if wants_turn:
                 self.reserved = (replica, self.now() + RESERVED)
             return None
+        self.reserved = (0, 0)
         for key, row in rows:
             self.seq += 1
             self.entries[key] = row._replace(seq=self.seq)
         if last:
             self.devices[replica], self.seen = last[0], last[1].copy()
-            self.refused.pop(replica, None)
-            if holder == replica:
-                self.reserved = (0, 0)
         mark = Mark(self.seq, self.now(), source.mark_bits())
-        if last and replica in self.asked:    # the device's next cursor, unless rows wait
-            self.asked[replica] = (self.asked[replica][0], mark, self.now())
-        noted = {mark for cursor, newest, _ in self.asked.values() for mark in (cursor, newest)}
-        self.add_mark(mark, noted)
+        self.add_mark(mark, set())
         return mark
 
     def drop(self, base, keys):
@@ -111,21 +101,17 @@ class Hub(History):
         if base == self.newest_mark():
             self.forget([k for k in keys if k in self.entries and self.entries[k].value is None])
 
-    def drop_silent(self):
-        for replica, (_, _, time) in list(self.asked.items()):
-            if self.now() - time > SILENT:
-                del self.asked[replica]
-                self.devices.pop(replica, None)
-
 
 def sync_with_hub(device, hub, wall, source, step):
     """Reads what the hub has, then pushes what it lacks, until no other device comes between.
     Returns False if that did not succeed; the next sync continues."""
-    known = Known()
-    for attempt in range(ATTEMPTS):
-        page = max(1, sync_model.PAGE >> attempt)    # a smaller page takes less time
-        if HubSync(device, hub, wall, source, step, page, known).run():
+    known, attempt = Known(), 0
+    while attempt < ATTEMPTS:
+        page = max(1, sync_model.PAGE >> 3 * attempt)    # a smaller page takes less time
+        sync = HubSync(device, hub, wall, source, step, page, known)
+        if sync.run():
             return True
+        attempt = max(0, attempt - sync.pushed) if sync.pushed else attempt + 1
     return False
 
 
@@ -135,6 +121,7 @@ class Known:
     set back, and may have lost the rows."""
     rows: dict = field(default_factory=dict)
     newest: Mark = START
+    was_refused: bool = False    # another device has come between
 
     def add(self, rows, newest):
         self.rows.update(rows)
@@ -148,7 +135,7 @@ class HubSync:
 
     def __init__(self, device, hub, wall, source, step, page, known):
         self.device, self.hub, self.wall, self.source = device, hub, wall, source
-        self.step, self.page, self.known = step, page, known
+        self.step, self.page, self.known, self.pushed = step, page, known, 0
         self.cursor = device.hubs.get(hub.id, HubCursor())
         self.forgotten = dict(device.forgotten)
 
@@ -172,7 +159,7 @@ class HubSync:
         position, pages = cursor.read.seq, None
         while True:
             answer = self.hub.get(
-                device.id, cursor.read, position, self.known.newest, self.page)
+                device.id, cursor.read, position, self.known.newest, sync_model.PAGE)
             self.step("answered")
             if abs(answer.clock - self.wall) > REPAIR - 2 * SKEW:
                 raise HubClockError
@@ -224,9 +211,15 @@ class HubSync:
                 last = (mark, self.vectors_without(held, horizon, mark))
             if rows:
                 self.step("read")
-                base = self.hub.push(base, page, device.id, self.source, last)
+                base = self.hub.push(
+                    base, page, device.id, self.source, last, self.known.was_refused)
                 self.step("pushed")
-                if base is None or self.is_disturbed():
+                if base is None:
+                    self.known.was_refused = True
+                    return False
+                self.pushed += 1
+                self.page = min(2 * self.page, sync_model.PAGE)
+                if self.is_disturbed():
                     return False
                 self.known.add(page, base)
                 position = page[-1][1].seq

@@ -3,20 +3,16 @@
 import hub_model
 import sync_model
 from hub_model import Hub, HubClockError
-from scenarios import Crashed, are_equal, losers, rule, value
+from scenarios import Crashed, are_equal, losers, once, pages_of, rule, value
 from sync_model import REPAIR, Key
 
 
-@rule("a device that was away for many marks reads only what has changed")
-def away_for_many_marks(lab):
+def with_one_key(lab):
+    """A hub and two files that have a key in common."""
     hub, (a, b) = Hub(9), lab.files(2)
-    for n in range(9):
-        lab.write(a, "k%d" % n, "v")
+    lab.write(a, "k", "old")
     lab.hub(a, hub), lab.hub(b, hub)
-    for n in range(sync_model.MARKS + 5 if sync_model.MARKS < 100 else 0):
-        lab.write(a, "slider", str(n))
-        lab.hub(a, hub)
-    return lab.reads(lab.hub, b, hub) <= 1
+    return hub, a, b
 
 
 @rule("a first reading in pages notices a row that is forgotten meanwhile")
@@ -71,9 +67,8 @@ def slow_push(lab):
         if name == "read":    # the upload takes longer than the pause between the other's pushes
             lab.write(fast, "j", str(lab.now))
             lab.hub(fast, hub)
-    done = [lab.hub(slow, hub, step) for _ in range(3)]
-    lab.now += hub_model.RESERVED
-    return any(done) and lab.hub(fast, hub) and value(hub, "j") is not None
+    is_done = lab.hub(slow, hub, step)
+    return is_done and lab.hub(fast, hub) and value(hub, "j") is not None
 
 
 @rule("a device that vanishes does not keep the account to itself")
@@ -96,11 +91,11 @@ def reserved_and_gone(lab):
     return lab.hub(fast, hub) and value(hub, "j") == "at last"
 
 
-@rule("a device that was refused pushes smaller pages")
+@rule("a device that was refused pushes smaller pages, and larger ones when they are taken")
 def smaller_pages(lab):
     hub, (slow, fast) = Hub(9), lab.files(2)
     sizes, push = [], hub.push
-    for name in "klmn":
+    for name in "klmnopqrstuvwxyz":
         lab.write(slow, name, "slow")
 
     def step(name):
@@ -112,10 +107,9 @@ def smaller_pages(lab):
         sizes.extend([len(rows)] if replica == slow.id else [])
         return push(base, rows, replica, *others)
     hub.push = watched_push
-    before, sync_model.PAGE = sync_model.PAGE, 4
-    lab.hub(slow, hub, step)
-    sync_model.PAGE = before
-    return sizes[:3] == [4, 2, 1]
+    with pages_of(16):
+        lab.hub(slow, hub, step)
+    return sizes == [16, 2, 1, 2, 4, 8, 1]
 
 
 @rule("a row that a hub refuses waits, hides no conflict, and is pushed when the hub takes it")
@@ -145,22 +139,6 @@ def large_row_beside_others(lab):
     return value(a, "j") == "new" and losers(a, b) == []
 
 
-@rule("a hub forgets IDs that were silent for a year, and no others")
-def silent_ids(lab):
-    hub, (a, b) = Hub(9), lab.files(2)
-    lab.write(a, "k", "v")
-    lab.hub(a, hub)
-    lab.now += hub_model.SILENT
-    lab.write(b, "j", "v")
-    lab.hub(b, hub)
-    hub.clock = lab.now + 10
-    hub.drop_silent()
-    is_right = set(hub.devices) == {b.id}
-    lab.write(a, "k", "again")
-    lab.hub(a, hub), lab.hub(b, hub)
-    return is_right and value(a, "j") == "v" and value(b, "k") == "again"
-
-
 @rule("a tombstone that is dropped between two pages is not skipped")
 def dropped_between_pages(lab):
     hub, (a, b) = Hub(9), lab.files(2)
@@ -171,51 +149,31 @@ def dropped_between_pages(lab):
         lab.write(a, name, "new")
     lab.write(a, "k", None)
     lab.hub(a, hub)
-    before, dropped = sync_model.PAGE, []
-
-    def step(name):
-        if name == "page" and not dropped:
-            dropped.append(name)
-            hub.drop(a.hubs[9].read, a.compact(lab.now + 9))
-    sync_model.PAGE = 1
-    lab.hub(b, hub, step)
-    sync_model.PAGE = before
-    for device in (a, b, a):
-        lab.hub(device, hub)
+    with pages_of(1):
+        lab.hub(b, hub, once("page", lambda: hub.drop(a.hubs[9].read, a.compact(lab.now + 9))))
+    lab.hub_in_turn(hub, a, b, a)
     return are_equal(a, b)
 
 
 @rule("a tombstone that the device drops between two pages of a push is not skipped")
 def dropped_between_pushes(lab):
-    hub, (a, b) = Hub(9), lab.files(2)
-    lab.write(a, "k", "old")
-    lab.hub(a, hub), lab.hub(b, hub)
+    hub, a, b = with_one_key(lab)
     lab.write(a, "j", "value")
     lab.write(a, "k", None)
-    before, dropped = sync_model.PAGE, []
-
-    def step(name):
-        if name == "pushed" and not dropped:
-            dropped.append(a.compact(lab.now + 9))
-    sync_model.PAGE = 1
-    lab.hub(a, hub, step)
-    sync_model.PAGE = before
-    for device in (a, b, a):
-        lab.hub(device, hub)
+    with pages_of(1):
+        lab.hub(a, hub, once("pushed", lambda: a.compact(lab.now + 9)))
+    lab.hub_in_turn(hub, a, b, a)
     return are_equal(a, b)
 
 
 @rule("a tombstone that is dropped while it is held back is not skipped")
 def dropped_while_held_back(lab):
-    hub, (a, b) = Hub(9), lab.files(2)
-    lab.write(a, "k", "old")
-    lab.hub(a, hub), lab.hub(b, hub)
+    hub, a, b = with_one_key(lab)
     lab.write(a, "k", None, 400)
     lab.hub(a, hub)
     a.compact(lab.now + 500)
     lab.now += 1_000
-    for device in (a, b, a):
-        lab.hub(device, hub)
+    lab.hub_in_turn(hub, a, b, a)
     return are_equal(a, b)
 
 
@@ -243,8 +201,7 @@ def forgotten_while_waiting(lab):
     lab.hub(a, hub)
     hub.drop(a.hubs[9].read, a.compact(lab.now + 9))
     lab.now += 2_000
-    for device in (b, a, b):
-        lab.hub(device, hub)
+    lab.hub_in_turn(hub, b, a, b)
     return value(a, "k") == value(b, "k")
 
 
@@ -257,7 +214,7 @@ def set_back_between_pages(lab):
     for name in "lmn":
         lab.write(a, name, "of a")
     lab.hub(a, hub)
-    before, is_back = sync_model.PAGE, []
+    is_back = []
 
     def step(name):
         if name == "page" and len(is_back) < 3:
@@ -266,12 +223,10 @@ def set_back_between_pages(lab):
                 vars(hub).update(vars(backup))
                 for name in "wxyz":
                     lab.write(c, name, "of c")
-                sync_model.PAGE = 100
-                lab.hub(c, hub)
-                sync_model.PAGE = 1
-    sync_model.PAGE = 1
-    lab.hub(b, hub, step)
-    sync_model.PAGE = before
+                with pages_of(100):
+                    lab.hub(c, hub)
+    with pages_of(1):
+        lab.hub(b, hub, step)
     lab.hub(b, hub), lab.hub(b, hub)
     return value(b, "w") == "of c" and value(hub, "l") == "of a"
 
@@ -282,15 +237,9 @@ def set_back_between_pushes(lab):
     lab.write(a, "j", "1")
     lab.hub(a, hub)
     lab.write(a, "k", "1"), lab.write(a, "l", "1")
-    backup, before, pushes = hub.copy(), sync_model.PAGE, []
-
-    def step(name):
-        if name == "pushed" and not pushes:
-            pushes.append(name)
-            vars(hub).update(vars(backup))
-    sync_model.PAGE = 1
-    lab.hub(a, hub, step)
-    sync_model.PAGE = before
+    backup = hub.copy()
+    with pages_of(1):
+        lab.hub(a, hub, once("pushed", lambda: vars(hub).update(vars(backup))))
     return value(hub, "k") == "1" and value(hub, "l") == "1"
 
 

@@ -49,10 +49,6 @@ def file_form(file):
 def hub_form(hub):
     return {"id": hub.id, **history_form(hub),
             "devices": {replica: mark_form(mark) for replica, mark in hub.devices.items()},
-            "asked": {replica: {"cursor": mark_form(cursor), "newest": mark_form(newest),
-                                "time": time}
-                      for replica, (cursor, newest, time) in hub.asked.items()},
-            "refused": hub.refused,
             "reserved": {"replicaID": hub.reserved[0], "until": hub.reserved[1]}}
 
 
@@ -75,7 +71,7 @@ def forget_plans(operation):
 def scale_times(tick):
     """Makes a second so many units of time: the clock of an implementation may have finer ones."""
     for module, names in ((sync_model, ["REPAIR"]), (merge_model, ["SKEW"]),
-                          (hub_model, ["REPAIR", "SKEW", "SILENT", "RESERVED", "LARGE"])):
+                          (hub_model, ["REPAIR", "SKEW", "RESERVED", "LARGE"])):
         for name in names:
             setattr(module, name, getattr(module, name) * tick)
 

@@ -3,6 +3,7 @@
 
 Each is a function that returns True if the rule holds.
 """
+import contextlib
 import itertools
 
 import json_lines
@@ -62,6 +63,10 @@ class Lab:
         hub.clock = self.now
         return sync_with_hub(device, hub, self.now + ahead, self, step)
 
+    def hub_in_turn(self, hub, *devices):
+        for device in devices:
+            self.hub(device, hub)
+
     def reads(self, function, *arguments, **named):
         self.world.reads = 0
         function(*arguments, **named)
@@ -76,6 +81,27 @@ def crash_at(wanted):
     def step(name):
         if name == wanted:
             raise Crashed
+    return step
+
+
+@contextlib.contextmanager
+def pages_of(rows):
+    """The body runs with pages of so many rows."""
+    before, sync_model.PAGE = sync_model.PAGE, rows
+    try:
+        yield
+    finally:
+        sync_model.PAGE = before
+
+
+def once(wanted, action):
+    """A step that acts at the first boundary of this name."""
+    is_done = []
+
+    def step(name):
+        if name == wanted and not is_done:
+            is_done.append(True)
+            action()
     return step
 
 
@@ -229,8 +255,7 @@ def relabelled_on_a_hub(lab):
     lab.write(a, "k", "of a")
     lab.hub(a, hub), lab.hub(b, hub)
     lab.merge(twin, peer), lab.merge(a, peer)
-    for device in (a, b, a):
-        lab.hub(device, hub)
+    lab.hub_in_turn(hub, a, b, a)
     return are_equal(a, b)
 
 
@@ -333,7 +358,7 @@ def one_way_from_a_twin(lab):
 
 
 @rule("a source that was set back, and can be written, gets a new ID")
-def source_was_set_back(lab):
+def source_was_set_back(lab, is_writable=True):
     a, b = lab.files(2)
     lab.write(a, "j", "1")
     lab.one_way(a, b)
@@ -342,7 +367,7 @@ def source_was_set_back(lab):
     lab.one_way(a, b)
     lab.write(backup, "k", "of the backup", 100)
     lab.write(b, "k", "of b", 150)
-    lab.one_way(backup, b)
+    lab.one_way(backup, b, is_writable)
     return "of the backup" in losers(b)
 
 
@@ -363,16 +388,7 @@ def target_was_set_back(lab):
 
 @rule("a source that was set back, and cannot be written, does not lose a conflict")
 def read_only_source_was_set_back(lab):
-    a, b = lab.files(2)
-    lab.write(a, "j", "1")
-    lab.one_way(a, b)
-    backup = a.copy()
-    lab.write(a, "j", "lost", 200)
-    lab.one_way(a, b)
-    lab.write(backup, "k", "of the backup", 100)
-    lab.write(b, "k", "of b", 150)
-    lab.one_way(backup, b, is_writable=False)
-    return "of the backup" in losers(b)
+    return source_was_set_back(lab, is_writable=False)
 
 
 @rule("a source keeps a mark that a one-way merge has noted")

@@ -184,11 +184,6 @@ class World:
         hub, backup = self.hubs[operation["hub"]], self.hub_backups[operation["hub"]].copy()
         vars(hub).update({**vars(backup), "clock": hub.clock, "limit": hub.limit})
 
-    def do_dropSilent(self, operation, source):
-        hub = self.hubs[operation["hub"]]
-        hub.clock = operation["hubClock"]
-        hub.drop_silent()
-
     # Choosing
 
     def play(self, length):
@@ -226,9 +221,6 @@ class World:
             yield self.a_compaction(name)
         elif options.future and self.hubs and roll < .985:
             self.hub_skew = rng.choice([0, 0, 1_000, -1_000, 20_000, 3 * DAY])
-        elif options.copies and self.hubs and roll < .99:
-            yield {"do": "dropSilent", "hub": rng.choice(list(self.hubs)),
-                   "hubClock": self.now + self.hub_skew}
 
     def a_crash(self):
         return self.rng.randint(1, 9) if self.rng.random() < .2 else None

@@ -5,15 +5,10 @@ PROVIDER_CHANGE = r"^ConfigurationTests\.ProviderChangeTests"
 PROVIDER_LAYER = r"^ConfigurationTests\.ProviderLayerTests"
 
 MUTANTS = [
-    ("half-a-transaction", "A provider applies only the first change of a change set.",
-     ("Sources/Configuration/StoreCopy.swift",
-      "try changes.map { change in", "try changes.prefix(1).map { change in")),
     ("last-provider-first", "The last provider of a layer wins.",
      ("Sources/Configuration/SettingsLayer+Providers.swift",
       "all.lazy.compactMap { $0.value(path) }.first",
       "all.reversed().lazy.compactMap { $0.value(path) }.first")),
-    ("reads-each-time", "Each look-up reads the file.", PROVIDER_CHANGE,
-     ("Sources/Configuration/StoreCopy.swift", "layers == store.layersVersion ||", "layers < 0 ||")),
     ("watch-tells-its-error",
      "The report of a failed watch contains the provider's error, which may contain a value.", PROVIDER_LAYER,
      ("Sources/Configuration/SettingsLayer+Providers.swift",

@@ -72,7 +72,7 @@ MUTANTS = [
       """let given = [old, new].map { $0.lazy.compactMap { $0.given?[key]?.readings.first }.first }
         return before == after && given[0] == given[1] ? nil : (key, before, after)""")),
     ("keeps-the-past", "A value that was read before a commit is current after it.",
-     ("Sources/Keepsake/KnownValues.swift", "$0.state.isCurrent ? body($0.value) : nil", "body($0.value)")),
+     ("Sources/Keepsake/KnownValues.swift", "$0.state.value.isCurrent ? body($0.value) : nil", "body($0.value)")),
     ("keys-without-end", "The cache of keys grows without a limit.",
      ("Sources/Keepsake/KnownValues.swift", "old.capacity >= limit", "old.capacity >= limit * 100")),
     ("last-observers-wait", "The last observers of two devices wait for each other's transactions.",

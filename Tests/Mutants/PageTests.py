@@ -11,7 +11,7 @@ MUTANTS = [
       "guard let given = cookieValue(request), Self.areEqual(given, session)",
       "guard cookieValue(request) != nil")),
     ("merges-without-edit", "A read-only page can merge.", GATE,
-     ("Sources/Page/Endpoints+Writing.swift", "      if !isDryRun { try edits.check() }\n", "")),
+     ("Sources/Page/Endpoints+Writing.swift", "      if !isDryRun { try checkEditable() }\n", "")),
     ("other-page-writes", "A page of another origin can write with our cookie.", GATE,
      ("Sources/Page/Gate.swift", "isRead ? origin == nil || isOurs : isOurs", "origin == nil || isOurs")),
     ("text-is-markup", "A value is inserted as HTML.", PAGE,
@@ -24,7 +24,7 @@ MUTANTS = [
     ("restores-over-newer", "A restore overwrites what was written since the page showed the conflict.",
      WRITING,
      ("Sources/Page/Endpoints+Writing.swift",
-      """        try Self.check(body, before)
+      """        try Self.check(body, try open.entry(address))
         guard""", "        guard")),
     ("same-look-is-same", "A text of other bytes that looks the same is taken for the stored one.", WRITING,
      ("Sources/Page/Endpoints+Writing.swift",
@@ -32,10 +32,4 @@ MUTANTS = [
     ("turns-text", "A character that changes the direction of text is not escaped.", PAGE,
      ("Sources/Page/shared.js", r"const unseen = /[\p{Cc}\p{Cf}", r"const unseen = /[\p{Cc}"),
      ("Sources/Page/shared.js", r"const split = /([\p{Cc}\p{Cf}", r"const split = /([\p{Cc}")),
-    ("undoes-others", "Undo overwrites a later write of another process.",
-     ("Sources/Page/Endpoints+Writing.swift",
-      "open.entry(edit.address) == edit.after",
-      "open.entry(edit.address) != nil || edit.after == nil")),
-    ("undoes-one", "After one undo the earlier edits of the same key cannot be undone.", WRITING,
-     ("Sources/Page/Edits.swift", "          stack[index].after = entry\n", "")),
 ]

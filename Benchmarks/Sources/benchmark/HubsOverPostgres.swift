@@ -92,7 +92,7 @@ private final class Postgres {
     DELETE FROM keepsake_row WHERE account <= 8;
     DELETE FROM keepsake_mark WHERE account <= 8;
     DELETE FROM keepsake_device WHERE account <= 8;
-    INSERT INTO keepsake_account SELECT i, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '' FROM
+    INSERT INTO keepsake_account SELECT i, 0, 0, 0, 0, 0, 0, 0, '' FROM
       generate_series(1, 8) AS i;
     INSERT INTO keepsake_device SELECT i, 1, 0, 0, NULL, NULL, 'd', 't' FROM
       generate_series(1, 8) AS i;
@@ -105,10 +105,10 @@ private final class Postgres {
     \\set first random(0, 989)
     \\startpipeline
     BEGIN;
-    UPDATE keepsake_account AS a SET number = :number, mark_number = :number, mark_bits = :number,
-      mark_time = greatest(mark_time, 1), untrimmed = untrimmed + 1,
-      rows = a.rows + 10 - old.rows, bytes = a.bytes + 1000 - old.bytes, reserved_until = 0,
-      reserved_by = ''
+    UPDATE keepsake_account AS a SET mark_number = :number, mark_bits = :number,
+      mark_time = greatest(mark_time, 1),
+      rows = a.rows + 10 - old.rows, bytes = a.bytes + 1000 - old.bytes,
+      reserved_until = 0, reserved_by = ''
     FROM (
       SELECT count(*) AS rows,
         coalesce(sum(octet_length(key) + octet_length(body)), 0)::bigint AS bytes
@@ -116,6 +116,7 @@ private final class Postgres {
         SELECT ('cloud/key ' || i)::bytea FROM generate_series(:first, :first + 9) AS i))
     ) AS old
     WHERE id = :account AND mark_number = :base AND mark_bits = :base
+      AND (reserved_by = 'r' OR reserved_until <= greatest(mark_time, 1))
       AND a.rows = (SELECT rows FROM keepsake_account WHERE id = :account)
       AND EXISTS (SELECT FROM keepsake_device WHERE account = :account AND token = 't'
         AND revoked IS NULL)
@@ -126,13 +127,12 @@ private final class Postgres {
     WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number)
     ON CONFLICT (account, key) DO UPDATE
       SET number = excluded.number, is_deleted = excluded.is_deleted, body = excluded.body;
-    INSERT INTO keepsake_mark (account, number, bits) SELECT :account, :number, :number
-    WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number);
-    INSERT INTO keepsake_replica AS r (account, refused, cursor_number, cursor_bits,
-      newest_number, newest_bits, asked, id, mark)
-    SELECT :account, 0, 0, 0, 0, 0, 0, 'r', 'm'
+    INSERT INTO keepsake_mark (account, number, time, bits)
+    SELECT :account, :number, mark_time, :number FROM keepsake_account
+    WHERE id = :account AND mark_bits = :number;
+    INSERT INTO keepsake_replica (account, number, id, mark) SELECT :account, :number, 'r', 'm'
     WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number)
-    ON CONFLICT (account, id) DO UPDATE SET refused = 0, mark = excluded.mark;
+    ON CONFLICT (account, id) DO UPDATE SET number = excluded.number, mark = excluded.mark;
     INSERT INTO keepsake_vectors (account, body) SELECT :account, '{}'
     WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number)
     ON CONFLICT (account) DO UPDATE SET body = excluded.body;

@@ -82,9 +82,7 @@ import Testing
     var chance = Chance(seed: seed)
     for _ in Chance.rounds(300) {
       let tree = RandomTree(&chance)
-      let data = try PropertyListSerialization.data(
-        fromPropertyList: tree.foundation, format: .xml, options: 0)
-      let theirs = lines(String(decoding: data, as: UTF8.self))
+      let theirs = lines(String(decoding: try tree.foundation(.xml), as: UTF8.self))
       let ours = lines(try written(try parse(tree.document(&chance)).value))
       // Keys above U+FFFF have another order.
       guard !ours.contains(where: { $0.contains("<key>") && $0.contains("😀") }) else { continue }

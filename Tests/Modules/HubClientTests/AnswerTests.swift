@@ -126,12 +126,12 @@ import Testing
     } throws: { "\($0)".contains("takes longer than 10 minutes") }
   }
 
-  @Test(arguments: [("-5", 0, 0), ("1000000000", 3600, 300), ("86400", 3600, 300)])
-  func anAbsurdPauseIsBounded(text: String, hubs: Int, proxys: Int) throws {
-    let busy = Reply.problem(429, "too-many", "slow", ["retry-after": text])
-    #expect(try failure(device(), busy)?.retryAfter == .seconds(hubs))
+  @Test(arguments: [("-5", 0), ("301", 300), ("1000000000", 300)])
+  func anAbsurdPauseIsBounded(text: String, bounded: Int) throws {
+    let busy = Reply.problem(503, "unavailable", "slow", ["retry-after": text])
+    #expect(try failure(device(), busy)?.retryAfter == .seconds(bounded))
     let proxy = Reply(503, "<html>", type: "text/html", ["retry-after": text])
-    #expect(try failure(device(), proxy)?.retryAfter == .seconds(proxys))
+    #expect(try failure(device(), proxy)?.retryAfter == .seconds(bounded))
     let date = Reply.problem(429, "too-many", "x", ["retry-after": "Wed, 25 Nov 2026 12:00:00 GMT"])
     #expect(try failure(device(), date)?.retryAfter == nil)
   }

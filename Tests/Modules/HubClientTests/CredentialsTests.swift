@@ -47,16 +47,6 @@ import Testing
     #expect(try credentials.read().entries == [entry("/a", "z")])
   }
 
-  @Test func theTrialOfKeepingATokenChangesNothing() throws {
-    try credentials.add(entry("/a", "x"))
-    let before = try Data(contentsOf: URL(fileURLWithPath: credentials.path))
-    try credentials.checkWritable()
-    #expect(try Data(contentsOf: URL(fileURLWithPath: credentials.path)) == before)
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: folder + "/keepsake").sorted()
-        == ["hubs", "hubs.lock"])
-  }
-
   @Test func aLineThatCannotBeReadIsToldAndStays() throws {
     try credentials.add(entry("/a", "x"))
     let file = URL(fileURLWithPath: credentials.path)

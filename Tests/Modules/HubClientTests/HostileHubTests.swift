@@ -53,6 +53,46 @@ import Testing
       + #""value":"evil","timestamp":"0000000000000001","replica":"\#(replica)"}}"#
   }
 
+  /// Each page has one row, and says that another one follows.
+  private func endlessHub(
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) throws -> Hub {
+    let transport = ScriptedTransport { [self] request in
+      let after = (request.url.query ?? "").split(separator: "&").compactMap {
+        $0.hasPrefix("after=") ? Int($0.dropFirst(6)) : nil
+      }
+      let text = head(1, isLast: false) + "\n" + row((after.first ?? 0) + 1) + "\n"
+      return ScriptedTransport.Reply(
+        200, text, type: "application/jsonl", ["hub-clock": "\(clock.milliseconds)"])
+    }
+    return Hub(try HubURL("https://hub.example"), .test, by: transport, now: now)
+  }
+
+  @Test func pagesWithoutEndAreLeftAfterSixHours() throws {
+    let start = ContinuousClock.now
+    let minutes = Mutex(0)
+    let hub = try endlessHub {
+      let passed = minutes.withLock { minutes in
+        minutes += 1
+        return minutes
+      }
+      return start + .seconds(60 * passed)
+    }
+    let device = try Device.inMemory(clock: clock)
+    #expect {
+      try device.merge(with: hub)
+    } throws: { "\($0)".contains("takes longer than 360 minutes") }
+  }
+
+  @Test func rowsWithoutEndAreLeftBeforeTheyFillTheMemory() throws {
+    let device = try Device.inMemory(clock: clock)
+    let sync = try HubSync(device, endlessHub().channel(), mostRows: 10)
+    #expect { _ = try sync.run() } throws: { "\($0)".contains("never ends") }
+    var count = 0
+    try device.forEachEntry { _ in count += 1 }
+    #expect(count <= 11)
+  }
+
   @Test func rowsThatAreNotThoseOfThePageAreRefused() throws {
     #expect(try failure(head(2), [row(1)])?.code == .malformed)
     #expect(try failure(head(2), [row(2), row(1)])?.code == .malformed)

@@ -13,9 +13,9 @@ import TestSupport
 import Testing
 
 /// What devices and a hub say to each other, in text.
-@Suite struct HubMergeTests {
-  private let clock = ManualClock()
-  private let served = ServedHub()
+@Suite struct HubMergeTests: ServedHubSuite {
+  let clock = ManualClock()
+  let served = ServedHub()
 
   private func device(_ id: Int64) throws -> Device {
     let device = try Device.inMemory(identity: ReplicaID(rawValue: id), clock: clock.wallClock)
@@ -25,15 +25,6 @@ import Testing
       LocalWrite(store: "defaults", key: "own", value: .integer(id)),
     ])
     return device
-  }
-
-  private func hub(
-    _ membership: HubMembership,
-    _ change: @escaping @Sendable (TransportRequest) -> ScriptedTransport.Reply? = { _ in nil }
-  ) throws -> (hub: Hub, transport: ScriptedTransport) {
-    try Hub.scripted(membership) { [served, clock] request in
-      change(request) ?? served.answer(request, at: clock)
-    }
   }
 
   /// A hub that accepts no row of more than 1,000 bytes.

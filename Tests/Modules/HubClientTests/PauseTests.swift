@@ -70,14 +70,20 @@ import Testing
   }
 
   /// Listens by requests that are answered late, to these answers, each after so many seconds.
-  private func poll(_ answers: [(seq: Int, seconds: Int)]) throws -> (Pauses, events: [String]) {
+  ///
+  /// - Parameters:
+  ///   - stream: the answer to the request for a stream: none if a proxy keeps it back.
+  ///   - wait: how many seconds the hub is asked to wait.
+  private func poll(
+    _ answers: [(seq: Int, seconds: Int)], after stream: Reply = Reply([]), wait: Int = 25
+  ) throws -> (Pauses, events: [String]) {
     let (start, made) = (ContinuousClock.now, Pauses())
     let left = Mutex(answers[...])
     let time = Mutex(Duration.zero)
     let events = Mutex<[String]>([])
     let transport = ScriptedTransport { request in
-      // A proxy keeps the stream back.
-      guard request.url.query != nil else { return Reply([]) }
+      guard let query = request.url.query else { return stream }
+      #expect(query.hasSuffix("&wait=\(wait)"))
       guard let answer = left.withLock({ $0.popFirst() }) else {
         return Reply([], fault: .failed("no network"))
       }
@@ -103,6 +109,15 @@ import Testing
     let (made, events) = try poll(Array(repeating: (7, 0), count: 9))
     #expect(made.all == [1, 2, 4, 8, 16, 25, 25, 25].map { .seconds($0) })
     #expect(events == ["7-0"])
+  }
+
+  /// As a poll that waits is one.
+  @Test func aDeviceWithTooManyStreamsPollsWithoutWaiting() throws {
+    let refusal = Reply.problem(
+      429, "too-many", "5 streams", ["retry-after": "60"], more: #","limit":"streams","value":5"#)
+    let (made, events) = try poll([(7, 0), (7, 0), (8, 0)], after: refusal, wait: 0)
+    #expect(made.all == [.seconds(1), .seconds(1)])
+    #expect(events == ["7-0", "8-0"])
   }
 
   @Test func newsAreHeardASecondLaterAtMost() throws {

@@ -285,7 +285,7 @@ import Testing
     #expect(error.code == .unauthorized && transport.requests.count == 1)
   }
 
-  private func error(_ state: HubSession.State) -> Command.Missing {
+  private func error(_ state: SessionState) -> Command.Missing {
     Command.Missing(description: "\(state)")
   }
 }

@@ -17,7 +17,7 @@ import Testing
   @Test func workThatIsSubmittedTogetherIsCommittedTogetherAndAnsweredThen() async throws {
     let file = try folder.open()
     let (a, b, noted) = (try await file.addAccount(1), try await file.addAccount(2), NotedLines())
-    file.observe(watched: { [] }) { noted.note("newest of \($0) is \($1.number)") }
+    file.observe { noted.note("newest of \($0) is \($1.number)") }
     file.together {
       for (account, key) in [(a, "1"), (b, "2"), (a, "3")] {
         file.run(.put([key], in: account) { noted.note("work \(key)") }) { _ in
@@ -75,30 +75,15 @@ import Testing
     #expect(log.count > 32)
   }
 
-  @Test func workThatIsNotUrgentIsDoneWithTheNextThatIs() async throws {
-    let file = try folder.open()
-    let (account, noted) = (try await file.addAccount(1), NotedLines())
-    var work = HubWork.put(["later"], in: account)
-    work.isUrgent = false
-    file.run(work) { _ in noted.note("later") }
-    file.run(.put(["now"], in: account)) { _ in noted.note("now") }
-    file.close()
-    #expect(noted.all == ["later", "now"])
-    let again = try folder.open()
-    again.run(work) { _ in noted.note("at the end") }
-    again.close()
-    #expect(noted.all.last == "at the end")
-  }
-
   @Test func aDeletedAccountLeavesNothing() async throws {
     let file = try folder.open()
     let account = try await file.addAccount(1)
-    try await file.put("a", in: account)
     let sender = HubSender(account: 1, tokenHash: [1], replica: "r")
+    let push = HubPush(
+      base: .start, rows: [HubRow(key: [0x61], body: [0x30])], mark: [1], vectors: [0x30])
     let rules = LogRules(HubLimits(), at: 0)
-    var note = rules.note(cursor: .start, newest: .start, by: sender)
-    note.isUrgent = true
-    try await file.run(note)
+    #expect(try await file.run(rules.push(push, by: sender, bits: 1)) != nil)
+    _ = try await file.run(AccountRules(HubLimits(), at: 0).invite(1, token: [1], code: [2]))
     try await file.run(AccountRules(HubLimits(), at: 0).delete(1, token: [1]))
     await #expect(throws: HubRefusal.token) { try await file.put("b", in: account) }
     file.close()

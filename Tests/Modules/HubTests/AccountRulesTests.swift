@@ -74,6 +74,14 @@ import Testing
     #expect(try await devices().map(\.revoked) == [nil, 9])
   }
 
+  @Test func anAccountHasOneCodeAtATime() async throws {
+    try await create()
+    _ = try await invite([50])
+    _ = try await invite([51])
+    await #expect(throws: HubRefusal.code) { try await join(Self.laptop, code: [50]) }
+    #expect(try await join(Self.laptop, code: [51]) == (2, true))
+  }
+
   @Test func aClockThatWasSetBackProlongsNoCode() async throws {
     try await create()
     _ = try await invite(at: 10_000_000)
@@ -138,14 +146,9 @@ import Testing
 
   @Test func theLastUseIsNotedWithAnAccuracyOfTenMinutes() async throws {
     try await create()
-    let sender = HubSender(account: 7, tokenHash: Self.phone, replica: "r")
     for (now, expected): (Int64, Int64) in [(599_999, 0), (600_000, 600_000), (1, 600_000), (0, 0)]
     {
-      let log = LogRules(HubLimits(), at: now)
-      let read = HubRead(cursor: .start, rows: 1, bytes: 1)
-      if try await store.run(log.read(read, by: sender)).isNoted {
-        try await store.run(log.note(cursor: .start, newest: .start, by: sender))
-      }
+      try await store.run(rules(now).noteUse(7, token: Self.phone))
       #expect(try await devices()[0].lastUse == expected, "\(now)")
     }
   }

@@ -12,7 +12,8 @@
     private final class LateStore: HubStore {
       let name = "late"
       private let memory = MemoryStore()
-      private let late = Mutex<(isOn: Bool, calls: [@Sendable () -> Void])>((false, []))
+      private let late = Mutex<(isOn: Bool, isDeaf: Bool, calls: [@Sendable () -> Void])>(
+        (false, false, []))
       private let (signals, signal) = AsyncStream.makeStream(of: Void.self)
 
       func run<Result: Sendable>(
@@ -29,21 +30,20 @@
         }
       }
 
-      func observe(
-        watched: @escaping @Sendable () -> [Int64],
-        _ onChange: @escaping @Sendable (Int64, HubMark) -> Void
-      ) {
-        memory.observe(watched: watched, onChange)
+      /// Announces nothing to one that is deaf.
+      func observe(_ onChange: @escaping @Sendable (Int64, HubMark) -> Void) {
+        memory.observe { [self] in if !late.withLock(\.isDeaf) { onChange($0, $1) } }
       }
 
       func close() {}
 
       func hold() { late.withLock { $0.isOn = true } }
+      func turnDeaf() { late.withLock { $0.isDeaf = true } }
       func waitUntilHeld() async { for await _ in signals { break } }
 
       func release() {
         let calls = late.withLock { late in
-          defer { late = (false, []) }
+          defer { late = (false, late.isDeaf, []) }
           return late.calls
         }
         for call in calls { call() }
@@ -64,6 +64,21 @@
         let pushed = try await device.push(["k"]).member("newest")
         store.release()
         #expect(try await poll.member("newest") == pushed)
+      }
+    }
+
+    /// As one of another process of the hub, if the database did not pass it on.
+    @Test func aStreamFindsAPushThatWasNotAnnouncedAtItsNextBeat() async throws {
+      let (time, store) = (ManualTime(), LateStore())
+      store.turnDeaf()
+      try await RunningHub.with(over: store) {
+        $0.sleep = { try await time.sleep($0) }
+      } _: { hub in
+        let device = try await hub.create()
+        let stream = try await hub.stream(of: device)
+        let pushed = try await device.push(["k"]).member("newest")
+        await time.pass(.seconds(25))
+        _ = try await stream.read(until: "\"newest\":\"\(pushed)\"")
       }
     }
 

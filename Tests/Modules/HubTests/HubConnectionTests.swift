@@ -5,20 +5,27 @@
 
   /// Connections that do not behave.
   @Suite struct HubConnectionTests {
-    @Test func aBodyThatIsSilentForThirtySecondsIsRefused() async throws {
-      let time = ManualTime()
+    @Test func theConnectionOfABodyThatTakesTooLongCloses() async throws {
       try await RunningHub.with {
-        $0.sleep = { try await time.sleep($0) }
+        $0.limits.bodyTimeout = .milliseconds(1)
       } _: { hub in
         let device = try await hub.create()
         let raw = try hub.connect()
         await raw.say(device.head("Content-Length: 10") + "a")
-        // If its first byte arrives within the first 30 seconds, no other does in the next.
-        await time.pass(.seconds(30))
-        time.skip(.seconds(30))
-        let answer = try await raw.answer()
-        #expect(answer.status == 408 && answer.text.contains("hub:slow"))
-        #expect(answer.head.contains("connection: close"))
+        let text = try await raw.read()
+        #expect(text.isEmpty || text.hasPrefix("HTTP/1.1 400 "), "\(text)")
+      }
+    }
+
+    @Test func theConnectionOfALargeBodyThatComesTooSlowlyCloses() async throws {
+      try await RunningHub.with {
+        $0.limits.bodyTimeout = .milliseconds(1)
+      } _: { hub in
+        let device = try await hub.create()
+        let raw = try hub.connect()
+        await raw.say(device.head("Content-Length: 4000000") + "a")
+        let text = try await raw.read()
+        #expect(text.isEmpty || text.hasPrefix("HTTP/1.1 400 "), "\(text)")
       }
     }
 

@@ -57,7 +57,7 @@
       #expect(taken.values.reduce(0) { $0 + $1.count } >= 40)
       let (again, same) = try serve(in: folder)
       for (index, keys) in taken {
-        let (path, token) = (devices[index].path("/export"), devices[index].token)
+        let (path, token) = (devices[index].path("/rows"), devices[index].token)
         let text = try await same.ask("GET", path, token).text
         for key in keys { #expect(text.contains("\"key\":\"\(key)\""), "\(key)") }
       }

@@ -5,6 +5,7 @@
   import HubStoreSupport
   import KeepsakeHubHTTP
   import KeepsakeHubServer
+  import Synchronization
   import Testing
 
   @Suite struct HubServerTests {
@@ -23,19 +24,6 @@
           }
           #expect(try await hub.ask("GET", "/health").status == 200)
         }
-        store.fail(nil)
-        #expect(try await hub.ask("GET", "/ready").status == 503)
-        #expect(try await device.push(["k"]).status == 200)
-        #expect(try await hub.ask("GET", "/ready").status == 200)
-      }
-    }
-
-    @Test func aLockedAccountMakesTheHubUnreadyForNoOther() async throws {
-      let store = MemoryStore()
-      try await RunningHub.with(over: store) { hub in
-        let device = try await hub.create()
-        store.fail(.locked("account"))
-        #expect(try await device.ask("GET", "/devices").status == 503)
         store.fail(nil)
         #expect(try await hub.ask("GET", "/ready").status == 200)
       }
@@ -76,44 +64,86 @@
       }
     }
 
-    @Test func aDeviceHasAsManyBytesUnderWayAsItMay() async throws {
-      try await RunningHub.with {
-        $0.limits.tokenBytesInFlight = 70_000
-      } _: { hub in
-        let device = try await hub.create()
-        let slow = try hub.connect()
-        let fields = [
-          "Content-Type: application/jsonl", "If-Match: 0-0000000000000000",
-          "Content-Length: 60000", "Expect: 100-continue",
-        ]
-        let path = "POST " + device.path("/rows?replica=r")
-        await slow.say(RunningHub.head(path, device.token, fields))
-        #expect(try await slow.answer().status == 100)
-        let large = TestDevice.lines(["k"], "\"\(String(repeating: "x", count: 20_000))\"")
-        let refused = try await device.push(large, upon: "0-0000000000000000")
-        #expect(try refused.status == 429 && refused.member("limit") == "tokenBytesInFlight")
-        slow.end()
-        while try await device.push(large, upon: "0-0000000000000000").status == 429 {}
-      }
-    }
-
     @Test func anAccountHasAsManyBytesUnderWayAsItMay() async throws {
       try await RunningHub.with {
         $0.limits.accountBytesInFlight = 70_000
       } _: { hub in
         let phone = try await hub.create()
         let laptop = try await phone.join()
-        let slow = try hub.connect()
-        let fields = [
-          "Content-Type: application/jsonl", "If-Match: 0-0000000000000000",
-          "Content-Length: 60000", "Expect: 100-continue",
-        ]
-        await slow.say(
-          RunningHub.head("POST " + phone.path("/rows?replica=r"), phone.token, fields))
-        #expect(try await slow.answer().status == 100)
+        let slow = try await hub.pushHead(of: phone, 60_000)
         let large = TestDevice.lines(["k"], "\"\(String(repeating: "x", count: 20_000))\"")
         let refused = try await laptop.push(large, upon: "0-0000000000000000")
         #expect(try refused.status == 429 && refused.member("limit") == "accountBytesInFlight")
+        slow.end()
+        while try await laptop.push(large, upon: "0-0000000000000000").status == 429 {}
+      }
+    }
+
+    @Test func aDeviceLeavesHalfOfItsAccountsBytesToTheOthers() async throws {
+      try await RunningHub.with {
+        $0.limits.accountBytesInFlight = 400_000
+      } _: { hub in
+        let phone = try await hub.create()
+        let laptop = try await phone.join()
+        let slow = try await hub.pushHead(of: phone, 190_000)
+        let large = TestDevice.lines(["k"], "\"\(String(repeating: "x", count: 20_000))\"")
+        let refused = try await phone.push(large, upon: "0-0000000000000000")
+        #expect(try refused.status == 429 && refused.member("limit") == "accountBytesInFlight")
+        #expect(try await laptop.push(large, upon: "0-0000000000000000").status == 200)
+        slow.end()
+      }
+    }
+
+    @Test func aRevokedDeviceIsRefusedBeforeTheBodyOfItsRequest() async throws {
+      try await RunningHub.with { hub in
+        let phone = try await hub.create()
+        let laptop = try await phone.join()
+        #expect(try await laptop.ask("GET", "/rows?replica=r").status == 200)
+        #expect(try await phone.ask("DELETE", "/devices/2").status == 204)
+        let raw = try hub.connect()
+        let fields = [
+          "Content-Type: application/jsonl", "If-Match: 0-0000000000000000",
+          "Content-Length: 4000000",
+        ]
+        await raw.say(RunningHub.head("POST " + laptop.path("/forget"), laptop.token, fields))
+        #expect(try await raw.answer().status == 403)
+      }
+    }
+
+    /// A page that was to be small has one row at least, and the vectors.
+    @Test func theBytesOfALargeRowCountThoughThePageWasToBeSmall() async throws {
+      try await RunningHub.with {
+        $0.limits.accountBytesInFlight = 400_000
+      } _: { hub in
+        let device = try await hub.create()
+        let large = TestDevice.lines(["k"], "\"\(String(repeating: "x", count: 150_000))\"")
+        let start = "0-0000000000000000"
+        let newest = try await device.push(large, upon: start).member("newest")
+        let slow = try hub.connect()
+        let fields = [
+          "Content-Type: application/jsonl", "If-Match: \"\(newest)\"",
+          "Content-Length: 60000", "Expect: 100-continue",
+        ]
+        let path = "POST " + device.path("/rows?replica=r")
+        await slow.say(RunningHub.head(path, device.token, fields))
+        #expect(try await slow.answer().status == 100)
+        let refused = try await device.ask(
+          "GET", "/rows?replica=r", fields: ["If-None-Match": "\"\(start)\""])
+        #expect(try refused.status == 429 && refused.member("limit") == "accountBytesInFlight")
+      }
+    }
+
+    @Test func aVeryLargeLimitOfRequestsHoldsAfterASilentDay() async throws {
+      let day = Mutex<Int64>(0)
+      try await RunningHub.with {
+        $0.limits.requestsPerMinute = .max / 200_000
+        $0.now = { day.withLock { $0 } }
+      } _: { hub in
+        let device = try await hub.create()
+        #expect(try await device.ask("GET", "/devices").status == 200)
+        #expect(try await device.ask("GET", "/devices").status == 200)
+        day.withLock { $0 = 86_400_000 }
+        #expect(try await device.ask("GET", "/devices").status == 200)
       }
     }
 
@@ -121,11 +151,14 @@
       try await RunningHub.with { hub in
         let device = try await hub.create()
         let stranger = TestDevice(hub: hub, account: device.account, token: "t")
-        for path in ["/forget?replica=r", "/rows?replica=r"] {
+        for (path, length) in [
+          ("/forget?replica=r", 4_000_000), ("/rows?replica=r", 4_000_000),
+          ("/rows?replica=r", 60_000),
+        ] {
           let raw = try hub.connect()
           let fields = [
             "Content-Type: application/jsonl", "If-Match: 0-0000000000000000",
-            "Content-Length: 4000000", "Expect: 100-continue",
+            "Content-Length: \(length)", "Expect: 100-continue",
           ]
           await raw.say(RunningHub.head("POST " + stranger.path(path), stranger.token, fields))
           #expect(try await raw.answer().status == 401)
@@ -138,18 +171,12 @@
         $0.limits.bytesInFlight = 70_000
       } _: { hub in
         let (device, other) = (try await hub.create(), try await hub.create())
-        let slow = try hub.connect()
-        let fields = [
-          "Content-Type: application/jsonl", "If-Match: 0-0000000000000000",
-          "Content-Length: 60000", "Expect: 100-continue",
-        ]
-        let path = "POST " + device.path("/rows?replica=r")
-        await slow.say(RunningHub.head(path, device.token, fields))
-        #expect(try await slow.answer().status == 100)
+        let slow = try await hub.pushHead(of: device, 60_000)
         let large = TestDevice.lines(["k"], "\"\(String(repeating: "x", count: 20_000))\"")
         let refused = try await other.push(large, upon: "0-0000000000000000")
         #expect(try refused.status == 503 && refused.problem == "busy")
         #expect(try refused.member("limit") == "bytesInFlight")
+        slow.end()
       }
     }
 
@@ -194,9 +221,7 @@
         $0.sleep = { try await time.sleep($0) }
       } _: { hub in
         let device = try await hub.create()
-        let stream = try hub.connect()
-        await stream.say(RunningHub.head("GET " + device.path("/events"), device.token))
-        _ = try await stream.read(until: "data: ")
+        let stream = try await hub.stream(of: device)
         await time.pass(.seconds(25))
         _ = try await stream.read(until: ":\n\n")
         store.fail(.unavailable("gone"))
@@ -211,12 +236,11 @@
       } _: { hub in
         let device = try await hub.create()
         #expect(try await device.push(["theme", "size"]).status == 200)
-        #expect(try await device.ask("GET", "/export").status == 200)
+        #expect(try await device.ask("GET", "/rows").status == 200)
         #expect(try await hub.ask("GET", "/metrics").status == 404)
-        let stream = try hub.connect()
-        await stream.say(RunningHub.head("GET " + device.path("/events"), device.token))
-        _ = try await stream.read(until: "data: ")
+        let stream = try await hub.stream(of: device)
         let text = try await hub.ask("GET", "/metrics", port: hub.metricsPort).text
+        stream.end()
         let push = "request=\"POST /v1/accounts/{account}/rows\""
         for line in [
           "# TYPE keepsake_hub_requests_total counter",

@@ -9,13 +9,13 @@ import Testing
   private let store = MemoryStore()
 
   private func push(
-    _ rows: [(String, Int)], _ limits: HubLimits
-  ) async throws -> HubPushResult {
-    let sender = HubSender(account: 1, tokenHash: [1], replica: "r")
+    _ rows: [(String, Int)], _ limits: HubLimits, replica: String = "r", at now: Int64 = 0
+  ) async throws -> HubMark? {
+    let sender = HubSender(account: 1, tokenHash: [1], replica: replica)
     let base = try await store.run(AccountRules(limits, at: 0).authenticate(1, token: [1]))
     let rows = rows.map { HubRow(key: Array($0.0.utf8), body: [UInt8](repeating: 48, count: $0.1)) }
     return try await store.run(
-      LogRules(limits, at: 0).push(
+      LogRules(limits, at: now).push(
         HubPush(base: base, rows: rows, mark: [1], vectors: [1]), by: sender,
         bits: HubMark.randomBits()))
   }
@@ -42,16 +42,80 @@ import Testing
     try await store.addAccount(1)
     var limits = HubLimits()
     limits.replicas = 10
-    for number in 1...30 {
-      let sender = HubSender(account: 1, tokenHash: [1], replica: "r\(number)")
-      try await store.run(
-        LogRules(limits, at: Int64(number)).note(cursor: .start, newest: .start, by: sender))
-    }
+    limits.pushesToTrim = 1
+    for number in 1...30 { _ = try await push([("k", 1)], limits, replica: "r\(number)") }
     for (id, isThere) in [("r20", false), ("r21", true), ("r30", true)] {
       var query = HubQuery(1, isWriting: false)
       query.replica = id
       #expect(try await store.run(HubWork(query) { ($0.replica != nil, nil) }) == isThere, "\(id)")
     }
+  }
+
+  @Test func aDeviceThatWasAwayForManyPushesReadsOnlyWhatIsNew() async throws {
+    try await store.addAccount(1)
+    var limits = HubLimits()
+    (limits.pushesToTrim, limits.marks, limits.marksOfDay) = (1, 10, 100)
+    let first = try #require(try await push([("k", 1)], limits))
+    for _ in 1..<100 { _ = try await push([("slider", 1)], limits) }
+    let sender = HubSender(account: 1, tokenHash: [1], replica: "r")
+    func knows(_ cursor: HubMark) async throws -> Bool {
+      let read = HubRead(cursor: cursor, rows: 1, bytes: 1)
+      return try await store.run(LogRules(limits, at: 0).read(read, by: sender)).knowsCursor
+    }
+    #expect(try await knows(first))
+    let second = try #require(try await push([("slider", 1)], limits))
+    #expect(try await !knows(first))
+    let day: Int64 = 86_400_000
+    for _ in 1...10 { _ = try await push([("slider", 1)], limits, at: day) }
+    #expect(try await knows(second))
+    _ = try await push([("slider", 1)], limits, at: day + 1)
+    #expect(try await !knows(second))
+  }
+
+  private func turn(
+    _ replica: String, _ base: HubMark, at now: Int64, wantsTurn: Bool = false
+  ) async throws -> HubMark? {
+    var sender = HubSender(account: 1, tokenHash: [1], replica: replica)
+    sender.wantsTurn = wantsTurn
+    let push = HubPush(
+      base: base, rows: [HubRow(key: [0x6B], body: [0x30])], mark: nil, vectors: nil)
+    return try await store.run(LogRules(HubLimits(), at: now).push(push, by: sender, bits: now + 1))
+  }
+
+  @Test func aDeviceThatWasRefusedHasTheAccountForItselfForAWhile() async throws {
+    try await store.addAccount(1)
+    let newest = try #require(try await turn("a", .start, at: 0))
+    #expect(try await turn("b", .start, at: 100_000) == nil)
+    // It wanted none.
+    let next = try #require(try await turn("a", newest, at: 100_000))
+    #expect(try await turn("b", .start, at: 100_000, wantsTurn: true) == nil)
+    await #expect(throws: HubRefusal.reserved) { try await turn("a", next, at: 104_999) }
+    let own = try #require(try await turn("b", next, at: 104_999))
+    #expect(try await turn("a", own, at: 104_999) != nil)
+  }
+
+  @Test func aClockThatWasSetBackProlongsNoReservation() async throws {
+    try await store.addAccount(1)
+    let newest = try #require(try await turn("a", .start, at: 0))
+    #expect(try await turn("b", .start, at: 100_000, wantsTurn: true) == nil)
+    await #expect(throws: HubRefusal.reserved) { try await turn("a", newest, at: 100_001) }
+    #expect(try await turn("a", newest, at: 30_000) != nil)
+  }
+
+  /// A large row takes a slow uplink longer than others take for their pushes.
+  @Test func aLargeBodyThatIsOnItsWayProlongsItsReservation() async throws {
+    try await store.addAccount(1)
+    let newest = try #require(try await turn("a", .start, at: 0))
+    func check(at now: Int64) async throws -> Bool {
+      let sender = HubSender(account: 1, tokenHash: [1], replica: "slow")
+      return try await store.run(LogRules(HubLimits(), at: now).check(newest, by: sender))
+    }
+    // The first check reserves nothing: there was no refusal.
+    #expect(try await check(at: 1))
+    #expect(try await turn("slow", .start, at: 10, wantsTurn: true) == nil)
+    #expect(try await check(at: 20))
+    await #expect(throws: HubRefusal.reserved) { try await turn("a", newest, at: 60_019) }
+    #expect(try await turn("slow", newest, at: 60_019) != nil)
   }
 
   /// Between two pages of its first reading others may forget a row that it has read.
@@ -61,88 +125,19 @@ import Testing
     let (limits, key) = (HubLimits(), Array("k".utf8))
     func push(_ base: HubMark, isDeleted: Bool) async throws -> HubMark {
       let rows = [HubRow(key: key, body: [0x30], isDeleted: isDeleted)]
-      let result = try await store.run(
-        LogRules(limits, at: 0).push(
-          HubPush(base: base, rows: rows, mark: nil, vectors: nil), by: sender, bits: 7))
-      guard case .taken(let newest, _) = result else { throw HubRefusal.taken }
-      return newest
+      let push = HubPush(base: base, rows: rows, mark: nil, vectors: nil)
+      let newest = try await store.run(LogRules(limits, at: 0).push(push, by: sender, bits: 7))
+      return try #require(newest)
     }
     let first = try await push(.start, isDeleted: false)
     let second = try await push(first, isDeleted: true)
     #expect(
       try await store.run(LogRules(limits, at: 0).forget([key], base: second, by: sender)))
-    for (newest, state): (HubMark?, HubAnswer.CursorState) in [
-      (nil, .known), (first, .old), (second, .known),
-    ] {
+    for (newest, isKnown): (HubMark?, Bool) in [(nil, true), (first, false), (second, true)] {
       var read = HubRead(cursor: .start, rows: 1, bytes: 1)
       (read.lastNewest, read.after) = (newest, 1)
-      let answer = try await store.run(LogRules(limits, at: 0).read(read, by: sender)).answer
-      #expect(answer.cursor == state, "\(String(describing: newest))")
+      let answer = try await store.run(LogRules(limits, at: 0).read(read, by: sender))
+      #expect(answer.knowsCursor == isKnown, "\(String(describing: newest))")
     }
-  }
-
-  @Test func aClockThatWasSetBackProlongsNoReservation() async throws {
-    try await store.addAccount(1)
-    func push(_ replica: String, _ base: HubMark, at now: Int64) async throws -> HubPushResult {
-      try await store.run(
-        LogRules(HubLimits(), at: now).push(
-          HubPush(
-            base: base, rows: [HubRow(key: [0x6B], body: [0x30])], mark: nil, vectors: nil),
-          by: HubSender(account: 1, tokenHash: [1], replica: replica), bits: now + 1))
-    }
-    guard case .taken(let newest, _) = try await push("a", .start, at: 0) else { return }
-    for _ in 0..<2 { #expect(try await push("b", .start, at: 100_000) == .changed) }
-    #expect(try await push("a", newest, at: 100_001) == .reserved(milliseconds: 4_999))
-    guard case .taken = try await push("a", newest, at: 30_000) else {
-      Issue.record("the reservation goes on")
-      return
-    }
-  }
-
-  /// A large row takes a slow uplink longer than others take for their pushes.
-  @Test func aLargeBodyThatIsOnItsWayProlongsItsReservation() async throws {
-    try await store.addAccount(1)
-    let rules = { LogRules(HubLimits(), at: $0) }
-    func sender(_ replica: String) -> HubSender {
-      HubSender(account: 1, tokenHash: [1], replica: replica)
-    }
-    func push(_ replica: String, _ base: HubMark, at now: Int64) async throws -> HubPushResult {
-      let row = HubRow(key: [0x6B], body: [0x30])
-      return try await store.run(
-        rules(now).push(
-          HubPush(base: base, rows: [row], mark: [1], vectors: [1]), by: sender(replica),
-          bits: now + 1))
-    }
-    guard case .taken(let newest, _) = try await push("a", .start, at: 0) else { return }
-    // The first check reserves nothing: there was no refusal.
-    #expect(try await store.run(rules(1).check(newest, by: sender("slow"))) == nil)
-    for _ in 0..<2 { #expect(try await push("slow", .start, at: 10) == .changed) }
-    #expect(try await store.run(rules(20).check(newest, by: sender("slow"))) == nil)
-    #expect(try await push("a", newest, at: 50_020) == .reserved(milliseconds: 10_000))
-    guard case .taken(let last, _) = try await push("slow", newest, at: 50_030) else {
-      Issue.record("the account is not reserved")
-      return
-    }
-    guard case .taken = try await push("a", last, at: 50_040) else {
-      Issue.record("the reservation outlives its push")
-      return
-    }
-  }
-
-  @Test func aRequestWithNothingNewIsNotedOnceADay() async throws {
-    try await store.addAccount(1)
-    let sender = HubSender(account: 1, tokenHash: [1], replica: "r")
-    func isNoted(at now: Int64) async throws -> Bool {
-      let log = LogRules(HubLimits(), at: now)
-      let read = HubRead(cursor: .start, rows: 1, bytes: 1)
-      let (answer, isNoted) = try await store.run(log.read(read, by: sender))
-      if isNoted {
-        try await store.run(log.note(cursor: .start, newest: answer.newest, by: sender))
-      }
-      return isNoted
-    }
-    #expect(try await isNoted(at: 1))
-    #expect(try await !isNoted(at: 599_999))
-    #expect(try await isNoted(at: 86_400_001))
   }
 }

@@ -11,23 +11,16 @@ final class ManualTime: Sendable {
     /// Those that wait for a time, and who waits for them to do so.
     var sleepers: [Int: (duration: Duration, continuation: Continuation)] = [:]
     var passers: [(duration: Duration, continuation: CheckedContinuation<Void, Never>)] = []
-    /// Waits that end at once.
-    var skipped: [Duration] = []
   }
 
   /// Held for a few instructions; what waits goes on outside of it.
   private let state = Mutex(State())
 
   func sleep(_ duration: Duration) async throws {
-    let number = state.withLock { state -> Int? in
-      if let place = state.skipped.firstIndex(of: duration) {
-        state.skipped.remove(at: place)
-        return nil
-      }
+    let number = state.withLock { state in
       state.count += 1
       return state.count
     }
-    guard let number else { return }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let passer = state.withLock { state -> CheckedContinuation<Void, Never>? in
@@ -53,18 +46,6 @@ final class ManualTime: Sendable {
   private func cancel(_ number: Int) {
     let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
     sleeper?.continuation.resume(throwing: CancellationError())
-  }
-
-  /// Ends the wait of somebody who waits that long, now or later, and does not wait for that.
-  func skip(_ duration: Duration) {
-    let sleeper = state.withLock { state -> Continuation? in
-      if let found = state.sleepers.first(where: { $0.value.duration == duration }) {
-        return state.sleepers.removeValue(forKey: found.key)?.continuation
-      }
-      state.skipped.append(duration)
-      return nil
-    }
-    sleeper?.resume()
   }
 
   /// Ends the wait of somebody who waits that long, as soon as there is one.

@@ -124,5 +124,26 @@
         + (token.map { ["Authorization: Bearer \($0)"] } ?? []) + fields
       return all.map { $0 + "\r\n" }.joined() + "\r\n"
     }
+
+    /// A push of a device that sends its head, and its body never.
+    func pushHead(of device: TestDevice, _ bytes: Int) async throws -> RawConnection {
+      let connection = try connect()
+      let fields = [
+        "Content-Type: application/jsonl", "If-Match: 0-0000000000000000",
+        "Content-Length: \(bytes)", "Expect: 100-continue",
+      ]
+      let path = "POST " + device.path("/rows?replica=r")
+      await connection.say(Self.head(path, device.token, fields))
+      #expect(try await connection.answer().status == 100)
+      return connection
+    }
+
+    /// A device's stream, of which the first event was read.
+    func stream(of device: TestDevice) async throws -> RawConnection {
+      let stream = try connect()
+      await stream.say(Self.head("GET " + device.path("/events"), device.token))
+      _ = try await stream.read(until: "data: ")
+      return stream
+    }
   }
 #endif

@@ -11,9 +11,8 @@ import Testing
   private let cloud: CloudKeyValueStore
 
   init() throws {
-    let device = try Device.temporary()
-    settings = try EverySetting(on: device)
-    cloud = try CloudKeyValueStore(on: device)
+    settings = try EverySetting(on: .temporary())
+    cloud = try CloudKeyValueStore(on: settings.device)
   }
 
   @Test func everyTypeThatCanBeStoredIsSetAndReadByName() {

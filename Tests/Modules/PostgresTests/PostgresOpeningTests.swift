@@ -64,7 +64,7 @@
 
     @Test func aColumnThatIsMissingIsToldAtTheStart() throws {
       try PostgresDatabase(url: own.url, connections: 1).close()
-      try own.shell("ALTER TABLE keepsake_replica DROP COLUMN asked")
+      try own.shell("ALTER TABLE keepsake_replica DROP COLUMN number")
       #expect(try refusal(own.url).contains("its tables are not as a hub has made them"))
     }
 

@@ -58,22 +58,24 @@
       for account in 1...20 {
         #expect(try await stores[0].keys(of: Int64(account)).count == 11)
       }
-      #expect(
-        try own.shell("SELECT min(number), max(number) FROM keepsake_account") == "20|20\n")
+      let ends = "SELECT min(mark_number), max(mark_number) FROM keepsake_account"
+      #expect(try own.shell(ends) == "20|20\n")
       for store in stores { store.close() }
     }
 
-    @Test func newMarksAreAnnouncedInEveryProcessEvenIfNoNotificationCame() async throws {
+    @Test func newMarksAreAnnouncedInEveryProcess() async throws {
       let writer = try PostgresDatabase(url: own.url, connections: 1)
-      let reader = try PostgresDatabase(
-        url: own.url, connections: 1, pollInterval: .milliseconds(50))
+      let reader = try PostgresDatabase(url: own.url, connections: 1)
       try await writer.addAccount(1)
       let news = AsyncStream<Int64>.makeStream()
-      reader.observe(watched: { [1] }) { _, newest in news.continuation.yield(newest.number) }
-      #expect(try await writer.put("a", in: 1) == 1)
-      for await number in news.stream where number == 1 { break }
-      try own.shell("UPDATE keepsake_account SET mark_number = 9")
-      for await number in news.stream where number == 9 { break }
+      reader.observe { _, newest in news.continuation.yield(newest.number) }
+      // The first ones may come before the reader listens.
+      let writing = Task {
+        while !Task.isCancelled { _ = try await writer.put("a", in: 1) }
+      }
+      for await number in news.stream where number > 0 { break }
+      writing.cancel()
+      _ = await writing.result
       writer.close()
       reader.close()
     }

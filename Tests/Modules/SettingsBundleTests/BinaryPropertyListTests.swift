@@ -66,13 +66,10 @@ private func sorted(_ node: PropertyListNode) -> PropertyListNode {
     let seed = Chance.seed
     var chance = Chance(seed: seed)
     for _ in Chance.rounds(300) {
-      let tree = RandomTree(&chance)
-      let data = try PropertyListSerialization.data(
-        fromPropertyList: ["k": tree.foundation], format: .binary, options: 0)
-      let xml = try PropertyListSerialization.data(
-        fromPropertyList: ["k": tree.foundation], format: .xml, options: 0)
-      let expected = sorted(try PropertyList.parse(Array(xml), file: "x").root)
-      let read = try PropertyList.parse(Array(data), file: "p").root
+      let tree = RandomTree.dictionary([("k", RandomTree(&chance))])
+      let expected = sorted(
+        try PropertyList.parse(Array(tree.foundation(.xml)), file: "x").root)
+      let read = try PropertyList.parse(Array(tree.foundation(.binary)), file: "p").root
       #expect(spelled(read) == spelled(expected), "KEEPSAKE_SEED=\(seed)")
     }
   }

@@ -23,9 +23,7 @@ import Testing
     let seed = Chance.seed
     var chance = Chance(seed: seed)
     for _ in Chance.rounds(300) {
-      let tree = RandomTree(&chance)
-      let data = try PropertyListSerialization.data(
-        fromPropertyList: tree.foundation, format: .xml, options: 0)
+      let data = try RandomTree(&chance).foundation(.xml)
       let ours = try PropertyList.parse(Array(data), file: "foundation.plist").root
       let theirs = try PropertyListSerialization.propertyList(from: data, format: nil)
       #expect(

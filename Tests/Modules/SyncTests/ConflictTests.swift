@@ -7,19 +7,13 @@ import KeepsakeValues
 import TestSupport
 import Testing
 
-@Suite struct ConflictTests {
-  private let clock = ManualClock()
-  private let a: Device
-  private let b: Device
-
-  init() throws {
-    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
-    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
-  }
+@Suite struct ConflictTests: TwoDeviceSuite {
+  let clock: ManualClock
+  let a: Device
+  let b: Device
 
   private func set(_ device: Device, _ value: StoredValue?) throws {
-    clock.milliseconds += 1
-    try device.write([LocalWrite(store: "cloud", key: "k", value: value)])
+    try set(device, "k", value)
   }
 
   private func losses(_ report: MergeReport) -> [StoredValue?] {
@@ -146,13 +140,8 @@ import Testing
 
   @Test func whatTheSenderWouldWinIsBoundedInTheLogOfTheOther() throws {
     let count = 25_000
-    for device in [b, a] {
-      clock.milliseconds += 1
-      try device.write(
-        (0..<count).map {
-          LocalWrite(store: "cloud", key: "\($0)", value: device === a ? "a" : "b")
-        })
-    }
+    try set(b, count: count, "b")
+    try set(a, count: count, "a")
     let report = try a.merge(with: b, options: MergeOptions(chunkSize: 5000))
     #expect(report.transfers.map(\.conflicts) == [count, 0])
     #expect(try a.conflicts().count == 10_000)

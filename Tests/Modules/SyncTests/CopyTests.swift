@@ -7,38 +7,14 @@ import KeepsakeValues
 import TestSupport
 import Testing
 
-@Suite struct CopyTests {
-  private let folder: TemporaryFolder
-  private let clock = ManualClock()
-
-  init() throws {
-    folder = try TemporaryFolder()
-  }
-
-  private func open(_ name: String) throws -> Device {
-    try Device(path: path(name), clock: clock.wallClock)
-  }
-
-  private func path(_ name: String) -> String { folder.path + "/\(name).keepsake" }
-
-  private func copy(_ name: String, to copy: String) throws {
-    #expect(try Command.run(Command.find("cp"), [path(name), path(copy)]).code == 0)
-  }
-
-  private func set(_ name: String, _ key: String, _ value: StoredValue?) throws {
-    clock.milliseconds += 1
-    try open(name).write([LocalWrite(store: "cloud", key: key, value: value)])
-  }
+@Suite struct CopyTests: DeviceFileSuite {
+  let folder: TemporaryFolder
+  let clock: ManualClock
 
   private func keys(_ name: String) throws -> [String] {
     var keys: [String] = []
     try open(name).forEachEntry { keys.append($0.address.key.string) }
     return keys
-  }
-
-  private func merge(_ names: String...) throws -> MergeReport {
-    return try Merge.run(
-      names.map(open), options: MergeOptions())
   }
 
   @Test func aCopyIsFoundByAThirdDeviceThatMetTheOriginal() throws {
@@ -85,18 +61,27 @@ import Testing
     for name in ["a", "b", "a2", "b2"] { #expect(try keys(name) == ["1", "2"]) }
   }
 
-  @Test func aCopyFromTheMiddleOfAnExchangeIsNotReadFromWhereTheExchangeEnded() throws {
-    for index in 0..<20 { try set("a", "k\(index)", 1) }
-    let (a, b) = (try open("a"), try open("b"))
-    let copyOfB = path("photo")
+  /// Merges row by row.
+  ///
+  /// - Parameter photograph: makes the file `photo`, when the first row has arrived in `b`.
+  private func merge(
+    _ a: Device, _ b: Device, photograph: @escaping @Sendable (String) throws -> Void
+  ) throws {
+    let photo = path("photo")
     let observation = b.observe { _ in
-      guard !FileManager.default.fileExists(atPath: copyOfB) else { return }
-      #expect(throws: Never.self) { try b.backUp(to: copyOfB) }
+      guard !FileManager.default.fileExists(atPath: photo) else { return }
+      #expect(throws: Never.self) { try photograph(photo) }
     } onFailure: {
       Issue.record($0)
     }
     try a.merge(with: b, options: MergeOptions(chunkSize: 1))
     observation.cancel()
+  }
+
+  @Test func aCopyFromTheMiddleOfAnExchangeIsNotReadFromWhereTheExchangeEnded() throws {
+    for index in 0..<20 { try set("a", "k\(index)", 1) }
+    let (a, b) = (try open("a"), try open("b"))
+    try merge(a, b) { try b.backUp(to: $0) }
     try copy("photo", to: "restored")
     for index in 0..<40 { try set("restored", "new\(index)", 1) }
     _ = try merge("a", "restored")
@@ -107,19 +92,11 @@ import Testing
   @Test func whatIsWrittenDuringAMergeIsNotReadUnderItsMark() throws {
     for index in 0..<3 { try set("a", "k\(index)", 1) }
     let (a, b) = (try open("a"), try open("b"))
-    let copyOfA = path("photo")
-    let observation = b.observe { _ in
-      guard !FileManager.default.fileExists(atPath: copyOfA) else { return }
+    try merge(a, b) {
       // The copy has the mark, and not what is written now.
-      #expect(throws: Never.self) {
-        try a.backUp(to: copyOfA)
-        try a.write([LocalWrite(store: "cloud", key: "during", value: 1)])
-      }
-    } onFailure: {
-      Issue.record($0)
+      try a.backUp(to: $0)
+      try a.write([LocalWrite(store: "cloud", key: "during", value: 1)])
     }
-    try a.merge(with: b, options: MergeOptions(chunkSize: 1))
-    observation.cancel()
     try copy("photo", to: "restored")
     for index in 0..<3 { try set("restored", "new\(index)", 1) }
     _ = try merge("restored", "b")

@@ -170,7 +170,6 @@ struct FileState {
         vector.filter { $0.value > 0 }.map { "\(store) \($0.key) \($0.value)" }
       }.sorted())
     add("devices", model.devices.map { "\($0.key) \(Self.hubMark($0.value))" }.sorted())
-    add("refused", model.refused.map { "\($0.key) \($0.value)" }.sorted())
   }
 
   /// - Parameter replicas: those of which the hub may know something.
@@ -199,10 +198,7 @@ struct FileState {
     }
     add(
       "devices",
-      known.compactMap { id, replica in
-        replica.mark.map { "\(id) \(String(decoding: $0, as: UTF8.self))" }
-      }.sorted())
-    add("refused", known.filter { $1.refused > 0 }.map { "\($0) \($1.refused)" }.sorted())
+      known.map { "\($0) \(String(decoding: $1.mark, as: UTF8.self))" }.sorted())
   }
 
   /// What this file has and the model has not, and the other way round.

@@ -129,20 +129,10 @@ private final class Counter: Sendable {
 }
 
 /// What a merge reports in unusual cases.
-@Suite struct UnusualMergeTests {
-  private let clock = ManualClock()
-  private let a: Device
-  private let b: Device
-
-  init() throws {
-    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
-    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
-  }
-
-  private func set(_ device: Device, _ key: String, _ value: StoredValue?, _ store: String) throws {
-    clock.milliseconds += 1
-    try device.write([LocalWrite(store: store, key: key, value: value)])
-  }
+@Suite struct UnusualMergeTests: TwoDeviceSuite {
+  let clock: ManualClock
+  let a: Device
+  let b: Device
 
   @Test func aMergeWithoutOthersDoesNothing() throws {
     #expect(try a.merge().hasConverged)

@@ -10,22 +10,10 @@ import TestSupport
 import Testing
 
 /// What the articles promise of merges.
-@Suite struct MergePromiseTests {
-  private let clock = ManualClock()
-  private let a: Device
-  private let b: Device
-
-  init() throws {
-    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
-    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
-  }
-
-  private func set(
-    _ device: Device, _ key: String, _ value: StoredValue?, _ store: String = "cloud"
-  ) throws {
-    clock.milliseconds += 1
-    try device.write([LocalWrite(store: store, key: key, value: value)])
-  }
+@Suite struct MergePromiseTests: TwoDeviceSuite {
+  let clock: ManualClock
+  let a: Device
+  let b: Device
 
   private func value(_ device: Device, _ key: String, _ store: String = "cloud") throws
     -> StoredValue?
@@ -153,13 +141,8 @@ import Testing
   /// More losers in one page than the log keeps, and the page comes twice.
   @Test func aPageWithMoreConflictsThanTheLogKeepsIsLoggedOnce() throws {
     let count = 10_050
-    for device in [b, a] {
-      clock.milliseconds += 1
-      try device.write(
-        (0..<count).map {
-          LocalWrite(store: "cloud", key: "k\($0)", value: .integer(device === a ? 1 : 2))
-        })
-    }
+    try set(b, count: count, 2)
+    try set(a, count: count, 1)
     let crash = KeepsakeError(.inputOutput, path: "", "the process ends", cure: "")
     let hooks = MergeHooks { $0 == .pulled ? crash : nil }
     #expect(throws: KeepsakeError.self) {
@@ -184,24 +167,9 @@ import Testing
 }
 
 /// What has to be on the disk, and when.
-@Suite(.serialized) struct MergeFileTests {
-  private let folder: TemporaryFolder
-  private let clock = ManualClock()
-
-  init() throws { folder = try TemporaryFolder() }
-
-  private func url(_ name: String) -> URL { URL(fileURLWithPath: folder.path + "/\(name)") }
-
-  private func open(_ name: String) throws -> Device {
-    try Device(at: url(name), backups: .never, clock: clock.wallClock)
-  }
-
-  private func set(
-    _ device: Device, _ key: String, _ value: StoredValue, _ store: String = "cloud"
-  ) throws {
-    clock.milliseconds += 1
-    try device.write([LocalWrite(store: store, key: key, value: value)])
-  }
+@Suite(.serialized) struct MergeFileTests: DeviceFileSuite {
+  let folder: TemporaryFolder
+  let clock: ManualClock
 
   @Test func aRecoveredFileHasANewReplicaID() throws {
     do {

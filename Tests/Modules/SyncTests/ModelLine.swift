@@ -14,7 +14,7 @@ struct ModelLine: Decodable {
 struct ModelOperation: Decodable {
   enum Kind: String, Decodable {
     case create, write, resolve, merge, oneWay, copy, backup, restore, newID, clock, repair, compact
-    case remove, hub, createHub, backupHub, restoreHub, dropSilent
+    case remove, hub, createHub, backupHub, restoreHub
   }
 
   /// What another process does at a boundary of this operation.
@@ -118,5 +118,4 @@ struct ModelHub: Decodable {
   let marks: [ModelMark]
   let vectors: [String: [String: Int64]]
   let devices: [String: ModelMark]
-  let refused: [String: Int64]
 }

@@ -167,7 +167,7 @@ final class Replay {
       for name in operation.hubs ?? [] { try device.forget(deletions, at: hubs.channel(name)) }
     case .remove: files[operation.file ?? ""] = nil
     case .hub: try sync(operation, numbers)
-    case .createHub, .backupHub, .restoreHub, .dropSilent: try hubs.perform(operation)
+    case .createHub, .backupHub, .restoreHub: try hubs.perform(operation)
     }
     if !numbers.replicaIDs.isEmpty || !numbers.markBits.isEmpty {
       faults.append("\(operation.do) drew too few numbers: left are \(numbers.replicaIDs) IDs"

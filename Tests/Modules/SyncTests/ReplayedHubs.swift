@@ -32,9 +32,7 @@ struct ReplayedHubs {
       channel.characterLimit = operation.limit
       hubs[name] = (hub, channel)
     case .backupHub: backups[name] = try hub(name).image
-    case .restoreHub: if let image = backups[name] { try hub(name).image = image }
-    // No history is so long that a hub drops a replica ID.
-    default: try hub(name).clock = (operation.hubClock ?? 0) >> 16
+    default: if let image = backups[name] { try hub(name).image = image }
     }
   }
 

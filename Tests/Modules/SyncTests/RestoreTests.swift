@@ -8,32 +8,9 @@ import TestSupport
 import Testing
 
 /// Restored backups, clones, and what others make of them.
-@Suite struct RestoreTests {
-  private let folder: TemporaryFolder
-  private let clock = ManualClock()
-
-  init() throws { folder = try TemporaryFolder() }
-
-  private func url(_ name: String) -> URL { URL(fileURLWithPath: folder.path + "/\(name)") }
-
-  private func open(_ name: String) throws -> Device {
-    try Device(at: url(name), backups: .never, clock: clock.wallClock)
-  }
-
-  private func set(_ name: String, _ key: String, _ value: StoredValue?) throws {
-    clock.milliseconds += 1
-    try open(name).write([LocalWrite(store: "cloud", key: key, value: value)])
-  }
-
-  private func values(_ name: String) throws -> [String: StoredValue] {
-    var values: [String: StoredValue] = [:]
-    try open(name).forEachEntry { values[$0.address.key.string] = $0.content.value }
-    return values
-  }
-
-  private func merge(_ names: String...) throws -> MergeReport {
-    try Merge.run(names.map(open), options: MergeOptions())
-  }
+@Suite struct RestoreTests: DeviceFileSuite {
+  let folder: TemporaryFolder
+  let clock: ManualClock
 
   /// `a` and `b` share k; a backup of `a` is made, and `a` writes on.
   private func backUp() throws {

@@ -8,21 +8,11 @@ import TestSupport
 import Testing
 
 /// Files that were restored, copied or renamed, together with compaction and the conflict log.
-@Suite struct RestoredDeviceTests {
-  private let folder: TemporaryFolder
-  private let clock = ManualClock()
-
-  init() throws {
-    folder = try TemporaryFolder()
-  }
+@Suite struct RestoredDeviceTests: DeviceFileSuite {
+  let folder: TemporaryFolder
+  let clock: ManualClock
 
   private static let day: Int64 = 86_400_000
-
-  private func path(_ name: String) -> String { folder.path + "/\(name).keepsake" }
-
-  private func open(_ name: String) throws -> Device {
-    try Device(path: path(name), clock: clock.wallClock)
-  }
 
   /// What `cp` does of a file that no program has open.
   private func copy(_ name: String, over other: String) throws {
@@ -32,25 +22,8 @@ import Testing
     try FileManager.default.copyItem(atPath: path(name), toPath: path(other))
   }
 
-  private func set(_ name: String, _ key: String, _ value: StoredValue?) throws {
-    clock.milliseconds += 1
-    try open(name).write([LocalWrite(store: "cloud", key: key, value: value)])
-  }
-
-  private func values(_ name: String) throws -> [String: StoredValue] {
-    var values: [String: StoredValue] = [:]
-    try open(name).forEachEntry { values[$0.address.key.string] = $0.content.value }
-    return values
-  }
-
   private func lost(_ name: String) throws -> [StoredValue?] {
     try open(name).conflicts().map(\.lost)
-  }
-
-  @discardableResult
-  private func merge(_ names: String..., oneWay: Bool = false) throws -> MergeReport {
-    return try Merge.run(
-      names.map(open), options: MergeOptions(isOneWay: oneWay))
   }
 
   // MARK: - Collection

@@ -89,8 +89,7 @@ import Testing
     let loop = SessionLoop(work, timing)
     loop.start()
     #expect(wait(done))
-    loop.cancel()
-    await loop.end.wait()
+    await loop.finish()
     #expect(pauses.withLock(\.self) == [60_000, 60_000, 60_000])
   }
 }

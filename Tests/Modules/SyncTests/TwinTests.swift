@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues
@@ -8,33 +7,9 @@ import TestSupport
 import Testing
 
 /// Files that wrote beside a twin: no conflict is lost.
-@Suite struct TwinTests {
-  private let folder: TemporaryFolder
-  private let clock = ManualClock()
-
-  init() throws {
-    folder = try TemporaryFolder()
-  }
-
-  private func open(_ name: String) throws -> Device {
-    try Device(path: path(name), clock: clock.wallClock)
-  }
-
-  private func path(_ name: String) -> String { folder.path + "/\(name).keepsake" }
-
-  private func copy(_ name: String, to copy: String) throws {
-    #expect(try Command.run(Command.find("cp"), [path(name), path(copy)]).code == 0)
-  }
-
-  private func set(_ name: String, _ key: String, _ value: StoredValue) throws {
-    clock.milliseconds += 1
-    try open(name).write([LocalWrite(store: "cloud", key: key, value: value)])
-  }
-
-  @discardableResult
-  private func merge(_ names: String...) throws -> MergeReport {
-    try Merge.run(names.map(open), options: MergeOptions())
-  }
+@Suite struct TwinTests: DeviceFileSuite {
+  let folder: TemporaryFolder
+  let clock: ManualClock
 
   @discardableResult
   private func mergeOneWay(_ names: String..., marks: Bool = true) throws -> MergeReport {
@@ -47,9 +22,17 @@ import Testing
     try names.flatMap { try open($0).conflicts().map(\.lost) }
   }
 
-  private func run(_ name: String, _ statement: String) throws {
+  /// Twice, as if all marks but the last had been dropped.
+  private func sync(_ name: String, aThousandTimesWith other: String) throws {
+    for number in Int64(2)..<4 {
+      try set(name, "slider", .integer(number))
+      try merge(name, other)
+    }
     try open(name).core.write { connection in
-      try connection.run(statement)
+      try connection.run(
+        "UPDATE replica SET trimmed = (SELECT max(sequence_number) FROM mark) - 1")
+      try connection.run(
+        "DELETE FROM mark WHERE sequence_number <= (SELECT trimmed FROM replica)")
       return ((), [])
     }
   }
@@ -62,12 +45,7 @@ import Testing
     try set("peer", "k", "of the peer")
     try set("twin", "j", 1)
     try merge("twin", "peer")
-    for number in 0..<2 {
-      try set("a", "slider", .integer(Int64(number)))
-      try merge("a", "other")
-    }
-    // As if there were a thousand.
-    try run("a", "UPDATE replica SET trimmed = (SELECT max(sequence_number) FROM mark) - 1")
+    try sync("a", aThousandTimesWith: "other")
     let report = try merge("a", "peer")
     #expect(report.events.contains(.newReplicaID(device: 0, reason: .copy)))
     #expect(try losers("a", "peer").contains("of a"))
@@ -147,13 +125,7 @@ import Testing
     try set("a", "k", 1)
     try merge("a", "peer")
     try open("peer").clone(to: path("clone"))
-    for number in 2..<4 {
-      try set("a", "k", .integer(Int64(number)))
-      try merge("a", "peer")
-    }
-    // As if there were a thousand.
-    try run("a", "UPDATE replica SET trimmed = (SELECT max(sequence_number) FROM mark) - 1")
-    try run("a", "DELETE FROM mark WHERE sequence_number <= (SELECT trimmed FROM replica)")
+    try sync("a", aThousandTimesWith: "peer")
     #expect(try !merge("a", "clone").events.contains(.newReplicaID(device: 0, reason: .copy)))
     #expect(try open("a").formerReplicas().isEmpty)
   }

@@ -162,9 +162,9 @@ struct StoreCommand: AsyncParsableCommand {
           body: Array("\"value \(count)\"".utf8))
       }
       let push = HubPush(base: newest, rows: pushed, mark: [1], vectors: [0x30])
-      let result = try await store.run(
+      let mark = try await store.run(
         LogRules(limits, at: 1).push(push, by: sender, bits: HubMark.randomBits()))
-      guard case .taken(let mark, _) = result else { throw Failure(text: "refused: \(result)") }
+      guard let mark else { throw Failure(text: "a push was refused") }
       newest = mark
     }
     return count

@@ -44,11 +44,15 @@
       for (options, says) in [
         (["--certificate", "a"], "--certificate and --key belong together; give both"),
         (
+          ["--limit", "rows=1000001"],
+          "--limit rows takes at most 1000000: no device reads more"
+        ),
+        (
           ["--limit", "row=1"],
           "--limit takes NAME=COUNT, not row=1; the names are rows, bytes, devices, keyBytes, "
             + "rowBytes, pageRows, pageBytes, vectorBytes, markBytes, replicaBytes, nameBytes, "
             + "bodyBytes, objectBytes, headBytes, requestsPerMinute, unknownPerMinute, streams, "
-            + "bytesInFlight, accountBytesInFlight, tokenBytesInFlight, connections"
+            + "bytesInFlight, accountBytesInFlight, connections"
         ),
       ] {
         try folder.expect(

@@ -85,6 +85,25 @@
     }
   }
 
+  extension Folder {
+    /// Merges a device with a hub that has nothing new for it, and compares all that it says.
+    ///
+    /// - Parameter count: how many keys that changes there.
+    func expectPush(
+      _ device: String, _ url: String, changed count: Int,
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+      try expect(
+        "merge", device, url,
+        prints: """
+          \(url) -> \(device): 0 received, 0 changed
+          \(device) -> \(url): 0 received, \(count) changed
+          All files hold the same.
+
+          """, sourceLocation: sourceLocation)
+    }
+  }
+
   /// What stands between devices and a hub.
   final class Interposer {
     let address: String

@@ -53,6 +53,15 @@
       #expect(try folder.shell("grep", "-rlFe", token, ".") == "./\(tokens)\n")
     }
 
+    /// It could read the token.
+    @Test(arguments: ["http_proxy", "all_proxy", "ALL_PROXY"])
+    func aHubOnThisMachineIsNotAskedThroughAProxy(variable: String) throws {
+      try hub.create("phone")
+      // Nothing answers there.
+      folder.environment[variable] = "http://127.0.0.1:1"
+      try folder.must("merge", "phone", url)
+    }
+
     @Test func aTokenThatCannotBeKeptIsNotAskedFor() throws {
       try folder.must("set", "phone", "k", "v")
       let config = folder.environment["XDG_CONFIG_HOME"]

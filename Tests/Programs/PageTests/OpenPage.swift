@@ -27,6 +27,18 @@
     /// Writes a file for `kvsync import`.
     func lines(_ text: String) throws { try folder.write(text, to: "lines") }
 
+    /// Makes the files `a` and `b`, in which `name` is "won", and "lost" is a conflict.
+    ///
+    /// - Returns: the file that logs the conflict.
+    func makeConflict() throws -> String {
+      try kvsync("set", "a", "name", "first")
+      try kvsync("merge", "a", "b", "--create")
+      try kvsync("set", "a", "name", "lost", "--at", "2026-11-20T10:00:00Z")
+      try kvsync("set", "b", "name", "won")
+      try kvsync("merge", "a", "b")
+      return try kvsync("conflicts", "a").isEmpty ? "b" : "a"
+    }
+
     /// - Parameter creating: a file that is made before, with a key of a store that does not sync.
     func open(_ words: String..., creating file: String? = nil) throws {
       if let file { try kvsync("set", file, "there", "yes", "--store", "defaults") }

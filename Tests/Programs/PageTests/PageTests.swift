@@ -184,22 +184,17 @@
 
     @Test func aConflictShowsBothSidesAndTheLostOneIsRestored() throws {
       let page = try OpenPage()
-      try page.kvsync("set", "a", "name", "first")
-      try page.kvsync("merge", "a", "b", "--create")
-      try page.kvsync("set", "a", "name", "lost", "--at", "2026-11-20T10:00:00Z")
-      try page.kvsync("set", "b", "name", "won")
-      try page.kvsync("merge", "a", "b")
+      let file = try page.makeConflict()
       try page.open("a", "b", "--edit")
       let browser = try Browser(page)
-      let device = try page.kvsync("conflicts", "a").isEmpty ? "1" : "0"
-      try browser.choose(device, in: "#device")
+      try browser.choose(file == "a" ? "0" : "1", in: "#device")
       try browser.click("#tab-conflicts")
       try browser.until("$$('#conflicts .sides').length > 0")
       #expect(try browser.text(of: "#conflicts .sides > :first-child pre") == "lost")
       #expect(try browser.text(of: "#conflicts .sides > :last-child pre") == "won")
       try browser.click("#conflicts .restore")
       try browser.until("$$('#conflicts .good') == 'resolved'")
-      #expect(try page.kvsync("get", device == "0" ? "a" : "b", "name") == "lost\n")
+      #expect(try page.kvsync("get", file, "name") == "lost\n")
       try browser.close()
     }
 

@@ -23,6 +23,16 @@
       return try page.folder.shell("sqlite3", "a", query)
     }
 
+    /// Opens the page to edit a value of `name`.
+    private func edit(
+      _ value: String, in page: OpenPage
+    ) async throws -> (visit: Visit, stamp: String) {
+      try page.kvsync("set", "a", "name", value)
+      try page.open("a", "--edit")
+      let visit = try await Visit(page)
+      return (visit, try await visit.key("name").stamp)
+    }
+
     @Test func aValueThatIsSetAsItIsShownStaysTheSame() async throws {
       let page = try OpenPage()
       try page.lines(Self.exact)
@@ -68,12 +78,7 @@
 
     @Test func aRestoredConflictIsResolvedAndAStaleOneIsRefused() async throws {
       let page = try OpenPage()
-      try page.kvsync("set", "a", "name", "first")
-      try page.kvsync("merge", "a", "b", "--create")
-      try page.kvsync("set", "a", "name", "lost", "--at", "2026-11-20T10:00:00Z")
-      try page.kvsync("set", "b", "name", "won")
-      try page.kvsync("merge", "a", "b")
-      let winner = try page.kvsync("conflicts", "a").isEmpty ? "b" : "a"
+      let winner = try page.makeConflict()
       try page.open(winner, "--edit")
       let visit = try await Visit(page)
       var conflict = try await visit.conflict()
@@ -98,10 +103,7 @@
 
     @Test func textsOfOtherBytesAreOtherValues() async throws {
       let page = try OpenPage()
-      try page.kvsync("set", "a", "name", "e\u{301}")
-      try page.open("a", "--edit")
-      let visit = try await Visit(page)
-      let stamp = try await visit.key("name").stamp
+      let (visit, stamp) = try await edit("e\u{301}", in: page)
       let body: [String: Any] = [
         "key": "name", "stamp": stamp, "value": "\u{e9}", "type": "string",
       ]
@@ -111,10 +113,7 @@
 
     @Test func aWriteOfAnotherDeviceAtTheSameTimeIsNotReplacedUnseen() async throws {
       let page = try OpenPage()
-      try page.kvsync("set", "a", "name", "mine")
-      try page.open("a", "--edit")
-      let visit = try await Visit(page)
-      let stamp = try await visit.key("name").stamp
+      let (visit, stamp) = try await edit("mine", in: page)
       let other =
         "UPDATE entry SET value = 'theirs', replica_id = replica_id + 1,"
         + " sequence_number = sequence_number + 1"

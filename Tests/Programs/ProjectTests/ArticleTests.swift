@@ -93,7 +93,8 @@ import Testing
     #expect(names.count >= 20)
     for name in names {
       let isThere = tests.contains { text in
-        text.contains("struct \(name.1) ") && name.2.map { text.contains("func \($0)(") } ?? true
+        (text.contains("struct \(name.1) ") || text.contains("struct \(name.1): "))
+          && name.2.map { text.contains("func \($0)(") } ?? true
       }
       #expect(isThere, "\(name.0)")
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+package import Foundation
 
 /// Random property lists and two ways to write them: ours, with all the freedom that XML leaves,
-/// and Foundation's own through `foundation`.
+/// and Foundation's own.
 package indirect enum RandomTree {
   case string(String), integer(Int64), unsigned(UInt64), real(Double), boolean(Bool), date(Int64)
   case data([UInt8]), array([RandomTree]), dictionary([(String, RandomTree)])
@@ -122,7 +122,12 @@ extension RandomTree {
     }
   }
 
-  package var foundation: Any {
+  /// What Foundation writes.
+  package func foundation(_ format: PropertyListSerialization.PropertyListFormat) throws -> Data {
+    try PropertyListSerialization.data(fromPropertyList: foundation, format: format, options: 0)
+  }
+
+  private var foundation: Any {
     switch self {
     case .string(let text): text
     case .integer(let number): number

@@ -53,6 +53,8 @@ package final class ServedHub: Sendable {
       return try answer(RowsRequest(request))
     } catch HubRefusal.token {
       return .problem(401, "token", "unknown")
+    } catch HubRefusal.reserved {
+      return .problem(409, "reserved", "for another device", ["retry-after": "1"])
     } catch HubRefusal.tooLarge(let limit, let value, let line) {
       let place = line.map { #","line":\#($0)"# } ?? ""
       return .problem(
@@ -74,23 +76,16 @@ package final class ServedHub: Sendable {
     }
     let lines = try HubLines(push: request.body, limits)
     let push = HubPush(base: base, rows: lines.rows, mark: lines.mark, vectors: lines.vectors)
-    switch try run(rules.push(push, by: request.sender, bits: HubMark.randomBits())) {
-    case .taken(let newest, _):
-      return ScriptedTransport.Reply(
-        200, #"{"newest":"\#(newest.text)"}"#, type: "application/json")
-    case .changed: return try read(request, rules, 412)
-    case .reserved:
-      return .problem(409, "reserved", "another pushes", ["retry-after": "5"])
-    }
+    let newest = try run(rules.push(push, by: request.sender, bits: HubMark.randomBits()))
+    guard let newest else { return try read(request, rules, 412) }
+    return ScriptedTransport.Reply(
+      200, #"{"newest":"\#(newest.text)"}"#, type: "application/json")
   }
 
   private func read(
     _ request: RowsRequest, _ rules: LogRules, _ status: Int
   ) throws -> ScriptedTransport.Reply {
-    let (answer, isNoted) = try run(rules.read(request.read, by: request.sender))
-    if isNoted {
-      try run(rules.note(cursor: request.read.cursor, newest: answer.newest, by: request.sender))
-    }
+    let answer = try run(rules.read(request.read, by: request.sender))
     let headers = ["hub-clock": "\(answer.clock)", "etag": "W/\"\(answer.newest.text)\""]
     guard answer.isNew else {
       return ScriptedTransport.Reply([.head(status: 304, headers: headers), .end])
@@ -110,7 +105,7 @@ package final class ServedHub: Sendable {
 
 /// A request about rows.
 private struct RowsRequest {
-  let sender: HubSender
+  private(set) var sender: HubSender
   let read: HubRead
   let base: HubMark?
   let isForgetting: Bool
@@ -129,6 +124,7 @@ private struct RowsRequest {
     }
     sender = HubSender(
       account: account, tokenHash: Array(token.utf8), replica: query["replica"] ?? "")
+    sender.wantsTurn = query["turn"] == "1"
     func mark(_ text: String?) throws -> HubMark? {
       try text.map {
         guard let mark = HubMark(text: $0.filter { $0 != "\"" }) else {

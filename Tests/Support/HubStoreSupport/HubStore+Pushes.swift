@@ -34,17 +34,16 @@ extension HubWork where Result == Int64 {
   ) -> HubWork {
     HubWork(HubQuery(account, isWriting: true)) { state in
       guard var account = state.account else { throw HubRefusal.token }
-      var change = HubChange()
+      var (change, number) = (HubChange(), account.newest.number)
       for key in keys {
-        account.number += 1
+        number += 1
         change.rows.append(
-          HubRow(
-            key: Array(key.utf8), body: Array("\"value of \(key)\"".utf8), number: account.number))
+          HubRow(key: Array(key.utf8), body: Array("\"value of \(key)\"".utf8), number: number))
       }
-      account.newest = HubMark(number: account.number, bits: HubMark.randomBits())
+      account.newest = HubMark(number: number, bits: HubMark.randomBits())
       (change.mark, change.account) = (account.newest, account)
       try check()
-      return (account.number, change)
+      return (number, change)
     }
   }
 }

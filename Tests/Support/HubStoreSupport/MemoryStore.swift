@@ -59,10 +59,7 @@ package final class MemoryStore: HubStore {
     for observer in state.withLock(\.observers) { observer(id, newest) }
   }
 
-  package func observe(
-    watched: @escaping @Sendable () -> [Int64],
-    _ onChange: @escaping @Sendable (Int64, HubMark) -> Void
-  ) {
+  package func observe(_ onChange: @escaping @Sendable (Int64, HubMark) -> Void) {
     state.withLock { $0.observers.append(onChange) }
   }
 
@@ -77,7 +74,7 @@ private struct MemoryAccount: Sendable {
   private var vectors: [UInt8]?
   private var replicas: [String: HubReplica] = [:]
   private var devices: [Int64: HubDevice] = [:]
-  private var invitations: [[UInt8]: HubInvitation] = [:]
+  private var invitation: HubInvitation?
 
   init(_ id: Int64) { account = HubAccount(id: id) }
 
@@ -91,8 +88,9 @@ private struct MemoryAccount: Sendable {
     state.hasMarks = query.marks.map { mark in
       mark.number == 0 || marks.contains { $0.isSame(mark) }
     }
-    if query.readsDevices { state.devices = Array(devices.values) }
-    state.invitation = query.code.flatMap { invitations[$0] }
+    if query.readsDevices {
+      (state.devices, state.invitation) = (Array(devices.values), invitation)
+    }
     state.outlines = query.keys.compactMap { rows[$0] }.map {
       HubRowOutline(key: $0.key, number: $0.number, size: $0.size, isDeleted: $0.isDeleted)
     }
@@ -121,24 +119,12 @@ private struct MemoryAccount: Sendable {
     if let replica = change.replica { replicas[replica.id] = replica }
     if let device = change.device { devices[device.number] = device }
     if let number = change.forgottenDevice { devices[number] = nil }
-    if change.dropsInvitations { invitations = [:] }
-    if let code = change.usedCode { invitations[code] = nil }
-    if let invitation = change.invitation {
-      invitations = invitations.filter { $0.value.ends > change.endedBy }
-      invitations[invitation.codeHash] = invitation
-    }
-    if let trim = change.trim { self.trim(trim) }
-  }
-
-  private mutating func trim(_ trim: HubTrim) {
-    replicas = replicas.filter { $0.value.asked == 0 || $0.value.asked >= trim.silentSince }
-    let silent = replicas.values.sorted { ($1.asked, $0.id) < ($0.asked, $1.id) }
-    for replica in silent.dropFirst(trim.replicas) { replicas[replica.id] = nil }
-    guard let kept = trim.marks else { return }
-    let noted = Set(replicas.values.flatMap { [$0.cursor.bits, $0.newest.bits] })
-    let old = marks.dropLast(kept).filter { !noted.contains($0.bits) }
-    account.trimmed = max(account.trimmed, old.map(\.number).max() ?? 0)
-    let dropped = Set(old.map(\.bits))
-    marks.removeAll { dropped.contains($0.bits) }
+    if change.dropsInvitation { invitation = nil }
+    invitation = change.invitation ?? invitation
+    guard let kept = change.trim else { return }
+    let last = replicas.values.sorted { ($1.number, $0.id) < ($0.number, $1.id) }
+    for replica in last.dropFirst(Int(kept.replicas)) { replicas[replica.id] = nil }
+    let ofDay = marks.dropLast(Int(kept.marks)).filter { $0.time >= kept.day }
+    marks = (ofDay + marks.suffix(Int(kept.marks))).suffix(Int(kept.marksOfDay))
   }
 }

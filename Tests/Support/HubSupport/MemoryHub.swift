@@ -34,8 +34,19 @@ package final class MemoryHub {
 
   var rules: LogRules { LogRules(limits, at: clock) }
 
-  func sender(_ replica: ReplicaID) -> HubSender {
-    HubSender(account: account, tokenHash: Self.token, replica: replica.description)
+  func sender(_ replica: ReplicaID?) -> HubSender {
+    HubSender(account: account, tokenHash: Self.token, replica: replica?.description ?? "")
+  }
+
+  /// Draws bits only for a push that is taken, as the model does. One that comes while the account
+  /// is reserved is refused like any other.
+  func push(_ push: HubPush, by sender: HubSender) throws -> HubMark? {
+    do {
+      guard try run(rules.check(push.base, by: sender)) else { return nil }
+    } catch HubRefusal.reserved {
+      return nil
+    }
+    return try run(rules.push(push, by: sender, bits: markBits()))
   }
 
   func run<Result: Sendable>(_ work: HubWork<Result>) throws -> Result {
@@ -99,11 +110,7 @@ package final class MemoryChannel: HubChannel {
     var read = HubRead(cursor: cursor, rows: request.rows, bytes: .max)
     (read.after, read.lastNewest) = (request.after, request.newest.flatMap { HubMark(text: $0) })
     if isBrief, request.isConditional { read.unless = cursor }
-    let sender = hub.sender(request.replica)
-    let (found, isNoted) = try hub.run(hub.rules.read(read, by: sender))
-    if isNoted {
-      try hub.run(hub.rules.note(cursor: cursor, newest: found.newest, by: sender))
-    }
+    let found = try hub.run(hub.rules.read(read, by: hub.sender(request.replica)))
     var answer = HubPageAnswer(newest: found.newest.text, clock: found.clock)
     guard found.isNew else { return answer }
     answer.rows = try found.rows.map {
@@ -112,7 +119,7 @@ package final class MemoryChannel: HubChannel {
         sequenceNumber: $0.number)
     }
     answer.lastNumber = found.rows.last?.number
-    (answer.isLast, answer.knowsCursor) = (found.isLast, found.cursor == .known)
+    (answer.isLast, answer.knowsCursor) = (found.isLast, found.knowsCursor)
     answer.rowLimit = characterLimit ?? hub.limits.rowBytes
     answer.deviceMark = found.deviceMark.flatMap { Mark(text: String(decoding: $0, as: UTF8.self)) }
     answer.vectors = try found.vectors.map {
@@ -137,26 +144,20 @@ package final class MemoryChannel: HubChannel {
       },
       mark: upload.last.map { Array($0.mark.text.utf8) },
       vectors: upload.last.map { Array($0.vectors.json.text().utf8) })
-    let sender = hub.sender(upload.replica)
-    if let refusal = try hub.run(hub.rules.check(base, by: sender)) {
-      switch refusal {
-      case .reserved(let milliseconds): return .reserved(.milliseconds(milliseconds))
-      default: return .changed(isBrief ? try read(upload.next) : nil)
-      }
+    var sender = hub.sender(upload.replica)
+    sender.wantsTurn = upload.wantsTurn
+    guard let newest = try hub.push(push, by: sender) else {
+      return .changed(isBrief ? try read(upload.next) : nil)
     }
-    let work = hub.rules.push(push, by: sender, bits: hub.markBits())
-    guard case .taken(let newest, _) = try hub.run(work) else { return .changed(nil) }
     return .taken(newest: newest.text)
   }
 
-  package func forget(
-    _ deletions: [Address], newest: String, replica: ReplicaID
-  ) throws(KeepsakeError) {
+  package func forget(_ deletions: [Address], newest: String) throws(KeepsakeError) {
     try rethrow {
       guard let base = HubMark(text: newest) else { return }
       _ = try self.hub.run(
         self.hub.rules.forget(
-          deletions.map { Array($0.hubKey.utf8) }, base: base, by: self.hub.sender(replica)))
+          deletions.map { Array($0.hubKey.utf8) }, base: base, by: self.hub.sender(nil)))
     }
   }
 

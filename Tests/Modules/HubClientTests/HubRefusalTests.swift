@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HubScript
+import KeepsakeDevice
+import KeepsakeHub
+import KeepsakeSync
+import KeepsakeTesting
+import KeepsakeValues
+import Synchronization
+import TestSupport
+import Testing
+
+/// What a device does that is refused.
+@Suite struct HubRefusalTests: ServedHubSuite {
+  let clock = ManualClock()
+  let served = ServedHub()
+
+  private func device(_ id: Int64) throws -> Device {
+    let device = try Device.inMemory(clock: clock)
+    try device.write([LocalWrite(store: "cloud", key: "k\(id)", value: .integer(id))])
+    return device
+  }
+
+  private func list(_ device: Device) throws -> [String] {
+    var all: [String] = []
+    try device.forEachEntry { all.append("\($0)") }
+    return all
+  }
+
+  /// Others push faster than its requests come and go.
+  @Test func aDeviceWithALongWayToItsHubGetsItsTurn() throws {
+    let first = try served.membership()
+    let (phone, laptop) = (try device(1), try device(2))
+    let other = try hub(served.membership(beside: first)).hub
+    let count = Mutex<Int64>(0)
+    let pauses = Mutex(0)
+    let comeBetween: @Sendable () -> Void = {
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      do {
+        try laptop.write([LocalWrite(store: "cloud", key: "n", value: .integer(number))])
+        try laptop.merge(with: other)
+      } catch {
+        // The account is kept for the phone.
+        #expect((error as? KeepsakeError)?.code == .locked, "\(error)")
+      }
+    }
+    let (hub, _) = try Hub.scripted(first) { _ in
+      pauses.withLock { $0 += 1 }
+      comeBetween()
+    } _: { [served, clock] request in
+      if request.method == "POST" { comeBetween() }
+      return served.answer(request, at: clock)
+    }
+    #expect(try phone.merge(with: hub).hasConverged)
+    #expect(pauses.withLock(\.self) == 0)
+    try laptop.merge(with: other)
+    try phone.merge(with: hub)
+    #expect(try list(phone) == list(laptop))
+  }
+
+  @Test func pagesGrowAgainAfterARefusal() throws {
+    let first = try served.membership()
+    let (phone, laptop) = (try Device.inMemory(clock: clock), try device(2))
+    for number in 0..<100 {
+      try phone.write([LocalWrite(store: "cloud", key: "n\(number)", value: .integer(1))])
+    }
+    let other = try hub(served.membership(beside: first)).hub
+    let pages = Mutex<[Int]>([])
+    let (hub, _) = try self.hub(first) { request in
+      guard request.method == "POST" else { return nil }
+      let isFirst = pages.withLock { pages in
+        pages.append((request.body ?? []).count { $0 == UInt8(ascii: "\n") } - 1)
+        return pages.count == 1
+      }
+      if isFirst {
+        do { try laptop.merge(with: other) } catch { Issue.record("\(error)") }
+      }
+      return nil
+    }
+    #expect(try HubSync(phone, hub.channel(), pageSize: 40).run())
+    #expect(pages.withLock(\.self) == [40, 5, 10, 20, 40, 25])
+  }
+
+  @Test func aSessionOffersARowThatWasRefusedOnceADay() throws {
+    let (device, refused) = (try device(1), RefusedRows())
+    let large = StoredValue.string(String(repeating: "x", count: 900))
+    let (limited, transport) = try self.hub(served.membership()) { request in
+      (request.body ?? []).count > 800
+        ? ScriptedTransport.Reply(413, "<html>", type: "text/html") : nil
+    }
+    try device.write([LocalWrite(store: "cloud", key: "large", value: large)])
+    var counts: [Int] = []
+    for hours in [0, 23, 1] {
+      clock.advance(by: .seconds(hours * 3_600))
+      refused.renew(at: clock.milliseconds)
+      let before = transport.requests.count { $0.method == "POST" }
+      let report = try Merge.run(device, with: limited.channel(refused: refused))
+      #expect(report.events == [.tooLarge(store: "cloud", key: "large")])
+      counts.append(transport.requests.count { $0.method == "POST" } - before)
+    }
+    #expect(counts[1] == 0 && counts[2] == 1, "\(counts)")
+  }
+}
