@@ -22,10 +22,18 @@ package struct ConflictLog {
     winner_timestamp, winner_replica_id, found_at
     """
 
-  /// A write that lost unseen, and the one that won.
+  /// A write that lost unseen, and what the log has of the one that won.
   struct Loss {
     let lost: Entry
-    let won: Entry
+    let winnerTag: Int64
+    let winnerTimestamp: HybridTimestamp
+    let winnerID: ReplicaID
+
+    init(lost: Entry, won: Entry) {
+      self.lost = lost
+      (winnerTag, winnerTimestamp) = (won.content.tag, won.timestamp)
+      winnerID = won.replicaID
+    }
   }
 
   private static let insertion = FrequentStatement(
@@ -55,9 +63,9 @@ package struct ConflictLog {
         try $0.bind(loss.lost.content.cell, at: 4)
         try $0.bind(loss.lost.timestamp.rawValue, at: 5)
         try $0.bind(loss.lost.replicaID.rawValue, at: 6)
-        try $0.bind(loss.won.content.tag, at: 7)
-        try $0.bind(loss.won.timestamp.rawValue, at: 8)
-        try $0.bind(loss.won.replicaID.rawValue, at: 9)
+        try $0.bind(loss.winnerTag, at: 7)
+        try $0.bind(loss.winnerTimestamp.rawValue, at: 8)
+        try $0.bind(loss.winnerID.rawValue, at: 9)
         try $0.bind(now, at: 10)
       }
       added += connection.changes

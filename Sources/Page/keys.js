@@ -282,7 +282,7 @@ const remove = (store, key, stamp) => el("button", {
   onclick: () => attempt(async () => {
     await post("delete", { store, key, stamp });
     isEdited = false;
-    say(`Deleted ${store}/${key}; Undo brings it back`);
+    say(`Deleted ${store}/${key}; Changes has its old value`);
     $("detail").focus();
     await renew();
   }),

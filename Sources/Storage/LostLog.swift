@@ -48,12 +48,14 @@ package enum LostLog {
 extension Storage {
   /// Saves what this process sees of the device, once, if its log was removed.
   ///
-  /// - Returns: the error that names the saved file; nil if there is nothing to save.
+  /// - Returns: the error that names the saved file; nil if there is nothing to save, or another
+  ///   thread saves it.
   /// - Throws: `KeepsakeError` if it cannot be saved; the next call tries again.
   func saveLostLog() throws(KeepsakeError) -> KeepsakeError? {
-    guard names?.isKnownToHaveLostLog == true,
-      !savesLostLog.exchange(true, ordering: .acquiringAndReleasing)
-    else { return nil }
+    guard names?.isKnownToHaveLostLog == true else { return nil }
+    if savesLostLog.exchange(true, ordering: .acquiringAndReleasing) {
+      return savedLostLog.withLock { $0 }
+    }
     do throws(KeepsakeError) {
       let draft = try Draft(of: LostLog.newName(for: location.realPath))
       try draft.makeEmpty()
@@ -66,10 +68,13 @@ extension Storage {
       }
       // The name is random: nothing has it.
       _ = try draft.publish()
-      return KeepsakeError(
+      let saved = KeepsakeError(
         .inputOutput, path: location.path,
         "its log was removed while it was open; what that log held is in \(draft.target)",
-        cure: "open it anew, and merge that file; keep cleaners away from the files beside it")
+        cure: "open it anew, and merge that file, with --store for each store that does not sync; "
+          + "keep cleaners away from the files beside it")
+      savedLostLog.withLock { $0 = saved }
+      return saved
     } catch {
       savesLostLog.store(false, ordering: .releasing)
       throw KeepsakeError(

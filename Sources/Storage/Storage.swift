@@ -27,6 +27,8 @@ package final class Storage: Sendable {
   package let names: NameCheck?
   /// Whether what a removed log holds was saved, or is being saved.
   let savesLostLog = Atomic(false)
+  /// The error that names the file with what a removed log held.
+  let savedLostLog = Mutex<KeepsakeError?>(nil)
   private let reportLoss: @Sendable (KeepsakeError) -> Void
   /// Throws the name of a row that is too large.
   private let findTooLarge: @Sendable (Connection) throws -> Void

@@ -11,12 +11,16 @@ import KeepsakeValues
 struct DirectPull {
   /// Rows for which it is worth it.
   private static let minimum: Int64 = 1_000
+  /// Bytes of one transaction, on average.
+  private static let transactionBytes: Int64 = 1 << 24
 
   private let pull: Pull
   let range: GiverRange
   /// The giver's last number before.
   private let last: Int64
   private let survey: Survey
+  /// Rows of one transaction.
+  private let rows: Int64
 
   /// What the giver has in these stores.
   private struct Survey {
@@ -55,6 +59,8 @@ struct DirectPull {
     guard survey.count >= Self.minimum, survey.odd == 0,
       survey.newest <= pull.horizon.rawValue, last < 1 << 40
     else { return nil }
+    let average = try pull.giver.core.storage.databaseSize() / survey.count + 1
+    rows = max(1, min(Int64(pull.options.chunkSize), Self.transactionBytes / average))
   }
 
   /// - Returns: the number after which the rows are read page by page.
@@ -126,8 +132,7 @@ struct DirectPull {
       ORDER BY e.store, e.key LIMIT ?3
       """,
       [
-        .text(stores), .integer(last), .integer(Int64(max(pull.options.chunkSize, 1))),
-        .integer(number),
+        .text(stores), .integer(last), .integer(rows), .integer(number),
       ])
     return connection.changes
   }

@@ -217,7 +217,7 @@ private struct Examination {
         Finding(
           .log,
           "\(URL(fileURLWithPath: path).lastPathComponent) holds writes to a log that was removed",
-          cure: "merge it with this file by kvsync merge, and remove it")
+          cure: "merge it with this file, with --store for each store of it, and remove it then")
       }
   }
 

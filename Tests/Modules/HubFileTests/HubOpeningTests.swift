@@ -137,6 +137,17 @@ import Testing
     #expect(try await again.open().keys(of: 5) == ["a", "b"])
   }
 
+  /// A backup copied over a file that crashed.
+  @Test func theLogOfAnEarlierStateIsRefused() async throws {
+    let copy = try await crashed(folder, accounts: 1)
+    let file = try folder.open()
+    for key in 0..<50 { try await file.put("later \(key)", in: 1) }
+    file.close()
+    try FileManager.default.copyItem(atPath: copy.log, toPath: folder.log)
+    let error = try refusal()
+    #expect(error?.code == .foreignLog, "\(error as Any)")
+  }
+
   @Test func theLogOfAnotherHubIsRefused() async throws {
     try await make()
     let other = try HubFolder()

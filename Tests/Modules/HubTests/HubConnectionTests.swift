@@ -116,6 +116,7 @@
         let text = try await raw.read()
         // The system may drop an answer whose request was not read to its end.
         #expect(text.isEmpty || text.hasPrefix("HTTP/1.1 413") && text.contains("headBytes"))
+        #expect(try await hub.ask("GET", "/health").status == 200)
       }
     }
 
@@ -125,6 +126,7 @@
       } _: { hub in
         let text = try await hub.connect().read()
         #expect(text == "")
+        #expect(try await hub.ask("GET", "/health").status == 200)
       }
     }
   }

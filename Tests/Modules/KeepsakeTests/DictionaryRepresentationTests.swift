@@ -59,4 +59,27 @@ import Testing
     store.set(2, forKey: "e\u{301}")
     #expect(store.dictionaryRepresentation() == ["é": 1])
   }
+
+  @Test func itIsOneSnapshotOfWhatAnotherConnectionWrites() async throws {
+    let device = try Device.temporary()
+    let store = try UserDefaultsStore(on: Device(path: device.path, access: .readOnly))
+    let other = device
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for round in 0..<200 {
+          let writes = ["a", "m", "z"].map {
+            LocalWrite(store: "defaults", key: $0, value: .integer(Int64(round)))
+          }
+          #expect(throws: Never.self) { try other.write(writes) }
+        }
+      }
+      group.addTask {
+        for _ in 0..<200 {
+          let all = store.dictionaryRepresentation()
+          #expect(all["a"] == all["m"] && all["m"] == all["z"])
+        }
+      }
+    }
+    #expect(store.dictionaryRepresentation() == ["a": 199, "m": 199, "z": 199])
+  }
 }

@@ -161,4 +161,16 @@ import Testing
     #expect(settings.errors.map(\.operation) == [.synchronize])
     #expect(settings.errors.map(\.key) == [""])
   }
+
+  @Test func aFloatIsTheTextOfItsDigits() {
+    for number: Float in [12.34, 0.1, -1.5, 3.4e38, .leastNonzeroMagnitude, 100] {
+      settings.set(number, forKey: "float")
+      #expect(settings.float(forKey: "float") == number && settings.float == number)
+      #expect(settings.string(forKey: "float").flatMap(Double.init) == Double("\(number)"))
+    }
+    settings.float = 12.34
+    #expect(settings.string(forKey: "float") == "12.34" && settings["float"] == 12.34)
+    settings["float"] = .real(Double(12.34 as Float))
+    #expect(settings.float == 12.34, "as earlier versions stored it")
+  }
 }

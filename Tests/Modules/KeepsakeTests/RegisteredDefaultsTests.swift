@@ -15,6 +15,15 @@ import Testing
     settings = try EverySetting(on: device)
   }
 
+  @Test func anUpdateStartsFromWhatWasRegistered() throws {
+    settings.register(defaults: ["nbr_logins": 10])
+    try settings.$loginCount.update { $0 += 1 }
+    #expect(settings.loginCount == 11)
+    #expect(try device.entry(store: "defaults", key: "nbr_logins")?.content.value == 11)
+    settings.register(defaults: ["nbr_logins": 20])
+    #expect(settings.loginCount == 11)
+  }
+
   @Test func everyTypeIsRegisteredAsALiteralOrAsItself() {
     settings.register(defaults: [
       "integer": 5, "string": "x", "double": 0.25, "boolean": true, "array": ["a", "b"],

@@ -94,4 +94,16 @@ import Testing
       try expectLateValue(folder, comment)
     }
   }
+
+  private func expectMergeGoesOn(_ folder: Folder, _ comment: Comment) throws {
+    try folder.must("merge", "a", "b")
+    #expect(try folder.must("get", "a", "late") == "v\n", comment)
+    try folder.expect("diff", "a", "b")
+  }
+
+  @Test func aMergeThatCannotReadGoesOnWhenItCan() throws {
+    try strikeEach(["merge", "a", "b"]) { folder, _, comment in
+      try expectMergeGoesOn(folder, comment)
+    }
+  }
 }
