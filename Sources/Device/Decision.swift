@@ -2,7 +2,7 @@
 
 package import KeepsakeValues
 
-/// What is to be done with a row that comes in.
+/// Whether an incoming row is applied, and which write is logged as a conflict.
 package struct Decision: Equatable, Sendable {
   /// Which of the two writes lost unseen, and is logged.
   package enum Loser: Sendable { case local, incoming }

@@ -5,7 +5,7 @@
 package import KeepsakeValues
 
 package struct Incoming {
-  /// What the other side has read of this file.
+  /// The writes of this file that the other side has read.
   package struct Giver {
     /// Its version vectors, with its own writes.
     package var vectors: [ByteText: [ReplicaID: HybridTimestamp]] = [:]
@@ -61,7 +61,7 @@ package struct Incoming {
   private var losses: [ConflictLog.Loss] = []
   private var bytes = 0
 
-  // Of the store of the last row.
+  // These belong to the store of the last row.
   private var store = ByteText("")
   private var vector: [ReplicaID: HybridTimestamp] = [:]
   private var sent: Int64 = 0

@@ -69,7 +69,7 @@ extension ImportFile {
     }
   }
 
-  /// What export --format json prints: the same objects in one array, which is read as one part.
+  /// Reads the output of export --format json: the same objects in one array, read as one part.
   private func forEachElement(_ body: (TransferLine) throws -> Void) throws {
     _ = try input.gather(line: 1)
     let array = try json(at: 1, cure: "write one JSON array")

@@ -67,7 +67,7 @@ package struct InputError: Error {
   package enum Kind: Sendable { case usage, data, missing, unreadable, broken }
 
   package let kind: Kind
-  /// What is wrong; what to do.
+  /// The problem and its cure, with a semicolon between them.
   package let message: String
 
   package init(kind: Kind, message: String) {

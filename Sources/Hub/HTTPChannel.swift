@@ -77,7 +77,7 @@ final class HTTPChannel: HubChannel {
       guard let problem = error.cause as? HubProblem else { throw error }
       guard error.code == .tooLarge else { throw error }
       if let row = problem.row, upload.rows.indices.contains(row) { return .tooLarge(row: row) }
-      // Of one row nothing smaller can be sent.
+      // A page of one row cannot be made smaller.
       return upload.rows.count == 1 ? .tooLarge(row: 0) : .pageTooLarge(error)
     }
   }
@@ -112,7 +112,7 @@ final class HTTPChannel: HubChannel {
         let pause = Duration.seconds(max(1, seconds))
         guard pause <= min(Self.longestPause, busyTimeout) else { throw error }
         busyTimeout -= pause
-        // Those that wait for the same device do not come back together.
+        // The pause is random, so that devices that wait for the same one do not retry together.
         if problem.name == "reserved" { self.pause(pause) } else { client.pause(pause) }
       }
     }

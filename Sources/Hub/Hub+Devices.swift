@@ -25,7 +25,7 @@ public struct HubDevice: Sendable, Equatable {
 
   /// Its number in the account.
   public let number: Int64
-  /// What its user calls it.
+  /// The name that its user gave it.
   public let name: String
   /// When it became one of the account.
   public let created: Date

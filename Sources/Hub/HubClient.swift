@@ -136,7 +136,7 @@ struct HubClient: Sendable {
     }
   }
 
-  /// What an answer other than the expected one says.
+  /// The error for an answer with another status than the expected one.
   private func failure(
     _ status: Int, _ headers: [String: String], _ exchange: any TransportExchange,
     _ end: ContinuousClock.Instant?

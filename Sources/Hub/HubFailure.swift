@@ -90,7 +90,7 @@ enum HubFailure {
     }
   }
 
-  /// What a proxy answers in the hub's place.
+  /// The sentences for a status that a proxy answers in the hub's place.
   private static func fromOutside(_ status: Int) -> Sentences? {
     switch status {
     case 413:

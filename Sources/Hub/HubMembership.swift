@@ -3,8 +3,8 @@
 public import KeepsakeDevice
 import KeepsakeValues
 
-/// What a device needs to use an account of a hub. The device makes its token itself; store the
-/// membership before `create` or `join` sends it, so that no account is lost with an answer.
+/// The credentials of a device for an account of a hub. The device makes its token itself; store
+/// the membership before `create` or `join` sends it, so that no account is lost with an answer.
 ///
 ///     var membership = HubMembership.forNewAccount()
 ///     try keep(membership)

@@ -78,7 +78,7 @@ public final class HubSession: Sendable {
   public func finish() async { await loop.finish() }
 }
 
-/// What a session knows of its hub.
+/// The state that a session keeps of its hub.
 private final class HubNews: Sendable {
   private let device: Device
   private let hub: Hub

@@ -259,6 +259,7 @@ private let badLines: [BadLines] = [
     try folder.write(line, to: "in")
     let locker = try Locker(folder.url("a"), ["BEGIN IMMEDIATE"])
     let importing = try RunningCommand(folder, ["import", "a", "in"])
+    // The command has read its input once it has the device open; Scripts/watch-tests ends a hang.
     while (try? importing.openFile(endingWith: "/a-shm")) == nil {}
     try folder.write("", to: "in")
     try locker.release()
