@@ -178,12 +178,14 @@ package final class Storage: Sendable {
         }
       }
     } catch {
+      let failure = KeepsakeError(error, path: location.path)
+      // Other errors have causes of their own.
       if names?.isKnownToHaveLostLog == true, !versions.isInOurTransaction,
-        let saved = try saveLostLog()
+        let saved = try saveLostLog(), failure.code == .inputOutput
       {
         throw saved
       }
-      throw KeepsakeError(error, path: location.path)
+      throw failure
     }
   }
 }

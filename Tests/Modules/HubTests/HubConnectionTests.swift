@@ -126,7 +126,6 @@
       } _: { hub in
         let text = try await hub.connect().read()
         #expect(text == "")
-        #expect(try await hub.ask("GET", "/health").status == 200)
       }
     }
   }
