@@ -265,13 +265,6 @@ package.targets += [
       "Faults", "FileSystemShim", "FuzzTargets", "SettingsFixture", "TestSupport", "Turns",
       "Keepsake", "KeepsakeStorage", "KeepsakeTesting", argumentParser, sqlite,
     ], in: "Tests/Probes/Keepsake"),
-  // Measures hubs over a file or PostgreSQL.
-  program(
-    "keepsake-hub-probe",
-    sync + [
-      "KeepsakeHub", "KeepsakeHubServer", "KeepsakeHubFile",
-      target("KeepsakePostgres", with: "PostgreSQL"), argumentParser,
-    ], in: "Tests/Probes/Hub"),
   test("ValuesTests", ["KeepsakeValues", "TestSupport"]),
   test("StorageTests", device + ["KeepsakeMigrations", "keepsake-probe", "kvsync", sqlite]),
   test("DeviceTests", device + ["BundleSupport", "KeepsakeMigrations", "kvsync", sqlite]),
@@ -341,6 +334,13 @@ if let names = Context.environment["KEEPSAKE_TARGETS"] {
   package.targets += [
     library("Peers", in: "Benchmarks/Sources/Peers"),
     program("measure", [], in: "Benchmarks/Sources/measure"),
+    // Measures hubs over a file or PostgreSQL.
+    program(
+      "keepsake-hub-probe",
+      sync + [
+        "KeepsakeHub", "KeepsakeHubServer", "KeepsakeHubFile",
+        target("KeepsakePostgres", with: "PostgreSQL"), argumentParser,
+      ], in: "Tests/Probes/Hub"),
     program(
       "benchmark",
       [

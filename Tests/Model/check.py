@@ -20,12 +20,14 @@
 import argparse
 import sys
 
-import hub_scenarios  # noqa: F401
-import json_lines
-import scenarios
-import sync_model
-import truth
-from truth import COUNTS
+sys.dont_write_bytecode = True
+
+import hub_scenarios  # noqa: E402, F401
+import json_lines  # noqa: E402
+import scenarios  # noqa: E402
+import sync_model  # noqa: E402
+import truth  # noqa: E402
+from truth import COUNTS  # noqa: E402
 
 
 def options_of(arguments):

@@ -3,6 +3,7 @@
 """Deliberate faults of the model, each of which the checker has to find.
 
     mutants.py [WORD ...]    those whose rule has one of the words
+    mutants.py --check       checks that all still apply, in a second
 """
 import pathlib
 import shutil
@@ -309,11 +310,19 @@ MUTANTS = [
 ]
 
 
+def sources_of_model():
+    return {name: (FOLDER / name).read_text() for name in MODEL}
+
+
+def applies(mutant, sources):
+    return sum(source.count(mutant[1]) for source in sources.values()) == 1
+
+
 def run(mutant, folder):
     """Returns what the checker says, or None if it finds nothing."""
     _, old, new, options = mutant
-    sources = {name: (FOLDER / name).read_text() for name in MODEL}
-    if sum(source.count(old) for source in sources.values()) != 1:
+    sources = sources_of_model()
+    if not applies(mutant, sources):
         return "DOES NOT APPLY"
     for file in FOLDER.glob("*.py"):
         shutil.copy(file, folder)
@@ -328,6 +337,12 @@ def run(mutant, folder):
 
 def main():
     words = sys.argv[1:]
+    if words == ["--check"]:
+        sources = sources_of_model()
+        wrong = [mutant[0] for mutant in MUTANTS if not applies(mutant, sources)]
+        print("\n".join(["does not apply: " + rule for rule in wrong]
+                        + ["%d of %d apply" % (len(MUTANTS) - len(wrong), len(MUTANTS))]))
+        sys.exit(1 if wrong else 0)
     chosen = [m for m in MUTANTS if not words or any(word in m[0] for word in words)]
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -45,23 +45,12 @@ struct Run {
       name: "command", note: "Whole processes, from the start to the end.", run: commands),
   ]
 
-  private static let help = """
-    Measures Keepsake beside its peers and the limits of the machine, and prints a table.
-
-    USAGE: Scripts/benchmark [--filter <group>]... [--quick] [--output <folder>]
-
-      --filter <group>   Only this group: \(groups.map(\.name).joined(separator: ", ")).
-      --quick            Few rounds and small sizes: shows that everything runs.
-      --output <folder>  Where results.md and the plots go. A complete run writes to Benchmarks,
-                         any other one nowhere.
-    """
-
   private var filters: [String] = []
   private var output: String?
   private let command: String
 
-  /// - Returns: nil after help.
-  init?(_ words: [String]) throws {
+  /// `Scripts/benchmark` explains the options.
+  init(_ words: [String]) throws {
     command = (["Scripts/benchmark"] + words).joined(separator: " ")
     var words = words[...]
     while let word = words.popFirst() {
@@ -70,10 +59,7 @@ struct Run {
       case "--filter", "--output":
         guard let value = words.popFirst() else { throw Failure("\(word) needs a value") }
         if word == "--output" { output = value } else { filters.append(value) }
-      case "-h", "--help":
-        print(Self.help)
-        return nil
-      default: throw Failure("unknown argument \(word); see --help")
+      default: throw Failure("unknown argument \(word)")
       }
     }
     let names = Self.groups.map(\.name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scripts/benchmark; see --help.
+// Scripts/benchmark explains its options.
 
 import Foundation
 
@@ -27,8 +27,8 @@ do {
   let words = Array(CommandLine.arguments.dropFirst())
   if words.count >= 2, words[0] == "--role" {
     try play(words[1], Array(words[2...]))
-  } else if let run = try Run(words) {
-    try run.toItsEnd()
+  } else {
+    try Run(words).toItsEnd()
   }
 } catch {
   FileHandle.standardError.write(Data("\(error)\n".utf8))

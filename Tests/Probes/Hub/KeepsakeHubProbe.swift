@@ -124,10 +124,12 @@ struct StoreCommand: AsyncParsableCommand {
   @OptionGroup var options: MeasurementOptions
 
   private func open() throws -> any HubStore {
+    guard place.contains("://") else { return try HubFile(path: place) }
     #if PostgreSQL
-      if place.contains("://") { return try PostgresDatabase(url: place) }
+      return try PostgresDatabase(url: place)
+    #else
+      throw ValidationError("\(place) needs a build with the trait PostgreSQL")
     #endif
-    return try HubFile(path: place)
   }
 
   func run() async throws {
