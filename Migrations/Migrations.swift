@@ -23,7 +23,7 @@ package enum Migrations {
   package static let all = [
     Migration(
       name: "V001_initial",
-      hash: "599befeb9ccc9c7be5f78639a87ed03ceb318a22f6a10db4f42299c3a30e5738",
+      hash: "fcf55f2c6d9d62203f38d521bf13ee40b7f43c25cc2c3141ff1064cfef0bc3ca",
       sql: text(PackageResources.V001_initial_sql))
   ]
 

@@ -137,13 +137,13 @@ CREATE INDEX conflict_resolved ON conflict (is_resolved, store);
 
 -- Defaults from Settings bundles. Never an entry, never synced.
 CREATE TABLE default_value (
-  store  TEXT    NOT NULL,  -- (seeding)
-  bundle TEXT    NOT NULL,  -- which bundle declares it; seeding it again replaces all its rows (seeding)
-  key    TEXT    NOT NULL,  -- (seeding)
-  type   INTEGER NOT NULL,  -- as in entry, never 0 (seeding)
-  value  ANY     NOT NULL,  -- as in entry (seeding)
-  source TEXT    NOT NULL,  -- where it is declared: Root.plist:214 (seeding)
-  seq    INTEGER NOT NULL,  -- counts seedings from 1: of several bundles with one key the last seeded
-                            -- one counts (seeding)
+  store   TEXT    NOT NULL,  -- (seeding)
+  bundle  TEXT    NOT NULL,  -- which bundle declares it; seeding it again replaces all its rows (seeding)
+  key     TEXT    NOT NULL,  -- (seeding)
+  type    INTEGER NOT NULL,  -- as in entry, never 0 (seeding)
+  value   ANY     NOT NULL,  -- as in entry (seeding)
+  source  TEXT    NOT NULL,  -- where it is declared: Root.plist:214 (seeding)
+  seeding INTEGER NOT NULL,  -- counts seedings from 1: of several bundles with one key the last seeded
+                             -- one counts (seeding)
   PRIMARY KEY (store, bundle, key)
 ) STRICT, WITHOUT ROWID;

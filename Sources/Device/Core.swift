@@ -31,7 +31,7 @@ package final class Core: Sendable {
     self.shared = shared
     storage = Storage(
       opened, file: file, layers: shared.layers, folder: folder,
-      findTooLarge: { try $0.checkSizes() }, report: { [shared] in shared.upkeep.report($0) },
+      findTooLarge: { try $0.checkReadable() }, report: { [shared] in shared.upkeep.report($0) },
       reportLoss: { [shared] in shared.upkeep.reportLoss($0) })
     shared.feed.register(storage)
   }

@@ -102,10 +102,11 @@ extension Connection {
   /// - Parameters:
   ///   - entries: the FROM clause of a SELECT, and what follows it; `e` is the entry.
   ///   - path: the file that they are in.
+  ///   - limits: false for SQLite's limits alone.
   ///   - body: called with a row of `sequence_number`, `store`, `key`, `value`, and the bytes of
   ///     the entry's key and value.
   package func measure(
-    _ entries: String, _ arguments: [Cell] = [], in path: String,
+    _ entries: String, _ arguments: [Cell] = [], in path: String, limits: Bool = true,
     _ body: (_ row: Row, _ bytes: Int) throws -> Void
   ) throws {
     var count = 0
@@ -114,7 +115,7 @@ extension Connection {
         let (store, key, value) = (row.byteCount(1), row.byteCount(2), row.byteCount(3))
         // A tombstone has no value; its name may be one that was deleted for its length.
         let isLong = max(store, key) > EntrySize.maximumName && row.cell(3) != .null
-        if isLong || value > EntrySize.maximumSyncedValue {
+        if limits, isLong || value > EntrySize.maximumSyncedValue {
           let address = Address(store: row.text(1), key: row.text(2))
           if let error = EntrySize.excess(address, value, in: path) { throw error }
         }
@@ -170,4 +171,9 @@ extension Connection {
   package func checkSizes(
     _ body: (_ row: Row, _ bytes: Int) throws -> Void = { _, _ in }
   ) throws { try measure(Self.all, in: path, body) }
+
+  /// Throws for the first entry that SQLite does not read, with its name.
+  package func checkReadable() throws {
+    try measure(Self.all, in: path, limits: false) { _, _ in }
+  }
 }

@@ -3,9 +3,9 @@
 // Every statement that writes `entry`.
 //
 // Invariants
-// - A write replaces an entry only if it beats it: (timestamp, replica_id, type, value) is larger.
-//   `Entry.beats` says the same in Swift; a property test proves that the two agree. Only a
-//   rotation and a repair of the clock rewrite entries otherwise.
+// - A write replaces an entry only if it beats it, see `Entry.beats`: a set takes a later
+//   timestamp, and a merge compares. Only a rotation and a repair of the clock rewrite entries
+//   otherwise.
 // - Every row that is written takes a sequence number above all that this file has given.
 // - A tombstone is the only entry without a value. A store that is not synced keeps none.
 
@@ -17,35 +17,20 @@ package struct EntryTable {
 
   private static let columns =
     "(store, key, type, value, timestamp, replica_id, sequence_number)"
-  private static let replacing = """
-    ON CONFLICT (store, key) DO UPDATE SET
-      type = excluded.type, value = excluded.value, timestamp = excluded.timestamp,
-      replica_id = excluded.replica_id, sequence_number = excluded.sequence_number
-    """
-
-  private static let upsertOne = FrequentStatement(
-    """
-    INSERT INTO entry \(columns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \(replacing)
-    WHERE (excluded.timestamp, excluded.replica_id, excluded.type, excluded.value,
-        typeof(excluded.value))
-      > (entry.timestamp, entry.replica_id, entry.type, entry.value, typeof(entry.value))
-    """)
   private static let insertOne = FrequentStatement(
     """
     INSERT INTO entry \(columns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
     ON CONFLICT (store, key) DO NOTHING
     """)
   private static let putOne = FrequentStatement(
-    "INSERT INTO entry \(columns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \(replacing)")
+    """
+    INSERT INTO entry \(columns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+    ON CONFLICT (store, key) DO UPDATE SET
+      type = excluded.type, value = excluded.value, timestamp = excluded.timestamp,
+      replica_id = excluded.replica_id, sequence_number = excluded.sequence_number
+    """)
   private static let renumberOne = FrequentStatement(
     "UPDATE entry SET sequence_number = ?3 WHERE store = ?1 AND key = ?2")
-
-  /// Writes one entry, if it wins.
-  ///
-  /// - Parameter number: its sequence number.
-  package func apply(_ entry: Entry, as number: Int64) throws {
-    try connection.run(Self.upsertOne) { try $0.bind(entry, as: number) }
-  }
 
   /// Writes one entry, if its key has none.
   ///

@@ -158,25 +158,8 @@ package struct Incoming {
 }
 
 extension Connection {
-  private static let numberedEntry = FrequentStatement(
-    """
-    SELECT type, value, timestamp, replica_id, sequence_number FROM entry
-    WHERE store = ?1 AND key = ?2
-    """)
   private static let seenTime = FrequentStatement(
     "SELECT timestamp FROM seen WHERE store = ?1 AND replica_id = ?2")
-
-  /// The entry of a key with its sequence number, a tombstone included.
-  package func numberedEntry(at address: Address) throws -> (entry: Entry, number: Int64)? {
-    var result: (entry: Entry, number: Int64)?
-    try run(Self.numberedEntry) {
-      try $0.bind(address)
-    } row: { row in
-      result = (row.entry(address, from: 0), row.integer(4))
-      return false
-    }
-    return result
-  }
 
   /// The time up to which the writes of a replica ID were read here.
   fileprivate func seen(_ store: ByteText, _ id: ReplicaID) throws -> HybridTimestamp? {

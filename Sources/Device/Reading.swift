@@ -4,18 +4,26 @@ public import KeepsakeValues
 
 extension Connection {
   private static let entryOfKey = FrequentStatement(
-    "SELECT type, value, timestamp, replica_id FROM entry WHERE store = ?1 AND key = ?2")
+    """
+    SELECT type, value, timestamp, replica_id, sequence_number FROM entry
+    WHERE store = ?1 AND key = ?2
+    """)
 
   /// The entry of a key, a tombstone included.
   package func entry(at address: Address) throws -> Entry? {
-    var entry: Entry?
+    try numberedEntry(at: address)?.entry
+  }
+
+  /// As `entry`, with its sequence number.
+  package func numberedEntry(at address: Address) throws -> (entry: Entry, number: Int64)? {
+    var result: (entry: Entry, number: Int64)?
     try run(Self.entryOfKey) {
       try $0.bind(address)
     } row: { row in
-      entry = row.entry(address, from: 0)
+      result = (row.entry(address, from: 0), row.integer(4))
       return false
     }
-    return entry
+    return result
   }
 }
 

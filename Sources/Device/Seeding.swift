@@ -25,6 +25,7 @@ extension Device {
   ///
   /// - Returns: whether anything differed; the same content, seeded last before too, writes
   ///   nothing.
+  /// - Throws: also for a key or value that no store takes.
   @discardableResult
   package func seed(
     store: String, bundle: String, _ defaults: [DefaultValue]
@@ -38,16 +39,18 @@ extension Device {
     return try core.write { connection in
       try connection.run(
         "DELETE FROM default_value WHERE store = ?1 AND bundle = ?2", [.text(store), .text(bundle)])
-      let seq = try connection.first("SELECT ifnull(max(seq), 0) + 1 FROM default_value") {
-        $0.integer(0)
-      }
+      let seeding = try connection.first(
+        "SELECT ifnull(max(seeding), 0) + 1 FROM default_value"
+      ) { $0.integer(0) }
       for item in wanted {
         let content = try TaggedCell(item.value)
+        try EntrySize.check(
+          Address(store: store, key: item.key), content, nil, connection.path)
         try connection.run(
           "INSERT INTO default_value VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
           [
             .text(store), .text(bundle), .text(item.key), .integer(content.tag), content.cell,
-            .text(item.source), .integer(seq ?? 1),
+            .text(item.source), .integer(seeding ?? 1),
           ])
       }
       return (true, [])
@@ -81,7 +84,7 @@ extension Device {
       try connection.all(
         """
         SELECT key, type, value, source, bundle FROM default_value
-        WHERE store = ?1 AND (?2 IS NULL OR key = ?2) ORDER BY seq DESC, key
+        WHERE store = ?1 AND (?2 IS NULL OR key = ?2) ORDER BY seeding DESC, key
         """, [.text(store), key.map(Cell.text) ?? .null]
       ) { ($0.text(4), $0.defaultValue) }
     }
@@ -98,7 +101,8 @@ extension Device {
 extension Connection {
   fileprivate func lastSeeded(store: String) throws -> String? {
     try first(
-      "SELECT bundle FROM default_value WHERE store = ?1 ORDER BY seq DESC LIMIT 1", [.text(store)]
+      "SELECT bundle FROM default_value WHERE store = ?1 ORDER BY seeding DESC LIMIT 1",
+      [.text(store)]
     ) { $0.text(0) }
   }
 
@@ -106,7 +110,7 @@ extension Connection {
     try all(
       """
       SELECT key, type, value, source FROM default_value
-      WHERE store = ?1 AND (?2 IS NULL OR bundle = ?2) ORDER BY seq DESC, key
+      WHERE store = ?1 AND (?2 IS NULL OR bundle = ?2) ORDER BY seeding DESC, key
       """,
       [.text(store), bundle.map(Cell.text) ?? .null]
     ) { $0.defaultValue }

@@ -146,7 +146,7 @@ final class WriteSession: @unchecked Sendable {
       // The newest row may be gone, and with it what it said of the counters.
       try next.replica.save(connection)
     } else {
-      try connection.entries.apply(next.entry, as: next.replica.sequenceNumber)
+      try connection.entries.put(next.entry, as: next.replica.sequenceNumber)
     }
     isFilling = old == nil
     note(next, replacing: before)

@@ -2,6 +2,9 @@
 """Defects that KeepsakeTests must find; Scripts/mutants describes the form."""
 
 MUTANTS = [
+    ("a-byte-more", "A value may have one byte more than the limit of its store.",
+     r"^KeepsakeTests\.ValueLimitTests",
+     ("Sources/Device/EntrySize.swift", "guard size > limit else", "guard size > limit + 1 else")),
     ("added-within-misses", "An observer that is added within a transaction misses the next commit of another process.",
      r"^KeepsakeTests\.ObserverLifeTests",
      ("Sources/Device/Feed.swift", "          if storage.isReadOnly {\n            try catchUp(connection)",

@@ -5,9 +5,6 @@ REPLAY = r"^SyncTests\.ReplayTests"
 PROMISES = r"^SyncTests\.MergePromiseTests"
 
 MUTANTS = [
-    ("a-byte-more", "A value may have one byte more than the limit of its store.",
-     r"^SyncTests\.EntryOrderTests",
-     ("Sources/Device/EntrySize.swift", "guard size > limit else", "guard size > limit + 1 else")),
     ("conflict-log-counts-before-it-knows",
      "A page with more losers than the log keeps drops some before it knows which are logged already.",
      PROMISES,
@@ -39,9 +36,6 @@ MUTANTS = [
     ("doubt-until-the-next-merge", "A source that was set back, and is only read, is doubted once.",
      r"^SyncTests\.TwinTests",
      ("Sources/Sync/MergeRun+OneWay.swift", ".sequenceNumber && doubt == nil", ".sequenceNumber")),
-    ("drop-type", "The order of entries ignores their type.", r"^SyncTests\.EntryOrderTests",
-     ("Sources/Values/Entry.swift",
-      "    if content.tag != other.content.tag { return content.tag > other.content.tag }\n", "")),
     ("earlier-page-notes-vectors", "Vectors are written before everything that they cover is read.", REPLAY,
      ("Sources/Sync/Pull.swift", "      if page.isLast { try note(", "      do { try note(")),
     ("earlier-state-of-local-stores", "A backup's rows of a store that is not synced are not read.",

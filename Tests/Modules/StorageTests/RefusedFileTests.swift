@@ -141,6 +141,8 @@ import Testing
     let hasName = row.limit > 1024
     try folder.must("set", "device", "before", "1")
     try shell("INSERT INTO entry SELECT \(row.cells), 1, id, \(number) FROM replica")
+    // Above our limit, and read by SQLite.
+    try shell("INSERT INTO entry SELECT 'cloud', 'a', 6, zeroblob(2 << 20), 1, id, 2 FROM replica")
     func expectRefusal(_ body: () throws -> Void) {
       let error = #expect(throws: KeepsakeError.self) { try body() }
       #expect(

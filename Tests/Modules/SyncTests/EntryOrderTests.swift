@@ -8,22 +8,8 @@ import TestSupport
 import Testing
 
 @Suite struct EntryOrderTests {
-  /// How an entry is applied.
-  enum Way: CaseIterable {
-    /// One by one, as a setting writes.
-    case setting
-    /// A page of them, as a merge writes.
-    case merge
-  }
-
-  private static func apply(_ entries: [Entry], _ way: Way, into device: Device) throws {
+  private static func apply(_ entries: [Entry], into device: Device) throws {
     try device.core.write { connection in
-      if way == .setting {
-        for entry in entries {
-          try connection.entries.apply(entry, as: ReplicaState(connection).sequenceNumber + 1)
-        }
-        return ((), [])
-      }
       var replica = try ReplicaState(connection)
       _ = try Incoming.apply(
         entries, of: Incoming.Giver(), connection, upTo: HybridTimestamp(rawValue: .max), &replica,
@@ -34,8 +20,12 @@ import Testing
     }
   }
 
-  /// Checks that of each pair the same one is kept as Swift would.
-  private static func check(_ pairs: [(Entry, Entry)], _ way: Way, _ note: String = "") throws {
+  @Test(arguments: Seeds.list(5))
+  func aMergeKeepsTheOneThatWinsOfAnyTwo(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let pairs = (0..<300).map { _ in
+      (SampleEntries.random(using: &generator), SampleEntries.random(using: &generator))
+    }
     func renamed(_ entry: Entry, _ index: Int) -> Entry {
       Entry(
         Address(store: "cloud", key: "k\(index)"), entry.content, timestamp: entry.timestamp,
@@ -44,29 +34,14 @@ import Testing
     let firsts = pairs.enumerated().map { renamed($1.0, $0) }
     let seconds = pairs.enumerated().map { renamed($1.1, $0) }
     let device = try Device.inMemory()
-    try apply(firsts, way, into: device)
-    try apply(seconds, way, into: device)
+    try Self.apply(firsts, into: device)
+    try Self.apply(seconds, into: device)
     for (a, b) in zip(firsts, seconds) {
       let kept = try device.entry(store: "cloud", key: a.address.key.string)
       if kept != (b.beats(a) ? b : a) {
-        Issue.record("\(a) \(b) and not \(String(describing: kept)) \(note)")
+        Issue.record("\(a) \(b) and not \(String(describing: kept)), seed \(seed)")
       }
     }
-  }
-
-  @Test(arguments: Way.allCases)
-  func theOrderInSQLIsTheOrderInSwiftForEveryTwoOfASmallWorld(way: Way) throws {
-    let all = SampleEntries.all
-    try Self.check(all.flatMap { a in all.map { (a, $0) } }, way)
-  }
-
-  @Test(arguments: Seeds.list(5), Way.allCases)
-  func theOrderInSQLIsTheOrderInSwiftForAnyTwo(seed: UInt64, way: Way) throws {
-    var generator = SeededGenerator(seed: seed)
-    let pairs = (0..<300).map { _ in
-      (SampleEntries.random(using: &generator), SampleEntries.random(using: &generator))
-    }
-    try Self.check(pairs, way, "seed \(seed)")
   }
 
   @Test func aDeletionLeavesATombstoneOnlyWhereItSyncs() throws {
