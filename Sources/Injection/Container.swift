@@ -4,7 +4,7 @@ import Synchronization
 
 // Threading: every method is thread-safe. The lock protects registrations and objects; no factory
 // and no deinit runs under it, and no thread holds the locks of two containers. A lookup of a
-// singleton that was made takes no lock: see `published(_:)`.
+// singleton that was made takes no lock: see `Entry.shortcut(for:)`.
 
 /// Makes objects by registered recipes and keeps the shared ones.
 ///

@@ -39,6 +39,8 @@ final class Entry: @unchecked Sendable {
   /// nothing is set or about to be. It is unretained: `made` and its conversions stay as long as
   /// this entry.
   private let open = Atomic<Unmanaged<AnyBox>?>(nil)
+  /// Whether lookups without the lock make a new object each: nothing is set or about to be.
+  private let passes: Atomic<Bool>
   /// A cache: the last type found not to be `Injectable`.
   let plainType = Atomic(0)
 
@@ -48,24 +50,29 @@ final class Entry: @unchecked Sendable {
   ) {
     (self.recipe, self.owner, self.site, self.base) = (recipe, owner, site, base)
     (self.order, self.inherited, self.isTemporary) = (order, inherited, isTemporary)
+    passes = Atomic(recipe.isPassing)
   }
 
   var label: String { recipe.target.label }
   /// Two entries with the same origin are one object under two keys.
   var origin: Entry { base ?? self }
 
+  /// The fast path of a lookup: returns the object, or makes one for the caller; nil if it takes
+  /// the slow one.
+  func shortcut(for asker: Container) throws -> AnyBox? {
+    if let object = open.load(ordering: .acquiring) { return object.takeUnretainedValue() }
+    if passes.load(ordering: .acquiring) { return try makeUnshared(for: asker) }
+    return owner.locked { _ in known }
+  }
+
   // MARK: Under the lock
 
-  enum Shortcut: Sendable { case made(AnyBox), passing(Entry) }
-
-  /// The fast path of a lookup: return the object, or make one for the caller; nil if there is
-  /// none.
-  var shortcut: Shortcut? {
+  /// The object, unless the slow path has to tell.
+  private var known: AnyBox? {
     if maker != nil { return nil }
-    if let current { return .made(current) }
-    if recipe.scope == .transient, recipe.make != nil { return .passing(self) }
+    if let current { return current }
     guard let base, base.maker == nil else { return nil }
-    return base.conversion(of: base.given ?? base.made, for: self).map { .made($0) }
+    return base.conversion(of: base.given ?? base.made, for: self)
   }
 
   /// Whether no object is set, nor about to be.
@@ -75,15 +82,13 @@ final class Entry: @unchecked Sendable {
     let object = base == nil ? made : base?.conversion(of: base?.made, for: self)
     let isOpen = isVacant && base?.isVacant != false && object?.lasts == true
     open.store(isOpen ? object.map { .passUnretained($0) } : nil, ordering: .releasing)
+    passes.store(isVacant && recipe.isPassing, ordering: .releasing)
     for alias in conversions.map(\.alias) where alias.base === self { alias.settle() }
   }
 
   private var current: AnyBox? { given?.current ?? made?.current }
 
   // MARK: Reading
-
-  /// The object, without the lock; nil if only the lock tells which it is.
-  var published: AnyBox? { open.load(ordering: .acquiring)?.takeUnretainedValue() }
 
   /// The objects, without deallocated weak ones.
   ///
@@ -202,13 +207,13 @@ final class Entry: @unchecked Sendable {
     if let known = holder.owner.locked({ _ in holder.conversion(of: source, for: self) }) {
       return known
     }
-    let frame = Frame(.passing, self, asker)
-    let new = try passing(frame) {
-      try Frame.$current.withValue(frame) {
-        let new = convert(source)
-        try asker.admit(new)
-        return new
-      }
+    var frame = Frame(.passing, self, asker)
+    defer { Frame.end(&frame) }
+    try refuseRecursion(frame)
+    let new = try Frame.$current.withValue(frame) {
+      let new = convert(source)
+      try asker.admit(new)
+      return new
     }
     return Frame.lock.withLock { _ in
       let isEarly = holder.maker?.early === source

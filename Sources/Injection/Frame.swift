@@ -9,7 +9,9 @@ import Synchronization
 // their callers but do not see each other: a diamond is not a cycle. A `Task {}` started by a
 // factory inherits the list; until the construction ends it counts as part of the factory, although
 // that does not wait for it. Such a task may run as long as the process, so a construction's frame
-// has only weak references to its container and its entry, which its thread keeps.
+// has only weak references to its container and its entry, which its thread keeps. A weak reference
+// costs as much as the rest of a frame, so that of an object that is not kept gets one only when a
+// task may need it: while the frame is in progress its thread keeps the container.
 //
 // Invariant: the wait graph has no cycle. A frame waits for the frames that it called and those
 // that it joined. One lock covers the check for a cycle and the recording of the wait, so of
@@ -23,8 +25,9 @@ final class Frame: @unchecked Sendable {
   @TaskLocal static var current: Frame?
 
   let target: Target?
+  /// The entry of a shared object.
   private(set) weak var entry: Entry?
-  private(set) weak var container: Container?
+  private let entryID: ObjectIdentifier?
   /// The container that is current, which its tasks may need longer than the frame is open.
   private let standing: Container?
   let caller: Frame?
@@ -49,9 +52,16 @@ final class Frame: @unchecked Sendable {
   var users: [Frame] = []
   /// Whether its object must not be published.
   var isInvalid = false
+  /// The container of an object that is not kept, until the frame is over.
+  private var lent: Unmanaged<Container>?
+  /// The container, if it is not lent.
+  private(set) weak var weakContainer: Container?
 
-  init(_ role: Role, _ entry: Entry?, _ container: Container) {
-    (self.role, self.entry, self.container) = (role, entry, container)
+  init(_ role: Role, _ entry: __shared Entry?, _ container: __shared Container) {
+    self.role = role
+    entryID = entry.map(ObjectIdentifier.init)
+    if role == .passing { lent = .passUnretained(container) }
+    if role != .passing { (self.entry, weakContainer) = (entry, container) }
     target = entry?.recipe.target
     standing = role == .standing ? container : nil
     let current = Frame.current
@@ -68,8 +78,15 @@ final class Frame: @unchecked Sendable {
   static var live: Frame? { current?.live }
   private var live: Frame? { sequence(first: self, next: \.caller).first { !$0.isOver } }
 
+  /// The container, as long as there is one.
+  var container: Container? {
+    Frame.lock.withLock { _ in lent?.takeUnretainedValue() ?? weakContainer }
+  }
   var label: String? { target?.label }
   var isOver: Bool { over.load(ordering: .acquiring) }
+
+  /// Whether it is a construction by an entry, and in progress.
+  func isOpen(of entry: Entry) -> Bool { !isOver && entryID == ObjectIdentifier(entry) }
 
   /// From this frame outwards.
   var chain: [Frame] { Array(sequence(first: self, next: \.caller)) }
@@ -91,4 +108,16 @@ final class Frame: @unchecked Sendable {
 
   /// Ends a frame that no other one waits for or uses.
   func close() { over.store(true, ordering: .releasing) }
+
+  /// Ends the frame of an object that is not kept.
+  static func end(_ frame: inout Frame) {
+    // Otherwise no task has the frame.
+    if !isKnownUniquelyReferenced(&frame) { lock.withLock { [frame] _ in frame.giveBack() } }
+    frame.close()
+  }
+
+  private func giveBack() {
+    weakContainer = lent?.takeUnretainedValue()
+    lent = nil
+  }
 }

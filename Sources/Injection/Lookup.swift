@@ -26,25 +26,21 @@ extension Container {
   /// The object for a key; nil if it is not registered or not set.
   func supply(_ target: Target) throws -> AnyBox? {
     try refuseCapture(target)
-    if let object = published(target) { return object }
-    switch locked({ $0.candidates(target)?.choice?.shortcut }) {
-    case .made(let made): return made
-    case .passing(let entry): return try entry.makeUnshared(for: self)
-    case nil: break
+    let choice = choice(target)
+    if let object = try choice?._withUnsafeGuaranteedRef({ try $0.shortcut(for: self) }) {
+      return object
     }
     if let made = try nearest(target, { try object(of: $0.chosen(for: target)) }) { return made }
     return try target.wrapped.map { type, wrapped in type.rebox(try supply(wrapped)) }
   }
 
-  /// The object of a singleton that was made, without a lock; nil if only the lock tells.
+  /// The registration that a lookup uses, without a lock; nil if only the lock tells.
   ///
   /// The nearest container that knows the key decides. Made objects, registrations and containers
   /// stay as long as this container, which its caller keeps.
-  private func published(_ target: Target) -> AnyBox? {
-    if let choice = choices.find(target) {
-      return choice?._withUnsafeGuaranteedRef { $0.published }
-    }
-    return hasReplacements.load(ordering: .acquiring) ? nil : parent?.published(target)
+  private func choice(_ target: Target) -> Unmanaged<Entry>? {
+    if let choice = choices.find(target) { return choice }
+    return hasReplacements.load(ordering: .acquiring) ? nil : parent?.choice(target)
   }
 
   /// The object of a registration in view, as this container sees it; nil if there is no recipe and

@@ -36,25 +36,20 @@ extension Entry {
   func makeUnshared(for asker: Container) throws -> AnyBox {
     var detours = Detours()
     while true {
-      let frame = Frame(.passing, self, asker)
+      var frame = Frame(.passing, self, asker)
       do {
-        return try passing(frame) { try construct(frame, asker) }
+        defer { Frame.end(&frame) }
+        try refuseRecursion(frame)
+        return try construct(frame, asker)
       } catch {
         try detours.take(error, at: frame)
       }
     }
   }
 
-  /// Runs `body`, and ends the frame of an object that is not kept.
-  func passing(_ frame: Frame, _ body: () throws -> AnyBox) throws -> AnyBox {
-    defer { frame.close() }
-    try refuseRecursion(frame)
-    return try body()
-  }
-
-  private func refuseRecursion(_ frame: Frame) throws(InjectionError) {
-    let chain = frame.caller?.chain ?? []
-    let own = chain.indices.filter { chain[$0].entry === self && !chain[$0].isOver }
+  func refuseRecursion(_ frame: Frame) throws(InjectionError) {
+    guard let chain = frame.caller?.chain else { return }
+    let own = chain.indices.filter { chain[$0].isOpen(of: self) }
     let same = own.first { chain[$0].container === frame.container }
     // With other arguments the recursion may end, as for a tree; limit it before the stack does.
     guard let outer = same ?? own.dropFirst(Self.maximumDepth).first else { return }

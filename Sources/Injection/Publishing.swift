@@ -121,7 +121,7 @@ extension Frame {
   }
 
   private func leave(publishing object: AnyBox?, _ leftovers: inout Leftovers) {
-    if let container, let entry {
+    if let container = weakContainer, let entry {
       leftovers.keep([container, entry])
       leftovers.keep(entry.conclude(self, object))
     }

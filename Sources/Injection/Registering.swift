@@ -129,6 +129,8 @@ struct Recipe: Sendable {
   /// For a copy in a fresh child, and for what a copy registers.
   var origin: CopyOrigin?
 
+  /// Whether each lookup makes an object.
+  var isPassing: Bool { scope == .transient && make != nil }
   /// Whether there is no recipe: only `set` provides the object.
   var isGiven: Bool { make == nil && makeLater == nil && convert == nil }
 }

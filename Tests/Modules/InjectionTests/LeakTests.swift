@@ -6,13 +6,16 @@ import Testing
 
 /// What must not keep a container, and with it all its objects.
 @Suite(.timeLimit(hang)) struct LeakTests {
-  @Test func aTaskThatARecipeStartedDoesNotKeepTheContainer() async throws {
+  private static let scopes = [Container.Scope.singleton, .transient]
+
+  @Test(arguments: scopes)
+  func aTaskThatARecipeStartedDoesNotKeepTheContainer(scope: Container.Scope) async throws {
     weak var gone: Container?
     let end = Latch()
     let task = Mutex<Task<Void, Never>?>(nil)
     do {
       let container = Container { c in
-        c.register { _ -> RealAPI in
+        c.register(scope: scope) { _ -> RealAPI in
           task.withLock { $0 = Task { await end.yieldUntilOpen() } }
           return RealAPI()
         }
@@ -25,13 +28,16 @@ import Testing
     await task.withLock { $0 }?.value
   }
 
-  @Test func aTaskThatARecipeStartedSeesItsContainerAsLongAsThereIsOne() async throws {
+  @Test(arguments: scopes)
+  func aTaskThatARecipeStartedSeesItsContainerAsLongAsThereIsOne(
+    scope: Container.Scope
+  ) async throws {
     let (isMade, isSeen, isGone) = (Latch(), Latch(), Latch())
     let task = Mutex<Task<[Bool], Never>?>(nil)
     weak var gone: Container?
     do {
       let container = Container { c in
-        c.register { c -> RealAPI in
+        c.register(scope: scope) { c -> RealAPI in
           let identity = ObjectIdentifier(c)
           task.withLock {
             $0 = Task {
@@ -49,7 +55,7 @@ import Testing
       _ = try container.get(Container.Key<RealAPI>())
       isMade.open()
       await isSeen.yieldUntilOpen()
-      _ = try container.get(Container.Key<RealAPI>())
+      withExtendedLifetime(container) {}
     }
     #expect(gone == nil)
     isGone.open()
