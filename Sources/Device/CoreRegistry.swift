@@ -39,13 +39,15 @@ package enum CoreRegistry {
     var cores: [Core] = []
     defer { withExtendedLifetime(cores) {} }
     return try open.withLock { (open) throws(KeepsakeError) in
-      if access == .create, try FileStatus(of: path) == nil {
+      var file = try FileID(of: path)
+      if file == nil, access == .create {
         try Draft.create(path: path, identity: identity)
+        file = try FileID(of: path)
       }
-      guard let status = try FileStatus(of: path) else { throw KeepsakeError.missing(path) }
-      let slot = Slot(file: status.id, isReadOnly: access == .readOnly)
-      try OpenFiles.checkNames(status.id)
-      let same = open.filter { $0.key.file == status.id }.compactMapValues(\.core)
+      guard let file else { throw KeepsakeError.missing(path) }
+      let slot = Slot(file: file, isReadOnly: access == .readOnly)
+      try OpenFiles.checkNames(file)
+      let same = open.filter { $0.key.file == file }.compactMapValues(\.core)
       cores += same.values
       if let core = same[slot] { return core }
       hooks.beforeOpening()
@@ -53,15 +55,15 @@ package enum CoreRegistry {
       let shared = same.values.first?.shared
       let opened = try Opening.open(
         .file(path), readOnly: access == .readOnly, busyTimeout: busyTimeout, hooks: hooks)
-      guard try FileID(of: path) == status.id else { return nil }
+      guard try FileID(of: path) == file else { return nil }
       let removed =
         opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []
       let core = try Core(
-        opened, file: status.id, shared: shared ?? SharedState(removedDrafts: removed),
+        opened, file: file, shared: shared ?? SharedState(removedDrafts: removed),
         folder: folder)
       cores.append(core)
       // Checks the names of all connections; closing this one saves what its log has.
-      try OpenFiles.checkNames(status.id)
+      try OpenFiles.checkNames(file)
       open[slot] = WeakCore(core: core)
       return core
     }

@@ -44,9 +44,10 @@ enum LogCheck {
     _ connect: () throws -> Value
   ) throws -> Value {
     guard case .file(_, let real) = location else { return try connect() }
-    try refuseOtherKinds(location, real)
-    try refuseJournal(location, real, busyHandler)
-    guard let log = try FileStatus(of: real + "-wal"), log.size > headerSize,
+    _ = try regularFile(location, real, "-shm")
+    let journal = try regularFile(location, real, "-journal")
+    if let journal, journal.size > 0 { try refuseJournal(location, real, busyHandler) }
+    guard let log = try regularFile(location, real, "-wal"), log.size > headerSize,
       let lock = try LogLock(real + "-wal", location, busyHandler)
     else { return try connect() }
     defer { lock.release() }
@@ -73,12 +74,15 @@ enum LogCheck {
       cure: "move \(file) away, or put a backup in place by kvsync restore")
   }
 
-  private static func refuseOtherKinds(_ location: Location, _ real: String) throws {
-    for suffix in ["-wal", "-journal", "-shm"] {
-      if let status = try status(real + suffix), status.kind != .regular {
-        throw foreign(location, suffix, "is not a regular file")
-      }
+  /// What is beside the file; nil when nothing is.
+  private static func regularFile(
+    _ location: Location, _ real: String, _ suffix: String
+  ) throws -> FileStatus? {
+    let status = try status(real + suffix)
+    if let status, status.kind != .regular {
+      throw foreign(location, suffix, "is not a regular file")
     }
+    return status
   }
 
   /// Nil also for a name that is too long for any file, as a journal's may be where a log's is not.

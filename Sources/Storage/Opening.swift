@@ -55,13 +55,12 @@ package enum Opening {
       var isOpened = false
       defer { if !isOpened { connection.keepFullLog() } }
       let still = mode == .immutable ? try StillFile(connection, location) : nil
-      let isMigrated = try StillFile.checking(still) {
+      let (isMigrated, last) = try StillFile.checking(still) {
         try connection.explaining {
           try connection.transaction(.deferred) { connection in
-            let isMigrated = try Schema.check(
-              connection, path: location.path, for: hooks.migrations)
+            let found = try Schema.check(connection, path: location.path, for: hooks.migrations)
             try refuseCutOff(connection, location)
-            return isMigrated
+            return found
           }
         }
       }
@@ -75,6 +74,7 @@ package enum Opening {
           }
           try prepareForWriting(connection, location)
         }
+        try Schema.refuseExhausted(last, location.path)
       }
       // An immutable file has no index, and must not get one.
       let index = mode == .immutable ? nil : try WalIndex(connection)
@@ -115,7 +115,6 @@ package enum Opening {
     guard sqlite3_db_readonly(connection.handle, "main") == 0 else {
       throw Schema.damaged(location.path, "its header is not one of ours")
     }
-    try Schema.refuseExhausted(connection, location.path)
   }
 
   private static func mode(

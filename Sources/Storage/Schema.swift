@@ -54,11 +54,11 @@ package enum Schema {
   /// Throws unless this is a complete file of ours that this version may use. Within a transaction.
   ///
   /// - Parameter all: every migration that this version knows.
-  /// - Returns: whether the file has all of these.
+  /// - Returns: whether the file has all of these, and its last sequence number.
   @discardableResult
   static func check(
     _ connection: Connection, path: String, for all: [Migration] = Migrations.all
-  ) throws -> Bool {
+  ) throws -> (isMigrated: Bool, last: Int64) {
     let id = try connection.first("PRAGMA application_id") { $0.integer(0) }
     guard id == Int64(Migrations.applicationID) else {
       let kind = id == 0 ? "this is not a Keepsake file" : "this is another application's file"
@@ -66,18 +66,18 @@ package enum Schema {
         .notKeepsake, path: path, kind, cure: "name a file that kvsync or an app made")
     }
     let known = Dictionary(all.map { ($0.name, $0.hash) }, uniquingKeysWith: { $1 })
-    // The usual one: that needs no history, which takes as long as all else of opening.
-    var applied = try isPresent(connection) ? applied(connection) : [:]
-    if applied != known {
-      let objects = try Self.objects(connection)
-      try refuseCode(objects, path)
-      applied = try objects["migration"] == migrationTable ? self.applied(connection) : [:]
+    let objects = try objects(connection)
+    try refuseCode(objects, path)
+    let applied = try objects["migration"] == migrationTable ? applied(connection) : [:]
+    // The usual file needs no history, which takes as long as all else of opening.
+    if applied != known || !arePresent(objects) {
       try refuseUnreleased(objects, applied, path)
       try refuseMismatch(objects, applied, known: known, all, path)
     }
-    try refuseNewer(connection, path)
-    try refuseOddities(connection, path)
-    return applied.count == all.count
+    // Text would neither compare nor travel as ours does.
+    let encoding = try connection.first("PRAGMA encoding") { $0.text(0) }
+    guard encoding == "UTF-8" else { throw damaged(path, "its text is not UTF-8") }
+    return (applied.count == all.count, try lastSequenceNumber(connection, path))
   }
 
   /// Throws unless a file has exactly what the first migrations make.
@@ -99,17 +99,12 @@ package enum Schema {
     try refuseOthers(among: objects, than: expected, path)
   }
 
-  /// Whether the file has exactly the objects of this version.
-  private static func isPresent(_ connection: Connection) throws -> Bool {
-    let file = try connection.first(
-      """
-      SELECT count(*), group_concat('-- ' || name || char(10) || sql || ';' || char(10), '')
-        FILTER (WHERE (name, sql) <> ('migration', ?1))
-      FROM (SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name)
-      """, [.text(migrationTable)]
-    ) { (count: Int($0.integer(0)), text: $0.text(1)) }
+  /// Whether these are the objects of this version.
+  private static func arePresent(_ objects: [String: String]) -> Bool {
+    let text = objects.filter { $0.key != "migration" }.sorted { $0.key < $1.key }
+      .map { "-- \($0.key)\n\($0.value);\n" }.joined()
     // The text of one object could contain that of the next, which SQLite would not see.
-    return file?.count == objectCount && file?.text.isSameBytes(as: Migrations.schema) == true
+    return objects.count == objectCount && text.isSameBytes(as: Migrations.schema)
   }
 
   /// With the list of migrations.
@@ -153,29 +148,21 @@ package enum Schema {
     throw damaged(path, "it has \(kind) that is not ours, \"\(other.key.prefix(100))\"")
   }
 
-  private static func refuseOddities(_ connection: Connection, _ path: String) throws {
-    // Text would neither compare nor travel as ours does.
-    let encoding = try connection.first("PRAGMA encoding") { $0.text(0) }
-    guard encoding == "UTF-8" else { throw damaged(path, "its text is not UTF-8") }
-    guard let last = try lastSequenceNumber(connection), last >= 0 else {
-      throw damaged(path, "its sequence numbers are not ours")
-    }
-  }
-
-  /// The last sequence number; nil in a file without an identity. `ReplicaState` also reads
-  /// the newest entry, whose key may be too large for that.
-  private static func lastSequenceNumber(_ connection: Connection) throws -> Int64? {
-    try connection.first(
+  /// Throws for a file of a newer version, or without an identity. `ReplicaState` also reads the
+  /// newest entry, whose key may be too large for that.
+  private static func lastSequenceNumber(
+    _ connection: Connection, _ path: String
+  ) throws -> Int64 {
+    let replica = try connection.first(
       """
-      SELECT max(sequence_number, ifnull((SELECT max(sequence_number) FROM entry), 0))
+      SELECT min_writer, max(sequence_number, ifnull((SELECT max(sequence_number) FROM entry), 0))
       FROM replica
       """
-    ) { $0.integer(0) }
-  }
-
-  /// As `refuseExhausted`, of a file that is opened.
-  static func refuseExhausted(_ connection: Connection, _ path: String) throws {
-    try refuseExhausted(try lastSequenceNumber(connection) ?? 0, path)
+    ) { (oldestWriter: $0.integer(0), last: $0.integer(1)) }
+    guard let replica else { throw damaged(path, "it has no identity") }
+    try refuseNewer(than: replica.oldestWriter, path)
+    guard replica.last >= 0 else { throw damaged(path, "its sequence numbers are not ours") }
+    return replica.last
   }
 
   /// Throws for a sequence number so large that a later one could run over. No device gets
@@ -202,12 +189,6 @@ package enum Schema {
     throw KeepsakeError(
       .notKeepsake, path: path, "it contains a \(name), which no file of ours has",
       cure: "do not trust this file; if it is yours, drop the \(name)")
-  }
-
-  private static func refuseNewer(_ connection: Connection, _ path: String) throws {
-    let oldest = try connection.first("SELECT min_writer FROM replica") { $0.integer(0) }
-    guard let oldest else { throw damaged(path, "it has no identity") }
-    try refuseNewer(than: oldest, path)
   }
 
   /// - Parameter oldest: the oldest schema version that may write.

@@ -41,8 +41,8 @@ MUTANTS = [
       "(id == earlier.id || former.contains(earlier.id))")),
     ("names-alone-are-compared", "A table with the right name passes, whatever its columns.",
      ("Sources/Storage/Schema.swift",
-      "file?.count == objectCount && file?.text.isSameBytes(as: Migrations.schema) == true",
-      "file?.count == objectCount")),
+      "objects.count == objectCount && text.isSameBytes(as: Migrations.schema)",
+      "objects.count == objectCount")),
     ("orphaned-log", "A new file uses the log of a deleted one.", ORPHANED_LOG,
      ("Sources/Storage/Creation.swift", "log.size > 0", "log.size < 0")),
 ]
