@@ -136,12 +136,13 @@ extension SettingsStore {
     guard !(self is any CustomReflectable) else {
       throw declaration("a custom mirror hides the settings; remove customMirror")
     }
-    if let hiddenLevel {
+    let levels = levels
+    if let hidden = levels.first(where: \.lacksMetadata)?.subjectType {
       throw declaration(
-        "reflection does not show the settings of \(hiddenLevel); compile it \(Mirror.compilation)")
+        "reflection does not show the settings of \(hidden); compile it \(Mirror.compilation)")
     }
     var defaults: [ByteText: DeclaredDefault] = [:]
-    for property in storedProperties {
+    for property in levels.flatMap(\.storedProperties) {
       guard let setting = property.setting else { continue }
       let fields = try fields(of: setting, property)
       for key in fields?.members.map(\.key) ?? [property.key] {

@@ -34,14 +34,11 @@ extension SettingsStore {
     }
   }
 
-  var storedProperties: [StoredProperty] { levels.flatMap { $0.children.map(StoredProperty.init) } }
-
-  /// A class whose stored properties reflection does not show.
-  var hiddenLevel: Any.Type? { levels.first(where: \.lacksMetadata)?.subjectType }
+  var storedProperties: [StoredProperty] { levels.flatMap(\.storedProperties) }
 
   /// The application's own classes, inherited ones first: what the library's keep for themselves
   /// does not count.
-  private var levels: [Mirror] {
+  var levels: [Mirror] {
     sequence(first: Mirror(reflecting: self), next: \.superclassMirror)
       .prefix { $0.subjectType != SettingsStore.self }
       .filter {
@@ -49,6 +46,10 @@ extension SettingsStore {
       }
       .reversed()
   }
+}
+
+extension Mirror {
+  var storedProperties: [StoredProperty] { children.map(StoredProperty.init) }
 }
 
 /// A property as reflection shows it.

@@ -75,7 +75,7 @@ MUTANTS = [
       """let given = [old, new].map { $0.lazy.compactMap { $0.given?[key]?.readings.first }.first }
         return before == after && given[0] == given[1] ? nil : (key, before, after)""")),
     ("keeps-the-past", "A value that was read before a commit is current after it.",
-     ("Sources/Keepsake/KnownValues.swift", "$0.state.value.isCurrent ? body($0.value) : nil", "body($0.value)")),
+     ("Sources/Keepsake/KnownValues.swift", "$0.isCurrent ? body($0.value) : nil", "body($0.value)")),
     ("keys-without-end", "The cache of keys grows without a limit.",
      ("Sources/Keepsake/KnownValues.swift", "old.capacity >= limit", "old.capacity >= limit * 100")),
     ("last-observers-wait", "The last observers of two devices wait for each other's transactions.",
@@ -101,7 +101,8 @@ MUTANTS = [
       r"if properties.contains(where: \.name.isEmpty) {", r"if properties.contains(where: \.name.isEmpty), false {")),
     ("no-settings-found", "A store whose settings reflection does not show opens without them.",
      r"^KeepsakeTests\.ReflectionTests",
-     ("Sources/Keepsake/SettingsStore.swift", "if let hiddenLevel {", "if let hiddenLevel, false {")),
+     ("Sources/Keepsake/SettingsStore.swift", "if let hidden = levels.first(where: \\.lacksMetadata)?.subjectType {",
+      "if let hidden = levels.first(where: { _ in false })?.subjectType {")),
     ("nothing-injected", "An object whose properties reflection does not show is not injected.",
      r"^KeepsakeTests\.ReflectionTests",
      ("Sources/Injection/Injected.swift",
