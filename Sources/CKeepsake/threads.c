@@ -2,7 +2,6 @@
 
 #include "threads.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 _Thread_local unsigned keepsake_own_number = 0;
@@ -20,11 +19,3 @@ unsigned keepsake_number_thread(void) {
 }
 
 struct keepsake_reader_place keepsake_reader_counts[keepsake_reader_places];
-
-static atomic_int forks = 0;
-
-static void count_fork(void) { atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed); }
-
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
-
-int keepsake_forks(void) { return atomic_load_explicit(&forks, memory_order_relaxed); }

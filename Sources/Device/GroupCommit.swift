@@ -24,7 +24,6 @@ extension Core {
         return Array(session.changes[count...])
       }
     }
-    try storage.refuseForkedChild()
     let deadline = limit.map { DispatchTime.now() + $0.seconds }
     let set: QueuedSet
     do {

@@ -39,7 +39,6 @@ package enum Lease {
     _ files: [Storage], waiting limit: Duration? = nil, joins: Bool = false,
     _ body: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
-    for storage in files { try storage.refuseForkedChild() }
     let isNested = turn.isMine
     guard isNested ? joins : turn.begin(waiting: limit) else { throw busy(files) }
     defer { if !isNested { for (_, body) in turn.end() { body() } } }

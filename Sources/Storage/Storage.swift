@@ -5,7 +5,6 @@
 // are part of the outer transaction. Who only wants to read does not wait for an access of another
 // thread: there is a second connection for that.
 
-import CKeepsake
 import Foundation
 import KeepsakeValues
 import Synchronization
@@ -34,7 +33,8 @@ package final class Storage: Sendable {
   private let findTooLarge: @Sendable (Connection) throws -> Void
   /// Deleted when the connection has gone.
   private let folder: TemporaryFolder?
-  private let forks = keepsake_forks()
+  /// The process that has opened it.
+  private let process = getpid()
   private let beforeClosing: @Sendable () -> Void
 
   package var isReadOnly: Bool { mode != .readWrite }
@@ -68,7 +68,7 @@ package final class Storage: Sendable {
   }
 
   deinit {
-    guard keepsake_forks() == forks else { return keepOpenForever() }
+    guard getpid() == process else { return keepOpenForever() }
     checkpoints?.stop()
     reader?.close()
     guard let file else { return database.close() }
@@ -110,8 +110,8 @@ package final class Storage: Sendable {
 
   /// Throws in a child of `fork` that uses what its parent opened: it has its parent's memory, and
   /// neither its threads nor its locks (https://www.sqlite.org/howtocorrupt.html, section 2.6).
-  package func refuseForkedChild() throws(KeepsakeError) {
-    guard keepsake_forks() != forks else { return }
+  private func refuseForkedChild() throws(KeepsakeError) {
+    guard getpid() != process else { return }
     throw KeepsakeError(
       .forked, path: location.path, "the parent of this process had it open when it called fork",
       cure: "let the child be a program of its own, or open the file only after the fork")

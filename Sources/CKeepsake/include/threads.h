@@ -27,10 +27,6 @@ static inline void keepsake_begin_turn(void) { keepsake_own_turns += 1; }
 
 static inline void keepsake_end_turn(void) { keepsake_own_turns -= 1; }
 
-/// How many calls of fork made this process: a child counts one more than its parent. Without the
-/// system call that getpid is.
-int keepsake_forks(void);
-
 /// How many counts of readers there are.
 enum { keepsake_reader_places = 32 };
 
