@@ -6,7 +6,7 @@ package import KeepsakeValues
 /// and another refused would never reach the other.
 package enum EntrySize {
   /// The maximum size of a key, and of the name of a store, in bytes of UTF-8.
-  static let maximumName = 1024
+  package static let maximumName = 1024
   /// The maximum size of a stored value in a store that syncs: 1 MiB. A hub takes it too,
   /// unless its JSON is longer than a message.
   static let maximumSyncedValue = 1 << 20

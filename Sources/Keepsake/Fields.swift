@@ -19,7 +19,7 @@ final class Fields: Sendable {
   /// What the default encodes: a member that is nil is not in it.
   let defaults: [String: StoredValue]
 
-  /// - Parameter limits: of the store.
+  /// - Parameter limits: of the store, beside those of every device.
   init<Value>(
     of defaultValue: Value, _ codec: SettingCodec<Value>,
     members: ([String: StoredValue]) -> CodedMembers, prefix: String,
@@ -31,11 +31,12 @@ final class Fields: Sendable {
     self.members = found.map { member in
       Member(name: member.name, key: prefix + member.name, type: member.type ?? "Any")
     }
+    let longest = min(limits?.keyBytes ?? .max, EntrySize.maximumName)
     for member in self.members {
       if member.key.isEmpty { throw Self.problem("the key of a member is empty; give a prefix") }
-      if let limits, member.key.utf8.count > limits.keyBytes {
+      if member.key.utf8.count > longest {
         throw Self.problem(
-          "the key \"\(member.key)\" is longer than the store's \(limits.keyBytes) bytes;"
+          "the key \"\(member.key)\" is longer than the store's \(longest) bytes;"
             + " give a shorter prefix")
       }
     }

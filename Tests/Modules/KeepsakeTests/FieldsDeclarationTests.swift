@@ -179,6 +179,13 @@ private struct Former<Kind>: Codable {
     let shared = try Shared(on: .inMemory())
     shared.prefs.volume = 1
     #expect(shared.prefs.volume == 1)
+    let prefix = String(repeating: "p", count: 1_024 - "volume".utf8.count)
+    let longest = try Single(Preferences(), prefix)
+    longest.value.wrappedValue.volume = 1
+    #expect(longest.errors.isEmpty && longest.value.wrappedValue.volume == 1)
+    #expect(
+      refusal { try Single(Preferences(), prefix + "p") }?
+        .contains("longer than the store's 1024 bytes") == true)
   }
 
   @Test func aValueOfAnotherShapeIsNotWritten() throws {
