@@ -36,9 +36,14 @@ package struct ConflictLog {
     }
   }
 
+  private static let isLost =
+    "store = ?1 AND key = ?2 AND lost_timestamp = ?5 AND lost_replica_id = ?6"
+
+  // Not INSERT OR IGNORE, which uses up a number for a row that it leaves out.
   private static let insertion = FrequentStatement(
     """
-    INSERT OR IGNORE INTO conflict (\(columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    INSERT INTO conflict (\(columns)) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+    WHERE NOT EXISTS (SELECT 1 FROM conflict WHERE \(isLost))
     """)
 
   /// Adds losers, and drops the oldest conflicts. A loser that is in the log already is not added
@@ -75,12 +80,9 @@ package struct ConflictLog {
 
   private func contains(_ lost: Entry) throws -> Bool {
     try connection.first(
-      """
-      SELECT 1 FROM conflict
-      WHERE store = ?1 AND key = ?2 AND lost_timestamp = ?3 AND lost_replica_id = ?4
-      """,
+      "SELECT 1 FROM conflict WHERE \(Self.isLost)",
       [
-        .text(lost.address.store.string), .text(lost.address.key.string),
+        .text(lost.address.store.string), .text(lost.address.key.string), .null, .null,
         .integer(lost.timestamp.rawValue), .integer(lost.replicaID.rawValue),
       ]
     ) { _ in true } ?? false

@@ -41,6 +41,11 @@ package enum EntrySize {
     nameProblem(entry.address) ?? valueProblem(entry.address, entry.content.cell.byteCount)
   }
 
+  /// Whether an entry of a synced store exceeds a limit.
+  package static func isTooLarge(key: Int, value: Int) -> Bool {
+    key > maximumName || value > maximumSyncedValue
+  }
+
   private static func nameProblem(_ address: Address) -> String? {
     func problem(_ what: String, _ name: ByteText) -> String? {
       let size = name.string.utf8.count

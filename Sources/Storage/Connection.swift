@@ -225,8 +225,8 @@ package struct Row {
       let start = sqlite3_column_text(statement, column)
     else { return true }
     let count = Int(sqlite3_column_bytes(statement, column))
-    return String(
-      validating: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) != nil
+    let bytes = UnsafeBufferPointer(start: start, count: count)
+    return bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
   }
 
   /// The bytes of a blob.

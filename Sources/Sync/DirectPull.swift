@@ -26,8 +26,8 @@ struct DirectPull {
   private struct Survey {
     var count: Int64 = 0
     var newest: Int64 = 0
-    /// Rows that no device writes.
-    var odd: Int64 = 0
+    /// Whether a device may have written each row.
+    var isSound = true
   }
 
   /// - Returns: nil if all rows have to be read page by page.
@@ -39,24 +39,24 @@ struct DirectPull {
     self.pull = pull
     (range, last, survey) = try pull.giver.core.read { connection in
       var survey = Survey()
-      for store in pull.stores {
+      for store in pull.stores where survey.isSound {
         try connection.run(
-          """
-          SELECT count(*), ifnull(max(timestamp), 0), ifnull(sum(NOT \(GiverRange.isSound)), 0)
-          FROM entry AS e WHERE store = ?1
-          """, [.text(store.string)]
+          "SELECT key, value, timestamp, \(GiverRange.isSound) FROM entry AS e WHERE store = ?1",
+          [.text(store.string)]
         ) { row in
-          survey.count += row.integer(0)
-          survey.newest = max(survey.newest, row.integer(1))
-          survey.odd += row.integer(2)
-          return true
+          survey.count += 1
+          survey.newest = max(survey.newest, row.integer(2))
+          survey.isSound =
+            row.integer(3) == 1 && row.isUTF8(0) && row.isUTF8(1)
+            && !EntrySize.isTooLarge(key: row.byteCount(0), value: row.byteCount(1))
+          return survey.isSound
         }
       }
       let giver = try GiverState(connection, pull, connection.marks.state().mark)
       return (try GiverRange(pull, connection, giver), giver.sequenceNumber, survey)
     }
     // A file whose numbers are almost used up must not use up the receiver's.
-    guard survey.count >= Self.minimum, survey.odd == 0,
+    guard survey.count >= Self.minimum, survey.isSound,
       survey.newest <= pull.horizon.rawValue, last < 1 << 40
     else { return nil }
     let average = try pull.giver.core.storage.databaseSize() / survey.count + 1

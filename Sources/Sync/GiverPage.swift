@@ -47,12 +47,12 @@ struct GiverPage {
   private(set) var rows: [Entry] = []
   /// Those that are.
   private(set) var waiting: [Entry] = []
-  /// The number of the first of those.
-  fileprivate private(set) var firstWaiting: Int64?
-  /// The last mark before the first row that waits.
-  fileprivate(set) var markBeforeWaiting: Mark?
   /// How many rows were left out, because no device writes them.
-  fileprivate(set) var skipped = 0
+  private(set) var skipped = 0
+  /// The number of the first row that waits, or was left out.
+  fileprivate private(set) var firstUnread: Int64?
+  /// The last mark before that row.
+  fileprivate(set) var markBeforeUnread: Mark?
   /// Whether no row follows.
   private(set) var isLast = true
   private var bytes = 0
@@ -75,11 +75,17 @@ struct GiverPage {
     bytes += entry.content.cell.byteCount
     if entry.timestamp > pull.horizon {
       waiting.append(entry)
-      firstWaiting = firstWaiting ?? number
+      firstUnread = firstUnread ?? number
     } else {
       rows.append(entry)
     }
     return true
+  }
+
+  /// Leaves out a row that no device writes.
+  fileprivate mutating func skip(_ number: Int64) {
+    skipped += 1
+    firstUnread = firstUnread ?? number
   }
 }
 
@@ -130,8 +136,8 @@ struct GiverRange {
         [.integer(page.end)], in: pull.giver.path) { _, _ in }
       throw error
     }
-    if let number = page.firstWaiting {
-      page.markBeforeWaiting = try connection.marks.last(before: number)
+    if let number = page.firstUnread {
+      page.markBeforeUnread = try connection.marks.last(before: number)
     }
     return page
   }
@@ -165,7 +171,7 @@ struct GiverRange {
         if isText, row.integer(2) == 1 {
           guard try page.add(Entry(row, from: 3), number, pull) else { return false }
         } else {
-          page.skipped += 1
+          page.skip(number)
         }
       }
       page.end = number

@@ -16,10 +16,6 @@ struct HubPull {
   fileprivate(set) var answer = HubPageAnswer(newest: HubCursor.beginning, clock: 0)
   fileprivate(set) var horizon = HybridTimestamp.zero
   fileprivate(set) var result: PullResult
-  /// What the result counted when the hub was last read from the beginning.
-  private var newsBefore = 0
-  /// Whether a row was applied or logged.
-  fileprivate var hasNews: Bool { result.changed + result.conflicts > newsBefore }
   fileprivate(set) var firstPage: HubPushPage?
   /// Rows that this version cannot read. They are read again each time.
   fileprivate(set) var unreadable = 0
@@ -35,7 +31,7 @@ struct HubPull {
   mutating func reset() {
     (cursor, position) = (HubCursor(), nil)
     (result.waiting, result.waitingCount) = ([], 0)
-    (unreadable, hasReadAll, newsBefore) = (0, true, result.changed + result.conflicts)
+    (unreadable, hasReadAll, result.hasNews) = (0, true, false)
   }
 }
 
@@ -114,7 +110,7 @@ extension HubSync {
   ) throws {
     if var vectors = answer.vectors {
       // The horizon moves all the time: what is cut there counts only together with a new row.
-      if !pull.hasNews { vectors = vectors.upTo(pull.horizon) }
+      if !pull.result.hasNews { vectors = vectors.upTo(pull.horizon) }
       var replica = try ReplicaState(connection)
       try vectors.note(connection, ownID: replica.id, upTo: pull.horizon)
       replica.last = max(replica.last, vectors.newest(upTo: pull.horizon))

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The other direction: rows that a hub lacks, in pages. The last page is read with mark and
-// vectors, in one transaction: a vector that covers rows of pages to come would hide conflicts.
+// vectors, in one transaction: a vector that covers rows of pages to come would hide conflicts. If
+// no row is left for it, because others have written them or the hub has refused them, a row that
+// the hub has is pushed again.
 
 import Foundation
 import KeepsakeDevice
@@ -89,6 +91,9 @@ extension HubSync {
     }
     guard isLast else { return page }
     page.last = try last(pull.horizon, connection)
+    if page.rows.isEmpty, let row = known.unmarkedRow, !refused.contains(row.sequenceNumber) {
+      page.rows = [row]
+    }
     if page.rows.isEmpty, position == 0, let last = page.last {
       try note(last.cursor(read: pull.hasReadAll ? pull.answer.newest : nil, cursor), connection)
       page.last?.isNoted = true

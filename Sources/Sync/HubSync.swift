@@ -240,7 +240,7 @@ package final class HubSync {
   }
 
   private func note(_ page: HubPushPage, _ newest: String) {
-    known.add(page.rows.map(\.entry), newest)
+    known.add(page, newest)
     guard let place = report.transfers.firstIndex(where: { $0.into == 1 }) else { return }
     report.transfers[place].changed += page.rows.count
   }

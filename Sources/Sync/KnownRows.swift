@@ -6,7 +6,7 @@ import KeepsakeValues
 /// without their values. If it does not know the mark any more, it was set back, and may have lost
 /// the rows.
 struct KnownRows {
-  private struct Row {
+  private struct Row: Equatable {
     let timestamp: HybridTimestamp
     let replicaID: ReplicaID
     /// Of the content, in this process.
@@ -19,6 +19,8 @@ struct KnownRows {
   }
 
   private(set) var newest: String?
+  /// The last row that was pushed without mark and vectors.
+  private var unmarked: HubUpload.Row?
   private var rows: [Address: Row] = [:]
   var count: Int { rows.count }
 
@@ -27,13 +29,21 @@ struct KnownRows {
     self.newest = newest
   }
 
+  mutating func add(_ page: HubPushPage, _ newest: String) {
+    add(page.rows.map(\.entry), newest)
+    unmarked = page.last == nil ? page.rows.last : nil
+  }
+
+  /// A row to push again with mark and vectors, if no other is left for them.
+  var unmarkedRow: HubUpload.Row? {
+    guard let row = unmarked, rows[row.entry.address] == Row(row.entry) else { return nil }
+    return row
+  }
+
   /// Whether the row has to be pushed. One that waits on the hub is not replaced. One with another
   /// ID is, because the file may have rotated since it was read.
   func lacks(_ entry: Entry) -> Bool {
     guard let there = rows[entry.address] else { return true }
-    let isSame =
-      there.timestamp == entry.timestamp && there.replicaID == entry.replicaID
-      && there.hash == entry.content.hashValue
-    return !isSame && entry.timestamp >= there.timestamp
+    return there != Row(entry) && entry.timestamp >= there.timestamp
   }
 }

@@ -84,9 +84,8 @@ extension Connection {
     }
     try replica.save(self)
     try entries.emptySyncedStores()
-    for table in ["mark", "peer", "seen", "forgotten", "conflict"] {
-      try run("DELETE FROM main.\(table)")
-    }
+    for table in ["mark", "peer", "seen", "forgotten"] { try run("DELETE FROM main.\(table)") }
+    try conflictLog.clear()
     return changes
   }
 }

@@ -71,7 +71,7 @@ extension MergeRun {
     var pull = Pull(self, other, into: 0, stores)
     pull.inFull = sides[0].storesInFull(of: sides[other], stores)
     let (result, (mark, read)) = try run(pull) { [source] connection, result, giver in
-      let read = result.markBeforeWaiting ?? giver.mark
+      let read = result.markBeforeUnread ?? giver.mark
       try connection.peers.update(giver.id, stores) { $0.cursor = read }
       if isLast { _ = try connection.marks.add(source) }
       return (giver.mark, read)
@@ -97,7 +97,7 @@ extension MergeRun {
       if new.hasAny, !new.hasOthers, before.read == before.mark {
         after.read = try connection.marks.add(source)
       }
-      after.back = result.markBeforeWaiting ?? giver.mark
+      after.back = result.markBeforeUnread ?? giver.mark
       try connection.peers.update(giver.id, stores) {
         $0.cursor = after.back
         $0.note(own: after.read, at: now)

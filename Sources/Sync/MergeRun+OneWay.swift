@@ -52,7 +52,7 @@ extension MergeRun {
       let noted = stores.filter {
         giver.forgotten[$0] ?? 0 <= side.cursor(giver.id, $0).sequenceNumber && doubt == nil
       }
-      let read = result.markBeforeWaiting ?? giver.mark
+      let read = result.markBeforeUnread ?? giver.mark
       try connection.peers.update(giver.id, noted) { $0.cursor = read }
       _ = try connection.marks.add(source)
       return (noted, read)

@@ -26,8 +26,8 @@ struct PullResult {
   var waitingCount = 0
   /// The first of them.
   var waiting: [MergeReport.Waiting] = []
-  /// The last mark of the giver before the first of them.
-  private(set) var markBeforeWaiting: Mark?
+  /// The last mark of the giver before the first row that waits, or was left out.
+  private(set) var markBeforeUnread: Mark?
   private(set) var losses: [Conflict] = []
   private(set) var changes: [SettingChange] = []
   /// Whether there were more changes than `changes` keeps.
@@ -84,7 +84,7 @@ struct PullResult {
   mutating func note(_ page: GiverPage, _ pull: Pull) {
     skipped += page.skipped
     received += page.waiting.count
-    markBeforeWaiting = markBeforeWaiting ?? page.markBeforeWaiting
+    markBeforeUnread = markBeforeUnread ?? page.markBeforeUnread
     for entry in page.waiting {
       note(waiting: entry.timestamp, entry.address, into: pull.into, pull.options)
     }

@@ -122,10 +122,14 @@ class Known:
     rows: dict = field(default_factory=dict)
     newest: Mark = START
     was_refused: bool = False    # another device has come between
+    unmarked: list = field(default_factory=list)   # the last row that was pushed without a mark
 
     def add(self, rows, newest):
         self.rows.update(rows)
         self.newest = newest
+
+    def unmarked_row(self):
+        return [(key, row) for key, row in self.unmarked if row.is_same_row(self.rows.get(key))]
 
 
 class HubSync:
@@ -199,7 +203,8 @@ class HubSync:
         return row.seq <= cursor.sent.seq and row.seq not in cursor.held
 
     def push(self):
-        """Pushes in pages. The last one is read with mark and vectors, in one transaction."""
+        """Pushes in pages. The last one is read with mark and vectors, in one transaction. If no
+        row is left for it, a row that the hub has is pushed again with them."""
         device, answer, position = self.device, self.answer, 0
         horizon, limit, base = answer.clock + SKEW, answer.limit, answer.newest
         has_read_all = self.cursor.read == base
@@ -209,7 +214,8 @@ class HubSync:
             if len(rows) <= self.page:
                 mark = device.mark(self.source)
                 last = (mark, self.vectors_without(held, horizon, mark))
-            if rows:
+                page = page or self.known.unmarked_row()
+            if page:
                 self.step("read")
                 base = self.hub.push(
                     base, page, device.id, self.source, last, self.known.was_refused)
@@ -222,6 +228,7 @@ class HubSync:
                 if self.is_disturbed():
                     return False
                 self.known.add(page, base)
+                self.known.unmarked = [] if last else page[-1:]
                 position = page[-1][1].seq
             if last:
                 read = base if has_read_all else self.cursor.read

@@ -112,6 +112,23 @@ def smaller_pages(lab):
     return sizes == [16, 2, 1, 2, 4, 8, 1]
 
 
+@rule("mark and vectors are sent though other devices have left nothing else to push")
+def nothing_left_to_push(lab):
+    hub, (a, b, c) = Hub(9), lab.files(3)
+    lab.write(c, "k", "of c")
+    lab.merge(a, c)
+    for name in "kj":
+        lab.write(a, name, "of a")
+
+    def come_between():
+        lab.write(b, "j", "of b")
+        lab.hub(b, hub)
+    with pages_of(1):
+        lab.hub(a, hub, once("pushed", come_between))
+    lab.hub(c, hub)
+    return value(c, "k") == "of a" and losers(a, b, c) == ["of a"] and a.id in hub.devices
+
+
 @rule("a row that a hub refuses waits, hides no conflict, and is pushed when the hub takes it")
 def large_row(lab):
     hub, (a, b) = Hub(9, limit=5), lab.files(2)

@@ -219,7 +219,8 @@ MUTANTS = [
      ""),
     # hubs
     ("a push counts only if nobody has pushed since",
-     "if base != self.newest_mark() or not is_free:", "if not is_free:", "--hub only"),
+     "        if base != self.newest_mark():\n            if wants", "        if False:\n            if wants",
+     "--hub only"),
     ("a push brings the device's vectors",
      "self.devices[replica], self.seen = last[0], last[1].copy()",
      "self.devices[replica], self.seen.truth = last[0], last[1].truth", "--hub only"),
@@ -228,6 +229,10 @@ MUTANTS = [
      "self.seen = last[1].copy()", "--hub only " + COPIES),
     ("the vectors go with the last page",
      "            if len(rows) <= self.page:\n", "            if True:\n", "--hub only --pages 1"),
+    ("mark and vectors are sent though nothing is left to push",
+     "                page = page or self.known.unmarked_row()\n", "", ""),
+    ("a row of others is not overwritten to send mark and vectors",
+     " if row.is_same_row(self.rows.get(key))]", "]", "--hub only --pages 1"),
     ("rows below `sent` are not pushed again",
      "            if self.has_sent(self.cursor, row):\n",
      "            if False:\n", "--hub only"),
@@ -243,8 +248,8 @@ MUTANTS = [
     ("what a hub that was set back does not have is not taken for known",
      "                self.known.rows.clear()\n", "", ""),
     ("a hub that is set back between two attempts is found",
-     "        self.step, self.page, self.known = step, page, known\n",
-     "        self.step, self.page, self.known = step, page, known\n"
+     "        self.cursor = device.hubs.get(hub.id, HubCursor())\n",
+     "        self.cursor = device.hubs.get(hub.id, HubCursor())\n"
      "        known.newest = START\n", ""),
     ("a hub that is set back between two pages is found",
      " and self.knows(last_answer) is True", "", ""),

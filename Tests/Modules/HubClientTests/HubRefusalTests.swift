@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import HubScript
 import KeepsakeDevice
 import KeepsakeHub
@@ -9,6 +10,10 @@ import KeepsakeValues
 import Synchronization
 import TestSupport
 import Testing
+
+private func text(_ request: TransportRequest) -> String {
+  String(decoding: request.body ?? [], as: UTF8.self)
+}
 
 /// What a device does that is refused.
 @Suite struct HubRefusalTests: ServedHubSuite {
@@ -82,6 +87,47 @@ import Testing
     }
     #expect(try HubSync(phone, hub.channel(), pageSize: 40).run())
     #expect(pages.withLock(\.self) == [40, 5, 10, 20, 40, 25])
+  }
+
+  @Test func markAndVectorsAreSentThoughTheLastPageIsRefused() throws {
+    let device = try device(1)
+    try device.write([LocalWrite(store: "cloud", key: "refused", value: 1)])
+    let (hub, transport) = try self.hub(served.membership()) { request in
+      let lines = text(request).split(separator: "\n")
+      guard let place = lines.firstIndex(where: { $0.contains("refused") }) else { return nil }
+      return .problem(413, "too-large", "row", more: #","line":\#(place + 1)"#)
+    }
+    #expect(try HubSync(device, hub.channel(), pageSize: 1).run())
+    let last = transport.requests.last { $0.method == "POST" }.map(text)
+    #expect(last?.contains(#""mark":"#) == true && last?.contains("k1") == true)
+  }
+
+  /// A session that waits for nothing but its device.
+  @Test func aSessionDoesNotSendAgainWhatWasRefused() throws {
+    let device = try device(1)
+    let large = StoredValue.string(String(repeating: "x", count: 900))
+    let (hub, transport) = try Hub.scripted(served.membership()) { [served, clock] request in
+      guard request.url.path.hasSuffix("/rows") else { return .problem(503, "busy", "later") }
+      return text(request).contains("xxx")
+        ? ScriptedTransport.Reply(413, "<html>", type: "text/html")
+        : served.answer(request, at: clock)
+    }
+    try device.write([LocalWrite(store: "cloud", key: "large", value: large)])
+    let done = DispatchSemaphore(value: 0)
+    let timing = SessionTiming(
+      now: { clock.milliseconds }, wait: { signal, _ in signal.wait() }, chance: { 1 })
+    let session = HubSession(device, hub, MergeOptions(), timing) { _ in
+    } onSync: { _ in
+      done.signal()
+    } onFailure: { _ in
+    }
+    defer { session.cancel() }
+    func sent(_ part: String) -> Int { transport.requests.count { text($0).contains(part) } }
+    #expect(done.wait(timeout: .now() + 60) == .success)
+    let before = sent("xxx")
+    try device.write([LocalWrite(store: "cloud", key: "small", value: 1)])
+    #expect(done.wait(timeout: .now() + 60) == .success)
+    #expect(sent("small") == 1 && sent("xxx") == before)
   }
 
   @Test func aSessionOffersARowThatWasRefusedOnceADay() throws {

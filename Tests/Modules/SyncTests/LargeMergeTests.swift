@@ -109,6 +109,34 @@ import Testing
     #expect(try empty.values(store: "cloud").count == Self.count / 2 - 2)
   }
 
+  private func spoil(_ change: String) throws {
+    try full.core.write { connection in
+      try connection.run("UPDATE entry SET \(change) WHERE store = 'cloud' AND key = 'k3'")
+      return ((), [])
+    }
+  }
+
+  @Test func aRowThatIsNotUTF8IsLeftOutAndReportedEachTime() throws {
+    try spoil("value = CAST(x'ff' AS TEXT)")
+    for _ in 0..<2 {
+      let report = try empty.merge(with: full)
+      #expect(report.events == [.unreadable(count: 1)] && !report.hasConverged)
+    }
+    #expect(try empty.entry(store: "cloud", key: "k3") == nil)
+    #expect(try empty.values(store: "cloud").count == Self.count / 2 - 2)
+  }
+
+  /// Only the first merge of two files measures all rows.
+  @Test func aRowThatIsTooLargeIsRefusedAlsoIfTheFilesKnowEachOther() throws {
+    try full.merge(with: empty, options: MergeOptions(stores: ["cloud:other"]))
+    try spoil("value = printf('%.*c', 1048577, 'x')")
+    let error = #expect(throws: KeepsakeError.self) {
+      try empty.merge(with: full, options: MergeOptions(stores: ["cloud"]))
+    }
+    #expect(error?.problem.contains("cloud/k3") == true)
+    #expect(try empty.entry(store: "cloud", key: "k3") == nil)
+  }
+
   @Test func aRowFromTheFutureIsNotInserted() throws {
     try full.write([
       LocalWrite(
@@ -191,7 +219,15 @@ private final class Counter: Sendable {
       try connection.run("INSERT INTO entry VALUES ('cloud', 'odd', 1, 'x', 1, 0, 99)")
       return ((), [])
     }
-    #expect(try !b.merge(with: a).hasConverged)
+    for _ in 0..<2 {
+      let report = try b.merge(with: a)
+      #expect(report.events == [.unreadable(count: 1)] && !report.hasConverged)
+    }
+    let before = try [a, b].map { try FileState(of: $0) }
+    try b.merge(with: a)
+    for (device, state) in zip([a, b], before) {
+      #expect(try FileState(of: device).differences(from: state).isEmpty)
+    }
     #expect(try a.examine().map(\.kind).contains(.row))
   }
 }
