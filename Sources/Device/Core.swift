@@ -80,7 +80,7 @@ package final class Core: Sendable {
     _ body: (Connection) throws -> (Value, [SettingChange])
   ) throws(KeepsakeError) -> Value {
     try write { connection, session in
-      _ = try ReplicaState(writing: connection)
+      try Schema.refuseNewer(connection, location.path)
       let (value, changes) = try body(connection)
       session.note(changes)
       return value

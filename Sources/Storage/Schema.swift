@@ -191,6 +191,13 @@ package enum Schema {
       cure: "do not trust this file; if it is yours, drop the \(name)")
   }
 
+  /// Throws for a file that a newer version has made its own.
+  package static func refuseNewer(_ connection: Connection, _ path: String) throws {
+    let oldest = try connection.first("SELECT min_writer FROM replica") { $0.integer(0) }
+    guard let oldest else { throw damaged(path, "it has no identity") }
+    try refuseNewer(than: oldest, path)
+  }
+
   /// - Parameter oldest: the oldest schema version that may write.
   static func refuseNewer(than oldest: Int64, _ path: String) throws(KeepsakeError) {
     guard oldest <= Int64(Migrations.version) else {

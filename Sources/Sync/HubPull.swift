@@ -108,12 +108,10 @@ extension HubSync {
   private func finish(
     _ answer: HubPageAnswer, _ pull: inout HubPull, _ connection: Connection
   ) throws {
-    if var vectors = answer.vectors {
-      // The horizon moves all the time: what is cut there counts only together with a new row.
-      if !pull.result.hasNews { vectors = vectors.upTo(pull.horizon) }
+    if let vectors = answer.vectors {
       var replica = try ReplicaState(connection)
-      try vectors.note(connection, ownID: replica.id, upTo: pull.horizon)
-      replica.last = max(replica.last, vectors.newest(upTo: pull.horizon))
+      try vectors.note(
+        connection, &replica, upTo: pull.horizon, hasNews: pull.result.hasNews)
       try replica.save(connection)
     }
     var read = pull.cursor

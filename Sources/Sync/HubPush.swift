@@ -16,8 +16,6 @@ struct HubPushPage {
     let vectors: VersionVectors
     /// Numbers of rows that are held back.
     let held: [Int64]
-    /// Which of them are from the hub's future.
-    let future: Set<Int64>
     /// Whether it was noted already that the hub has everything.
     var isNoted = false
 
@@ -73,11 +71,11 @@ extension HubSync {
   ) throws -> HubPushPage {
     var page = HubPushPage(position: position)
     var (bytes, isLast) = (0, true)
-    let refused = channel.refused.numbers
+    held.formUnion(channel.refused.numbers)
     try connection.forEachUnsent(cursor, after: position) { entry, number in
-      guard let entry, !refused.contains(number) else {
+      guard let entry, !held.contains(number) else {
         // A hub cannot store what is not UTF-8.
-        large.insert(number)
+        held.insert(number)
         return true
       }
       guard let row = try rowToPush(entry, number, pull) else { return true }
@@ -91,7 +89,7 @@ extension HubSync {
     }
     guard isLast else { return page }
     page.last = try last(pull.horizon, connection)
-    if page.rows.isEmpty, let row = known.unmarkedRow, !refused.contains(row.sequenceNumber) {
+    if page.rows.isEmpty, let row = known.unmarkedRow, !held.contains(row.sequenceNumber) {
       page.rows = [row]
     }
     if page.rows.isEmpty, position == 0, let last = page.last {
@@ -106,7 +104,7 @@ extension HubSync {
     _ entry: Entry, _ number: Int64, _ pull: HubPull
   ) throws -> HubUpload.Row? {
     guard entry.timestamp <= pull.horizon else {
-      future.insert(number)
+      held.insert(number)
       return nil
     }
     let (limit, isUnsent) = (pull.answer.rowLimit, known.lacks(entry))
@@ -114,7 +112,7 @@ extension HubSync {
     let mayBeTooLarge = entry.content.cell.byteCount > (limit - 16_384) / 6
     guard isUnsent || mayBeTooLarge else { return nil }
     guard let body = try channel.encode(entry, limit: limit) else {
-      large.insert(number)
+      held.insert(number)
       return nil
     }
     return isUnsent ? HubUpload.Row(entry: entry, sequenceNumber: number, body: body) : nil
@@ -125,38 +123,31 @@ extension HubSync {
     _ horizon: HybridTimestamp, _ connection: Connection
   ) throws -> HubPushPage.Last {
     let mark = try connection.marks.add(source)
-    let held = try channel.refused.numbers.union(future).union(large)
-      .filter(connection.hubs.hasEntry).sorted()
+    let held = try self.held.filter(connection.hubs.hasEntry).sorted()
     return HubPushPage.Last(
-      mark: mark, vectors: try connection.vectors(to: mark, below: held, horizon), held: held,
-      future: future)
+      mark: mark, vectors: try connection.vectors(to: mark, below: held, horizon), held: held)
   }
 
-  func reportHeld(_ last: HubPushPage.Last) throws(KeepsakeError) {
-    guard !last.held.isEmpty else { return }
-    let limit = max(options.changeLimit, 0)
-    let rows = try device.core.read { connection in
-      try last.held.prefix(limit).flatMap { number in
-        try connection.all(
-          "SELECT store, key, value, timestamp FROM entry WHERE sequence_number = ?1",
-          [.integer(number)]
-        ) { row in
-          let isUTF8 = row.isUTF8(0) && row.isUTF8(1) && row.isUTF8(2)
-          let timestamp = HybridTimestamp(rawValue: row.integer(3))
-          return (number, row.text(0), row.text(1), timestamp, isUTF8)
+  func reportHeld(_ held: [Int64], _ horizon: HybridTimestamp) throws(KeepsakeError) {
+    var unreadable = 0
+    for number in held.prefix(max(options.changeLimit, 0)) {
+      try device.core.read { connection in
+        try connection.forEachRow("= ?1", number) { entry, _ in
+          if let entry { note(held: entry, horizon) } else { unreadable += 1 }
+          return true
         }
       }
     }
-    let unreadable = rows.count { !$0.4 }
     if unreadable > 0 { report.events.append(.unreadable(count: unreadable)) }
-    for (number, store, key, timestamp, isUTF8) in rows where isUTF8 {
-      guard last.future.contains(number) else {
-        report.events.append(.tooLarge(store: store, key: key))
-        continue
-      }
-      let due = Date(milliseconds: max(0, timestamp.milliseconds - options.clockSkew))
-      report.waiting.append(MergeReport.Waiting(into: 1, store: store, key: key, until: due))
+  }
+
+  private func note(held entry: Entry, _ horizon: HybridTimestamp) {
+    let (store, key) = (entry.address.store.string, entry.address.key.string)
+    guard entry.timestamp > horizon else {
+      return report.events.append(.tooLarge(store: store, key: key))
     }
+    let due = Date(milliseconds: max(0, entry.timestamp.milliseconds - options.clockSkew))
+    report.waiting.append(MergeReport.Waiting(into: 1, store: store, key: key, until: due))
   }
 }
 

@@ -39,10 +39,8 @@ package final class HubSync {
 
   // Of one attempt.
   private var hasPushed = false
-  /// Numbers of rows from the hub's future.
-  var future: Set<Int64> = []
-  /// Numbers of rows that are too large for the hub, or not UTF-8.
-  var large: Set<Int64> = []
+  /// Numbers of rows to hold back: from the hub's future, too large for it, or not UTF-8.
+  var held: Set<Int64> = []
   var cursor = HubCursor()
   /// What the file has of it.
   private(set) var stored = HubCursor()
@@ -75,7 +73,7 @@ package final class HubSync {
         channel.pause(.milliseconds(100 << pageSize.attempt))
       }
       pageSize.begin()
-      (hasPushed, failure, future, large) = (false, nil, [], [])
+      (hasPushed, failure, held) = (false, nil, [])
       try device.core.read(prepare)
       if let pull = try pull(), try push(pull) {
         report.hasConverged = pull.hasReadAll && cursor.held.isEmpty
@@ -257,7 +255,7 @@ package final class HubSync {
     result.cutWaiting(options)
     report.waiting += result.waiting
     if pull.unreadable > 0 { report.events.append(.unreadable(count: pull.unreadable)) }
-    try reportHeld(last)
+    try reportHeld(last.held, pull.horizon)
     guard !last.isNoted else { return }
     try transaction { connection, _ in
       try self.note(last.cursor(read: pull.hasReadAll ? base : nil, self.cursor), connection)

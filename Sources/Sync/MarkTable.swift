@@ -10,6 +10,8 @@ import KeepsakeValues
 package struct MarkTable {
   /// Marks that are kept, beside those that peers may have noted.
   private static let capacity: Int64 = 1_000
+  /// How many are added, on average, until old ones are dropped.
+  private static let marksToTrim: Int64 = 64
 
   let connection: Connection
 
@@ -35,7 +37,8 @@ package struct MarkTable {
   func lastShared() throws -> Mark {
     try mark(
       """
-      AS m WHERE EXISTS (SELECT 1 FROM sender.mark AS s WHERE s.bits = m.bits)
+      AS m WHERE bits = (
+        SELECT bits FROM sender.mark AS s WHERE s.sequence_number = m.sequence_number)
       ORDER BY sequence_number DESC
       """)
   }
@@ -43,10 +46,10 @@ package struct MarkTable {
   /// Whether a mark is in this file's history; nil if it is too old to tell.
   package func contains(_ mark: Mark) throws -> Bool? {
     if mark.sequenceNumber == 0 { return true }
-    let isThere = try connection.first(
-      "SELECT 1 FROM main.mark WHERE bits = ?1", [.integer(mark.bits)]
-    ) { _ in true }
-    if isThere == true { return true }
+    let bits = try connection.first(
+      "SELECT bits FROM main.mark WHERE sequence_number = ?1", [.integer(mark.sequenceNumber)]
+    ) { $0.integer(0) }
+    if bits == mark.bits { return true }
     let trimmed = try connection.first("SELECT trimmed FROM main.replica") { $0.integer(0) }
     return mark.sequenceNumber <= trimmed ?? 0 ? nil : false
   }
@@ -87,7 +90,8 @@ package struct MarkTable {
     let mark = Mark(
       sequenceNumber: newest, timestamp: try ReplicaState(connection).last,
       bits: source.markBits())
-    try trim()
+    // Now and then is enough.
+    if mark.bits % Self.marksToTrim == 0 { try trim() }
     try connection.run(
       "INSERT INTO main.mark (\(Self.columns)) VALUES (?1, ?2, ?3)", mark.cells)
     return mark

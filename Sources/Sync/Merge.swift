@@ -40,15 +40,13 @@ package enum Merge {
       return report
     }
     return try reporting(devices) { () throws(KeepsakeError) in
-      try Lease.hold(devices.map(\.core.storage)) { () throws(KeepsakeError) in
-        var run = try MergeRun(devices, options, source, hooks)
-        do throws(KeepsakeError) {
-          try run.run()
-        } catch {
-          throw error.after(run.report)
-        }
-        return run.report
+      var run = try MergeRun(devices, options, source, hooks)
+      do throws(KeepsakeError) {
+        try run.run()
+      } catch {
+        throw error.after(run.report)
       }
+      return run.report
     }
   }
 

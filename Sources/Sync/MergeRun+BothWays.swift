@@ -21,7 +21,6 @@ extension MergeRun {
   }
 
   mutating func mergeBothWays() throws(KeepsakeError) {
-    if hasNothingNew() { return try noteNothing() }
     try refuseUnwritable(devices.indices)
     try separateCopies()
     let stores = self.stores
@@ -42,13 +41,13 @@ extension MergeRun {
   }
 
   /// Whether two files have read each other to the end. Then a merge would write nothing.
-  private func hasNothingNew() -> Bool {
+  func hasNothingNew() -> Bool {
     guard devices.count == 2, sides[0].id != sides[1].id else { return false }
     return sides[0].hasAll(of: sides[1], stores) && sides[1].hasAll(of: sides[0], stores)
   }
 
   /// Notes the time, once a day.
-  private mutating func noteNothing() throws(KeepsakeError) {
+  mutating func noteNothing() throws(KeepsakeError) {
     for (other, place) in [(1, 0), (0, 1)] {
       report.expect(from: other, into: place)
       let now = devices[place].clock.milliseconds

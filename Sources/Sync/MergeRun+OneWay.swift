@@ -25,7 +25,7 @@ extension MergeRun {
   private mutating func mergeOneWay(from: Int, into: Int) throws(KeepsakeError) {
     report.expect(from: from, into: into)
     // A source before this one may have changed it.
-    sides[into] = try MergeSide(devices[into])
+    try refresh(into)
     let (giver, target) = (devices[from], devices[into])
     var stores = options.stores == nil
       ? Self.syncedStores(of: [sides[from], sides[into]]) : self.stores

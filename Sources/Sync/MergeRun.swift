@@ -3,7 +3,7 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-/// One merge that is under way, with leases on the files that it writes.
+/// One merge that is under way.
 struct MergeRun {
   let devices: [Device]
   let options: MergeOptions
@@ -21,9 +21,19 @@ struct MergeRun {
     for device in devices { sides.append(try MergeSide(device)) }
   }
 
+  /// Merges, with leases on the files that it writes, unless nothing is new.
   mutating func run() throws(KeepsakeError) {
-    try check()
-    try options.isOneWay ? mergeOneWay() : mergeBothWays()
+    if !options.isOneWay, hasNothingNew() { return try noteNothing() }
+    try Lease.hold(devices.map(\.core.storage)) { () throws(KeepsakeError) in
+      for place in devices.indices { try refresh(place) }
+      try check()
+      try options.isOneWay ? mergeOneWay() : mergeBothWays()
+    }
+  }
+
+  /// Reads again what the merge knows of a file, if the file has changed since.
+  mutating func refresh(_ place: Int) throws(KeepsakeError) {
+    if !sides[place].isNow(devices[place]) { sides[place] = try MergeSide(devices[place]) }
   }
 
   /// Reads one device into another.

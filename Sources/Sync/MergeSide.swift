@@ -6,6 +6,7 @@ import KeepsakeValues
 /// What a merge knows of a file, from one snapshot. Nothing else changes it while the merge has the
 /// file's lease.
 struct MergeSide {
+  private let version: ReadVersion?
   let id: ReplicaID
   /// Replica IDs that the file had before.
   let formerIDs: [ReplicaID]
@@ -20,15 +21,19 @@ struct MergeSide {
   let peers: [ReplicaID: [ByteText: PeerRow]]
 
   init(_ device: Device) throws(KeepsakeError) {
+    let version = device.core.versions.now
     self = try device.core.read { connection in
       // A newer version may have taken the file over.
       let replica =
         try device.isReadOnly ? ReplicaState(connection) : ReplicaState(writing: connection)
-      return try MergeSide(connection, replica)
+      return try MergeSide(connection, replica, version)
     }
   }
 
-  private init(_ connection: Connection, _ replica: ReplicaState) throws {
+  private init(
+    _ connection: Connection, _ replica: ReplicaState, _ version: ReadVersion?
+  ) throws {
+    self.version = version
     (id, sequenceNumber) = (replica.id, replica.sequenceNumber)
     formerIDs = try connection.all("SELECT id FROM former_replica") {
       ReplicaID(rawValue: $0.integer(0))
@@ -38,6 +43,9 @@ struct MergeSide {
     peers = try connection.peers.all()
     (mark, isMarked) = try connection.marks.state()
   }
+
+  /// Whether the file has not changed since.
+  func isNow(_ device: Device) -> Bool { version.map(device.core.versions.isNow) ?? false }
 
   /// Whether this file has read all of another one, and knows that the other has read all of it.
   func hasAll(of other: MergeSide, _ stores: [ByteText]) -> Bool {

@@ -111,7 +111,11 @@ struct Pull {
         changes = try Self.apply(
           page.rows, of: giver, to: receiver, connection, horizon, &replica, &result)
       }
-      if page.isLast { try note(page.state.vectors, connection, &replica, result) }
+      if page.isLast {
+        var vectors = page.state.vectors
+        if let doubt { vectors.lower(doubt.replicaID, to: doubt.timestamp) }
+        try vectors.note(connection, &replica, upTo: horizon, hasNews: result.hasNews)
+      }
       try replica.save(connection)
       let value = try page.isLast ? finish(connection, result, page.state) : nil
       return ((result, value), changes)
@@ -142,19 +146,6 @@ struct Pull {
     result.note(outcome)
     if outcome.conflicts > 0 { try result.keepConflicts(of: log, after: last) }
     return changes
-  }
-
-  /// Notes what the giver's vectors cover, with the last page.
-  private func note(
-    _ vectors: VersionVectors, _ connection: Connection, _ replica: inout ReplicaState,
-    _ result: PullResult
-  ) throws {
-    var vectors = vectors
-    if let doubt { vectors.lower(doubt.replicaID, to: doubt.timestamp) }
-    // The horizon moves all the time: what is cut there counts only together with a new row.
-    if !result.hasNews { vectors = vectors.upTo(horizon) }
-    try vectors.note(connection, ownID: replica.id, upTo: horizon)
-    replica.last = max(replica.last, vectors.newest(upTo: horizon))
   }
 
   func report(_ result: PullResult, _ fraction: Double) {

@@ -60,8 +60,10 @@ extension MergeRun {
     _ place: Int, notedBy other: Int, ifTooOld isOwn: (Mark) -> Bool
   ) throws(KeepsakeError) -> Bool {
     guard let rows = sides[other].peers[sides[place].id] else { return true }
+    let marks = Set(rows.values.map(\.cursor)).subtracting([.start, sides[place].mark])
+    if marks.isEmpty { return true }
     return try devices[place].core.read { connection in
-      try Set(rows.values.map(\.cursor)).allSatisfy {
+      try marks.allSatisfy {
         try connection.marks.contains($0) ?? isOwn($0)
       }
     }

@@ -11,22 +11,32 @@ extension Connection {
     _ cursor: HubCursor, after position: Int64, _ body: (Entry?, Int64) throws -> Bool
   ) throws {
     var wantsMore = true
-    func read(_ condition: String, _ number: Int64) throws {
-      try run(
-        """
-        SELECT sequence_number, store, key, type, value, timestamp, replica_id
-        FROM entry INDEXED BY entry_sequence
-        WHERE sequence_number \(condition) AND \(Connection.isSynced("store"))
-        ORDER BY sequence_number
-        """, [.integer(number)]
-      ) { row in
-        let isUTF8 = row.isUTF8(1) && row.isUTF8(2) && row.isUTF8(4)
-        wantsMore = try body(isUTF8 ? Entry(row, from: 1) : nil, row.integer(0))
+    for number in cursor.held where number > position && wantsMore {
+      try forEachRow("= ?1", number) {
+        wantsMore = try body($0, $1)
         return wantsMore
       }
     }
-    for number in cursor.held where number > position && wantsMore { try read("= ?1", number) }
-    if wantsMore { try read("> ?1", max(cursor.sent.sequenceNumber, position)) }
+    if wantsMore { try forEachRow("> ?1", max(cursor.sent.sequenceNumber, position), body) }
+  }
+
+  /// Visits the rows of synced stores whose numbers fit a condition, in their order.
+  ///
+  /// - Parameter body: called until it returns false. An entry is nil if its text is not UTF-8.
+  func forEachRow(
+    _ condition: String, _ number: Int64, _ body: (Entry?, Int64) throws -> Bool
+  ) throws {
+    try run(
+      """
+      SELECT sequence_number, store, key, type, value, timestamp, replica_id
+      FROM entry INDEXED BY entry_sequence
+      WHERE sequence_number \(condition) AND \(Connection.isSynced("store"))
+      ORDER BY sequence_number
+      """, [.integer(number)]
+    ) { row in
+      let isUTF8 = row.isUTF8(1) && row.isUTF8(2) && row.isUTF8(4)
+      return try body(isUTF8 ? Entry(row, from: 1) : nil, row.integer(0))
+    }
   }
 }
 

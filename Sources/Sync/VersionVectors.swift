@@ -65,26 +65,26 @@ package struct VersionVectors: Equatable, Sendable {
   }
 
   /// Without what is beyond the horizon.
-  func upTo(_ horizon: HybridTimestamp) -> VersionVectors {
+  private func upTo(_ horizon: HybridTimestamp) -> VersionVectors {
     var vectors = self
     vectors.times = times.mapValues { $0.filter { $0.value <= horizon } }
     return vectors
   }
 
-  /// The latest time, cut at the horizon.
-  func newest(upTo horizon: HybridTimestamp) -> HybridTimestamp {
-    min(times.values.flatMap(\.values).max() ?? .zero, horizon)
-  }
-
-  /// Notes in a file that everything was read that these vectors cover. Times are cut at the
-  /// horizon.
+  /// Notes in a file that everything was read that these vectors cover. Its clock follows. Times
+  /// are cut at the horizon.
+  ///
+  /// - Parameter hasNews: whether a row has come with them. The horizon moves all the time: what is
+  ///   cut there counts only together with one.
   func note(
-    _ connection: Connection, ownID: ReplicaID, upTo horizon: HybridTimestamp
+    _ connection: Connection, _ replica: inout ReplicaState, upTo horizon: HybridTimestamp,
+    hasNews: Bool
   ) throws {
+    let times = hasNews ? self.times : upTo(horizon).times
     let known = try VersionVectors(connection, of: Array(times.keys))
     for (store, vector) in times {
       var isNew = false
-      for (id, time) in vector where id != ownID {
+      for (id, time) in vector where id != replica.id {
         let time = min(time, horizon)
         guard time > known.times[store]?[id] ?? .zero else { continue }
         try connection.raiseSeen(store, id, to: time)
@@ -93,6 +93,8 @@ package struct VersionVectors: Equatable, Sendable {
       let count = (known.times[store]?.count ?? 0) + vector.count
       if isNew, count > Self.capacity { try Self.trim(connection, store) }
     }
+    let newest = times.values.flatMap(\.values).max() ?? .zero
+    replica.last = max(replica.last, min(newest, horizon))
   }
 
   private static func trim(_ connection: Connection, _ store: ByteText) throws {

@@ -42,8 +42,7 @@ import Testing
     #expect(try b.examine().map(\.kind) == [.clock])
     #expect(try b.entry(store: "cloud", key: "k") == nil)
     #expect(try a.entry(store: "cloud", key: "own") == nil)
-    #expect(!exists("a.lease"))
-    // What a killed process leaves stops nobody, and goes.
+    // What a killed process leaves stops nobody.
     leaser.kill()
     #expect(exists("b.lease"))
     // Other tests merge in this process, and this waits for its turn.
@@ -52,6 +51,22 @@ import Testing
     }
     #expect(repair?.restamped == 1)
     #expect(try a.merge(with: b).hasConverged)
+  }
+
+  @Test func aLeaseIsALockedFileUntilTheDeviceIsClosed() throws {
+    do {
+      let devices = try ["a", "b"].map(open)
+      for value in 0..<2 {
+        try devices[0].write([LocalWrite(store: "cloud", key: "k", value: .integer(Int64(value)))])
+        try devices[0].merge(with: devices[1])
+        #expect(exists("a.lease") && exists("b.lease"))
+      }
+      // As another process does that closes the device.
+      try FileManager.default.removeItem(atPath: "\(folder.path)/b.lease")
+      try devices[1].write([LocalWrite(store: "cloud", key: "k", value: 2)])
+      #expect(try devices[0].merge(with: devices[1]).hasConverged)
+      #expect(exists("b.lease"))
+    }
     #expect(!exists("a.lease") && !exists("b.lease"))
   }
 
