@@ -104,20 +104,28 @@ public final class Device: Sendable {
   package func checkIntegrity() throws(KeepsakeError) { try core.storage.checkIntegrity() }
 
   /// Throws for an entry that no other device would take. O(entries).
-  package func checkSizes() throws(KeepsakeError) {
+  ///
+  /// - Parameter condition: only for those entries `e`.
+  package func checkSizes(where condition: String = "true") throws(KeepsakeError) {
     try core.access { connection in
-      if try connection.mayHaveLargeEntries() { try connection.checkSizes() }
+      guard try connection.mayHaveLargeEntries(where: condition) else { return }
+      try connection.checkSizes(where: condition)
     }
   }
 
-  /// Reads every page and every size.
+  /// Reads every page.
   ///
   /// - Throws: `KeepsakeError` that says what is damaged. O(n log n) of the entries.
-  package func checkWhole() throws(KeepsakeError) {
+  package func checkPages() throws(KeepsakeError) {
     // Memory may hold pages that were damaged on the disk since.
     try core.access { try $0.run("PRAGMA shrink_memory") }
     try checkIntegrity()
-    try checkSizes()
+  }
+
+  /// Reads every page, and the size of those entries `e` for which a condition is true.
+  package func checkWhole(measuring condition: String = "true") throws(KeepsakeError) {
+    try checkPages()
+    try checkSizes(where: condition)
   }
 
   /// The file's path; `(memory)` for a device in memory.

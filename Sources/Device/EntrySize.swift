@@ -154,13 +154,14 @@ extension Connection {
   }
 
   /// Whether any entry may exceed a limit: O(entries), and faster than to measure them.
-  func mayHaveLargeEntries() throws -> Bool {
+  func mayHaveLargeEntries(where condition: String) throws -> Bool {
     do {
       return try first(
         """
-        SELECT 1 FROM entry WHERE length(CAST(value AS BLOB)) > \(EntrySize.maximumSyncedValue)
-          OR length(CAST(key AS BLOB)) > \(EntrySize.maximumName)
-          OR length(CAST(store AS BLOB)) > \(EntrySize.maximumName) LIMIT 1
+        SELECT 1 FROM entry AS e WHERE (\(condition))
+          AND (length(CAST(value AS BLOB)) > \(EntrySize.maximumSyncedValue)
+            OR length(CAST(key AS BLOB)) > \(EntrySize.maximumName)
+            OR length(CAST(store AS BLOB)) > \(EntrySize.maximumName)) LIMIT 1
         """
       ) { _ in true } ?? false
     } catch where KeepsakeError.isRowTooLarge(error) {
@@ -168,17 +169,20 @@ extension Connection {
     }
   }
 
-  private static var all: String { "FROM entry AS e ORDER BY e.store, e.key" }
-
   /// Throws for the first entry that no other device would accept.
   ///
-  /// - Parameter body: called as by `measure`, in the order of stores and keys.
+  /// - Parameters:
+  ///   - condition: only for those entries `e`.
+  ///   - body: called as by `measure`, in the order of stores and keys.
   package func checkSizes(
+    where condition: String = "true",
     _ body: (_ row: Row, _ bytes: Int) throws -> Void = { _, _ in }
-  ) throws { try measure(Self.all, in: path, body) }
+  ) throws {
+    try measure("FROM entry AS e WHERE \(condition) ORDER BY e.store, e.key", in: path, body)
+  }
 
   /// Throws for the first entry that SQLite does not read, with its name.
   package func checkReadable() throws {
-    try measure(Self.all, in: path, limits: false) { _, _ in }
+    try measure("FROM entry AS e ORDER BY e.store, e.key", in: path, limits: false) { _, _ in }
   }
 }

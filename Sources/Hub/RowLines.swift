@@ -114,7 +114,9 @@ extension HubPageAnswer {
     else { throw error(number, "there is no \"seq\" or no \"row\"") }
     do throws(ValueError) {
       let entry = try Entry(row: body)
-      if let problem = EntrySize.problem(entry) { throw ValueError(.invalid, problem) }
+      if !entry.content.isTombstone, let problem = EntrySize.problem(entry) {
+        throw ValueError(.invalid, problem)
+      }
       return Row(entry, sequenceNumber: sequenceNumber)
     } catch {
       throw Self.error(number, "\(error)")

@@ -107,6 +107,11 @@ extension HubSync {
       held.insert(number)
       return nil
     }
+    // No device would read it.
+    if !entry.content.isTombstone, EntrySize.problem(entry) != nil {
+      held.insert(number)
+      return nil
+    }
     let (limit, isUnsent) = (pull.answer.rowLimit, known.lacks(entry))
     // JSON takes up to six bytes for one.
     let mayBeTooLarge = entry.content.cell.byteCount > (limit - 16_384) / 6

@@ -16,7 +16,7 @@ extension Merge {
     return try reporting([device]) { () throws(KeepsakeError) in
       let account = channel.account
       let isFirst = try device.core.read { try !$0.hubs.contains(account) }
-      if isFirst { try device.checkWhole() }
+      if isFirst { try device.checkPages() }
       let sync = HubSync(
         device, channel, options: options, pageSize: pageSize, source: source, hooks: hooks)
       do throws(KeepsakeError) {

@@ -177,7 +177,7 @@ class HubSync:
             if not answer.knows_device_cursor:    # The device is new, or the hub was set back.
                 cursor, position, pages = HubCursor(), 0, None
                 self.known.rows.clear()
-                self.known.newest = START
+                self.known.newest, self.known.unmarked = START, []
                 continue
             pages = pages or Pull(device, set(), 0)
             pages.stores = pages.stores | {key.store for key, _ in answer.rows}

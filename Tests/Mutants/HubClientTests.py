@@ -27,7 +27,7 @@ MUTANTS = [
     ("hub-client-order", "Rows whose numbers do not ascend are taken.", HOSTILE,
      (LINES, "guard number > lastNumber ?? 0 else {", "guard number > 0 else {")),
     ("hub-client-large", "A row that no device can have written is taken.", HOSTILE,
-     (LINES, "      if let problem = EntrySize.problem(entry) { throw ValueError(.invalid, problem) }\n", "")),
+     (LINES, "      if !entry.content.isTombstone, let problem = EntrySize.problem(entry) {\n        throw ValueError(.invalid, problem)\n      }\n", "")),
     ("hub-client-part", "A member that cannot be read costs the page.", HOSTILE,
      (LINES, "guard let json = JSON.read(bytes) else { return }",
       "guard let json = JSON.read(bytes) else { throw JSONSlices.Malformed() }")),

@@ -66,6 +66,40 @@ private func text(_ request: TransportRequest) -> String {
     #expect(try list(phone) == list(laptop))
   }
 
+  /// Also at the first sync.
+  @Test func aRowThatNoDeviceWouldReadIsNotSent() throws {
+    let device = try device(1)
+    try device.core.write { connection in
+      try connection.run(
+        """
+        INSERT INTO entry SELECT 'cloud', 'large', 1, printf('%.*c', 1500000, 'x'), 1, id, 99
+        FROM replica
+        """)
+      return ((), [])
+    }
+    let (hub, transport) = try self.hub(served.membership())
+    for _ in 0..<2 {
+      let report = try device.merge(with: hub)
+      #expect(report.events == [.tooLarge(store: "cloud", key: "large")])
+      #expect(!report.hasConverged)
+    }
+    #expect(!transport.requests.contains { ($0.body ?? []).count > 1_000_000 })
+  }
+
+  @Test func aTombstoneWithALongKeyIsReadByOthers() throws {
+    let membership = try served.membership()
+    let (phone, laptop) = (try device(1), try Device.inMemory(clock: clock))
+    try phone.core.write { connection in
+      try connection.run(
+        "UPDATE entry SET key = printf('%.*c', 1025, 'x'), type = 0, value = NULL")
+      return ((), [])
+    }
+    try phone.merge(with: hub(membership).hub)
+    let other = try hub(served.membership(beside: membership)).hub
+    #expect(try laptop.merge(with: other).hasConverged)
+    #expect(try list(phone) == list(laptop))
+  }
+
   @Test func pagesGrowAgainAfterARefusal() throws {
     let first = try served.membership()
     let (phone, laptop) = (try Device.inMemory(clock: clock), try device(2))

@@ -213,6 +213,17 @@ private final class Counter: Sendable {
     }
   }
 
+  @Test func aRowThatDoesNotLeaveItsFileMayBeOfAnySize() throws {
+    try set(b, "k", 1, "cloud")
+    try a.core.write { connection in
+      try connection.run(
+        "INSERT INTO entry VALUES ('defaults', 'large', 6, zeroblob(17000000), 1, 1, 99)")
+      return ((), [])
+    }
+    #expect(try a.merge(with: b).hasConverged)
+    #expect(try a.entry(store: "cloud", key: "k") != nil)
+  }
+
   @Test func rowsThatNoDeviceWritesAreReported() throws {
     try set(a, "k", 1, "cloud")
     try a.core.write { connection in
