@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points of merges: what is refused, the leases, and the report of a merge that fails.
+// The entry points of merges: what is refused, and the report of a merge that fails.
 
 public import KeepsakeDevice
 import KeepsakeValues
