@@ -70,6 +70,15 @@ import Testing
     #expect(!exists("a.lease") && !exists("b.lease"))
   }
 
+  @Test func aMergeThatFindsNothingNewWaitsForNoLease() throws {
+    let (a, b) = (try open("a"), try open("b"))
+    try a.write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    try a.merge(with: b)
+    let leaser = try Leaser(b.path)
+    defer { leaser.kill() }
+    #expect(try a.merge(with: b).hasConverged)
+  }
+
   @Test func aOneWayMergeLeasesNoSourceThatItOnlyReads() throws {
     try open("a").write([LocalWrite(store: "cloud", key: "k", value: 1)])
     let a = try Device(path: "\(folder.path)/a", access: .readOnly, clock: clock.wallClock)
