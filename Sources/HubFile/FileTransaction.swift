@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a transaction reads.
+// What a transaction reads and changes.
 
 import Foundation
 import KeepsakeHubServer
@@ -12,76 +12,60 @@ struct FileTransaction {
 
   func state(for query: HubQuery) throws -> HubState {
     var state = HubState()
-    state.account = try account(query.account)
+    state.account = try run(HubCall(.account, .number(query.account))).first.map { HubAccount($0) }
     guard let account = state.account else { return state }
-    if let token = query.token {
-      state.device = try devices(Self.deviceOfToken, query.account, .blob(Data(token))).first
-    }
-    if query.readsDevices {
-      state.devices = try devices(Self.allDevices, query.account)
-      state.invitation = try invitation(query.account)
-    }
-    if let replica = query.replica { state.replica = try self.replica(replica, query.account) }
-    state.hasMarks = try query.marks.map { try has($0, query.account) }
+    state.take(try query.calls.map(run), of: query)
     if let page = query.page, !(page.unless?.isSame(account.newest) ?? false) {
       (state.rows, state.hasMore) = try rows(page, query.account)
-      state.vectors = try vectors(query.account)
     }
     state.outlines = try outlines(query.keys, query.account)
     return state
   }
 
-  // MARK: - The account
-
-  static let accountColumns =
-    "id, mark_number, mark_bits, mark_time, forgotten, rows, bytes, reserved_until, reserved_by"
-  private static let findAccount = FrequentStatement(
-    "SELECT \(accountColumns) FROM account WHERE id = ?1")
-
-  private func account(_ id: Int64) throws -> HubAccount? {
-    var found: HubAccount?
-    try connection.run(Self.findAccount, bind: { try $0.bind(id, at: 1) }) { row in
-      found = Self.storedAccount(row)
-      return false
+  func apply(_ change: HubChange, to account: Int64) throws {
+    for call in change.calls(account) { _ = try run(call) }
+    for row in change.rows { try put(row, account) }
+    for key in change.forgottenKeys {
+      try connection.run(
+        "DELETE FROM keepsake_row WHERE account = ?1 AND key = ?2",
+        [.integer(account), .blob(Data(key))])
     }
-    return found
   }
 
-  static func storedAccount(_ row: Row) -> HubAccount {
-    var account = HubAccount(id: row.integer(0))
-    account.newest = HubMark(
-      number: row.integer(1), bits: row.integer(2), time: row.integer(3))
-    account.forgotten = row.integer(4)
-    (account.rows, account.bytes) = (row.integer(5), row.integer(6))
-    (account.reservedUntil, account.reservedBy) = (row.integer(7), row.text(8))
-    return account
+  // MARK: - Statements of both stores
+
+  private static let statements = HubStatement.all.reduce(into: [String: FrequentStatement]()) {
+    $0[$1.name] = FrequentStatement($1.sql.replacing("$", with: "?"))
   }
 
-  // MARK: - The log
-
-  private static let findMark = FrequentStatement(
-    "SELECT 1 FROM mark WHERE account = ?1 AND number = ?2 AND bits = ?3")
-
-  private func has(_ mark: HubMark, _ account: Int64) throws -> Bool {
-    guard mark.number > 0 else { return true }
-    var isThere = false
+  private func run(_ call: HubCall) throws -> [[HubCell]] {
+    guard let statement = Self.statements[call.statement.name] else {
+      throw HubStoreError.broken("there is no statement \(call.statement.name)")
+    }
+    var rows: [[HubCell]] = []
     try connection.run(
-      Self.findMark,
+      statement,
       bind: { bindings in
-        try bindings.bind(account, at: 1)
-        try bindings.bind(mark.number, at: 2)
-        try bindings.bind(mark.bits, at: 3)
+        for (place, cell) in zip(Int32(1)..., call.cells) {
+          switch cell {
+          case .null: try bindings.bind(.null, at: place)
+          case .number(let number): try bindings.bind(number, at: place)
+          case .bytes(let bytes): try bindings.bind(bytes, at: place)
+          }
+        }
       }
-    ) { _ in
-      isThere = true
-      return false
+    ) { row in
+      rows.append(row.hubCells)
+      return true
     }
-    return isThere
+    return rows
   }
+
+  // MARK: - Rows
 
   private static let readRows = FrequentStatement(
     """
-    SELECT number, is_deleted, key, body FROM entry WHERE account = ?1 AND number > ?2
+    SELECT number, is_deleted, key, body FROM keepsake_row WHERE account = ?1 AND number > ?2
     ORDER BY number
     """)
 
@@ -108,22 +92,11 @@ struct FileTransaction {
     return (rows, hasMore)
   }
 
-  private static let readVectors = FrequentStatement("SELECT body FROM vectors WHERE account = ?1")
-
-  private func vectors(_ account: Int64) throws -> [UInt8]? {
-    var found: [UInt8]?
-    try connection.run(Self.readVectors, bind: { try $0.bind(account, at: 1) }) { row in
-      found = row.array(0)
-      return false
-    }
-    return found
-  }
-
   /// Of so many keys at once.
   private static let outlineKeys = 8
   private static let readOutlines = FrequentStatement(
     """
-    SELECT key, number, length(key) + length(body), is_deleted FROM entry
+    SELECT key, number, length(key) + length(body), is_deleted FROM keepsake_row
     WHERE account = ?1 AND key IN (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
     """)
 
@@ -151,49 +124,32 @@ struct FileTransaction {
     return found
   }
 
-  private static let findReplica = FrequentStatement(
-    "SELECT number, mark FROM replica WHERE account = ?1 AND id = ?2")
+  private static let putRow = FrequentStatement(
+    """
+    INSERT INTO keepsake_row (account, number, is_deleted, key, body) VALUES (?1, ?2, ?3, ?4, ?5)
+    ON CONFLICT (account, key) DO UPDATE SET number = ?2, is_deleted = ?3, body = ?5
+    """)
 
-  private func replica(_ id: String, _ account: Int64) throws -> HubReplica? {
-    var found: HubReplica?
-    try connection.run(
-      Self.findReplica,
-      bind: { bindings in
-        try bindings.bind(account, at: 1)
-        try bindings.bind(id, at: 2)
+  private func put(_ row: HubRow, _ account: Int64) throws {
+    try connection.run(Self.putRow) { bindings in
+      try bindings.bind(account, at: 1)
+      try bindings.bind(row.number, at: 2)
+      try bindings.bind(row.isDeleted ? 1 : 0, at: 3)
+      try bindings.bind(row.key, at: 4)
+      try bindings.bind(row.body, at: 5)
+    }
+  }
+}
+
+extension Row {
+  /// All columns. A hub's file has no text.
+  var hubCells: [HubCell] {
+    (0..<columns).map { column in
+      switch cell(column) {
+      case .integer(let number): .number(number)
+      case .blob(let bytes): .bytes(Array(bytes))
+      case .null, .real, .text: .null
       }
-    ) { row in
-      found = HubReplica(id: id, number: row.integer(0), mark: row.array(1))
-      return false
     }
-    return found
-  }
-
-  // MARK: - Devices
-
-  private static let deviceColumns = "number, created, last_use, revoked, revoker, name, token"
-  private static let deviceOfToken =
-    "SELECT \(deviceColumns) FROM device WHERE account = ?1 AND token = ?2"
-  private static let allDevices =
-    "SELECT \(deviceColumns) FROM device WHERE account = ?1 ORDER BY number"
-
-  private func devices(
-    _ sql: String, _ account: Int64, _ more: Cell...
-  ) throws -> [HubDevice] {
-    try connection.all(sql, [.integer(account)] + more) { row in
-      var device = HubDevice(
-        number: row.integer(0), name: row.text(5), tokenHash: row.array(6),
-        created: row.integer(1))
-      device.lastUse = row.integer(2)
-      if case .integer(let date) = row.cell(3) { device.revoked = date }
-      if case .integer(let number) = row.cell(4) { device.revoker = number }
-      return device
-    }
-  }
-
-  private func invitation(_ account: Int64) throws -> HubInvitation? {
-    try connection.first(
-      "SELECT code, ends FROM invitation WHERE account = ?1", [.integer(account)]
-    ) { HubInvitation(codeHash: $0.array(0), ends: $0.integer(1)) }
   }
 }

@@ -4,6 +4,7 @@
 // many pushes share one wait for the disk.
 
 import Dispatch
+import KeepsakeHubMigrations
 package import KeepsakeHubServer
 package import KeepsakeStorage
 import Synchronization
@@ -25,7 +26,7 @@ package final class HubFile: HubStore {
   /// refused, and asks later.
   private static let limit = 2_000
 
-  package let name: String
+  private let path: String
   private let connection: SoleConnection
   private let report: @Sendable (KeepsakeError) -> Void
   private let queue = DispatchQueue(label: "keepsake.hub.file")
@@ -37,15 +38,16 @@ package final class HubFile: HubStore {
   /// - Parameters:
   ///   - path: of the file; its log stands beside it.
   ///   - busyTimeout: how long to wait for another program that has it open, as a hub that ends.
+  ///   - migrations: the text of each, in order.
   ///   - report: called on the file's queue with what fails while nobody waits for it: moving the
   ///     log into the file. Nothing is lost then.
   /// - Throws: `KeepsakeError`; then the file is as it was.
   package init(
-    path: String, busyTimeout: Duration = .seconds(2),
+    path: String, busyTimeout: Duration = .seconds(2), migrations: [String] = HubMigrations.all,
     report: @escaping @Sendable (KeepsakeError) -> Void = { _ in }
   ) throws(KeepsakeError) {
-    (name, self.report) = (path, report)
-    connection = try HubSchema.open(path, busyTimeout)
+    (self.path, self.report) = (path, report)
+    connection = try HubSchema.open(path, busyTimeout, migrations)
   }
 
   deinit { end() }
@@ -86,7 +88,7 @@ package final class HubFile: HubStore {
     do {
       try connection.checkpoint(from: pages)
     } catch {
-      report(KeepsakeError(error, path: name))
+      report(KeepsakeError(error, path: path))
     }
   }
 

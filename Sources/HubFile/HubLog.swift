@@ -61,12 +61,14 @@ enum HubLog {
 
 /// What a hub's file says of itself that tells two states of it apart.
 private struct HubState {
-  private let accounts: [Int64: HubAccount]
+  /// The newest mark of each account.
+  private let newest: [Int64: HubMark]
 
   init(_ connection: Connection) throws {
-    let all = try connection.all(
-      "SELECT \(FileTransaction.accountColumns) FROM account", [], FileTransaction.storedAccount)
-    accounts = all.reduce(into: [:]) { $0[$1.id] = $1 }
+    let all = try connection.all("SELECT id, mark_number, mark_bits FROM keepsake_account") {
+      ($0.integer(0), HubMark(number: $0.integer(1), bits: $0.integer(2)))
+    }
+    newest = Dictionary(all, uniquingKeysWith: { $1 })
   }
 
   /// After a look at every page.
@@ -80,9 +82,9 @@ private struct HubState {
   /// - Parameter earlier: nil where nothing is known of it.
   func follows(_ earlier: HubState?) -> Bool {
     guard let earlier else { return true }
-    return earlier.accounts.allSatisfy { id, before in
-      guard let now = accounts[id] else { return true }
-      return now.newest.number > before.newest.number || now.newest.isSame(before.newest)
+    return earlier.newest.allSatisfy { id, before in
+      guard let now = newest[id] else { return true }
+      return now.number > before.number || now.isSame(before)
     }
   }
 }

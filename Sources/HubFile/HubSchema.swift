@@ -9,8 +9,10 @@ import KeepsakeStorage
 
 enum HubSchema {
   /// - Returns: a connection to a file that is a hub's, of this version.
+  ///
+  /// - Parameter migrations: the text of each, in order.
   static func open(
-    _ path: String, _ busyTimeout: Duration
+    _ path: String, _ busyTimeout: Duration, _ migrations: [String]
   ) throws(KeepsakeError) -> SoleConnection {
     try makeEmpty(path)
     do {
@@ -19,12 +21,13 @@ enum HubSchema {
       }
       try sole.access { connection in
         try connection.run("PRAGMA cache_size = -65536")
-        if try isEmpty(connection) {
+        let version = try isEmpty(connection) ? 0 : check(connection, migrations)
+        if version < migrations.count {
           try connection.transaction(.immediate) { connection in
-            for migration in HubMigrations.all { try connection.execute(migration) }
+            for migration in migrations[version...] { try connection.execute(migration) }
           }
+          try check(connection, migrations)
         }
-        try check(connection)
         let journal = try connection.first("PRAGMA journal_mode = WAL") { $0.text(0) }
         guard journal == "wal" else {
           throw KeepsakeError(
@@ -88,7 +91,11 @@ enum HubSchema {
     try connection.first("PRAGMA page_count") { $0.integer(0) } == 0
   }
 
-  static func check(_ connection: Connection) throws {
+  /// - Returns: how many of the migrations it has.
+  @discardableResult
+  static func check(
+    _ connection: Connection, _ migrations: [String] = HubMigrations.all
+  ) throws -> Int {
     let id = try connection.first("PRAGMA application_id") { $0.integer(0) }
     guard id == HubMigrations.applicationID else {
       let isDevice = try connection.hasTable("replica")
@@ -96,11 +103,11 @@ enum HubSchema {
         .notKeepsake, path: connection.path,
         isDevice ? "this is a device's file" : "this is not \(kind)", cure: "")
     }
-    let version = try connection.first("PRAGMA user_version") { $0.integer(0) } ?? 0
-    guard version <= HubMigrations.all.count else {
+    let version = Int(try connection.first("PRAGMA user_version") { $0.integer(0) } ?? 0)
+    guard version <= migrations.count else {
       throw KeepsakeError(
         .newerSchema, path: connection.path,
-        "it has schema version \(version), this program knows version \(HubMigrations.all.count)",
+        "it has schema version \(version), this program knows version \(migrations.count)",
         cure: "update this program")
     }
     // SQLite keeps each statement as the migration has it.
@@ -110,17 +117,17 @@ enum HubSchema {
       WHERE sql IS NOT NULL LIMIT 100
       """
     ) { $0.text(0) }
-    let expected = HubMigrations.all.joined(separator: "\n")
+    let expected = migrations.prefix(max(version, 0)).joined(separator: "\n")
     let count = expected.split(separator: "\n").count { $0.hasPrefix("CREATE ") }
-    guard version == HubMigrations.all.count, Set(objects).count == count, objects.count == count,
+    guard version > 0, Set(objects).count == count, objects.count == count,
       objects.allSatisfy({ expected.contains("\n\($0);") })
     else {
       throw KeepsakeError(
-        .corrupt, path: connection.path, "its schema is not one of ours",
-        cure: "restore a backup of it; one from before version 0.1.0 cannot be read: name a new "
-          + "file, which gets everything from the devices")
+        .newerSchema, path: connection.path, "its schema is not one of ours",
+        cure: "restore a backup of it, or name a new file, which gets everything from the devices")
     }
     try refuseCutOff(connection)
+    return version
   }
 
   /// Throws when the file's end is missing: SQLite takes the rest of a last page for zeros.

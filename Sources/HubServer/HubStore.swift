@@ -5,9 +5,6 @@
 
 /// Where a hub keeps its accounts.
 package protocol HubStore: Sendable {
-  /// Names it in errors and logs: a path, or a host without a password.
-  var name: String { get }
-
   /// Runs work in a transaction. Those of one account that change it never overlap, whichever
   /// process of the hub they run in.
   ///
@@ -120,7 +117,7 @@ package struct HubChange: Sendable {
   package var account: HubAccount?
   package var addsAccount = false
   package var deletesAccount = false
-  /// Replace those with the same keys.
+  /// Replace those with the same keys. The account comes with them.
   package var rows: [HubRow] = []
   package var forgottenKeys: [[UInt8]] = []
   /// A new mark: the newest one.

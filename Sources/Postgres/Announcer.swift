@@ -30,8 +30,8 @@
       for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     }
 
-    private static let listen = Statement("listen", "LISTEN \(channel)")
-    private static let notify = Statement(
+    private static let listen = HubStatement("listen", "LISTEN \(channel)")
+    private static let notify = HubStatement(
       "notify",
       "SELECT pg_notify('\(channel)', t) FROM unnest($1::bytea[]) AS b (b), "
         + "LATERAL convert_from(b, 'UTF8') AS t")

@@ -7,21 +7,17 @@
 #if PostgreSQL
   import CPostgres
   package import Foundation
+  package import KeepsakeHubServer
 
-  package struct Statement: Sendable {
-    package let name: String
-    package let sql: String
-
-    package init(_ name: String, _ sql: String) { (self.name, self.sql) = (name, sql) }
-
-    static let commit = Statement("commit", "COMMIT")
+  extension HubStatement {
+    static let commit = HubStatement("commit", "COMMIT")
   }
 
   struct Sent {
-    var statement: Statement
+    var statement: HubStatement
     var parameters: Parameters
 
-    init(_ statement: Statement, _ parameters: Parameters = Parameters()) {
+    init(_ statement: HubStatement, _ parameters: Parameters = Parameters()) {
       (self.statement, self.parameters) = (statement, parameters)
     }
   }
@@ -40,7 +36,7 @@
     ///
     /// - Parameter statements: are prepared; it runs no others then.
     package init(
-      _ address: PostgresAddress, timeout: TimeInterval = 30, prepare statements: [Statement]
+      _ address: PostgresAddress, timeout: TimeInterval = 30, prepare statements: [HubStatement]
     ) throws {
       let options = PostgresAddress.defaults + [("dbname", address.text)]
       var keys: [UnsafeMutablePointer<CChar>?] = options.map { strdup($0.0) } + [nil]
@@ -77,7 +73,7 @@
     }
 
     /// Prepares statements; from here on it runs no others.
-    func prepare(_ statements: [Statement]) throws {
+    func prepare(_ statements: [HubStatement]) throws {
       guard PQenterPipelineMode(handle) == 1 else { throw lost() }
       for statement in statements {
         guard PQsendPrepare(handle, statement.name, statement.sql, 0, nil) == 1 else {
@@ -131,9 +127,9 @@
       return try receive(statements.count)
     }
 
-    package func run(_ statement: Statement, _ parameters: Parameters = Parameters()) throws
-      -> PostgresResult
-    {
+    package func run(
+      _ statement: HubStatement, _ parameters: Parameters = Parameters()
+    ) throws -> PostgresResult {
       guard let result = try run([Sent(statement, parameters)]).first else { throw lost() }
       return result
     }
@@ -243,33 +239,21 @@
     // MARK: - Without a pipeline
 
     /// Runs statements without parameters, before anything is prepared.
-    func run(_ sql: String) throws {
+    ///
+    /// - Returns: what the last one returns, as text.
+    @discardableResult
+    func run(_ sql: String) throws -> PostgresResult {
       guard PQsendQuery(handle, sql) == 1 else { throw lost() }
       let deadline = Date(timeIntervalSinceNow: timeout)
       try flush(deadline)
-      var failure: PostgresError?
+      var (last, failure) = (PostgresResult?.none, PostgresError?.none)
       while let result = try next(deadline) {
         if PQresultStatus(result) == PGRES_FATAL_ERROR { failure = failure ?? error(result) }
-        PQclear(result)
+        last = PostgresResult(result)
       }
       if let failure { throw failure }
-    }
-
-    /// What a statement without parameters returns, in binary form, before anything is prepared.
-    func rows(_ sql: String) throws -> PostgresResult {
-      guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost() }
-      let deadline = Date(timeIntervalSinceNow: timeout)
-      try flush(deadline)
-      var found: PostgresResult?
-      while let result = try next(deadline) {
-        guard PQresultStatus(result) == PGRES_TUPLES_OK else {
-          defer { PQclear(result) }
-          throw error(result)
-        }
-        found = PostgresResult(result)
-      }
-      guard let found else { throw lost() }
-      return found
+      guard let last else { throw lost() }
+      return last
     }
 
     /// What was notified since, without waiting.

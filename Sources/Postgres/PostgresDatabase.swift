@@ -10,7 +10,6 @@
   /// another one takes over. Work that was not committed runs again then; if it is not known
   /// whether it was committed, it fails as `unavailable`.
   package final class PostgresDatabase: HubStore {
-    package let name: String
     private let queue = JobQueue()
     private let announcer: Announcer
     /// Seconds that work may wait.
@@ -32,7 +31,6 @@
       url: String, connections: Int = 8, timeout: Duration = .seconds(10)
     ) throws {
       let address = try PostgresAddress(url)
-      name = address.name
       self.timeout = timeout / .seconds(1)
       do {
         try PostgresSchema.migrate(address)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A push in one round trip. The first statement takes the push if its conditions hold, which are
-// those of `LogRules.push`; the others do something only if it did. Otherwise the rule decides.
+// those of `LogRules.push`; the others do something only if it did. Otherwise the rule decides, and
+// the account has the new mark before rows are put.
 
 #if PostgreSQL
   import KeepsakeHubServer
@@ -9,11 +10,11 @@
   struct PostgresPush {
     let push: HubFastPush
 
-    static let statements = [take, putRows, addMark, saveReplica, saveVectors]
+    static let statements = [take, putRows, forgetRows, addMark, saveReplica, saveVectors]
 
     /// The number of rows is compared with that of the statement's snapshot: rows that were
     /// forgotten meanwhile would be counted wrongly.
-    private static let take = Statement(
+    private static let take = HubStatement(
       "push_take",
       """
       UPDATE keepsake_account AS a SET mark_number = $2::bigint + $7::bigint, mark_bits = $4,
@@ -36,7 +37,7 @@
       """)
     private static let isTaken =
       "EXISTS (SELECT FROM keepsake_account WHERE id = $1 AND mark_bits = $2)"
-    private static let putRows = Statement(
+    private static let putRows = HubStatement(
       "push_rows",
       """
       INSERT INTO keepsake_row (account, number, is_deleted, key, body)
@@ -45,20 +46,22 @@
       ON CONFLICT (account, key) DO UPDATE
         SET number = excluded.number, is_deleted = excluded.is_deleted, body = excluded.body
       """)
-    private static let addMark = Statement(
+    private static let forgetRows = HubStatement(
+      "forget_rows", "DELETE FROM keepsake_row WHERE account = $1 AND key = ANY ($2::bytea[])")
+    private static let addMark = HubStatement(
       "push_mark",
       """
       INSERT INTO keepsake_mark (account, number, time, bits)
       SELECT id, $3::bigint, mark_time, $2 FROM keepsake_account WHERE id = $1 AND mark_bits = $2
       """)
-    private static let saveReplica = Statement(
+    private static let saveReplica = HubStatement(
       "push_replica",
       """
       INSERT INTO keepsake_replica (account, number, id, mark)
       SELECT $1, $3::bigint, $4::bytea, $5::bytea WHERE \(isTaken)
       ON CONFLICT (account, id) DO UPDATE SET number = excluded.number, mark = excluded.mark
       """)
-    private static let saveVectors = Statement(
+    private static let saveVectors = HubStatement(
       "push_vectors",
       """
       INSERT INTO keepsake_vectors (account, body) SELECT $1, $3::bytea WHERE \(isTaken)
@@ -66,16 +69,14 @@
       """)
 
     var statements: [Sent] {
-      let (id, rows) = (push.sender.account, push.push.rows)
-      let first = push.push.base.number + 1
-      var put = Parameters(id, push.bits)
-      put.append(numbers: rows.indices.map { first + Int64($0) })
-      put.append(numbers: rows.map { $0.isDeleted ? 1 : 0 })
-      put.append(blobs: rows.map(\.key))
-      put.append(blobs: rows.map(\.body))
-      let number = push.push.base.number + Int64(rows.count)
+      let id = push.sender.account
+      var (rows, number) = (push.push.rows, push.push.base.number)
+      for place in rows.indices {
+        number += 1
+        rows[place].number = number
+      }
       var all = [
-        Sent(Self.take, taking), Sent(Self.putRows, put),
+        Sent(Self.take, taking), Self.put(rows, id, push.bits),
         Sent(Self.addMark, Parameters(id, push.bits, number)),
       ]
       if let mark = push.push.mark {
@@ -88,6 +89,22 @@
         all.append(Sent(Self.saveVectors, Parameters(id, push.bits, bytes: vectors)))
       }
       return all
+    }
+
+    /// - Parameter bits: of the account's newest mark.
+    static func put(_ rows: [HubRow], _ account: Int64, _ bits: Int64) -> Sent {
+      var parameters = Parameters(account, bits)
+      parameters.append(numbers: rows.map(\.number))
+      parameters.append(numbers: rows.map { $0.isDeleted ? 1 : 0 })
+      parameters.append(blobs: rows.map(\.key))
+      parameters.append(blobs: rows.map(\.body))
+      return Sent(putRows, parameters)
+    }
+
+    static func forget(_ keys: [[UInt8]], _ account: Int64) -> Sent {
+      var parameters = Parameters(account)
+      parameters.append(blobs: keys)
+      return Sent(forgetRows, parameters)
     }
 
     private var taking: Parameters {

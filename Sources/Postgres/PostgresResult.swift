@@ -2,6 +2,7 @@
 
 #if PostgreSQL
   import CPostgres
+  import KeepsakeHubServer
 
   /// Rows that a statement returned, in PostgreSQL's binary form.
   package final class PostgresResult {
@@ -12,6 +13,20 @@
     deinit { PQclear(result) }
 
     package var count: Int { Int(PQntuples(result)) }
+
+    /// All rows.
+    var cells: [[HubCell]] {
+      (0..<count).map { row in
+        (0..<PQnfields(result)).map { column in
+          if PQgetisnull(result, Int32(row), column) == 1 { return .null }
+          let isNumber = PQftype(result, column) == Self.bigint
+          return isNumber ? .number(number(row, column)) : .bytes(Array(bytes(row, column)))
+        }
+      }
+    }
+
+    /// PostgreSQL's number of the type.
+    private static let bigint: Oid = 20
 
     /// What the server says that it did, as `COMMIT`.
     var tag: String { String(cString: PQcmdStatus(result)) }
@@ -26,10 +41,6 @@
     func number(_ row: Int, _ column: Int32) -> Int64 {
       let bytes = bytes(row, column)
       return bytes.count == 8 ? Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)) : 0
-    }
-
-    func optional(_ row: Int, _ column: Int32) -> Int64? {
-      PQgetisnull(result, Int32(row), column) == 1 ? nil : number(row, column)
     }
 
     package func text(_ row: Int, _ column: Int32) -> String {

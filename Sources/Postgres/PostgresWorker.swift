@@ -2,7 +2,7 @@
 
 #if PostgreSQL
   import Foundation
-  import KeepsakeHubServer
+  package import KeepsakeHubServer
 
   /// A thread with a connection, which it opens again when that is lost.
   package final class PostgresWorker {
@@ -21,14 +21,13 @@
       (self.address, self.queue, self.announce) = (address, queue, announce)
     }
 
-    private static let begin = Statement("begin", "BEGIN")
-    private static let beginReading = Statement(
+    private static let begin = HubStatement("begin", "BEGIN")
+    private static let beginReading = HubStatement(
       "begin_reading", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    private static let rollback = Statement("rollback", "ROLLBACK")
+    private static let rollback = HubStatement("rollback", "ROLLBACK")
 
     package static let statements =
-      [begin, beginReading, .commit, rollback] + PostgresQuery.statements
-      + PostgresChange.statements + PostgresPush.statements
+      [begin, beginReading, .commit, rollback] + PostgresQuery.statements + PostgresPush.statements
 
     /// - Parameter readsOnly: whether it runs no jobs that write: those may all wait for a standby.
     func work(readsOnly: Bool) {
@@ -151,9 +150,7 @@
     private func write(_ jobs: [PostgresJob], _ open: PostgresConnection) throws {
       guard !jobs.isEmpty else { return }
       try decide(jobs, Sent(Self.begin), [], open)
-      let changes = jobs.flatMap { job in
-        job.change.map { PostgresChange(id: job.query.account, change: $0).statements } ?? []
-      }
+      let changes = jobs.flatMap { $0.change?.sent($0.query.account) ?? [] }
       guard !changes.isEmpty else {
         _ = try open.run(Self.rollback)
         return

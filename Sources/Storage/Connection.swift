@@ -189,6 +189,9 @@ package struct Bindings {
 package struct Row {
   let statement: OpaquePointer
 
+  /// How many columns it has.
+  package var columns: Int32 { sqlite3_column_count(statement) }
+
   package func cell(_ column: Int32) -> Cell {
     switch sqlite3_column_type(statement, column) {
     case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))

@@ -5,8 +5,8 @@ REPLAY = r"^HubFileTests\.FileReplayTests"
 COMMIT = r"^HubFileTests\.HubGroupCommitTests"
 OPENING = r"^HubFileTests\.HubOpeningTests"
 RULES = "Sources/HubServer/LogRules.swift"
-READ = "Sources/HubFile/FileTransaction.swift"
-CHANGE = "Sources/HubFile/FileTransaction+Change.swift"
+ROWS = "Sources/HubFile/FileTransaction.swift"
+STATEMENTS = "Sources/HubServer/HubStatements.swift"
 
 MUTANTS = [
     ("hub-file-early", "A hub acknowledges a push before it commits it.", COMMIT,
@@ -27,16 +27,17 @@ MUTANTS = [
      ("Sources/HubFile/HubSchema.swift", "connection.use(.powerSafe)", "connection.use(.crashSafe)")),
     ("hub-file-foreign-log", "A log that is not the file's own is taken over.", OPENING,
      ("Sources/HubFile/HubLog.swift",
-      "return now.newest.number > before.newest.number || now.newest.isSame(before.newest)",
+      "return now.number > before.number || now.isSame(before)",
       "return true")),
     ("hub-file-through", "A page begins with the row that was read last.", REPLAY,
-     (READ, "WHERE account = ?1 AND number > ?2", "WHERE account = ?1 AND number >= ?2")),
+     (ROWS, "WHERE account = ?1 AND number > ?2", "WHERE account = ?1 AND number >= ?2")),
     ("hub-file-marks", "A mark of another history is known if its number is.", REPLAY,
-     (READ, "AND number = ?2 AND bits = ?3", "AND number = ?2 AND ?3 > 0")),
+     (STATEMENTS, "AND number = $2 AND bits = $3", "AND number = $2 AND $3 > 0")),
     ("hub-file-deletions", "A row is not stored as deleted.", REPLAY,
-     (CHANGE, "row.isDeleted ? 1 : 0", "0")),
+     (ROWS, "row.isDeleted ? 1 : 0", "0")),
     ("hub-file-vectors", "A hub keeps the vectors that came first.", REPLAY,
-     (CHANGE, "ON CONFLICT DO UPDATE SET body = ?2", "ON CONFLICT DO NOTHING")),
+     (STATEMENTS, "ON CONFLICT (account) DO UPDATE SET body = excluded.body",
+      "ON CONFLICT (account) DO NOTHING")),
     ("hub-log-base", "A push is taken though others have pushed since.", REPLAY,
      (RULES, "guard push.base.isSame(account.newest) else {",
       "guard push.base.number <= account.newest.number else {")),

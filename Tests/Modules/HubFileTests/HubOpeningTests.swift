@@ -4,6 +4,7 @@ import Foundation
 import HubStoreSupport
 import KeepsakeDevice
 import KeepsakeHubFile
+import KeepsakeHubMigrations
 import KeepsakeHubServer
 import KeepsakeStorage
 import TestSupport
@@ -73,14 +74,25 @@ import Testing
   }
 
   @Test(arguments: [
-    "CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry; END",
-    "CREATE VIEW v AS SELECT 1", "CREATE TABLE other (a)", "DROP INDEX entry_number",
-    "CREATE INDEX other ON entry (number)", "DROP TABLE replica",
+    "CREATE TRIGGER t AFTER INSERT ON keepsake_row BEGIN DELETE FROM keepsake_row; END",
+    "CREATE VIEW v AS SELECT 1", "CREATE TABLE other (a)", "DROP INDEX keepsake_row_number",
+    "CREATE INDEX other ON keepsake_row (number)", "DROP TABLE keepsake_replica",
   ])
   func anotherSchemaIsRefused(change: String) async throws {
     try await make()
     _ = try folder.shell(change)
-    #expect(try refusal()?.code == .corrupt)
+    #expect(try refusal()?.code == .newerSchema)
+  }
+
+  @Test func aFileOfAnEarlierVersionGetsTheMigrationsThatItLacks() async throws {
+    try await make()
+    let later = HubMigrations.all + ["PRAGMA user_version = 2;\nCREATE TABLE other (a);\n"]
+    for _ in 0..<2 {
+      let file = try HubFile(path: folder.path, busyTimeout: .zero, migrations: later)
+      #expect(try await file.keys(of: 1).count == 200)
+      file.close()
+    }
+    #expect(try refusal()?.code == .newerSchema)
   }
 
   @Test func aFileWithoutItsEndIsRefused() async throws {
@@ -101,9 +113,10 @@ import Testing
     let words = "\(folder.path): another program has it open, as another hub; end that first"
     let second = #expect(throws: KeepsakeError.self) { try folder.open() }
     #expect(second?.description == words)
-    #expect(throws: Command.Missing.self) { try folder.shell("SELECT * FROM account") }
+    #expect(throws: Command.Missing.self) { try folder.shell("SELECT * FROM keepsake_account") }
     file.close()
-    let locker = try Locker(URL(fileURLWithPath: folder.path), ["BEGIN", "SELECT * FROM account"])
+    let locker = try Locker(
+      URL(fileURLWithPath: folder.path), ["BEGIN", "SELECT * FROM keepsake_account"])
     let error = #expect(throws: KeepsakeError.self) { try folder.open() }
     #expect(error?.description == words)
     try locker.release()

@@ -52,8 +52,8 @@
     }
 
     @Test(arguments: [
-      "DROP TABLE keepsake_schema", "UPDATE keepsake_schema SET hash = '\\x00'",
-      "UPDATE keepsake_schema SET version = 0", "ALTER TABLE keepsake_schema DROP COLUMN hash",
+      "DROP TABLE keepsake_schema", "UPDATE keepsake_schema SET text = 'other'",
+      "UPDATE keepsake_schema SET version = 0", "ALTER TABLE keepsake_schema DROP COLUMN text",
     ])
     func tablesThatNoHubHasMadeAreLeftAlone(change: String) throws {
       try PostgresDatabase(url: own.url, connections: 1).close()

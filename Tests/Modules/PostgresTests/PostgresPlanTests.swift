@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PostgreSQL
+  import KeepsakeHubServer
   import KeepsakePostgres
   import Testing
 
@@ -23,7 +24,7 @@
         let count = (1...20).last { statement.sql.contains("$\($0)") } ?? 0
         let nulls = Array(repeating: "NULL", count: count).joined(separator: ", ")
         let values = count == 0 ? "" : "(\(nulls))"
-        return Statement(
+        return HubStatement(
           "plan_of_\(statement.name)", "EXPLAIN (COSTS off) EXECUTE \(statement.name)\(values)")
       }
       let connection = try PostgresConnection(

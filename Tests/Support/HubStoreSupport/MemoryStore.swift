@@ -18,7 +18,6 @@ package final class MemoryStore: HubStore {
     fileprivate let accounts: [Int64: MemoryAccount]
   }
 
-  package let name = "memory"
   private let state = Mutex(State())
 
   package init() {}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The statements of a hub's store, in the SQL that SQLite and PostgreSQL have in common. The rows
+// of a page and of a push are not among them: each store reads and writes many at once in its way.
+
+/// A statement, which a store prepares once for each connection. SQLite has `?1` in place of `$1`.
+package struct HubStatement: Sendable {
+  package let name: String
+  package let sql: String
+
+  package init(_ name: String, _ sql: String) { (self.name, self.sql) = (name, sql) }
+}
+
+/// A value that a statement takes or returns. Text is its bytes.
+package enum HubCell: Sendable {
+  case null
+  case number(Int64)
+  case bytes([UInt8])
+
+  fileprivate static func text(_ text: String) -> HubCell { .bytes(Array(text.utf8)) }
+
+  fileprivate static func optional(_ number: Int64?) -> HubCell {
+    number.map { .number($0) } ?? .null
+  }
+
+  fileprivate var number: Int64 { optional ?? 0 }
+
+  fileprivate var optional: Int64? {
+    guard case .number(let number) = self else { return nil }
+    return number
+  }
+
+  fileprivate var bytes: [UInt8] {
+    guard case .bytes(let bytes) = self else { return [] }
+    return bytes
+  }
+
+  fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// A statement with its arguments.
+package struct HubCall: Sendable {
+  package let statement: HubStatement
+  package let cells: [HubCell]
+
+  package init(_ statement: HubStatement, _ cells: HubCell...) {
+    (self.statement, self.cells) = (statement, cells)
+  }
+}
+
+// MARK: - Reading
+
+extension HubStatement {
+  /// All that both stores have.
+  package static let all =
+    [
+      account, device, devices, replica, mark, vectors, invitation, addAccount, saveAccount,
+      addMark, saveVectors, saveReplica, saveDevice, forgetDevice, dropInvitation, saveInvitation,
+      trimReplicas, trimMarks,
+    ] + deletions
+
+  package static let account = HubStatement(
+    "account",
+    """
+    SELECT id, mark_number, mark_bits, mark_time, forgotten, rows, bytes, reserved_until,
+      reserved_by
+    FROM keepsake_account WHERE id = $1
+    """)
+  fileprivate static let deviceColumns = "number, created, last_use, revoked, revoker, name, token"
+  fileprivate static let device = HubStatement(
+    "device", "SELECT \(deviceColumns) FROM keepsake_device WHERE account = $1 AND token = $2")
+  fileprivate static let devices = HubStatement(
+    "devices", "SELECT \(deviceColumns) FROM keepsake_device WHERE account = $1 ORDER BY number")
+  fileprivate static let replica = HubStatement(
+    "replica", "SELECT number, mark FROM keepsake_replica WHERE account = $1 AND id = $2")
+  fileprivate static let mark = HubStatement(
+    "mark", "SELECT number FROM keepsake_mark WHERE account = $1 AND number = $2 AND bits = $3")
+  /// Whether the mark `$2`, `$3` is not the newest one.
+  package static let isNew = """
+    NOT EXISTS (SELECT 1 FROM keepsake_account
+      WHERE id = $1 AND mark_number = $2 AND mark_bits = $3)
+    """
+  fileprivate static let vectors = HubStatement(
+    "vectors", "SELECT body FROM keepsake_vectors WHERE account = $1 AND \(isNew)")
+  fileprivate static let invitation = HubStatement(
+    "invitation", "SELECT code, ends FROM keepsake_invitation WHERE account = $1")
+}
+
+extension HubQuery {
+  /// What is read beside the account, its rows and their outlines.
+  package var calls: [HubCall] {
+    let id = HubCell.number(account)
+    var calls: [HubCall] = []
+    if let token { calls.append(HubCall(.device, id, .bytes(token))) }
+    if readsDevices { calls += [HubCall(.devices, id), HubCall(.invitation, id)] }
+    if let replica { calls.append(HubCall(.replica, id, .text(replica))) }
+    for mark in marks { calls.append(HubCall(.mark, id, .number(mark.number), .number(mark.bits))) }
+    if let page {
+      let mark = page.unless ?? HubMark(number: -1, bits: 0)
+      calls.append(HubCall(.vectors, id, .number(mark.number), .number(mark.bits)))
+    }
+    return calls
+  }
+}
+
+extension HubState {
+  /// - Parameter results: the rows that the query's calls have returned.
+  package mutating func take(_ results: [[[HubCell]]], of query: HubQuery) {
+    var results = results[...]
+    func next() -> [[HubCell]] { results.popFirst() ?? [] }
+    if query.token != nil { device = next().first.map { HubDevice($0) } }
+    if query.readsDevices {
+      devices = next().map { HubDevice($0) }
+      invitation = next().first.map { HubInvitation(codeHash: $0[0].bytes, ends: $0[1].number) }
+    }
+    if let id = query.replica {
+      replica = next().first.map { HubReplica(id: id, number: $0[0].number, mark: $0[1].bytes) }
+    }
+    for mark in query.marks { hasMarks.append(!next().isEmpty || mark.number == 0) }
+    if query.page != nil { vectors = next().first?[0].bytes }
+  }
+}
+
+extension HubAccount {
+  package init(_ cells: [HubCell]) {
+    self.init(id: cells[0].number)
+    newest = HubMark(number: cells[1].number, bits: cells[2].number, time: cells[3].number)
+    (forgotten, rows, bytes) = (cells[4].number, cells[5].number, cells[6].number)
+    (reservedUntil, reservedBy) = (cells[7].number, cells[8].text)
+  }
+}
+
+extension HubDevice {
+  fileprivate init(_ cells: [HubCell]) {
+    self.init(
+      number: cells[0].number, name: cells[5].text, tokenHash: cells[6].bytes,
+      created: cells[1].number)
+    (lastUse, revoked, revoker) = (cells[2].number, cells[3].optional, cells[4].optional)
+  }
+}
+
+// MARK: - Changing
+
+extension HubStatement {
+  /// Fails if the account is there: two processes may make it at once.
+  fileprivate static let addAccount = HubStatement(
+    "add_account",
+    """
+    INSERT INTO keepsake_account (id, mark_number, mark_bits, mark_time, forgotten, rows, bytes,
+      reserved_until, reserved_by)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    """)
+  fileprivate static let saveAccount = HubStatement(
+    "save_account",
+    """
+    UPDATE keepsake_account SET mark_number = $2, mark_bits = $3, mark_time = $4,
+      forgotten = $5, rows = $6, bytes = $7, reserved_until = $8, reserved_by = $9
+    WHERE id = $1
+    """)
+  fileprivate static let addMark = HubStatement(
+    "add_mark", "INSERT INTO keepsake_mark (account, number, time, bits) VALUES ($1, $2, $3, $4)")
+  fileprivate static let saveVectors = HubStatement(
+    "save_vectors",
+    """
+    INSERT INTO keepsake_vectors (account, body) VALUES ($1, $2)
+    ON CONFLICT (account) DO UPDATE SET body = excluded.body
+    """)
+  fileprivate static let saveReplica = HubStatement(
+    "save_replica",
+    """
+    INSERT INTO keepsake_replica (account, number, id, mark) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (account, id) DO UPDATE SET number = excluded.number, mark = excluded.mark
+    """)
+  fileprivate static let saveDevice = HubStatement(
+    "save_device",
+    """
+    INSERT INTO keepsake_device
+      (account, number, created, last_use, revoked, revoker, name, token)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    ON CONFLICT (account, number) DO UPDATE SET last_use = excluded.last_use,
+      revoked = excluded.revoked, revoker = excluded.revoker, name = excluded.name
+    """)
+  fileprivate static let forgetDevice = HubStatement(
+    "forget_device", "DELETE FROM keepsake_device WHERE account = $1 AND number = $2")
+  fileprivate static let dropInvitation = HubStatement(
+    "drop_invitation", "DELETE FROM keepsake_invitation WHERE account = $1")
+  fileprivate static let saveInvitation = HubStatement(
+    "save_invitation",
+    """
+    INSERT INTO keepsake_invitation (account, ends, code) VALUES ($1, $2, $3)
+    ON CONFLICT (account) DO UPDATE SET ends = excluded.ends, code = excluded.code
+    """)
+  /// No two replicas have one number: each push has a row.
+  fileprivate static let trimReplicas = HubStatement(
+    "trim_replicas",
+    """
+    DELETE FROM keepsake_replica WHERE account = $1 AND number < (
+      SELECT number FROM keepsake_replica WHERE account = $1 ORDER BY number DESC
+      LIMIT 1 OFFSET CAST($2 AS bigint) - 1)
+    """)
+  fileprivate static let trimMarks = HubStatement(
+    "trim_marks",
+    """
+    DELETE FROM keepsake_mark WHERE account = $1 AND (
+      time < $4 AND number < (
+        SELECT number FROM keepsake_mark WHERE account = $1 ORDER BY number DESC
+        LIMIT 1 OFFSET CAST($2 AS bigint) - 1)
+      OR number < (
+        SELECT number FROM keepsake_mark WHERE account = $1 ORDER BY number DESC
+        LIMIT 1 OFFSET CAST($3 AS bigint) - 1))
+    """)
+  fileprivate static let deletions =
+    ["row", "vectors", "mark", "replica", "device", "invitation"].map { table in
+      HubStatement("delete_\(table)", "DELETE FROM keepsake_\(table) WHERE account = $1")
+    } + [HubStatement("delete_account", "DELETE FROM keepsake_account WHERE id = $1")]
+}
+
+extension HubChange {
+  /// What is changed beside rows, the account first.
+  package func calls(_ account: Int64) -> [HubCall] {
+    let id = HubCell.number(account)
+    guard !deletesAccount else { return HubStatement.deletions.map { HubCall($0, id) } }
+    var calls: [HubCall] = []
+    if let saved = self.account { calls.append(save(saved)) }
+    if let mark {
+      let (number, time, bits) = (mark.number, mark.time, mark.bits)
+      calls.append(HubCall(.addMark, id, .number(number), .number(time), .number(bits)))
+    }
+    if let vectors { calls.append(HubCall(.saveVectors, id, .bytes(vectors))) }
+    if let replica {
+      calls.append(
+        HubCall(.saveReplica, id, .number(replica.number), .text(replica.id), .bytes(replica.mark)))
+    }
+    if let device { calls.append(save(device, id)) }
+    if let forgottenDevice { calls.append(HubCall(.forgetDevice, id, .number(forgottenDevice))) }
+    if dropsInvitation { calls.append(HubCall(.dropInvitation, id)) }
+    if let invitation {
+      calls.append(
+        HubCall(.saveInvitation, id, .number(invitation.ends), .bytes(invitation.codeHash)))
+    }
+    if let trim {
+      let (marks, ofDay) = (HubCell.number(trim.marks), HubCell.number(trim.marksOfDay))
+      calls.append(HubCall(.trimReplicas, id, .number(trim.replicas)))
+      calls.append(HubCall(.trimMarks, id, marks, ofDay, .number(trim.day)))
+    }
+    return calls
+  }
+
+  private func save(_ account: HubAccount) -> HubCall {
+    let newest = account.newest
+    return HubCall(
+      addsAccount ? .addAccount : .saveAccount, .number(account.id), .number(newest.number),
+      .number(newest.bits), .number(newest.time), .number(account.forgotten),
+      .number(account.rows), .number(account.bytes), .number(account.reservedUntil),
+      .text(account.reservedBy))
+  }
+
+  private func save(_ device: HubDevice, _ id: HubCell) -> HubCall {
+    HubCall(
+      .saveDevice, id, .number(device.number), .number(device.created), .number(device.lastUse),
+      .optional(device.revoked), .optional(device.revoker), .text(device.name),
+      .bytes(device.tokenHash))
+  }
+}
