@@ -35,7 +35,8 @@
     private var isLast = false
     /// Whether the answer goes on for as long as somebody listens.
     private var isHeard = false
-    private var end: Scheduled<Void>?
+    /// Ends an answer that is read too slowly.
+    private var readEnd: Scheduled<Void>?
     /// Ends a body that comes too slowly.
     private var bodyEnd: Scheduled<Void>?
 
@@ -52,7 +53,7 @@
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-      end?.cancel()
+      readEnd?.cancel()
       bodyEnd?.cancel()
     }
 
@@ -141,8 +142,8 @@
       case .end:
         unanswered -= 1
         context.writeAndFlush(data, promise: promise)
-        // Closed at once, a connection may lose the answer on its way.
-        if isRead || !isAnswered { finish(context) } else { close(context, after: limits.linger) }
+        // Closed before the rest of the request has come, a connection may lose the answer.
+        if isRead || !isAnswered { finish(context) }
         return
       }
       context.write(data, promise: promise)
@@ -150,24 +151,14 @@
 
     /// The request and its answer are at their ends.
     private func finish(_ context: ChannelHandlerContext) {
-      end?.cancel()
-      end = nil
       if isLast { context.close(promise: nil) }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-      if !context.channel.isWritable {
-        close(context, after: limits.readTimeout)
-      } else if isRead || !isAnswered {
-        end?.cancel()
-        end = nil
-      }
+      readEnd?.cancel()
+      readEnd =
+        context.channel.isWritable ? nil : schedule(context, after: limits.readTimeout)
       context.fireChannelWritabilityChanged()
-    }
-
-    private func close(_ context: ChannelHandlerContext, after time: Duration) {
-      end?.cancel()
-      end = schedule(context, after: time)
     }
 
     private func schedule(

@@ -56,8 +56,13 @@
 
     private func poll(_ listener: Listener, _ after: String, _ wait: Int64) async -> Response {
       let clock = Task { [settings] in
-        // Cancelled when there is nothing left to end.
-        do { try await settings.sleep(.seconds(wait)) } catch { return }
+        do {
+          try await settings.sleep(.seconds(wait))
+          // Another process of the hub may have pushed, and nothing has announced it.
+          try await read(listener)
+        } catch {
+          // Cancelled, or the database fails: the next poll gets the reason.
+        }
         listener.end()
       }
       await withGracefulShutdownHandler {

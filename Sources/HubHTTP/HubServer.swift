@@ -118,12 +118,14 @@
     }
 
     private func plain(_ limits: ServerLimits) -> HTTPServerBuilder {
-      .http1(
-        configuration: HTTP1Channel.Configuration(
-          additionalChannelHandlers: [BodyGate(limits)], idleTimeout: TimeAmount(limits.idle),
-          httpDecoderConfiguration: .init(
-            maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes,
-            maxHeaderFieldCount: 100)))
+      let configuration = HTTP1Channel.Configuration(
+        additionalChannelHandlers: [BodyGate(limits)], idleTimeout: TimeAmount(limits.idle),
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes,
+          maxHeaderFieldCount: 100))
+      return HTTPServerBuilder {
+        HeldChannel(http: HTTP1Channel(responder: $0, configuration: configuration))
+      }
     }
 
     private func builder() throws -> HTTPServerBuilder {
@@ -138,6 +140,24 @@
         _ = (certificate, key)
         throw HubServerError.noTLS
       #endif
+    }
+  }
+
+  /// HTTP/1.1 over connections that are held until they close. If the server's task is cancelled
+  /// while accepted connections wait for it, nothing else holds these, and NIO ends a process that
+  /// releases an open one.
+  private struct HeldChannel: ServerChildChannel {
+    let http: HTTP1Channel
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+      http.setup(channel: channel, logger: logger).map { value in
+        channel.closeFuture.whenComplete { _ in withExtendedLifetime(value) {} }
+        return value
+      }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async {
+      await http.handle(value: value, logger: logger)
     }
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Hub
-  import KeepsakeHubServer
   import Synchronization
 
   /// How often devices may ask: a token bucket for each token that the hub has accepted, and one
@@ -11,19 +10,19 @@
       /// Requests that are left, in 60,000ths: what fills up in a millisecond at one a minute.
       var left: Int64
       var date: Int64
+      /// When its token was accepted last.
+      var accepted: Int64?
     }
 
     private struct State {
       /// By token; nil for all that the hub has not accepted.
       var buckets: [Token?: Bucket] = [:]
-      /// When tokens were accepted last.
-      var accepted: [Token: Int64] = [:]
       /// When those that were not used for a day were forgotten last.
       var cleaned: Int64 = 0
     }
 
     /// Milliseconds after which a token is looked up again.
-    private static let memory = AccountRules.useGrain
+    private static let memory: Int64 = 600_000
     private static let day: Int64 = 86_400_000
     private let limits: ServerLimits
     /// Held for a few instructions; nothing is called under it.
@@ -35,8 +34,7 @@
     ///
     /// - Returns: whether the token was accepted not long ago.
     func count(_ token: Token, at now: Int64) throws -> Bool {
-      let accepted = state.withLock { $0.accepted[token] }
-      guard let accepted else {
+      guard let accepted = state.withLock({ $0.buckets[token]?.accepted }) else {
         try countUnknown(at: now)
         return false
       }
@@ -58,22 +56,21 @@
 
     func accept(_ token: Token, at now: Int64) {
       state.withLock { state in
-        state.accepted[token] = now
+        let full = Bucket(left: burst(limits.requestsPerMinute), date: now)
+        state.buckets[token, default: full].accepted = now
         guard abs(now - state.cleaned) >= Self.day else { return }
         state.cleaned = now
         // A bucket is full long before.
         state.buckets = state.buckets.filter { abs(now - $0.value.date) < Self.day }
-        let used = state.buckets
-        state.accepted = state.accepted.filter {
-          used[$0.key] != nil || abs(now - $0.value) < Self.day
-        }
       }
     }
 
     /// Looks up all tokens of an account again: one of them was revoked.
     func forget(_ account: Int64) {
       state.withLock { state in
-        state.accepted = state.accepted.filter { $0.key.account != account }
+        for token in state.buckets.keys where token?.account == account {
+          state.buckets[token]?.accepted = nil
+        }
       }
     }
 
@@ -82,7 +79,7 @@
     ///
     /// - Returns: nil if the request may go on; otherwise the seconds after which it may.
     private func take(_ token: Token?, _ limit: Int, at now: Int64) -> Int? {
-      let (perMinute, burst) = (Int64(limit), Int64(max(limit * 2 / 5, 1)) * 60_000)
+      let (perMinute, burst) = (Int64(limit), burst(limit))
       return state.withLock { state in
         var bucket = state.buckets[token] ?? Bucket(left: burst, date: now)
         // A clock that was set back gives nothing, and takes nothing. No more is counted than
@@ -98,5 +95,7 @@
         return Int((60_000 - bucket.left + perMinute * 1_000 - 1) / (perMinute * 1_000))
       }
     }
+
+    private func burst(_ limit: Int) -> Int64 { Int64(max(limit * 2 / 5, 1)) * 60_000 }
   }
 #endif

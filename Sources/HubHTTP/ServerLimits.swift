@@ -29,8 +29,6 @@
     package var idle = Duration.seconds(90)
     /// How long a body may take, or so many KiB of it as these are seconds.
     package var bodyTimeout = Duration.seconds(30)
-    /// How long the rest of a request may take that is answered already.
-    package var linger = Duration.seconds(10)
     /// How long an answer may wait for a device that does not read it.
     var readTimeout = Duration.seconds(300)
     /// How long requests under way may take when the hub ends.

@@ -9,8 +9,9 @@ package struct AccountRules: Sendable {
   private static let invitationLife: Int64 = 600_000
   /// By how much the clocks of two processes of the hub may differ.
   private static let clockDifference: Int64 = 60_000
-  /// The date of a device's last use is that exact.
-  package static let useGrain: Int64 = 600_000
+  /// The date of a device's last use is that exact. A million accounts would otherwise write more
+  /// dates than rows.
+  private static let useGrain: Int64 = 86_400_000
 
   private let limits: HubLimits
   private let now: Int64
@@ -111,7 +112,7 @@ package struct AccountRules: Sendable {
     }
   }
 
-  /// Notes that a device was used, at most once in ten minutes.
+  /// Notes that a device was used, at most once a day.
   package func noteUse(_ account: Int64, token: [UInt8]) -> HubWork<Void> {
     HubWork(query(account, token)) { [now] state in
       guard var device = state.device, abs(now - device.lastUse) >= Self.useGrain else {

@@ -10,7 +10,6 @@
   @Suite struct EventTests {
     /// A store that answers the check of a token late.
     private final class LateStore: HubStore {
-      let name = "late"
       private let memory = MemoryStore()
       private let late = Mutex<(isOn: Bool, isDeaf: Bool, calls: [@Sendable () -> Void])>(
         (false, false, []))
@@ -79,6 +78,22 @@
         let pushed = try await device.push(["k"]).member("newest")
         await time.pass(.seconds(25))
         _ = try await stream.read(until: "\"newest\":\"\(pushed)\"")
+      }
+    }
+
+    @Test func aPollFindsAPushThatWasNotAnnouncedWhenItEnds() async throws {
+      let (time, store) = (ManualTime(), LateStore())
+      store.turnDeaf()
+      try await RunningHub.with(over: store) {
+        $0.sleep = { try await time.sleep($0) }
+      } _: { hub in
+        let device = try await hub.create()
+        let start = try await device.newest()
+        async let poll = device.ask("GET", "/events?after=\(start)&wait=55")
+        await time.begin(.seconds(55))
+        let pushed = try await device.push(["k"]).member("newest")
+        await time.pass(.seconds(55))
+        #expect(try await poll.member("newest") == pushed)
       }
     }
 

@@ -48,6 +48,13 @@ final class ManualTime: Sendable {
     sleeper?.continuation.resume(throwing: CancellationError())
   }
 
+  /// Returns as soon as somebody waits that long.
+  func begin(_ duration: Duration) async {
+    while state.withLock({ state in !state.sleepers.values.contains { $0.duration == duration } }) {
+      await Task.yield()
+    }
+  }
+
   /// Ends the wait of somebody who waits that long, as soon as there is one.
   func pass(_ duration: Duration) async {
     await withCheckedContinuation { passer in
