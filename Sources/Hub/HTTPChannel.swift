@@ -8,16 +8,18 @@ import KeepsakeValues
 final class HTTPChannel: HubChannel {
   private let hub: Hub
   let refused: RefusedRows
+  /// Nil if no session listens.
+  private let known: KnownHub?
   /// When the sync ends, however much the hub still has.
   private let end: ContinuousClock.Instant
   private static let deadline = Duration.seconds(6 * 3_600)
-  /// How long it still waits, in all, for a hub that is busy.
-  private var busyTimeout = Duration.seconds(60)
+  /// How long a request waits, in all, for a hub that is busy.
+  private static let busyTimeout = Duration.seconds(60)
   /// How long it waits at one time.
   private static let longestPause = Duration.seconds(10)
 
-  init(hub: Hub, refused: RefusedRows = RefusedRows()) {
-    (self.hub, self.refused) = (hub, refused)
+  init(hub: Hub, refused: RefusedRows = RefusedRows(), known: KnownHub? = nil) {
+    (self.hub, self.refused, self.known) = (hub, refused, known)
     end = hub.client.now() + Self.deadline
   }
 
@@ -41,22 +43,16 @@ final class HTTPChannel: HubChannel {
   }
 
   func rows(_ request: HubPageRequest) throws(KeepsakeError) -> HubPageAnswer {
-    try page(request).answer
-  }
-
-  /// Also returns the rows as the hub has sent them.
-  func page(
-    _ request: HubPageRequest
-  ) throws(KeepsakeError) -> (answer: HubPageAnswer, lines: ArraySlice<UInt8>) {
+    if let answer = known?.answer(to: request, at: client.now()) { return answer }
     var http = HubRequest("GET", hub.path("/rows?\(request.query)"))
     http.kind = .lines
     if request.isConditional {
       http.headers["If-None-Match"] = "\"\(request.cursor)\""
       http.accepted = [304]
     }
-    let response = try send(http)
-    let lines = response.body.drop { $0 != UInt8(ascii: "\n") }.dropFirst()
-    return (try HubPageAnswer(response, client.url), lines)
+    let answer = try HubPageAnswer(try send(http), client.url)
+    known?.note(clock: answer.clock, at: client.now())
+    return answer
   }
 
   func push(_ upload: HubUpload) throws(KeepsakeError) -> HubUploadResult {
@@ -72,13 +68,18 @@ final class HTTPChannel: HubChannel {
       guard case .string(let newest)? = JSON.read(response.body)?["newest"] else {
         throw HubFailure.malformed(client.url, "has no mark")
       }
+      known?.notePush(newest)
       return .taken(newest: newest)
     } catch {
-      guard let problem = error.cause as? HubProblem else { throw error }
-      guard error.code == .tooLarge else { throw error }
+      guard let problem = error.cause as? HubProblem, error.code == .tooLarge,
+        !problem.isOfSender
+      else { throw error }
       if let row = problem.row, upload.rows.indices.contains(row) { return .tooLarge(row: row) }
-      // A page of one row cannot be made smaller.
-      return upload.rows.count == 1 ? .tooLarge(row: 0) : .pageTooLarge(error)
+      guard upload.rows.count == 1 else { return .pageTooLarge(error) }
+      // A page of one row cannot be made smaller. Either the row is too large, or the vectors are.
+      let vectors = upload.last?.vectors.json.text().utf8.count ?? 0
+      guard upload.rows[0].body.count >= vectors else { throw error }
+      return .tooLarge(row: 0)
     }
   }
 
@@ -101,6 +102,7 @@ final class HTTPChannel: HubChannel {
 
   /// Sends, and sends again if the hub is busy for a moment: it has done nothing then.
   private func send(_ request: HubRequest) throws(KeepsakeError) -> HubResponse {
+    var left = Self.busyTimeout
     while true {
       guard client.now() < end else { throw HubFailure.slow(client.url, Self.deadline) }
       do throws(KeepsakeError) {
@@ -110,8 +112,8 @@ final class HTTPChannel: HubChannel {
           let seconds = problem.retryAfter
         else { throw error }
         let pause = Duration.seconds(max(1, seconds))
-        guard pause <= min(Self.longestPause, busyTimeout) else { throw error }
-        busyTimeout -= pause
+        guard pause <= min(Self.longestPause, left) else { throw error }
+        left -= pause
         // The pause is random, so that devices that wait for the same one do not retry together.
         if problem.name == "reserved" { self.pause(pause) } else { client.pause(pause) }
       }

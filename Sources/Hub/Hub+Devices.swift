@@ -29,7 +29,7 @@ public struct HubDevice: Sendable, Equatable {
   public let name: String
   /// When it became one of the account.
   public let created: Date
-  /// When its token was last used, to ten minutes.
+  /// When its token was last used, to a day.
   public let lastUse: Date
   /// Nil unless its token was revoked.
   public let revoked: Revocation?
@@ -78,42 +78,24 @@ extension Hub {
     _ = try client.object("DELETE", path(""))
   }
 
-  /// Reads all rows of the account, as lines of the protocol. A key that is pushed meanwhile comes
-  /// twice: the later line counts.
-  ///
-  /// - Parameter take: gets the text piece by piece.
-  public func export(
-    _ take: ([UInt8]) throws(KeepsakeError) -> Void
-  ) throws(KeepsakeError) {
-    try forEachPage { _, lines throws(KeepsakeError) in try take(Array(lines)) }
-  }
-
-  /// The same, row by row.
+  /// Reads all rows of the account. A key that is pushed meanwhile comes twice: the later row
+  /// counts.
   ///
   /// - Returns: the number of rows that this version cannot read.
   package func forEachRow(_ body: (Entry) -> Void) throws(KeepsakeError) -> Int {
-    var unreadable = 0
-    try forEachPage { answer, _ throws(KeepsakeError) in
-      for row in answer.rows { body(row.entry) }
-      unreadable += answer.unreadable
-    }
-    return unreadable
-  }
-
-  private func forEachPage(
-    _ body: (HubPageAnswer, ArraySlice<UInt8>) throws(KeepsakeError) -> Void
-  ) throws(KeepsakeError) {
     let channel = HTTPChannel(hub: self)
     var request = HubPageRequest(replica: nil, cursor: HubCursor.beginning, rows: 1_000)
+    var unreadable = 0
     while true {
-      let (answer, lines) = try channel.page(request)
+      let answer = try channel.rows(request)
       guard answer.knowsCursor else {
         throw KeepsakeError(
           .unavailable, path: url.description, "it was changed while its rows were read",
           cure: "try again")
       }
-      try body(answer, lines)
-      guard !answer.isLast else { return }
+      for row in answer.rows { body(row.entry) }
+      unreadable += answer.unreadable
+      guard !answer.isLast else { return unreadable }
       guard let last = answer.lastNumber, last > request.after ?? 0 else {
         throw HubFailure.malformed(url, "never ends")
       }

@@ -49,7 +49,8 @@ extension Device {
   ///
   /// As a merge with another file: safe at any time, and merging again changes nothing. In the
   /// report this device is number 0 and the hub number 1. This device finds the conflicts, and logs
-  /// them. Waits for the network on the calling thread, and a minute at most for a busy hub.
+  /// them. Waits for the network on the calling thread; for a busy hub a minute at most before each
+  /// page.
   ///
   /// - Parameters:
   ///   - hub: the hub, with this device's membership.

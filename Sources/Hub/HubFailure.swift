@@ -47,7 +47,8 @@ enum HubFailure {
     _ url: HubURL, _ status: Int, _ headers: [String: String], _ problem: HubProblem
   ) -> KeepsakeError {
     let (code, sentence, cure) =
-      known(problem) ?? fromOutside(status) ?? unknown(status, headers, problem)
+      known(problem.name, problem) ?? known(type(status), problem)
+      ?? unknown(status, headers, problem)
     let detail = problem.detail.isEmpty ? "" : ": \(problem.detail)"
     return KeepsakeError(
       code, path: url.description, sentence + detail, cure: cure, cause: problem)
@@ -56,9 +57,9 @@ enum HubFailure {
   private typealias Sentences = (KeepsakeError.Code, problem: String, cure: String)
 
   /// The types of the protocol.
-  private static func known(_ problem: HubProblem) -> Sentences? {
+  private static func known(_ type: String?, _ problem: HubProblem) -> Sentences? {
     let later = problem.retryAfter.map { "try again in \($0) s" } ?? "try again later"
-    switch problem.name {
+    switch type {
     case "malformed", "length", "condition":
       return (
         .malformed, "it cannot read what this program sends",
@@ -74,9 +75,10 @@ enum HubFailure {
     case "taken":
       return (.locked, "another account has this ID", "make the account again")
     case "too-large":
-      return (
-        .tooLarge, "it accepts no request of this size", "make the value smaller, or delete it"
-      )
+      let cure =
+        problem.isOfSender
+        ? "ask who runs the hub to raise the limit" : "make the value smaller, or delete it"
+      return (.tooLarge, "it accepts no request of this size", cure)
     case "reserved": return (.locked, "another device is pushing to it", later)
     case "too-many": return (.unavailable, "it is busy", later)
     case "busy", "unavailable": return (.unavailable, "it is out of service", later)
@@ -90,16 +92,13 @@ enum HubFailure {
     }
   }
 
-  /// The sentences for a status that a proxy answers in the hub's place.
-  private static func fromOutside(_ status: Int) -> Sentences? {
+  /// The type of a status that a proxy answers in the hub's place.
+  private static func type(_ status: Int) -> String? {
     switch status {
-    case 413:
-      return (
-        .tooLarge, "it accepts no request of this size", "make the value smaller, or delete it"
-      )
-    case 429: return (.unavailable, "it is busy", "try again later")
-    case 502, 503, 504: return (.unavailable, "it is out of service", "try again later")
-    default: return nil
+    case 413: "too-large"
+    case 429: "too-many"
+    case 502, 503, 504: "unavailable"
+    default: nil
     }
   }
 

@@ -20,6 +20,11 @@ struct HubProblem: Error, Equatable {
   /// Whether the hub has done nothing, and may do it soon.
   var isBusy = false
 
+  /// Whether a limit was exceeded by what a device says of itself, not by rows.
+  var isOfSender: Bool {
+    ["vectorBytes", "markBytes", "replicaBytes", "headBytes"].contains(limit)
+  }
+
   /// - Parameter bytes: JSON, if there are any.
   init(_ status: Int, _ headers: [String: String], _ bytes: [UInt8]) {
     isBusy = status == 429

@@ -4,7 +4,6 @@
 
 public import KeepsakeDevice
 public import KeepsakeSync
-import Synchronization
 
 /// Keeps a device synced with a hub, as either changes, until it is cancelled or released.
 ///
@@ -83,22 +82,21 @@ private final class HubNews: Sendable {
   private let device: Device
   private let hub: Hub
   private let refused = RefusedRows()
-  /// The newest mark that an event had.
-  private let newest = Mutex<String?>(nil)
+  private let known = KnownHub()
 
   init(_ device: Device, _ hub: Hub) { (self.device, self.hub) = (device, hub) }
 
   /// The way to the hub, for one sync.
   var channel: any HubChannel {
     refused.renew(at: device.clock.milliseconds)
-    return hub.channel(refused: refused)
+    return HTTPChannel(hub: hub, refused: refused, known: known)
   }
 
   /// Whether either side has what the other has not. What a sync itself commits wakes its session,
   /// and its push comes back as an event.
   var isNeeded: Bool {
-    let (account, newest) = (hub.account, newest.withLock(\.self))
-    guard let newest else { return true }
+    let account = hub.account
+    guard let newest = known.newest else { return true }
     let isSynced = Result { () throws(KeepsakeError) in
       try device.core.read { connection in
         let cursor = try connection.hubs.cursor(of: account)
@@ -115,7 +113,7 @@ private final class HubNews: Sendable {
     let stream = EventStream(hub) { exchange in
       listener.onBegin { exchange.cancel() }
     } onEvent: { [self] newest in
-      self.newest.withLock { $0 = newest }
+      known.newest = newest
       listener.onEvent()
     } pause: {
       listener.pause($0)
@@ -123,7 +121,7 @@ private final class HubNews: Sendable {
       listener.chance()
     }
     // What is pushed meanwhile has no event.
-    defer { newest.withLock { $0 = nil } }
+    defer { known.newest = nil }
     do throws(KeepsakeError) {
       try stream.listen()
     } catch {

@@ -2,7 +2,9 @@
 
 /// What a hub accepts of one account at most. `GET /v1` lists the limits by these names.
 package struct HubLimits: Sendable, Equatable {
-  package var keyBytes = 2_048
+  /// A device's longest one has 2,049, and two more for each `%` and `/` of its store's name.
+  /// PostgreSQL's index takes 2,700.
+  package var keyBytes = 2_560
   /// Of one row.
   package var rowBytes = 2 << 20
   /// Of all rows, deleted ones too.

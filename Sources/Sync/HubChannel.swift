@@ -81,8 +81,8 @@ package struct HubPageAnswer: Sendable {
   package var isLast = true
   /// False if the device has to read from the beginning.
   package var knowsCursor = true
-  /// The longest row that the hub accepts.
-  package var rowLimit = 2 << 20
+  /// The longest row that the hub accepts, if it has said so.
+  package var rowLimit = Int.max
   /// The mark that the device had at its last push.
   package var deviceMark: Mark?
   /// Nil if there are none, or none that are new to the device.

@@ -178,6 +178,7 @@ extension Connection {
         return true
       }
     }
+    vectors.shorten()
     return vectors
   }
 }

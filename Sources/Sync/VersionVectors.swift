@@ -9,6 +9,8 @@ package struct VersionVectors: Equatable, Sendable {
   /// Replica IDs that a file keeps per store. Those with the oldest times go: that may log a
   /// conflict that is none, and loses nothing, because cursors decide what is read.
   private static let capacity: Int64 = 4_096
+  /// Bytes of the text that a hub gets: half of what it accepts, unless its operator changes that.
+  private static let textLimit = 256 << 10
   /// Replica IDs that a hub's answer may have.
   private static let limit = 100_000
 
@@ -46,6 +48,21 @@ package struct VersionVectors: Equatable, Sendable {
       let kept = cut.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
       return Dictionary(kept.prefix(Int(Self.capacity)).map { ($0, $1) }, uniquingKeysWith: { $1 })
     }
+  }
+
+  /// Drops the oldest times, as beyond `capacity`, until the text is not too long for a hub.
+  mutating func shorten() {
+    let all = times.flatMap { store, vector in vector.map { (time: $1, id: $0, store: store) } }
+      .sorted { ($1.time, $0.id, $0.store) < ($0.time, $1.id, $1.store) }
+    var (kept, count) = (VersionVectors(), 2)
+    for (time, id, store) in all {
+      // "16 digits":"16 digits",
+      count += 38
+      if kept.times[store] == nil { count += JSON.string(store.string).text().utf8.count + 4 }
+      guard count <= Self.textLimit else { break }
+      kept.raise(store, id, to: time)
+    }
+    self = kept
   }
 
   /// Lets the vector of a store not cover a write.

@@ -94,7 +94,7 @@ import Testing
 
   @Test func nothingIsNoAnswerToWhoAsksForSomething() throws {
     let (hub, _) = try Hub.scripted { _ in Reply([.head(status: 204, headers: [:]), .end]) }
-    #expect(throws: KeepsakeError.self) { try hub.export { _ in } }
+    #expect(throws: KeepsakeError.self) { try hub.forEachRow { _ in } }
     #expect(throws: KeepsakeError.self) { _ = try hub.devices() }
     #expect(throws: KeepsakeError.self) { _ = try hub.invite() }
     try hub.revoke(2)

@@ -4,6 +4,7 @@ import Foundation
 import HubScript
 import KeepsakeDevice
 import KeepsakeHub
+import KeepsakeHubServer
 import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues
@@ -162,6 +163,74 @@ private func text(_ request: TransportRequest) -> String {
     try device.write([LocalWrite(store: "cloud", key: "small", value: 1)])
     #expect(done.wait(timeout: .now() + 60) == .success)
     #expect(sent("small") == 1 && sent("xxx") == before)
+  }
+
+  @Test func theLongestEntryOfADeviceIsNotTooLongForAHub() throws {
+    let (device, other) = (try Device.inMemory(clock: clock), try Device.inMemory(clock: clock))
+    let store = "cloud:" + String(repeating: "s", count: 1_024 - 6)
+    let key = String(repeating: "k", count: 1_024)
+    try device.write([LocalWrite(store: store, key: key, value: 1)])
+    let first = try served.membership()
+    let report = try device.merge(with: hub(first).hub)
+    #expect(report.hasConverged && report.events == [])
+    try other.merge(with: hub(served.membership(beside: first)).hub)
+    #expect(try list(other) == list(device))
+  }
+
+  /// The answer that says so has no rows, and no limit of them.
+  @Test func aRowMayBeAsLongAsAHubAcceptsThoughItHasNothingNew() throws {
+    var limits = HubLimits()
+    limits.rowBytes = 4_000_000
+    let served = ServedHub(limits: limits)
+    let device = try device(1)
+    let (hub, _) = try Hub.scripted(served.membership()) { [clock] in
+      served.answer($0, at: clock)
+    }
+    try device.merge(with: hub)
+    // Each character has six bytes in JSON.
+    let large = StoredValue.string(String(repeating: "\u{1}", count: 500_000))
+    try device.write([LocalWrite(store: "cloud", key: "large", value: large)])
+    let report = try device.merge(with: hub)
+    #expect(report.hasConverged && report.events == [])
+  }
+
+  /// Lets a file have read writes of as many replicas as it may, in four stores.
+  private func seeManyReplicas(_ device: Device) throws {
+    try device.core.write { connection in
+      try connection.run(
+        """
+        WITH RECURSIVE
+          n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 4105),
+          s (store) AS (VALUES ('cloud'), ('cloud:a'), ('cloud:b'), ('cloud:c'))
+        INSERT INTO seen SELECT store, i, i FROM s, n
+        """)
+      return ((), [])
+    }
+  }
+
+  @Test func vectorsOfManyReplicasAreShortenedForAHub() throws {
+    let device = try device(1)
+    try seeManyReplicas(device)
+    let report = try device.merge(with: hub(served.membership()).hub)
+    #expect(report.hasConverged && report.events == [])
+  }
+
+  @Test(arguments: [true, false])
+  func vectorsThatAreTooLongAreNotTheFaultOfARow(isToldByHub: Bool) throws {
+    var limits = HubLimits()
+    if isToldByHub { limits.vectorBytes = 1_000 }
+    let (device, served) = (try device(1), ServedHub(limits: limits))
+    try seeManyReplicas(device)
+    let (hub, _) = try Hub.scripted(served.membership()) { [clock] request in
+      if !isToldByHub, (request.body ?? []).count > 100_000 {
+        return ScriptedTransport.Reply(413, "<html>", type: "text/html")
+      }
+      return served.answer(request, at: clock)
+    }
+    let error = #expect(throws: KeepsakeError.self) { try device.merge(with: hub) }
+    #expect(error?.code == .tooLarge)
+    let held = try device.core.read { try $0.hubs.cursor(of: hub.account).held }
+    #expect(held == [])
   }
 
   @Test func aSessionOffersARowThatWasRefusedOnceADay() throws {

@@ -4,6 +4,7 @@ import Foundation
 import HubScript
 import KeepsakeDevice
 import KeepsakeHub
+import KeepsakeSync
 import KeepsakeTesting
 import Synchronization
 import TestSupport
@@ -59,6 +60,25 @@ import Testing
     let error = try meet(Array(repeating: busy(7), count: 100))
     #expect(error?.retryAfter == .seconds(7))
     #expect(made.all == Array(repeating: .seconds(7), count: 8))
+  }
+
+  @Test func aHubThatIsBusyBeforeEachPageIsReadToItsEnd() throws {
+    let (served, clock, refusal) = (ServedHub(), clock, busy(7))
+    let isBusy = Mutex(false)
+    let first = try served.membership()
+    let writer = try Device.inMemory(clock: clock)
+    for number in 0..<12 {
+      try writer.write([LocalWrite(store: "cloud", key: "k\(number)", value: 1)])
+    }
+    try writer.merge(with: Hub.scripted(first) { served.answer($0, at: clock) }.hub)
+    let (hub, _) = try Hub.scripted(served.membership(beside: first)) { request in
+      let refuses = isBusy.withLock { isBusy in
+        isBusy.toggle()
+        return isBusy
+      }
+      return refuses ? refusal : served.answer(request, at: clock)
+    }
+    #expect(try HubSync(Device.inMemory(clock: clock), hub.channel(), pageSize: 1).run())
   }
 
   @Test func aMergeDoesNotWaitForLong() throws {
