@@ -15,13 +15,16 @@ def claim(function):
     return function
 
 
+def named(only):
+    """The claims that have a text, or all, by their sentences."""
+    sentences = {function.__name__.replace("_", " "): function for function in ALL}
+    return {text: claim for text, claim in sentences.items() if not only or only in text}
+
+
 def run(hub, only=None):
     """Prints a line for each claim. Returns the number of those that do not hold."""
     failed = 0
-    for function in ALL:
-        text = function.__name__.replace("_", " ")
-        if only and only not in text:
-            continue
+    for text, function in named(only).items():
         try:
             function(hub)
             print("ok      " + text, flush=True)

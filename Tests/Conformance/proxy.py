@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nginx with the configuration of HomeHub.md, in front of a hub."""
+"""A proxy in front of a hub: nginx with the configuration of HomeHub.md, or HAProxy."""
 
 import os
 import re
@@ -13,7 +13,7 @@ ARTICLE = os.path.join(
     os.path.dirname(__file__), "../../Sources/Keepsake/Keepsake.docc/HomeHub.md")
 
 
-def configuration(port, address, folder):
+def block(port, address, folder):
     """The article's, but for what a test must have elsewhere."""
     with open(ARTICLE, encoding="utf-8") as file:
         blocks = re.findall(r"^```nginx\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)
@@ -36,16 +36,46 @@ def found(program):
     return shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")
 
 
+def nginx(port, address, folder):
+    places = "".join(
+        f"  {name}_temp_path {folder}/{name};\n"
+        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    return (
+        f"pid {folder}/pid;\nerror_log {folder}/errors;\ndaemon off;\n"
+        f"master_process off;\nevents {{}}\nhttp {{\n  access_log off;\n{places}"
+        f"{block(port, address, folder)}}}\n")
+
+
+def haproxy(port, address, folder):
+    return f"""
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 75s
+  timeout server 75s
+frontend devices
+  bind 127.0.0.1:{port} ssl crt {folder}/both.pem alpn http/1.1
+  default_backend hub
+backend hub
+  server hub {address}
+"""
+
+
 class Proxy:
     """Runs in a temporary folder until it is left; its address is `url`."""
 
-    def __init__(self, address):
-        self.address = address
+    # The text of its configuration, Debian's package, its arguments before that.
+    KINDS = {
+        "nginx": (nginx, "nginx-light", ["-c"]), "haproxy": (haproxy, "haproxy", ["-db", "-f"])}
+
+    def __init__(self, kind, address):
+        self.kind, self.address = kind, address
 
     def __enter__(self):
-        for program, package in (("nginx", "nginx-light"), ("openssl", "openssl")):
+        configuration, package, arguments = self.KINDS[self.kind]
+        for program, needed in ((self.kind, package), ("openssl", "openssl")):
             if not found(program):
-                raise SystemExit(f"{program} is missing: sudo apt-get install -y {package}")
+                raise SystemExit(f"{program} is missing: sudo apt-get install -y {needed}")
         self.folder = tempfile.mkdtemp(prefix="keepsake-proxy-")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -55,26 +85,24 @@ class Proxy:
             ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
              "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout",
              f"{self.folder}/key.pem", "-out", self.authority], check=True, capture_output=True)
-        places = "".join(
-            f"  {name}_temp_path {self.folder}/{name};\n"
-            for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        with open(f"{self.folder}/nginx.conf", "w", encoding="utf-8") as file:
-            file.write(
-                f"pid {self.folder}/pid;\nerror_log {self.folder}/errors;\ndaemon off;\n"
-                f"master_process off;\nevents {{}}\nhttp {{\n  access_log off;\n{places}"
-                f"{configuration(port, self.address, self.folder)}}}\n")
+        with open(f"{self.folder}/both.pem", "w", encoding="utf-8") as both:
+            for name in ("certificate.pem", "key.pem"):
+                with open(f"{self.folder}/{name}", encoding="utf-8") as part:
+                    both.write(part.read())
+        with open(f"{self.folder}/configuration", "w", encoding="utf-8") as file:
+            file.write(configuration(port, self.address, self.folder))
         self.process = subprocess.Popen(
-            [found("nginx"), "-p", self.folder, "-c", f"{self.folder}/nginx.conf"],
+            [found(self.kind), *arguments, f"{self.folder}/configuration"],
             stderr=subprocess.PIPE, text=True)
         for _ in range(100):
             if self.process.poll() is not None:
-                raise SystemExit(f"nginx ended: {self.process.stderr.read()}")
+                raise SystemExit(f"{self.kind} ended: {self.process.stderr.read()}")
             try:
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()
                 return self
             except OSError:
                 time.sleep(0.05)
-        raise SystemExit("nginx does not listen")
+        raise SystemExit(f"{self.kind} does not listen")
 
     def __exit__(self, *_):
         self.process.terminate()
