@@ -10,6 +10,13 @@ package enum OpenFiles {
     all.withLock { $0[file, default: []].append(names) }
   }
 
+  /// Lets a connection that is being closed have no names any more.
+  static func stopChecking(_ names: NameCheck?, of file: FileID) {
+    all.withLock { all in
+      if let index = all[file]?.firstIndex(where: { $0 === names }) { all[file]?[index] = nil }
+    }
+  }
+
   /// When it is closed.
   static func remove(_ file: FileID, _ names: NameCheck? = nil) {
     all.withLock { all in
@@ -23,7 +30,14 @@ package enum OpenFiles {
   /// Throws if a connection of this process has a log that was removed: SQLite would use that one's
   /// index with another log.
   package static func checkNames(_ file: FileID) throws(KeepsakeError) {
-    for names in all.withLock({ $0[file] ?? [] }) { try names?.check() }
+    for case let names? in all.withLock({ $0[file] ?? [] }) {
+      do throws(KeepsakeError) {
+        try names.check()
+      } catch {
+        // One that is being closed removes its log.
+        if all.withLock({ $0[file]?.contains { $0 === names } == true }) { throw error }
+      }
+    }
   }
 
   static func has(_ file: FileID) -> Bool { all.withLock { $0[file] != nil } }

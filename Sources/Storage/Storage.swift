@@ -78,26 +78,29 @@ package final class Storage: Sendable {
       try leaseFile.withLock { file throws(KeepsakeError) in try file?.removeIfFree() }
     }.discardFailure()
     guard let file else { return database.close() }
-    let failure = close()
-    OpenFiles.remove(file, names)
-    if let failure { reportLoss(failure) }
+    if let failure = close(file) { reportLoss(failure) }
   }
 
   /// Closes the connection. The last one of any process moves the log into the file and removes it.
   ///
   /// - Returns: where what only a removed log holds is saved, or why it is lost.
-  private func close() -> KeepsakeError? {
+  private func close(_ file: FileID) -> KeepsakeError? {
     var failure: KeepsakeError?
-    let isAlone = isAloneWithItsLog
+    var isAlone = isAloneWithItsLog
     beforeClosing()
     // The other connections may close meanwhile, and the log may lose its name. Then only this one
     // can save its contents.
-    if !isAlone, !isAloneWithItsLog {
+    isAlone = isAlone || isAloneWithItsLog
+    if isAlone {
+      // SQLite removes the log: an opening in another thread must not take that for a loss.
+      OpenFiles.stopChecking(names, of: file)
+    } else {
       database.connection(location).keepLog(true)
       do throws(KeepsakeError) { failure = try saveLostLog() } catch { failure = error }
     }
     // What fails here is still in the log, and the next open does it.
     database.close()
+    OpenFiles.remove(file, isAlone ? nil : names)
     return failure
   }
 

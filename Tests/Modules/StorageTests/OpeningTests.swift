@@ -185,4 +185,16 @@ import Testing
     #expect(ids.count == 1)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["device.keepsake"])
   }
+
+  /// The last one that closes removes the log.
+  @Test func anOpeningBesideAClosingMissesNoLog() async throws {
+    let path = path
+    _ = try Device(path: path, access: .create)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask { for _ in 0..<50 { _ = try Device(path: path).replica() } }
+      }
+      try await group.waitForAll()
+    }
+  }
 }
