@@ -23,7 +23,7 @@ package enum Migrations {
   package static let all = [
     Migration(
       name: "V001_initial",
-      hash: "fcf55f2c6d9d62203f38d521bf13ee40b7f43c25cc2c3141ff1064cfef0bc3ca",
+      hash: "a99f44700da865dea19cfbbe4452d69d811a8fa90320431f375582b2beb1cc91",
       sql: text(PackageResources.V001_initial_sql))
   ]
 

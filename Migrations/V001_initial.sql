@@ -54,7 +54,7 @@ CREATE TABLE former_replica (
 CREATE TABLE mark (
   sequence_number INTEGER PRIMARY KEY,  -- the newest one of a synced store at that point (merge)
   timestamp       INTEGER NOT NULL,     -- of the clock (merge; cut by a repair of the clock)
-  bits            INTEGER NOT NULL      -- 62 random bits, which alone identify the mark (merge)
+  bits            INTEGER NOT NULL      -- 62 random bits: with the number they identify the mark (merge)
 ) STRICT;
 
 -- What this file knows of others, per store.

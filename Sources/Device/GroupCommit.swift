@@ -31,6 +31,8 @@ extension Core {
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
+    // In a child of `fork` the thread that leads may be missing.
+    try storage.refuseForkedChild()
     if !sets.tryToLead() {
       switch sets.wait(set, until: deadline) {
       case .made(let result):

@@ -8,7 +8,7 @@ import KeepsakeValues
 final class HTTPChannel: HubChannel {
   private let hub: Hub
   let refused: RefusedRows
-  /// Nil if no session listens.
+  /// Nil outside of a session.
   private let known: KnownHub?
   /// When the sync ends, however much the hub still has.
   private let end: ContinuousClock.Instant
@@ -52,6 +52,7 @@ final class HTTPChannel: HubChannel {
     }
     let answer = try HubPageAnswer(try send(http), client.url)
     known?.note(clock: answer.clock, at: client.now())
+    known?.note(rowLimit: answer.rowLimit)
     return answer
   }
 
@@ -62,13 +63,16 @@ final class HTTPChannel: HubChannel {
     http.headers["If-Match"] = "\"\(upload.base)\""
     do throws(KeepsakeError) {
       let response = try send(http)
+      if let clock = response.headers["hub-clock"].flatMap({ Int64($0) }) {
+        known?.note(clock: clock, at: client.now())
+      }
       guard response.status != 412 else {
         return .changed(try HubPageAnswer(response, client.url))
       }
       guard case .string(let newest)? = JSON.read(response.body)?["newest"] else {
         throw HubFailure.malformed(client.url, "has no mark")
       }
-      known?.notePush(newest)
+      known?.notePush(newest, after: upload.base)
       return .taken(newest: newest)
     } catch {
       guard let problem = error.cause as? HubProblem, error.code == .tooLarge,

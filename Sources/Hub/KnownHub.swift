@@ -3,11 +3,12 @@
 import KeepsakeSync
 import Synchronization
 
-/// What a session knows of its hub without a request: the newest mark while it listens, and the
-/// clock. So it may push at once: if others have pushed by then, the hub refuses.
+/// What a session knows of its hub without a request: the newest mark while it listens, the clock,
+/// and the longest row. So it may push at once: if others have pushed by then, the hub refuses.
 final class KnownHub: Sendable {
   private struct State {
     var newest: String?
+    var rowLimit: Int?
     /// Milliseconds since 1970, and when they came.
     var clock: (milliseconds: Int64, date: ContinuousClock.Instant)?
   }
@@ -24,17 +25,24 @@ final class KnownHub: Sendable {
     state.withLock { $0.clock = (clock, now) }
   }
 
-  func notePush(_ newest: String) {
-    state.withLock { if $0.newest != nil { $0.newest = newest } }
+  func note(rowLimit: Int) { state.withLock { $0.rowLimit = rowLimit } }
+
+  /// - Parameter base: the newest mark before. An event may have brought a later one meanwhile.
+  func notePush(_ newest: String, after base: String) {
+    state.withLock { if $0.newest == base { $0.newest = newest } }
   }
 
   /// - Returns: the answer of a hub that has nothing new; nil if it has to be asked.
   func answer(
     to request: HubPageRequest, at now: ContinuousClock.Instant
   ) -> HubPageAnswer? {
-    let (newest, clock) = state.withLock { ($0.newest, $0.clock) }
-    guard request.isConditional, request.cursor == newest, let clock else { return nil }
+    let state = state.withLock(\.self)
+    guard request.isConditional, request.cursor == state.newest, let clock = state.clock else {
+      return nil
+    }
     let passed = clock.date.duration(to: now) / .milliseconds(1)
-    return HubPageAnswer(newest: request.cursor, clock: clock.milliseconds + Int64(passed))
+    var answer = HubPageAnswer(newest: request.cursor, clock: clock.milliseconds + Int64(passed))
+    if let limit = state.rowLimit { answer.rowLimit = limit }
+    return answer
   }
 }

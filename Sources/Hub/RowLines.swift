@@ -56,6 +56,9 @@ extension HubPageAnswer {
         throw HubFailure.malformed(url, "has no mark")
       }
       self.init(newest: Self.mark(tag), clock: clock)
+      if let limit = response.headers["hub-row-bytes"].flatMap({ Int($0) }), limit > 0 {
+        rowLimit = limit
+      }
       return
     }
     do throws(ValueError) {

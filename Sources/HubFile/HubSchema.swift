@@ -25,8 +25,8 @@ enum HubSchema {
         if version < migrations.count {
           try connection.transaction(.immediate) { connection in
             for migration in migrations[version...] { try connection.execute(migration) }
+            try checkObjects(connection, migrations)
           }
-          try check(connection, migrations)
         }
         let journal = try connection.first("PRAGMA journal_mode = WAL") { $0.text(0) }
         guard journal == "wal" else {
@@ -96,6 +96,16 @@ enum HubSchema {
   static func check(
     _ connection: Connection, _ migrations: [String] = HubMigrations.all
   ) throws -> Int {
+    let version = try checkObjects(connection, migrations)
+    try refuseCutOff(connection)
+    return version
+  }
+
+  /// - Returns: how many of the migrations it has.
+  @discardableResult
+  private static func checkObjects(
+    _ connection: Connection, _ migrations: [String]
+  ) throws -> Int {
     let id = try connection.first("PRAGMA application_id") { $0.integer(0) }
     guard id == HubMigrations.applicationID else {
       let isDevice = try connection.hasTable("replica")
@@ -126,7 +136,6 @@ enum HubSchema {
         .newerSchema, path: connection.path, "its schema is not one of ours",
         cure: "restore a backup of it, or name a new file, which gets everything from the devices")
     }
-    try refuseCutOff(connection)
     return version
   }
 

@@ -7,7 +7,7 @@
   import NIOHTTPTypes
 
   /// Bounds what a client can do with a connection: it closes the connection of a client that sends
-  /// slowly or without end, that sends on after a refusal, or that does not read its answer.
+  /// slowly or without end, also after a refusal, or that does not read its answer.
   final class BodyGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -143,7 +143,10 @@
         unanswered -= 1
         context.writeAndFlush(data, promise: promise)
         // Closed before the rest of the request has come, a connection may lose the answer.
-        if isRead || !isAnswered { finish(context) }
+        if isRead || !isAnswered { return finish(context) }
+        // The rest has to come in the time for a body, however much it is.
+        bodyEnd?.cancel()
+        (nextCount, bodyEnd) = (.max, schedule(context, after: limits.bodyTimeout))
         return
       }
       context.write(data, promise: promise)

@@ -10,6 +10,7 @@
   extension HTTPField.Name {
     /// The hub's clock, in milliseconds since 1970.
     static var hubClock: HTTPField.Name { HTTPField.Name("Hub-Clock") ?? .date }
+    static var hubRowBytes: HTTPField.Name { HTTPField.Name("Hub-Row-Bytes") ?? .range }
   }
 
   extension Endpoints {
@@ -129,7 +130,10 @@
       let share = try inFlight.take(asked.bytes, for: sender)
       let answer = try await run(log.read(asked, by: sender))
       var fields = fields(answer.newest, answer.clock)
-      guard answer.isNew else { return Response(status: .notModified, headers: fields) }
+      guard answer.isNew else {
+        fields[.hubRowBytes] = String(settings.limits.account.rowBytes)
+        return Response(status: .notModified, headers: fields)
+      }
       metrics.count(answer.rows.count, .given)
       let text = answer.text(settings.limits.account)
       // One row and the vectors come also with a page that was to be small.

@@ -19,7 +19,7 @@
       (wakes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// A call that comes late may name an older mark; the device asks for the newest anyway.
+    /// A call that comes late may name an older mark: then the device asks in vain.
     func announce(_ newest: HubMark) {
       state.withLock { $0 = (newest, $0.count + 1) }
       continuation.yield()

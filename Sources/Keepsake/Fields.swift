@@ -36,7 +36,7 @@ final class Fields: Sendable {
       if member.key.isEmpty { throw Self.problem("the key of a member is empty; give a prefix") }
       if member.key.utf8.count > longest {
         throw Self.problem(
-          "the key \"\(member.key)\" is longer than the store's \(longest) bytes;"
+          "the key \"\(member.key)\" is longer than \(longest) bytes;"
             + " give a shorter prefix")
       }
     }

@@ -174,7 +174,7 @@ package final class KnownValues: Sendable {
 
 extension ByteText {
   /// A hash of the bytes, in a fraction of the time that Swift's own takes. It has no seed: keys
-  /// that were chosen to collide only replace each other.
+  /// that were chosen to collide make the table grow to its limit, and then replace each other.
   @inline(__always)
   fileprivate var quickHash: Int {
     // Only a bridged string needs a copy.

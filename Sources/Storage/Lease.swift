@@ -39,6 +39,8 @@ package enum Lease {
     _ files: [Storage], waiting limit: Duration? = nil, joins: Bool = false,
     _ body: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
+    // A child has its parent's locks, and would release them.
+    for file in files { try file.refuseForkedChild() }
     let isNested = turn.isMine
     guard isNested ? joins : turn.begin(waiting: limit) else { throw busy(files) }
     defer { if !isNested { for (_, body) in turn.end() { body() } } }

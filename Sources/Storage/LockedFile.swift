@@ -43,7 +43,7 @@ package struct LockedFile {
   ///
   /// - Parameters:
   ///   - limit: how long to wait.
-  ///   - kept: the same one, unlocked: to lock it is faster than to make it.
+  ///   - kept: the same file, unlocked; it is locked, or closed if that fails.
   /// - Returns: nil when the limit was too short.
   package init?(
     _ path: String, waiting limit: Duration, _ kept: LockedFile? = nil

@@ -10,7 +10,7 @@ package enum OpenFiles {
     all.withLock { $0[file, default: []].append(names) }
   }
 
-  /// Lets a connection that is being closed have no names any more.
+  /// Stops checking the names of a connection that is about to remove its log.
   static func stopChecking(_ names: NameCheck?, of file: FileID) {
     all.withLock { all in
       if let index = all[file]?.firstIndex(where: { $0 === names }) { all[file]?[index] = nil }

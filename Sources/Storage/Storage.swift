@@ -119,7 +119,7 @@ package final class Storage: Sendable {
 
   /// Throws in a child of `fork` that uses what its parent opened: it has its parent's memory, and
   /// neither its threads nor its locks (https://www.sqlite.org/howtocorrupt.html, section 2.6).
-  private func refuseForkedChild() throws(KeepsakeError) {
+  package func refuseForkedChild() throws(KeepsakeError) {
     guard getpid() != process else { return }
     throw KeepsakeError(
       .forked, path: location.path, "the parent of this process had it open when it called fork",

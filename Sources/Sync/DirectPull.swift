@@ -44,11 +44,12 @@ struct DirectPull {
           "SELECT key, value, timestamp, \(GiverRange.isSound) FROM entry AS e WHERE store = ?1",
           [.text(store.string)]
         ) { row in
+          let longestName = max(row.byteCount(0), store.string.utf8.count)
           survey.count += 1
           survey.newest = max(survey.newest, row.integer(2))
           survey.isSound =
             row.integer(3) == 1 && row.isUTF8(0) && row.isUTF8(1)
-            && !EntrySize.isTooLarge(key: row.byteCount(0), value: row.byteCount(1))
+            && !EntrySize.isTooLarge(key: longestName, value: row.byteCount(1))
           return survey.isSound
         }
       }

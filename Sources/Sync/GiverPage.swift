@@ -167,7 +167,10 @@ struct GiverRange {
       }
       let after = lower[ByteText(row.text(3))]
       let isText = row.isUTF8(3) && row.isUTF8(4) && row.isUTF8(6)
-      if after.map({ number > $0 }) ?? !row.isUTF8(3) {
+      // The name of a store that is not UTF-8 is not known.
+      let isRead =
+        after.map { number > $0 } ?? (!row.isUTF8(3) && StoreName.isSynced(row.text(3)))
+      if isRead {
         if isText, row.integer(2) == 1 {
           guard try page.add(Entry(row, from: 3), number, pull) else { return false }
         } else {

@@ -2,8 +2,8 @@
 //
 // The other direction: rows that a hub lacks, in pages. The last page is read with mark and
 // vectors, in one transaction: a vector that covers rows of pages to come would hide conflicts. If
-// no row is left for it, because others have written them or the hub has refused them, a row that
-// the hub has is pushed again.
+// no row is left for it, because others have written them or the hub has refused them, the last row
+// that was pushed is pushed again.
 
 import Foundation
 import KeepsakeDevice
@@ -74,7 +74,7 @@ extension HubSync {
     held.formUnion(channel.refused.numbers)
     try connection.forEachUnsent(cursor, after: position) { entry, number in
       guard let entry, !held.contains(number) else {
-        // A hub cannot store what is not UTF-8.
+        // No device would read it, and a hub cannot store what is not UTF-8.
         held.insert(number)
         return true
       }
@@ -107,7 +107,7 @@ extension HubSync {
       held.insert(number)
       return nil
     }
-    // No device would read it.
+    // No device would take it.
     if !entry.content.isTombstone, EntrySize.problem(entry) != nil {
       held.insert(number)
       return nil

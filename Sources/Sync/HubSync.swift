@@ -211,7 +211,9 @@ package final class HubSync {
         pageSize.limit()
         return false
       case .tooLarge(let row):
-        channel.refused.insert(page.rows[row].sequenceNumber)
+        let number = page.rows[row].sequenceNumber
+        // The hub has the one that is pushed again.
+        if !known.forgetUnmarked(number) { channel.refused.insert(number) }
         page = try readPage(after: page.position, pull)
       }
     }

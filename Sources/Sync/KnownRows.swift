@@ -40,6 +40,13 @@ struct KnownRows {
     return row
   }
 
+  /// - Returns: whether this was the number of the row to push again.
+  mutating func forgetUnmarked(_ number: Int64) -> Bool {
+    guard unmarked?.sequenceNumber == number else { return false }
+    unmarked = nil
+    return true
+  }
+
   /// Whether the row has to be pushed. One that waits on the hub is not replaced. One with another
   /// ID is, because the file may have rotated since it was read.
   func lacks(_ entry: Entry) -> Bool {

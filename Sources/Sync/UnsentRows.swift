@@ -6,7 +6,7 @@ import KeepsakeValues
 extension Connection {
   /// Visits the rows after a number that a hub may lack, in the order of their numbers.
   ///
-  /// - Parameter body: called until it returns false. An entry is nil if its text is not UTF-8.
+  /// - Parameter body: called until it returns false. An entry is nil if no device would read it.
   func forEachUnsent(
     _ cursor: HubCursor, after position: Int64, _ body: (Entry?, Int64) throws -> Bool
   ) throws {
@@ -22,20 +22,20 @@ extension Connection {
 
   /// Visits the rows of synced stores whose numbers fit a condition, in their order.
   ///
-  /// - Parameter body: called until it returns false. An entry is nil if its text is not UTF-8.
+  /// - Parameter body: called until it returns false. An entry is nil if no device would read it.
   func forEachRow(
     _ condition: String, _ number: Int64, _ body: (Entry?, Int64) throws -> Bool
   ) throws {
     try run(
       """
-      SELECT sequence_number, store, key, type, value, timestamp, replica_id
-      FROM entry INDEXED BY entry_sequence
+      SELECT sequence_number, store, key, type, value, timestamp, replica_id, \(GiverRange.isSound)
+      FROM entry AS e INDEXED BY entry_sequence
       WHERE sequence_number \(condition) AND \(Connection.isSynced("store"))
       ORDER BY sequence_number
       """, [.integer(number)]
     ) { row in
-      let isUTF8 = row.isUTF8(1) && row.isUTF8(2) && row.isUTF8(4)
-      return try body(isUTF8 ? Entry(row, from: 1) : nil, row.integer(0))
+      let isReadable = row.integer(7) == 1 && row.isUTF8(1) && row.isUTF8(2) && row.isUTF8(4)
+      return try body(isReadable ? Entry(row, from: 1) : nil, row.integer(0))
     }
   }
 }

@@ -103,13 +103,15 @@ import Testing
     #expect(transport.requests.count { $0.method == "POST" } == 4)
   }
 
-  @Test(arguments: ["key", "value"])
-  func aRowThatIsNotUTF8StaysAndIsReported(column: String) throws {
+  @Test(arguments: [
+    "key = CAST(x'ff' AS TEXT)", "value = CAST(x'ff' AS TEXT)", "key = ''", "replica_id = 0",
+    "timestamp = -1",
+  ])
+  func aRowThatNoDeviceReadsStaysAndIsReported(change: String) throws {
     let membership = try served.membership()
     let (phone, laptop) = (try device(1), try Device.inMemory(clock: clock))
     try phone.core.write { connection in
-      try connection.run(
-        "UPDATE entry SET \(column) = CAST(x'ff' AS TEXT) WHERE key = 'theme'")
+      try connection.run("UPDATE entry SET \(change) WHERE key = 'theme'")
       return ((), [])
     }
     let (hub, _) = try hub(membership)

@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a session asks its hub while it listens.
+/// Requests of a session while it listens.
 @Suite struct SessionRequestTests {
   /// A stream of events that stays open.
   private final class Stream: TransportExchange {
@@ -87,6 +87,57 @@ import Testing
     wait(pushed)
     #expect(rows.requests.suffix(2).map(\.method) == ["POST", "POST"])
     #expect(try device.entry(store: "cloud", key: "c") != nil)
+  }
+
+  /// Another device pushes while the answer to a push is on its way.
+  @Test func anEventBeforeTheAnswerToAPushIsNotForgotten() throws {
+    let (clock, served, stream) = (ManualClock(), ServedHub(), Stream())
+    let (first, other) = try served.pair()
+    let (device, laptop) = (try Device.inMemory(clock: clock), try Device.inMemory(clock: clock))
+    func newest(_ device: Device) throws -> String {
+      try device.core.read { try $0.hubs.cursor(of: first.account).read }
+    }
+    @Sendable func wait(_ semaphore: DispatchSemaphore) {
+      #expect(semaphore.wait(timeout: .now() + 60) == .success)
+    }
+    let isAwaited = Atomic(false)
+    let rows = ScriptedTransport { request in
+      let reply = served.answer(request, at: clock)
+      guard request.method == "POST", isAwaited.exchange(false, ordering: .relaxed) else {
+        return reply
+      }
+      do {
+        for _ in 0..<2 {
+          try laptop.merge(with: Hub.scripted(other) { served.answer($0, at: clock) }.hub)
+          try laptop.write([LocalWrite(store: "cloud", key: "c", value: 3)])
+        }
+        stream.say(try laptop.core.read { try $0.hubs.cursor(of: other.account).read })
+        wait(stream.isHeard)
+      } catch {
+        Issue.record(error)
+      }
+      return reply
+    }
+    let hub = Hub(
+      try HubURL("https://hub.example"), first, by: Transport(rows: rows, stream: stream))
+    try device.write([LocalWrite(store: "cloud", key: "a", value: 1)])
+    let (pushed, arrived) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let session = HubSession(device, hub, MergeOptions(), .system) { _ in
+    } onSync: { report in
+      if report.transfers[1].changed > 0 { pushed.signal() }
+      if report.changes.contains(where: { $0.change.key == "c" }) { arrived.signal() }
+    } onFailure: {
+      Issue.record("\($0)")
+    }
+    defer { session.cancel() }
+    wait(pushed)
+    // For its head, and for the first event.
+    for _ in 0..<2 { wait(stream.isHeard) }
+    stream.say(try newest(device))
+    wait(stream.isHeard)
+    isAwaited.store(true, ordering: .relaxed)
+    try device.write([LocalWrite(store: "cloud", key: "b", value: 2)])
+    wait(arrived)
   }
 }
 

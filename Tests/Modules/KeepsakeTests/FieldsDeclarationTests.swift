@@ -175,7 +175,7 @@ private struct Former<Kind>: Codable {
     }
     #expect(
       refusal { try Shared(on: .inMemory(), limits: .iCloud) }?
-        .hasSuffix(".name\" is longer than the store's 64 bytes; give a shorter prefix") == true)
+        .hasSuffix(".name\" is longer than 64 bytes; give a shorter prefix") == true)
     let shared = try Shared(on: .inMemory())
     shared.prefs.volume = 1
     #expect(shared.prefs.volume == 1)
@@ -185,7 +185,7 @@ private struct Former<Kind>: Codable {
     #expect(longest.errors.isEmpty && longest.value.wrappedValue.volume == 1)
     #expect(
       refusal { try Single(Preferences(), prefix + "p") }?
-        .contains("longer than the store's 1024 bytes") == true)
+        .contains("longer than 1024 bytes") == true)
   }
 
   @Test func aValueOfAnotherShapeIsNotWritten() throws {

@@ -191,6 +191,15 @@ import Testing
     #expect(try value(b, "k") == 1)
     #expect(try a.examine().contains { $0.kind == .row && $0.problem.contains("UTF-8") })
   }
+
+  @Test func aRowOfALocalStoreWhoseNameIsNoTextHoldsNothingBack() throws {
+    try set(a, "k", 1)
+    try run(
+      a,
+      "INSERT INTO entry VALUES (CAST(x'64656661756c7473ff' AS TEXT), 'k', 1, 'x', 1, 1, 99)")
+    let report = try b.merge(with: a)
+    #expect(report.events == [] && report.hasConverged)
+  }
 }
 
 /// What has to be on the disk, and when.
