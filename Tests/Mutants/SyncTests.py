@@ -33,7 +33,7 @@ MUTANTS = [
     ("direct-without-measuring", "Rows that are too large, or not UTF-8, are inserted into an empty file.",
      r"^SyncTests\.LargeMergeTests",
      ("Sources/Sync/DirectPull.swift", "            row.integer(3) == 1 && row.isUTF8(0) && row.isUTF8(1)\n"
-      "            && !EntrySize.isTooLarge(key: row.byteCount(0), value: row.byteCount(1))\n",
+      "            && !EntrySize.isTooLarge(key: longestName, value: row.byteCount(1))\n",
       "            row.integer(3) == 1\n")),
     ("direct-into-the-future", "Rows from the future are inserted into an empty file.",
      r"^SyncTests\.LargeMergeTests",
@@ -148,7 +148,7 @@ MUTANTS = [
      ("Sources/Sync/Pull.swift",
       "    if let doubt { vectors.lower(doubt.replicaID, to: doubt.timestamp) }\n", "")),
     ("unread-store-name", "Rows of a store whose name is no UTF-8 are left out in silence.", PROMISES,
-     ("Sources/Sync/GiverPage.swift", "?? !row.isUTF8(3) {", "?? false {")),
+     ("Sources/Sync/GiverPage.swift", "?? (!row.isUTF8(3) && StoreName.isSynced(row.text(3)))", "?? false")),
     ("vectors-of-the-future", "What is cut at the horizon counts without a new row.",
      r"^SyncTests\.(ReplayTests|UnusualMergeTests|MergePromiseTests)",
      ("Sources/Sync/VersionVectors.swift",
