@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a transaction reads and changes.
+// Reads and changes of a transaction.
 
 import Foundation
 import KeepsakeHubServer

@@ -87,7 +87,7 @@ extension HubStatement {
 }
 
 extension HubQuery {
-  /// What is read beside the account, its rows and their outlines.
+  /// Statements that read everything but the account, its rows and their outlines.
   package var calls: [HubCall] {
     let id = HubCell.number(account)
     var calls: [HubCall] = []
@@ -216,7 +216,7 @@ extension HubStatement {
 }
 
 extension HubChange {
-  /// What is changed beside rows, the account first.
+  /// Statements that change everything but rows, the account first.
   package func calls(_ account: Int64) -> [HubCall] {
     let id = HubCell.number(account)
     guard !deletesAccount else { return HubStatement.deletions.map { HubCall($0, id) } }

@@ -9,9 +9,9 @@ import Synchronization
 // their callers but do not see each other: a diamond is not a cycle. A `Task {}` started by a
 // factory inherits the list; until the construction ends it counts as part of the factory, although
 // that does not wait for it. Such a task may run as long as the process, so a construction's frame
-// refers to its container and its entry, which its thread keeps, only weakly. A weak reference costs
-// as much as the rest of a frame: the frame of an object that is not kept has none, but borrows the
-// container while the construction is in progress.
+// refers to its container and its entry, which its thread keeps, only weakly. A weak reference
+// costs as much as the rest of a frame: the frame of an object that is not kept has none, but
+// borrows the container while the construction is in progress.
 //
 // Invariant: the wait graph has no cycle. A frame waits for the frames that it called and those
 // that it joined. One lock covers the check for a cycle and the recording of the wait, so of

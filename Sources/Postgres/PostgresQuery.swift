@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a transaction reads and changes, beside pushes that statements decide: statements that go in
-// one round trip with those of other transactions.
+// The statements of a transaction, which go in one round trip with those of other transactions. A
+// push that SQL decides has statements of its own.
 
 #if PostgreSQL
   import KeepsakeHubServer

@@ -74,7 +74,7 @@ enum LogCheck {
       cure: "move \(file) away, or put a backup in place by kvsync restore")
   }
 
-  /// What is beside the file; nil when nothing is.
+  /// The status of a file beside it; nil if there is none.
   private static func regularFile(
     _ location: Location, _ real: String, _ suffix: String
   ) throws -> FileStatus? {

@@ -5,8 +5,8 @@ import KeepsakeValues
 
 /// The marks of one file, within an access.
 ///
-/// A file keeps at least its last 1,000 marks, and those that it has noted as its own mark at the last sync
-/// with a peer or a hub: these may have noted them, too.
+/// A file keeps at least its last 1,000 marks, and those that it has noted as its own mark at the
+/// last sync with a peer or a hub: these may have noted them, too.
 package struct MarkTable {
   /// Marks that are kept, beside those that peers may have noted.
   private static let capacity: Int64 = 1_000

@@ -42,7 +42,7 @@ import Testing
     #expect(try b.examine().map(\.kind) == [.clock])
     #expect(try b.entry(store: "cloud", key: "k") == nil)
     #expect(try a.entry(store: "cloud", key: "own") == nil)
-    // What a killed process leaves stops nobody.
+    // A killed process leaves its file, which stops no other one.
     leaser.kill()
     #expect(exists("b.lease"))
     // Other tests merge in this process, and this waits for its turn.
