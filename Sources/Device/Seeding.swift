@@ -25,7 +25,6 @@ extension Device {
   ///
   /// - Returns: whether anything differed; the same content, seeded last before too, writes
   ///   nothing.
-  /// - Throws: also for a key or value that no store takes.
   @discardableResult
   package func seed(
     store: String, bundle: String, _ defaults: [DefaultValue]
@@ -44,8 +43,6 @@ extension Device {
       ) { $0.integer(0) }
       for item in wanted {
         let content = try TaggedCell(item.value)
-        try EntrySize.check(
-          Address(store: store, key: item.key), content, nil, connection.path)
         try connection.run(
           "INSERT INTO default_value VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
           [

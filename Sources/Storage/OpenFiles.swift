@@ -5,25 +5,27 @@ import Synchronization
 /// The files that this process has open.
 package enum OpenFiles {
   private static let all = Mutex<[FileID: [NameCheck?]]>([:])
+  /// Held while a connection is closed: it may remove the log of one that was closed just before.
+  private static let closing = Mutex<Void>(())
 
   static func add(_ file: FileID, _ names: NameCheck? = nil) {
     all.withLock { $0[file, default: []].append(names) }
   }
 
-  /// Stops checking the names of a connection that is about to remove its log.
-  static func stopChecking(_ names: NameCheck?, of file: FileID) {
-    all.withLock { all in
-      if let index = all[file]?.firstIndex(where: { $0 === names }) { all[file]?[index] = nil }
-    }
-  }
-
-  /// When it is closed.
   static func remove(_ file: FileID, _ names: NameCheck? = nil) {
     all.withLock { all in
       if let index = all[file]?.firstIndex(where: { $0 === names }) {
         all[file]?.remove(at: index)
       }
       if all[file]?.isEmpty == true { all[file] = nil }
+    }
+  }
+
+  /// Closes a connection by `body`, then removes it.
+  static func close(_ file: FileID, _ names: NameCheck?, _ body: () -> Void) {
+    closing.withLock { _ in
+      body()
+      remove(file, names)
     }
   }
 
@@ -34,7 +36,8 @@ package enum OpenFiles {
       do throws(KeepsakeError) {
         try names.check()
       } catch {
-        // One that is being closed removes its log.
+        // One that is being closed removes the log.
+        closing.withLock { _ in }
         if all.withLock({ $0[file]?.contains { $0 === names } == true }) { throw error }
       }
     }

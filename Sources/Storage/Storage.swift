@@ -86,21 +86,16 @@ package final class Storage: Sendable {
   /// - Returns: where what only a removed log holds is saved, or why it is lost.
   private func close(_ file: FileID) -> KeepsakeError? {
     var failure: KeepsakeError?
-    var isAlone = isAloneWithItsLog
+    let isAlone = isAloneWithItsLog
     beforeClosing()
     // The other connections may close meanwhile, and the log may lose its name. Then only this one
     // can save its contents.
-    isAlone = isAlone || isAloneWithItsLog
-    if isAlone {
-      // SQLite removes the log: an opening in another thread must not take that for a loss.
-      OpenFiles.stopChecking(names, of: file)
-    } else {
+    if !isAlone, !isAloneWithItsLog {
       database.connection(location).keepLog(true)
       do throws(KeepsakeError) { failure = try saveLostLog() } catch { failure = error }
     }
     // What fails here is still in the log, and the next open does it.
-    database.close()
-    OpenFiles.remove(file, isAlone ? nil : names)
+    OpenFiles.close(file, names) { database.close() }
     return failure
   }
 

@@ -39,7 +39,7 @@ package final class HubSync {
 
   // Of one attempt.
   private var hasPushed = false
-  /// Numbers of rows to hold back: from the hub's future, too large for it, or not UTF-8.
+  /// Numbers of rows to hold back: from the hub's future, too large for it, or read by no device.
   var held: Set<Int64> = []
   var cursor = HubCursor()
   /// What the file has of it.

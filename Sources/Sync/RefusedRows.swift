@@ -3,7 +3,7 @@
 import Synchronization
 
 /// Numbers of rows that a hub, or something in between, has refused for their size, or would, and
-/// of rows whose text is not UTF-8. A session offers them once a day; each other sync begins with
+/// of rows that no device reads. A session offers them once a day; each other sync begins with
 /// none.
 package final class RefusedRows: Sendable {
   private struct Content {

@@ -70,7 +70,7 @@ package struct VersionVectors: Equatable, Sendable {
     _ store: ByteText, _ id: ReplicaID, below timestamp: HybridTimestamp
   ) {
     guard let time = times[store]?[id], time >= timestamp else { return }
-    let before = HybridTimestamp(rawValue: timestamp.rawValue - 1)
+    let before = HybridTimestamp(rawValue: max(timestamp.rawValue, 1) - 1)
     times[store]?[id] = before > .zero ? before : nil
   }
 

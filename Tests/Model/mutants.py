@@ -349,6 +349,9 @@ def main():
                         + ["%d of %d apply" % (len(MUTANTS) - len(wrong), len(MUTANTS))]))
         sys.exit(1 if wrong else 0)
     chosen = [m for m in MUTANTS if not words or any(word in m[0] for word in words)]
+    if not chosen:
+        print(__doc__, file=sys.stderr)
+        sys.exit(64)
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:
         for mutant in chosen:

@@ -38,7 +38,7 @@ MUTANTS = [
      ("Sources/Storage/Opening.swift", "      defer { if !isOpened { connection.keepFullLog() } }\n", "")),
     ("lost-log-is-looked-at-once", "A log that loses its name while the last reader closes is lost.",
      r"^DeviceTests\.RemovedLogTimingTests",
-     ("Sources/Storage/Storage.swift", "    isAlone = isAlone || isAloneWithItsLog\n", "")),
+     ("Sources/Storage/Storage.swift", "if !isAlone, !isAloneWithItsLog {", "if !isAlone {")),
     ("lost-log-is-written", "A write is acknowledged into a log that was removed.",
      r"^DeviceTests\.RemovedLogTests",
      ("Sources/Device/Core.swift", "      try storage.names?.check()\n", "")),

@@ -105,7 +105,7 @@ import Testing
 
   @Test(arguments: [
     "key = CAST(x'ff' AS TEXT)", "value = CAST(x'ff' AS TEXT)", "key = ''", "replica_id = 0",
-    "timestamp = -1",
+    "timestamp = -1", "timestamp = -9223372036854775808",
   ])
   func aRowThatNoDeviceReadsStaysAndIsReported(change: String) throws {
     let membership = try served.membership()

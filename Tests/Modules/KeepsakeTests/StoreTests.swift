@@ -57,16 +57,6 @@ import Testing
     #expect(try device.defaults(store: "defaults").count == 1)
   }
 
-  @Test func aDefaultThatCouldNotBeSetIsRefusedAndNothingIsSeeded() throws {
-    let (device, key) = (try Device.temporary(), String(repeating: "k", count: 1_025))
-    let defaults = ["a", key].map { DefaultValue(key: $0, value: 1, source: "s") }
-    let error = #expect(throws: KeepsakeError.self) {
-      try device.seed(store: "defaults", bundle: "b", defaults)
-    }
-    #expect(error?.code == .invalidKey)
-    #expect(try device.defaults(store: "defaults").isEmpty)
-  }
-
   /// The observer writes the key that a merge has changed, too.
   @Test func anObserverMayWrite() throws {
     let store = try Shared(on: .inMemory())
