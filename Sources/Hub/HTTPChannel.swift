@@ -67,12 +67,14 @@ final class HTTPChannel: HubChannel {
         known?.note(clock: clock, at: client.now())
       }
       guard response.status != 412 else {
-        return .changed(try HubPageAnswer(response, client.url))
+        let answer = try HubPageAnswer(response, client.url)
+        known?.note(newest: answer.newest, after: upload.base)
+        return .changed(answer)
       }
       guard case .string(let newest)? = JSON.read(response.body)?["newest"] else {
         throw HubFailure.malformed(client.url, "has no mark")
       }
-      known?.notePush(newest, after: upload.base)
+      known?.note(newest: newest, after: upload.base)
       return .taken(newest: newest)
     } catch {
       guard let problem = error.cause as? HubProblem, error.code == .tooLarge,

@@ -27,8 +27,10 @@ final class KnownHub: Sendable {
 
   func note(rowLimit: Int) { state.withLock { $0.rowLimit = rowLimit } }
 
+  /// Notes the newest mark of the answer to a push.
+  ///
   /// - Parameter base: the newest mark before. An event may have brought a later one meanwhile.
-  func notePush(_ newest: String, after base: String) {
+  func note(newest: String, after base: String) {
     state.withLock { if $0.newest == base { $0.newest = newest } }
   }
 

@@ -66,6 +66,7 @@ import Testing
       try devices[1].write([LocalWrite(store: "cloud", key: "k", value: 2)])
       #expect(try devices[0].merge(with: devices[1]).hasConverged)
       #expect(exists("b.lease"))
+      withExtendedLifetime(devices) {}
     }
     #expect(!exists("a.lease") && !exists("b.lease"))
   }
