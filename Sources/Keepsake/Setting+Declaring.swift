@@ -38,7 +38,10 @@ extension Setting where Value: OptionalBackingStoreConvertible {
 extension Setting {
   /// A setting of any type, by a transformer for this one property.
   ///
-  /// - Parameter transformer: how a value is stored.
+  /// - Parameters:
+  ///   - wrappedValue: the default.
+  ///   - key: where it is stored; the property's name unless given.
+  ///   - transformer: how a value is stored.
   public convenience init(
     wrappedValue: Value, _ key: String? = nil, by transformer: Transformer<Value>
   ) {
@@ -83,6 +86,8 @@ extension Setting {
   /// A setting of any type, by hooks for this one property: a `Transformer` made in place.
   ///
   /// - Parameters:
+  ///   - wrappedValue: the default.
+  ///   - key: where it is stored; the property's name unless given.
   ///   - fromBackingStore: the value for a stored one; nil or an error when it cannot be read.
   ///   - toBackingStore: what to store; an error when the value cannot be stored.
   public convenience init<Stored: BackingStoreConvertible>(
