@@ -3,8 +3,9 @@
 import KeepsakeSync
 import Synchronization
 
-/// What a session knows of its hub without a request: the newest mark while it listens, the clock,
-/// and the longest row. So it may push at once: if others have pushed by then, the hub refuses.
+/// The state of a hub as a session knows it without a request: the newest mark while it listens,
+/// the clock, and the longest row. So it may push at once: if others have pushed by then, the hub
+/// refuses.
 final class KnownHub: Sendable {
   private struct State {
     var newest: String?

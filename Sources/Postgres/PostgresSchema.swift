@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a database must look like before a row of it is believed. It notes which migrations made its
-// tables, each with its text: so tables of another program, or of a version that was never
-// released, are told from ours.
+// The check of a database before a row of it is believed. The database notes which migrations made
+// its tables, each with its text: so tables of another program, or of a version that was never
+// released, are refused.
 
 #if PostgreSQL
   import KeepsakeHubServer

@@ -26,7 +26,7 @@ import Testing
       signal.signal()
     }
 
-    func next(within patience: Duration) throws(TransportFault) -> TransportEvent {
+    func next(within limit: Duration) throws(TransportFault) -> TransportEvent {
       isHeard.signal()
       signal.wait()
       let event = events.withLock { $0.isEmpty ? nil : $0.removeFirst() }

@@ -48,7 +48,7 @@ final class ManualTime: Sendable {
     sleeper?.continuation.resume(throwing: CancellationError())
   }
 
-  /// Returns as soon as somebody waits that long.
+  /// Waits until a task sleeps for that long.
   func begin(_ duration: Duration) async {
     while state.withLock({ state in !state.sleepers.values.contains { $0.duration == duration } }) {
       await Task.yield()
