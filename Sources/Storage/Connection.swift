@@ -107,6 +107,11 @@ package struct Connection {
     return value
   }
 
+  /// Whether the file has a write-ahead log.
+  var isLogged: Bool {
+    get throws { try first("PRAGMA journal_mode") { $0.text(0) } == "wal" }
+  }
+
   package func hasTable(_ name: String) throws -> Bool {
     try first("SELECT 1 FROM sqlite_schema WHERE name = ?1", [.text(name)]) { _ in true } ?? false
   }

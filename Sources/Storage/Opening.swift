@@ -76,8 +76,9 @@ package enum Opening {
         }
         try Schema.refuseExhausted(last, location.path)
       }
-      // An immutable file has no index, and must not get one.
-      let index = mode == .immutable ? nil : try WalIndex(connection)
+      // A file without a log has no index, and must not get one. One that is written has a log.
+      let isLogged = try mode == .readWrite || mode != .immutable && connection.isLogged
+      let index = isLogged ? try WalIndex(connection) : nil
       let isInUse = mode == .readWrite || mode == .queryOnly
       let names = isInUse ? try NameCheck(location, index == nil ? [] : ["-wal", "-shm"]) : nil
       isOpened = true

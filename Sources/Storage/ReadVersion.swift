@@ -64,10 +64,8 @@ struct WalIndex: @unchecked Sendable {
 
   /// - Parameter connection: has read from the file and so uses the index already; else SQLite
   ///   would make its file now.
-  /// - Returns: nil where SQLite has no such mapping: in memory, or for a file without a log.
+  /// - Returns: nil where SQLite has no such mapping.
   init?(_ connection: Connection) throws {
-    let journal = try connection.first("PRAGMA journal_mode") { $0.text(0) }
-    guard journal == "wal" else { return nil }
     var file: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(
       connection.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)

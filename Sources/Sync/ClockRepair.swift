@@ -44,7 +44,7 @@ extension Device {
     let tolerance = isForced ? MergeOptions().clockSkew : ClockRepair.tolerance
     let due = HybridTimestamp.horizon(now: now, skew: tolerance)
     guard !isReadOnly, isForced || now >= ClockRepair.earliestPresent else { return nil }
-    guard try core.access({ try ReplicaState($0).last > due }) else { return nil }
+    guard try core.access({ try ReplicaState.clock($0) > due }) else { return nil }
     return try leased(joins: true) { () throws(KeepsakeError) in
       try core.write { connection in
         // Another process may have been faster.
