@@ -185,17 +185,23 @@ extension ByteText {
   /// Mixes eight bytes at a time by a multiplication of 64 by 64 bits, as wyhash does.
   @inline(__always)
   private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
-    var hash = UInt64(bytes.count)
+    let count = bytes.count
+    var hash = UInt64(count)
     func mix(_ word: UInt64) {
       let product = (hash ^ word).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
       hash = product.high ^ product.low
     }
-    var rest = bytes[...]
-    while rest.count >= 8 {
-      mix(rest.loadUnaligned(as: UInt64.self))
-      rest = rest.dropFirst(8)
+    func load<Word: FixedWidthInteger & BitwiseCopyable>(_ place: Int, as _: Word.Type) -> UInt64 {
+      UInt64(bytes.loadUnaligned(fromByteOffset: place, as: Word.self))
     }
-    mix(rest.reduce(0) { $0 << 8 | UInt64($1) })
+    switch count {
+    case 8...:
+      for place in stride(from: 0, to: count - 8, by: 8) { mix(load(place, as: UInt64.self)) }
+      // The last eight bytes, some of which may have been mixed in before.
+      mix(load(count - 8, as: UInt64.self))
+    case 4...: mix(load(0, as: UInt32.self) << 32 | load(count - 4, as: UInt32.self))
+    default: mix(bytes.reduce(0) { $0 << 8 | UInt64($1) })
+    }
     return Int(truncatingIfNeeded: hash)
   }
 }
