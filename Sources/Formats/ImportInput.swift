@@ -94,10 +94,12 @@ package final class ImportInput {
   func gather(line: Int, upTo end: UInt8? = nil) throws -> Bool {
     drop()
     while try next() != nil {
-      let length = chunk.withUnsafeBufferPointer { chunk in
-        let rest = UnsafeBufferPointer(rebasing: chunk[place...])
-        let length = end.flatMap { rest.firstIndex(of: $0) }
-        part += UnsafeBufferPointer(rebasing: rest.prefix(length ?? rest.count))
+      let length = chunk.withUnsafeBytes { chunk in
+        let rest = UnsafeRawBufferPointer(rebasing: chunk[place...])
+        let length = rest.baseAddress.flatMap { start in
+          end.flatMap { memchr(start, Int32($0), rest.count).map { UnsafeRawPointer($0) - start } }
+        }
+        part += rest.prefix(length ?? rest.count)
         return length
       }
       place = length.map { place + $0 } ?? chunk.count

@@ -28,15 +28,16 @@ private struct LineMembers {
 
   init(_ members: [JSON.Member]) throws {
     for member in members {
+      // Those that most lines have come first: each case is a comparison.
       switch member.name {
-      case "at": at = member.value
-      case "deleted": deleted = member.value
       case "key": key = member.value
-      case "seconds": seconds = member.value
-      case "store": store = member.value
-      case "tag": tag = member.value
       case "type": type = member.value
       case "value": value = member.value
+      case "store": store = member.value
+      case "at": at = member.value
+      case "deleted": deleted = member.value
+      case "seconds": seconds = member.value
+      case "tag": tag = member.value
       default:
         throw LineError(
           "there is no member \"\(member.name)\"; "

@@ -72,6 +72,8 @@ private struct JSONParser {
     try scanner.enter()
     defer { scanner.leave() }
     var members: [JSON.Member] = []
+    // A line of an export has three members or four.
+    members.reserveCapacity(4)
     // Small objects are searched.
     var names: Set<String>?
     if scanner.accept(UInt8(ascii: "}")) { return [] }
