@@ -131,6 +131,7 @@ enum Connector {
       PRAGMA cell_size_check = ON;
       PRAGMA temp_store = MEMORY;
       PRAGMA synchronous = NORMAL;
+      PRAGMA fullfsync = ON;
       PRAGMA wal_autocheckpoint = 0;
       PRAGMA journal_size_limit = 4194304;
       """

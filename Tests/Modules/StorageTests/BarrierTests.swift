@@ -53,6 +53,17 @@ import Testing
     #expect(try Self.syncs(of: device) { try device.synchronize() } == [SQLITE_SYNC_FULL])
   }
 
+  /// On Apple systems fsync(2) alone leaves it in the disk's cache.
+  @Test func aPowerSafeCommitSyncsTheLogFully() throws {
+    let device = try Device(path: path)
+    try Self.write(device, 0)
+    let flags = try Self.syncs(of: device) {
+      try device.write(
+        [LocalWrite(store: "defaults", key: "k", value: 1)], durability: .powerSafe)
+    }
+    #expect(flags == [SQLITE_SYNC_FULL])
+  }
+
   @Test func aBarrierCoversWhatAnotherProcessCommitted() throws {
     let device = try Device(path: path)
     let words = ["set", path, "k", "1", "--store", "defaults", "--type", "integer"]
