@@ -82,16 +82,19 @@ package final class Checkpoints: Sendable {
   }
 
   package func run() {
-    isStopped.withLock { isStopped in
+    let error: KeepsakeError? = isStopped.withLock { isStopped in
       state.withLock { $0.isQueued = false }
-      guard !isStopped else { return }
+      guard !isStopped else { return nil }
       do throws(KeepsakeError) {
         try Checkpoint.run(location, waiting: Self.patience, writers: writers, names)
         state.withLock { $0.failure = nil }
+        return nil
       } catch {
-        tell(error)
+        return error
       }
     }
+    // Without the lock: whoever hears of it may write, or close the file.
+    if let error { tell(error) }
   }
 
   /// Once for each kind of failure, until it is over. One that comes from a busy file is none.
