@@ -93,8 +93,13 @@ package struct FileStatus: Equatable, Sendable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
-  static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+  static func isWritable(_ path: String) -> Bool { isPermitted(path, W_OK) }
+  static func isReadable(_ path: String) -> Bool { isPermitted(path, R_OK) }
+
+  /// Whether open(2) would permit it: access(2) asks for the user who started the program instead.
+  private static func isPermitted(_ path: String, _ mode: Int32) -> Bool {
+    faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
+  }
 }
 
 extension KeepsakeError {
