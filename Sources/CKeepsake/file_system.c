@@ -3,10 +3,13 @@
 // In C, because the methods of a file begin with SQLite's own structure, and C guarantees where its
 // members lie. https://www.sqlite.org/vfs.html
 
+#define _GNU_SOURCE
 #include "file_system.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /// The methods of one kind of file, of which SQLite sees the first member only.
@@ -91,4 +94,12 @@ const char *keepsake_register_file_system(void) {
 
 void keepsake_keep_log(sqlite3 *connection, int keeps) {
   if (connection) sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, NULL);
+}
+
+int keepsake_rename_exclusively(const char *path, const char *target) {
+#ifdef __APPLE__
+  return renamex_np(path, target, RENAME_EXCL);
+#else
+  return renameat2(AT_FDCWD, path, AT_FDCWD, target, RENAME_NOREPLACE);
+#endif
 }

@@ -4,6 +4,7 @@
 // there or is whole: no crash and no race between two processes can leave one that is half made, or
 // give it two identities.
 
+import CKeepsake
 import Foundation
 import KeepsakeMigrations
 import KeepsakeValues
@@ -32,6 +33,19 @@ package enum Creation {
   private static func populate(_ connection: Connection, _ identity: ReplicaID) throws {
     try Schema.create(connection)
     try ReplicaState.create(connection, identity, oldestWriter: Migrations.oldestWriter)
+  }
+
+  /// Gives a file a name, unless that is taken.
+  ///
+  /// - Parameter link: link(2), after which the file has both names.
+  /// - Returns: 0, or why it was not done, as of errno; `EEXIST` if the name is taken.
+  package static func name(
+    _ path: String, _ target: String, by link: (String, String) -> Int32 = { link($0, $1) }
+  ) -> Int32 {
+    guard link(path, target) != 0 else { return 0 }
+    // FAT, exFAT and some file systems of networks have no links.
+    guard [EPERM, ENOTSUP, ENOSYS].contains(errno) else { return errno }
+    return keepsake_rename_exclusively(path, target) == 0 ? 0 : errno
   }
 
   /// Makes a new name in a folder outlive a power failure. https://lwn.net/Articles/457667/

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A file in the making: in a folder of its own beside the file to be, `<file>.new-<random>/`, with
-// its log and whatever else SQLite keeps. It gets its name by link(2) when it is whole, which fails
-// where the name is taken. The process that makes it holds a lock on the folder, which the system
-// releases when that process dies. The next process that opens the file for writing removes folders
-// that are not locked. A lock on the file itself would not do: closing its descriptor would release
-// SQLite's (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+// its log and whatever else SQLite keeps. It gets its name when it is whole, unless the name is
+// taken. The process that makes it holds a lock on the folder, which the system releases when that
+// process dies. The next process that opens the file for writing removes folders that are not
+// locked. A lock on the file itself would not do: closing its descriptor would release SQLite's
+// (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 
 import Foundation
 package import KeepsakeValues
@@ -76,9 +76,11 @@ package final class Draft {
   package func publish() throws(KeepsakeError) -> Bool {
     try Creation.refuseOrphanedLog(of: target)
     return try Creation.syncing(FileStatus.folder(of: target)) { () throws(KeepsakeError) in
-      guard link(path, target) != 0 else { return true }
-      guard errno == EEXIST else { throw Creation.cannotCreate(target, errno) }
-      return false
+      switch Creation.name(path, target) {
+      case 0: true
+      case EEXIST: false
+      case let code: throw Creation.cannotCreate(target, code)
+      }
     }
   }
 }

@@ -26,4 +26,9 @@ void keepsake_keep_log(struct sqlite3 *_Nullable connection, int keeps);
 /// could not be read is a damaged one.
 unsigned keepsake_read_failures(void);
 
+/// Gives a file another name, unless that is taken. Here because Swift does not import glibc's.
+///
+/// - Returns: 0, or -1 with the reason in errno.
+int keepsake_rename_exclusively(const char *_Nonnull path, const char *_Nonnull target);
+
 #endif

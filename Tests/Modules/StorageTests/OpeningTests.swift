@@ -40,6 +40,23 @@ import Testing
     _ = try Device(path: path)
   }
 
+  @Test func aFileGetsItsNameWhereThereAreNoLinks() throws {
+    func name(_ from: String, _ to: String) -> Int32 {
+      Creation.name(folder.path + from, folder.path + to) { _, _ in
+        errno = EPERM
+        return -1
+      }
+    }
+    for name in ["/a", "/b"] {
+      try Data(name.utf8).write(to: URL(fileURLWithPath: folder.path + name))
+    }
+    #expect(name("/a", "/b") == EEXIST)
+    #expect(name("/a", "/c") == 0)
+    #expect(try String(contentsOfFile: folder.path + "/b", encoding: .utf8) == "/b")
+    #expect(try String(contentsOfFile: folder.path + "/c", encoding: .utf8) == "/a")
+    #expect(!FileStatus.exists(folder.path + "/a"))
+  }
+
   @Test func aNewFileHasAnIdentityThatStays() throws {
     let id = try Device(path: path).replica()
     #expect(try Device(path: path).replica() == id)
