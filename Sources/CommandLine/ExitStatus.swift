@@ -103,8 +103,7 @@ package struct ExitStatus {
     case .locked, .unavailable, .full: EX_TEMPFAIL
     case .permissionDenied, .readOnly, .unauthorized: EX_NOPERM
     case .unreachable, .incompatible: EX_UNAVAILABLE
-    // The command does not fork.
-    case .forked, .malformed: EX_SOFTWARE
+    case .malformed: EX_SOFTWARE
     }
   }
 

@@ -3,8 +3,6 @@
 // What this process does with a device's file, for handlers that count it, as metrics do. Without a
 // handler it costs one atomic load for each write and each merge.
 
-import Synchronization
-
 /// One thing that this process has done with a device's file, or could not do.
 package enum Activity: Sendable {
   /// So many writes are committed; not those of merges.
@@ -36,52 +34,17 @@ package struct MergeTally: Sendable {
   }
 }
 
-/// The handlers that count what this process does with one file.
-package final class Activities: Sendable {
-  package typealias Handler = @Sendable (Activity) -> Void
-
-  private let handlers = Mutex<[Int: Handler]>([:])
-  private let nextID = Atomic(0)
-  private let count = Atomic(0)
-
-  /// Whether there is a handler.
-  package var areHeard: Bool { count.load(ordering: .relaxed) > 0 }
-
-  package func tell(_ activity: Activity) {
-    for handler in handlers.withLock({ Array($0.values) }) { handler(activity) }
-  }
-
-  /// Calls `handler` with each activity from now on, on the thread of it and without a lock, until
-  /// the result is released.
-  package func hear(_ handler: @escaping Handler) -> ObservationToken {
-    let id = nextID.add(1, ordering: .relaxed).newValue
-    change { $0[id] = handler }
-    return ObservationToken { [self] in change { $0[id] = nil } }
-  }
-
-  private func change(_ body: (inout [Int: Handler]) -> Void) {
-    // What a handler holds goes after the lock.
-    let before = handlers.withLock { handlers in
-      let before = handlers
-      body(&handlers)
-      count.store(handlers.count, ordering: .relaxed)
-      return before
-    }
-    withExtendedLifetime(before) {}
-  }
-}
-
 extension Device {
   /// What this process does with the file, by whichever handle.
-  package var activities: Activities { core.shared.activities }
+  package var activities: Handlers<Activity> { core.shared.activities }
 
   /// Makes a set, and tells how it went.
   func telling<Value>(
     _ set: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
-    guard activities.areHeard else { return try set() }
+    guard !activities.isEmpty else { return try set() }
     let start = core.storage.isMine ? nil : ContinuousClock.now
-    defer { if let start { activities.tell(.set(start.duration(to: .now))) } }
+    defer { if let start { activities.notify(.set(start.duration(to: .now))) } }
     do throws(KeepsakeError) {
       return try set()
     } catch {
@@ -94,7 +57,7 @@ extension Device {
 extension Core {
   /// Tells it when this thread's transaction is over, if it is in one.
   func tell(_ activity: Activity) {
-    guard shared.activities.areHeard else { return }
-    afterTransaction { [shared] in shared.activities.tell(activity) }
+    guard !shared.activities.isEmpty else { return }
+    afterTransaction { [shared] in shared.activities.notify(activity) }
   }
 }

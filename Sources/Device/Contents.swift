@@ -7,9 +7,9 @@ import KeepsakeValues
 
 /// The observed part of a device, as its observers know it.
 struct Contents {
-  private var scopes = Scopes()
-  /// Scopes whose values have still to be read.
-  private var unread: [Scope] = []
+  private var scopes = ScopeIndex()
+  /// Scopes whose values have still to be read, by their observers.
+  private var unread: [Int: Scope] = [:]
   /// Without tombstones; undecoded, because arrays and dictionaries take many times their bytes.
   private var values: [Address: TaggedCell] = [:]
   /// The last sequence number that was looked at.
@@ -18,19 +18,17 @@ struct Contents {
 
   var hasUnread: Bool { !unread.isEmpty }
 
-  /// Adds a scope. What is in it when it is first read is no change.
-  mutating func widen(_ scope: Scope) { unread.append(scope) }
+  /// Adds an observer's scope. What is in it when it is first read is no change.
+  mutating func widen(_ id: Int, _ scope: Scope) { unread[id] = scope }
 
   /// Takes away a scope that was added.
-  mutating func narrow(_ scope: Scope) {
-    if let place = unread.firstIndex(of: scope) {
-      unread.remove(at: place)
-    } else if scopes.remove(scope) {
-      if let address = scope.address {
-        if !scopes.contains(address) { values[address] = nil }
-      } else {
-        values = values.filter { scopes.contains($0.key) }
-      }
+  mutating func narrow(_ id: Int, _ scope: Scope) {
+    guard unread.removeValue(forKey: id) == nil else { return }
+    scopes.remove(id, scope)
+    if let address = scope.address {
+      if !scopes.contains(address) { values[address] = nil }
+    } else {
+      values = values.filter { scopes.contains($0.key) }
     }
   }
 
@@ -63,15 +61,15 @@ struct Contents {
     var news = News(replica: replica, reason: self.hasMet ? .merge : .firstMerge)
     if hasCommits, !scopes.isEmpty { try compare(connection, &news) }
     var added: [Address: TaggedCell] = [:]
-    for scope in unread {
+    for scope in unread.values {
       try connection.forEachEntry(in: scope) { added[$0.address] = $0.content.ifValue }
     }
     if values.isEmpty { values = added } else { values.merge(added) { $1 } }
     for change in news.changes {
       values[Address(store: change.store, key: change.key)] = change.after.ifValue
     }
-    for scope in unread { scopes.add(scope) }
-    unread = []
+    for (id, scope) in unread { scopes.add(id, scope) }
+    unread = [:]
     (sequenceNumber, self.hasMet) = (replica.sequenceNumber, hasMet)
     return news.changes
   }
@@ -132,60 +130,6 @@ struct Contents {
         address, values[address] ?? .tombstone, .tombstone, news.replica.last,
         by: news.replica.id)
     }
-  }
-}
-
-/// Scopes, each as often as it was added.
-private struct Scopes {
-  /// Of one key in one store: there may be many, so they are found at once.
-  private var keys: [Address: Int] = [:]
-  /// By store, nil for all.
-  private var others: [ByteText?: [Scope: Int]] = [:]
-
-  var isEmpty: Bool { keys.isEmpty && others.isEmpty }
-
-  var all: [Scope] {
-    keys.keys.map { Scope(store: $0.store, keys: .key($0.key.string)) }
-      + others.values.flatMap(\.keys)
-  }
-
-  func contains(_ address: Address) -> Bool {
-    if keys[address] != nil { return true }
-    return [address.store, nil].contains { store in
-      others[store]?.keys.contains { $0.contains(address) } ?? false
-    }
-  }
-
-  mutating func add(_ scope: Scope) {
-    if let address = scope.address {
-      keys[address, default: 0] += 1
-    } else {
-      others[scope.store, default: [:]][scope, default: 0] += 1
-    }
-  }
-
-  /// - Returns: whether it was the last of its kind.
-  mutating func remove(_ scope: Scope) -> Bool {
-    if let address = scope.address {
-      return Self.takeOne(of: address, from: &keys)
-    }
-    defer { if others[scope.store]?.isEmpty == true { others[scope.store] = nil } }
-    return Self.takeOne(of: scope, from: &others[scope.store, default: [:]])
-  }
-
-  private static func takeOne<Key>(of key: Key, from counts: inout [Key: Int]) -> Bool {
-    guard let count = counts[key] else { return false }
-    counts[key] = count > 1 ? count - 1 : nil
-    return count == 1
-  }
-}
-
-extension Scope {
-  /// The one address that it is about; nil when there may be others.
-  var address: Address? {
-    guard let store, case .keys(let keys) = self.keys.kind, keys.count == 1, let key = keys.first
-    else { return nil }
-    return Address(store: store.string, key: key.string)
   }
 }
 

@@ -31,7 +31,7 @@ package final class Core: Sendable {
     self.shared = shared
     storage = Storage(
       opened, file: file, layers: shared.layers, folder: folder,
-      findTooLarge: { try $0.checkReadable() }, report: { [shared] in shared.upkeep.report($0) },
+      report: { [shared] in shared.upkeep.notify($0) },
       reportLoss: { [shared] in shared.upkeep.reportLoss($0) })
     shared.feed.register(storage)
   }
@@ -64,7 +64,7 @@ package final class Core: Sendable {
     return try access { connection in
       if connection.isInTransaction { return try body() }
       isOutermost = true
-      defer { shared.note(session.reports.take()) }
+      defer { shared.note(&session.reports) }
       versions.beginTransaction()
       defer { versions.endTransaction() }
       return try connection.transaction(.deferred) { _ in try body() }
@@ -131,7 +131,7 @@ package final class Core: Sendable {
     _ connection: Connection, _ durability: Durability, waiting limit: Duration?,
     _ body: (Connection, WriteSession) throws -> Value
   ) throws -> Value {
-    defer { shared.note(session.reports.take()) }
+    defer { shared.note(&session.reports) }
     storage.busyHandler.limit(to: limit)
     defer { storage.busyHandler.limit(to: nil) }
     if durability != session.durability {
@@ -153,7 +153,7 @@ package final class Core: Sendable {
       before = versions.beforeCommit
       if let before { session.resume(at: before) }
       if isObserved {
-        commits = feed.willWrite(connection, versions) { session.reports.add([$0]) }
+        commits = feed.willWrite(connection, versions) { session.reports.append($0) }
       }
       let value = try body(connection, session)
       if let ending = session.ending { throw ending }

@@ -56,11 +56,9 @@ package enum CoreRegistry {
       let opened = try Opening.open(
         .file(path), readOnly: access == .readOnly, busyTimeout: busyTimeout, hooks: hooks)
       guard try FileID(of: path) == file else { return nil }
-      let removed =
-        opened.mode == .readWrite ? Draft.removeAbandoned(of: opened.location.realPath) : []
+      if opened.mode == .readWrite { Draft.removeAbandoned(of: opened.location.realPath) }
       let core = try Core(
-        opened, file: file, shared: shared ?? SharedState(removedDrafts: removed),
-        folder: folder)
+        opened, file: file, shared: shared ?? SharedState(), folder: folder)
       cores.append(core)
       // Checks the names of all connections; closing this one saves what its log has.
       try OpenFiles.checkNames(file)

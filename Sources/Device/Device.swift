@@ -107,10 +107,7 @@ public final class Device: Sendable {
   ///
   /// - Parameter condition: only for those entries `e`.
   package func checkSizes(where condition: String = "true") throws(KeepsakeError) {
-    try core.access { connection in
-      guard try connection.mayHaveLargeEntries(where: condition) else { return }
-      try connection.checkSizes(where: condition)
-    }
+    try core.access { try $0.checkSizes(where: condition) }
   }
 
   /// Reads every page.

@@ -38,7 +38,12 @@ package enum EntrySize {
 
   /// Describes the limit that an entry of another device exceeds; nil if it exceeds none.
   package static func problem(_ entry: Entry) -> String? {
-    nameProblem(entry.address) ?? valueProblem(entry.address, entry.content.cell.byteCount)
+    problem(entry.address, entry.content.cell.byteCount)
+  }
+
+  /// - Parameter size: bytes of the entry's value.
+  fileprivate static func problem(_ address: Address, _ size: Int) -> String? {
+    nameProblem(address) ?? valueProblem(address, size)
   }
 
   /// Whether an entry of a synced store exceeds a limit.
@@ -56,43 +61,10 @@ package enum EntrySize {
     return problem("key", address.key) ?? problem("store name", address.store)
   }
 
-  /// - Parameter size: nil for more than SQLite reads.
-  private static func valueProblem(_ address: Address, _ size: Int?) -> String? {
+  private static func valueProblem(_ address: Address, _ size: Int) -> String? {
     let limit = maximumValue(in: address.store)
-    guard let size else {
-      return "the value of \(address.shortened) is far larger than the limit of \(limit) bytes"
-    }
     guard size > limit else { return nil }
     return "the value of \(address.shortened) has \(size) bytes, more than the limit of \(limit)"
-  }
-
-  /// The cure for an entry that SQLite does not read.
-  private static let farTooLarge = "do not trust this file; restore a backup of it"
-
-  /// The error for an entry of a file; nil for an entry within the limits.
-  fileprivate static func excess(
-    _ address: Address, _ size: Int?, in path: String
-  ) -> KeepsakeError? {
-    // A write reads the old value first, which SQLite refuses if it is far too large.
-    let cure = size == nil ? farTooLarge : "set a smaller one, or delete the key"
-    return (nameProblem(address) ?? valueProblem(address, size)).map {
-      KeepsakeError.rowTooLarge(path: path, $0, cure: cure)
-    }
-  }
-}
-
-extension EntrySize {
-  /// The error for an entry whose name is too large to be read.
-  ///
-  /// - Parameter store: nil if it is the store's name.
-  fileprivate static func excess(
-    ofNameAt number: Int64, in store: String?, _ path: String
-  ) -> KeepsakeError {
-    let name = store.map { "key of an entry of the store \($0.prefix(100))" }
-    return KeepsakeError.rowTooLarge(
-      path: path,
-      "the \(name ?? "store name of an entry") is far larger than the limit of \(maximumName) "
-        + "bytes (sequence number \(number))", cure: farTooLarge)
   }
 }
 
@@ -102,87 +74,24 @@ extension Address {
 }
 
 extension Connection {
-  /// Measures entries one by one; throws for the first that exceeds a limit, with its name.
+  /// Throws for the first entry that no other device would accept. O(entries).
   ///
-  /// - Parameters:
-  ///   - entries: the FROM clause of a SELECT, and what follows it; `e` is the entry.
-  ///   - path: the file that they are in.
-  ///   - limits: false for SQLite's limits alone.
-  ///   - body: called with a row of `sequence_number`, `store`, `key`, `value`, and the bytes of
-  ///     the entry's key and value.
-  package func measure(
-    _ entries: String, _ arguments: [Cell] = [], in path: String, limits: Bool = true,
-    _ body: (_ row: Row, _ bytes: Int) throws -> Void
-  ) throws {
-    var count = 0
-    do {
-      try run("SELECT e.sequence_number, e.store, e.key, e.value \(entries)", arguments) { row in
-        let (store, key, value) = (row.byteCount(1), row.byteCount(2), row.byteCount(3))
-        // A tombstone has no value; its name may be one that was deleted for its length.
-        let isLong = max(store, key) > EntrySize.maximumName && row.cell(3) != .null
-        if limits, isLong || value > EntrySize.maximumSyncedValue {
-          let address = Address(store: row.text(1), key: row.text(2))
-          if let error = EntrySize.excess(address, value, in: path) { throw error }
-        }
-        try body(row, key + value)
-        count += 1
-        return true
-      }
-    } catch {
-      guard KeepsakeError.isRowTooLarge(error) else { throw error }
-      // The one after those that could be measured.
-      throw try excess("\(entries) LIMIT 1 OFFSET \(count)", arguments, in: path) ?? error
+  /// - Parameter condition: only for those entries `e`.
+  package func checkSizes(where condition: String) throws {
+    let large = try first(
+      """
+      SELECT store, key, length(CAST(value AS BLOB)) AS size FROM entry AS e
+      WHERE (\(condition)) AND value IS NOT NULL
+        AND (size > iif(\(Self.isSynced("store")),
+            \(EntrySize.maximumSyncedValue), \(EntrySize.maximumLocalValue))
+          OR length(CAST(key AS BLOB)) > \(EntrySize.maximumName)
+          OR length(CAST(store AS BLOB)) > \(EntrySize.maximumName))
+      ORDER BY store, key LIMIT 1
+      """
+    ) { (Address(store: $0.text(0), key: $0.text(1)), Int($0.integer(2))) }
+    if let (address, size) = large, let problem = EntrySize.problem(address, size) {
+      throw KeepsakeError.rowTooLarge(
+        path: path, problem, cure: "set a smaller one, or delete the key")
     }
-  }
-
-  /// The error for an entry that SQLite refuses, which is named by what SQLite reads of it.
-  private func excess(
-    _ entry: String, _ arguments: [Cell], in path: String
-  ) throws -> KeepsakeError? {
-    func read<Value>(_ columns: String, _ read: (Row) -> Value) throws -> Value? {
-      do {
-        return try first("SELECT \(columns) \(entry)", arguments, read)
-      } catch where KeepsakeError.isRowTooLarge(error) {
-        return nil
-      }
-    }
-    let address = try read("e.store, e.key") { Address(store: $0.text(0), key: $0.text(1)) }
-    if let address { return EntrySize.excess(address, nil, in: path) }
-    guard let number = try read("e.sequence_number", { $0.integer(0) }) else { return nil }
-    let store = try read("e.store") { $0.text(0) }
-    return EntrySize.excess(ofNameAt: number, in: store, path)
-  }
-
-  /// Whether any entry may exceed a limit: O(entries), and faster than to measure them.
-  func mayHaveLargeEntries(where condition: String) throws -> Bool {
-    do {
-      return try first(
-        """
-        SELECT 1 FROM entry AS e WHERE (\(condition))
-          AND (length(CAST(value AS BLOB)) > \(EntrySize.maximumSyncedValue)
-            OR length(CAST(key AS BLOB)) > \(EntrySize.maximumName)
-            OR length(CAST(store AS BLOB)) > \(EntrySize.maximumName)) LIMIT 1
-        """
-      ) { _ in true } ?? false
-    } catch where KeepsakeError.isRowTooLarge(error) {
-      return true
-    }
-  }
-
-  /// Throws for the first entry that no other device would accept.
-  ///
-  /// - Parameters:
-  ///   - condition: only for those entries `e`.
-  ///   - body: called as by `measure`, in the order of stores and keys.
-  package func checkSizes(
-    where condition: String = "true",
-    _ body: (_ row: Row, _ bytes: Int) throws -> Void = { _, _ in }
-  ) throws {
-    try measure("FROM entry AS e WHERE \(condition) ORDER BY e.store, e.key", in: path, body)
-  }
-
-  /// Throws for the first entry that SQLite does not read, with its name.
-  package func checkReadable() throws {
-    try measure("FROM entry AS e ORDER BY e.store, e.key", in: path, limits: false) { _, _ in }
   }
 }

@@ -72,7 +72,7 @@ extension Feed {
   }
 
   private func check(_ storage: Storage) throws {
-    checks.begin()
+    checks.notify(())
     try storage.access {
       try $0.refuseMovedFile()
       try storage.names?.check()

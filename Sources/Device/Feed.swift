@@ -33,8 +33,8 @@ final class Feed: Sendable {
   let state = Mutex(State())
   /// Held while the thread has a hold on the core.
   let looking = Mutex(())
-  /// Counts what the thread has checked, or begun to: it may be waiting for a transaction.
-  let checks = Checks()
+  /// For tests: called when the thread begins a check.
+  let checks = Handlers<Void>()
 
   private struct Weak: Sendable { weak var storage: Storage? }
   /// Of this file, in this process.
@@ -79,7 +79,7 @@ final class Feed: Sendable {
           // This process cannot commit before the present contents are known.
           let new = observers.add(observer)
           id = new
-          if let scope = observer.scope { state.contents.widen(scope) }
+          if let scope = observer.scope { state.contents.widen(new, scope) }
           if state.events == nil { state.events = start(storage.location) }
           func catchUp(_ connection: Connection) throws {
             _ = try self.catchUp(connection, storage.versions, &state, before: new)
@@ -110,7 +110,7 @@ final class Feed: Sendable {
     let isLast = state.withLock { state in
       removed = observers.remove(id)
       guard let observer = removed else { return false }
-      if let scope = observer.scope { state.contents.narrow(scope) }
+      if let scope = observer.scope { state.contents.narrow(id, scope) }
       guard observers.isEmpty else { return false }
       state.events?.cancel()
       state = State()

@@ -25,14 +25,7 @@ extension Core {
       }
     }
     let deadline = limit.map { DispatchTime.now() + $0.seconds }
-    let set: QueuedSet
-    do {
-      set = try QueuedSet(write, at: write.wallClock ?? clock.milliseconds, durability)
-    } catch {
-      throw KeepsakeError(error, path: location.path)
-    }
-    // In a child of `fork` the thread that leads may be missing.
-    try storage.refuseForkedChild()
+    let set = QueuedSet(write, at: write.wallClock ?? clock.milliseconds, durability)
     if !sets.tryToLead() {
       switch sets.wait(set, until: deadline) {
       case .made(let result):
@@ -79,13 +72,11 @@ extension Core {
     _ own: QueuedSet, _ connection: Connection, _ session: WriteSession, _ made: inout [QueuedSet]
   ) throws {
     let most = SetQueue.most - 1
-    var bytes = SetQueue.mostBytes - own.bytes
     while made.count < most {
-      let taken = sets.take(most - made.count, bytes: bytes, own.durability)
+      let taken = sets.take(most - made.count, own.durability)
       if taken.isEmpty { return }
       made += taken
       for set in taken {
-        bytes -= set.bytes
         let written = connection.totalChanges
         do {
           set.result = .success(try session.step(set, connection, shared.feed.observers))

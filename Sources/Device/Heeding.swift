@@ -30,7 +30,7 @@ extension Core {
   /// taken back with those that failed.
   package func afterTransaction(_ report: @escaping @Sendable () -> Void) {
     guard versions.isInOurTransaction else { return report() }
-    session.reports.add([report])
+    session.reports.append(report)
   }
 
   /// Leaves a failure to the transaction of this thread, which is going to throw the first of them.

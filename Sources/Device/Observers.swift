@@ -15,21 +15,6 @@
 import KeepsakeValues
 import Synchronization
 
-/// The changes that an observer gets.
-struct Scope: Sendable, Hashable {
-  /// Nil for all.
-  let store: ByteText?
-  let keys: KeyFilter
-
-  func contains(_ address: Address) -> Bool {
-    (store.map { $0 == address.store } ?? true) && keys.contains(address.key)
-  }
-
-  func contains(_ change: SettingChange) -> Bool {
-    contains(Address(store: change.store, key: change.key))
-  }
-}
-
 struct Observer: Sendable {
   /// Nil for every commit, whatever it changed; then `handler` gets no changes.
   let scope: Scope?
@@ -52,9 +37,9 @@ final class Observers: Sendable {
   }
 
   private struct State {
-    /// In the order of their numbers.
-    var observers: [(id: Int, observer: Observer)] = []
-    var places = ObserverPlaces()
+    /// By their numbers.
+    var observers: [Int: Observer] = [:]
+    var scopes = ScopeIndex()
     var nextID = 0
     var pending: [ChangeSet] = []
     /// Whether a thread delivers a change set now.
@@ -64,22 +49,14 @@ final class Observers: Sendable {
 
     /// Whether an observer gets every commit, or any of the changes.
     func isHeard(_ changes: [SettingChange], isCommit: Bool) -> Bool {
-      isCommit && places.hasEveryCommit || !changes.isEmpty && !observers.isEmpty
+      isCommit && scopes.hasEveryCommit || !changes.isEmpty && !observers.isEmpty
     }
 
-    func place(of id: Int) -> Int? {
-      var (low, high) = (0, observers.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if observers[middle].id < id { low = middle + 1 } else { high = middle }
-      }
-      return low < observers.count && observers[low].id == id ? low : nil
-    }
-
-    /// Those who may get some of the changes. O(changes) or O(observers), whichever are fewer.
+    /// Those who may get some of the changes, in the order of their numbers. O(changes) or
+    /// O(observers), whichever are fewer.
     func listeners(to changes: [SettingChange]) -> [(id: Int, observer: Observer)] {
-      guard observers.count > changes.count else { return observers }
-      return places.ids(for: changes).compactMap { place(of: $0).map { observers[$0] } }
+      let ids = observers.count > changes.count ? scopes.ids(for: changes) : observers.keys.sorted()
+      return ids.compactMap { id in observers[id].map { (id: id, observer: $0) } }
     }
   }
 
@@ -94,8 +71,8 @@ final class Observers: Sendable {
   func add(_ observer: Observer) -> Int {
     state.withLock { state in
       defer { state.nextID += 1 }
-      state.observers.append((state.nextID, observer))
-      state.places.add(state.nextID, observer.scope)
+      state.observers[state.nextID] = observer
+      state.scopes.add(state.nextID, observer.scope)
       return state.nextID
     }
   }
@@ -103,15 +80,14 @@ final class Observers: Sendable {
   /// - Returns: the observer, unless it had been removed already.
   func remove(_ id: Int) -> Observer? {
     state.withLock { state in
-      guard let place = state.place(of: id) else { return nil }
-      let observer = state.observers.remove(at: place).observer
-      state.places.remove(id, observer.scope)
+      guard let observer = state.observers.removeValue(forKey: id) else { return nil }
+      state.scopes.remove(id, observer.scope)
       return observer
     }
   }
 
   /// Whether an observer has not been removed: one that is called before it may do that.
-  private func isPresent(_ id: Int) -> Bool { state.withLock { $0.place(of: id) != nil } }
+  private func isPresent(_ id: Int) -> Bool { state.withLock { $0.observers[id] != nil } }
 
   /// Whether there are any, and what those that are added from now on come after.
   var presence: (isObserved: Bool, end: Int) {
@@ -122,7 +98,7 @@ final class Observers: Sendable {
 
   /// Whether any observer gets changes, not commits alone.
   var wantChanges: Bool {
-    state.withLock { $0.observers.contains { $0.observer.scope != nil } }
+    state.withLock { $0.observers.values.contains { $0.scope != nil } }
   }
 
   /// Observers that are added from now on come after this.
@@ -147,7 +123,8 @@ final class Observers: Sendable {
   }
 
   func report(_ error: KeepsakeError) {
-    for (_, observer) in state.withLock({ $0.observers }) { observer.onFailure(error) }
+    let observers = state.withLock { $0.observers.sorted { $0.key < $1.key } }
+    for (_, observer) in observers { observer.onFailure(error) }
   }
 
   /// - Parameter isForeign: only what other processes have made, up to the first that is ours.
@@ -208,56 +185,5 @@ public final class ObservationToken: Sendable {
       return end
     }
     end?()
-  }
-}
-
-/// Finds observers by what they observe: there may be one for each setting, and each commit would
-/// ask all of them.
-struct ObserverPlaces {
-  private var byAddress: [Address: [Int]] = [:]
-  private var byStore: [ByteText: [Int]] = [:]
-  /// Places of the observers of every store, or of every commit.
-  private var others: [Int] = []
-  private var everyCommit = 0
-
-  var hasEveryCommit: Bool { everyCommit > 0 }
-
-  /// - Parameter scope: nil for every commit.
-  mutating func add(_ id: Int, _ scope: Scope?) {
-    if scope == nil { everyCommit += 1 }
-    if let address = scope?.address {
-      byAddress[address, default: []].append(id)
-    } else if let store = scope?.store {
-      byStore[store, default: []].append(id)
-    } else {
-      others.append(id)
-    }
-  }
-
-  mutating func remove(_ id: Int, _ scope: Scope?) {
-    if scope == nil { everyCommit -= 1 }
-    if let address = scope?.address {
-      Self.remove(id, at: address, from: &byAddress)
-    } else if let store = scope?.store {
-      Self.remove(id, at: store, from: &byStore)
-    } else {
-      others.removeAll { $0 == id }
-    }
-  }
-
-  private static func remove<Place>(_ id: Int, at place: Place, from ids: inout [Place: [Int]]) {
-    ids[place]?.removeAll { $0 == id }
-    if ids[place]?.isEmpty == true { ids[place] = nil }
-  }
-
-  /// In ascending order, each once.
-  func ids(for changes: [SettingChange]) -> [Int] {
-    var found = Set(others)
-    for change in changes {
-      let address = Address(store: change.store, key: change.key)
-      found.formUnion(byAddress[address] ?? [])
-      found.formUnion(byStore[address.store] ?? [])
-    }
-    return found.sorted()
   }
 }

@@ -31,8 +31,9 @@ extension Device {
   ) throws(KeepsakeError) -> Bool {
     let wanted = defaults.sorted { ByteText($0.key) < ByteText($1.key) }
     let isCurrent = try core.access { connection in
-      try connection.lastSeeded(store: store) == bundle
-        && connection.defaults(store: store, bundle: bundle) == wanted
+      let all = try connection.declarations(store: store, key: nil)
+      return all.first?.bundle == bundle
+        && all.filter { $0.bundle == bundle }.map(\.value) == wanted
     }
     guard !isCurrent else { return false }
     return try core.write { connection in
@@ -59,7 +60,7 @@ extension Device {
   package func defaults(store: String) throws(KeepsakeError) -> [DefaultValue] {
     try core.access { connection in
       var seen: Set<ByteText> = []
-      return try connection.defaults(store: store, bundle: nil)
+      return try connection.declarations(store: store, key: nil).map(\.value)
         .filter { seen.insert(ByteText($0.key)).inserted }
         .sorted { ByteText($0.key) < ByteText($1.key) }
     }
@@ -77,14 +78,7 @@ extension Device {
   package func declarations(
     store: String, key: String? = nil
   ) throws(KeepsakeError) -> [(bundle: String, value: DefaultValue)] {
-    try core.access { connection in
-      try connection.all(
-        """
-        SELECT key, type, value, source, bundle FROM default_value
-        WHERE store = ?1 AND (?2 IS NULL OR key = ?2) ORDER BY seeding DESC, key
-        """, [.text(store), key.map(Cell.text) ?? .null]
-      ) { ($0.text(4), $0.defaultValue) }
-    }
+    try core.access { try $0.declarations(store: store, key: key) }
   }
 
   /// The stores that have seeded defaults, in order.
@@ -96,30 +90,19 @@ extension Device {
 }
 
 extension Connection {
-  fileprivate func lastSeeded(store: String) throws -> String? {
-    try first(
-      "SELECT bundle FROM default_value WHERE store = ?1 ORDER BY seeding DESC LIMIT 1",
-      [.text(store)]
-    ) { $0.text(0) }
-  }
-
-  fileprivate func defaults(store: String, bundle: String?) throws -> [DefaultValue] {
+  fileprivate func declarations(
+    store: String, key: String?
+  ) throws -> [(bundle: String, value: DefaultValue)] {
     try all(
       """
-      SELECT key, type, value, source FROM default_value
-      WHERE store = ?1 AND (?2 IS NULL OR bundle = ?2) ORDER BY seeding DESC, key
-      """,
-      [.text(store), bundle.map(Cell.text) ?? .null]
-    ) { $0.defaultValue }
-  }
-}
-
-extension Row {
-  /// The columns key, type, value, source.
-  fileprivate var defaultValue: DefaultValue {
-    let content = content(1)
-    return DefaultValue(
-      key: text(0), value: content.value ?? .opaque(OpaqueValue(content)), source: text(3))
+      SELECT key, type, value, source, bundle FROM default_value
+      WHERE store = ?1 AND (?2 IS NULL OR key = ?2) ORDER BY seeding DESC, key
+      """, [.text(store), key.map(Cell.text) ?? .null]
+    ) { row in
+      let content = row.content(1)
+      let value = content.value ?? .opaque(OpaqueValue(content))
+      return (row.text(4), DefaultValue(key: row.text(0), value: value, source: row.text(3)))
+    }
   }
 }
 

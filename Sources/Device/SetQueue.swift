@@ -11,8 +11,7 @@
 // - Sets are made in the order in which they came. `waiting` is empty unless a thread leads.
 // - The leader calls `finish` in the end, whatever happens, so no thread waits for one that ended.
 // - A set that is still waiting may leave, when its time is over; one that was taken may not: its
-//   transaction is under way, has SQLite's lock, and ends after at most `SetQueue.most` sets and
-//   `SetQueue.mostBytes`.
+//   transaction is under way, has SQLite's lock, and ends after at most `SetQueue.most` sets.
 // - One that is refused fails alone. What ends the transaction, as a full disk, fails all in it.
 
 import Foundation
@@ -28,8 +27,6 @@ final class QueuedSet: @unchecked Sendable {
   fileprivate enum Stage: UInt8, AtomicRepresentable { case waits, taken, leads, made }
 
   let write: LocalWrite
-  /// Of its key and its value.
-  let bytes: Int
   /// Of the wall clock, in milliseconds; its thread has asked: a clock is the application's.
   let time: Int64
   let durability: Durability
@@ -39,19 +36,14 @@ final class QueuedSet: @unchecked Sendable {
   /// Signalled when the stage has changed and there is something to be done.
   fileprivate let wake = DispatchSemaphore(value: 0)
 
-  /// - Throws: for a value that cannot be stored.
-  init(_ write: LocalWrite, at time: Int64, _ durability: Durability) throws(ValueError) {
-    self.write = write
-    bytes = write.address.key.string.utf8.count + (try write.content.get()).cell.byteCount
-    (self.time, self.durability) = (time, durability)
+  init(_ write: LocalWrite, at time: Int64, _ durability: Durability) {
+    (self.write, self.time, self.durability) = (write, time, durability)
   }
 }
 
 final class SetQueue: Sendable {
   /// How many sets share a commit at most: other processes wait for it.
   static let most = 256
-  /// How large the keys and values of those are together that one thread sets for others.
-  static let mostBytes = 1 << 22
   /// How often a thread that leads lets others run before it begins.
   private static let patience = 16
 
@@ -131,21 +123,13 @@ final class SetQueue: Sendable {
 
   /// For the thread that leads: the next ones, as far as its commit is durable enough for them.
   ///
-  /// - Parameters:
-  ///   - most: how many at most.
-  ///   - bytes: how large at most, together.
-  func take(_ most: Int, bytes: Int, _ durability: Durability) -> [QueuedSet] {
+  /// - Parameter most: how many at most.
+  func take(_ most: Int, _ durability: Durability) -> [QueuedSet] {
     // Most often no set waits, and no lock is needed to know that.
     guard length.load(ordering: .relaxed) > 0 else { return [] }
     return state.withLock { state in
-      var (count, rest) = (0, bytes)
-      for set in state.waiting.prefix(most) {
-        rest -= set.bytes
-        guard rest >= 0, set.durability <= durability else { break }
-        count += 1
-      }
-      let taken = Array(state.waiting.prefix(count))
-      state.waiting.removeFirst(count)
+      let taken = Array(state.waiting.prefix(most).prefix { $0.durability <= durability })
+      state.waiting.removeFirst(taken.count)
       length.store(state.waiting.count, ordering: .relaxed)
       for set in taken { set.stage.store(.taken, ordering: .relaxed) }
       return taken

@@ -4,18 +4,6 @@ import Dispatch
 import KeepsakeStorage
 import Synchronization
 
-/// What is to be called when it disturbs nobody.
-struct Reports {
-  private var all: [@Sendable () -> Void] = []
-
-  mutating func add(_ reports: [@Sendable () -> Void]) { all += reports }
-
-  mutating func take() -> [@Sendable () -> Void] {
-    defer { all = [] }
-    return all
-  }
-}
-
 /// What all cores on one file share within a process, however each was opened. It is in memory, and
 /// goes with the last of them.
 package final class SharedState: Sendable {
@@ -25,10 +13,12 @@ package final class SharedState: Sendable {
   package let layers = LayerVersion()
   package let trail = CommitTrail()
   package let changes = ChangeTurn()
-  package let upkeep = UpkeepReports()
-  let activities = Activities()
+  /// Gets the failures of upkeep, which no caller waits for.
+  package let upkeep = Handlers<KeepsakeError>()
+  let activities = Handlers<Activity>()
   package let pending = PendingWork()
-  private let reports = Mutex(Reports())
+  /// What is to be called when it disturbs nobody.
+  private let reports = Mutex<[@Sendable () -> Void]>([])
   /// Whether `reports` may have any.
   private let hasReports = Atomic(false)
 
@@ -46,34 +36,27 @@ package final class SharedState: Sendable {
   }
 
   /// What `tellObservers` calls first, of transactions that are over.
-  func note(_ reports: [@Sendable () -> Void]) {
-    guard !reports.isEmpty else { return }
-    self.reports.withLock { all in
-      all.add(reports)
+  func note(_ new: inout [@Sendable () -> Void]) {
+    guard !new.isEmpty else { return }
+    reports.withLock { all in
+      all += new
       hasReports.store(true, ordering: .releasing)
     }
+    new = []
   }
 
   private func takeReports() -> [@Sendable () -> Void] {
     reports.withLock { reports in
+      defer { reports = [] }
       hasReports.store(false, ordering: .relaxed)
-      return reports.take()
+      return reports
     }
   }
 
-  /// For tests: returns when the thread that watches other processes has begun a check.
-  package func waitForCheck() { feed.checks.waitForNext() }
+  /// For tests: called when the thread that watches other processes begins a check.
+  package var checks: Handlers<Void> { feed.checks }
 
-  /// For tests: how many checks it has begun.
-  package var checkCount: Int { feed.checks.count }
-
-  /// The names of what died processes had been making, and was removed when the file was opened.
-  package let removedDrafts: [String]
-
-  init(removedDrafts: [String] = []) {
-    registered = RegisteredDefaults(layers)
-    self.removedDrafts = removedDrafts
-  }
+  init() { registered = RegisteredDefaults(layers) }
 }
 
 /// Counts work that runs on other threads after a commit, such as the resolving of conflicts, so

@@ -46,7 +46,7 @@ final class WriteSession: @unchecked Sendable {
   /// Where what runs now leaves what it cannot throw; nil for a write of the library's own.
   var unthrown: Unthrown?
   /// What is to be called when the transaction is over, whichever way it ends.
-  var reports = Reports()
+  var reports: [@Sendable () -> Void] = []
 
   /// - Parameter keepsSteps: whether there is an observer, or may come one meanwhile.
   func begin(keepsSteps: Bool) {

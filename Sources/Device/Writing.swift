@@ -56,38 +56,22 @@ extension Device {
   package func transaction<Value>(
     _ durability: Durability, waiting limit: Duration?, _ body: () throws -> Value
   ) throws -> Value {
-    try forwarding { forward throws(KeepsakeError) in
-      func run() throws -> Value { try forward { try core.heeding(body) } }
+    // An error of the body comes through as it is, though an access throws its own type.
+    var failure: (any Error)?
+    func run() throws -> Value {
+      do {
+        return try core.heeding(body)
+      } catch {
+        failure = error
+        throw error
+      }
+    }
+    do throws(KeepsakeError) {
       return isReadOnly
         ? try core.snapshot(run) : try core.write(durability, waiting: limit) { _, _ in try run() }
-    }
-  }
-
-  /// Runs `access`, which turns every error into a `KeepsakeError`, except for what it runs by
-  /// `forward`: those errors come through as they are.
-  private func forwarding<Value>(
-    _ access: (_ forward: Forward) throws(KeepsakeError) -> Value
-  ) throws -> Value {
-    let forward = Forward()
-    do {
-      return try access(forward)
     } catch {
-      if let failure = forward.failure { throw failure }
+      if let failure { throw failure }
       if !isReadOnly { core.tell(.failed(error.code)) }
-      throw error
-    }
-  }
-}
-
-/// Remembers an error of the caller's.
-private final class Forward {
-  private(set) var failure: (any Error)?
-
-  func callAsFunction<Value>(_ body: () throws -> Value) throws -> Value {
-    do {
-      return try body()
-    } catch {
-      failure = error
       throw error
     }
   }
@@ -95,11 +79,11 @@ private final class Forward {
 
 extension Device {
   /// Makes writes one after the other in one transaction, in their order; durable when it returns.
-  /// Unless the device has observers, only one of them is in memory at a time, and 16 bytes of
-  /// each key that changes.
+  /// Unless the device has observers, only one of them is in memory at a time, and 8 bytes of each
+  /// key that changes.
   ///
   /// - Parameter body: calls its argument for each write; called with the file locked.
-  /// - Returns: the number of keys that have another value than before.
+  /// - Returns: the number of keys that it has changed.
   /// - Throws: `KeepsakeError`, whose cause is an error of `body` that is of another type; then
   ///   nothing was written.
   package func write(
@@ -107,32 +91,17 @@ extension Device {
   ) throws(KeepsakeError) -> Int {
     let isObserved = hasObservers
     return try core.write { connection, session in
-      var tally = ChangeTally()
+      // By hashes with a secret seed: of a million keys two are taken for one with a chance of one
+      // in thirty million.
+      var changed: Set<Int> = []
       try body { write in
         let count = session.changes.count
         try session.add(write, connection, at: clock.milliseconds)
         guard let change = session.changes[count...].first else { return }
-        tally.add(change)
+        changed.insert(Address(store: change.store, key: change.key).hashValue)
         if !isObserved { session.drop(after: count) }
       }
-      return tally.count
+      return changed.count
     }
-  }
-}
-
-/// Counts keys whose value is another than at first, also when it was changed and changed back.
-///
-/// Knows keys and values by a hash with a secret seed: of a million keys two are taken for one with
-/// a chance of one in thirty million.
-private struct ChangeTally {
-  private(set) var count = 0
-  private var originals: [Int: Int] = [:]
-
-  mutating func add(_ change: SettingChange) {
-    let address = Address(store: change.store, key: change.key).hashValue
-    let (before, after) = (change.before.hashValue, change.after.hashValue)
-    // One search, which inserts `before` for a new key.
-    let original = { (original: inout Int) in original }(&originals[address, default: before])
-    count += (after != original ? 1 : 0) - (before != original ? 1 : 0)
   }
 }

@@ -27,6 +27,8 @@ package final class Backing: Sendable {
   let device: Device
   let layers: Layers
   let observers: StoreObservers
+  /// Reports failures of the file's upkeep as the store's.
+  private let upkeep: ObservationToken
   private let trackedKeys = AtomicLazyReference<Tracking>()
   /// Whether there are any: to load an `AtomicLazyReference` costs as much as a read.
   private let isTracked = Atomic<Bool>(false)
@@ -57,8 +59,8 @@ package final class Backing: Sendable {
       failures.report(.observe, $0, store: store)
     }
     device.backUpDaily { [failures] in failures.report(.backup, $0, store: store) }
-    device.core.shared.upkeep.tell(failures) { [weak failures] in
-      failures?.report(.checkpoint, $0, store: store)
+    upkeep = device.core.shared.upkeep.add { [failures] in
+      failures.report(.checkpoint, $0, store: store)
     }
   }
 

@@ -31,7 +31,7 @@
     ) {
       let counters = Counters(factory, name.map { [("device", $0)] } ?? [])
       self.device = device
-      observation = device.activities.hear { counters.count($0) }
+      observation = device.activities.add { counters.count($0) }
     }
   }
 

@@ -115,30 +115,15 @@ extension Draft {
   private static let infix = ".new-"
 
   /// Removes what processes that died were making of a file, or of a backup of it.
-  ///
-  /// - Returns: the names of what was removed.
-  @discardableResult package static func removeAbandoned(of file: String) -> [String] {
-    abandoned(of: file, removing: true)
-  }
-
-  /// What processes that died were making of a file, or of a backup of it, and left.
-  package static func abandoned(of file: String) -> [String] {
-    abandoned(of: file, removing: false)
-  }
-
-  // Where the folder cannot be read, or a lock not be had, nothing is taken for abandoned: opening
-  // a file must not fail because of another file in its folder.
-  private static func abandoned(of file: String, removing: Bool) -> [String] {
+  package static func removeAbandoned(of file: String) {
     let folder = FileStatus.folder(of: file)
-    return names(in: folder).filter { isDraft($0, of: file) }.sorted().filter { name in
+    for name in names(in: folder) where isDraft(name, of: file) {
       let path = folder + "/" + name
-      guard
-        case .success(let lock?) = Result(catching: { () throws(KeepsakeError) in
-          try Self.lock(path)
-        })
-      else { return false }
-      defer { close(lock) }
-      return !removing || remove(path)
+      // Where a lock cannot be had nothing is taken for abandoned: opening a file must not fail
+      // because of another file in its folder.
+      guard case .success(let lock?) = Result(catching: { try Self.lock(path) }) else { continue }
+      remove(path)
+      close(lock)
     }
   }
 
@@ -173,10 +158,9 @@ extension Draft {
     return try FileLock(descriptor, folder) == .taken ? descriptor : nil
   }
 
-  /// - Returns: whether it has gone.
-  @discardableResult private static func remove(_ folder: String) -> Bool {
+  private static func remove(_ folder: String) {
     for name in names(in: folder) { unlink(folder + "/" + name) }
-    return rmdir(folder) == 0
+    rmdir(folder)
   }
 
   static func names(in folder: String) -> [String] {

@@ -44,20 +44,3 @@ package final class ExclusiveLock {
 
   deinit { release() }
 }
-
-extension Connection {
-  /// Keeps other connections out until this one is closed, as SQLite itself does at closing before
-  /// it moves the log into the file.
-  ///
-  /// - Returns: false if another connection has the file open.
-  func lockOthersOut() -> Bool {
-    guard case .success(let file) = Result(catching: databaseFile) else { return false }
-    return file.pointee.pMethods.pointee.xLock?(file, SQLITE_LOCK_EXCLUSIVE) == SQLITE_OK
-  }
-
-  /// Ends `lockOthersOut`. A failed attempt needs this too: it keeps new connections out.
-  func letOthersIn() {
-    guard case .success(let file) = Result(catching: databaseFile) else { return }
-    _ = file.pointee.pMethods.pointee.xUnlock?(file, SQLITE_LOCK_SHARED)
-  }
-}

@@ -107,7 +107,6 @@ extension KeepsakeError {
   package init(system code: Int32, path: String, cause: (any Error)? = nil) {
     let text = String(cString: strerror(code))
     switch code {
-    case EMFILE, ENFILE, EFBIG, ENOMEM: self.init(limit: code, path: path, cause: cause)
     case EACCES, EPERM, EROFS:
       self.init(
         .permissionDenied, path: path, "the system refuses access (\(text))",
@@ -117,25 +116,12 @@ extension KeepsakeError {
     default:
       self.init(
         .inputOutput, path: path, "the system reports: \(text)\(Self.code(of: cause))",
-        cure: "check the path and the disk", cause: cause)
+        cure: "check the path, the disk, and the limits of this process (ulimit -a)", cause: cause)
     }
   }
 
   private static func code(of cause: (any Error)?) -> String {
     (cause as? SQLiteError).map { " (SQLite's code \($0.code))" } ?? ""
-  }
-
-  /// Something that the process may have no more of; the file is not to blame.
-  private init(limit code: Int32, path: String, cause: (any Error)?) {
-    let text = String(cString: strerror(code))
-    let (problem, cure) =
-      switch code {
-      case EMFILE: ("this process may open no more files", "raise its limit (ulimit -n)")
-      case ENFILE: ("the system can open no more files", "close other programs")
-      case EFBIG: ("the file may not grow: this process has a limit", "raise it (ulimit -f)")
-      default: ("this process gets no more memory", "raise its limit (ulimit -v), or free some")
-      }
-    self.init(.inputOutput, path: path, "\(problem) (\(text))", cure: cure, cause: cause)
   }
 
   /// The path of an open file leads to another one, or to none.

@@ -154,18 +154,15 @@ extension KeepsakeError {
     [.corrupt, .notKeepsake, .newerSchema, .foreignLog].contains(code)
   }
 
-  /// Whether SQLite refused a row that is larger than `Connector.maximumRow`.
-  package static func isRowTooLarge(_ error: any Error) -> Bool {
-    (error as? SQLiteError)?.primaryCode == SQLITE_TOOBIG
-  }
-
   /// The error for a row that exceeds a limit.
   package static func rowTooLarge(path: String, _ problem: String, cure: String) -> KeepsakeError {
     KeepsakeError(.corrupt, path: path, problem, cure: cure, cause: SQLiteError(SQLITE_TOOBIG))
   }
 
   /// Whether a row exceeds a limit. The pages of its file are sound.
-  package var isAboutRowSize: Bool { cause.map(Self.isRowTooLarge) ?? false }
+  package var isAboutRowSize: Bool {
+    (cause as? SQLiteError)?.primaryCode == SQLITE_TOOBIG
+  }
 }
 
 /// An error of SQLite.

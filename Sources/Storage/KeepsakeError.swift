@@ -27,8 +27,6 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case diskFull
     /// Another connection kept the file locked for longer than the busy timeout.
     case locked
-    /// The parent of this process had it open when it called `fork`.
-    case forked
     /// The operating system does not let us, or a container for a test does not.
     case permissionDenied
     /// The same file was named twice.

@@ -11,21 +11,28 @@
 // A thread that has a connection already, as within a transaction, waits neither for 1 nor for 2.
 // Observers run when 1 to 4 are free again, so they may wait for a thread that merges.
 //
-// A lease is a locked file beside the device's own, `<file>.lease`, from the first lease until the
-// device is closed. The kernel takes the lock back when its process ends, however it does; what is
-// left then is an empty file, which the next lease uses.
+// A lease is a locked file beside the device's own, `<file>.lease`. The kernel takes the lock back
+// when its process ends, however it does; what is left then is an empty file, which the next lease
+// uses.
 
 import Foundation
 import KeepsakeValues
 
 package enum Lease {
+  private static let turnstile = Turnstile()
   private static let turn = Turn()
 
-  /// Whether this thread has leases.
-  package static var isMine: Bool { turn.isMine }
+  /// What the thread that has the turn has leased, and has to do when the turn is over.
+  // Sendable: only used by that thread.
+  private final class Turn: @unchecked Sendable {
+    var files: Set<FileID> = []
+    var waiting: [(owner: AnyObject, body: () -> Void)] = []
+  }
 
   /// Returns when what leases files in this process now is over; at once within it.
-  package static func waitUntilOver() { turn.waitUntilOver() }
+  package static func waitUntilOver() {
+    if turnstile.enter(waiting: nil) == true { turnstile.leave() }
+  }
 
   /// Runs `body` while nothing else merges, compacts or repairs these files, then what `afterwards`
   /// put off.
@@ -39,29 +46,34 @@ package enum Lease {
     _ files: [Storage], waiting limit: Duration? = nil, joins: Bool = false,
     _ body: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
-    // A child has its parent's locks, and would release them.
-    for file in files { try file.refuseForkedChild() }
-    let isNested = turn.isMine
-    guard isNested ? joins : turn.begin(waiting: limit) else { throw busy(files) }
-    defer { if !isNested { for (_, body) in turn.end() { body() } } }
-    var leased: [(FileID, Storage)] = []
+    guard let isOutermost = turnstile.enter(waiting: limit), isOutermost || joins else {
+      throw busy(files)
+    }
+    defer { if isOutermost { end() } }
+    var leased: [(FileID, LockedFile)] = []
     defer {
-      for (file, storage) in leased.reversed() {
+      for (file, lock) in leased.reversed() {
         turn.files.remove(file)
-        storage.leaseFile.withLock { $0?.unlock() }
+        lock.remove()
       }
     }
     for (file, storage) in writable(files) where !turn.files.contains(file) {
-      try lease(storage)
-      leased.append((file, storage))
+      leased.append((file, try lease(storage)))
       turn.files.insert(file)
     }
     return try body()
   }
 
+  private static func end() {
+    let waiting = turn.waiting
+    turn.waiting = []
+    turnstile.leave()
+    for (_, body) in waiting { body() }
+  }
+
   /// Runs `body` when the leases of this thread are over, once for each owner; at once without.
   package static func afterwards(_ owner: AnyObject, _ body: @escaping () -> Void) {
-    guard turn.isMine else { return body() }
+    guard turnstile.isMine else { return body() }
     if !turn.waiting.contains(where: { $0.owner === owner }) { turn.waiting.append((owner, body)) }
   }
 
@@ -71,23 +83,19 @@ package enum Lease {
     }.sorted { $0.0 < $1.0 }
   }
 
-  private static func lease(_ storage: Storage) throws(KeepsakeError) {
-    let kept = storage.leaseFile.withLock { file in
-      defer { file = nil }
-      return file
-    }
+  private static func lease(_ storage: Storage) throws(KeepsakeError) -> LockedFile {
     do throws(KeepsakeError) {
       let lease = try LockedFile(
-        storage.location.realPath + ".lease", waiting: storage.leaseTimeout, kept)
+        storage.location.realPath + ".lease", waiting: storage.leaseTimeout)
       guard let lease else { throw busy(storage.location.path) }
-      storage.leaseFile.withLock { $0 = lease }
+      return lease
     } catch {
       throw error.at(storage.location.path)
     }
   }
 
   private static func busy(_ files: [Storage]) -> KeepsakeError {
-    guard turn.isMine else { return busy(files[0].location.path) }
+    guard turnstile.isMine else { return busy(files[0].location.path) }
     return KeepsakeError(
       .locked, path: files[0].location.path, "a merge is under way in this thread",
       cure: "try again when it has returned")

@@ -41,18 +41,12 @@ package struct LockedFile {
 
   /// Waits for the lock, and makes the file if it is missing.
   ///
-  /// - Parameters:
-  ///   - limit: how long to wait.
-  ///   - kept: the same file, unlocked; it is locked, or closed if that fails.
+  /// - Parameter limit: how long to wait.
   /// - Returns: nil when the limit was too short.
-  package init?(
-    _ path: String, waiting limit: Duration, _ kept: LockedFile? = nil
-  ) throws(KeepsakeError) {
+  package init?(_ path: String, waiting limit: Duration) throws(KeepsakeError) {
     let start = ContinuousClock.now
-    var kept = kept
     while true {
-      let descriptor = if let kept { kept.descriptor } else { try Self.descriptor(path) }
-      kept = nil
+      let descriptor = try Self.descriptor(path)
       switch try FileLock(descriptor, path) {
       case .taken:
         (self.path, self.descriptor) = (path, descriptor)
@@ -64,15 +58,7 @@ package struct LockedFile {
     }
   }
 
-  /// Unlocks the file, to be locked again.
-  func unlock() { flock(descriptor, LOCK_UN) }
-
-  /// Closes an unlocked file, and removes it unless another process has locked it.
-  func removeIfFree() throws(KeepsakeError) {
-    if try FileLock(descriptor, path) == .taken { remove() }
-  }
-
-  /// Unlocks the file, and removes it.
+  /// Removes the file, and unlocks it.
   package func remove() {
     unlink(path)
     close(descriptor)

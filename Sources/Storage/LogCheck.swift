@@ -51,17 +51,9 @@ enum LogCheck {
       let lock = try LogLock(real + "-wal", location, busyHandler)
     else { return try connect() }
     defer { lock.release() }
-    do {
-      if try !isOpen(real) { try refuseForeignLog(location, busyHandler, migrations) }
-      // Still under the lock: the process that waits for it then finds the log open.
-      return try connect()
-    } catch {
-      // SQLite says of such a log no more than that the file cannot be opened.
-      guard KeepsakeError(error, path: real).code == .permissionDenied, lock.hasOtherFormat else {
-        throw error
-      }
-      throw foreign(location, "-wal", "is a log of a format that this SQLite does not read")
-    }
+    if try !isOpen(real) { try refuseForeignLog(location, busyHandler, migrations) }
+    // Still under the lock: the process that waits for it then finds the log open.
+    return try connect()
   }
 
   private static func foreign(
@@ -232,15 +224,4 @@ private struct LogLock {
   }
 
   func release() { close(descriptor) }
-
-  /// Whether its header is a log's, and names another format than 3007000, the only one so far.
-  /// SQLite takes what has no such header, as zeros have not, for an empty log.
-  ///
-  /// Source: https://sqlite.org/fileformat2.html#walformat
-  var hasOtherFormat: Bool {
-    var header: (magic: UInt32, format: UInt32) = (0, 0)
-    return pread(descriptor, &header, 8, 0) == 8
-      && UInt32(bigEndian: header.magic) & ~1 == 0x377F_0682
-      && UInt32(bigEndian: header.format) != 3_007_000
-  }
 }

@@ -24,25 +24,6 @@ package enum LostLog {
       }
       .sorted().map { folder + "/" + $0 }
   }
-
-  /// The processes that have a removed log of a file open, by their numbers: those that `/proc`
-  /// shows to this user. None where there is no `/proc`.
-  package static func users(of file: String) -> [Int] {
-    let removed = ["-wal", "-shm"].map { file + $0 + " (deleted)" }
-    return Draft.names(in: "/proc").compactMap { Int($0) }.sorted().filter { process in
-      let folder = "/proc/\(process)/fd"
-      return Draft.names(in: folder).contains { name in
-        removed.contains(target(ofLink: folder + "/" + name))
-      }
-    }
-  }
-
-  private static func target(ofLink path: String) -> String {
-    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 16)
-    let count = readlink(path, &bytes, bytes.count)
-    return String(decoding: bytes.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
-
 }
 
 extension Storage {

@@ -19,7 +19,6 @@ package struct Opened {
   var index: WalIndex?
   /// Nil in memory, and where nothing is written.
   var names: NameCheck?
-  var beforeClosing: @Sendable () -> Void = {}
 }
 
 package enum Opening {
@@ -84,7 +83,7 @@ package enum Opening {
       isOpened = true
       return Opened(
         database: database, location: location, mode: mode, busyHandler: busyHandler,
-        still: still, index: index, names: names, beforeClosing: hooks.beforeClosing)
+        still: still, index: index, names: names)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }
@@ -195,20 +194,16 @@ package struct OpeningHooks: Sendable {
   package var beforeOpening: @Sendable () -> Void
   /// Between the check of a file that lacks migrations and the transaction that applies them.
   package var beforeMigrating: @Sendable () -> Void
-  /// Between the look at the names and SQLite's closing of the files; a second look follows it if
-  /// another connection had the file open, or a name was wrong.
-  package var beforeClosing: @Sendable () -> Void
   /// Every migration that this version knows.
   package var migrations: [Migration]
 
   package init(
     beforeOpening: @escaping @Sendable () -> Void = {},
     beforeMigrating: @escaping @Sendable () -> Void = {},
-    beforeClosing: @escaping @Sendable () -> Void = {},
     migrations: [Migration] = Migrations.all
   ) {
     self.beforeOpening = beforeOpening
-    (self.beforeMigrating, self.beforeClosing) = (beforeMigrating, beforeClosing)
+    self.beforeMigrating = beforeMigrating
     self.migrations = migrations
   }
 }

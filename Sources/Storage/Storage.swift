@@ -24,44 +24,32 @@ package final class Storage: Sendable {
   package let checkpoints: Checkpoints?
   package let still: StillFile?
   package let names: NameCheck?
-  /// From the first lease on.
-  let leaseFile = Mutex<LockedFile?>(nil)
   /// Whether what a removed log holds was saved, or is being saved.
   let savesLostLog = Atomic(false)
   /// The error that names the file with what a removed log held.
   let savedLostLog = Mutex<KeepsakeError?>(nil)
   private let reportLoss: @Sendable (KeepsakeError) -> Void
-  /// Throws the name of a row that is too large.
-  private let findTooLarge: @Sendable (Connection) throws -> Void
   /// Deleted when the connection has gone.
   private let folder: TemporaryFolder?
-  /// The process that has opened it.
-  private let process = getpid()
-  private let beforeClosing: @Sendable () -> Void
 
   package var isReadOnly: Bool { mode != .readWrite }
 
   /// - Parameters:
   ///   - layers: counts the changes of what is read besides the file.
-  ///   - findTooLarge: throws the name of a row that SQLite has refused as too large.
   ///   - report: gets the failures of upkeep that no caller waits for.
   ///   - reportLoss: gets where closing has saved what only a removed log held, or why it is lost.
   package init(
     _ opened: Opened, file: FileID?, layers: LayerVersion, folder: TemporaryFolder? = nil,
-    findTooLarge: @escaping @Sendable (Connection) throws -> Void = { _ in },
     report: @escaping @Sendable (KeepsakeError) -> Void = { _ in },
     reportLoss: @escaping @Sendable (KeepsakeError) -> Void = { _ in }
   ) {
-    (self.findTooLarge, self.reportLoss, names) = (findTooLarge, reportLoss, opened.names)
+    (self.reportLoss, names) = (reportLoss, opened.names)
     (location, mode, self.file, self.folder) = (opened.location, opened.mode, file, folder)
     (busyHandler, still) = (opened.busyHandler, opened.still)
-    beforeClosing = opened.beforeClosing
     database = opened.database
     versions = ReadVersions(
       opened.index, layers: layers, isPrivate: file == nil || opened.mode == .immutable)
-    reader =
-      file == nil || opened.mode == .immutable || opened.mode == .readOnly
-      ? nil : SecondConnection(opened.location, opened.busyHandler.usual, opened.names)
+    reader = file != nil && [.readWrite, .queryOnly].contains(mode) ? SecondConnection() : nil
     checkpoints =
       file == nil || opened.mode != .readWrite
       ? nil : Checkpoints(location, busyHandler, names, report)
@@ -70,13 +58,8 @@ package final class Storage: Sendable {
   }
 
   deinit {
-    guard getpid() == process else { return keepOpenForever() }
     checkpoints?.stop()
     reader?.close()
-    // An empty file that is left does no harm.
-    Result { () throws(KeepsakeError) in
-      try leaseFile.withLock { file throws(KeepsakeError) in try file?.removeIfFree() }
-    }.discardFailure()
     guard let file else { return database.close() }
     if let failure = close(file) { reportLoss(failure) }
   }
@@ -86,45 +69,15 @@ package final class Storage: Sendable {
   /// - Returns: where what only a removed log holds is saved, or why it is lost.
   private func close(_ file: FileID) -> KeepsakeError? {
     var failure: KeepsakeError?
-    let isAlone = isAloneWithItsLog
-    beforeClosing()
-    // The other connections may close meanwhile, and the log may lose its name. Then only this one
-    // can save its contents.
-    if !isAlone, !isAloneWithItsLog {
+    // A log that has lost its name must not be moved into the file: it would overwrite what others
+    // wrote since.
+    if names?.areRight == false {
       database.connection(location).keepLog(true)
       do throws(KeepsakeError) { failure = try saveLostLog() } catch { failure = error }
     }
     // What fails here is still in the log, and the next open does it.
     OpenFiles.close(file, names) { database.close() }
     return failure
-  }
-
-  /// Whether SQLite may move the log into the file: no other connection has the file open, none can
-  /// open it before this one is closed, and the log has its name.
-  private var isAloneWithItsLog: Bool {
-    guard let names else { return true }
-    let connection = database.connection(location)
-    let isLast = connection.lockOthersOut()
-    // No other process can begin another log after this check. A log that has lost its name must
-    // not be moved into the file: it would overwrite what others wrote since.
-    if names.areRight, isLast { return true }
-    connection.letOthersIn()
-    return false
-  }
-
-  /// Throws in a child of `fork` that uses what its parent opened: it has its parent's memory, and
-  /// neither its threads nor its locks (https://www.sqlite.org/howtocorrupt.html, section 2.6).
-  package func refuseForkedChild() throws(KeepsakeError) {
-    guard getpid() != process else { return }
-    throw KeepsakeError(
-      .forked, path: location.path, "the parent of this process had it open when it called fork",
-      cure: "let the child be a program of its own, or open the file only after the fork")
-  }
-
-  /// In a forked child: closing the connection would write to the file, without the locks for that.
-  private func keepOpenForever() {
-    let objects: [AnyObject?] = [database, reader, turnstile, folder]
-    for object in objects { _ = object.map(Unmanaged.passRetained) }
   }
 
   /// Whether this thread is in an access.
@@ -144,7 +97,6 @@ package final class Storage: Sendable {
   package func access<Value>(
     waiting limit: Duration? = nil, _ body: (Connection) throws -> Value
   ) throws(KeepsakeError) -> Value {
-    try refuseForkedChild()
     guard let isOutermost = turnstile.enter(waiting: limit) else { throw isTaken }
     defer { if isOutermost { turnstile.leave() } }
     return try use(database, body)
@@ -154,12 +106,11 @@ package final class Storage: Sendable {
   /// first one.
   package func look<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
     guard let reader, !turnstile.isMine else { return try access(body) }
-    try refuseForkedChild()
     guard reader.isMine || !turnstile.tryToEnter() else {
       defer { turnstile.leave() }
       return try use(database, body)
     }
-    let value = try reader.use { (reader) throws(KeepsakeError) in
+    let value = try reader.use(connectAgain) { (reader) throws(KeepsakeError) in
       try use(reader, body)
     }
     if let value { return value }
@@ -171,16 +122,7 @@ package final class Storage: Sendable {
   ) throws(KeepsakeError) -> Value {
     do {
       let connection = database.connection(location)
-      return try StillFile.checking(still) {
-        try connection.explaining {
-          do {
-            return try body(connection)
-          } catch where KeepsakeError.isRowTooLarge(error) {
-            try findTooLarge(connection)
-            throw error
-          }
-        }
-      }
+      return try StillFile.checking(still) { try connection.explaining { try body(connection) } }
     } catch {
       let failure = KeepsakeError(error, path: location.path)
       // Other errors have causes of their own.

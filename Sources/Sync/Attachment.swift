@@ -31,7 +31,7 @@ extension Core {
       // SQLite does not say which of the two files is damaged.
       if error.code == .corrupt {
         try sender.storage.checkIntegrity()
-        try sender.access { try $0.checkReadable() }
+        if error.isAboutRowSize { try sender.access { try $0.checkSizes(where: "true") } }
       }
       throw error
     }

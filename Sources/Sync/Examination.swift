@@ -19,7 +19,7 @@ package struct Finding: Sendable, Equatable {
     case clock
     /// The replica ID.
     case identity
-    /// A file that an interrupted program left behind.
+    /// A damaged file that a recovery put aside.
     case leftover
     /// Writes to a log that was removed.
     case log
@@ -43,7 +43,7 @@ extension Device {
   ///
   /// - Parameters:
   ///   - skew: milliseconds that a timestamp may be ahead of the clock.
-  ///   - repairs: repairs what it can without losing anything: indexes, the clock, left-over files.
+  ///   - repairs: repairs what it can without losing anything: indexes and the clock.
   package func examine(
     skew: Int64 = MergeOptions().clockSkew, repairs: Bool = false
   ) throws(KeepsakeError) -> [Finding] {
@@ -174,13 +174,7 @@ private struct Examination {
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
       let drafts = names.filter { Draft.isDraft($0, of: real) }
         .map { folder.appendingPathComponent($0).path }
-      let removed = repairs ? device.core.shared.removedDrafts : []
       return try hardLinks(real, drafts) + removedLogs(real)
-        + (removed + Draft.abandoned(of: real)).map { name in
-          Finding(
-            .leftover, "\(name) was left behind when it was being made",
-            cure: "--repair removes it", isRepaired: repairs)
-        }
         + names.filter { isAside($0, of: file.lastPathComponent) }.map { name in
           Finding(
             .leftover, "\(name) is a damaged file that a recovery put aside",
@@ -208,17 +202,12 @@ private struct Examination {
 
   /// Writes to a log that was removed while it was in use.
   private func removedLogs(_ real: String) -> [Finding] {
-    LostLog.users(of: real).map { process in
+    LostLog.all(of: real).map { path in
       Finding(
-        .log, "process \(process) writes to a log that was removed",
-        cure: "end that process, which saves its writes to a file beside this one")
+        .log,
+        "\(URL(fileURLWithPath: path).lastPathComponent) holds writes to a log that was removed",
+        cure: "merge it with this file, with --store for each store of it, and remove it then")
     }
-      + LostLog.all(of: real).map { path in
-        Finding(
-          .log,
-          "\(URL(fileURLWithPath: path).lastPathComponent) holds writes to a log that was removed",
-          cure: "merge it with this file, with --store for each store of it, and remove it then")
-      }
   }
 
   /// Whether this is the name of a damaged file that was put aside; its log goes with it.

@@ -125,16 +125,8 @@ struct GiverRange {
     guard state.id == giverID, state.forgotten == forgotten else { throw pull.isDisturbed }
     let first = max(position, lower.values.min() ?? 0)
     var page = GiverPage(state, after: first)
-    do {
-      for interval in pull.skipped.gaps(after: first, through: .max) where page.isLast {
-        try read(connection, interval, &page, pull)
-      }
-    } catch where KeepsakeError.isRowTooLarge(error) {
-      // Names the row.
-      try connection.measure(
-        "FROM entry AS e WHERE e.sequence_number > ?1 ORDER BY e.sequence_number",
-        [.integer(page.end)], in: pull.giver.path) { _, _ in }
-      throw error
+    for interval in pull.skipped.gaps(after: first, through: .max) where page.isLast {
+      try read(connection, interval, &page, pull)
     }
     if let number = page.firstUnread {
       page.markBeforeUnread = try connection.marks.last(before: number)

@@ -75,7 +75,7 @@ package enum Merge {
   static func reporting(
     _ devices: [Device], _ merge: () throws(KeepsakeError) -> MergeReport
   ) throws(KeepsakeError) -> MergeReport {
-    guard devices.contains(where: \.activities.areHeard) else { return try merge() }
+    guard devices.contains(where: { !$0.activities.isEmpty }) else { return try merge() }
     let start = ContinuousClock.now
     func tell(_ report: MergeReport?, _ failure: KeepsakeError.Code? = nil) {
       let duration = start.duration(to: .now)
@@ -84,7 +84,7 @@ package enum Merge {
         let tally = MergeTally(
           duration: duration, conflicts: into.reduce(0) { $0 + $1.conflicts },
           waiting: into.reduce(0) { $0 + $1.waiting }, failure: failure)
-        device.activities.tell(.merged(tally))
+        device.activities.notify(.merged(tally))
       }
     }
     do throws(KeepsakeError) {

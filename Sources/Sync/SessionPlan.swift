@@ -124,8 +124,7 @@ package struct SessionPlan {
   /// What does not go away by itself.
   private static func isFinal(_ code: KeepsakeError.Code) -> Bool {
     switch code {
-    case .unauthorized, .incompatible, .invalidValue, .invalidKey, .newerSchema, .forked,
-      .readOnly:
+    case .unauthorized, .incompatible, .invalidValue, .invalidKey, .newerSchema, .readOnly:
       true
     default: false
     }

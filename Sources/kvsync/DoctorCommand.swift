@@ -12,11 +12,10 @@ struct DoctorCommand: Subcommand {
     abstract: "Checks a device: its pages, rows, clock and replica ID.",
     discussion: """
       Exits with 1 when it finds something. --repair repairs what it can without losing a value: \
-      it rebuilds indexes, writes the entries of a clock that had run ahead anew (make sure that \
-      this machine's clock is right; the device gets a new replica ID), and removes files that an \
-      interrupted program left behind. On stderr it names the replica IDs that the device had \
-      before, and SQLite's version, and whether that has the bug of \
-      sqlite.org/wal.html#walresetbug.
+      it rebuilds indexes, and writes the entries of a clock that had run ahead anew (make sure \
+      that this machine's clock is right; the device gets a new replica ID). On stderr it names \
+      the replica IDs that the device had before, and SQLite's version, and whether that has the \
+      bug of sqlite.org/wal.html#walresetbug.
 
         kvsync doctor laptop.keepsake
         kvsync doctor laptop.keepsake --repair

@@ -1,15 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Defects that FaultTests must find; Scripts/mutants describes the form."""
 
-FORK = r"^FaultTests\.ForkTests"
-
 MUTANTS = [
-    ("closes-in-a-forked-child", "A forked child closes a device of its parent.", FORK,
-     ("Sources/Storage/Storage.swift",
-      "    guard getpid() == process else { return keepOpenForever() }\n", "")),
-    ("used-in-a-forked-child", "A forked child uses a device of its parent.", FORK,
-     ("Sources/Storage/Storage.swift",
-      "    guard getpid() != process else { return }\n", "    return\n")),
     ("readers-share-a-connection", "Two threads use one connection for reading at the same time.",
      ("Sources/Storage/SecondConnection.swift",
       """

@@ -78,6 +78,8 @@ MUTANTS = [
       "return entry.timestamp >= there.timestamp")),
     ("hub-rows-before-sent", "A device pushes rows that a hub has.", REPLAY,
      ("Sources/Sync/UnsentRows.swift", "max(cursor.sent.sequenceNumber, position)", "position")),
+    ("lease-is-left", "The file of a lease is not removed.", r"^SyncTests\.LeaseTests",
+     ("Sources/Storage/LockedFile.swift", "    unlink(path)\n", "")),
     ("local-store-is-marked", "A write to a store that is not synced makes a mark.", REPLAY,
      ("Sources/Sync/MarkTable.swift", "WHERE \\(Connection.isSynced(\"store\")) ORDER BY sequence_number DESC",
       "WHERE store <> '' ORDER BY sequence_number DESC")),

@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import KeepsakeDevice
 import KeepsakeStorage
+import KeepsakeValues
 import Synchronization
 import TestSupport
 import Testing
 
 @Suite struct ClosingTests {
-  private func open(
-    _ path: String, _ access: Device.Access, _ hooks: OpeningHooks
-  ) throws(KeepsakeError) -> Device {
-    try Device(
-      path: path, access: access, busyTimeout: Device.defaultBusyTimeout, clock: .system,
-      folder: nil, identity: .random(), hooks: hooks)
-  }
-
-  /// Code that runs when a file is closed may open another file.
+  /// A closing that saves a removed log reports it, and what gets the report may open another file.
   @Test func aFileThatLosesItsLastHandleDuringAnOpeningIsClosedWithNothingLocked() throws {
     let folder = try TemporaryFolder()
-    let isFree = Mutex<Bool?>(nil)
-    let other = folder.path + "/other"
-    let writer = Mutex<Device?>(
-      try open(
-        folder.path + "/a", .create,
-        OpeningHooks(beforeClosing: {
-          let opens = ends { _ = try Device(path: other) }
-          isFree.withLock { $0 = opens }
-        })))
-    let reader = try open(
-      folder.path + "/a", .readOnly,
-      OpeningHooks(beforeOpening: { _ = writer.withLock { $0.take() } }))
-    #expect(isFree.withLock { $0 } == true)
-    withExtendedLifetime(reader) {}
+    let (path, other) = (folder.path + "/a", folder.path + "/other")
+    let opens = Mutex<Bool?>(nil)
+    let writer = Mutex<Device?>(try Device(path: path))
+    let token = writer.withLock { $0 }?.core.shared.upkeep.add { _ in
+      let isFree = ends { _ = try Device(path: other) }
+      opens.withLock { $0 = isFree }
+    }
+    try writer.withLock { $0 }?.write([LocalWrite(store: "defaults", key: "k", value: 1)])
+    let hooks = OpeningHooks(beforeOpening: {
+      #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path + "-wal") }
+      writer.withLock { $0 = nil }
+    })
+    #expect(throws: KeepsakeError.self) {
+      try Device(
+        path: path, access: .readOnly, busyTimeout: Device.defaultBusyTimeout, clock: .system,
+        folder: nil, identity: .random(), hooks: hooks)
+    }
+    #expect(opens.withLock { $0 } == true)
+    withExtendedLifetime(token) {}
   }
 }

@@ -5,6 +5,7 @@
 import Foundation
 import KeepsakeDevice
 import KeepsakeValues
+import Synchronization
 import TestSupport
 import Testing
 
@@ -50,14 +51,16 @@ import enum BundleSupport.Unprivileged
       token = observe(device)
     }
     // A check finds commits too: at least one of these must be found between two checks.
-    let shared = device.core.shared
+    let checks = Atomic(0)
+    let counting = device.core.shared.checks.add { _ in checks.add(1, ordering: .relaxed) }
     let isHeardBetween = try (1...10).contains { number in
-      shared.waitForCheck()
-      let count = shared.checkCount
+      device.core.shared.waitForCheck()
+      let count = checks.load(ordering: .relaxed)
       try writeElsewhere(number)
       try #require(heard.wait { $0.count == number })
-      return shared.checkCount == count
+      return checks.load(ordering: .relaxed) == count
     }
+    counting.cancel()
     #expect(isHeardBetween)
     token?.cancel()
   }

@@ -14,19 +14,6 @@ import Testing
     LocalWrite(store: "defaults", key: key, value: value)
   }
 
-  /// Others' commits wait for this one.
-  @Test func aCommitIsSharedByNoMoreBytesThanOtherProcessesCanWaitFor() throws {
-    let value = StoredValue.string(String(repeating: "v", count: 1 << 21 - 2))
-    let before = device.core.versions.commits
-    let sets = (0..<5).map { number in
-      { @Sendable in _ = try device.write([write("k\(number)", value)]) }
-    }
-    for result in try device.together(sets) { try result.get() }
-    // Two of them are four MiB, with their keys.
-    #expect(device.core.versions.commits &- before == 3)
-    for number in 0..<5 { #expect(try device.entry(store: "defaults", key: "k\(number)") != nil) }
-  }
-
   /// A set within it would be durable only when somebody ended it.
   @Test func nothingIsSetInATransactionThatWasLeftOpen() throws {
     try device.core.access { try $0.run("BEGIN") }

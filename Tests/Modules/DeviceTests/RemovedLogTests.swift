@@ -2,8 +2,10 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeMigrations
 import KeepsakeStorage
 import KeepsakeValues
+import Synchronization
 import TestSupport
 import Testing
 
@@ -127,14 +129,6 @@ import Testing
     #expect(try folder.must("get", "a", "old") == "other\n")
   }
 
-  @Test func theProcessThatHoldsARemovedLogIsNamed() throws {
-    let device = try Device(path: path)
-    try write(device, "first")
-    #expect(LostLog.users(of: path).isEmpty)
-    try remove(["-wal"])
-    #expect(LostLog.users(of: path) == [Int(getpid())])
-  }
-
   @Test func whatIsSavedOfARemovedLogIsItsOwnersAlone() throws {
     let device = try Device(path: path)
     try write(device, "first")
@@ -153,6 +147,39 @@ import Testing
       #expect(throws: KeepsakeError.self) { try Device(path: path, access: access) }
     }
     withExtendedLifetime(device) {}
+  }
+
+  /// The failure comes after SQLite has opened the log, and before the names are looked at.
+  @Test(arguments: removals, [true, false])
+  func anOpeningThatFailsTouchesNoLogOfAnotherProcess(_ suffixes: [String], hasLog: Bool) throws {
+    try folder.must("set", "a", "first", "1")
+    if hasLog { try folder.crash(path, "UPDATE entry SET value = 'late'") }
+    let place = folder.path
+    let acknowledged = Mutex<Set<String>>(["first"])
+    // In memory, where no file is, it succeeds.
+    let migration = Migration(
+      name: "V002_overflow", hash: String(repeating: "2", count: 64),
+      sql: "CREATE TABLE more (x); INSERT INTO more SELECT abs(-9223372036854775808) FROM entry;")
+    let hooks = OpeningHooks(
+      beforeMigrating: {
+        #expect(throws: Never.self) {
+          for suffix in suffixes {
+            try FileManager.default.removeItem(atPath: place + "/a" + suffix)
+          }
+          let ending = try Command.run(
+            Command.kvsync.get(), ["set", "a", "other", "1", "--busy-timeout", "0ms"], in: place)
+          if ending.code == 0 { _ = acknowledged.withLock { $0.insert("other") } }
+        }
+      }, migrations: Migrations.all + [migration])
+    let error = #expect(throws: KeepsakeError.self) {
+      try Device(
+        path: path, access: .existing, busyTimeout: Device.defaultBusyTimeout, clock: .system,
+        folder: nil, identity: .random(), hooks: hooks)
+    }
+    #expect(error?.code == .inputOutput)
+    #expect(try keys() == acknowledged.withLock { $0 })
+    #expect(try folder.names() == ["a"])
+    try Device(path: path).checkIntegrity()
   }
 
   @Test func otherFilesInTheFolderDisturbNoWrite() throws {

@@ -77,7 +77,7 @@ private func observe(
 
   @Test func failuresOfUpkeepAreReportedToTheStoresOfTheDevice() throws {
     let stores = [try Local(on: device), try Local(on: device), try Local(on: .temporary())]
-    device.core.shared.upkeep.report(
+    device.core.shared.upkeep.notify(
       KeepsakeError(.diskFull, path: device.path, "the log grows", cure: "free some room"))
     #expect(stores.map(\.errors.count) == [1, 1, 0])
     #expect(stores[0].errors.first?.operation == .checkpoint)

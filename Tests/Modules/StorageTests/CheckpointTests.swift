@@ -79,10 +79,11 @@ import Testing
     do {
       let device = try Device(path: path)
       // A handler may write, which may move the log.
-      device.core.shared.upkeep.tell(reports) { [weak reports, weak core = device.core] in
-        reports?.append($0)
+      let token = device.core.shared.upkeep.add { [weak core = device.core] in
+        reports.append($0)
         core?.storage.checkpoints?.run()
       }
+      defer { token.cancel() }
       // The log gets its length; what is written to it from here on needs no room of its own.
       for number in 0..<300 { try set(device, "k", number) }
       #expect(try Checkpoint.run(device.core.location, waiting: .seconds(5)))

@@ -12,7 +12,7 @@ struct KeepsakeProbe: ParsableCommand {
       FailCommand.self, PowerCommand.self, ScheduleCommand.self, KillsCommand.self,
       FuzzCommand.self,
       // The tests and the other subcommands run these.
-      WorkCommand.self, AddCommand.self, FollowCommand.self, ForkCommand.self,
+      WorkCommand.self, AddCommand.self, FollowCommand.self,
       CheckpointCommand.self, SettingsCommand.self,
     ])
 }

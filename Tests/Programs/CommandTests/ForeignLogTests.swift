@@ -73,19 +73,6 @@ import Testing
     try folder.expect("get", "m", "key 1", prints: "late\n")
   }
 
-  @Test func aLogOfAnUnknownFormatIsNamed() throws {
-    try fill(folder, "m", "old")
-    try folder.crash(
-      "m", "UPDATE entry SET value = 'late', sequence_number = 301 WHERE key = 'key 1'")
-    var log = try Data(contentsOf: folder.url("m-wal"))
-    log[7] += 1
-    try LogChecksums.correct(log).write(to: folder.url("m-wal"))
-    try expectRefused(
-      folder,
-      Self.foreign.replacing(
-        "is not this file's log", with: "is a log of a format that this SQLite does not read"))
-  }
-
   /// What cannot be told apart, as `LogCheck` says.
   @Test func theLogOfALaterStateWhosePagesAllFitIsApplied() throws {
     try fill(folder, "m", "old")
