@@ -151,7 +151,7 @@ extension Device {
   ///
   /// In one transaction. O(entries of both).
   ///
-  /// - Returns: how many keys have another value than before.
+  /// - Returns: how many keys it has changed.
   /// - Throws: `KeepsakeError`, also if the other device is damaged; then nothing was written.
   package func writeAsNew(_ backup: Device) throws(KeepsakeError) -> Int {
     try backup.checkWhole()

@@ -26,7 +26,7 @@ MUTANTS = [
      ("Sources/Device/Reading.swift", "ORDER BY timestamp, replica_id, store, key", "ORDER BY timestamp, store, key")),
     ("log-is-believed", "SQLite applies a log that belongs to another file.", FOREIGN_LOG,
      ("Sources/Storage/LogCheck.swift",
-      "      if try !isOpen(real) { try refuseForeignLog(location, busyHandler, migrations) }\n", "")),
+      "    if try !isOpen(real) { try refuseForeignLog(location, busyHandler, migrations) }\n", "")),
     ("log-is-moved-on-refusal", "Closing a refused file removes its log.",
      ("Sources/Storage/KeepsakeError+SQLite.swift",
       "if error.isRefusal, !error.isAboutRowSize { keepFullLog() }", "_ = error.isRefusal"),

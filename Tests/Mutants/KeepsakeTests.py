@@ -152,7 +152,7 @@ MUTANTS = [
     ("reports-in-a-transaction", "A handler of a refusal writes into the transaction that is rolled back.",
      ("Sources/Device/Heeding.swift",
       """guard versions.isInOurTransaction else { return report() }
-    session.reports.add([report])""",
+    session.reports.append(report)""",
       "report()")),
     ("rolled-back-is-told", "Observers receive changes that a nested transaction has rolled back.",
      ("Sources/Device/Core.swift", "      session.rewind(to: count, writes: writes)\n", "")),
@@ -162,7 +162,7 @@ MUTANTS = [
      ("Sources/Keepsake/Readings.swift",
       "provider?.isSecret == true", "provider?.isSecret == true, !(error is ValueError)")),
     ("snapshot-keeps-its-reports", "Reports that wait for the end of a read-only transaction are never made.",
-     ("Sources/Device/Core.swift", "      defer { shared.note(session.reports.take()) }\n", "")),
+     ("Sources/Device/Core.swift", "      defer { shared.note(&session.reports) }\n", "")),
     ("turn-withholds-other-writes",
      "Observers of what a thread writes wait for the end of a change in place that was begun there.",
      ("Sources/Device/ChangeTurn.swift", "writer.load(ordering: .relaxed) == currentThread }",

@@ -143,7 +143,7 @@ private let badLines: [BadLines] = [
     try folder.write(Self.lines, to: "in")
     try folder.expect(
       "import", "a", input, "--json", Moment.ten.argument, stdin: "in",
-      prints: #"{"imported":9,"changed":7}"# + "\n")
+      prints: #"{"imported":9,"changed":8}"# + "\n")
     try folder.expect("get", "a", "text", prints: "a\u{0}\n\"b\n")
     // A key that was made and deleted again has not changed.
     let id = try folder.replica("a")
