@@ -95,7 +95,7 @@ package struct ExitStatus {
 
   private static func code(_ code: KeepsakeError.Code) -> Int32 {
     switch code {
-    case .sameFile, .invalidKey, .invalidValue, .quotaExceeded, .managed: EX_USAGE
+    case .sameFile, .invalidKey, .invalidValue, .managed: EX_USAGE
     case .notKeepsake, .corrupt, .foreignLog, .newerSchema, .tooLarge: EX_DATAERR
     case .missing: EX_NOINPUT
     case .cannotCreate: EX_CANTCREAT

@@ -19,20 +19,15 @@ package enum EntrySize {
   }
 
   /// Throws for a write that no other device would accept.
-  ///
-  /// - Parameter limits: of the store; an error about what they refuse too is theirs.
   static func check(
-    _ address: Address, _ content: TaggedCell, _ limits: StoreLimits?, _ path: String
+    _ address: Address, _ content: TaggedCell, _ path: String
   ) throws(KeepsakeError) {
-    let (key, value) = (address.key.string.utf8.count, content.cell.byteCount)
     if let problem = nameProblem(address) {
-      let code: KeepsakeError.Code = key > limits?.keyBytes ?? key ? .quotaExceeded : .invalidKey
-      throw KeepsakeError(code, path: path, problem, cure: "use a shorter one")
+      throw KeepsakeError(.invalidKey, path: path, problem, cure: "use a shorter one")
     }
-    if let problem = valueProblem(address, value) {
-      let code: KeepsakeError.Code =
-        value > limits?.valueBytes ?? value ? .quotaExceeded : .invalidValue
-      throw KeepsakeError(code, path: path, problem, cure: "keep it in a file of its own")
+    if let problem = valueProblem(address, content.cell.byteCount) {
+      throw KeepsakeError(
+        .invalidValue, path: path, problem, cure: "keep it in a file of its own")
     }
   }
 
@@ -92,6 +87,17 @@ extension Connection {
     if let (address, size) = large, let problem = EntrySize.problem(address, size) {
       throw KeepsakeError.rowTooLarge(
         path: path, problem, cure: "set a smaller one, or delete the key")
+    }
+  }
+}
+
+extension Cell {
+  /// Bytes of text and data; 8 of everything else.
+  package var byteCount: Int {
+    switch self {
+    case .text(let text): text.utf8.count
+    case .blob(let bytes): bytes.count
+    case .null, .integer, .real: 8
     }
   }
 }

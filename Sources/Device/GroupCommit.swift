@@ -132,6 +132,6 @@ extension DispatchTime {
 extension KeepsakeError {
   /// Whether it says that one write is not acceptable, and nothing about the file.
   fileprivate var isOfTheWrite: Bool {
-    [.quotaExceeded, .invalidKey, .invalidValue].contains(code)
+    [.invalidKey, .invalidValue].contains(code)
   }
 }

@@ -9,14 +9,8 @@ package struct LocalWrite: Sendable {
   let content: Result<TaggedCell, ValueError>
   /// Stands in for the device's clock, in milliseconds since 1970.
   package var wallClock: Int64?
-  /// Beyond these the write is refused.
-  package var limits: StoreLimits?
 
-  package init(
-    store: String, key: String, value: StoredValue?, wallClock: Int64? = nil,
-    limits: StoreLimits? = nil
-  ) {
-    self.limits = limits
+  package init(store: String, key: String, value: StoredValue?, wallClock: Int64? = nil) {
     address = Address(store: store, key: key)
     content = Result { () throws(ValueError) in try TaggedCell(value) }
     self.wallClock = wallClock

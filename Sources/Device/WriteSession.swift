@@ -121,7 +121,7 @@ final class WriteSession: @unchecked Sendable {
     try check(write.address, connection)
     let content = try write.content.get()
     do {
-      try EntrySize.check(write.address, content, write.limits, connection.path)
+      try EntrySize.check(write.address, content, connection.path)
     } catch {
       // One that another program has made can be deleted.
       guard content.isTombstone, try connection.entry(at: write.address) != nil else { throw error }
@@ -130,14 +130,13 @@ final class WriteSession: @unchecked Sendable {
       try stamped(
         write.address, content, replacing: old, at: write.wallClock ?? time(), connection)
     }
-    if isFilling, write.limits == nil, !content.isTombstone {
+    if isFilling, !content.isTombstone {
       let next = try next(replacing: nil)
       isFilling = try connection.entries.insert(next.entry, as: next.replica.sequenceNumber)
       if isFilling { return note(next, replacing: .tombstone) }
     }
     let old = try connection.entry(at: write.address)
     let before = old?.content ?? .tombstone
-    try write.limits?.check(connection, write.address, content, replacing: before)
     let isSynced = StoreName.isSynced(write.address.store.string)
     guard isSynced || before != content else { return writes += 1 }
     let next = try next(replacing: old?.timestamp)

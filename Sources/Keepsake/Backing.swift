@@ -15,9 +15,6 @@ package final class Backing: Sendable {
   let failures: FailureLog
   /// Of every write to this store.
   let durability: Durability
-  /// Of the writes on this device.
-  let limits: StoreLimits?
-  let refusals = Refusals()
 
   /// Whether there is a layer above what is set.
   private let hasManaged: Bool
@@ -41,12 +38,11 @@ package final class Backing: Sendable {
   init(
     device: Device, store: String, given: [SettingsLayer], arguments: LaunchArguments,
     registered: RegisteredDefaults?, bundle: SettingsBundle?, durability: Durability,
-    limits: StoreLimits?, logger: Logger
+    logger: Logger
   ) throws(KeepsakeError) {
     self.store = store
     self.device = device
     self.durability = durability
-    self.limits = limits
     failures = FailureLog(logger: logger)
     try device.settleTime(telling: failures)
     // A device that is only read keeps no seeds, and is no worse for it.
@@ -181,15 +177,8 @@ package final class Backing: Sendable {
     _ value: StoredValue?, _ key: String, waiting limit: Duration? = nil
   ) throws(KeepsakeError) {
     if hasManaged { try refuseManaged(key) }
-    let write = LocalWrite(store: store, key: key, value: value, limits: limits)
-    do throws(KeepsakeError) {
-      try device.write([write], durability: durability, waiting: limit)
-    } catch {
-      if error.code == .quotaExceeded {
-        device.core.afterTransaction { [refusals] in refusals.report(key) }
-      }
-      throw error
-    }
+    let write = LocalWrite(store: store, key: key, value: value)
+    try device.write([write], durability: durability, waiting: limit)
   }
 }
 

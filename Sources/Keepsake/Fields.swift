@@ -19,11 +19,9 @@ final class Fields: Sendable {
   /// What the default encodes: a member that is nil is not in it.
   let defaults: [String: StoredValue]
 
-  /// - Parameter limits: of the store, beside those of every device.
   init<Value>(
     of defaultValue: Value, _ codec: SettingCodec<Value>,
-    members: ([String: StoredValue]) -> CodedMembers, prefix: String,
-    within limits: StoreLimits?
+    members: ([String: StoredValue]) -> CodedMembers, prefix: String
   ) throws(SettingDeclarationError) {
     if let problem = Self.problem(with: Value.self) { throw problem }
     defaults = try Self.encoded(defaultValue, codec)
@@ -31,7 +29,7 @@ final class Fields: Sendable {
     self.members = found.map { member in
       Member(name: member.name, key: prefix + member.name, type: member.type ?? "Any")
     }
-    let longest = min(limits?.keyBytes ?? .max, EntrySize.maximumName)
+    let longest = EntrySize.maximumName
     for member in self.members {
       if member.key.isEmpty { throw Self.problem("the key of a member is empty; give a prefix") }
       if member.key.utf8.count > longest {

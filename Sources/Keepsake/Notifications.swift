@@ -36,15 +36,15 @@ extension UserDefaultsStore {
 }
 
 extension CloudKeyValueStore {
-  /// Posted after each commit that changed keys of the store, unless this process wrote it itself;
-  /// and when the store's limits have refused a write. `object` is the store.
+  /// Posted after each commit that changed keys of the store, unless this process wrote it itself.
+  /// `object` is the store.
   public static let didChangeExternallyNotification = Notification.Name(
     "org.keepsake.CloudKeyValueStore.didChangeExternally")
 
   /// In `userInfo`: the raw value of a `ChangeReason`, an `Int`.
   public static let changeReasonKey = "org.keepsake.CloudKeyValueStore.changeReason"
 
-  /// In `userInfo`: the keys that have changed, or that were refused; a `[String]`.
+  /// In `userInfo`: the keys that have changed, a `[String]`.
   public static let changedKeysKey = "org.keepsake.CloudKeyValueStore.changedKeys"
 
   /// Why a store has changed, by the numbers of `NSUbiquitousKeyValueStore`.
@@ -53,32 +53,22 @@ extension CloudKeyValueStore {
     case serverChange = 0
     /// The device was synced for the first time.
     case initialSyncChange = 1
-    /// A write on this device was refused, because it would have gone over a limit.
-    case quotaViolationChange = 2
   }
 
   /// Posts `didChangeExternallyNotification` from now on, for as long as the store lives. Calling
   /// it again changes nothing.
   ///
-  /// The thread is that of `observe(_:_:)`; for a refused write the one that wrote.
+  /// The thread is that of `observe(_:_:)`.
   public func postNotifications(to center: NotificationCenter = .default) {
     observeForNotifications(center) { store, changes in
       for (reason, changes) in Self.byReason(changes) {
-        Self.post(center, store, reason, changes.map(\.key))
+        center.post(
+          name: Self.didChangeExternallyNotification, object: store,
+          userInfo: [
+            Self.changeReasonKey: reason.rawValue, Self.changedKeysKey: changes.map(\.key),
+          ])
       }
     }
-    backing.refusals.add(ObjectIdentifier(center)) { [weak self] key in
-      guard let self else { return }
-      Self.post(center, self, .quotaViolationChange, [key])
-    }
-  }
-
-  private static func post(
-    _ center: NotificationCenter, _ store: SettingsStore, _ reason: ChangeReason, _ keys: [String]
-  ) {
-    center.post(
-      name: didChangeExternallyNotification, object: store,
-      userInfo: [changeReasonKey: reason.rawValue, changedKeysKey: keys])
   }
 
   private static func byReason(_ changes: [SettingChange]) -> [(ChangeReason, [SettingChange])] {

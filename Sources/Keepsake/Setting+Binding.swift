@@ -45,7 +45,7 @@ extension Setting: BindableSetting {
 protocol BindableSetting: AnyObject {
   var explicitKey: String? { get }
   /// The members of a setting that is stored member by member; nil for others.
-  func fields(within limits: StoreLimits?) throws(SettingDeclarationError) -> Fields?
+  func fields() throws(SettingDeclarationError) -> Fields?
   /// - Returns: false when this setting belongs to another store already.
   func bind(to binding: SettingSlot.Binding) -> Bool
   /// What this setting stores: its value, or each of its members.

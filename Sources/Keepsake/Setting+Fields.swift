@@ -36,10 +36,10 @@ extension Setting {
     self.init(.constant(wrappedValue), key: prefix, codec: SettingCodec(membersOf: Value.self))
   }
 
-  func fields(within limits: StoreLimits?) throws(SettingDeclarationError) -> Fields? {
+  func fields() throws(SettingDeclarationError) -> Fields? {
     guard case .members(let hooks) = codec else { return nil }
     return try Fields(
-      of: defaultValue, codec, members: hooks.members, prefix: explicitKey ?? "", within: limits)
+      of: defaultValue, codec, members: hooks.members, prefix: explicitKey ?? "")
   }
 }
 

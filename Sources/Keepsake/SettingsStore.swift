@@ -20,12 +20,12 @@ open class SettingsStore: @unchecked Sendable {
   init(
     device: Device, store: String, layers: [SettingsLayer] = [],
     arguments: LaunchArguments = .none, registered: RegisteredDefaults? = nil,
-    bundle: SettingsBundle? = nil, durability: Durability, limits: StoreLimits? = nil,
+    bundle: SettingsBundle? = nil, durability: Durability,
     logger: Logger
   ) throws {
     backing = try Backing(
       device: device, store: store, given: layers, arguments: arguments, registered: registered,
-      bundle: bundle, durability: durability, limits: limits, logger: logger)
+      bundle: bundle, durability: durability, logger: logger)
     if self is any Observable { lifelong.observe(ObjectIdentifier(self), backing.track) }
     try bindSettings()
     for layer in layers { lifelong.observe(ObjectIdentifier(layer)) { backing.follow(layer) } }
@@ -160,7 +160,7 @@ extension SettingsStore {
     of setting: some BindableSetting, _ property: StoredProperty
   ) throws(SettingDeclarationError) -> Fields? {
     do throws(SettingDeclarationError) {
-      return try setting.fields(within: backing.limits)
+      return try setting.fields()
     } catch {
       throw declaration(
         "the setting \"\(property.name)\" cannot be stored member by member: \(error)")

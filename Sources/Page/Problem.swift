@@ -51,7 +51,7 @@
       switch code {
       case .missing: .notFound
       case .readOnly, .permissionDenied: .forbidden
-      case .invalidKey, .invalidValue, .sameFile, .quotaExceeded, .managed, .tooLarge:
+      case .invalidKey, .invalidValue, .sameFile, .managed, .tooLarge:
         .badRequest
       case .locked: .serviceUnavailable
       default: .internalServerError

@@ -37,8 +37,6 @@ public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
     case invalidValue
     /// The device was opened read-only.
     case readOnly
-    /// The store's limits allow no such write.
-    case quotaExceeded
     /// A layer above what can be set has the key, as `SettingsStore.isManaged(_:)` tells.
     case managed
     /// A hub cannot be reached: there is no way to it, it does not answer in time, or something

@@ -23,15 +23,14 @@ import Testing
 
   private static func play(_ thread: Int, _ seed: UInt64, _ device: Device, _ told: Told) {
     var generator = SeededGenerator(seed: seed &+ UInt64(thread))
-    let limits = StoreLimits(totalBytes: 120, keyCount: 12, valueBytes: 12, keyBytes: 8)
+    let long = String(repeating: "x", count: 1 << 20)
     for number in 0..<sets {
       let isLarge = generator.chance(15)
       let durability: Durability = generator.chance(10) ? .powerSafe : .crashSafe
       func write() -> LocalWrite {
         LocalWrite(
           store: "cloud", key: "k\(Int.random(in: 0..<16, using: &generator))",
-          value: .string("\(thread).\(number)" + (isLarge ? " is far too large" : "")),
-          limits: limits)
+          value: .string("\(thread).\(number)" + (isLarge ? long : "")))
       }
       let value = "\(thread).\(number)"
       do {
@@ -46,7 +45,7 @@ import Testing
         }
         told.acknowledged.withLock { $0[thread].append(value) }
       } catch {
-        #expect((error as? KeepsakeError)?.code == .quotaExceeded, "\(error)")
+        #expect((error as? KeepsakeError)?.code == .invalidValue, "\(error)")
         _ = told.refused.withLock { $0.insert(value) }
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a store that travels has and others have not: limits, accounts, and an honest state.
+// The state of a store that syncs.
 
 import Foundation
 import Keepsake
@@ -10,101 +10,6 @@ import Testing
 private final class Shared: CloudKeyValueStore, @unchecked Sendable {
   @Setting var theme = "light"
   @Setting var size = 1
-}
-
-@Suite struct StoreLimitsTests {
-  private let device: Device
-  private let store: Shared
-
-  init() throws {
-    device = try Device.inMemory()
-    let limits = StoreLimits(totalBytes: 40, keyCount: 3, valueBytes: 20, keyBytes: 8)
-    store = try Shared(on: device, limits: limits)
-  }
-
-  private func refusal(_ key: String, _ value: StoredValue) -> String? {
-    do {
-      try store.write(value, for: key)
-      return nil
-    } catch {
-      #expect(error.code == .quotaExceeded)
-      return error.description
-    }
-  }
-
-  /// 1 MB in all and for one key, 1,024 keys, 64 bytes for a key:
-  /// https://developer.apple.com/documentation/foundation/nsubiquitouskeyvaluestore
-  @Test func thoseOfICloudRefuseTheFirstByteAndTheFirstKeyBeyondThem() throws {
-    func isRefused(_ store: Shared, _ key: String, _ value: StoredValue) -> Bool {
-      do throws(KeepsakeError) {
-        try store.write(value, for: key)
-        return false
-      } catch {
-        #expect(error.code == .quotaExceeded)
-        return true
-      }
-    }
-    let large = try Shared(on: .inMemory(), limits: .iCloud)
-    let megabyte = String(repeating: "x", count: 1_048_576)
-    #expect(isRefused(large, "k", .string(megabyte + "x")))
-    #expect(!isRefused(large, "k", .string(megabyte)))
-    #expect(isRefused(large, "one more byte", "x"))
-
-    let many = try Shared(on: .inMemory(), limits: .iCloud)
-    try many.transaction {
-      for number in 1...1024 { try many.write(1, for: "\(number)") }
-    }
-    #expect(isRefused(many, "one more key", 1))
-    #expect(!isRefused(many, "1024", 2))
-    many.removeObject(forKey: "1024")
-    #expect(isRefused(many, String(repeating: "k", count: 65), 1))
-    #expect(!isRefused(many, String(repeating: "k", count: 64), 1))
-  }
-
-  @Test func eachLimitRefusesTheFirstWriteBeyondIt() {
-    #expect(refusal("12345678", 1) == nil)
-    #expect(
-      refusal("123456789", 1)
-        == "(memory): the key of cloud/123456789 has 9 bytes, more than the limit of 8; "
-        + "use a shorter one")
-    // Four bytes for two letters.
-    #expect(refusal("éé12345", 1) != nil && refusal("éé1234", 1) == nil)
-    #expect(refusal("12345678", .string(String(repeating: "x", count: 20))) == nil)
-    #expect(
-      refusal("12345678", .string(String(repeating: "x", count: 21)))
-        == "(memory): the value of cloud/12345678 has 21 bytes, more than the limit of 20; "
-        + "keep it in a file of its own")
-    // 20 and 8 are there; 12 are left.
-    #expect(
-      refusal("c", "1234567890123")
-        == "(memory): with cloud/c the store would hold more than 40 bytes; remove something")
-    #expect(refusal("c", "123456789012") == nil)
-    #expect(
-      refusal("d", "")
-        == "(memory): cloud/d is one key too many: the store has 3; "
-        + "remove one, or put several into one")
-  }
-
-  @Test func aStoreThatIsFullCanBeMadeSmaller() {
-    for key in ["a", "b"] { #expect(refusal(key, "12345678901234567890") == nil) }
-    #expect(refusal("c", 1) != nil)
-    #expect(refusal("a", "1234567890123456789") == nil && refusal("a", "short") == nil)
-    store.removeObject(forKey: "b")
-    #expect(refusal("b", 1) == nil && refusal("c", 1) == nil && store.errors.isEmpty)
-  }
-
-  @Test func aMergeIsNeverRefused() throws {
-    let other = try Device.inMemory()
-    let there = try Shared(on: other)
-    for number in 0..<10 { there["a longer key \(number)"] = "a value of more than 20 bytes" }
-    try device.merge(with: other)
-    #expect((0..<10).allSatisfy { store["a longer key \($0)"] != nil })
-    // What is there may be made smaller, not larger, and go.
-    #expect(refusal("a longer key 1", 1) == nil && refusal("a longer key 1", "longer again") != nil)
-    store.removeObject(forKey: "a longer key 1")
-    #expect(store["a longer key 1"] == nil)
-    #expect(refusal("new", 1) != nil)
-  }
 }
 
 @Suite struct SyncStateTests {

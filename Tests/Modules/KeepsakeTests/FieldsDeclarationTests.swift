@@ -169,16 +169,6 @@ private struct Former<Kind>: Codable {
   }
 
   @Test func aKeyThatIsTooLongForTheStoreIsRefused() throws {
-    final class Shared: CloudKeyValueStore, @unchecked Sendable {
-      @Setting(fields: "0123456789012345678901234567890123456789012345678901234567890.") var prefs =
-        Preferences()
-    }
-    #expect(
-      refusal { try Shared(on: .inMemory(), limits: .iCloud) }?
-        .hasSuffix(".name\" is longer than 64 bytes; give a shorter prefix") == true)
-    let shared = try Shared(on: .inMemory())
-    shared.prefs.volume = 1
-    #expect(shared.prefs.volume == 1)
     let prefix = String(repeating: "p", count: 1_024 - "volume".utf8.count)
     let longest = try Single(Preferences(), prefix)
     longest.value.wrappedValue.volume = 1
@@ -224,20 +214,19 @@ private struct Former<Kind>: Codable {
     final class Shared: CloudKeyValueStore, @unchecked Sendable {
       @Setting(fields: "p.") var prefs = Preferences()
     }
-    var limits = StoreLimits.iCloud
-    limits.valueBytes = 8
-    let shared = try Shared(on: .inMemory(), limits: limits)
-    shared.prefs.name = "far too long"
-    shared.prefs = Preferences(volume: 6, nick: "far too long")
+    let long = String(repeating: "x", count: 1 << 20 + 1)
+    let shared = try Shared(on: .inMemory())
+    shared.prefs.name = long
+    shared.prefs = Preferences(volume: 6, nick: long)
     #expect(shared.errors.map(\.key) == ["p.name", "p.nick"])
     #expect(shared.prefs.volume == 5 && shared.prefs.name == "guest")
     let error = #expect(throws: KeepsakeError.self) {
       try shared.transaction {
         shared.prefs.volume = 1
-        shared.prefs.name = "far too long"
+        shared.prefs.name = long
       }
     }
-    #expect(error?.code == .quotaExceeded && shared.prefs.volume == 5)
+    #expect(error?.code == .invalidValue && shared.prefs.volume == 5)
   }
 
   @Test func eachMemberIsDeclared() throws {

@@ -77,7 +77,7 @@ private struct Told: Equatable, Sendable {
   }
 
   @Test func ofACloudStoreOnlyWhatOthersWroteIsPostedWithItsReason() throws {
-    let store = try Shared(on: device, limits: .iCloud)
+    let store = try Shared(on: device)
     let token = listen(
       Shared.didChangeExternallyNotification, store, Shared.changedKeysKey, Shared.changeReasonKey)
     store.postNotifications(to: center)
@@ -90,15 +90,11 @@ private struct Told: Equatable, Sendable {
     there["a"] = 2
     there["b"] = 2
     try device.merge(with: other)
-    let long = String(repeating: "k", count: 65)
-    store[long] = 1
     #expect(
       told == [
         Told(reason: 1, keys: ["a"], isFromStore: true),
         Told(reason: 0, keys: ["a", "b"], isFromStore: true),
-        Told(reason: 2, keys: [long], isFromStore: true),
       ])
-    #expect(store.errors.map(\.key) == [long])
     center.removeObserver(token)
   }
 
@@ -121,26 +117,5 @@ private struct Told: Equatable, Sendable {
       gone = store
     }
     #expect(gone == nil && !device.hasObservers)
-  }
-
-  /// What it writes must not be taken back with what was refused.
-  @Test(arguments: [false, true])
-  func whoHearsOfARefusalMayMakeRoom(isInTransaction: Bool) throws {
-    let limits = StoreLimits(totalBytes: 100, keyCount: 3, valueBytes: 100, keyBytes: 10)
-    let store = try Shared(on: device, limits: limits)
-    store["old"] = "value"
-    store.theme = "x"
-    let token = center.addObserver(
-      forName: Shared.didChangeExternallyNotification, object: store, queue: nil
-    ) { [weak store] _ in store?.removeObject(forKey: "old") }
-    store.postNotifications(to: center)
-    let long = String(repeating: "v", count: 101)
-    if isInTransaction {
-      #expect(throws: (any Error).self) { try store.transaction { store.theme = long } }
-    } else {
-      store.theme += long
-    }
-    #expect(store["old"] == nil && store.theme == "x")
-    center.removeObserver(token)
   }
 }

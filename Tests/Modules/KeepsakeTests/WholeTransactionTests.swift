@@ -25,16 +25,15 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
 
 /// What a transaction may do that cannot throw, and fails.
 private enum Form: CaseIterable {
-  case quota, hook, subscripted, foundation, secondStore, nested
+  case tooLarge, hook, subscripted, foundation, secondStore, nested
 
   func fail(_ local: Local, _ shared: Shared) throws {
-    let long = String(repeating: "x", count: 21)
     switch self {
-    case .quota: shared.text = long
+    case .tooLarge: shared.text = long
     case .hook: local.to = 1100
     case .subscripted: local[""] = 1
     case .foundation: shared.set(long, forKey: "text")
-    case .secondStore: try Shared(on: shared.device, limits: tight).text = long
+    case .secondStore: try Shared(on: shared.device).text = long
     case .nested: try shared.transaction { shared["text"] = .string(long) }
     }
   }
@@ -43,12 +42,13 @@ private enum Form: CaseIterable {
     switch self {
     case .hook: (error as? SettingFailure)?.cause is Refused
     case .subscripted: (error as? KeepsakeError)?.code == .invalidKey
-    default: (error as? KeepsakeError)?.code == .quotaExceeded
+    default: (error as? KeepsakeError)?.code == .invalidValue
     }
   }
 }
 
-private let tight = StoreLimits(totalBytes: 40, keyCount: 3, valueBytes: 20, keyBytes: 20)
+/// One byte more than a store that syncs accepts.
+private let long = String(repeating: "x", count: 1 << 20 + 1)
 
 @Suite struct WholeTransactionTests {
   private let device: Device
@@ -60,7 +60,7 @@ private let tight = StoreLimits(totalBytes: 40, keyCount: 3, valueBytes: 20, key
   init() throws {
     device = try Device.temporary()
     local = try Local(on: device, arguments: .none, logger: log.logger)
-    shared = try Shared(on: device, limits: tight, logger: log.logger)
+    shared = try Shared(on: device, logger: log.logger)
   }
 
   @Test(arguments: Form.allCases)
@@ -178,7 +178,7 @@ private let tight = StoreLimits(totalBytes: 40, keyCount: 3, valueBytes: 20, key
     let (here, there) = (
       try Device.temporary(clock: clock.wallClock), try Device.temporary(clock: clock.wallClock)
     )
-    let (ours, theirs) = (try Shared(on: here, limits: tight), try Shared(on: there))
+    let (ours, theirs) = (try Shared(on: here), try Shared(on: there))
     ours.text = "ours"
     clock.milliseconds += 1
     theirs.text = "theirs"
@@ -186,13 +186,13 @@ private let tight = StoreLimits(totalBytes: 40, keyCount: 3, valueBytes: 20, key
     let tries = Collected<Conflict>()
     let token = ours.resolveConflicts { conflict in
       ours["seen"] = 1
-      ours.text = String(repeating: "x", count: tries.sets.isEmpty ? 21 : 3)
+      ours.text = tries.sets.isEmpty ? long : "xxx"
       tries.append([conflict])
     }
     #expect(tries.wait { $0.count == 1 })
     while ours.errors.isEmpty {}
     #expect(ours.errors.map(\.operation) == [.resolve])
-    #expect((ours.errors.first?.cause as? KeepsakeError)?.code == .quotaExceeded)
+    #expect((ours.errors.first?.cause as? KeepsakeError)?.code == .invalidValue)
     #expect(try ours.conflicts.map(\.isResolved) == [false])
     #expect(ours["seen"] == nil && ours.text == "theirs")
     ours["again"] = 1

@@ -26,8 +26,7 @@ import Testing
     let write = LocalWrite(store: "defaults", key: "k", value: 1)
     try device.write([write], waiting: .milliseconds(1))
     #expect(device.core.storage.busyHandler.limit == BusyHandler.usualLimit)
-    let limits = StoreLimits(totalBytes: 0, keyCount: 0, valueBytes: 0, keyBytes: 0)
-    let refused = LocalWrite(store: "defaults", key: "l", value: "text", limits: limits)
+    let refused = LocalWrite(store: "defaults", key: "", value: "text")
     #expect(throws: KeepsakeError.self) {
       try device.write([refused], waiting: .milliseconds(1))
     }

@@ -64,12 +64,6 @@ extension SharedSettings {
     #expect(try here.syncState == .pending(changes: 1, asOf: lastMerge))
   }
 
-  @Test func limitsRefuseAWrite() throws {
-    let shared = try SharedSettings(on: phone, limits: .iCloud)
-    shared[String(repeating: "k", count: 65)] = 1
-    #expect((shared.errors[0].cause as? KeepsakeError)?.code == .quotaExceeded)
-  }
-
   @Test func anAccountIsAnotherDevice() throws {
     let (home, work) = (phone, laptop)
     let app = Container()
