@@ -27,7 +27,7 @@ package final class ChangeTurn: Sendable {
   /// - Returns: whether there is a turn, which `end` has to end.
   package func begin(unless isAlone: Bool, waiting limit: Duration) -> Bool {
     guard !isAlone, owner.load(ordering: .relaxed) != currentThread,
-      free.wait(timeout: .now() + limit.seconds) == .success
+      free.wait(timeout: .now() + limit / .seconds(1)) == .success
     else { return false }
     owner.store(currentThread, ordering: .relaxed)
     return true
@@ -40,11 +40,5 @@ package final class ChangeTurn: Sendable {
     writer.store(0, ordering: .relaxed)
     owner.store(0, ordering: .relaxed)
     free.signal()
-  }
-}
-
-extension Duration {
-  var seconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) / 1e18
   }
 }

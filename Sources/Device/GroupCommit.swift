@@ -24,7 +24,7 @@ extension Core {
         return Array(session.changes[count...])
       }
     }
-    let deadline = limit.map { DispatchTime.now() + $0.seconds }
+    let deadline = limit.map { DispatchTime.now() + $0 / .seconds(1) }
     let set = QueuedSet(write, at: write.wallClock ?? clock.milliseconds, durability)
     if !sets.tryToLead() {
       switch sets.wait(set, until: deadline) {
@@ -48,13 +48,16 @@ extension Core {
     sets.gather()
     var others: [QueuedSet] = []
     var own: [SettingChange] = []
-    let failure: KeepsakeError?
+    var failure: KeepsakeError?
     do throws(KeepsakeError) {
-      try begin(set.durability, until: deadline) { connection, session in
-        own = try session.step(set, connection, shared.feed.observers)
-        try makeOthers(set, connection, session, &others)
+      try storage.access(waiting: deadline.map(\.fromNow)) { connection in
+        guard !connection.isInTransaction else { throw connection.isLeftOpen }
+        let limit = deadline.map(\.fromNow)
+        try commit(connection, set.durability, waiting: limit) { connection, session in
+          own = try session.step(set, connection, shared.feed.observers)
+          try makeOthers(set, connection, session, &others)
+        }
       }
-      failure = nil
     } catch {
       failure = error
     }
@@ -86,17 +89,6 @@ extension Core {
           set.result = .failure(refusal)
         }
       }
-    }
-  }
-
-  /// Begins a transaction for what `body` does, and commits it.
-  private func begin(
-    _ durability: Durability, until deadline: DispatchTime?,
-    _ body: (Connection, WriteSession) throws -> Void
-  ) throws(KeepsakeError) {
-    try storage.access(waiting: deadline.map(\.fromNow)) { connection in
-      guard !connection.isInTransaction else { throw connection.isLeftOpen }
-      try commit(connection, durability, waiting: deadline.map(\.fromNow), body)
     }
   }
 }

@@ -144,12 +144,7 @@ package struct Bindings {
     case .integer(let number): try bind(number, at: index)
     case .real(let number): try check(sqlite3_bind_double(statement, index, number))
     case .text(let text): try bind(text, at: index)
-    case .blob(let bytes):
-      guard !bytes.isEmpty else { return try check(sqlite3_bind_zeroblob(statement, index, 0)) }
-      try check(
-        bytes.withUnsafeBytes {
-          sqlite3_bind_blob64(statement, index, $0.baseAddress, UInt64($0.count), copied)
-        })
+    case .blob(let bytes): try bind(bytes, at: index)
     }
   }
 
@@ -158,7 +153,7 @@ package struct Bindings {
   }
 
   /// Binds a blob.
-  package func bind(_ bytes: [UInt8], at index: Int32) throws {
+  package func bind(_ bytes: some Collection<UInt8> & ContiguousBytes, at index: Int32) throws {
     guard !bytes.isEmpty else { return try check(sqlite3_bind_zeroblob(statement, index, 0)) }
     try check(
       bytes.withUnsafeBytes {
@@ -167,14 +162,14 @@ package struct Bindings {
   }
 
   package func bind(_ text: String, at index: Int32) throws {
-    let code = text.utf8.withContiguousStorageIfAvailable { bind($0, at: index) }
+    let code = text.utf8.withContiguousStorageIfAvailable { bindText($0, at: index) }
     if let code { return try check(code) }
     // Text that is Foundation's.
     var text = text
-    try check(text.withUTF8 { bind($0, at: index) })
+    try check(text.withUTF8 { bindText($0, at: index) })
   }
 
-  private func bind(_ text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
+  private func bindText(_ text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
     text.withMemoryRebound(to: CChar.self) {
       // Without an address, which an empty buffer may lack, SQLite would bind NULL.
       guard let start = $0.baseAddress, !$0.isEmpty else {

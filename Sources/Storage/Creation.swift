@@ -26,13 +26,11 @@ package enum Creation {
   static func populate(_ database: Database, identity: ReplicaID, path: String) throws {
     let connection = database.connection(path)
     try connection.explaining {
-      try connection.transaction(.immediate) { try populate($0, identity) }
+      try connection.transaction(.immediate) { connection in
+        try Schema.create(connection)
+        try ReplicaState.create(connection, identity, oldestWriter: Migrations.oldestWriter)
+      }
     }
-  }
-
-  private static func populate(_ connection: Connection, _ identity: ReplicaID) throws {
-    try Schema.create(connection)
-    try ReplicaState.create(connection, identity, oldestWriter: Migrations.oldestWriter)
   }
 
   /// Gives a file a name, unless that is taken.

@@ -59,7 +59,7 @@ package struct FileStatus: Equatable, Sendable {
     var status = stat()
     guard stat(path, &status) == 0 else {
       let code = errno
-      if code == ENOENT || code == ENOTDIR { return nil }
+      if [ENOENT, ENOTDIR, ENAMETOOLONG].contains(code) { return nil }
       throw KeepsakeError(system: code, path: path)
     }
     id = FileID(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))

@@ -46,7 +46,9 @@ enum LogCheck {
     guard case .file(_, let real) = location else { return try connect() }
     _ = try regularFile(location, real, "-shm")
     let journal = try regularFile(location, real, "-journal")
-    if let journal, journal.size > 0 { try refuseJournal(location, real, busyHandler) }
+    if let journal, journal.size > 0, try isHot(real + "-journal") {
+      throw foreign(location, "-journal", "is a rollback journal, which no file of ours has")
+    }
     guard let log = try regularFile(location, real, "-wal"), log.size > headerSize,
       let lock = try LogLock(real + "-wal", location, busyHandler)
     else { return try connect() }
@@ -70,35 +72,15 @@ enum LogCheck {
   private static func regularFile(
     _ location: Location, _ real: String, _ suffix: String
   ) throws -> FileStatus? {
-    let status = try status(real + suffix)
+    let status = try FileStatus(of: real + suffix)
     if let status, status.kind != .regular {
       throw foreign(location, suffix, "is not a regular file")
     }
     return status
   }
 
-  /// Nil also for a name that is too long for any file, as a journal's may be where a log's is not.
-  private static func status(_ path: String) throws -> FileStatus? {
-    let name = path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }
-    return name.count > NAME_MAX ? nil : try FileStatus(of: path)
-  }
-
-  /// A file of ours has a journal only for the moment in which a copy gets its log.
-  private static func refuseJournal(
-    _ location: Location, _ real: String, _ busyHandler: BusyHandler
-  ) throws {
-    var attempt = 0
-    while try isHot(real + "-journal") {
-      guard attempt < 100, busyHandler.wait(attempt: attempt) else {
-        throw foreign(location, "-journal", "is a rollback journal, which no file of ours has")
-      }
-      attempt += 1
-    }
-  }
-
   /// Whether SQLite would apply this journal: it begins with a byte that is not 0.
   private static func isHot(_ path: String) throws -> Bool {
-    guard let status = try status(path), status.size > 0 else { return false }
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return false }

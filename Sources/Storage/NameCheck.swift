@@ -67,10 +67,7 @@ package final class NameCheck: Sendable {
 
   /// Whether every name is known to be right.
   var areRight: Bool {
-    switch Result(catching: { () throws(KeepsakeError) in try check() }) {
-    case .success: true
-    case .failure: false
-    }
+    if case .success = Result(catching: { try check() }) { true } else { false }
   }
 
   private static func lost(_ name: String, isLog: Bool, path: String) -> KeepsakeError {

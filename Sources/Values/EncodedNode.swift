@@ -2,60 +2,41 @@
 
 /// A part of a value during encoding. A class, because encoding containers share it.
 final class EncodedNode {
-  enum Content {
-    case nothing
-    case null
-    case value(StoredValue)
-    case elements([EncodedNode])
-    case members([String: EncodedNode])
-    /// Encoded as two different kinds.
-    case encodedTwice
-  }
+  enum Kind { case nothing, null, value, elements, members, encodedTwice }
 
-  private var content = Content.nothing
+  private var kind = Kind.nothing
+  private var stored: StoredValue?
+  private var elements: [EncodedNode] = []
+  private var members: [String: EncodedNode] = [:]
   /// The stride of an `UnorderedContainer`; nil for others.
   var unorderedStride: Int?
 
-  func set(_ new: Content, at path: [any CodingKey]) throws {
-    guard case .nothing = content else { throw ValueError.encodedTwice.within(path) }
-    content = new
+  var count: Int { elements.count }
+
+  /// - Parameter value: nil for nil.
+  func set(_ value: StoredValue?, at path: [any CodingKey]) throws {
+    guard case .nothing = kind else { throw ValueError.encodedTwice.within(path) }
+    kind = value == nil ? .null : .value
+    stored = value
   }
 
   /// Makes this a container, or keeps one of the same kind: a type and its superclass may share it.
-  func start(_ container: Content) {
-    switch (content, container) {
-    case (.nothing, _): content = container
-    case (.elements, .elements), (.members, .members): break
-    default: content = .encodedTwice
-    }
-  }
-
-  var count: Int {
-    if case .elements(let nodes) = content { nodes.count } else { 0 }
+  func start(_ container: Kind) {
+    kind = kind == .nothing || kind == container ? container : .encodedTwice
   }
 
   func appendElement() -> EncodedNode {
-    let node = EncodedNode()
-    guard case .elements(var nodes) = content else { return node }
-    content = .nothing  // avoids a copy of the array
-    nodes.append(node)
-    content = .elements(nodes)
-    return node
+    elements.append(EncodedNode())
+    return elements[elements.count - 1]
   }
 
   /// The existing member, or a new one.
-  func container(_ name: String) -> EncodedNode {
-    if case .members(let nodes) = content, let node = nodes[name] { return node }
-    return member(name)
-  }
+  func container(_ name: String) -> EncodedNode { members[name] ?? member(name) }
 
   /// A new node each time: the last encoding of a member wins.
   func member(_ name: String) -> EncodedNode {
     let node = EncodedNode()
-    guard case .members(var nodes) = content else { return node }
-    content = .nothing
-    nodes[name] = node
-    content = .members(nodes)
+    members[name] = node
     return node
   }
 }
@@ -65,19 +46,22 @@ final class EncodedNode {
 extension EncodedNode {
   /// - Parameter depth: the number of containers around this.
   func value(depth: Int) throws -> StoredValue {
-    switch content {
+    switch kind {
     case .nothing: throw ValueError(.invalid, "the type encodes nothing; fix its encode(to:)")
     case .encodedTwice: throw ValueError.encodedTwice
-    case .null: throw ValueError(.invalid, "nil cannot be stored here; leave it out")
-    case .value(let value): return value
-    case .elements(let nodes): return try array(nodes, depth)
-    case .members(let nodes): return try dictionary(nodes, depth)
+    case .null, .value:
+      guard let stored else {
+        throw ValueError(.invalid, "nil cannot be stored here; leave it out")
+      }
+      return stored
+    case .elements: return try array(depth)
+    case .members: return try dictionary(depth)
     }
   }
 
-  private func array(_ nodes: [EncodedNode], _ depth: Int) throws -> StoredValue {
+  private func array(_ depth: Int) throws -> StoredValue {
     guard depth < StoredValue.maximumDepth else { throw ValueError.nestsTooDeep }
-    let values = try nodes.enumerated().map { index, node in
+    let values = try elements.enumerated().map { index, node in
       try addingPath("[\(index)]") { try node.value(depth: depth + 1) }
     }
     guard let unorderedStride else { return .array(values) }
@@ -91,15 +75,15 @@ extension EncodedNode {
       })
   }
 
-  private func dictionary(_ nodes: [String: EncodedNode], _ depth: Int) throws -> StoredValue {
+  private func dictionary(_ depth: Int) throws -> StoredValue {
     guard depth < StoredValue.maximumDepth else { throw ValueError.nestsTooDeep }
-    var members: [String: StoredValue] = [:]
-    for (name, node) in nodes {
+    var values: [String: StoredValue] = [:]
+    for (name, node) in members {
       // A nil property has no member; but a nil element of a dictionary would be lost silently.
-      if case .null = node.content, unorderedStride == nil { continue }
-      members[name] = try addingPath(".\(name)") { try node.value(depth: depth + 1) }
+      if node.kind == .null, unorderedStride == nil { continue }
+      values[name] = try addingPath(".\(name)") { try node.value(depth: depth + 1) }
     }
-    return .dictionary(members)
+    return .dictionary(values)
   }
 }
 

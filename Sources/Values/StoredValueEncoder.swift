@@ -45,7 +45,7 @@ struct StoredValueEncoder: Encoder {
       let stored = try $depthOfHook.withValue(depth) {
         try addingPath(path) { try convertible.toBackingStore() }
       }
-      try node.set(.value(stored), at: path)
+      try node.set(stored, at: path)
     } else {
       if let container = value as? any UnorderedContainer {
         node.unorderedStride = type(of: container).stride
@@ -55,13 +55,13 @@ struct StoredValueEncoder: Encoder {
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    node.start(.members([:]))
+    node.start(.members)
     return KeyedEncodingContainer(
       StoredMembersEncoder(node: node, codingPath: codingPath, depth: depth + 1))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    node.start(.elements([]))
+    node.start(.elements)
     return StoredElementsEncoder(node: node, codingPath: codingPath, depth: depth + 1)
   }
 
@@ -69,7 +69,7 @@ struct StoredValueEncoder: Encoder {
 }
 
 extension StoredValueEncoder: SingleValueEncodingContainer {
-  func encodeNil() throws { try node.set(.null, at: codingPath) }
+  func encodeNil() throws { try node.set(nil, at: codingPath) }
 
   func encode(_ value: some Encodable) throws {
     try Self.encode(value, into: node, at: codingPath, depth: depth)
