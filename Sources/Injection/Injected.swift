@@ -3,7 +3,7 @@
 /// A property that is filled after the initialiser: by `inject(into:)`, by assignment, or by its
 /// first read, then from the container that was current when the property was created.
 ///
-/// Not for `Sendable` classes.
+/// For classes that are not `Sendable`: copies of a structure would share the value.
 @propertyWrapper
 public struct Injected<Value> {
   private final class Slot {

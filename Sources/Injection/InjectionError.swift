@@ -12,6 +12,8 @@ public struct InjectionError: Error, CustomStringConvertible {
     case duplicate = "it is registered more than once"
     /// The object depends on itself.
     case circular = "it depends on itself"
+    /// Its recipe makes it again by `make(with:)`, in more than 30 levels.
+    case tooDeep = "its recipe makes it again, in more than 30 levels"
     /// The object's recipe is asynchronous and has not run yet.
     case notReady = "its recipe is asynchronous and has not run yet"
     /// The object is transient or weak, so that reading it could run its recipe.
@@ -61,6 +63,12 @@ public struct InjectionError: Error, CustomStringConvertible {
     InjectionError(
       code: .circular, path: path, pending: pending,
       cure: "Set the links in `then:`, or after the objects exist.")
+  }
+
+  static func tooDeep(_ label: String) -> InjectionError {
+    InjectionError(
+      code: .tooDeep, path: [label],
+      cure: "Make so many levels by a loop, outside of the container.")
   }
 
   /// The key, the problem, the path, the candidates and the fix; then one line for each of

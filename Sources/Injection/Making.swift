@@ -32,7 +32,8 @@ extension Entry {
 
   /// Makes an object without keeping it.
   ///
-  /// - Throws: `circular` for a recipe that depends on itself, which would recurse without end.
+  /// - Throws: `circular` for a recipe that depends on itself, `tooDeep` for one that makes itself
+  ///   with other arguments too often.
   func makeUnshared(for asker: Container) throws -> AnyBox {
     var detours = Detours()
     while true {
@@ -50,10 +51,11 @@ extension Entry {
   func refuseRecursion(_ frame: Frame) throws(InjectionError) {
     guard let chain = frame.caller?.chain else { return }
     let own = chain.indices.filter { chain[$0].isOpen(of: self) }
-    let same = own.first { chain[$0].container === frame.container }
+    if let outer = own.first(where: { chain[$0].container === frame.container }) {
+      throw Frame.circular(chain[...outer].reversed())
+    }
     // With other arguments the recursion may end, as for a tree; limit it before the stack does.
-    guard let outer = same ?? own.dropFirst(Self.maximumDepth).first else { return }
-    throw Frame.circular(chain[...outer].reversed())
+    if own.count > Self.maximumDepth { throw .tooDeep(label) }
   }
 
   /// The limit of a recipe's recursion with a new container each time.

@@ -70,7 +70,8 @@ extension Container {
   /// As `get`, but also runs asynchronous recipes, of the object and of those it depends on.
   ///
   /// If a factory calls `get` for an asynchronous object that does not exist yet, the container
-  /// makes that one and runs the factory again.
+  /// makes that one and runs the factory again. A task that waits for an object which another one
+  /// makes waits on when it is cancelled.
   public func resolve<T: Sendable>(_ key: Key<T> = Key()) async throws -> T {
     try await retrying { try get(key) }
   }

@@ -30,7 +30,8 @@ extension Container {
   ///
   /// The recipe, and the transient recipes that it depends on, find the values by type.
   ///
-  /// - Throws: `InjectionError`, with `notReady` for an asynchronous recipe, or the recipe's error.
+  /// - Throws: `InjectionError`, with `notReady` for an asynchronous recipe, and `tooDeep` for a
+  ///   recipe that makes itself in more than 30 levels; or the recipe's error.
   public func make<T, each A: Sendable>(
     _ key: Key<T> = Key(), with values: repeat each A
   ) throws -> sending T {

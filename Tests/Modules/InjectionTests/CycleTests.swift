@@ -36,7 +36,12 @@ import Testing
       guard levels > 0 else { return 1 }
       return try c.make(Container.Key<Int>(), with: Height(levels: levels - 1)) + 1
     })
-    #expect(try container.make(Container.Key<Int>(), with: Height(levels: 20)) == 21)
+    #expect(try container.make(Container.Key<Int>(), with: Height(levels: 30)) == 31)
+    let error = injectionError {
+      _ = try container.make(Container.Key<Int>(), with: Height(levels: 31))
+    }
+    #expect(error?.code == .tooDeep)
+    #expect(error?.path == ["Int"])
   }
 
   @Test func cycleOfFactoriesIsAnErrorWithItsPath() {
