@@ -84,7 +84,7 @@ package enum Words {
     case .integer: return Int64(text).map(StoredValue.integer)
     case .real: return real(text).map(StoredValue.real)
     case .boolean: return boolean(text).map(StoredValue.boolean)
-    case .data: return Data(base64Encoded: text).map(StoredValue.data)
+    case .data: return Data(base64Text: text).map(StoredValue.data)
     case .date:
       return ISO8601.secondsSince2001(text).map {
         .date(Date(timeIntervalSinceReferenceDate: $0))

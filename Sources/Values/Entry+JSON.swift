@@ -99,9 +99,12 @@ extension TaggedCell {
         throw ValueError(.invalid, "the value is not of type \(name): \(error)")
       }
       if let seconds { self = try Self.exact(seconds, self) }
+    // JSON's own types, as people write them by hand.
+    case (nil, nil, let value?) where seconds == nil && tag == nil:
+      self = try TaggedCell(value.storedValue())
     default:
       throw ValueError(
-        .invalid, "a line has either type and value, or \"deleted\":true; fix it")
+        .invalid, "a line has either a value, or \"deleted\":true; fix it")
     }
   }
 

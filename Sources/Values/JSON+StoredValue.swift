@@ -71,7 +71,7 @@ extension JSON {
   }
 
   private static func data(_ value: JSON) throws(ValueError) -> Data {
-    guard case .string(let text) = value, let bytes = Data(base64Encoded: text) else {
+    guard case .string(let text) = value, let bytes = Data(base64Text: text) else {
       throw ValueError(.invalid, "not base64 data; encode it as base64")
     }
     return bytes
@@ -93,5 +93,12 @@ extension JSON {
     case .string("-inf"): -.infinity
     default: nil
     }
+  }
+}
+
+extension Data {
+  /// What base64 text stands for, with line breaks as base64(1) writes them; nil for other text.
+  package init?(base64Text text: String) {
+    self.init(base64Encoded: text.filter { !$0.isWhitespace })
   }
 }

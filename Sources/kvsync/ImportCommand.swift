@@ -13,7 +13,8 @@ struct ImportCommand: Subcommand {
     abstract:
       "Sets what a file lists, in one transaction; makes the device file when it is missing.",
     discussion: """
-      The file has a JSON object a line, or is a property list, whose keys go to --store.
+      The file has a JSON object a line, or an array of them, or is a property list, whose keys \
+      go to --store. Without "type" a value has the type of its JSON.
 
         {"store":"cloud","key":"theme","type":"string","value":"dark"}
         {"store":"cloud","key":"draft","deleted":true,"at":"2026-11-20T10:00:00Z"}

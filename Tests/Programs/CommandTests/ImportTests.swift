@@ -24,7 +24,7 @@ struct BadLines: CustomTestStringConvertible, Sendable {
 }
 
 private let good = #"{"key":"good","type":"integer","value":1}"#
-private let shape = #"a line has either type and value, or "deleted":true; fix it"#
+private let shape = #"a line has either a value, or "deleted":true; fix it"#
 private let notATime =
   #""at" is not a time from 1970 to 6429; write ISO 8601, or milliseconds since 1970"#
 
@@ -170,6 +170,20 @@ private let badLines: [BadLines] = [
       "import", "a", "in", "--store", "cloud:x", prints: "1 imported, 1 changed\n")
     try folder.expect("get", "a", "good", "--store", "cloud:x", prints: "1\n")
     try folder.expect("import", "a", "in", "--store", "cloud:x", "--quiet")
+  }
+
+  @Test func aValueWithoutATypeHasThatOfItsJSON() throws {
+    let lines = [
+      #"{"key":"a","value":"x"}"#, #"{"key":"b","value":1}"#, #"{"key":"c","value":1.5}"#,
+      #"{"key":"d","value":true}"#, #"{"key":"e","value":[1,{"f":"g"}]}"#,
+      #"{"key":"h","type":"data","value":"AA EC\n"}"#,
+    ]
+    try folder.write(lines.joined(separator: "\n"), to: "in")
+    try folder.expect("import", "a", "in", prints: "6 imported, 6 changed\n")
+    let list = try folder.must("list", "a", "--json")
+    for type in ["string", "integer", "real", "boolean", "array", "data"] {
+      #expect(list.contains("\"type\":\"\(type)\""))
+    }
   }
 
   @Test(arguments: ["", "\n \r\n\t"])
