@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who may ask. The address that is printed has a token, which one browser exchanges, once, for a
-// cookie of that browser's session; nothing is answered without one of them.
+// cookie of that browser's session; nothing is answered without one of them. A second browser that
+// has the token shows that somebody else has read it, so the session ends.
 //
 // What other pages in the same browser could try is refused too:
 // - a name that its owner lets lead to this machine (DNS rebinding): by the header Host;
@@ -17,12 +18,17 @@
     private struct State {
       var port = 0
       var isTokenUsed = false
+      var isOver = false
     }
 
     private let token = Gate.secret()
     private let session = Gate.secret()
     /// Held for a few instructions; nothing is called under it.
     private let state = Mutex(State())
+    /// Called when the token comes from a second browser.
+    private let onSecondUse: @Sendable () -> Void
+
+    init(onSecondUse: @escaping @Sendable () -> Void) { self.onSecondUse = onSecondUse }
 
     /// - Returns: the address that opens the page.
     func open(at port: Int) -> String {
@@ -46,10 +52,12 @@
       guard Self.names(port).contains(host) else {
         throw Problem(.forbidden, "this page has another name", cure: "use the address as printed")
       }
+      let isKnown =
+        !state.withLock(\.isOver) && cookieValue(request).map { Self.areEqual($0, session) } == true
       if let token = request.uri.queryParameters["token"], request.uri.path == "/" {
-        return .first(cookie: try begin(String(token)))
+        return .first(cookie: try begin(String(token), isKnown: isKnown))
       }
-      guard let given = cookieValue(request), Self.areEqual(given, session) else {
+      guard isKnown else {
         throw Problem(
           .forbidden, "this browser has not opened the page",
           cure: "run kvsync open, and use the address that it prints")
@@ -64,16 +72,25 @@
       return names.map { "\($0):\(port)" } + (port == 80 ? names : [])
     }
 
-    private func begin(_ given: String) throws -> String {
-      let isFirst = state.withLock { state in
-        guard Self.areEqual(given, token), !state.isTokenUsed else { return false }
-        state.isTokenUsed = true
-        return true
-      }
-      guard isFirst else {
+    /// - Parameter isKnown: whether the browser has the session's cookie.
+    private func begin(_ given: String, isKnown: Bool) throws -> String {
+      guard Self.areEqual(given, token) else {
         throw Problem(
-          .forbidden, "the token of this address is wrong, or was used before",
-          cure: "run kvsync open again; if nobody has used it, see who else can")
+          .forbidden, "the token of this address is wrong",
+          cure: "run kvsync open, and use the address that it prints")
+      }
+      let (isFirst, wasOver) = state.withLock { state in
+        defer {
+          state.isOver = state.isOver || state.isTokenUsed && !isKnown
+          state.isTokenUsed = true
+        }
+        return (!state.isTokenUsed, state.isOver)
+      }
+      guard isFirst || isKnown else {
+        if !wasOver { onSecondUse() }
+        throw Problem(
+          .forbidden, "the token of this address was used before, so the session is over",
+          cure: "run kvsync open again; if it was not you, see who else can read its output")
       }
       return "\(cookie)=\(session); Path=/; HttpOnly; SameSite=Strict"
     }

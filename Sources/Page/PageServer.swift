@@ -2,9 +2,11 @@
 
 #if Page
   import Hummingbird
+  import HummingbirdCore
   package import KeepsakeCommandLine
   import KeepsakeDevice
   import Logging
+  import NIOCore
   import ServiceLifecycle
 
   /// A page that shows device files, for the browser of who has started it.
@@ -21,8 +23,10 @@
         return OpenDevice(path, device, number: number, listeners)
       }
       endpoints = Endpoints(
-        devices: devices, isEditable: isEditable, common: common, gate: Gate(),
-        listeners: listeners)
+        devices: devices, isEditable: isEditable, common: common,
+        gate: Gate { [output = common.output] in
+          output.say("a second browser has used the address, so the session is over")
+        }, listeners: listeners)
     }
 
     /// Serves until the process gets SIGINT or SIGTERM; then requests under way end.
@@ -40,15 +44,19 @@
         responder: CallbackResponder<BasicRequestContext> { request, _ in
           await endpoints.respond(to: request)
         },
-        configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
+        server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(90))),
+        configuration: ApplicationConfiguration(
+          address: .hostname("127.0.0.1", port: port),
+          availableConnectionsDelegate: .maximum(64, logger: logger)),
         onServerRunning: { channel in
           onListening(endpoints.gate.open(at: channel.localAddress?.port ?? port))
         }, logger: logger)
-      let group = ServiceGroup(
-        configuration: ServiceGroupConfiguration(
-          services: [application, Ending(listeners: endpoints.listeners)],
-          gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-      try await group.run()
+      var configuration = ServiceGroupConfiguration(
+        services: [application, Ending(listeners: endpoints.listeners)],
+        gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      // A client that reads no answer must not keep the page from ending.
+      configuration.maximumGracefulShutdownDuration = .seconds(5)
+      try await ServiceGroup(configuration: configuration).run()
     }
   }
 

@@ -26,8 +26,8 @@
         #expect(answer.status == 403 && !answer.text.contains("dark"), "\(path)")
       }
       let cookie = try await page.enter()
-      let again = try await page.ask("GET", String(page.address.dropFirst(page.base.count)))
-      #expect(again.status == 403 && again.text.contains("used before"))
+      let entrance = String(page.address.dropFirst(page.base.count))
+      #expect(try await page.ask("GET", entrance, ["Cookie": cookie]).status == 200)
       let other = cookie.prefix { $0 != "=" } + "=" + String(repeating: "0", count: 32)
       #expect(try await page.ask("GET", "/api/state", ["Cookie": String(other)]).status == 403)
       let answer = try await page.ask("GET", "/", ["Cookie": cookie])
@@ -41,6 +41,17 @@
       ] {
         #expect(answer.fields.value(forHTTPHeaderField: name) == value)
       }
+      #expect(page.close() == 0)
+    }
+
+    @Test func aSecondBrowserWithTheTokenEndsTheSession() async throws {
+      let page = try page()
+      let cookie = try await page.enter()
+      let entrance = String(page.address.dropFirst(page.base.count))
+      let second = try await page.ask("GET", entrance)
+      #expect(second.status == 403 && second.text.contains("used before"))
+      #expect(try await page.ask("GET", "/", ["Cookie": cookie]).status == 403)
+      #expect(try await page.ask("GET", entrance, ["Cookie": cookie]).status == 403)
       #expect(page.close() == 0)
     }
 
