@@ -16,10 +16,11 @@ package enum CoreRegistry {
   }
 
   private static let open = Mutex<[Slot: WeakCore]>([:])
+  /// Held throughout an opening, so that two threads cannot open one file twice.
+  private static let opening = FileLocks()
 
   /// The core of a file, made or opened if this process does not have it open for the same use; an
-  /// open one keeps its busy timeout. The lock is held throughout, so two threads cannot open one
-  /// file twice.
+  /// open one keeps its busy timeout.
   static func core(
     _ path: String, _ access: Device.Access, busyTimeout: Duration, identity: ReplicaID,
     folder: TemporaryFolder? = nil, hooks: OpeningHooks = OpeningHooks()
@@ -38,16 +39,16 @@ package enum CoreRegistry {
     // These end without the lock: the last reference to a core closes its file.
     var cores: [Core] = []
     defer { withExtendedLifetime(cores) {} }
-    return try open.withLock { (open) throws(KeepsakeError) in
-      var file = try FileID(of: path)
-      if file == nil, access == .create {
-        try Draft.create(path: path, identity: identity)
-        file = try FileID(of: path)
-      }
-      guard let file else { throw KeepsakeError.missing(path) }
-      let slot = Slot(file: file, isReadOnly: access == .readOnly)
+    var file = try FileID(of: path)
+    if file == nil, access == .create {
+      try Draft.create(path: path, identity: identity)
+      file = try FileID(of: path)
+    }
+    guard let file else { throw KeepsakeError.missing(path) }
+    let slot = Slot(file: file, isReadOnly: access == .readOnly)
+    return try opening.withLock(of: file) { () throws(KeepsakeError) in
       try OpenFiles.checkNames(file)
-      let same = open.filter { $0.key.file == file }.compactMapValues(\.core)
+      let same = open.withLock { $0.filter { $0.key.file == file }.compactMapValues(\.core) }
       cores += same.values
       if let core = same[slot] { return core }
       hooks.beforeOpening()
@@ -62,7 +63,7 @@ package enum CoreRegistry {
       cores.append(core)
       // Checks the names of all connections; closing this one saves what its log has.
       try OpenFiles.checkNames(file)
-      open[slot] = WeakCore(core: core)
+      open.withLock { $0[slot] = WeakCore(core: core) }
       return core
     }
   }

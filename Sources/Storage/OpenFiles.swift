@@ -6,7 +6,7 @@ import Synchronization
 package enum OpenFiles {
   private static let all = Mutex<[FileID: [NameCheck?]]>([:])
   /// Held while a connection is closed: it may remove the log of one that was closed just before.
-  private static let closing = Mutex<Void>(())
+  private static let closing = FileLocks()
 
   static func add(_ file: FileID, _ names: NameCheck? = nil) {
     all.withLock { $0[file, default: []].append(names) }
@@ -23,7 +23,7 @@ package enum OpenFiles {
 
   /// Closes a connection by `body`, then removes it.
   static func close(_ file: FileID, _ names: NameCheck?, _ body: () -> Void) {
-    closing.withLock { _ in
+    closing.withLock(of: file) {
       body()
       remove(file, names)
     }
@@ -37,7 +37,7 @@ package enum OpenFiles {
         try names.check()
       } catch {
         // One that is being closed removes the log.
-        closing.withLock { _ in }
+        closing.withLock(of: file) {}
         if all.withLock({ $0[file]?.contains { $0 === names } == true }) { throw error }
       }
     }

@@ -4,6 +4,7 @@ import Foundation
 import KeepsakeDevice
 import KeepsakeMigrations
 import KeepsakeValues
+import Synchronization
 import TestSupport
 import Testing
 
@@ -99,6 +100,25 @@ import Testing
     #expect(try device.replica() == id)
     #expect(try device.file == FileID(of: path))
     #expect(try Device(path: path).core === device.core)
+  }
+
+  @Test func aFileIsOpenedWhileAnotherThreadOpensASlowOne() throws {
+    let other = path + ".other"
+    for path in [path, other] { _ = try Device(path: path) }
+    let opened = Mutex<Result<Device, any Error>?>(nil)
+    _ = try Device(
+      path: path, access: .existing, busyTimeout: .zero, clock: .system, folder: nil,
+      identity: ReplicaID(rawValue: 1),
+      hooks: OpeningHooks(beforeOpening: {
+        let end = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+          let result = Result<Device, any Error> { try Device(path: other) }
+          opened.withLock { $0 = result }
+          end.signal()
+        }
+        end.wait()
+      }))
+    _ = try #require(opened.withLock { $0 }).get()
   }
 
   @Test func aMissingFileIsMadeOnlyWhenAskedFor() throws {
