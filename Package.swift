@@ -54,6 +54,7 @@ var logging: Target.Dependency { product("Logging", "swift-log") }
 var sync: Dependencies { ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"] }
 // Dependencies of tests.
 var commands: Dependencies { ["kvsync", "kvsync-hub", "kvsync-page"] }
+var commandLine: Dependencies { sync + ["KeepsakeCommandLine"] }
 var device: Dependencies { ["KeepsakeDevice", "KeepsakeValues", "TestSupport"] }
 var hub: Dependencies {
   sync + ["KeepsakeHub", "KeepsakeHubServer", "HubScript", "HubSupport", "TestSupport"]
@@ -246,7 +247,7 @@ package.targets += [
   support("Turns"),
   support(
     "Faults",
-    sync + [
+    commandLine + [
       "FileSystemShim", "Turns", "Keepsake", "KeepsakeTesting", "TestSupport", sqlite, logging,
     ]),
   // Readers of bytes, for fuzzers.
@@ -261,7 +262,7 @@ package.targets += [
   // Attacks files and processes, fuzzes.
   program(
     "keepsake-probe",
-    sync + [
+    commandLine + [
       "Faults", "FileSystemShim", "FuzzTargets", "SettingsFixture", "TestSupport", "Turns",
       "Keepsake", "KeepsakeStorage", "KeepsakeTesting", argumentParser, sqlite,
     ], in: "Tests/Probes/Keepsake"),
@@ -270,7 +271,7 @@ package.targets += [
   test("DeviceTests", device + ["BundleSupport", "KeepsakeMigrations", "kvsync", sqlite]),
   test(
     "SyncTests",
-    sync + [
+    commandLine + [
       "KeepsakeTesting", "KeepsakeHubServer", "KeepsakeMigrations", "KeepsakeStorage",
       "HubSupport", "TestSupport", sqlite,
     ]),
@@ -310,7 +311,7 @@ package.targets += [
     "PageTests", device + commands + [target("KeepsakePage", with: "Page")],
     in: "Tests/Programs"),
   test(
-    "FaultTests", sync + ["keepsake-probe", "kvsync", "Keepsake", "TestSupport"],
+    "FaultTests", commandLine + ["keepsake-probe", "kvsync", "Keepsake", "TestSupport"],
     in: "Tests/Programs"),
   test(
     "ProjectTests",

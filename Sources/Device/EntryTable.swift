@@ -128,4 +128,10 @@ extension Bindings {
 
 extension Connection {
   package var entries: EntryTable { EntryTable(connection: self) }
+
+  /// SQL that is true for an entry `e` unless no device writes such a one.
+  package static let isSound = """
+    (e.key <> '' AND (e.type = 0) = (e.value IS NULL) AND e.timestamp >= 0
+      AND e.replica_id > 0 AND e.sequence_number > 0)
+    """
 }

@@ -28,7 +28,7 @@ extension Connection {
   ) throws {
     try run(
       """
-      SELECT sequence_number, store, key, type, value, timestamp, replica_id, \(GiverRange.isSound)
+      SELECT sequence_number, store, key, type, value, timestamp, replica_id, \(Self.isSound)
       FROM entry AS e INDEXED BY entry_sequence
       WHERE sequence_number \(condition) AND \(Connection.isSynced("store"))
       ORDER BY sequence_number

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues

@@ -2,6 +2,7 @@
 
 import CSQLite
 import Foundation
+import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeSync
 import KeepsakeValues

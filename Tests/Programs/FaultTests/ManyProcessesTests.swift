@@ -2,6 +2,7 @@
 
 import Foundation
 import Keepsake
+import KeepsakeCommandLine
 import KeepsakeSync
 import TestSupport
 import Testing

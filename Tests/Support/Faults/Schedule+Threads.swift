@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Keepsake
+import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeTesting
 import KeepsakeValues

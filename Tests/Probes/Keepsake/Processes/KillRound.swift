@@ -3,6 +3,7 @@
 import Faults
 import Foundation
 import Keepsake
+import KeepsakeCommandLine
 import KeepsakeSync
 
 /// A folder with the files of a work that is killed: `a`, its partner `b`, and the copy `c` of a

@@ -4,6 +4,7 @@
 
 import Foundation
 package import KeepsakeDevice
+import KeepsakeSync
 import KeepsakeValues
 
 /// Something that an owner should know.
@@ -41,13 +42,9 @@ package struct Finding: Sendable, Equatable {
 extension Device {
   /// Looks at everything: every page, every row, the clock, the identity, the folder.
   ///
-  /// - Parameters:
-  ///   - skew: milliseconds that a timestamp may be ahead of the clock.
-  ///   - repairs: repairs what it can without losing anything: indexes and the clock.
-  package func examine(
-    skew: Int64 = MergeOptions().clockSkew, repairs: Bool = false
-  ) throws(KeepsakeError) -> [Finding] {
-    let examination = Examination(device: self, skew: skew, repairs: repairs)
+  /// - Parameter repairs: repairs what it can without losing anything: indexes and the clock.
+  package func examine(repairs: Bool = false) throws(KeepsakeError) -> [Finding] {
+    let examination = Examination(device: self, repairs: repairs)
     guard repairs else { return try examination.all() }
     return try leased { () throws(KeepsakeError) in try examination.all() }
   }
@@ -55,7 +52,6 @@ extension Device {
 
 private struct Examination {
   let device: Device
-  let skew: Int64
   let repairs: Bool
 
   func all() throws(KeepsakeError) -> [Finding] {
@@ -96,44 +92,35 @@ private struct Examination {
   }
 
   private func rows() throws(KeepsakeError) -> [Finding] {
-    try device.core.read { connection in
-      var findings: [Finding] = []
-      try connection.run(
-        "SELECT store, key, type, value, \(GiverRange.isSound) FROM entry AS e"
-      ) { row in
-        let (name, content) = ("\(row.text(0))/\(row.text(1))", row.content(2))
-        if !row.isUTF8(0) || !row.isUTF8(1) || !row.isUTF8(3) {
-          findings.append(
-            Finding(
-              .row, "\(name) is a row whose text is not UTF-8",
-              cure: "write the value under another name: no other device reads this row"))
-        } else if row.integer(4) != 1 {
-          findings.append(
-            Finding(
-              .row, "\(name) is a row that no device writes", cure: "set the key anew, or delete it"
-            ))
-        } else if content.value?.kind == .opaque, Tag(rawValue: content.tag) != nil {
-          findings.append(
-            Finding(
-              .value, "\(name) is not of its type (number \(content.tag))",
-              cure: "set the key anew; its bytes are kept until then"))
+    var findings: [Finding] = []
+    try device.forEachOddRow { name, problem in
+      let finding =
+        switch problem {
+        case .notUTF8:
+          Finding(
+            .row, "\(name) is a row whose text is not UTF-8",
+            cure: "write the value under another name: no other device reads this row")
+        case .unsound:
+          Finding(
+            .row, "\(name) is a row that no device writes", cure: "set the key anew, or delete it")
+        case .notOfItsType(let tag):
+          Finding(
+            .value, "\(name) is not of its type (number \(tag))",
+            cure: "set the key anew; its bytes are kept until then")
         }
-        return true
-      }
-      return findings
+      findings.append(finding)
     }
+    return findings
   }
 
   /// With `repairs`, a person has looked at this machine's clock.
   private func clock() throws(KeepsakeError) -> [Finding] {
     let now = device.clock.milliseconds
+    let skew = MergeOptions().maximumClockSkew.milliseconds
     let horizon = HybridTimestamp.horizon(now: now, skew: skew)
-    let (last, count) = try device.core.read { connection in
-      let count = try connection.first(
-        "SELECT count(*) FROM entry WHERE timestamp > ?1", [.integer(horizon.rawValue)]
-      ) { Int($0.integer(0)) }
-      return (try ReplicaState(connection).last, count ?? 0)
-    }
+    let last = try device.core.read { try ReplicaState($0).last }
+    var count = 0
+    try device.forEachEntry { if $0.timestamp > horizon { count += 1 } }
     guard last > horizon || count > 0 else { return [] }
     let repair = repairs ? try device.repairClock(isForced: true, as: .random()) : nil
     return [
@@ -148,16 +135,9 @@ private struct Examination {
   }
 
   private func identity() throws(KeepsakeError) -> [Finding] {
-    let (id, isKnown) = try device.core.read { connection in
-      let known = try connection.first(
-        """
-        SELECT 1 FROM replica AS r WHERE id IN (
-          SELECT id FROM former_replica UNION ALL SELECT replica_id FROM peer)
-        """
-      ) { _ in true }
-      return (try ReplicaState(connection).id, known ?? false)
-    }
-    if (1..<(1 << 62)).contains(id.rawValue), !isKnown { return [] }
+    let id = try device.replica()
+    let others = try device.formerReplicas().map(\.id) + device.peers().map(\.id)
+    if (1..<(1 << 62)).contains(id.rawValue), !others.contains(id) { return [] }
     return [
       Finding(
         .identity, "its replica ID \(id) is not its own",
