@@ -22,89 +22,37 @@ package struct ConflictLog {
     winner_timestamp, winner_replica_id, found_at
     """
 
-  /// A write that lost unseen, and what the log has of the one that won.
-  struct Loss {
-    let lost: Entry
-    let winnerTag: Int64
-    let winnerTimestamp: HybridTimestamp
-    let winnerID: ReplicaID
-
-    init(lost: Entry, won: Entry) {
-      self.lost = lost
-      (winnerTag, winnerTimestamp) = (won.content.tag, won.timestamp)
-      winnerID = won.replicaID
-    }
-  }
-
-  private static let isLost =
-    "store = ?1 AND key = ?2 AND lost_timestamp = ?5 AND lost_replica_id = ?6"
-
   // Not INSERT OR IGNORE, which uses up a number for a row that it leaves out.
   private static let insertion = FrequentStatement(
     """
     INSERT INTO conflict (\(columns)) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
-    WHERE NOT EXISTS (SELECT 1 FROM conflict WHERE \(isLost))
+    WHERE NOT EXISTS (SELECT 1 FROM conflict
+      WHERE store = ?1 AND key = ?2 AND lost_timestamp = ?5 AND lost_replica_id = ?6)
     """)
 
-  /// Adds losers, and drops the oldest conflicts. A loser that is in the log already is not added
-  /// again. Of more than the log keeps, the first ones are only counted.
+  /// Adds a write that lost unseen.
   ///
   /// - Parameter now: milliseconds since 1970.
-  /// - Returns: how many were added, also if the log has no room for all of them, and how many of
-  ///   all were dropped.
-  func append(_ losses: [Loss], at now: Int64) throws -> (added: Int, dropped: Int) {
-    let kept = losses.suffix(Int(Self.capacity))
-    var skipped = losses.count - kept.count
-    if skipped > 0, let first = kept.first {
-      // Then the page comes again.
-      if try contains(first.lost) { skipped = 0 }
-      try skip(skipped)
+  /// - Returns: false if it is in the log already.
+  func add(_ lost: Entry, lostTo won: Entry, at now: Int64) throws -> Bool {
+    try connection.run(Self.insertion) {
+      try $0.bind(lost.address)
+      try $0.bind(lost.content.tag, at: 3)
+      try $0.bind(lost.content.cell, at: 4)
+      try $0.bind(lost.timestamp.rawValue, at: 5)
+      try $0.bind(lost.replicaID.rawValue, at: 6)
+      try $0.bind(won.content.tag, at: 7)
+      try $0.bind(won.timestamp.rawValue, at: 8)
+      try $0.bind(won.replicaID.rawValue, at: 9)
+      try $0.bind(now, at: 10)
     }
-    var added = skipped
-    for loss in kept {
-      try connection.run(Self.insertion) {
-        try $0.bind(loss.lost.address)
-        try $0.bind(loss.lost.content.tag, at: 3)
-        try $0.bind(loss.lost.content.cell, at: 4)
-        try $0.bind(loss.lost.timestamp.rawValue, at: 5)
-        try $0.bind(loss.lost.replicaID.rawValue, at: 6)
-        try $0.bind(loss.winnerTag, at: 7)
-        try $0.bind(loss.winnerTimestamp.rawValue, at: 8)
-        try $0.bind(loss.winnerID.rawValue, at: 9)
-        try $0.bind(now, at: 10)
-      }
-      added += connection.changes
-    }
-    return (added, try trim() + skipped)
-  }
-
-  private func contains(_ lost: Entry) throws -> Bool {
-    try connection.first(
-      "SELECT 1 FROM conflict WHERE \(Self.isLost)",
-      [
-        .text(lost.address.store.string), .text(lost.address.key.string), .null, .null,
-        .integer(lost.timestamp.rawValue), .integer(lost.replicaID.rawValue),
-      ]
-    ) { _ in true } ?? false
-  }
-
-  /// Leaves out numbers: the next conflict tells by its own how many there were before it.
-  private func skip(_ count: Int) throws {
-    try connection.run(
-      """
-      INSERT INTO sqlite_sequence (name, seq) SELECT 'conflict', 0
-      WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'conflict')
-      """)
-    try connection.run(
-      "UPDATE sqlite_sequence SET seq = seq + ?1 WHERE name = 'conflict'",
-      [.integer(Int64(count))])
+    return connection.changes > 0
   }
 
   /// Drops the oldest conflicts beyond `capacity` and `capacityBytes`.
   ///
   /// - Returns: how many.
-  @discardableResult
-  package func trim() throws -> Int {
+  func trim() throws -> Int {
     var (first, count, bytes): (Int64?, Int64, Int64) = (nil, 0, 0)
     try connection.run(
       "SELECT id, length(CAST(lost_value AS BLOB)) FROM conflict ORDER BY id DESC"

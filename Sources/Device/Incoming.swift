@@ -13,25 +13,8 @@ package struct Incoming {
     package var sent: [ByteText: Int64] = [:]
     /// Lower numbers that a hub was not sent all the same.
     package var held: Set<Int64> = []
-    /// Own writes of the other side that this file may not have read.
-    package var doubt: Doubt?
 
     package init() {}
-  }
-
-  /// Writes of a replica ID after a time. A file that was set back may have written them beside
-  /// those that version vectors cover.
-  package struct Doubt {
-    package let replicaID: ReplicaID
-    package let timestamp: HybridTimestamp
-
-    package init(replicaID: ReplicaID, after timestamp: HybridTimestamp) {
-      (self.replicaID, self.timestamp) = (replicaID, timestamp)
-    }
-
-    fileprivate func contains(_ entry: Entry) -> Bool {
-      entry.replicaID == replicaID && entry.timestamp > timestamp
-    }
   }
 
   /// The result of a page that was applied.
@@ -48,7 +31,7 @@ package struct Incoming {
     package var hasLosers = false
   }
 
-  /// Bytes of lost values after which they are written to the log: 16 MiB.
+  /// Bytes of lost values after which the log is trimmed within a page: 16 MiB.
   private static let lossBytes = 1 << 24
 
   private let connection: Connection
@@ -58,7 +41,6 @@ package struct Incoming {
   /// Milliseconds since 1970.
   private let now: Int64
   private var outcome = Outcome()
-  private var losses: [ConflictLog.Loss] = []
   private var bytes = 0
 
   // These belong to the store of the last row.
@@ -90,7 +72,7 @@ package struct Incoming {
       replica.last = max(replica.last, entry.timestamp)
       try page.apply(entry, &replica, onChange)
     }
-    try page.log()
+    if page.outcome.conflicts > 0 { try page.trimLog() }
     return page.outcome
   }
 
@@ -104,10 +86,8 @@ package struct Incoming {
       local: local?.entry, incoming: entry, receiverCovers: try covers(entry),
       giverCovers: isSent || local.map { giverCovers($0.entry) } ?? false)
     if let loser = decision.loser, let local {
-      try note(
-        loser == .local
-          ? ConflictLog.Loss(lost: local.entry, won: entry)
-          : ConflictLog.Loss(lost: entry, won: local.entry))
+      try loser == .local
+        ? log(local.entry, lostTo: entry) : log(entry, lostTo: local.entry)
     }
     if decision.applies {
       replica.sequenceNumber += 1
@@ -132,7 +112,6 @@ package struct Incoming {
   }
 
   private mutating func covers(_ entry: Entry) throws -> Bool {
-    if giver.doubt?.contains(entry) == true { return false }
     if entry.replicaID == replica.id, entry.timestamp <= replica.last { return true }
     if seen[entry.replicaID] == nil {
       let none = HybridTimestamp(rawValue: -1)
@@ -141,19 +120,17 @@ package struct Incoming {
     return seen[entry.replicaID].map { entry.timestamp <= $0 } ?? false
   }
 
-  private mutating func note(_ loss: ConflictLog.Loss) throws {
+  private mutating func log(_ lost: Entry, lostTo won: Entry) throws {
     outcome.hasLosers = true
-    losses.append(loss)
-    bytes += loss.lost.content.cell.byteCount
-    if bytes > Self.lossBytes { try log() }
+    guard try connection.conflictLog.add(lost, lostTo: won, at: now) else { return }
+    outcome.conflicts += 1
+    bytes += lost.content.cell.byteCount
+    if bytes > Self.lossBytes { try trimLog() }
   }
 
-  private mutating func log() throws {
-    guard !losses.isEmpty else { return }
-    let (added, dropped) = try connection.conflictLog.append(losses, at: now)
-    outcome.conflicts += added
-    outcome.droppedConflicts += dropped
-    (losses, bytes) = ([], 0)
+  private mutating func trimLog() throws {
+    outcome.droppedConflicts += try connection.conflictLog.trim()
+    bytes = 0
   }
 }
 

@@ -18,10 +18,7 @@ package struct Difference: Sendable, Equatable {
   package static func all(
     _ left: Device, _ right: Device, stores: [String]?, limit: Int = .max
   ) throws(KeepsakeError) -> [Difference] {
-    let names =
-      if let stores { Set(stores.map(ByteText.init)).sorted() } else {
-        try MergeRun.syncedStores(of: [MergeSide(left), MergeSide(right)])
-      }
+    let names = try MergeRun.stores(stores, of: [MergeSide(left), MergeSide(right)])
     return try right.core.withSender(left.core) { () throws(KeepsakeError) in
       try right.core.read { connection in
         try names.flatMap { try values(of: $0, connection, limit) }

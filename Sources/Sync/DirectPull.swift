@@ -15,59 +15,51 @@ struct DirectPull {
   private static let transactionBytes: Int64 = 1 << 24
 
   private let pull: Pull
-  let range: GiverRange
-  /// The giver's last number before.
-  private let last: Int64
-  private let survey: Survey
+  /// The stores, as a JSON array.
+  private let stores: String
+  /// How many rows the giver has in them, and their latest timestamp.
+  private let (count, newest): (Int64, Int64)
   /// Rows of one transaction.
   private let rows: Int64
 
-  /// What the giver has in these stores.
-  private struct Survey {
-    var count: Int64 = 0
-    var newest: Int64 = 0
-    /// Whether a device may have written each row.
-    var isSound = true
-  }
-
   /// - Returns: nil if all rows have to be read page by page.
   init?(_ pull: Pull) throws(KeepsakeError) {
-    let known = pull.receiverSide.stores
-    guard pull.giverSide.sequenceNumber >= Self.minimum, !pull.receiver.hasObservers,
-      pull.stores.allSatisfy({ StoreName.isSynced($0.string) && !known.contains($0) })
+    let giver = pull.giver
+    guard giver.sequenceNumber >= Self.minimum, !pull.receiver.device.hasObservers,
+      // A file whose numbers are almost used up must not use up the receiver's.
+      giver.sequenceNumber < 1 << 40,
+      pull.stores.allSatisfy({
+        StoreName.isSynced($0.string) && !pull.receiver.stores.contains($0)
+          && !EntrySize.isTooLarge(key: $0.string.utf8.count, value: 0)
+      })
     else { return nil }
-    self.pull = pull
-    (range, last, survey) = try pull.giver.core.read { connection in
-      var survey = Survey()
-      for store in pull.stores where survey.isSound {
-        try connection.run(
-          "SELECT key, value, timestamp, \(GiverRange.isSound) FROM entry AS e WHERE store = ?1",
-          [.text(store.string)]
-        ) { row in
-          let longestName = max(row.byteCount(0), store.string.utf8.count)
-          survey.count += 1
-          survey.newest = max(survey.newest, row.integer(2))
-          survey.isSound =
-            row.integer(3) == 1 && row.isUTF8(0) && row.isUTF8(1)
-            && !EntrySize.isTooLarge(key: longestName, value: row.byteCount(1))
-          return survey.isSound
-        }
+    let stores = JSON.array(pull.stores.map { .string($0.string) }).text()
+    var (count, newest, isSound): (Int64, Int64, Bool) = (0, 0, true)
+    try giver.device.core.read { connection in
+      try connection.run(
+        """
+        SELECT key, value, timestamp, \(Connection.isSound) FROM entry AS e
+        WHERE store IN (SELECT value FROM json_each(?1)) AND +sequence_number <= ?2
+        """, [.text(stores), .integer(giver.sequenceNumber)]
+      ) { row in
+        count += 1
+        newest = max(newest, row.integer(2))
+        isSound =
+          row.integer(3) == 1 && row.isUTF8(0) && row.isUTF8(1)
+          && !EntrySize.isTooLarge(key: row.byteCount(0), value: row.byteCount(1))
+        return isSound
       }
-      let giver = try GiverState(connection, pull, connection.marks.state().mark)
-      return (try GiverRange(pull, connection, giver), giver.sequenceNumber, survey)
     }
-    // A file whose numbers are almost used up must not use up the receiver's.
-    guard survey.count >= Self.minimum, survey.isSound,
-      survey.newest <= pull.horizon.rawValue, last < 1 << 40
-    else { return nil }
-    let average = try pull.giver.core.storage.databaseSize() / survey.count + 1
+    guard count >= Self.minimum, isSound, newest <= pull.horizon.rawValue else { return nil }
+    let average = try giver.device.core.storage.databaseSize() / count + 1
+    (self.pull, self.stores, self.count, self.newest) = (pull, stores, count, newest)
     rows = max(1, min(Int64(pull.options.chunkSize), Self.transactionBytes / average))
   }
 
   /// - Returns: the number after which the rows are read page by page.
   func run(_ result: inout PullResult) throws(KeepsakeError) -> Int64 {
-    let receiver = pull.receiver.core
-    return try receiver.withSender(pull.giver.core) { () throws(KeepsakeError) in
+    let receiver = pull.receiver.device.core
+    return try receiver.withSender(pull.giver.device.core) { () throws(KeepsakeError) in
       try receiver.access { try $0.run("PRAGMA main.cache_size = -32768") }
       defer {
         // Fails only if the connection is broken, and then its next use says so.
@@ -75,42 +67,42 @@ struct DirectPull {
           try receiver.access { try $0.run("PRAGMA main.cache_size = -2000") }
         }.discardFailure()
       }
-      var number = pull.receiverSide.sequenceNumber
-      while result.received < survey.count {
-        guard let written = try write(after: number, result) else { return 0 }
-        let isDone = written.result.received == result.received
-        (result, number) = written
-        if isDone { break }
-        pull.report(result, Double(result.received) / Double(survey.count))
+      var number = pull.receiver.sequenceNumber
+      while result.received < count {
+        guard let after = try write(after: number, result), after.received > result.received else {
+          // A damaged file may have hidden some: the pages find out.
+          return 0
+        }
+        number += pull.giver.sequenceNumber
+        result = after
+        pull.report(result, Double(result.received) / Double(count))
         try pull.hooks.step(.page)
       }
-      // A damaged file may have hidden some: the pages find out.
-      return result.received == survey.count ? last : 0
+      return pull.giver.sequenceNumber
     }
   }
 
   /// One transaction.
   ///
   /// - Parameter number: the receiver's last one.
-  /// - Returns: also the receiver's last number now; nil if something else has written, or has to
-  ///   be told of each change.
+  /// - Returns: nil if something else has written, or has to be sent each change.
   private func write(
     after number: Int64, _ before: PullResult
-  ) throws(KeepsakeError) -> (result: PullResult, number: Int64)? {
-    try pull.receiver.core.write { connection in
+  ) throws(KeepsakeError) -> PullResult? {
+    try pull.receiver.device.core.write { connection in
       var (result, replica) = (before, try ReplicaState(connection))
-      guard replica.sequenceNumber == number, !pull.receiver.hasObservers else {
+      guard replica.sequenceNumber == number, !pull.receiver.device.hasObservers else {
         return (nil, [])
       }
-      let count = try insert(connection, after: number)
+      let inserted = try insert(connection, after: number)
       // A file that is read as immutable may have changed.
-      try pull.giver.core.storage.still?.check()
+      try pull.giver.device.core.storage.still?.check()
       try keepChanges(connection, after: number, &result)
-      result.note(inserted: count, as: number + 1...number + last)
-      replica.sequenceNumber = number + last
-      replica.last = max(replica.last, HybridTimestamp(rawValue: survey.newest))
+      replica.sequenceNumber = number + pull.giver.sequenceNumber
+      replica.last = max(replica.last, HybridTimestamp(rawValue: newest))
+      result.note(inserted: inserted, as: number + 1...replica.sequenceNumber)
       try replica.save(connection)
-      return ((result, replica.sequenceNumber), [])
+      return (result, [])
     }
   }
 
@@ -118,7 +110,6 @@ struct DirectPull {
   ///
   /// - Returns: how many.
   private func insert(_ connection: Connection, after number: Int64) throws -> Int {
-    let stores = JSON.array(pull.stores.map { .string($0.string) }).text()
     try connection.run(
       """
       INSERT INTO main.entry
@@ -133,7 +124,7 @@ struct DirectPull {
       ORDER BY e.store, e.key LIMIT ?3
       """,
       [
-        .text(stores), .integer(last), .integer(rows), .integer(number),
+        .text(stores), .integer(pull.giver.sequenceNumber), .integer(rows), .integer(number),
       ])
     return connection.changes
   }
@@ -151,9 +142,7 @@ struct DirectPull {
     ) { row in
       let entry = Entry(row, from: 0)
       guard !entry.content.isTombstone else { return true }
-      let change = SettingChange(
-        store: entry.address.store.string, key: entry.address.key.string, from: .tombstone,
-        to: entry.content, writer: entry.replicaID, timestamp: entry.timestamp, reason: reason)
+      let change = SettingChange(entry, from: .tombstone, reason)
       return result.keep(change, entry.content.cell.byteCount)
     }
   }

@@ -10,28 +10,18 @@ extension MergeRun {
   /// Reads every page and every size of files that sync for the first time. Of others the rows are
   /// checked that are read (`GiverPage`).
   func check() throws(KeepsakeError) {
-    var places: Set<Int> = []
-    let center = options.isOneWay ? devices.count - 1 : 0
-    for other in devices.indices where other != center && areStrangers(center, other) {
-      places.formUnion([center, other])
-    }
-    try check(places.sorted())
-  }
-
-  private func check(_ places: [Int]) throws(KeepsakeError) {
+    let center = options.isOneWay ? sides.count - 1 : 0
+    let strangers = sides.indices.filter { $0 != center && areStrangers(center, $0) }
+    if strangers.isEmpty { return }
+    let devices = ([center] + strangers).sorted().map { sides[$0].device }
     // Rows that do not leave their file may be of any size.
     let measured = options.stores == nil ? Connection.isSynced("e.store") : "true"
-    // Whether it takes longer to read these files than to begin threads.
-    guard places.allSatisfy({ sides[$0].sequenceNumber > 10_000 }) else {
-      for place in places { try devices[place].checkWhole(measuring: measured) }
-      return
-    }
     let failures = Mutex<[Int: KeepsakeError]>([:])
-    DispatchQueue.concurrentPerform(iterations: places.count) { [devices] index in
+    DispatchQueue.concurrentPerform(iterations: devices.count) { place in
       do throws(KeepsakeError) {
-        try devices[places[index]].checkWhole(measuring: measured)
+        try devices[place].checkWhole(measuring: measured)
       } catch {
-        failures.withLock { $0[index] = error }
+        failures.withLock { $0[place] = error }
       }
     }
     if let first = failures.withLock({ $0.min { $0.key < $1.key } }) { throw first.value }
@@ -44,6 +34,6 @@ extension MergeRun {
 
   /// A device that is locked, or cannot be written, is found before any is written.
   func refuseUnwritable(_ places: some Sequence<Int>) throws(KeepsakeError) {
-    for place in places { try devices[place].core.write { _ in ((), []) } }
+    for place in places { try sides[place].device.core.write { _ in ((), []) } }
   }
 }

@@ -18,31 +18,38 @@ extension MergeRun {
     let taken: NumberRanges
     /// The first file's mark up to which the other one has read it.
     var back = Mark.start
+    /// Whether the first file has read everything that the other one has.
+    var isRead = false
   }
 
   mutating func mergeBothWays() throws(KeepsakeError) {
-    try refuseUnwritable(devices.indices)
-    try separateCopies()
+    try refuseUnwritable(sides.indices)
+    for place in sides.indices {
+      for other in sides.indices.dropFirst(place + 1) {
+        try separate(other, from: place)
+        try separate(place, from: other)
+      }
+    }
     let stores = self.stores
     // What each file has forgotten is judged by the cursors before the first pull.
     var exchanges: [Exchange] = []
-    for other in devices.indices.dropFirst() {
+    for other in sides.indices.dropFirst() {
       exchanges.append(try pullIntoFirst(other, stores))
       try hooks.step(.pulled)
     }
-    var isRead = true
     for place in exchanges.indices {
-      isRead = try pullBack(&exchanges[place], stores) && isRead
+      try pullBack(&exchanges[place], stores)
       try hooks.step(.pulledBack)
     }
     let newest = try noteInFirst(exchanges, stores)
     report.hasConverged =
-      report.isComplete && isRead && newest == exchanges[0].back.sequenceNumber
+      report.isComplete && exchanges.allSatisfy(\.isRead)
+      && newest == exchanges[0].back.sequenceNumber
   }
 
   /// Whether two files have read each other to the end. Then a merge would write nothing.
   func hasNothingNew() -> Bool {
-    guard devices.count == 2, sides[0].id != sides[1].id else { return false }
+    guard sides.count == 2, sides[0].id != sides[1].id else { return false }
     return sides[0].hasAll(of: sides[1], stores) && sides[1].hasAll(of: sides[0], stores)
   }
 
@@ -50,12 +57,13 @@ extension MergeRun {
   mutating func noteNothing() throws(KeepsakeError) {
     for (other, place) in [(1, 0), (0, 1)] {
       report.expect(from: other, into: place)
-      let now = devices[place].clock.milliseconds
-      let (peer, mark) = (sides[other].id, sides[place].mark)
-      let rows = sides[place].peers[peer] ?? [:]
-      guard rows.values.contains(where: { $0.isDue(at: now) }) else { continue }
-      try devices[place].core.write { connection in
-        try connection.peers.update(peer, stores) { $0.note(own: mark, at: now) }
+      let (side, peer) = (sides[place], sides[other].id)
+      let now = side.device.clock.milliseconds
+      guard side.peers[peer]?.values.contains(where: { $0.isDue(at: now) }) == true else {
+        continue
+      }
+      try side.device.core.write { connection in
+        try connection.peers.update(peer, stores) { $0.note(own: side.mark, at: now) }
         return ((), [])
       }
     }
@@ -66,10 +74,10 @@ extension MergeRun {
   private mutating func pullIntoFirst(
     _ other: Int, _ stores: [ByteText]
   ) throws(KeepsakeError) -> Exchange {
-    let isLast = other == devices.count - 1
-    var pull = Pull(self, other, into: 0, stores)
-    pull.inFull = sides[0].storesInFull(of: sides[other], stores)
-    let (result, (mark, read)) = try run(pull) { [source] connection, result, giver in
+    let isLast = other == sides.count - 1
+    let (result, (mark, read)) = try run(
+      Pull(self, other, into: 0, stores, inFull: true)
+    ) { [source] connection, result, giver in
       let read = result.markBeforeUnread ?? giver.mark
       try connection.peers.update(giver.id, stores) { $0.cursor = read }
       if isLast { _ = try connection.marks.add(source) }
@@ -79,32 +87,26 @@ extension MergeRun {
   }
 
   /// The first file into another one.
-  ///
-  /// - Returns: whether the first file has read everything that the other one has.
   private mutating func pullBack(
     _ exchange: inout Exchange, _ stores: [ByteText]
-  ) throws(KeepsakeError) -> Bool {
-    let place = exchange.place
-    var pull = Pull(self, 0, into: place, stores)
-    pull.inFull = sides[place].storesInFull(of: sides[0], stores)
+  ) throws(KeepsakeError) {
+    var pull = Pull(self, 0, into: exchange.place, stores, inFull: true)
     pull.skipped = exchange.taken
-    let (now, before) = (devices[place].clock.milliseconds, exchange)
-    let (_, (after, isRead)) = try run(pull) { [source] connection, result, giver in
+    let (now, before) = (sides[exchange.place].device.clock.milliseconds, exchange)
+    (_, exchange) = try run(pull) { [source] connection, result, giver in
       var after = before
       let new = try connection.newNumbers(after: before.mark, except: result.taken)
       // If there is nothing new but what was just taken, the next mark counts as read.
       if new.hasAny, !new.hasOthers, before.read == before.mark {
         after.read = try connection.marks.add(source)
       }
-      after.back = result.markBeforeUnread ?? giver.mark
+      (after.back, after.isRead) = (result.markBeforeUnread ?? giver.mark, !new.hasOthers)
       try connection.peers.update(giver.id, stores) {
         $0.cursor = after.back
         $0.note(own: after.read, at: now)
       }
-      return (after, !new.hasOthers)
+      return after
     }
-    exchange = after
-    return isRead
   }
 
   /// Notes in the first file up to where it and the others have read each other.
@@ -113,8 +115,9 @@ extension MergeRun {
   private func noteInFirst(
     _ exchanges: [Exchange], _ stores: [ByteText]
   ) throws(KeepsakeError) -> Int64 {
-    let now = devices[0].clock.milliseconds
-    let (hasNewMark, newest) = try devices[0].core.write { [sides] connection in
+    let device = sides[0].device
+    let now = device.clock.milliseconds
+    let (hasNewMark, newest) = try device.core.write { connection in
       let changes = try exchanges.map { exchange in
         try connection.peers.update(sides[exchange.place].id, stores) {
           $0.cursor = exchange.read

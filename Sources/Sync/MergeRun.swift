@@ -5,27 +5,26 @@ import KeepsakeValues
 
 /// One merge that is under way.
 struct MergeRun {
-  let devices: [Device]
   let options: MergeOptions
   let source: IdentitySource
   let hooks: MergeHooks
   /// What it has committed so far.
   var report = MergeReport()
-  /// The devices as they were before the merge, or after it has given them another replica ID.
+  /// The files as they were before the merge, or after it has given them another replica ID.
   var sides: [MergeSide] = []
 
   init(
     _ devices: [Device], _ options: MergeOptions, _ source: IdentitySource, _ hooks: MergeHooks
   ) throws(KeepsakeError) {
-    (self.devices, self.options, self.source, self.hooks) = (devices, options, source, hooks)
+    (self.options, self.source, self.hooks) = (options, source, hooks)
     for device in devices { sides.append(try MergeSide(device)) }
   }
 
   /// Merges, with leases on the files that it writes, unless nothing is new.
   mutating func run() throws(KeepsakeError) {
     if !options.isOneWay, hasNothingNew() { return try noteNothing() }
-    try Lease.hold(devices.map(\.core.storage)) { () throws(KeepsakeError) in
-      for place in devices.indices { try refresh(place) }
+    try Lease.hold(sides.map(\.device.core.storage)) { () throws(KeepsakeError) in
+      for place in sides.indices { try refresh(place) }
       try check()
       try options.isOneWay ? mergeOneWay() : mergeBothWays()
     }
@@ -33,14 +32,14 @@ struct MergeRun {
 
   /// Reads again what the merge knows of a file, if the file has changed since.
   mutating func refresh(_ place: Int) throws(KeepsakeError) {
-    if !sides[place].isNow(devices[place]) { sides[place] = try MergeSide(devices[place]) }
+    if !sides[place].isNow { sides[place] = try MergeSide(sides[place].device) }
   }
 
   /// Reads one device into another.
   ///
   /// - Parameter finish: runs within the last transaction.
   mutating func run<Value>(
-    _ pull: Pull, _ finish: (Connection, PullResult, GiverState) throws -> Value
+    _ pull: Pull, _ finish: (Connection, PullResult, GiverPage) throws -> Value
   ) throws(KeepsakeError) -> (PullResult, Value) {
     report.expect(from: pull.from, into: pull.into)
     let limit = max(options.changeLimit, 0)
@@ -60,12 +59,11 @@ struct MergeRun {
   }
 
   /// The stores that this merge is about.
-  var stores: [ByteText] {
-    if let stores = options.stores { return Set(stores.map(ByteText.init)).sorted() }
-    return Self.syncedStores(of: sides)
-  }
+  var stores: [ByteText] { Self.stores(options.stores, of: sides) }
 
-  static func syncedStores(of sides: [MergeSide]) -> [ByteText] {
-    sides.reduce(Set([ByteText(StoreName.cloud)])) { $0.union($1.stores) }.sorted()
+  /// - Parameter names: nil for all synced stores of which the files know anything.
+  static func stores(_ names: [String]?, of sides: [MergeSide]) -> [ByteText] {
+    if let names { return Set(names.map(ByteText.init)).sorted() }
+    return sides.reduce(Set([ByteText(StoreName.cloud)])) { $0.union($1.stores) }.sorted()
   }
 }

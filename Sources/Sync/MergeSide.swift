@@ -3,9 +3,10 @@
 import KeepsakeDevice
 import KeepsakeValues
 
-/// What a merge knows of a file, from one snapshot. Nothing else changes it while the merge has the
-/// file's lease.
+/// A file of a merge, and what the merge knows of it, from one snapshot. Nothing else changes that
+/// while the merge has the file's lease.
 struct MergeSide {
+  let device: Device
   private let version: ReadVersion?
   let id: ReplicaID
   /// Replica IDs that the file had before.
@@ -15,25 +16,21 @@ struct MergeSide {
   /// The newest mark.
   let mark: Mark
   /// Whether nothing in a synced store came after it.
-  private let isMarked: Bool
+  let isMarked: Bool
   let stores: Set<ByteText>
   let forgotten: [ByteText: Int64]
   let peers: [ReplicaID: [ByteText: PeerRow]]
 
   init(_ device: Device) throws(KeepsakeError) {
     let version = device.core.versions.now
-    self = try device.core.read { connection in
-      // A newer version may have taken the file over.
-      let replica =
-        try device.isReadOnly ? ReplicaState(connection) : ReplicaState(writing: connection)
-      return try MergeSide(connection, replica, version)
-    }
+    self = try device.core.read { try MergeSide(device, version, $0) }
   }
 
-  private init(
-    _ connection: Connection, _ replica: ReplicaState, _ version: ReadVersion?
-  ) throws {
-    self.version = version
+  private init(_ device: Device, _ version: ReadVersion?, _ connection: Connection) throws {
+    (self.device, self.version) = (device, version)
+    // A newer version may have taken the file over.
+    let replica =
+      try device.isReadOnly ? ReplicaState(connection) : ReplicaState(writing: connection)
     (id, sequenceNumber) = (replica.id, replica.sequenceNumber)
     formerIDs = try connection.all("SELECT id FROM former_replica") {
       ReplicaID(rawValue: $0.integer(0))
@@ -45,7 +42,7 @@ struct MergeSide {
   }
 
   /// Whether the file has not changed since.
-  func isNow(_ device: Device) -> Bool { version.map(device.core.versions.isNow) ?? false }
+  var isNow: Bool { version.map(device.core.versions.isNow) ?? false }
 
   /// Whether this file has read all of another one, and knows that the other has read all of it.
   func hasAll(of other: MergeSide, _ stores: [ByteText]) -> Bool {
@@ -65,10 +62,9 @@ struct MergeSide {
     peers[peer]?.values.map(\.own).max { $0.sequenceNumber < $1.sequenceNumber } ?? .start
   }
 
-  /// The stores in which a file has to be read from the beginning, because it has not read every
-  /// deletion that this one has forgotten. It may still have what was deleted: the value comes
-  /// back, and both are the same again.
-  func storesInFull(of giver: MergeSide, _ stores: [ByteText]) -> Set<ByteText> {
-    Set(stores.filter { forgotten[$0] ?? 0 > giver.cursor(id, $0).sequenceNumber })
+  /// The stores in which a file has not read every deletion that this one has forgotten. It may
+  /// still have what was deleted.
+  func deletionsUnread(by reader: MergeSide, _ stores: [ByteText]) -> Set<ByteText> {
+    Set(stores.filter { forgotten[$0] ?? 0 > reader.cursor(id, $0).sequenceNumber })
   }
 }

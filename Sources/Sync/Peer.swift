@@ -29,23 +29,8 @@ extension Device {
   ///
   /// - Throws: `KeepsakeError` if the file cannot be read.
   public func peers() throws(KeepsakeError) -> [Peer] {
-    try core.access { connection in
-      var stores: [ReplicaID: [Peer.Progress]] = [:]
-      try connection.run(
-        "SELECT replica_id, store, cursor_number, own_number FROM peer ORDER BY replica_id, store"
-      ) {
-        stores[ReplicaID(rawValue: $0.integer(0)), default: []].append(
-          Peer.Progress(store: $0.text(1), read: $0.integer(2), sent: $0.integer(3)))
-        return true
-      }
-      return try connection.all(
-        "SELECT replica_id, max(synced_at) FROM peer GROUP BY replica_id ORDER BY 2, 1"
-      ) { row in
-        let (id, time) = (ReplicaID(rawValue: row.integer(0)), row.integer(1))
-        return Peer(
-          id: id, lastSync: time > 0 ? Date(milliseconds: time) : nil, stores: stores[id] ?? [])
-      }
-    }
+    try core.access { try $0.peers.all() }.map { Peer($0, $1) }
+      .sorted { ($0.lastSync ?? .distantPast, $0.id) < ($1.lastSync ?? .distantPast, $1.id) }
   }
 
   /// How many of this device's entries of a store a peer lacks, as far as this device knows, and
@@ -64,6 +49,18 @@ extension Device {
         let count = Int(row.integer(0))
         return (count, count > 0 ? HybridTimestamp(rawValue: row.integer(1)) : nil)
       } ?? (0, nil)
+    }
+  }
+}
+
+extension Device.Peer {
+  fileprivate init(_ id: ReplicaID, _ rows: [ByteText: PeerRow]) {
+    let time = rows.values.map(\.syncedAt).max() ?? 0
+    self.id = id
+    lastSync = time > 0 ? Date(milliseconds: time) : nil
+    stores = rows.sorted { $0.key < $1.key }.map { store, row in
+      Progress(
+        store: store.string, read: row.cursor.sequenceNumber, sent: row.own.sequenceNumber)
     }
   }
 }

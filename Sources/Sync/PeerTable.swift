@@ -47,15 +47,16 @@ struct PeerTable {
 
   /// What is known of a peer, per store.
   func rows(of peer: ReplicaID) throws -> [ByteText: PeerRow] {
-    let rows = try connection.all(
-      "SELECT \(Self.columns) FROM main.peer WHERE replica_id = ?1", [.integer(peer.rawValue)]
-    ) { (ByteText($0.text(1)), PeerRow($0)) }
-    return Dictionary(rows, uniquingKeysWith: { $1 })
+    try rows("WHERE replica_id = ?1", [.integer(peer.rawValue)])[peer] ?? [:]
   }
 
-  func all() throws -> [ReplicaID: [ByteText: PeerRow]] {
+  func all() throws -> [ReplicaID: [ByteText: PeerRow]] { try rows("", []) }
+
+  private func rows(
+    _ condition: String, _ arguments: [Cell]
+  ) throws -> [ReplicaID: [ByteText: PeerRow]] {
     var peers: [ReplicaID: [ByteText: PeerRow]] = [:]
-    try connection.run("SELECT \(Self.columns) FROM main.peer") { row in
+    try connection.run("SELECT \(Self.columns) FROM main.peer \(condition)", arguments) { row in
       peers[ReplicaID(rawValue: row.integer(0)), default: [:]][ByteText(row.text(1))] = PeerRow(row)
       return true
     }
@@ -100,9 +101,8 @@ extension Connection {
     let rows = try all("SELECT store, sequence_number FROM main.forgotten") {
       (ByteText($0.text(0)), $0.integer(1))
     }
-    guard !rows.isEmpty else { return [:] }
-    // Another program may have written a higher one.
-    let last = try ReplicaState(self).sequenceNumber
-    return Dictionary(rows.map { ($0, min($1, last)) }, uniquingKeysWith: { $1 })
+    // Another program may have written higher ones.
+    let last = try rows.isEmpty ? 0 : ReplicaState(self).sequenceNumber
+    return Dictionary(rows.filter { $1 <= last }, uniquingKeysWith: { $1 })
   }
 }

@@ -11,83 +11,72 @@ import KeepsakeDevice
 package import KeepsakeValues
 
 struct Pull {
-  let giver: Device
-  let receiver: Device
-  /// Their places among the devices that are merged.
+  let giver: MergeSide
+  let receiver: MergeSide
+  /// Their places among the files that are merged.
   let (from, into): (Int, Int)
   let stores: [ByteText]
-  /// The files as the merge knows them.
-  let (giverSide, receiverSide): (MergeSide, MergeSide)
   let options: MergeOptions
   let source: IdentitySource
   let hooks: MergeHooks
   /// Later rows wait.
   let horizon: HybridTimestamp
-  /// Stores that are read from the beginning.
-  var inFull: Set<ByteText> = []
+  /// Stores that are read from the beginning, because the receiver has forgotten deletions that the
+  /// giver has not read: the giver's value comes back, and both are the same again.
+  let inFull: Set<ByteText>
   /// Sequence numbers of the giver that are not read: they came from the receiver.
   var skipped = NumberRanges()
   /// Whether the giver is marked. Of another one, what came after its newest mark is read again
   /// each time.
   var marksGiver = true
-  /// Writes of the giver that the receiver may not have read, though its vectors cover them.
-  var doubt: Incoming.Doubt?
 
-  init(_ run: MergeRun, _ from: Int, into: Int, _ stores: [ByteText]) {
-    (giver, receiver) = (run.devices[from], run.devices[into])
+  init(_ run: MergeRun, _ from: Int, into: Int, _ stores: [ByteText], inFull: Bool = false) {
+    (giver, receiver) = (run.sides[from], run.sides[into])
     (self.from, self.into, self.stores) = (from, into, stores)
-    (giverSide, receiverSide) = (run.sides[from], run.sides[into])
     (options, source, hooks) = (run.options, run.source, run.hooks)
-    horizon = .horizon(now: receiver.clock.milliseconds, skew: options.clockSkew)
+    horizon = .horizon(now: receiver.device.clock.milliseconds, skew: options.clockSkew)
+    self.inFull = inFull ? receiver.deletionsUnread(by: giver, stores) : []
   }
 
   /// - Parameters:
   ///   - result: gets what each transaction has committed, also if a later one fails.
   ///   - finish: runs within the last transaction.
   func run<Value>(
-    _ result: inout PullResult, finish: (Connection, PullResult, GiverState) throws -> Value
+    _ result: inout PullResult, finish: (Connection, PullResult, GiverPage) throws -> Value
   ) throws(KeepsakeError) -> Value {
-    try receiver.core.storage.withLongLog { () throws(KeepsakeError) in
-      let direct = try DirectPull(self)
-      var (range, position) = (direct?.range, try direct?.run(&result) ?? 0)
+    let storage = receiver.device.core.storage
+    return try storage.withLongLog { () throws(KeepsakeError) in
+      var position = try DirectPull(self)?.run(&result) ?? 0
       while true {
-        let page = try readPage(after: position, &range)
-        result.isReadAgain = range?.isReadAgain ?? false
+        let page = try readPage(after: position)
         let (after, value) = try write(page, result, finish)
         result = after
         if let value {
           // The other side's vectors will cover what has lost: the log must survive a power
           // failure.
-          if result.mayHaveLosers { try receiver.core.storage.synchronize() }
+          if result.mayHaveLosers { try storage.synchronize() }
           report(result, 1)
           return value
         }
         position = page.end
-        report(result, Double(position) / Double(max(page.state.sequenceNumber, 1)))
+        report(result, Double(position) / Double(max(page.sequenceNumber, 1)))
         try hooks.step(.page)
       }
     }
   }
 
-  /// - Parameter range: what the pull reads; nil before the first page.
-  private func readPage(
-    after position: Int64, _ range: inout GiverRange?
-  ) throws(KeepsakeError) -> GiverPage {
-    func read(_ connection: Connection, _ mark: Mark) throws -> GiverPage {
-      let state = try GiverState(connection, self, mark)
-      let start = try range ?? GiverRange(self, connection, state)
-      range = start
-      return try start.page(connection, state, after: position, self)
-    }
-    let marked: GiverPage? = try giver.core.read { connection in
+  private func readPage(after position: Int64) throws(KeepsakeError) -> GiverPage {
+    let core = giver.device.core
+    let marked: GiverPage? = try core.read { connection in
       let (mark, isCurrent) = try connection.marks.state()
-      return try marksGiver && !isCurrent ? nil : read(connection, mark)
+      return try marksGiver && !isCurrent
+        ? nil : GiverPage(connection, self, mark, after: position)
     }
     // A file that is read as immutable may have changed.
-    try giver.core.storage.still?.check()
+    try core.storage.still?.check()
     if let marked { return marked }
-    let page = try giver.core.write { connection in
-      (try read(connection, connection.marks.add(source)), [])
+    let page = try core.write { connection in
+      (try GiverPage(connection, self, connection.marks.add(source), after: position), [])
     }
     try hooks.step(.marked)
     return page
@@ -98,26 +87,23 @@ struct Pull {
   /// - Returns: also what `finish` returns, for the last page.
   private func write<Value>(
     _ page: GiverPage, _ before: PullResult,
-    _ finish: (Connection, PullResult, GiverState) throws -> Value
+    _ finish: (Connection, PullResult, GiverPage) throws -> Value
   ) throws(KeepsakeError) -> (PullResult, Value?) {
-    try receiver.core.write { connection in
+    try receiver.device.core.write { connection in
       var (result, changes) = (before, [SettingChange]())
       var replica = try ReplicaState(connection)
       result.note(page, self)
       if !page.rows.isEmpty {
-        var giver = Incoming.Giver()
-        (giver.vectors, giver.sent) = (page.state.vectors.times, page.state.sent)
-        giver.doubt = doubt
+        var known = Incoming.Giver()
+        (known.vectors, known.sent) = (page.vectors.times, page.sent)
         changes = try Self.apply(
-          page.rows, of: giver, to: receiver, connection, horizon, &replica, &result)
+          page.rows, of: known, to: receiver.device, connection, horizon, &replica, &result)
       }
       if page.isLast {
-        var vectors = page.state.vectors
-        if let doubt { vectors.lower(doubt.replicaID, to: doubt.timestamp) }
-        try vectors.note(connection, &replica, upTo: horizon, hasNews: result.hasNews)
+        try page.vectors.note(connection, &replica, upTo: horizon, hasNews: result.hasNews)
       }
       try replica.save(connection)
-      let value = try page.isLast ? finish(connection, result, page.state) : nil
+      let value = try page.isLast ? finish(connection, result, page) : nil
       return ((result, value), changes)
     }
   }
@@ -137,9 +123,7 @@ struct Pull {
       entries, of: giver, connection, upTo: horizon, &replica, at: receiver.clock.milliseconds
     ) { entry, old in
       guard wantsAll || !result.hasMoreChanges else { return }
-      let change = SettingChange(
-        store: entry.address.store.string, key: entry.address.key.string, from: old,
-        to: entry.content, writer: entry.replicaID, timestamp: entry.timestamp, reason: reason)
+      let change = SettingChange(entry, from: old, reason)
       if wantsAll { changes.append(change) }
       _ = result.keep(change, old.cell.byteCount + entry.content.cell.byteCount)
     }
@@ -152,12 +136,14 @@ struct Pull {
     options.onProgress?(
       MergeProgress(from: from, into: into, received: result.received, fraction: fraction))
   }
+}
 
-  var isDisturbed: KeepsakeError {
-    KeepsakeError(
-      .locked, path: giver.path,
-      "it has taken a new replica ID, or dropped tombstones, while it was read",
-      cure: "merge again")
+extension SettingChange {
+  /// - Parameter old: what the entry replaces.
+  init(_ entry: Entry, from old: TaggedCell, _ reason: Reason) {
+    self.init(
+      store: entry.address.store.string, key: entry.address.key.string, from: old,
+      to: entry.content, writer: entry.replicaID, timestamp: entry.timestamp, reason: reason)
   }
 }
 

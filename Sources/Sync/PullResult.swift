@@ -7,8 +7,8 @@ import KeepsakeValues
 /// What a pull has done.
 struct PullResult {
   var received = 0
-  var changed = 0
-  var conflicts = 0
+  private(set) var changed = 0
+  private(set) var conflicts = 0
   /// Older conflicts that the log dropped.
   private(set) var droppedConflicts = 0
   /// Whether a write may have lost: now, or in an earlier pull that was interrupted, whose rows are
@@ -17,11 +17,11 @@ struct PullResult {
   /// Whether a row was applied or has lost unseen.
   var hasNews = false
   /// Whether stores were read from the beginning though they were read before.
-  var isReadAgain = false
+  private(set) var isReadAgain = false
   /// Rows that no device writes, and that were left out.
-  var skipped = 0
+  private(set) var skipped = 0
   /// The sequence numbers that the receiver has given to applied rows.
-  var taken = NumberRanges()
+  private(set) var taken = NumberRanges()
   /// How many rows are from the future.
   var waitingCount = 0
   /// The first of them.
@@ -34,33 +34,28 @@ struct PullResult {
   private(set) var hasMoreChanges = false
   /// How many changes and losses it keeps.
   private let (changeLimit, lossLimit): (Int, Int)
-  /// What is left of `valueBytes`.
-  private var (changeBytes, lossBytes): (Int, Int)
-
-  /// Bytes of values after which the result keeps no more changes or losses, unless it is to keep
-  /// all: 16 MiB.
-  private static let valueBytes = 1 << 24
+  /// Bytes of values that it may still keep.
+  private var bytes: Int
 
   /// - Parameters:
   ///   - changes: how many changes it keeps.
   ///   - losses: how many losses it keeps.
-  ///   - keepsAll: whether values of any size are kept.
+  ///   - keepsAll: whether values of any size are kept, and not only 16 MiB.
   init(changes: Int, losses: Int, keepsAll: Bool) {
     (changeLimit, lossLimit) = (max(changes, 0), max(losses, 0))
-    let bytes = keepsAll ? .max : Self.valueBytes
-    (changeBytes, lossBytes) = (bytes, bytes)
+    bytes = keepsAll ? .max : 1 << 24
   }
 
   /// - Returns: false if there is no room for this change and those that follow.
-  mutating func keep(_ change: SettingChange, _ bytes: Int) -> Bool {
-    hasMoreChanges = hasMoreChanges || changes.count >= changeLimit || changeBytes <= 0
-    changeBytes -= bytes
+  mutating func keep(_ change: SettingChange, _ size: Int) -> Bool {
+    hasMoreChanges = hasMoreChanges || changes.count >= changeLimit || bytes <= 0
+    bytes -= size
     if !hasMoreChanges { changes.append(change) }
     return !hasMoreChanges
   }
 
   mutating func keepConflicts(of log: ConflictLog, after id: Int64) throws {
-    losses += try log.conflicts(after: id, limit: lossLimit - losses.count, within: &lossBytes)
+    losses += try log.conflicts(after: id, limit: lossLimit - losses.count, within: &bytes)
   }
 
   mutating func note(_ outcome: Incoming.Outcome) {
@@ -82,6 +77,7 @@ struct PullResult {
 
   /// Notes what a page has besides its applied rows.
   mutating func note(_ page: GiverPage, _ pull: Pull) {
+    isReadAgain = isReadAgain || page.isReadAgain
     skipped += page.skipped
     received += page.waiting.count
     markBeforeUnread = markBeforeUnread ?? page.markBeforeUnread

@@ -8,21 +8,11 @@ import KeepsakeDevice
 import KeepsakeValues
 
 extension MergeRun {
-  /// Gives new replica IDs to files that are not what the others have read.
-  mutating func separateCopies() throws(KeepsakeError) {
-    for place in devices.indices {
-      for other in devices.indices.dropFirst(place + 1) {
-        try separate(other, from: place)
-        try separate(place, from: other)
-      }
-    }
-  }
-
   /// Gives a file a new replica ID if it has that of the other one, or is not what the other has
   /// read.
   mutating func separate(_ place: Int, from other: Int) throws(KeepsakeError) {
     guard let mark = try lastRead(of: place, by: other) else { return }
-    let (device, giver, id) = (devices[place], devices[other].core, source.replicaID())
+    let (device, giver, id) = (sides[place].device, sides[other].device.core, source.replicaID())
     try device.core.withSender(giver) { () throws(KeepsakeError) in
       try device.core.write { connection in
         try connection.rotate(
@@ -44,8 +34,8 @@ extension MergeRun {
   private func lastRead(of place: Int, by other: Int) throws(KeepsakeError) -> Mark? {
     let (side, reader) = (sides[place], sides[other])
     if side.id == reader.id {
-      return try devices[place].core.withSender(devices[other].core) { () throws(KeepsakeError) in
-        try devices[place].core.access { try $0.marks.lastShared() }
+      return try side.device.core.withSender(reader.device.core) { () throws(KeepsakeError) in
+        try side.device.core.access { try $0.marks.lastShared() }
       }
     }
     let own = (reader.formerIDs + [reader.id]).map { side.ownMark(for: $0).sequenceNumber }.max()
@@ -62,10 +52,8 @@ extension MergeRun {
     guard let rows = sides[other].peers[sides[place].id] else { return true }
     let marks = Set(rows.values.map(\.cursor)).subtracting([.start, sides[place].mark])
     if marks.isEmpty { return true }
-    return try devices[place].core.read { connection in
-      try marks.allSatisfy {
-        try connection.marks.contains($0) ?? isOwn($0)
-      }
+    return try sides[place].device.core.read { connection in
+      try marks.allSatisfy { try connection.marks.contains($0) ?? isOwn($0) }
     }
   }
 }

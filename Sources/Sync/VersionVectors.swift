@@ -40,17 +40,12 @@ package struct VersionVectors: Equatable, Sendable {
     if time > times[store]?[id] ?? .zero { times[store, default: [:]][id] = time }
   }
 
-  /// Cuts later times, and drops the replica IDs with the oldest times beyond `capacity`.
+  /// Cuts later times.
   mutating func cut(to horizon: HybridTimestamp) {
-    times = times.mapValues { vector in
-      let cut = vector.mapValues { min($0, horizon) }
-      guard cut.count > Self.capacity else { return cut }
-      let kept = cut.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-      return Dictionary(kept.prefix(Int(Self.capacity)).map { ($0, $1) }, uniquingKeysWith: { $1 })
-    }
+    times = times.mapValues { $0.mapValues { min($0, horizon) } }
   }
 
-  /// Drops the oldest times, as beyond `capacity`, until the text is not too long for a hub.
+  /// Drops the oldest times until the text is not too long for a hub.
   mutating func shorten() {
     let all = times.flatMap { store, vector in vector.map { (time: $1, id: $0, store: store) } }
       .sorted { ($1.time, $0.id, $0.store) < ($0.time, $1.id, $1.store) }
@@ -74,20 +69,6 @@ package struct VersionVectors: Equatable, Sendable {
     times[store]?[id] = before > .zero ? before : nil
   }
 
-  /// Lets no vector cover writes of a replica ID after a time.
-  mutating func lower(_ id: ReplicaID, to time: HybridTimestamp) {
-    for store in times.keys {
-      if let old = times[store]?[id], old > time { times[store]?[id] = time }
-    }
-  }
-
-  /// Without what is beyond the horizon.
-  private func upTo(_ horizon: HybridTimestamp) -> VersionVectors {
-    var vectors = self
-    vectors.times = times.mapValues { $0.filter { $0.value <= horizon } }
-    return vectors
-  }
-
   /// Notes in a file that everything was read that these vectors cover. Its clock follows. Times
   /// are cut at the horizon.
   ///
@@ -97,18 +78,12 @@ package struct VersionVectors: Equatable, Sendable {
     _ connection: Connection, _ replica: inout ReplicaState, upTo horizon: HybridTimestamp,
     hasNews: Bool
   ) throws {
-    let times = hasNews ? self.times : upTo(horizon).times
-    let known = try VersionVectors(connection, of: Array(times.keys))
+    let times = hasNews ? self.times : self.times.mapValues { $0.filter { $0.value <= horizon } }
     for (store, vector) in times {
-      var isNew = false
       for (id, time) in vector where id != replica.id {
-        let time = min(time, horizon)
-        guard time > known.times[store]?[id] ?? .zero else { continue }
-        try connection.raiseSeen(store, id, to: time)
-        isNew = true
+        try connection.raiseSeen(store, id, to: min(time, horizon))
       }
-      let count = (known.times[store]?.count ?? 0) + vector.count
-      if isNew, count > Self.capacity { try Self.trim(connection, store) }
+      try Self.trim(connection, store)
     }
     let newest = times.values.flatMap(\.values).max() ?? .zero
     replica.last = max(replica.last, min(newest, horizon))
