@@ -13,6 +13,9 @@ package struct Incoming {
     package var sent: [ByteText: Int64] = [:]
     /// Lower numbers that a hub was not sent all the same.
     package var held: Set<Int64> = []
+    /// Its own writes after a time that this file may not have read, though its vectors cover them:
+    /// the other side was set back, and a twin of it may have written meanwhile.
+    package var doubted: (writer: ReplicaID, after: HybridTimestamp)?
 
     package init() {}
   }
@@ -112,6 +115,8 @@ package struct Incoming {
   }
 
   private mutating func covers(_ entry: Entry) throws -> Bool {
+    let isDoubted = giver.doubted.map { $0.writer == entry.replicaID && $0.after < entry.timestamp }
+    if isDoubted == true { return false }
     if entry.replicaID == replica.id, entry.timestamp <= replica.last { return true }
     if seen[entry.replicaID] == nil {
       let none = HybridTimestamp(rawValue: -1)

@@ -99,21 +99,19 @@ package struct MarkTable {
 
   /// Drops old marks before one is added.
   private func trim() throws {
-    let limit = try connection.first(
-      "SELECT sequence_number FROM main.mark ORDER BY sequence_number DESC LIMIT 1 OFFSET ?1",
-      [.integer(Self.capacity - 1)]
-    ) { $0.integer(0) }
-    guard let limit else { return }
     let old = """
-      sequence_number <= ?1 AND bits NOT IN (
+      sequence_number <= (
+        SELECT sequence_number FROM main.mark ORDER BY sequence_number DESC LIMIT 1 OFFSET ?1)
+      AND bits NOT IN (
         SELECT own_bits FROM main.peer UNION ALL SELECT sent_bits FROM main.hub)
       """
+    let arguments: [Cell] = [.integer(Self.capacity - 1)]
     try connection.run(
       """
       UPDATE main.replica SET trimmed = max(trimmed, ifnull(
         (SELECT max(sequence_number) FROM main.mark WHERE \(old)), 0))
-      """, [.integer(limit)])
-    try connection.run("DELETE FROM main.mark WHERE \(old)", [.integer(limit)])
+      """, arguments)
+    try connection.run("DELETE FROM main.mark WHERE \(old)", arguments)
   }
 }
 

@@ -2,7 +2,9 @@
 //
 // Only the last file is merged into; the others may be on read-only media. A source that can be
 // written is marked, and so read once. Of another one, the rows after its last mark are read again
-// each time. If that one was set back it would need a new replica ID: it is refused.
+// each time. If that one was set back, its writes after the last mark that both share are doubted:
+// vectors that cover them are those of its twin. No cursor is noted, so that the next merge doubts
+// them, too.
 
 import KeepsakeDevice
 import KeepsakeValues
@@ -30,19 +32,19 @@ extension MergeRun {
       // Marks say nothing of stores that are not synced.
       stores = stores.filter { !StoreName.isSynced($0.string) }
       if stores.isEmpty { return }
-    } else if marksGiver {
-      try separate(into, from: from)
-      try separate(from, from: into)
     } else {
-      try refuseSetBack(from, by: into)
       try separate(into, from: from)
+      if marksGiver { try separate(from, from: into) }
     }
     let (source, target) = (sides[from], sides[into])
-    // The next merge both ways can still tell that the target lacks forgotten deletions.
-    let unread = source.deletionsUnread(by: target, stores)
-    let noted = stores.filter { !unread.contains($0) }
     var pull = Pull(self, from, into: into, stores)
     pull.marksGiver = marksGiver
+    if try !hasMarks(from, notedBy: into, ifTooOld: { _ in true }) {
+      pull.doubtedAfter = source.ownMark(for: target.id).timestamp
+    }
+    // The next merge both ways can still tell that the target lacks forgotten deletions.
+    let unread = source.deletionsUnread(by: target, stores)
+    let noted = stores.filter { !unread.contains($0) && pull.doubtedAfter == nil }
     let (_, read) = try run(pull) { [identities = self.source] connection, result, giver in
       let read = result.markBeforeUnread ?? giver.mark
       try connection.peers.update(giver.id, noted) { $0.cursor = read }
@@ -72,14 +74,5 @@ extension MergeRun {
     let side = sides[place]
     guard side.mark != .start, side.isMarked else { return false }
     return try sides[other].device.core.read { try $0.marks.contains(side.mark) } == true
-  }
-
-  /// A vector that covers the writes of its twin would hide those of the source.
-  private func refuseSetBack(_ place: Int, by other: Int) throws(KeepsakeError) {
-    guard try !hasMarks(place, notedBy: other, ifTooOld: { _ in true }) else { return }
-    throw KeepsakeError(
-      .readOnly, path: sides[place].device.path,
-      "it is a copy or an older state of a file that the target has read, and only a merge both"
-        + " ways can tell the two apart", cure: "merge it, or a copy of it, both ways")
   }
 }

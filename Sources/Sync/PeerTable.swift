@@ -74,22 +74,18 @@ struct PeerTable {
     let before = try rows(of: peer)
     var hasNewMark = false
     for store in stores where StoreName.isSynced(store.string) {
-      var row = before[store] ?? PeerRow()
-      body(&row)
       let old = before[store]
+      var row = old ?? PeerRow()
+      body(&row)
       if row == old { continue }
-      try save(row, of: peer, store)
+      try connection.run(
+        """
+        INSERT OR REPLACE INTO main.peer (\(Self.columns))
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        """, [.integer(peer.rawValue), .text(store.string)] + row.cells)
       hasNewMark = hasNewMark || row.cursor != old?.cursor || row.own != old?.own
     }
     return hasNewMark
-  }
-
-  private func save(_ row: PeerRow, of peer: ReplicaID, _ store: ByteText) throws {
-    try connection.run(
-      """
-      INSERT OR REPLACE INTO main.peer (\(Self.columns))
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-      """, [.integer(peer.rawValue), .text(store.string)] + row.cells)
   }
 }
 

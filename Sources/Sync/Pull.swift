@@ -29,6 +29,8 @@ struct Pull {
   /// Whether the giver is marked. Of another one, what came after its newest mark is read again
   /// each time.
   var marksGiver = true
+  /// The time after which the giver's own writes are doubted; see `MergeRun+OneWay`.
+  var doubtedAfter: HybridTimestamp?
 
   init(_ run: MergeRun, _ from: Int, into: Int, _ stores: [ByteText], inFull: Bool = false) {
     (giver, receiver) = (run.sides[from], run.sides[into])
@@ -96,11 +98,14 @@ struct Pull {
       if !page.rows.isEmpty {
         var known = Incoming.Giver()
         (known.vectors, known.sent) = (page.vectors.times, page.sent)
+        known.doubted = doubtedAfter.map { (writer: giver.id, after: $0) }
         changes = try Self.apply(
           page.rows, of: known, to: receiver.device, connection, horizon, &replica, &result)
       }
       if page.isLast {
-        try page.vectors.note(connection, &replica, upTo: horizon, hasNews: result.hasNews)
+        var vectors = page.vectors
+        if let doubtedAfter { vectors.lower(giver.id, to: doubtedAfter) }
+        try vectors.note(connection, &replica, upTo: horizon, hasNews: result.hasNews)
       }
       try replica.save(connection)
       let value = try page.isLast ? finish(connection, result, page) : nil

@@ -69,6 +69,11 @@ package struct VersionVectors: Equatable, Sendable {
     times[store]?[id] = before > .zero ? before : nil
   }
 
+  /// Lets no vector cover writes of a replica ID after a time.
+  mutating func lower(_ id: ReplicaID, to time: HybridTimestamp) {
+    for (store, vector) in times { times[store]?[id] = vector[id].map { min($0, time) } }
+  }
+
   /// Notes in a file that everything was read that these vectors cover. Its clock follows. Times
   /// are cut at the horizon.
   ///

@@ -10,11 +10,8 @@ import sync_model
 from sync_model import SKEW, START, Pull, is_synced
 
 
-class SetBackError(Exception):
-    """A source that was set back needs a new ID, and cannot be written."""
-
-
-def pull(receiver, giver, stores, now, source, step, in_full=(), skip=(), is_writable=True):
+def pull(receiver, giver, stores, now, source, step, in_full=(), skip=(), is_writable=True,
+         doubted=None):
     """Reads a file into another, page by page. Each transaction reads the rows as they are, and
     applies them; rows that are written meanwhile come later, for their numbers are higher. The
     giver is marked in the transaction that reads a page, so what has been read after the last page
@@ -30,7 +27,7 @@ def pull(receiver, giver, stores, now, source, step, in_full=(), skip=(), is_wri
         return local.seq <= giver.cursor(receiver.id, key.store).seq
 
     lower = {store: cursor(store) for store in stores}
-    pages, position = Pull(receiver, stores, now + SKEW), 0
+    pages, position = Pull(receiver, stores, now + SKEW, doubted), 0
     while True:
         has_changed = is_writable and giver.newest_mark().seq != giver.newest_number()
         mark = giver.mark(source) if has_changed else giver.newest_mark()
@@ -91,9 +88,9 @@ def last_read(file, other):
     return file.own_mark(other.id)
 
 
-def deletions_unread(file, other, stores):
+def to_read_in_full(file, other, stores):
     """The stores in which the other has not read every deletion that this file has forgotten. It
-    may still have what was deleted."""
+    may still have what was deleted: the value comes back, and both are the same again."""
     return {store for store in stores
             if file.forgotten.get(store, 0) > other.cursor(file.id, store).seq}
 
@@ -126,11 +123,10 @@ def merge(files, stores, now, source, step):
         return    # Of what others have written since, at most a vector is new.
     separate_copies(files, source, step)
     stores = stores or stores_of(files)
-    # If such a file is read in full the value comes back, and both are the same again.
     in_full = {}
     for other in others:
-        in_full[first.id, other.id] = deletions_unread(first, other, stores)
-        in_full[other.id, first.id] = deletions_unread(other, first, stores)
+        in_full[first.id, other.id] = to_read_in_full(first, other, stores)
+        in_full[other.id, first.id] = to_read_in_full(other, first, stores)
 
     pulls = []
     for other in others:
@@ -166,22 +162,24 @@ def merge(files, stores, now, source, step):
 
 def merge_one_way(source_file, target, stores, now, source, step, is_writable=True):
     """Reads one file into another. A source that can be written is marked; of another, the rows
-    after its last mark are read again each time. If that one was set back, a vector that covers the
-    writes of its twin would hide its own: it is refused."""
+    after its last mark are read again each time. If that one was set back, its writes after the last
+    mark that both share are doubted: vectors that cover them are those of its twin. No cursor is
+    noted, so that the next merge doubts them, too."""
     stores = stores or stores_of([source_file, target])
     last = source_file.newest_mark()
     if last != START and last.seq == source_file.newest_number() and target.knows(last):
         return    # The source is an earlier state of the target.
-    if not is_writable and any(
-            source_file.knows(mark) is False for mark in noted_marks(source_file, target)):
-        raise SetBackError
     separate(target, source_file, source, step)
+    doubted = None
     if is_writable:
         separate(source_file, target, source, step)
+    elif any(source_file.knows(mark) is False for mark in noted_marks(source_file, target)):
+        doubted = source_file.id, source_file.own_mark(target.id).time
     # The next merge both ways can still tell that the target lacks forgotten deletions.
-    unread = deletions_unread(source_file, target, stores)
-    noted = [store for store in stores if store not in unread]
-    read, _, _ = pull(target, source_file, stores, now, source, step, is_writable=is_writable)
+    noted = [store for store in stores if source_file.forgotten.get(store, 0)
+             <= target.cursor(source_file.id, store).seq and not doubted]
+    read, _, _ = pull(target, source_file, stores, now, source, step, is_writable=is_writable,
+                      doubted=doubted)
     target.note_read(source_file.id, noted, read)
     target.mark(source)
     step("pulled")

@@ -10,7 +10,6 @@ import json_lines
 import merge_model
 import sync_model
 from hub_model import Hub, sync_with_hub
-from merge_model import SetBackError
 from sync_model import REPAIR, File, Key
 
 NOW = 1_000_000
@@ -387,13 +386,9 @@ def target_was_set_back(lab):
     return losers(backup) == ["of the backup"] and backup.id != b.id
 
 
-@rule("a source that was set back, and cannot be written, is refused")
+@rule("a source that was set back, and cannot be written, does not lose a conflict")
 def read_only_source_was_set_back(lab):
-    try:
-        source_was_set_back(lab, is_writable=False)
-    except SetBackError:
-        return True
-    return False
+    return source_was_set_back(lab, is_writable=False)
 
 
 @rule("a source keeps a mark that a one-way merge has noted")
@@ -406,7 +401,38 @@ def source_keeps_its_mark(lab):
     return lab.reads(lab.one_way, a, b) == 1 and a.id == before
 
 
-@rule("a source that cannot be written is not refused because it has made a thousand marks")
+@rule("a source that was set back, and cannot be written, loses no conflict at the next merge")
+def read_only_source_goes_on(lab):
+    a, b = lab.files(2)
+    lab.write(a, "j", "1")
+    lab.one_way(a, b)
+    backup = a.copy()
+    lab.write(a, "j", "2", 200)
+    lab.one_way(a, b)
+    lab.one_way(backup, b, is_writable=False)
+    lab.write(backup, "k", "of the backup", 100)
+    lab.write(b, "k", "of b", 150)
+    lab.one_way(backup, b, is_writable=False)
+    return losers(b) == ["of the backup"]
+
+
+@rule("such a source does not make its twin's writes known")
+def twin_of_a_read_only_source(lab):
+    a, b = lab.files(2)
+    lab.write(a, "j", "1")
+    lab.one_way(a, b)
+    backup = a.copy()
+    lab.write(a, "j", "2")
+    lab.one_way(a, b)
+    lab.write(backup, "l", "of the backup", 200)
+    lab.one_way(backup, b, is_writable=False)
+    lab.write(a, "k", "of a", 100)
+    lab.write(b, "k", "of b", 250)
+    lab.merge(a, b)
+    return losers(a, b) == ["of a"]
+
+
+@rule("a source that cannot be written is not doubted because it has made a thousand marks")
 def read_only_source_has_made_marks(lab):
     a, b, other = lab.files(3)
     lab.write(a, "k", "1")

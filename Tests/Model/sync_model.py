@@ -83,6 +83,11 @@ class Vectors:
         if time > self.times.get(store, {}).get(replica, 0):
             self.times.setdefault(store, {})[replica] = time
 
+    def lower(self, replica, time):
+        for vector in self.times.values():
+            if replica in vector:
+                vector[replica] = min(vector[replica], time)
+
     def unite(self, other, stores, horizon):
         """Times beyond the horizon are cut. Of too many IDs the longest silent go: that may log a
         conflict that is none, but loses nothing, because cursors decide what is read."""
@@ -307,11 +312,13 @@ def decide(local, incoming, receiver_covers, giver_covers):
 class Pull:
     """Reads rows of a giver, file or hub, into a receiver, page by page.
 
-    `sent(key, local)` says whether the giver has read a local row.
+    `sent(key, local)` says whether the giver has read a local row. `doubted` is a replica ID whose
+    writes after a time the receiver has not read, whatever its vectors say.
     """
 
-    def __init__(self, receiver, stores, horizon):
+    def __init__(self, receiver, stores, horizon, doubted=None):
         self.receiver, self.stores, self.horizon = receiver, stores, horizon
+        self.doubted = doubted
         self.taken = set()     # the numbers that this pull has given to rows
         self.waiting = []      # rows from the future
         self.has_news = False  # whether a row was applied or logged
@@ -320,6 +327,8 @@ class Pull:
         """One page; the caller commits it."""
         receiver = self.receiver
         own = receiver.vectors(self.stores, receiver.clock)
+        if self.doubted:
+            own.lower(*self.doubted)
         for key, row in rows:
             if row.time > self.horizon:
                 self.waiting.append((key, row))
@@ -343,6 +352,8 @@ class Pull:
         """With the last page: only now everything that the vectors cover has been read. The
         horizon moves all the time: what is cut there counts only together with a new row."""
         receiver = self.receiver
+        if self.doubted:
+            giver_vectors.lower(*self.doubted)
         if not self.has_news:
             giver_vectors = giver_vectors.up_to(self.horizon)
         receiver.seen.unite(giver_vectors, self.stores, self.horizon)

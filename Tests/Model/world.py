@@ -11,7 +11,6 @@ import random
 import hub_model
 import merge_model
 from hub_model import Hub, HubClockError
-from merge_model import SetBackError
 from sync_model import SKEW, File, Key
 
 STORES = ["cloud", "cloud:work"]
@@ -131,12 +130,9 @@ class World:
 
     def do_oneWay(self, operation, source):
         names = [operation["source"], operation["target"]]
-        try:
-            merge_model.merge_one_way(
-                *[self.files[name] for name in names], operation["stores"], operation["now"],
-                source, self.step(operation, names), operation["isWritable"])
-        except SetBackError:
-            operation["isRefused"] = True
+        merge_model.merge_one_way(
+            *[self.files[name] for name in names], operation["stores"], operation["now"], source,
+            self.step(operation, names), operation["isWritable"])
 
     def do_hub(self, operation, source):
         name, hub = operation["file"], self.hubs[operation["hub"]]

@@ -139,7 +139,7 @@ import Testing
     #expect(try a.merge(with: b).transfers.allSatisfy { $0.received == 0 })
   }
 
-  /// More losers in one page than the log keeps, and the page comes twice.
+  /// More losers in one page than the log keeps, and the process ends after it.
   @Test func aPageWithMoreConflictsThanTheLogKeepsIsLoggedOnce() throws {
     let count = 10_050
     try set(b, count: count, 2)
