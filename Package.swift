@@ -304,7 +304,8 @@ package.targets += [
       product("Metrics", "swift-metrics", with: "Metrics"),
       product("MetricsTestKit", "swift-metrics", with: "Metrics"),
     ]),
-  test("CommandTests", device + commands + ["keepsake-probe"], in: "Tests/Programs"),
+  test(
+    "CommandTests", device + commands + ["keepsake-probe", "KeepsakeHub"], in: "Tests/Programs"),
   test(
     "HubCommandTests", device + commands, in: "Tests/Programs", excluding: ["interposer.py"]),
   test(

@@ -43,6 +43,10 @@ MUTANTS = [
      ("Sources/Storage/Schema.swift",
       "objects.count == objectCount && text.isSameBytes(as: Migrations.schema)",
       "objects.count == objectCount")),
+    ("tokens-of-others", "A file of tokens that others may read is used.",
+     r"^CommandTests\.CredentialsTests",
+     ("Sources/kvsync-hub/HubCredentials.swift", "status.st_mode & 0o077 == 0",
+      "status.st_mode & 0o002 == 0")),
     ("orphaned-log", "A new file uses the log of a deleted one.", ORPHANED_LOG,
      ("Sources/Storage/Creation.swift", "log.size > 0", "log.size < 0")),
 ]

@@ -5,6 +5,7 @@ import KeepsakeDevice
 import KeepsakeHub
 import KeepsakeValues
 import Testing
+import kvsync_hub
 
 @Suite final class CredentialsTests {
   private let folder =

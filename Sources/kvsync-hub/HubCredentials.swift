@@ -5,6 +5,7 @@
 
 import Foundation
 package import KeepsakeDevice
+package import KeepsakeHub
 import KeepsakeValues
 
 package struct HubCredentials: Sendable {
@@ -53,7 +54,8 @@ package struct HubCredentials: Sendable {
   }
 
   private static func entry(_ line: String) throws(ValueError) -> Entry {
-    guard let json = JSON.read(line.utf8), case .string(let hub)? = json["hub"],
+    guard case .success(let json) = Result(catching: { try JSON(parsing: line) }),
+      case .string(let hub)? = json["hub"],
       case .string(let device)? = json["device"], let account = json["account"]?.hexadecimal,
       case .string(let token)? = json["token"], Secrets.isSecret(token)
     else { throw ValueError(.invalid, "the line has no hub, device, account or token") }
