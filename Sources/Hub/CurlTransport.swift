@@ -15,15 +15,17 @@
   final class CurlTransport: HubTransport {
     private let handles = Handles()
 
-    /// Nil in a process without libcurl.
-    init?() {
+    init() {
       // Foundation initialises libcurl with its first session, before this module does so again.
       URLSession(configuration: .ephemeral).invalidateAndCancel()
-      guard keepsake_curl_is_there() else { return nil }
     }
 
     package func begin(_ request: TransportRequest) -> any TransportExchange {
       let exchange = QueuedExchange()
+      guard keepsake_curl_is_there() else {
+        exchange.add(.failure(.failed("this program has no libcurl")))
+        return exchange
+      }
       let thread = Thread { [handles] in
         let run = CurlRun(exchange)
         let failure = handles.with { run.perform(request, by: $0) } ?? "no memory for a request"
@@ -39,19 +41,16 @@
       // Sendable: one thread uses a handle at a time, the one that has taken it out of `idle`.
       private struct Handle: @unchecked Sendable { let pointer: UnsafeMutableRawPointer }
       private let idle = Mutex<[Handle]>([])
-      private let process = getpid()
       private static let most = 4
 
       /// - Parameter body: returns why it failed, or an empty text.
       /// - Returns: nil where there is no memory.
       func with(_ body: (UnsafeMutableRawPointer) -> String) -> String? {
-        // A child of fork must not speak on its parent's connections, nor say good-bye on them.
-        let isOwn = getpid() == process
-        let kept = isOwn ? idle.withLock { $0.popLast()?.pointer } : nil
+        let kept = idle.withLock { $0.popLast()?.pointer }
         guard let pointer = kept ?? keepsake_curl_open() else { return nil }
         let failure = body(pointer)
         let isKept =
-          isOwn && failure.isEmpty
+          failure.isEmpty
           && idle.withLock { idle in
             guard idle.count < Self.most else { return false }
             idle.append(Handle(pointer: pointer))
@@ -62,7 +61,6 @@
       }
 
       deinit {
-        guard getpid() == process else { return }
         for handle in idle.withLock(\.self) { keepsake_curl_close(handle.pointer) }
       }
     }
@@ -92,7 +90,9 @@
       asked.may_take_proxy = request.url.scheme != "http"
       asked.context = Unmanaged.passUnretained(self).toOpaque()
       asked.take_head = { CurlRun.take($0, $1 * $2, $3) { $0.takeLine($1) } }
-      asked.take_body = { CurlRun.take($0, $1 * $2, $3) { $0.takeBody($1) } }
+      asked.take_body = {
+        CurlRun.take($0, $1 * $2, $3) { $0.exchange.add(.success(.body(Array($1)))) }
+      }
       asked.is_over = { CurlRun.isOver($0, $1) }
       return withTexts([request.url.absoluteString, request.method] + lines) { texts in
         (asked.url, asked.method, asked.headers) = (texts[0], texts[1], texts + 2)
@@ -131,11 +131,11 @@
     /// - Returns: the number of bytes, or another one to end the request.
     private static func take(
       _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
-      _ take: (CurlRun, UnsafeRawBufferPointer) -> Bool
+      _ take: (CurlRun, UnsafeRawBufferPointer) -> Void
     ) -> Int {
       guard let run = of(context) else { return count + 1 }
-      let isTaken = take(run, UnsafeRawBufferPointer(start: bytes, count: count))
-      return isTaken && !run.exchange.isOver ? count : count + 1
+      take(run, UnsafeRawBufferPointer(start: bytes, count: count))
+      return run.exchange.isOver ? count + 1 : count
     }
 
     private static func isOver(_ context: UnsafeMutableRawPointer?, _ sent: Int64) -> Bool {
@@ -145,16 +145,16 @@
       return run.exchange.isOver
     }
 
-    private func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func takeLine(_ bytes: UnsafeRawBufferPointer) {
       // Not what follows a body.
-      guard !hasHead else { return true }
+      guard !hasHead else { return }
       let line = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
       if line.hasPrefix("HTTP/") {
         // Another one after 100, "Continue".
         status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         headers = [:]
       } else if line.isEmpty {
-        guard status >= 200 else { return true }
+        guard status >= 200 else { return }
         hasHead = true
         exchange.add(.success(.head(status: status, headers: headers)))
       } else if let colon = line.firstIndex(of: ":") {
@@ -162,12 +162,6 @@
         let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         headers[name] = headers[name].map { "\($0), \(value)" } ?? value
       }
-      return true
-    }
-
-    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-      exchange.add(.success(.body(Array(bytes))))
-      return true
     }
   }
 #endif

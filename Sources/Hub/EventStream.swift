@@ -6,7 +6,7 @@
 
 import Foundation
 package import KeepsakeDevice
-import KeepsakeSync
+package import KeepsakeSync
 import KeepsakeValues
 
 /// Reads server-sent events, however they are cut.
@@ -19,19 +19,16 @@ package struct EventParser {
 
   /// - Returns: the marks of the events that have come; nil if it is no such stream.
   package mutating func take(_ bytes: [UInt8]) -> [String]? {
+    var lines = (line + bytes).split(omittingEmptySubsequences: false) {
+      $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r")
+    }
+    line = Array(lines.removeLast())
+    guard line.count <= Self.limit else { return nil }
     var events: [String] = []
-    for byte in bytes {
-      guard byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") else {
-        line.append(byte)
-        guard line.count <= Self.limit else { return nil }
-        continue
-      }
-      // A hub's events have one line of data.
-      if line.starts(with: "data:".utf8) {
-        guard let newest = Self.newest(Array(line.dropFirst(5))) else { return nil }
-        events.append(newest)
-      }
-      line = []
+    // A hub's events have one line of data.
+    for line in lines where line.starts(with: "data:".utf8) {
+      guard let newest = Self.newest(Array(line.dropFirst(5))) else { return nil }
+      events.append(newest)
     }
     return events
   }
@@ -46,24 +43,22 @@ package struct EventParser {
 package struct EventStream {
   private let hub: Hub
   private var client: HubClient { hub.client }
-  /// Gets each request, to cancel it.
-  let onBegin: @Sendable (any TransportExchange) -> Void
-  let onEvent: @Sendable (_ newest: String) -> Void
-  /// Lets time pass, until the request is to be cancelled.
-  let pause: @Sendable (Duration) -> Void
-  /// From 0 to 1.
-  let chance: @Sendable () -> Double
+  private let listener: SessionLoop.Listener
+  private let onEvent: (_ newest: String) -> Void
 
   /// A hub says something at least so often.
   static let beat = 25
 
+  /// - Parameter onEvent: gets the newest mark, before the listener is told.
   package init(
-    _ hub: Hub, onBegin: @escaping @Sendable (any TransportExchange) -> Void,
-    onEvent: @escaping @Sendable (_ newest: String) -> Void,
-    pause: @escaping @Sendable (Duration) -> Void, chance: @escaping @Sendable () -> Double
+    _ hub: Hub, _ listener: SessionLoop.Listener, onEvent: @escaping (_ newest: String) -> Void
   ) {
-    self.hub = hub
-    (self.onBegin, self.onEvent, self.pause, self.chance) = (onBegin, onEvent, pause, chance)
+    (self.hub, self.listener, self.onEvent) = (hub, listener, onEvent)
+  }
+
+  private func tell(_ newest: String) {
+    onEvent(newest)
+    listener.onEvent()
   }
 
   /// Listens until that fails, or the hub ends it.
@@ -76,7 +71,7 @@ package struct EventStream {
         guard let events = parser.take(piece) else {
           throw HubFailure.malformed(client.url, "is no stream of events")
         }
-        for newest in events { onEvent(newest) }
+        for newest in events { tell(newest) }
       }
     } catch {
       // A poll that waits would count as a stream.
@@ -90,7 +85,7 @@ package struct EventStream {
   private func request(_ path: String, _ kind: HubClient.Kind) -> HubRequest {
     var request = HubRequest("GET", hub.path(path))
     (request.kind, request.timeout) = (kind, .seconds(2 * Self.beat))
-    request.onBegin = onBegin
+    request.onBegin = { exchange in listener.onBegin { exchange.cancel() } }
     return request
   }
 
@@ -106,16 +101,16 @@ package struct EventStream {
         throw HubFailure.malformed(client.url, "is no event")
       }
       let isNews = newest != last
-      if isNews { onEvent(newest) }
+      if isNews { tell(newest) }
       last = newest
       hasty = start.duration(to: client.now()) < .seconds(1) ? hasty + 1 : 0
-      if hasty > 1 { pause(pauseLength(after: hasty - 1, isNews)) }
+      if hasty > 1 { listener.pause(pauseLength(after: hasty - 1, isNews)) }
     }
   }
 
   /// Longer each time that a hub does not wait though it has nothing to tell.
   private func pauseLength(after hasty: Int, _ isNews: Bool) -> Duration {
     let longest = isNews ? 1 : Double(min(1 << min(hasty - 1, 10), Self.beat))
-    return .seconds(longest / 2 * (1 + chance()))
+    return .seconds(longest / 2 * (1 + listener.chance()))
   }
 }

@@ -50,9 +50,9 @@ final class HTTPChannel: HubChannel {
       http.headers["If-None-Match"] = "\"\(request.cursor)\""
       http.accepted = [304]
     }
-    let answer = try HubPageAnswer(try send(http), client.url)
+    var answer = try HubPageAnswer(try send(http), client.url)
     known?.note(clock: answer.clock, at: client.now())
-    known?.note(rowLimit: answer.rowLimit)
+    known?.complete(&answer)
     return answer
   }
 

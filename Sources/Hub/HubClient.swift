@@ -148,7 +148,6 @@ struct HubClient: Sendable {
         bytes += piece
       }
     }
-    exchange.cancel()
     return HubFailure.answer(url, status, headers, HubProblem(status, headers, bytes))
   }
 

@@ -48,18 +48,29 @@ public final class HubSession: Sendable {
     onSync: @escaping @Sendable (MergeReport) -> Void,
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) {
-    let news = HubNews(device, hub)
+    let known = KnownHub()
     var work = SessionLoop.Work([device]) { () throws(KeepsakeError) in
-      try Merge.run(device, with: news.channel, options: options)
+      known.refused.renew(at: device.clock.milliseconds)
+      let channel = HTTPChannel(hub: hub, refused: known.refused, known: known)
+      return try Merge.run(device, with: channel, options: options)
     } onReport: {
       onSync($0)
     } onFailure: {
       onFailure($0)
     }
-    work.isNeeded = { news.isNeeded }
+    work.isNeeded = { known.isNew(to: device, account: hub.account) }
     work.pause = { $0.retryAfter }
     work.onState = onState
-    work.listen = { news.listen($0) }
+    work.listen = { listener in
+      // What is pushed while nothing listens has no event.
+      defer { known.newest = nil }
+      do throws(KeepsakeError) {
+        try EventStream(hub, listener) { known.newest = $0 }.listen()
+      } catch {
+        return error
+      }
+      return HubFailure.unreachable(hub.url, .failed("the hub has hung up"), .zero)
+    }
     loop = SessionLoop(work, timing)
     loop.start()
   }
@@ -75,58 +86,4 @@ public final class HubSession: Sendable {
   /// Ends the session, and returns when a sync that was under way has come to its end, whether the
   /// task is cancelled or not.
   public func finish() async { await loop.finish() }
-}
-
-/// The state that a session keeps of its hub.
-private final class HubNews: Sendable {
-  private let device: Device
-  private let hub: Hub
-  private let refused = RefusedRows()
-  private let known = KnownHub()
-
-  init(_ device: Device, _ hub: Hub) { (self.device, self.hub) = (device, hub) }
-
-  /// The way to the hub, for one sync.
-  var channel: any HubChannel {
-    refused.renew(at: device.clock.milliseconds)
-    return HTTPChannel(hub: hub, refused: refused, known: known)
-  }
-
-  /// Whether either side has what the other has not. What a sync itself commits wakes its session,
-  /// and its push comes back as an event.
-  var isNeeded: Bool {
-    let account = hub.account
-    guard let newest = known.newest else { return true }
-    let isSynced = Result { () throws(KeepsakeError) in
-      try device.core.read { connection in
-        let cursor = try connection.hubs.cursor(of: account)
-        return try cursor.read == newest
-          && cursor.sent.sequenceNumber == connection.marks.newestNumber()
-      }
-    }
-    // The sync reports what fails.
-    if case .success(true) = isSynced { return false }
-    return true
-  }
-
-  func listen(_ listener: SessionLoop.Listener) -> KeepsakeError {
-    let stream = EventStream(hub) { exchange in
-      listener.onBegin { exchange.cancel() }
-    } onEvent: { [self] newest in
-      known.newest = newest
-      listener.onEvent()
-    } pause: {
-      listener.pause($0)
-    } chance: {
-      listener.chance()
-    }
-    // What is pushed meanwhile has no event.
-    defer { known.newest = nil }
-    do throws(KeepsakeError) {
-      try stream.listen()
-    } catch {
-      return error
-    }
-    return HubFailure.unreachable(hub.url, .failed("the hub has hung up"), .zero)
-  }
 }

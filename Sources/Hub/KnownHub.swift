@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeDevice
 import KeepsakeSync
 import Synchronization
 
 /// The state of a hub as a session knows it without a request: the newest mark while it listens,
-/// the clock, and the longest row. So it may push at once: if others have pushed by then, the hub
-/// refuses.
+/// the clock, the longest row, and the rows that were refused. So it may push at once: if others
+/// have pushed by then, the hub refuses.
 final class KnownHub: Sendable {
   private struct State {
     var newest: String?
-    var rowLimit: Int?
+    var rowLimit = Int.max
     /// Milliseconds since 1970, and when they came.
     var clock: (milliseconds: Int64, date: ContinuousClock.Instant)?
   }
 
   private let state = Mutex(State())
+  let refused = RefusedRows()
 
   /// The newest mark by an event or a push; nil while nothing listens.
   var newest: String? {
@@ -26,7 +28,16 @@ final class KnownHub: Sendable {
     state.withLock { $0.clock = (clock, now) }
   }
 
-  func note(rowLimit: Int) { state.withLock { $0.rowLimit = rowLimit } }
+  /// Notes the longest row of an answer, or adds it to one that does not say it.
+  func complete(_ answer: inout HubPageAnswer) {
+    state.withLock { state in
+      if answer.rowLimit == .max {
+        answer.rowLimit = state.rowLimit
+      } else {
+        state.rowLimit = answer.rowLimit
+      }
+    }
+  }
 
   /// Notes the newest mark of the answer to a push.
   ///
@@ -45,7 +56,23 @@ final class KnownHub: Sendable {
     }
     let passed = clock.date.duration(to: now) / .milliseconds(1)
     var answer = HubPageAnswer(newest: request.cursor, clock: clock.milliseconds + Int64(passed))
-    if let limit = state.rowLimit { answer.rowLimit = limit }
+    answer.rowLimit = state.rowLimit
     return answer
+  }
+
+  /// Whether either side has what the other has not. What a sync itself commits wakes its session,
+  /// and its push comes back as an event.
+  func isNew(to device: Device, account: Int64) -> Bool {
+    guard let newest else { return true }
+    let isSynced = Result { () throws(KeepsakeError) in
+      try device.core.read { connection in
+        let cursor = try connection.hubs.cursor(of: account)
+        return try cursor.read == newest
+          && cursor.sent.sequenceNumber == connection.marks.newestNumber()
+      }
+    }
+    // The sync reports what fails.
+    if case .success(true) = isSynced { return false }
+    return true
   }
 }

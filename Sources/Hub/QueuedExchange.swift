@@ -10,9 +10,8 @@ final class QueuedExchange: TransportExchange {
     var events: [Result<TransportEvent, TransportFault>] = []
     /// Bytes in `events`.
     var waiting = 0
-    var isCancelled = false
-    /// Whether its caller has given up: cancelled it, waited too long, or got too much.
-    var isOver = false
+    /// Set if its caller has given up: cancelled it, waited too long, or got too much.
+    var fault: TransportFault?
   }
 
   /// Bytes that may wait to be asked for.
@@ -24,10 +23,10 @@ final class QueuedExchange: TransportExchange {
   /// - Parameter stop: ends a request that does not look at `isOver` itself.
   init(stop: @escaping @Sendable () -> Void = {}) { self.stop = stop }
 
-  var isOver: Bool { state.withLock(\.isOver) }
+  var isOver: Bool { state.withLock { $0.fault != nil } }
 
-  private func end() {
-    state.withLock { $0.isOver = true }
+  private func end(_ fault: TransportFault) {
+    state.withLock { $0.fault = fault }
     stop()
   }
 
@@ -38,7 +37,7 @@ final class QueuedExchange: TransportExchange {
       return state.waiting > Self.limit
     }
     signal.signal()
-    if isTooMuch { end() }
+    if isTooMuch { end(.failed("more came than was read")) }
   }
 
   /// Something has been sent.
@@ -48,7 +47,7 @@ final class QueuedExchange: TransportExchange {
     while true {
       let isLate = signal.wait(timeout: .now() + (patience / .seconds(1))) == .timedOut
       let event = state.withLock { state -> Result<TransportEvent, TransportFault>? in
-        if state.isCancelled { return .failure(.cancelled) }
+        if let fault = state.fault { return .failure(fault) }
         guard !state.events.isEmpty else { return nil }
         let event = state.events.removeFirst()
         if case .success(.body(let bytes)) = event { state.waiting -= bytes.count }
@@ -56,15 +55,14 @@ final class QueuedExchange: TransportExchange {
       }
       if let event { return try event.get() }
       if isLate {
-        end()
+        end(.silent)
         throw .silent
       }
     }
   }
 
   func cancel() {
-    state.withLock { $0.isCancelled = true }
-    end()
+    end(.cancelled)
     signal.signal()
   }
 }

@@ -53,6 +53,14 @@ package final class SessionLoop: Sendable {
     /// Waits, until the session is cancelled.
     package let pause: @Sendable (Duration) -> Void
     package let chance: @Sendable () -> Double
+
+    package init(
+      onBegin: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
+      onEvent: @escaping @Sendable () -> Void, pause: @escaping @Sendable (Duration) -> Void,
+      chance: @escaping @Sendable () -> Double
+    ) {
+      (self.onBegin, self.onEvent, self.pause, self.chance) = (onBegin, onEvent, pause, chance)
+    }
   }
 
   private struct Content {

@@ -113,14 +113,14 @@ import Testing
     let hub = try Hub(
       HubURL("https://hub.example"), .test, by: transport,
       now: { start + time.withLock { $0 } })
-    let stream = EventStream(hub) { _ in
-    } onEvent: { newest in
-      events.withLock { $0.append(newest) }
+    let listener = SessionLoop.Listener { _ in
+    } onEvent: {
     } pause: {
       made.add($0)
     } chance: {
       1
     }
+    let stream = EventStream(hub, listener) { newest in events.withLock { $0.append(newest) } }
     #expect(throws: KeepsakeError.self) { try stream.listen() }
     return (made, events.withLock { $0 })
   }

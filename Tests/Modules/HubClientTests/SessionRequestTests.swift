@@ -4,6 +4,7 @@ import Dispatch
 import HubScript
 import KeepsakeDevice
 import KeepsakeHub
+import KeepsakeHubServer
 import KeepsakeSync
 import KeepsakeTesting
 import Synchronization
@@ -87,6 +88,37 @@ import Testing
     wait(pushed)
     #expect(rows.requests.suffix(2).map(\.method) == ["POST", "POST"])
     #expect(try device.entry(store: "cloud", key: "c") != nil)
+  }
+
+  @Test func anAnswerThatDoesNotSayTheLongestRowLeavesTheKnownOne() throws {
+    var limits = HubLimits()
+    limits.rowBytes = 1_000
+    let (clock, served, pushed) = (
+      ManualClock(), ServedHub(limits: limits), DispatchSemaphore(value: 0)
+    )
+    let rows = ScriptedTransport { served.answer($0, at: clock) }
+    let transport = Transport(rows: rows, stream: Stream())
+    let hub = Hub(try HubURL("https://hub.example"), try served.membership(), by: transport)
+    let device = try Device.inMemory(clock: clock)
+    try device.write([LocalWrite(store: "cloud", key: "a", value: 1)])
+    let session = HubSession(device, hub, MergeOptions(), .system) { _ in
+    } onSync: { report in
+      if report.transfers[1].changed > 0 { pushed.signal() }
+    } onFailure: {
+      Issue.record("\($0)")
+    }
+    defer { session.cancel() }
+    for semaphore in [pushed, transport.stream.isHeard, transport.stream.isHeard] {
+      #expect(semaphore.wait(timeout: .now() + 60) == .success)
+    }
+    let before = rows.requests.count
+    try device.write([
+      LocalWrite(store: "cloud", key: "b", value: .string(String(repeating: "x", count: 2_000))),
+      LocalWrite(store: "cloud", key: "c", value: 3),
+    ])
+    #expect(pushed.wait(timeout: .now() + 60) == .success)
+    // No event has come, so the device asks, and is answered that nothing is new.
+    #expect(rows.requests.dropFirst(before).map(\.method) == ["GET", "POST"])
   }
 
   /// Another device pushes while the answer to a push is on its way.
