@@ -62,11 +62,9 @@ CREATE TABLE keepsake_replica (
 -- A device that may use an account: one token.
 CREATE TABLE keepsake_device (
   account  INTEGER NOT NULL,
-  number   INTEGER NOT NULL,  -- counts the account's devices from 1
+  number   INTEGER NOT NULL,  -- one more than the highest of the account when it joined
   created  INTEGER NOT NULL,
   last_use INTEGER NOT NULL,
-  revoked  INTEGER,           -- when it was revoked
-  revoker  INTEGER,           -- number of the device that revoked it
   name     BLOB    NOT NULL,
   token    BLOB    NOT NULL,  -- SHA-256 of its token
   PRIMARY KEY (account, number)

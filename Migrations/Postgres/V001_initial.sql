@@ -61,11 +61,9 @@ CREATE TABLE keepsake_replica (
 -- A device that may use an account: one token.
 CREATE TABLE keepsake_device (
   account  bigint NOT NULL,
-  number   bigint NOT NULL,  -- counts the account's devices from 1
+  number   bigint NOT NULL,  -- one more than the highest of the account when it joined
   created  bigint NOT NULL,
   last_use bigint NOT NULL,
-  revoked  bigint,           -- when it was revoked
-  revoker  bigint,           -- number of the device that revoked it
   name     bytea  NOT NULL,
   token    bytea  NOT NULL,  -- SHA-256 of its token
   PRIMARY KEY (account, number)

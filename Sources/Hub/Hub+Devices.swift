@@ -15,14 +15,6 @@ public struct HubInvitation: Sendable, Equatable {
 
 /// A device of an account, as the hub knows it.
 public struct HubDevice: Sendable, Equatable {
-  /// When and by which device a token was revoked.
-  public struct Revocation: Sendable, Equatable {
-    /// When.
-    public let date: Date
-    /// The number of the device that has revoked it.
-    public let by: Int64
-  }
-
   /// Its number in the account.
   public let number: Int64
   /// The name that its user gave it.
@@ -31,8 +23,6 @@ public struct HubDevice: Sendable, Equatable {
   public let created: Date
   /// When its token was last used, to a day.
   public let lastUse: Date
-  /// Nil unless its token was revoked.
-  public let revoked: Revocation?
   /// Whether it is the one that asks.
   public let isSelf: Bool
 }
@@ -47,7 +37,7 @@ extension Hub {
     return HubInvitation(code: code, end: Date(milliseconds: end))
   }
 
-  /// The devices of the account, also those that were revoked, in the order of their numbers.
+  /// The devices of the account, in the order of their numbers.
   public func devices() throws(KeepsakeError) -> [HubDevice] {
     guard case .array(let list)? = try client.object("GET", path("/devices"))["devices"] else {
       throw HubFailure.malformed(url, "has no devices")
@@ -68,7 +58,7 @@ extension Hub {
       "PATCH", path("/devices/\(device)"), .object(["name": .string(name)]))
   }
 
-  /// Makes the token of a device worthless, at once. What it holds it keeps.
+  /// Removes a device from the account: its token is worthless at once. What it holds it keeps.
   public func revoke(_ device: Int64) throws(KeepsakeError) {
     _ = try client.object("DELETE", path("/devices/\(device)"))
   }
@@ -112,11 +102,5 @@ extension HubDevice {
     (self.number, self.name) = (number, name)
     (self.created, self.lastUse) = (Date(milliseconds: created), Date(milliseconds: lastUse))
     isSelf = json["self"] == .boolean(true)
-    guard case .integer(let date)? = json["revoked"] else {
-      revoked = nil
-      return
-    }
-    guard case .integer(let by)? = json["revokedBy"] else { return nil }
-    revoked = Revocation(date: Date(milliseconds: date), by: by)
   }
 }

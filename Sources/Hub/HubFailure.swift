@@ -67,8 +67,6 @@ enum HubFailure {
       )
     case "token":
       return (.unauthorized, "it does not know the token", "join the account: kvsync hub join")
-    case "revoked":
-      return (.unauthorized, "it refuses the token", "join the account: kvsync hub join")
     case "code":
       return (.unauthorized, "it refuses the code", "ask for a new one: kvsync hub invite")
     case "path": return (.missing, "it has no such thing", "check the address and the number")

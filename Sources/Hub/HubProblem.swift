@@ -38,9 +38,6 @@ struct HubProblem: Error, Equatable {
     name = String(type.dropFirst(prefix.count))
     isBusy = isBusy || name == "busy" || name == "reserved"
     if case .string(let text)? = json["detail"] { detail = HubFailure.clean(text) }
-    if case .integer(let date)? = json["date"], let time = ISO8601.text(milliseconds: date) {
-      detail += ", at \(time)"
-    }
     if case .string(let text)? = json["limit"] { limit = text }
     // Line 1 is the head.
     if case .integer(let line)? = json["line"], (2...10_000).contains(line) {

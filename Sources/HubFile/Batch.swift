@@ -1,65 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Group commit: all pieces of a batch are one transaction. No piece is answered before the commit,
-// not even one that was refused: that may be because of what another one did. If the transaction
-// fails, each piece runs in one of its own, as one account may be what lets all fail. SQLite writes
-// nothing for a transaction that has changed nothing.
+// Group commit: all jobs of a batch are one transaction. No job is answered before the commit, not
+// even one that was refused: that may be because of what another one did. If the transaction fails,
+// each job runs in one of its own, as one account may be what lets all fail. SQLite writes nothing
+// for a transaction that has changed nothing.
 
 import KeepsakeHubServer
 import KeepsakeStorage
 
-/// Pieces of work that are committed together.
+/// Jobs that are committed together.
 struct Batch {
-  /// A batch takes no more pieces after so many: a small push waits for all of its batch.
-  private static let (mostPieces, mostChanges) = (256, 4_000)
+  /// A batch takes no more jobs after so many: a small push waits for all of its batch.
+  private static let (mostJobs, mostChanges) = (256, 4_000)
 
-  private let pieces: ArraySlice<Piece>
+  private let jobs: ArraySlice<HubJob>
   private let sole: SoleConnection
 
-  init(_ pieces: ArraySlice<Piece>, _ sole: SoleConnection) {
-    (self.pieces, self.sole) = (pieces.prefix(Self.mostPieces), sole)
+  init(_ jobs: ArraySlice<HubJob>, _ sole: SoleConnection) {
+    (self.jobs, self.sole) = (jobs.prefix(Self.mostJobs), sole)
   }
 
-  /// Commits pieces, and calls back for each of them.
+  /// Commits jobs, and calls back for each of them.
   ///
   /// - Parameter marks: gets the new marks, by account.
-  /// - Returns: how many of the pieces are done.
+  /// - Returns: how many of the jobs are done.
   func run(_ marks: inout [Int64: HubMark]) -> Int {
     var tried = 0
     do {
-      let outcomes = try commit(&tried)
-      for outcome in outcomes {
-        outcome.end()
-        if let account = outcome.account, let newest = outcome.newest { marks[account] = newest }
+      for (job, newest) in try zip(jobs, commit(&tried)) {
+        job.end()
+        if let newest { marks[job.query.account] = newest }
       }
     } catch {
       guard tried > 1 else {
-        pieces.first?.fail(error)
+        jobs.first?.fail(Self.storeError(error))
         return 1
       }
-      for place in pieces.indices.prefix(tried) {
-        _ = Batch(pieces[place...place], sole).run(&marks)
+      for place in jobs.indices.prefix(tried) {
+        _ = Batch(jobs[place...place], sole).run(&marks)
       }
     }
     return tried
   }
 
+  private static func storeError(_ error: any Error) -> any Error {
+    guard let error = error as? KeepsakeError else { return error }
+    return switch error.code {
+    case .diskFull, .locked, .inputOutput, .permissionDenied:
+      HubStoreError.unavailable(error.description)
+    default: HubStoreError.broken(error.description)
+    }
+  }
+
+  /// - Returns: the new mark of each job that was tried, if it has made one.
   /// - Throws: when nothing of it has happened.
-  private func commit(_ tried: inout Int) throws -> [Piece.Outcome] {
-    var outcomes: [Piece.Outcome] = []
+  private func commit(_ tried: inout Int) throws -> [HubMark?] {
+    var marks: [HubMark?] = []
     do {
       try sole.access { connection in
         let start = connection.totalChanges
         try connection.transaction(.immediate) { connection in
-          for piece in pieces {
+          for job in jobs {
             tried += 1
-            outcomes.append(try piece.run(connection))
+            marks.append(try FileTransaction(connection: connection).run(job))
             guard connection.totalChanges - start < Self.mostChanges else { break }
           }
           if connection.totalChanges != start { try checkNames(connection) }
         }
       }
-      return outcomes
+      return marks
     } catch {
       try sole.saveLostLog()
       throw error

@@ -15,14 +15,14 @@ import Synchronization
 /// acknowledged, as far as the disk keeps its word (`synchronous = FULL`).
 package final class HubFile: HubStore {
   private struct State {
-    var pieces: [Piece] = []
-    var observers: [@Sendable (_ account: Int64, _ newest: HubMark) -> Void] = []
-    /// Whether the queue is about to take the pieces.
+    var jobs: [HubJob] = []
+    var onChange: (@Sendable (_ account: Int64, _ newest: HubMark) -> Void)?
+    /// Whether the queue is about to take the jobs.
     var isAwake = false
     var isClosed = false
   }
 
-  /// Pieces that wait: so many are done within a second or two. A device that asks then is
+  /// Jobs that wait: so many are done within a second or two. A device that asks then is
   /// refused, and asks later.
   private static let limit = 2_000
 
@@ -30,7 +30,7 @@ package final class HubFile: HubStore {
   private let connection: SoleConnection
   private let report: @Sendable (KeepsakeError) -> Void
   private let queue = DispatchQueue(label: "keepsake.hub.file")
-  /// Held for a few instructions; no piece and no observer is called under it.
+  /// Held for a few instructions; no job and no observer is called under it.
   private let state = Mutex(State())
 
   /// Opens a hub's file, and makes it when it is missing.
@@ -56,30 +56,28 @@ package final class HubFile: HubStore {
     _ work: HubWork<Result>,
     _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) {
-    let piece = Piece(work, done)
+    let job = HubJob(work, done)
     let problem = state.withLock { state -> String? in
       guard !state.isClosed else { return "the hub ends" }
-      guard state.pieces.count < Self.limit else { return "too much waits for the file" }
-      state.pieces.append(piece)
+      guard state.jobs.count < Self.limit else { return "too much waits for the file" }
+      state.jobs.append(job)
       if !state.isAwake { queue.async { self.commitAll() } }
       state.isAwake = true
       return nil
     }
-    if let problem { piece.fail(HubStoreError.unavailable(problem)) }
+    if let problem { job.fail(HubStoreError.unavailable(problem)) }
   }
 
   private func commitAll() {
-    var pieces = state.withLock { state in
-      defer { (state.pieces, state.isAwake) = ([], false) }
-      return state.pieces[...]
+    var jobs = state.withLock { state in
+      defer { (state.jobs, state.isAwake) = ([], false) }
+      return state.jobs[...]
     }
-    while !pieces.isEmpty {
+    while !jobs.isEmpty {
       var marks: [Int64: HubMark] = [:]
-      pieces = pieces.dropFirst(Batch(pieces, connection).run(&marks))
-      let observers = state.withLock(\.observers)
-      for (account, newest) in marks {
-        for observer in observers { observer(account, newest) }
-      }
+      jobs = jobs.dropFirst(Batch(jobs, connection).run(&marks))
+      let onChange = state.withLock(\.onChange)
+      for (account, newest) in marks { onChange?(account, newest) }
       checkpoint(from: 4_000)
     }
   }
@@ -95,7 +93,7 @@ package final class HubFile: HubStore {
   package func observe(
     _ onChange: @escaping @Sendable (_ account: Int64, _ newest: HubMark) -> Void
   ) {
-    state.withLock { $0.observers.append(onChange) }
+    state.withLock { $0.onChange = onChange }
   }
 
   /// Must not be called by a rule.

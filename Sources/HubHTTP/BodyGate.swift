@@ -2,6 +2,8 @@
 
 #if Hub
   import HTTPTypes
+  import HummingbirdCore
+  import KeepsakeHubServer
   import NIOCore
   import NIOHTTP1
   import NIOHTTPTypes
@@ -118,15 +120,12 @@
       guard let error = error as? HTTPParserError, isAnswered else {
         return context.fireErrorCaught(error)
       }
-      let problem =
+      let refusal =
         error == .headerOverflow
-        ? Problem.tooLarge("headBytes", limits.headBytes)
-        : Problem.cutOff("its head is not that of an HTTP request")
-      var head = HTTPResponse(status: problem.status, headerFields: problem.fields)
-      let text = ByteBuffer.line(problem.json)
-      head.headerFields[.contentLength] = String(text.readableBytes)
-      context.write(wrapOutboundOut(.head(head)), promise: nil)
-      context.write(wrapOutboundOut(.body(text)), promise: nil)
+        ? HubRefusal.tooLarge(limit: "headBytes", limits.headBytes)
+        : HubRefusal.malformed("its head is not that of an HTTP request", closes: true)
+      context.write(wrapOutboundOut(.head(refusal.response.head)), promise: nil)
+      context.write(wrapOutboundOut(.body(.line(refusal.json))), promise: nil)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
       context.close(promise: nil)
     }

@@ -9,14 +9,12 @@
 
   extension Endpoints {
     func create(_ request: Request, _ context: HubContext) async throws -> Response {
-      try countUnknown()
+      try rates.countUnknown(at: settings.now())
       let words = (request.headers[.authorization] ?? "").split(separator: " ")
       guard !settings.secret.isEmpty, words.count == 2, words[0].lowercased() == "bearer",
         SHA256.areEqual(String(words[1]), settings.secret)
       else {
-        throw Problem(
-          .unauthorized, "token", "this is not the operator's secret",
-          cure: "ask the operator of the hub for it")
+        throw HubRefusal(401, "token", "this is not the operator's secret")
       }
       let account = try context.account
       let given = try await members(request, context, "name", "token")
@@ -28,7 +26,7 @@
     }
 
     func join(_ request: Request, _ context: HubContext) async throws -> Response {
-      try countUnknown()
+      try rates.countUnknown(at: settings.now())
       let account = try context.account
       let given = try await members(request, context, "code", "name", "token")
       let (code, token) = (SHA256.hash(given[0]), try token(given[2], account))
@@ -41,7 +39,7 @@
     /// A new token, which the device has made.
     private func token(_ text: String, _ account: Int64) throws -> Token {
       guard Secrets.isSecret(text) else {
-        throw Problem.malformed("a token is 32 random bytes as base64url, 43 characters")
+        throw HubRefusal.malformed("a token is 32 random bytes as base64url, 43 characters")
       }
       return Token(text, account)
     }
@@ -69,8 +67,6 @@
         JSON.object([
           "device": .integer(device.number), "name": .string(device.name),
           "created": .integer(device.created), "lastUse": .integer(device.lastUse),
-          "revoked": device.revoked.map { .integer($0) },
-          "revokedBy": device.revoker.map { .integer($0) },
           "self": device.number == own ? .boolean(true) : nil,
         ])
       }

@@ -12,12 +12,11 @@
 
     func length(of request: Request, _ limit: BodyLimit = .bodyBytes) throws -> Int {
       guard let length = request.headers[.contentLength].flatMap({ Int($0) }) else {
-        throw Problem(
-          .lengthRequired, "length", "the request has no Content-Length", cure: "send it")
+        throw HubRefusal(411, "length", "the request has no Content-Length")
       }
       let limits = settings.limits
       let most = limit == .bodyBytes ? limits.bodyBytes : limits.objectBytes
-      guard length <= most else { throw Problem.tooLarge(limit.rawValue, most) }
+      guard length <= most else { throw HubRefusal.tooLarge(limit: limit.rawValue, most) }
       return length
     }
 
@@ -34,11 +33,11 @@
     ) async throws -> [UInt8] {
       let given = request.headers[.contentType]?.split(separator: ";").first.map(String.init)
       guard given?.lowercased() == type else {
-        throw Problem.malformed("the type of its body is not \(type)")
+        throw HubRefusal.malformed("the type of its body is not \(type)")
       }
       // Unpacked, a body may be a thousand times as large as what came.
       guard ["", "identity"].contains(request.headers[.contentEncoding]?.lowercased() ?? "") else {
-        throw Problem.malformed("its body is compressed, which a hub does not accept")
+        throw HubRefusal.malformed("its body is compressed, which a hub does not accept")
       }
       let length = try length(of: request, limit)
       context.channel.triggerUserOutboundEvent(BodyGate.GoOn(), promise: nil)
@@ -47,7 +46,7 @@
       do {
         for try await piece in request.body { bytes += piece.readableBytesView }
       } catch {
-        throw Problem.cutOff("its body ends before its end")
+        throw HubRefusal.malformed("its body ends before its end", closes: true)
       }
       return bytes
     }
@@ -57,22 +56,17 @@
       _ request: Request, _ context: HubContext, _ names: String...
     ) async throws -> [String] {
       let bytes = try await body(of: request, "application/json", context, .objectBytes)
-      guard let text = String(validating: bytes, as: UTF8.self),
-        case .object(let members) = try parsed(text)
-      else { throw Problem.malformed("its body is no JSON object") }
+      let json: JSON
+      do {
+        json = try JSON(parsing: String(validating: bytes, as: UTF8.self) ?? "")
+      } catch {
+        throw HubRefusal.malformed("its body is no JSON: \(error)")
+      }
       return try names.map { name in
-        guard case .string(let value) = members.first(where: { $0.name == name })?.value else {
-          throw Problem.malformed("it has no text \"\(name)\"")
+        guard case .string(let value)? = json[name] else {
+          throw HubRefusal.malformed("it has no text \"\(name)\"")
         }
         return value
-      }
-    }
-
-    private func parsed(_ text: String) throws -> JSON {
-      do {
-        return try JSON(parsing: text)
-      } catch {
-        throw Problem.malformed("\(error)")
       }
     }
   }

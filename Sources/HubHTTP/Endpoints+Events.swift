@@ -8,13 +8,6 @@
   import NIOCore
   import ServiceLifecycle
 
-  extension HTTPField.Name {
-    /// Tells nginx to pass each event on at once.
-    fileprivate static var buffering: HTTPField.Name {
-      HTTPField.Name("X-Accel-Buffering") ?? .cacheControl
-    }
-  }
-
   extension Endpoints {
     /// Between comments that keep a silent stream alive.
     private static let beat = Duration.seconds(25)
@@ -28,7 +21,7 @@
       if after != nil, wait ?? 0 == 0 {
         // It waits for nothing, so it is no stream.
         let work = accounts.authenticate(account, token: token.hash)
-        return json(.object(["newest": .string(try await run(work).text)]))
+        return json(.object(["newest": .string(try await run(work).newest.text)]))
       }
       let listener = try listeners.add(account, token, most: settings.limits.streams)
       do {
@@ -38,7 +31,7 @@
         listeners.remove(listener)
         throw error
       }
-      if let after { return await poll(listener, after, wait ?? 0) }
+      if let after { return try await poll(listener, after, wait ?? 0) }
       // A stream's place is free when the connection closes, not at the next beat. If it has
       // closed before the answer begins, the server never runs the answer's body.
       context.channel.closeFuture.whenComplete { [listeners, weak listener] _ in
@@ -51,27 +44,13 @@
     private func read(_ listener: Listener) async throws {
       let count = listener.count
       let work = accounts.authenticate(listener.account, token: listener.token.hash)
-      listener.take(try await run(work), since: count)
+      listener.take(try await run(work).newest, since: count)
     }
 
-    private func poll(_ listener: Listener, _ after: String, _ wait: Int64) async -> Response {
-      let clock = Task { [settings] in
-        do {
-          try await settings.sleep(.seconds(wait))
-          // Another process of the hub may have pushed, and nothing has announced it.
-          try await read(listener)
-        } catch {
-          // Cancelled, or the database fails: the next poll gets the reason.
-        }
-        listener.end()
-      }
-      await withGracefulShutdownHandler {
-        for await _ in listener.wakes where listener.newest.text != after { break }
-      } onGracefulShutdown: {
-        listener.end()
-      }
-      clock.cancel()
-      listeners.remove(listener)
+    private func poll(
+      _ listener: Listener, _ after: String, _ wait: Int64
+    ) async throws -> Response {
+      try await follow(listener, .seconds(wait), isPoll: true) { $0.text == after }
       return json(.object(["newest": .string(listener.newest.text)]))
     }
 
@@ -84,40 +63,53 @@
           .connection: "close",
         ],
         body: ResponseBody { writer in
-          let beats = Task { await beat(listener) }
-          defer {
-            beats.cancel()
-            listeners.remove(listener)
-          }
           var sent: HubMark?
-          try await withGracefulShutdownHandler {
-            for await _ in listener.wakes {
-              let newest = listener.newest
-              let text =
-                newest == sent
-                ? ":\n\n" : "id: \(newest.text)\ndata: {\"newest\":\"\(newest.text)\"}\n\n"
-              sent = newest
-              try await writer.write(ByteBuffer(string: text))
-            }
-          } onGracefulShutdown: {
-            listener.end()
+          try await follow(listener, Self.beat, isPoll: false) { newest in
+            let text =
+              newest == sent
+              ? ":\n\n" : "id: \(newest.text)\ndata: {\"newest\":\"\(newest.text)\"}\n\n"
+            sent = newest
+            try await writer.write(ByteBuffer(string: text))
+            return true
           }
           try await writer.finish(nil)
         })
     }
 
-    /// Wakes a stream now and then, and ends it once its device may not listen any more: another
-    /// process of the hub may have revoked it.
-    private func beat(_ listener: Listener) async {
-      while !Task.isCancelled {
+    /// Calls a body at once, with each newest mark and at each beat, until it returns false or the
+    /// listener ends. A poll ends with its first beat.
+    private func follow(
+      _ listener: Listener, _ beat: Duration, isPoll: Bool,
+      _ body: (_ newest: HubMark) async throws -> Bool
+    ) async throws {
+      let beats = Task { await wake(listener, beat, isPoll) }
+      defer {
+        beats.cancel()
+        listeners.remove(listener)
+      }
+      try await withGracefulShutdownHandler {
+        for await _ in listener.wakes {
+          guard try await body(listener.newest) else { break }
+        }
+      } onGracefulShutdown: {
+        listener.end()
+      }
+    }
+
+    /// Reads the newest mark at each beat: another process of the hub may have pushed, and nothing
+    /// has announced it. Ends the listener once its device may not listen any more: another process
+    /// may have revoked it.
+    private func wake(_ listener: Listener, _ beat: Duration, _ isPoll: Bool) async {
+      repeat {
         do {
-          try await settings.sleep(Self.beat)
+          try await settings.sleep(beat)
           try await read(listener)
         } catch {
           // Also if the database fails: the device connects again, and gets the reason.
-          return listener.end()
+          break
         }
-      }
+      } while !isPoll && !Task.isCancelled
+      listener.end()
     }
   }
 #endif

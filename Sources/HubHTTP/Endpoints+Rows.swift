@@ -11,6 +11,8 @@
     /// The hub's clock, in milliseconds since 1970.
     static var hubClock: HTTPField.Name { HTTPField.Name("Hub-Clock") ?? .date }
     static var hubRowBytes: HTTPField.Name { HTTPField.Name("Hub-Row-Bytes") ?? .range }
+    /// Tells nginx to pass each event on at once.
+    static var buffering: HTTPField.Name { HTTPField.Name("X-Accel-Buffering") ?? .cacheControl }
   }
 
   extension Endpoints {
@@ -25,7 +27,9 @@
     func push(_ request: Request, _ context: HubContext) async throws -> Response {
       var sender = try await sender(request, context)
       sender.wantsTurn = request.uri.queryParameters["turn"] == "1"
-      guard !sender.replica.isEmpty else { throw Problem.malformed("its \"replica\" is missing") }
+      guard !sender.replica.isEmpty else {
+        throw HubRefusal.malformed("its \"replica\" is missing")
+      }
       let base = try mark(request.headers[.ifMatch], "If-Match")
       if try length(of: request) > Self.smallBody {
         guard try await run(log.check(base, by: sender)) else {
@@ -54,7 +58,9 @@
       let sender = try await sender(request, context)
       let base = try mark(request.headers[.ifMatch], "If-Match")
       let work = accounts.authenticate(sender.account, token: sender.tokenHash)
-      guard base.isSame(try await run(work)) else { return try await refused(request, sender) }
+      guard base.isSame(try await run(work).newest) else {
+        return try await refused(request, sender)
+      }
       let (bytes, share) = try await body(of: request, "application/jsonl", sender, context)
       defer { withExtendedLifetime(share) {} }
       let keys = try HubLines(keys: bytes, settings.limits.account).rows.map(\.key)
@@ -96,9 +102,7 @@
     /// The mark of an entity tag, also of a weak one: a proxy that compresses makes it weak.
     private func mark(_ text: String?, _ name: String) throws -> HubMark {
       guard let text else {
-        throw Problem(
-          .preconditionRequired, "condition", "the request has no \(name)",
-          cure: "send the newest mark that the device has read")
+        throw HubRefusal(428, "condition", "the request has no \(name)")
       }
       var tag = Substring(text)
       if tag.hasPrefix("W/") { tag = tag.dropFirst(2) }
@@ -106,7 +110,7 @@
         tag = tag.dropFirst().dropLast()
       }
       guard let mark = HubMark(text: tag) else {
-        throw Problem.malformed("\(name) is no mark of a hub")
+        throw HubRefusal.malformed("\(name) is no mark of a hub")
       }
       return mark
     }
@@ -116,7 +120,7 @@
     ) throws -> Int64? {
       guard let text else { return nil }
       guard let number = Int64(text), range.contains(number) else {
-        throw Problem.malformed(
+        throw HubRefusal.malformed(
           "\(name) is no number from \(range.lowerBound) to \(range.upperBound)")
       }
       return number

@@ -12,13 +12,12 @@
     let store: any HubStore
     let settings: HubServer.Settings
     let metrics: HubMetrics
-    let listeners: Listeners
+    let listeners = Listeners()
     let inFlight: InFlight
     let rates: RequestRates
 
     init(_ store: any HubStore, _ settings: HubServer.Settings, _ metrics: HubMetrics) {
       (self.store, self.settings, self.metrics) = (store, settings, metrics)
-      listeners = Listeners { metrics.listens($0) }
       inFlight = InFlight(settings.limits)
       rates = RequestRates(settings.limits)
       store.observe { [listeners] in listeners.announce($0, $1) }
@@ -72,20 +71,17 @@
     func token(_ request: Request, _ account: Int64) async throws -> Token {
       let words = (request.headers[.authorization] ?? "").split(separator: " ")
       guard words.count == 2, words[0].lowercased() == "bearer", words[1].utf8.count <= 256 else {
-        try countUnknown()
+        try rates.countUnknown(at: settings.now())
         throw HubRefusal.token
       }
       let token = Token(String(words[1]), account)
       guard try !rates.count(token, at: settings.now()) else { return token }
-      _ = try await run(accounts.authenticate(account, token: token.hash))
+      let found = try await run(accounts.authenticate(account, token: token.hash))
       rates.accept(token, at: settings.now())
       // The device does not wait for it.
-      store.run(accounts.noteUse(account, token: token.hash)) { _ in }
+      if found.isUseDue { store.run(accounts.noteUse(account, token: token.hash)) { _ in } }
       return token
     }
-
-    /// Counts a request that needs no token of a device.
-    func countUnknown() throws { try rates.countUnknown(at: settings.now()) }
 
     // MARK: - Answers
 
@@ -111,13 +107,6 @@
 
     init(_ text: String, _ account: Int64) {
       (self.account, hash) = (account, SHA256.hash("\(account) \(text)"))
-    }
-
-    static func == (left: Token, right: Token) -> Bool { left.hash == right.hash }
-
-    /// The hash is random already.
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(hash[0..<8].reduce(0) { $0 << 8 | UInt64($1) })
     }
   }
 #endif

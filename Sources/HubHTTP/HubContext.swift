@@ -20,9 +20,9 @@
     /// The account of the path.
     var account: Int64 {
       get throws {
-        guard let account = HexNumber.number(parameters.get("account") ?? ""), account > 0 else {
-          throw Problem.path("an account's ID has 16 lowercase hexadecimal digits")
-        }
+        guard let account = HexNumber.number(parameters.get("account") ?? ""),
+          (1..<1 << 62).contains(account)
+        else { throw HubRefusal.path("an account's ID has 16 lowercase hexadecimal digits") }
         return account
       }
     }
@@ -31,7 +31,7 @@
     var device: Int64 {
       get throws {
         guard let number = Int64(parameters.get("device") ?? "") else {
-          throw Problem.path("a device has a number")
+          throw HubRefusal.path("a device has a number")
         }
         return number
       }
@@ -53,7 +53,7 @@
         response = try await next(request, context)
       } catch {
         log(error)
-        response = Problem(error).response
+        response = HubRefusal.of(error).response
       }
       let duration = ContinuousClock.now - start
       // The router names requests that it does not know NotFound.
@@ -75,7 +75,7 @@
       switch error {
       case HubStoreError.broken(let problem), HubStoreError.unavailable(let problem):
         settings.logger.error("the database fails", metadata: ["problem": "\(problem)"])
-      case is Problem, is HubRefusal, is any HTTPResponseError: break
+      case is HubRefusal, is any HTTPResponseError: break
       default:
         // Only the type of an unexpected error: its text may have values.
         settings.logger.error("a request fails", metadata: ["error": "\(type(of: error))"])

@@ -70,7 +70,9 @@
           MetricsService(
             application: application(
               plain(settings.limits), place,
-              CallbackResponder<BasicRequestContext> { request, _ in metrics.answer(to: request) },
+              CallbackResponder<BasicRequestContext> { request, _ in
+                metrics.answer(to: request, listeners: endpoints.listeners.count)
+              },
               onMetrics)))
       }
       var configuration = ServiceGroupConfiguration(

@@ -26,34 +26,26 @@
 
     private struct State {
       var total = 0
-      var accounts: [Int64: Int] = [:]
       /// By the hash of a token.
       var devices: [[UInt8]: Int] = [:]
     }
 
     init(_ limits: ServerLimits) { self.limits = limits }
 
-    /// A device has at most half of its account's bytes: it leaves room for the others.
-    ///
-    /// - Throws: a problem if the process, the account or the device would hold too much.
+    /// - Throws: a refusal if the process or the device would hold too much; one body may always
+    ///   pass.
     func take(_ bytes: Int, for sender: HubSender) throws -> Share {
       try state.withLock { state in
-        let account = state.accounts[sender.account] ?? 0
         let device = state.devices[sender.tokenHash] ?? 0
-        // One body may always pass.
-        let most = limits.accountBytesInFlight
-        guard account == 0 || account + bytes <= most,
-          device == 0 || device + bytes <= most / 2
-        else {
-          throw Problem.tooMany(
-            "accountBytesInFlight", most, "the account has too many requests under way",
-            retryAfter: 1)
+        guard device == 0 || device + bytes <= limits.deviceBytesInFlight else {
+          throw HubRefusal.tooMany(
+            limit: "deviceBytesInFlight", limits.deviceBytesInFlight,
+            "the device has too many requests under way", retryAfter: 1)
         }
         guard state.total == 0 || state.total + bytes <= limits.bytesInFlight else {
-          throw Problem.busy("bytesInFlight", limits.bytesInFlight)
+          throw HubRefusal.busy(limit: "bytesInFlight", limits.bytesInFlight)
         }
         state.total += bytes
-        state.accounts[sender.account] = account + bytes
         state.devices[sender.tokenHash] = device + bytes
       }
       return Share(sender, bytes, self)
@@ -62,9 +54,7 @@
     private func release(_ sender: HubSender, _ bytes: Int) {
       state.withLock { state in
         state.total -= bytes
-        let account = (state.accounts[sender.account] ?? 0) - bytes
         let device = (state.devices[sender.tokenHash] ?? 0) - bytes
-        state.accounts[sender.account] = account > 0 ? account : nil
         state.devices[sender.tokenHash] = device > 0 ? device : nil
       }
     }

@@ -41,10 +41,8 @@
   final class Listeners: Sendable {
     /// Held while a listener is found; nothing is called under it.
     private let all = Mutex<[Int64: [Listener]]>([:])
-    private let count: @Sendable (_ change: Double) -> Void
 
-    /// - Parameter count: is called with 1 when a listener comes, and with -1 when it goes.
-    init(_ count: @escaping @Sendable (_ change: Double) -> Void) { self.count = count }
+    var count: Int { all.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 
     /// - Throws: a problem if the device has as many streams as it may.
     func add(_ account: Int64, _ token: Token, most: Int) throws -> Listener {
@@ -52,27 +50,22 @@
       try all.withLock { all in
         let present = all[account, default: []]
         guard present.count(where: { $0.token == token }) < most else {
-          throw Problem.tooMany(
-            "streams", most, "the device has as many event streams as it may", retryAfter: 60)
+          throw HubRefusal.tooMany(
+            limit: "streams", most, "the device has as many event streams as it may",
+            retryAfter: 60)
         }
         all[account] = present + [listener]
       }
-      count(1)
       return listener
     }
 
     /// Also more than once: when its connection ends, and when its answer does.
     func remove(_ listener: Listener) {
       listener.end()
-      let wasThere = all.withLock { all in
-        guard var present = all[listener.account],
-          let index = present.firstIndex(where: { $0 === listener })
-        else { return false }
-        present.remove(at: index)
-        all[listener.account] = present.isEmpty ? nil : present
-        return true
+      all.withLock { all in
+        let left = (all[listener.account] ?? []).filter { $0 !== listener }
+        all[listener.account] = left.isEmpty ? nil : left
       }
-      if wasThere { count(-1) }
     }
 
     func announce(_ account: Int64, _ newest: HubMark) {

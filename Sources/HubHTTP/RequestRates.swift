@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Hub
+  import KeepsakeHubServer
   import Synchronization
 
   /// How often devices may ask: a token bucket for each token that the hub has accepted, and one
   /// for all other requests, which cost a look-up in the database.
   final class RequestRates: Sendable {
     private struct Bucket {
-      /// Requests that are left, in 60,000ths: what fills up in a millisecond at one a minute.
-      var left: Int64
-      var date: Int64
-      /// When its token was accepted last.
+      /// When it is full again, in microseconds since 1970.
+      var full: Int64
+      /// When its token was accepted last, in milliseconds.
       var accepted: Int64?
     }
 
@@ -41,27 +41,25 @@
       guard let seconds = take(token, limits.requestsPerMinute, at: now) else {
         return abs(now - accepted) < Self.memory
       }
-      throw Problem.tooMany(
-        "requestsPerMinute", limits.requestsPerMinute, "the device asks too often",
+      throw HubRefusal.tooMany(
+        limit: "requestsPerMinute", limits.requestsPerMinute, "the device asks too often",
         retryAfter: seconds)
     }
 
     /// Counts a request without a token that the hub has accepted.
     func countUnknown(at now: Int64) throws {
       guard let seconds = take(nil, limits.unknownPerMinute, at: now) else { return }
-      throw Problem.tooMany(
-        "unknownPerMinute", limits.unknownPerMinute,
+      throw HubRefusal.tooMany(
+        limit: "unknownPerMinute", limits.unknownPerMinute,
         "the hub gets too many requests without a token that it knows", retryAfter: seconds)
     }
 
     func accept(_ token: Token, at now: Int64) {
       state.withLock { state in
-        let full = Bucket(left: burst(limits.requestsPerMinute), date: now)
-        state.buckets[token, default: full].accepted = now
+        state.buckets[token, default: Bucket(full: now * 1_000)].accepted = now
         guard abs(now - state.cleaned) >= Self.day else { return }
         state.cleaned = now
-        // A bucket is full long before.
-        state.buckets = state.buckets.filter { abs(now - $0.value.date) < Self.day }
+        state.buckets = state.buckets.filter { abs(now - $0.value.full / 1_000) < Self.day }
       }
     }
 
@@ -79,23 +77,18 @@
     ///
     /// - Returns: nil if the request may go on; otherwise the seconds after which it may.
     private func take(_ token: Token?, _ limit: Int, at now: Int64) -> Int? {
-      let (perMinute, burst) = (Int64(limit), burst(limit))
+      let (now, second) = (now * 1_000, Int64(1_000_000))
+      let share = 60 * second / Int64(limit)
+      let all = Int64(max(limit * 2 / 5, 1)) * share
       return state.withLock { state in
-        var bucket = state.buckets[token] ?? Bucket(left: burst, date: now)
-        // A clock that was set back gives nothing, and takes nothing. No more is counted than
-        // fills the bucket.
-        let passed = min(max(now - bucket.date, 0), burst / perMinute + 1)
-        bucket.left = min(burst, bucket.left + passed * perMinute)
-        bucket.date = now
-        defer { state.buckets[token] = bucket }
-        guard bucket.left < 60_000 else {
-          bucket.left -= 60_000
-          return nil
-        }
-        return Int((60_000 - bucket.left + perMinute * 1_000 - 1) / (perMinute * 1_000))
+        var bucket = state.buckets[token] ?? Bucket(full: now)
+        // If the clock was set back, the bucket is empty at most.
+        let used = min(max(bucket.full - now, 0), all)
+        let missing = used + share - all
+        bucket.full = now + used + (missing > 0 ? 0 : share)
+        state.buckets[token] = bucket
+        return missing > 0 ? Int((missing + second - 1) / second) : nil
       }
     }
-
-    private func burst(_ limit: Int) -> Int64 { Int64(max(limit * 2 / 5, 1)) * 60_000 }
   }
 #endif

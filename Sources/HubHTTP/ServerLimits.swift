@@ -19,10 +19,10 @@
     package var objectBytes = 4 << 10
     /// Of a request's head: its first line and its fields.
     package var headBytes = 16 << 10
-    /// Of the bodies of all requests and answers under way, and of those of one account. In memory
-    /// a body takes up to four times its size.
+    /// Of the bodies of all requests and answers under way, and of those of one device. In memory a
+    /// body takes up to four times its size.
     package var bytesInFlight = 256 << 20
-    package var accountBytesInFlight = 32 << 20
+    package var deviceBytesInFlight = 16 << 20
     /// Connections; others wait.
     package var connections = 4_096
     /// How long a connection may be without a request.
@@ -46,7 +46,7 @@
       ("bodyBytes", \.bodyBytes), ("objectBytes", \.objectBytes), ("headBytes", \.headBytes),
       ("requestsPerMinute", \.requestsPerMinute), ("unknownPerMinute", \.unknownPerMinute),
       ("streams", \.streams), ("bytesInFlight", \.bytesInFlight),
-      ("accountBytesInFlight", \.accountBytesInFlight), ("connections", \.connections),
+      ("deviceBytesInFlight", \.deviceBytesInFlight), ("connections", \.connections),
     ]
 
     var json: JSON {

@@ -7,8 +7,6 @@
 package struct AccountRules: Sendable {
   /// How long a code is valid.
   private static let invitationLife: Int64 = 600_000
-  /// By how much the clocks of two processes of the hub may differ.
-  private static let clockDifference: Int64 = 60_000
   /// The date of a device's last use is that exact. A million accounts would otherwise write more
   /// dates than rows.
   private static let useGrain: Int64 = 86_400_000
@@ -20,8 +18,7 @@ package struct AccountRules: Sendable {
 
   /// The account of a query with a token, if its device may use it.
   static func account(_ state: HubState) throws -> HubAccount {
-    guard let account = state.account, let device = state.device else { throw HubRefusal.token }
-    if let date = device.revoked { throw HubRefusal.revoked(date: date, by: device.revoker ?? 0) }
+    guard let account = state.account, state.device != nil else { throw HubRefusal.token }
     return account
   }
 
@@ -42,10 +39,7 @@ package struct AccountRules: Sendable {
     _ account: Int64, name: String, token: [UInt8]
   ) -> HubWork<(number: Int64, isNew: Bool)> {
     HubWork(query(account, token)) { [limits, now] state in
-      if let device = state.device {
-        _ = try Self.account(state)
-        return ((device.number, false), nil)
-      }
+      if let device = state.device { return ((device.number, false), nil) }
       guard state.account == nil else { throw HubRefusal.taken }
       try Self.check(name, limits)
       var change = HubChange()
@@ -61,22 +55,18 @@ package struct AccountRules: Sendable {
     _ account: Int64, code: [UInt8], name: String, token: [UInt8]
   ) -> HubWork<(number: Int64, isNew: Bool)> {
     HubWork(query(account, token, readsDevices: true)) { [limits, now] state in
-      if let device = state.device, device.revoked == nil { return ((device.number, false), nil) }
-      guard state.account != nil, state.device == nil, let invitation = state.invitation,
-        invitation.codeHash == code, now < invitation.ends,
-        // A code that is valid for longer was made before the clock was set back.
-        invitation.ends - now <= Self.invitationLife + Self.clockDifference
+      if let device = state.device { return ((device.number, false), nil) }
+      guard state.account != nil, let invitation = state.invitation,
+        invitation.codeHash == code, now < invitation.ends
       else { throw HubRefusal.code }
       try Self.check(name, limits)
-      guard state.devices.count(where: { $0.revoked == nil }) < limits.devices else {
+      guard state.devices.count < limits.devices else {
         throw HubRefusal.full(limit: "devices", limits.devices)
       }
       let number = (state.devices.map(\.number).max() ?? 0) + 1
       var change = HubChange()
       change.device = HubDevice(number: number, name: name, tokenHash: token, created: now)
       change.dropsInvitation = true
-      let revoked = state.devices.filter { $0.revoked != nil }
-      if revoked.count >= limits.devices { change.forgottenDevice = revoked.map(\.number).min() }
       return ((number, true), change)
     }
   }
@@ -105,19 +95,26 @@ package struct AccountRules: Sendable {
 
   // MARK: - Devices
 
-  /// Checks a token, and returns the newest mark.
-  package func authenticate(_ account: Int64, token: [UInt8]) -> HubWork<HubMark> {
-    HubWork(query(account, token, isWriting: false)) { state in
-      (try Self.account(state).newest, nil)
+  /// Checks a token.
+  ///
+  /// - Returns: the newest mark, and whether `noteUse` has something to note: only that locks the
+  ///   account.
+  package func authenticate(
+    _ account: Int64, token: [UInt8]
+  ) -> HubWork<(newest: HubMark, isUseDue: Bool)> {
+    HubWork(query(account, token, isWriting: false)) { [now] state in
+      ((try Self.account(state).newest, Self.isUseDue(state.device, now)), nil)
     }
+  }
+
+  private static func isUseDue(_ device: HubDevice?, _ now: Int64) -> Bool {
+    device.map { abs(now - $0.lastUse) >= useGrain } ?? false
   }
 
   /// Notes that a device was used, at most once a day.
   package func noteUse(_ account: Int64, token: [UInt8]) -> HubWork<Void> {
     HubWork(query(account, token)) { [now] state in
-      guard var device = state.device, abs(now - device.lastUse) >= Self.useGrain else {
-        return ((), nil)
-      }
+      guard var device = state.device, Self.isUseDue(device, now) else { return ((), nil) }
       var change = HubChange()
       device.lastUse = now
       change.device = device
@@ -138,35 +135,31 @@ package struct AccountRules: Sendable {
   package func rename(
     _ account: Int64, token: [UInt8], device: Int64, to name: String
   ) -> HubWork<Void> {
-    change(account, token, device) { [limits] found, _, change in
+    change(account, token, device) { [limits] found, change in
       try Self.check(name, limits)
-      found.name = name
       change.device = found
+      change.device?.name = name
     }
   }
 
-  /// Makes a device's token worthless, and the account's code: the device may have made it. A
-  /// device that was revoked before stays revoked by the same device.
+  /// Makes a device's token worthless, and the account's code: the device may have made it.
   package func revoke(_ account: Int64, token: [UInt8], device: Int64) -> HubWork<Void> {
-    change(account, token, device) { [now] found, own, change in
-      guard found.revoked == nil else { return }
-      (found.revoked, found.revoker) = (now, own)
-      change.device = found
-      change.dropsInvitation = true
+    change(account, token, device) { found, change in
+      (change.forgottenDevice, change.dropsInvitation) = (found.number, true)
     }
   }
 
   private func change(
     _ account: Int64, _ token: [UInt8], _ number: Int64,
-    _ body: @escaping @Sendable (inout HubDevice, Int64, inout HubChange) throws -> Void
+    _ body: @escaping @Sendable (HubDevice, inout HubChange) throws -> Void
   ) -> HubWork<Void> {
     HubWork(query(account, token, readsDevices: true)) { state in
       _ = try Self.account(state)
-      guard var found = state.devices.first(where: { $0.number == number }) else {
-        throw HubRefusal.noDevice(number)
+      guard let found = state.devices.first(where: { $0.number == number }) else {
+        throw HubRefusal.path("the account has no device \(number)")
       }
       var change = HubChange()
-      try body(&found, state.device?.number ?? 0, &change)
+      try body(found, &change)
       return ((), change)
     }
   }

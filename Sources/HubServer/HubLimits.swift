@@ -17,7 +17,7 @@ package struct HubLimits: Sendable, Equatable {
   package var markBytes = 256
   /// Of a replica ID.
   package var replicaBytes = 64
-  /// Devices that are not revoked.
+  /// Of the account.
   package var devices = 64
   /// Bytes of a device's name.
   package var nameBytes = 200
@@ -32,25 +32,4 @@ package struct HubLimits: Sendable, Equatable {
   package var pushesToTrim: Int64 = 100
 
   package init() {}
-}
-
-/// Why a hub refuses a request. Nothing has changed then.
-package enum HubRefusal: Error, Equatable {
-  case malformed(String)
-  /// The hub knows no such token.
-  case token
-  /// A device of the account has revoked this one.
-  case revoked(date: Int64, by: Int64)
-  /// There is no such invitation, or it was used, or has ended.
-  case code
-  /// The account has no device with this number.
-  case noDevice(Int64)
-  /// There is another account with this ID.
-  case taken
-  /// The account is kept for another replica, for a moment.
-  case reserved
-  /// A part of the request exceeds the limit with this name.
-  case tooLarge(limit: String, Int, line: Int? = nil)
-  /// The account has as much of something as the limit with this name allows.
-  case full(limit: String, Int)
 }

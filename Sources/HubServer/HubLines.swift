@@ -64,9 +64,9 @@ package struct HubLines: Sendable {
     var count: Int?
     try Self.members(bytes, range, 1) { name, value in
       switch name {
-      case .rows: count = Int(String(decoding: bytes[value], as: UTF8.self))
-      case .mark: mark = try Self.text(bytes, value, "mark", 1)
-      case .vectors: vectors = Array(bytes[value])
+      case "rows": count = Int(String(decoding: bytes[value], as: UTF8.self))
+      case "mark": mark = try Self.text(bytes, value, "mark", 1)
+      case "vectors": vectors = Array(bytes[value])
       default: break
       }
     }
@@ -88,9 +88,9 @@ package struct HubLines: Sendable {
     var (key, body, isDeleted) = ([UInt8]?.none, Range<Int>?.none, false)
     try members(bytes, range, line) { name, value in
       switch name {
-      case .key: key = try text(bytes, value, "key", line)
-      case .row: body = value
-      case .deleted:
+      case "key": key = try text(bytes, value, "key", line)
+      case "row": body = value
+      case "deleted":
         isDeleted = bytes[value].elementsEqual("true".utf8)
         guard isDeleted || bytes[value].elementsEqual("false".utf8) else {
           throw HubRefusal.malformed("line \(line): \"deleted\" is not true or false")
@@ -115,25 +115,14 @@ package struct HubLines: Sendable {
 
   private static func members(
     _ bytes: [UInt8], _ range: Range<Int>, _ line: Int,
-    _ body: (Name?, Range<Int>) throws -> Void
+    _ body: (_ name: String, Range<Int>) throws -> Void
   ) throws {
     var slices = JSONSlices(bytes, range)
     do {
-      try slices.members { try body(Name($0), $1) }
+      try slices.members { try body(String(decoding: $0, as: UTF8.self), $1) }
     } catch is JSONSlices.Malformed {
       let column = slices.index - range.lowerBound + 1
       throw HubRefusal.malformed("line \(line) is no JSON object, at byte \(column)")
-    }
-  }
-
-  /// The members that a hub reads.
-  private enum Name: String, CaseIterable {
-    case rows, mark, vectors, key, row, deleted
-
-    init?(_ bytes: ArraySlice<UInt8>) {
-      guard let found = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(bytes) })
-      else { return nil }
-      self = found
     }
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeepsakeValues
+
 /// A point in an account's history: each push makes one.
 package struct HubMark: Sendable, Hashable {
   /// The account's newest sequence number then.
@@ -27,27 +29,9 @@ package struct HubMark: Sendable, Hashable {
   /// - Returns: nil for a text that no hub has made.
   package init?(text: some StringProtocol) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, let number = Int64(parts[0]), (0...HexNumber.maximum).contains(number),
+    guard parts.count == 2, let number = Int64(parts[0]), (0..<1 << 62).contains(number),
       let bits = HexNumber.number(parts[1]), bits > 0 || number == 0
     else { return nil }
     self.init(number: number, bits: bits)
-  }
-}
-
-/// Numbers as 16 lowercase hexadecimal digits: account IDs, and the bits of marks.
-package enum HexNumber {
-  package static let maximum: Int64 = 1 << 62 - 1
-
-  package static func text(_ number: Int64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
-
-  package static func number(_ text: some StringProtocol) -> Int64? {
-    guard text.utf8.count == 16,
-      text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
-      let number = Int64(text, radix: 16), number <= maximum
-    else { return nil }
-    return number
   }
 }

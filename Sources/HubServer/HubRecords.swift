@@ -67,16 +67,13 @@ package struct HubReplica: Sendable, Equatable {
 
 /// A device that may use an account: one token.
 package struct HubDevice: Sendable, Equatable {
-  /// Counts the devices of the account from 1.
+  /// One more than the highest of the account when it joined; the first is 1.
   package var number: Int64
   package var name: String
   /// SHA-256.
   package var tokenHash: [UInt8]
   package var created: Int64
   package var lastUse: Int64
-  /// When it was revoked, and by the device with which number.
-  package var revoked: Int64?
-  package var revoker: Int64?
 
   package init(number: Int64, name: String, tokenHash: [UInt8], created: Int64) {
     (self.number, self.name, self.tokenHash) = (number, name, tokenHash)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The statements of a hub's store, in the SQL that SQLite and PostgreSQL have in common. The rows
-// of a page and of a push are not among them: each store reads and writes many at once in its way.
+// of a page are not among them: each store finds its end in its own way.
 
 /// A statement, which a store prepares once for each connection. SQLite has `?1` in place of `$1`.
 package struct HubStatement: Sendable {
@@ -13,20 +13,13 @@ package struct HubStatement: Sendable {
 
 /// A value that a statement takes or returns. Text is its bytes.
 package enum HubCell: Sendable {
-  case null
   case number(Int64)
   case bytes([UInt8])
 
   fileprivate static func text(_ text: String) -> HubCell { .bytes(Array(text.utf8)) }
 
-  fileprivate static func optional(_ number: Int64?) -> HubCell {
-    number.map { .number($0) } ?? .null
-  }
-
-  fileprivate var number: Int64 { optional ?? 0 }
-
-  fileprivate var optional: Int64? {
-    guard case .number(let number) = self else { return nil }
+  fileprivate var number: Int64 {
+    guard case .number(let number) = self else { return 0 }
     return number
   }
 
@@ -54,9 +47,9 @@ extension HubStatement {
   /// All that both stores have.
   package static let all =
     [
-      account, device, devices, replica, mark, vectors, invitation, addAccount, saveAccount,
-      addMark, saveVectors, saveReplica, saveDevice, forgetDevice, dropInvitation, saveInvitation,
-      trimReplicas, trimMarks,
+      account, device, devices, replica, mark, outline, vectors, invitation, addAccount,
+      saveAccount, addMark, putRow, forgetRow, saveVectors, saveReplica, saveDevice, forgetDevice,
+      dropInvitation, saveInvitation, trimReplicas, trimMarks,
     ] + deletions
 
   package static let account = HubStatement(
@@ -66,7 +59,7 @@ extension HubStatement {
       reserved_by
     FROM keepsake_account WHERE id = $1
     """)
-  fileprivate static let deviceColumns = "number, created, last_use, revoked, revoker, name, token"
+  fileprivate static let deviceColumns = "number, created, last_use, name, token"
   fileprivate static let device = HubStatement(
     "device", "SELECT \(deviceColumns) FROM keepsake_device WHERE account = $1 AND token = $2")
   fileprivate static let devices = HubStatement(
@@ -75,6 +68,12 @@ extension HubStatement {
     "replica", "SELECT number, mark FROM keepsake_replica WHERE account = $1 AND id = $2")
   fileprivate static let mark = HubStatement(
     "mark", "SELECT number FROM keepsake_mark WHERE account = $1 AND number = $2 AND bits = $3")
+  fileprivate static let outline = HubStatement(
+    "outline",
+    """
+    SELECT number, CAST(length(key) + length(body) AS bigint), is_deleted FROM keepsake_row
+    WHERE account = $1 AND key = $2
+    """)
   /// Whether the mark `$2`, `$3` is not the newest one.
   package static let isNew = """
     NOT EXISTS (SELECT 1 FROM keepsake_account
@@ -87,7 +86,7 @@ extension HubStatement {
 }
 
 extension HubQuery {
-  /// Statements that read everything but the account, its rows and their outlines.
+  /// Statements that read everything but the account and a page of its rows.
   package var calls: [HubCall] {
     let id = HubCell.number(account)
     var calls: [HubCall] = []
@@ -95,6 +94,7 @@ extension HubQuery {
     if readsDevices { calls += [HubCall(.devices, id), HubCall(.invitation, id)] }
     if let replica { calls.append(HubCall(.replica, id, .text(replica))) }
     for mark in marks { calls.append(HubCall(.mark, id, .number(mark.number), .number(mark.bits))) }
+    for key in keys { calls.append(HubCall(.outline, id, .bytes(key))) }
     if let page {
       let mark = page.unless ?? HubMark(number: -1, bits: 0)
       calls.append(HubCall(.vectors, id, .number(mark.number), .number(mark.bits)))
@@ -117,6 +117,12 @@ extension HubState {
       replica = next().first.map { HubReplica(id: id, number: $0[0].number, mark: $0[1].bytes) }
     }
     for mark in query.marks { hasMarks.append(!next().isEmpty || mark.number == 0) }
+    for key in query.keys {
+      guard let row = next().first else { continue }
+      outlines.append(
+        HubRowOutline(
+          key: key, number: row[0].number, size: row[1].number, isDeleted: row[2].number != 0))
+    }
     if query.page != nil { vectors = next().first?[0].bytes }
   }
 }
@@ -133,9 +139,9 @@ extension HubAccount {
 extension HubDevice {
   fileprivate init(_ cells: [HubCell]) {
     self.init(
-      number: cells[0].number, name: cells[5].text, tokenHash: cells[6].bytes,
+      number: cells[0].number, name: cells[3].text, tokenHash: cells[4].bytes,
       created: cells[1].number)
-    (lastUse, revoked, revoker) = (cells[2].number, cells[3].optional, cells[4].optional)
+    lastUse = cells[2].number
   }
 }
 
@@ -159,6 +165,15 @@ extension HubStatement {
     """)
   fileprivate static let addMark = HubStatement(
     "add_mark", "INSERT INTO keepsake_mark (account, number, time, bits) VALUES ($1, $2, $3, $4)")
+  fileprivate static let putRow = HubStatement(
+    "put_row",
+    """
+    INSERT INTO keepsake_row (account, number, is_deleted, key, body) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (account, key) DO UPDATE
+      SET number = excluded.number, is_deleted = excluded.is_deleted, body = excluded.body
+    """)
+  fileprivate static let forgetRow = HubStatement(
+    "forget_row", "DELETE FROM keepsake_row WHERE account = $1 AND key = $2")
   fileprivate static let saveVectors = HubStatement(
     "save_vectors",
     """
@@ -174,11 +189,10 @@ extension HubStatement {
   fileprivate static let saveDevice = HubStatement(
     "save_device",
     """
-    INSERT INTO keepsake_device
-      (account, number, created, last_use, revoked, revoker, name, token)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-    ON CONFLICT (account, number) DO UPDATE SET last_use = excluded.last_use,
-      revoked = excluded.revoked, revoker = excluded.revoker, name = excluded.name
+    INSERT INTO keepsake_device (account, number, created, last_use, name, token)
+    VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (account, number)
+      DO UPDATE SET last_use = excluded.last_use, name = excluded.name
     """)
   fileprivate static let forgetDevice = HubStatement(
     "forget_device", "DELETE FROM keepsake_device WHERE account = $1 AND number = $2")
@@ -216,7 +230,7 @@ extension HubStatement {
 }
 
 extension HubChange {
-  /// Statements that change everything but rows, the account first.
+  /// Statements that change everything, the account first.
   package func calls(_ account: Int64) -> [HubCall] {
     let id = HubCell.number(account)
     guard !deletesAccount else { return HubStatement.deletions.map { HubCall($0, id) } }
@@ -226,6 +240,13 @@ extension HubChange {
       let (number, time, bits) = (mark.number, mark.time, mark.bits)
       calls.append(HubCall(.addMark, id, .number(number), .number(time), .number(bits)))
     }
+    for row in rows {
+      calls.append(
+        HubCall(
+          .putRow, id, .number(row.number), .number(row.isDeleted ? 1 : 0), .bytes(row.key),
+          .bytes(row.body)))
+    }
+    for key in forgottenKeys { calls.append(HubCall(.forgetRow, id, .bytes(key))) }
     if let vectors { calls.append(HubCall(.saveVectors, id, .bytes(vectors))) }
     if let replica {
       calls.append(
@@ -258,7 +279,6 @@ extension HubChange {
   private func save(_ device: HubDevice, _ id: HubCell) -> HubCall {
     HubCall(
       .saveDevice, id, .number(device.number), .number(device.created), .number(device.lastUse),
-      .optional(device.revoked), .optional(device.revoker), .text(device.name),
-      .bytes(device.tokenHash))
+      .text(device.name), .bytes(device.tokenHash))
   }
 }

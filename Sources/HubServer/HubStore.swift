@@ -117,7 +117,7 @@ package struct HubChange: Sendable {
   package var account: HubAccount?
   package var addsAccount = false
   package var deletesAccount = false
-  /// Replace those with the same keys. The account comes with them.
+  /// Replace those with the same keys.
   package var rows: [HubRow] = []
   package var forgottenKeys: [[UInt8]] = []
   /// A new mark: the newest one.

@@ -98,31 +98,24 @@
       while read(wakes, &bytes, bytes.count) > 0 {}
     }
 
-    /// "process account mark account mark …", in notifications that are short enough.
+    /// For each account "process account mark".
     private func send(_ connection: PostgresConnection) throws {
       let all = lock.withLock {
         defer { news = [:] }
-        return Array(news)
+        return news
       }
       guard !all.isEmpty else { return }
-      let texts = stride(from: 0, to: all.count, by: 100).map { start in
-        all[start..<min(start + 100, all.count)].reduce(into: "\(number)") {
-          $0 += " \($1.key) \($1.value.text)"
-        }
-      }
       var parameters = Parameters()
-      parameters.append(blobs: texts.map { Array($0.utf8) })
+      parameters.append(blobs: all.map { Array("\(number) \($0) \($1.text)".utf8) })
       _ = try connection.run(Self.notify, parameters)
     }
 
     private func hear(_ text: String) {
       let words = text.split(separator: " ")
-      guard let first = words.first, UInt64(first) != number else { return }
-      for index in stride(from: 1, to: words.count - 1, by: 2) {
-        guard let account = Int64(words[index]), let mark = HubMark(text: words[index + 1])
-        else { continue }
-        tell(account, mark)
-      }
+      guard words.count == 3, UInt64(words[0]) != number, let account = Int64(words[1]),
+        let mark = HubMark(text: words[2])
+      else { return }
+      tell(account, mark)
     }
   }
 #endif

@@ -5,8 +5,8 @@
   package struct Parameters {
     /// Never empty, so that a value of no bytes has an address: without one it would be NULL.
     private(set) var bytes: [UInt8] = [0]
-    /// Where each is; nil for NULL.
-    private(set) var places: [Range<Int>?] = []
+    /// Where each is.
+    private(set) var places: [Range<Int>] = []
 
     package init() {}
 
@@ -15,13 +15,7 @@
       if let blob { append(blob) }
     }
 
-    mutating func append(_ number: Int64?) {
-      guard let number else {
-        places.append(nil)
-        return
-      }
-      add { Self.write(number, &$0) }
-    }
+    mutating func append(_ number: Int64) { add { Self.write(number, &$0) } }
 
     mutating func append(_ blob: [UInt8]) { add { $0 += blob } }
 

@@ -9,7 +9,6 @@
     let text: String
     /// Hosts and database, without user and password.
     let name: String
-    private let password: String?
 
     package init(_ text: String) throws(HubStoreError) {
       var problem: UnsafeMutablePointer<CChar>?
@@ -30,17 +29,8 @@
         option += 1
       }
       self.text = text
-      password = values["password"]
       let hosts = values["host"] ?? values["hostaddr"] ?? "localhost"
       name = "PostgreSQL at \(hosts), database \(values["dbname"] ?? "of the user")"
-    }
-
-    /// What libpq says, without the password.
-    func redacted(_ message: String) -> String {
-      var message = message
-      while message.last?.isWhitespace ?? false { message.removeLast() }
-      guard let password, !password.isEmpty else { return message }
-      return message.replacing(password, with: "…")
     }
 
     /// What the address overrides, as it stands before it: only a server that takes writes is one,

@@ -28,7 +28,6 @@
 
     let warnings = Warnings()
     private let handle: OpaquePointer
-    private let address: PostgresAddress
     /// Seconds.
     var timeout: TimeInterval
 
@@ -51,13 +50,13 @@
           }
         }
       }
-      guard let opened else { throw PostgresError.lost("no memory for a connection") }
+      guard let opened else { throw PostgresError(message: "no memory for a connection") }
       guard PQstatus(opened) == CONNECTION_OK else {
         let message = String(cString: PQerrorMessage(opened))
         PQfinish(opened)
-        throw PostgresError.lost(address.redacted(message))
+        throw PostgresError(message: message)
       }
-      (handle, self.address, self.timeout) = (opened, address, timeout)
+      (handle, self.timeout) = (opened, timeout)
       PQsetNoticeReceiver(
         opened,
         { context, result in
@@ -101,7 +100,7 @@
     var socket: Int32 { PQsocket(handle) }
 
     private func lost() -> PostgresError {
-      .lost(address.redacted(String(cString: PQerrorMessage(handle))))
+      PostgresError(message: String(cString: PQerrorMessage(handle)))
     }
 
     // MARK: - One round trip
@@ -112,15 +111,13 @@
         let (bytes, places) = (sent.parameters.bytes, sent.parameters.places)
         let isSent = bytes.withUnsafeBytes { bytes in
           let starts = places.map { place in
-            place.flatMap { place in
-              bytes.baseAddress.map {
-                ($0 + place.lowerBound).assumingMemoryBound(to: CChar.self)
-              }
+            bytes.baseAddress.map {
+              ($0 + place.lowerBound).assumingMemoryBound(to: CChar.self)
             }
           }
           return PQsendQueryPrepared(
             handle, sent.statement.name, Int32(places.count), starts,
-            places.map { Int32($0?.count ?? 0) }, places.map { _ in 1 }, 1)
+            places.map { Int32($0.count) }, places.map { _ in 1 }, 1)
         }
         guard isSent == 1 else { throw lost() }
       }
@@ -161,7 +158,7 @@
       let message = PQresultErrorField(result, 0x4D).map { String(cString: $0) }
       return PostgresError(
         state: PQstatus(handle) == CONNECTION_OK ? state : nil,
-        message: address.redacted(message ?? String(cString: PQresultErrorMessage(result))))
+        message: message ?? String(cString: PQresultErrorMessage(result)))
     }
 
     // MARK: - Waiting
@@ -232,7 +229,7 @@
       guard results.last?.tag == "COMMIT" else {
         throw PostgresError(state: "40000", message: "the transaction was rolled back")
       }
-      if let warning = warnings.texts.first { throw PostgresError.lost(warning) }
+      if let warning = warnings.texts.first { throw PostgresError(message: warning) }
       return results
     }
 

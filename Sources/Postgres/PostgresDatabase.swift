@@ -15,11 +15,6 @@
     /// Seconds that work may wait.
     private let timeout: TimeInterval
 
-    /// Checks whether an address can be read, without a connection.
-    package static func check(url: String) throws(HubStoreError) {
-      _ = try PostgresAddress(url)
-    }
-
     /// Connects to a database, and makes or migrates its tables.
     ///
     /// - Parameters:
@@ -62,7 +57,8 @@
       _ work: HubWork<Result>,
       _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
     ) {
-      queue.add(PostgresJob(work, deadline: Date(timeIntervalSinceNow: timeout), done))
+      queue.add(
+        PostgresJob(HubJob(work, done), deadline: Date(timeIntervalSinceNow: timeout)))
     }
 
     package func observe(

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PostgreSQL
+  import Foundation
   import KeepsakeHubServer
 
   /// What a server, or the way to it, failed with.
   package struct PostgresError: Error {
     /// Nil when the connection is lost.
-    var state: String?
-    /// What libpq or the server says in one line, without the password; it has no values.
-    var message: String
-
+    let state: String?
+    /// What libpq or the server says in one line; it has no password, and no values.
+    let message: String
     /// Whether the server did not answer in time.
-    var isSilence = false
+    let isSilence: Bool
 
-    static func lost(_ message: String) -> PostgresError { PostgresError(message: message) }
+    init(state: String? = nil, message: String, isSilence: Bool = false) {
+      (self.state, self.isSilence) = (state, isSilence)
+      self.message = message.trimmingCharacters(in: .newlines)
+    }
 
     /// Whether the connection is of no use any more: it is lost, the server ends (57P), or it has
     /// become a standby (25006), so that another server takes the writes now.
@@ -26,9 +29,6 @@
     /// Whether the same transaction may pass when it runs again: others were in its way, or have
     /// added the same row (23505).
     var isConflict: Bool { ["40001", "40P01", "23505"].contains(state) }
-
-    /// Whether the statement asks what the tables have not.
-    var isOfStatement: Bool { state?.hasPrefix("42") ?? false }
 
     /// The store's error: `unavailable` for what passes with time (connections, resources, locks,
     /// timeouts, a full disk), otherwise `broken`.

@@ -4,48 +4,33 @@
   import Foundation
   import KeepsakeHubServer
 
-  /// Work that waits for a connection, whatever its result is.
+  /// A job, and what became of it so far.
   // Sendable: one thread at a time has it.
   final class PostgresJob: @unchecked Sendable {
-    let query: HubQuery
+    private let job: HubJob
     let deadline: Date
-    /// Runs the rule: what is to be changed. The job keeps its result for `end`.
-    private(set) var decide: (HubState) -> HubChange? = { _ in nil }
-    /// Calls back with the rule's result, once that is committed.
-    private(set) var end: () -> Void = {}
-    let fail: (any Error) -> Void
-    let fastPush: HubFastPush?
-    /// Sets the result of a push that was taken without the rule.
-    private(set) var take: (HubMark) -> Void = { _ in }
     /// Whether it was called back.
-    var isDone = false
+    private(set) var isDone = false
     /// What the last run of the rule changes.
-    var change: HubChange?
-    /// Set if it is not known whether the change was committed.
-    var failed: HubStoreError?
+    private(set) var change: HubChange?
 
-    init<Result: Sendable>(
-      _ work: HubWork<Result>, deadline: Date,
-      _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
-    ) {
-      (query, self.deadline, fastPush) = (work.query, deadline, work.fastPush)
-      fail = { done(.failure($0)) }
-      var result: Swift.Result<Result, any Error>?
-      decide = { state in
-        do {
-          let (value, change) = try work.rule(state)
-          result = .success(value)
-          return change
-        } catch {
-          result = .failure(error)
-          return nil
-        }
-      }
-      take = { mark in result = (work.fastResult?(mark)).map { .success($0) } }
-      end = { [unowned self] in
-        isDone = true
-        if let failed { done(.failure(failed)) } else if let result { done(result) }
-      }
+    init(_ job: HubJob, deadline: Date) { (self.job, self.deadline) = (job, deadline) }
+
+    var query: HubQuery { job.query }
+    var fastPush: HubFastPush? { job.fastPush }
+
+    func decide(_ state: HubState) { change = job.decide(state) }
+
+    func take(_ mark: HubMark) { job.take(mark) }
+
+    func end() {
+      isDone = true
+      job.end()
+    }
+
+    func fail(_ error: any Error) {
+      isDone = true
+      job.fail(error)
     }
   }
 #endif

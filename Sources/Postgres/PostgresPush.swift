@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A push in one round trip. The first statement takes the push if its conditions hold, which are
-// those of `LogRules.push`; the others do something only if it did. Otherwise the rule decides, and
-// the account has the new mark before rows are put.
+// those of `LogRules.push`; the others do something only if it did. Otherwise the rule decides.
 
 #if PostgreSQL
   import KeepsakeHubServer
@@ -10,7 +9,7 @@
   struct PostgresPush {
     let push: HubFastPush
 
-    static let statements = [take, putRows, forgetRows, addMark, saveReplica, saveVectors]
+    static let statements = [take, putRows, addMark, saveReplica, saveVectors]
 
     /// The number of rows is compared with that of the statement's snapshot: rows that were
     /// forgotten meanwhile would be counted wrongly.
@@ -32,7 +31,7 @@
         AND a.bytes + $8::bigint - old.bytes <= $10::bigint
         AND a.rows = (SELECT rows FROM keepsake_account WHERE id = $1)
         AND EXISTS (
-          SELECT FROM keepsake_device WHERE account = $1 AND token = $6 AND revoked IS NULL)
+          SELECT FROM keepsake_device WHERE account = $1 AND token = $6)
       RETURNING mark_time
       """)
     private static let isTaken =
@@ -46,8 +45,6 @@
       ON CONFLICT (account, key) DO UPDATE
         SET number = excluded.number, is_deleted = excluded.is_deleted, body = excluded.body
       """)
-    private static let forgetRows = HubStatement(
-      "forget_rows", "DELETE FROM keepsake_row WHERE account = $1 AND key = ANY ($2::bytea[])")
     private static let addMark = HubStatement(
       "push_mark",
       """
@@ -91,20 +88,13 @@
       return all
     }
 
-    /// - Parameter bits: of the account's newest mark.
-    static func put(_ rows: [HubRow], _ account: Int64, _ bits: Int64) -> Sent {
+    private static func put(_ rows: [HubRow], _ account: Int64, _ bits: Int64) -> Sent {
       var parameters = Parameters(account, bits)
       parameters.append(numbers: rows.map(\.number))
       parameters.append(numbers: rows.map { $0.isDeleted ? 1 : 0 })
       parameters.append(blobs: rows.map(\.key))
       parameters.append(blobs: rows.map(\.body))
       return Sent(putRows, parameters)
-    }
-
-    static func forget(_ keys: [[UInt8]], _ account: Int64) -> Sent {
-      var parameters = Parameters(account)
-      parameters.append(blobs: keys)
-      return Sent(forgetRows, parameters)
     }
 
     private var taking: Parameters {

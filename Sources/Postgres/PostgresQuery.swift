@@ -9,7 +9,7 @@
   struct PostgresQuery {
     let query: HubQuery
 
-    static let statements = HubStatement.all + [lock, rows, outlines]
+    static let statements = HubStatement.all + [lock, rows]
 
     /// Every transaction that changes an account begins with it, so that no two overlap.
     private static let lock = HubStatement("lock", HubStatement.account.sql + " FOR UPDATE")
@@ -27,12 +27,6 @@
         ) AS r
       ) AS p WHERE place = 1 OR place <= $5 AND size <= $6::bigint
       """)
-    private static let outlines = HubStatement(
-      "outlines",
-      """
-      SELECT key, number, (octet_length(key) + octet_length(body))::bigint, is_deleted
-      FROM keepsake_row WHERE account = $1 AND key = ANY ($2::bytea[])
-      """)
 
     /// In the order in which `state` reads their results.
     var statements: [Sent] {
@@ -47,11 +41,6 @@
             Self.rows,
             Parameters(id, number, bits, page.after, Int64(page.rows), Int64(page.bytes))))
       }
-      if !query.keys.isEmpty {
-        var parameters = Parameters(id)
-        parameters.append(blobs: query.keys)
-        all.append(Sent(Self.outlines, parameters))
-      }
       return all
     }
 
@@ -59,7 +48,6 @@
       var (state, results) = (HubState(), results)
       state.account = results.popFirst()?.cells.first.map { HubAccount($0) }
       guard state.account != nil else { return state }
-      if !query.keys.isEmpty { state.outlines = results.popLast().map(Self.outlines) ?? [] }
       if query.page != nil, let rows = results.popLast() {
         (state.rows, state.hasMore) = Self.rows(rows)
       }
@@ -75,25 +63,6 @@
       }
       return (rows, !rows.isEmpty && result.number(0, 4) > rows.count)
     }
-
-    private static func outlines(_ result: PostgresResult) -> [HubRowOutline] {
-      (0..<result.count).map { row in
-        HubRowOutline(
-          key: Array(result.bytes(row, 0)), number: result.number(row, 1),
-          size: result.number(row, 2), isDeleted: result.number(row, 3) != 0)
-      }
-    }
-  }
-
-  extension HubChange {
-    func sent(_ account: Int64) -> [Sent] {
-      var all = calls(account).map { Sent($0) }
-      if let saved = self.account, !rows.isEmpty {
-        all.append(PostgresPush.put(rows, account, saved.newest.bits))
-      }
-      if !forgottenKeys.isEmpty { all.append(PostgresPush.forget(forgottenKeys, account)) }
-      return all
-    }
   }
 
   extension Sent {
@@ -101,7 +70,6 @@
       var parameters = Parameters()
       for cell in call.cells {
         switch cell {
-        case .null: parameters.append(nil)
         case .number(let number): parameters.append(number)
         case .bytes(let bytes): parameters.append(bytes)
         }

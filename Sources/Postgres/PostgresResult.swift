@@ -18,7 +18,6 @@
     var cells: [[HubCell]] {
       (0..<count).map { row in
         (0..<PQnfields(result)).map { column in
-          if PQgetisnull(result, Int32(row), column) == 1 { return .null }
           let isNumber = PQftype(result, column) == Self.bigint
           return isNumber ? .number(number(row, column)) : .bytes(Array(bytes(row, column)))
         }
@@ -37,7 +36,6 @@
         count: Int(PQgetlength(result, Int32(row), column)))
     }
 
-    /// 0 for NULL.
     func number(_ row: Int, _ column: Int32) -> Int64 {
       let bytes = bytes(row, column)
       return bytes.count == 8 ? Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)) : 0

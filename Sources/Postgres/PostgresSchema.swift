@@ -52,22 +52,17 @@
         return 0
       }
       guard tables.text(0, 0) == "t" else { throw foreign(name) }
-      let known: PostgresResult
-      do {
-        known = try connection.run("SELECT version, text FROM keepsake_schema ORDER BY version")
-      } catch let error as PostgresError where error.isOfStatement {
-        throw foreign(name)
-      }
+      let known = try connection.run(
+        "SELECT version, text FROM keepsake_schema ORDER BY version")
       guard known.count <= migrations.count else {
         throw HubStoreError.broken(
           "\(name): its tables are of version \(known.count), which a later version of the hub "
             + "made, and this one knows version \(migrations.count); start the later one")
       }
-      for row in 0..<known.count {
-        guard known.text(row, 0) == "\(row + 1)", known.text(row, 1) == migrations[row] else {
-          throw foreign(name)
-        }
+      let isOurs = (0..<known.count).allSatisfy { row in
+        known.text(row, 0) == "\(row + 1)" && known.text(row, 1) == migrations[row]
       }
+      guard isOurs else { throw foreign(name) }
       return known.count
     }
 

@@ -63,10 +63,8 @@
         let problem: PostgresError
         do {
           return try attempt([job])
-        } catch let error as PostgresError {
-          problem = error
         } catch {
-          return job.fail(HubStoreError.unavailable("\(address.name): \(error)"))
+          problem = error as? PostgresError ?? PostgresError(message: "\(error)")
         }
         for late in queue.overdue() { late.fail(problem.storeError(address.name)) }
         let next = Date(timeIntervalSinceNow: pause)
@@ -140,17 +138,14 @@
     private func giveUp(_ jobs: [PostgresJob], _ error: PostgresError) {
       if error.isSilence { queue.noteSilence() }
       connection = nil
-      for job in jobs {
-        job.failed = error.storeError(address.name)
-        job.end()
-      }
+      for job in jobs { job.fail(error.storeError(address.name)) }
     }
 
     /// Two round trips: one that reads, and one that writes and commits.
     private func write(_ jobs: [PostgresJob], _ open: PostgresConnection) throws {
       guard !jobs.isEmpty else { return }
       try decide(jobs, Sent(Self.begin), [], open)
-      let changes = jobs.flatMap { $0.change?.sent($0.query.account) ?? [] }
+      let changes = jobs.flatMap { $0.change?.calls($0.query.account) ?? [] }.map { Sent($0) }
       guard !changes.isEmpty else {
         _ = try open.run(Self.rollback)
         return
@@ -172,7 +167,7 @@
       let statements = queries.map(\.statements)
       var results = try open.run([begin] + statements.joined() + end).dropFirst()
       for ((job, query), own) in zip(zip(jobs, queries), statements) {
-        job.change = job.decide(query.state(results.prefix(own.count)))
+        job.decide(query.state(results.prefix(own.count)))
         results = results.dropFirst(own.count)
       }
     }

@@ -127,9 +127,6 @@ extension TaggedCell {
 extension JSON {
   /// The number that 16 hexadecimal digits stand for, unless it is negative.
   package var hexadecimal: Int64? {
-    guard case .string(let text) = self, text.utf8.count == 16,
-      text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
-    else { return nil }
-    return Int64(text, radix: 16)
+    if case .string(let text) = self { HexNumber.number(text) } else { nil }
   }
 }

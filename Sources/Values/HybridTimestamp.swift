@@ -53,11 +53,5 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
 
 extension HybridTimestamp: CustomStringConvertible {
   /// 16 hexadecimal digits.
-  public var description: String { hexadecimal(rawValue) }
-}
-
-/// 16 hexadecimal digits of the bits of `number`.
-func hexadecimal(_ number: Int64) -> String {
-  let digits = String(UInt64(bitPattern: number), radix: 16)
-  return String(repeating: "0", count: 16 - digits.count) + digits
+  public var description: String { HexNumber.text(rawValue) }
 }

@@ -27,5 +27,5 @@ public struct ReplicaID: RawRepresentable, Hashable, Comparable, Sendable {
 
 extension ReplicaID: CustomStringConvertible {
   /// 16 hexadecimal digits.
-  public var description: String { hexadecimal(rawValue) }
+  public var description: String { HexNumber.text(rawValue) }
 }

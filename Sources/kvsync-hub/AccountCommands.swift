@@ -110,9 +110,6 @@ struct DevicesCommand: Subcommand {
     .object([
       "device": .integer(device.number), "name": .string(device.name),
       "created": Shown.time(device.created), "lastUse": Shown.time(device.lastUse),
-      "revoked": device.revoked.map {
-        .object(["date": Shown.time($0.date), "by": .integer($0.by)])
-      },
       "self": device.isSelf ? .boolean(true) : nil,
     ])
   }
@@ -122,9 +119,6 @@ struct DevicesCommand: Subcommand {
       "\(device.number)", Shown.name(device.name), "last used \(Shown.text(device.lastUse))",
     ]
     if device.isSelf { parts.append("this device") }
-    if let revoked = device.revoked {
-      parts.append("revoked \(Shown.text(revoked.date)) by number \(revoked.by)")
-    }
     return parts.joined(separator: "  ")
   }
 }
@@ -132,7 +126,7 @@ struct DevicesCommand: Subcommand {
 struct RevokeCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
-    abstract: "Makes the token of a device worthless, at once; what it holds it keeps.")
+    abstract: "Removes a device from the account; its token is worthless, what it holds it keeps.")
 
   @OptionGroup var place: NumberedPlace
   @OptionGroup var common: CommonOptions

@@ -47,7 +47,7 @@ struct AccountsPlace: ParsableArguments {
     }
     #if PostgreSQL
       do {
-        try PostgresDatabase.check(url: postgres)
+        _ = try PostgresAddress(postgres)
       } catch HubStoreError.broken(let problem) {
         throw ValidationError("--postgres: \(problem)")
       }

@@ -92,7 +92,7 @@ struct Newcomer: ParsableArguments {
     do {
       let devices = try Hub(url, membership).devices()
       // If the last device revoked itself, no device could reach the account any more.
-      let isLast = devices.allSatisfy { $0.isSelf || $0.revoked != nil }
+      let isLast = devices.allSatisfy(\.isSelf)
       let account = Membership.text(membership.account)
       let cure =
         isLast

@@ -41,7 +41,7 @@ class Answer:
         require(self.type == "application/problem+json", "an error is", self.type)
         problem = self.json
         require(problem["type"] == "urn:keepsake:hub:" + name, problem)
-        require(problem["status"] == status and problem["detail"] and problem["cure"], problem)
+        require(problem["status"] == status and problem["detail"], problem)
         require(limit is None or problem["limit"] == limit, problem)
         if status in (429, 503):
             require(self.headers["Retry-After"].isdigit(), "no Retry-After")

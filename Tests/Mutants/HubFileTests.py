@@ -11,12 +11,12 @@ STATEMENTS = "Sources/HubServer/HubStatements.swift"
 MUTANTS = [
     ("hub-file-early", "A hub acknowledges a push before it commits it.", COMMIT,
      ("Sources/HubFile/Batch.swift",
-      "outcomes.append(try piece.run(connection))",
-      """outcomes.append(try piece.run(connection))
-            outcomes.last?.end()""")),
+      "marks.append(try FileTransaction(connection: connection).run(job))",
+      """marks.append(try FileTransaction(connection: connection).run(job))
+            job.end()""")),
     ("hub-file-together", "A request that fails lets all fail that are committed with it.", COMMIT,
-     ("Sources/HubFile/Batch.swift", "        _ = Batch(pieces[place...place], sole).run(&marks)\n",
-      "        pieces[place].fail(error)\n")),
+     ("Sources/HubFile/Batch.swift", "        _ = Batch(jobs[place...place], sole).run(&marks)\n",
+      "        jobs[place].fail(error)\n")),
     ("hub-file-moved", "A hub writes to a file that was replaced.",
      ("Sources/HubFile/Batch.swift",
       "          if connection.totalChanges != start { try checkNames(connection) }\n", "")),
@@ -34,7 +34,7 @@ MUTANTS = [
     ("hub-file-marks", "A mark of another history is known if its number is.", REPLAY,
      (STATEMENTS, "AND number = $2 AND bits = $3", "AND number = $2 AND $3 > 0")),
     ("hub-file-deletions", "A row is not stored as deleted.", REPLAY,
-     (ROWS, "row.isDeleted ? 1 : 0", "0")),
+     (STATEMENTS, "row.isDeleted ? 1 : 0", "0")),
     ("hub-file-vectors", "A hub keeps the vectors that came first.", REPLAY,
      (STATEMENTS, "ON CONFLICT (account) DO UPDATE SET body = excluded.body",
       "ON CONFLICT (account) DO NOTHING")),

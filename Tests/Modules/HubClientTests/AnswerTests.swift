@@ -37,10 +37,7 @@ import Testing
 
   static let failures: [(reply: Reply, code: KeepsakeError.Code, says: String)] = [
     (.problem(401, "token", "unknown"), .unauthorized, "does not know the token: unknown; join"),
-    (
-      .problem(403, "revoked", "device 1", more: #","date":1700000000000,"by":1"#), .unauthorized,
-      "it refuses the token: device 1, at 2023-11-14T22:13:20.000Z; join"
-    ),
+    (.problem(403, "code", "it has ended"), .unauthorized, "the code: it has ended; ask"),
     (.problem(404, "path", "no account"), .missing, "no such thing: no account; check"),
     (.problem(400, "malformed", "line 2: no key"), .malformed, "line 2: no key; report"),
     (.problem(418, "later", "new"), .incompatible, "(HTTP 418): new; update"),

@@ -16,7 +16,7 @@ import Testing
     let rows = rows.map { HubRow(key: Array($0.0.utf8), body: [UInt8](repeating: 48, count: $0.1)) }
     return try await store.run(
       LogRules(limits, at: now).push(
-        HubPush(base: base, rows: rows, mark: [1], vectors: [1]), by: sender,
+        HubPush(base: base.newest, rows: rows, mark: [1], vectors: [1]), by: sender,
         bits: HubMark.randomBits()))
   }
 

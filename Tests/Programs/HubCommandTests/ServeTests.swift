@@ -52,7 +52,7 @@
           "--limit takes NAME=COUNT, not row=1; the names are rows, bytes, devices, keyBytes, "
             + "rowBytes, pageRows, pageBytes, vectorBytes, markBytes, replicaBytes, nameBytes, "
             + "bodyBytes, objectBytes, headBytes, requestsPerMinute, unknownPerMinute, streams, "
-            + "bytesInFlight, accountBytesInFlight, connections"
+            + "bytesInFlight, deviceBytesInFlight, connections"
         ),
       ] {
         try folder.expect(

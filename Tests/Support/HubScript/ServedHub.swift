@@ -51,14 +51,10 @@ package final class ServedHub: Sendable {
   package func answer(_ request: TransportRequest) -> ScriptedTransport.Reply {
     do {
       return try answer(RowsRequest(request))
-    } catch HubRefusal.token {
-      return .problem(401, "token", "unknown")
-    } catch HubRefusal.reserved {
-      return .problem(409, "reserved", "for another device", ["retry-after": "1"])
-    } catch HubRefusal.tooLarge(let limit, let value, let line) {
-      let place = line.map { #","line":\#($0)"# } ?? ""
-      return .problem(
-        413, "too-large", limit, more: #","limit":"\#(limit)","value":\#(value)"# + place)
+    } catch let refusal as HubRefusal {
+      return ScriptedTransport.Reply(
+        refusal.status, refusal.json.text(), type: "application/problem+json",
+        refusal.retryAfter.map { ["retry-after": "\($0)"] } ?? [:])
     } catch {
       return .problem(400, "malformed", "\(error)".replacing("\"", with: "'"))
     }

@@ -27,6 +27,13 @@ extension HubStore {
   }
 }
 
+extension HubRefusal {
+  /// Lets a `catch` clause name a refusal.
+  package static func ~= (refusal: HubRefusal, error: any Error) -> Bool {
+    error as? HubRefusal == refusal
+  }
+}
+
 extension HubWork where Result == Int64 {
   /// Pushes rows upon whatever is there, and returns the account's number.
   package static func put(

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeepsakeValues
+
+/// Why a hub refuses a request: a problem of RFC 9457. Nothing has changed then.
+package struct HubRefusal: Error, Equatable {
+  /// Of HTTP.
+  package let status: Int
+  /// The end of `type`, which never changes.
+  package let name: String
+  package let detail: String
+  /// The name of the limit that was exceeded, and its value.
+  package private(set) var limit: String?
+  private var value: Int?
+  /// The line of the request that exceeds it.
+  private var line: Int?
+  /// Seconds after which to ask again.
+  package private(set) var retryAfter: Int?
+  /// Whether what follows is no request, or is not worth reading.
+  package private(set) var closes = false
+
+  package init(_ status: Int, _ name: String, _ detail: String, retryAfter: Int? = nil) {
+    (self.status, self.name, self.detail) = (status, name, detail)
+    self.retryAfter = retryAfter
+  }
+
+  private func exceeding(_ limit: String, _ value: Int) -> HubRefusal {
+    var refusal = self
+    (refusal.limit, refusal.value) = (limit, value)
+    refusal.closes = ["bodyBytes", "objectBytes", "headBytes"].contains(limit)
+    return refusal
+  }
+
+  package var json: JSON {
+    .object([
+      "type": .string("urn:keepsake:hub:\(name)"), "status": .integer(Int64(status)),
+      "detail": .string(detail), "limit": limit.map { .string($0) },
+      "value": value.map { .integer(Int64($0)) }, "line": line.map { .integer(Int64($0)) },
+    ])
+  }
+
+  // MARK: - All of them
+
+  package static func malformed(_ detail: String, closes: Bool = false) -> HubRefusal {
+    var refusal = HubRefusal(400, "malformed", detail)
+    refusal.closes = closes
+    return refusal
+  }
+
+  /// The hub knows no such token.
+  package static let token = HubRefusal(401, "token", "the hub does not know this token")
+
+  package static let code = HubRefusal(
+    403, "code", "the code is wrong, was used, or has ended")
+
+  package static func path(_ detail: String) -> HubRefusal { HubRefusal(404, "path", detail) }
+
+  package static let taken = HubRefusal(
+    409, "taken", "there is another account with this ID")
+
+  /// The account is kept for another replica, for a moment.
+  package static let reserved = HubRefusal(
+    409, "reserved", "the account is kept for a device that was refused before", retryAfter: 1)
+
+  /// - Parameter line: the one that is too large, if it is one.
+  package static func tooLarge(limit: String, _ value: Int, line: Int? = nil) -> HubRefusal {
+    let place = line.map { ", in line \($0)" } ?? ""
+    var refusal = HubRefusal(
+      413, "too-large", "it is larger than \(limit) allows\(place): \(value)"
+    ).exceeding(limit, value)
+    refusal.line = line
+    return refusal
+  }
+
+  package static func tooMany(
+    limit: String, _ value: Int, _ detail: String, retryAfter: Int
+  ) -> HubRefusal {
+    HubRefusal(429, "too-many", detail, retryAfter: retryAfter).exceeding(limit, value)
+  }
+
+  package static func busy(limit: String, _ value: Int) -> HubRefusal {
+    HubRefusal(503, "busy", "the hub has too much to do", retryAfter: 1).exceeding(limit, value)
+  }
+
+  /// The account has as much of something as a limit allows.
+  package static func full(limit: String, _ value: Int) -> HubRefusal {
+    HubRefusal(507, "full", "the account has as much as \(limit) allows: \(value)")
+      .exceeding(limit, value)
+  }
+}
