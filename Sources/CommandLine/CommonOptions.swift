@@ -21,10 +21,9 @@ extension ParsableCommand {
   package mutating func runShowingProgress() throws {
     let words = CommandLine.arguments.dropFirst()
     let name = words.prefix(words.first == "hub" ? 2 : 1).joined(separator: " ")
-    let interruption = (self as? any Subcommand).flatMap { command in
-      command.hasProgress ? ProgressLine.begin(name, command.common.output) : nil
+    if let command = self as? any Subcommand, command.hasProgress {
+      ProgressLine.begin(name, command.common.output)
     }
-    defer { interruption?.end() }
     try run()
     ProgressLine.end()
   }
@@ -47,11 +46,7 @@ package struct CommonOptions: ParsableArguments, Sendable {
   package var time: Int64?
 
   @Option(
-    help: ArgumentHelp(
-      """
-      How long to wait for a locked file: a number and ms, s, m, h or d. \
-      \(Words.note(default: Device.defaultBusyTimeout))
-      """),
+    help: "How long to wait for a locked file: a number and ms, s, m, h or d. (default: 5s)",
     transform: Words.duration)
   package var busyTimeout = Device.defaultBusyTimeout
 

@@ -19,13 +19,7 @@ package struct CompactWords: ParsableArguments {
       """)
 
   @Argument(help: "The device file.", completion: .file()) package var file: String
-  @Option(
-    help: ArgumentHelp(
-      """
-      How long a deletion is kept. \
-      \(Words.note(default: Device.Compaction.defaultAge))
-      """),
-    transform: Words.duration)
+  @Option(help: "How long a deletion is kept. (default: 365d)", transform: Words.duration)
   package var keep = Device.Compaction.defaultAge
   @Option(
     help: ArgumentHelp(

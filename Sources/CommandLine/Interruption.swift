@@ -3,20 +3,16 @@
 import Foundation
 import Synchronization
 
-/// Turns SIGINT and SIGTERM into a call, so that a command ends in good order.
+/// Turns SIGINT and SIGTERM into a call, so that a command ends in good order; also where this
+/// process was told to ignore them when it was started, as one behind `&` is.
 package final class Interruption {
   private var sources: [any DispatchSourceSignal] = []
 
-  /// - Parameters:
-  ///   - isForced: also of a signal that this process was told to ignore when it was started, as
-  ///     one behind `&` is.
-  ///   - handler: gets the signal.
-  package init(isForced: Bool, _ handler: @escaping @Sendable (Int32) -> Void) {
+  package init(_ handler: @escaping @Sendable () -> Void) {
     for number in [SIGINT, SIGTERM] {
-      let before = unsafeBitCast(signal(number, SIG_IGN), to: Int.self)
-      guard isForced || before != unsafeBitCast(SIG_IGN, to: Int.self) else { continue }
+      signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { handler(number) }
+      source.setEventHandler(handler: handler)
       source.resume()
       sources.append(source)
     }
@@ -27,7 +23,7 @@ package final class Interruption {
   }
 }
 
-/// Why the watching ends: waited for by one thread, known to another.
+/// Why something ends: waited for by one thread, known to another.
 package final class Ending: Sendable {
   private let reason = Mutex<Result<Void, any Error>?>(nil)
   private let isKnown = DispatchSemaphore(value: 0)

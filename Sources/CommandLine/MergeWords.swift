@@ -27,11 +27,9 @@ package struct MergeWords: ParsableArguments {
   @Option(help: "Exactly this store (repeatable). (default: the synced ones)")
   package var store: [String] = []
   @Option(
-    help: ArgumentHelp(
-      """
-      How far ahead of the clock a timestamp may be; later entries are not read yet. \
-      \(Words.note(default: MergeOptions().maximumClockSkew))
-      """),
+    help: """
+      How far ahead of the clock a timestamp may be; later entries are not read yet. (default: 5m)
+      """,
     transform: Words.duration)
   var maxClockSkew = MergeOptions().maximumClockSkew
   @Flag(help: "Make a missing file.")

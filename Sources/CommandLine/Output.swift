@@ -46,14 +46,8 @@ package struct Output {
   }
 
   /// Says what is doubtful.
-  ///
-  /// - Parameter option: lists all, where a terminal gets only the first.
-  package func warn(_ lines: [String], all option: String) {
-    guard !isQuiet else { return }
-    let shown = lines.prefix(Terminal.hasProgress ? Self.screenful : .max)
-    for line in shown { Self.note(line, .warning) }
-    let others = lines.count - shown.count
-    if others > 0 { Self.note("… and \(others.grouped) more; \(option) lists all", .warning) }
+  package func warn(_ lines: [String]) {
+    if !isQuiet { for line in lines { Self.note(line, .warning) } }
   }
 
   /// How many lines of a list leave room on a screen for its sum.

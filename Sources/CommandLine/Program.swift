@@ -3,7 +3,6 @@
 package import ArgumentParser
 import Foundation
 package import KeepsakeDevice
-import Synchronization
 
 /// What `kvsync` becomes for some commands, with the same words.
 package enum Program {
@@ -20,15 +19,15 @@ package enum Program {
 
   /// Waits on the main thread, which has nothing else to do.
   package static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
-    // Held to put the result in, or to take it out.
-    let result = Mutex<Result<Void, any Error>>(.success(()))
-    let end = DispatchSemaphore(value: 0)
+    let end = Ending()
     Task {
-      do { try await body() } catch { result.withLock { $0 = .failure(error) } }
-      end.signal()
+      do {
+        end.come(.success(try await body()))
+      } catch {
+        end.come(.failure(error))
+      }
     }
-    end.wait()
-    try result.withLock { try $0.get() }
+    try end.wait()
   }
 
   /// Serves, on the main thread, until that ends.

@@ -5,7 +5,7 @@ package import KeepsakeSync
 import Synchronization
 
 /// One line on a terminal that shows how far a command has come. It comes when the command takes
-/// longer than half a second, and goes when the command prints anything, ends or is interrupted.
+/// longer than half a second, and goes when the command prints anything or ends.
 package enum ProgressLine {
   private struct State {
     /// The command; nil while there is no line.
@@ -21,24 +21,10 @@ package enum ProgressLine {
   private static let pause = DispatchTimeInterval.milliseconds(200)
 
   /// Begins the line of a command, unless standard error is no terminal that can erase it.
-  ///
-  /// - Returns: what keeps an interruption from leaving the line behind, while it is kept.
-  package static func begin(_ name: String, _ output: Output) -> Interruption? {
-    guard !output.isQuiet, Terminal.hasProgress else { return nil }
-    // Before there can be a line: on a busy machine the draw may come at once.
-    let interruption = Interruption(isForced: false) { number in
-      end()
-      // As if nobody had listened.
-      var signals = sigset_t()
-      sigemptyset(&signals)
-      sigaddset(&signals, number)
-      signal(number, SIG_DFL)
-      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-      raise(number)
-    }
+  package static func begin(_ name: String, _ output: Output) {
+    guard !output.isQuiet, Terminal.hasProgress else { return }
     state.withLock { $0.name = name }
     draw(after: .milliseconds(500))
-    return interruption
   }
 
   /// Says how much is done; cheap enough for each of a million rows.

@@ -63,12 +63,10 @@ package enum Shown {
 
   /// The place of a finding or a warning: `{"file","line","column"}`, or `{"file","keyPath"}` in
   /// what has no lines.
-  package static func place(
-    _ file: String, _ position: SourcePosition?, _ keyPath: String?
-  ) -> [JSON.Member] {
-    let file = JSON.Member("file", .string(file))
-    guard let position else {
-      return [file, JSON.Member("keyPath", keyPath.map(JSON.string) ?? .null)]
+  package static func place(_ problem: PropertyListError) -> [JSON.Member] {
+    let file = JSON.Member("file", .string(problem.file))
+    guard let position = problem.position else {
+      return [file, JSON.Member("keyPath", problem.keyPath.map(JSON.string) ?? .null)]
     }
     return [
       file, JSON.Member("line", .integer(Int64(position.line))),

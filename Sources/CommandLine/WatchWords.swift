@@ -43,7 +43,7 @@ package struct WatchWords: ParsableArguments {
     _ device: Device, _ common: CommonOptions, beside: (Ending) -> Companion
   ) throws {
     let end = Ending()
-    let interruption = Interruption(isForced: true) { _ in
+    let interruption = Interruption {
       end.come(.success(()))
       // The reader of our output may have stopped; then this process would never end.
       DispatchQueue.global().asyncAfter(deadline: .now() + 1) { _exit(0) }

@@ -24,19 +24,6 @@ package enum Words {
     return .milliseconds(milliseconds)
   }
 
-  /// What the help of an option with a duration ends with.
-  package static func note(default duration: Duration) -> String { "(default: \(text(duration)))" }
-
-  /// The same of whole milliseconds, in the largest unit that divides them.
-  private static func text(_ duration: Duration) -> String {
-    let units: [(String, Int64)] = [
-      ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000),
-    ]
-    let milliseconds = duration.milliseconds
-    let unit = units.first { milliseconds % $0.1 == 0 } ?? ("ms", 1)
-    return "\(milliseconds / unit.1)\(unit.0)"
-  }
-
   /// Milliseconds since 1970 of ISO 8601, or of an integer.
   package static func milliseconds(_ text: String) throws -> Int64 {
     guard let milliseconds = Int64(text) ?? ISO8601.milliseconds(text) else {

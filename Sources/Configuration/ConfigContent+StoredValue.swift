@@ -4,7 +4,7 @@
   import Configuration
   import Keepsake
 
-  extension ValueInForce {
+  extension Readings {
     /// The first content of that type that the value, or another reading of it, has; nil for none.
     func content(as type: ConfigType) -> ConfigContent? {
       value.content(as: type) ?? others.lazy.compactMap { $0.content(as: type) }.first
@@ -16,47 +16,24 @@
     /// another, but for a whole number where a decimal one is asked for that is exactly the same.
     func content(as type: ConfigType) -> ConfigContent? {
       switch type {
-      case .string: text.map(ConfigContent.string)
-      case .int: whole.map(ConfigContent.int)
-      case .double: number.map(ConfigContent.double)
-      case .bool: flag.map(ConfigContent.bool)
-      case .bytes: bytes.map(ConfigContent.bytes)
-      case .stringArray: elements(\.text).map(ConfigContent.stringArray)
-      case .intArray: elements(\.whole).map(ConfigContent.intArray)
-      case .doubleArray: elements(\.number).map(ConfigContent.doubleArray)
-      case .boolArray: elements(\.flag).map(ConfigContent.boolArray)
-      case .byteChunkArray: elements(\.bytes).map(ConfigContent.byteChunkArray)
+      case .string: read().map(ConfigContent.string)
+      case .int: read().map(ConfigContent.int)
+      case .double: read().map(ConfigContent.double)
+      case .bool: read().map(ConfigContent.bool)
+      case .bytes: read(Data.self).map { .bytes(Array($0)) }
+      case .stringArray: read().map(ConfigContent.stringArray)
+      case .intArray: read().map(ConfigContent.intArray)
+      case .doubleArray: read().map(ConfigContent.doubleArray)
+      case .boolArray: read().map(ConfigContent.boolArray)
+      case .byteChunkArray: read([Data].self).map { .byteChunkArray($0.map(Array.init)) }
       }
     }
 
-    private var text: String? {
-      if case .string(let text) = self { text } else { nil }
-    }
-
-    private var whole: Int? {
-      if case .integer(let number) = self { Int(exactly: number) } else { nil }
-    }
-
-    private var number: Double? {
-      switch self {
-      case .real(let number): number
-      case .integer(let number): Double(exactly: number)
-      default: nil
+    private func read<Value: BackingStoreConvertible>(_ type: Value.Type = Value.self) -> Value? {
+      switch Result(catching: { try Value.fromBackingStore(self) }) {
+      case .success(let value): value
+      case .failure: nil
       }
-    }
-
-    private var flag: Bool? {
-      if case .boolean(let flag) = self { flag } else { nil }
-    }
-
-    private var bytes: [UInt8]? {
-      if case .data(let bytes) = self { Array(bytes) } else { nil }
-    }
-
-    private func elements<Element>(_ element: (StoredValue) -> Element?) -> [Element]? {
-      guard case .array(let all) = self else { return nil }
-      let elements = all.compactMap(element)
-      return elements.count == all.count ? elements : nil
     }
   }
 

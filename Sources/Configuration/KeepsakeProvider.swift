@@ -16,10 +16,9 @@
   ///
   /// It gives what is in force in the store, whatever layer has it, in the end the defaults of
   /// properties. All of it is in memory, and read again by the first look-up after a change: no
-  /// other look-up reads the file. A commit of whichever process is seen when the store's observers
-  /// hear of it, all of it at once, and never in halves; within a transaction a look-up gives what
-  /// was there before. What `register(defaults:)` and added suites change is seen by the next
-  /// look-up, and announced with the next commit.
+  /// other look-up reads the file. A commit of whichever process is seen by the next look-up, all of
+  /// it at once, and never in halves; within a transaction a look-up gives what was there before.
+  /// What `register(defaults:)` and added suites change is announced with the next commit.
   ///
   /// No type is taken for another, but for a whole number where a decimal one is asked for. The
   /// text of a launch argument, and the value of a layer that leaves its type open, such as an
@@ -28,19 +27,11 @@
   /// throws `WrongType`; of the getters of a `ConfigReader` only those whose names begin with
   /// `required` or `fetch` do, the others give their default.
   public final class KeepsakeProvider: Sendable {
-    /// How the parts of a key, `http.port`, are found in a store.
-    public enum Layout: Sendable {
-      /// Under the key `http.port`.
-      case flat
-      /// As the member `port` of the dictionary that is stored under `http`.
-      case nested
-    }
-
     /// A value of another type than was asked for. Neither its text nor the error has the value.
     public struct WrongType: Error, Sendable, Equatable, CustomStringConvertible {
       /// The provider's name.
       public let provider: String
-      /// Where the value is, as a path of keys joined by dots.
+      /// The key in the store.
       public let key: String
       /// The type of the stored value.
       public let stored: StoredValue.Kind
@@ -54,44 +45,36 @@
       }
     }
 
-    let copy: StoreCopy
+    /// `KeepsakeProvider` with the name that it was given, or that of the store.
+    public let providerName: String
+    private let copy: StoreCopy
 
-    /// Reads the settings, and follows them as long as the provider lives.
+    /// Reads the settings.
     ///
     /// - Parameters:
-    ///   - store: is retained.
-    ///   - key: gives only the members of the dictionary that is stored under it, such as
-    ///     `com.apple.configuration.managed`; nil for the whole store, which is then in memory once
-    ///     more.
-    ///   - layout: of the keys of the store, or of the members of that dictionary.
+    ///   - store: is retained, and in memory once more.
     ///   - name: tells it from other providers.
     ///   - secrets: which values are secret, so that logs leave them out, besides those that a
     ///     layer of the store gives as secrets. It gets each key as the store has it, as in
     ///     `WrongType.key`.
     /// - Throws: `KeepsakeError` when the file cannot be read, and within a transaction.
     public init(
-      _ store: SettingsStore, key: String? = nil, layout: Layout = .flat, name: String? = nil,
+      _ store: SettingsStore, name: String? = nil,
       secrets: SecretsSpecifier<String, StoredValue> = .none
     ) throws(KeepsakeError) {
-      let identity = Identity(
-        name: "KeepsakeProvider[\(name ?? store.storeName)]", root: key, layout: layout,
-        secrets: secrets)
-      copy = try StoreCopy(store, identity)
+      let name = "KeepsakeProvider[\(name ?? store.storeName)]"
+      providerName = name
+      copy = try StoreCopy(store, Identity(name: name, secrets: secrets))
     }
 
     /// What a provider and its snapshots share.
     struct Identity: Sendable {
       let name: String
-      let root: String?
-      let layout: Layout
       let secrets: SecretsSpecifier<String, StoredValue>
 
-      func path(_ key: AbsoluteConfigKey) -> KeyPath { KeyPath(key, layout, below: root) }
-
       func result(
-        _ found: ValueInForce?, _ path: KeyPath, _ type: ConfigType
+        _ found: Readings?, _ key: String, _ type: ConfigType
       ) throws -> LookupResult {
-        let key = path.encoded
         guard let found else { return LookupResult(encodedKey: key, value: nil) }
         guard let content = found.content(as: type) else {
           throw WrongType(provider: name, key: key, stored: found.value.kind, asked: type)
@@ -103,9 +86,6 @@
   }
 
   extension KeepsakeProvider: ConfigProvider {
-    /// `KeepsakeProvider` with the name that it was given, or that of the store.
-    public var providerName: String { copy.identity.name }
-
     /// The present value, from memory unless it has changed.
     ///
     /// - Throws: `WrongType`.
@@ -115,13 +95,11 @@
 
     /// The value that the file has now.
     ///
-    /// - Throws: also `KeepsakeError` when the file cannot be read, or a layer of the store cannot
-    ///   give the value, which `value(forKey:type:)` has not.
+    /// - Throws: also `KeepsakeError` when the file cannot be read.
     public func fetchValue(
       forKey key: AbsoluteConfigKey, type: ConfigType
     ) async throws -> LookupResult {
-      let path = copy.identity.path(key)
-      return try copy.identity.result(path.find(copy.store.valueInForce), path, type)
+      try copy.read().value(forKey: key, type: type)
     }
 
     /// The present value first, then the newest after each change of it. The sequence ends when the
@@ -132,8 +110,7 @@
         _ updates: ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>
       ) async throws -> Return
     ) async throws -> Return {
-      let path = copy.identity.path(key)
-      return try await copy.watch(path, updatesHandler) { snapshot in
+      try await copy.watch(key, updatesHandler) { snapshot in
         Result { try snapshot.value(forKey: key, type: type) }
       }
     }

@@ -6,9 +6,9 @@
 // - The copy is of one moment, and never goes back.
 // - A copy that cannot be read again stays as it is, the failure is reported, and the next look-up
 //   tries again.
-// - Followers and watchers get a signal, and read the present values then.
+// - Watchers get a signal, and read the present values then.
 //
-// Threading: one lock. Reads and calls of followers happen without it.
+// Threading: one lock, and the store is read without it.
 
 #if Configuration
   import Configuration
@@ -19,119 +19,67 @@
   final class StoreCopy: Sendable {
     private struct State {
       var snapshot: StoreSnapshot
-      /// The last change that it contains.
-      var transaction: Int64
-      /// As `SettingsStore.layersVersion`.
-      var layers: Int
-      /// How many changes the observers were notified of.
-      var changes = 0
-      /// How many of them came before it was read.
-      var contained = 0
-      var followers: [Int: @Sendable () -> Void] = [:]
-      var next = 0
-      var observation: ObservationToken?
+      /// Of the snapshot.
+      var moment: StoreMoment
     }
 
-    let store: SettingsStore
-    let identity: KeepsakeProvider.Identity
+    private let store: SettingsStore
     private let state: Mutex<State>
 
     init(
       _ store: SettingsStore, _ identity: KeepsakeProvider.Identity
     ) throws(KeepsakeError) {
-      (self.store, self.identity) = (store, identity)
-      let moment = try store.moment(of: identity.root)
+      self.store = store
+      let moment = try store.moment()
       state = Mutex(
-        State(
-          snapshot: StoreSnapshot(provider: identity, values: moment.values),
-          transaction: moment.transaction, layers: moment.layers))
-      let keys = identity.root.map { KeyFilter.keys([$0]) } ?? .all
-      let observation = store.observe(keys, { [weak self] _ in self?.didChange() }) {
-        [weak self] in self?.didChange()
-      }
-      state.withLock { $0.observation = observation }
-      // What was committed in between.
-      _ = try readAgain()
+        State(snapshot: StoreSnapshot(provider: identity, values: moment.values), moment: moment))
     }
 
-    deinit { state.withLock { $0.observation }?.cancel() }
-
-    /// The present values, read again if there was a change or other defaults were registered.
+    /// The present values, read again if the store has changed.
     var present: StoreSnapshot {
-      let layers = store.layersVersion
-      let (snapshot, isCurrent) = state.withLock {
-        ($0.snapshot, $0.layers == layers && $0.contained == $0.changes)
-      }
+      let (snapshot, moment) = state.withLock { ($0.snapshot, $0.moment) }
       // Within a transaction nothing is read.
-      if isCurrent || store.isInTransaction { return snapshot }
+      if moment.isCurrent || store.isInTransaction { return snapshot }
       do throws(KeepsakeError) {
-        if try readAgain() { callFollowers() }
+        return try read()
       } catch {
         store.reportUnread(error)
+        return snapshot
       }
-      return state.withLock { $0.snapshot }
     }
 
-    private func didChange() {
-      state.withLock { $0.changes += 1 }
-      callFollowers()
-    }
-
-    /// - Returns: whether there is anything new that the followers were not called for.
-    private func readAgain() throws(KeepsakeError) -> Bool {
-      while true {
-        let changes = state.withLock { $0.changes }
-        let moment = try store.moment(of: identity.root)
-        let isNews = state.withLock { state -> Bool? in
-          guard moment.transaction >= state.transaction else { return nil }
-          let isNew = moment.values != state.snapshot.values
-          let wasAnnounced = state.contained != changes
+    /// The values that the store has now.
+    func read() throws(KeepsakeError) -> StoreSnapshot {
+      let moment = try store.moment()
+      return state.withLock { state in
+        // Another thread may have read later values meanwhile.
+        guard moment.transaction >= state.moment.transaction else { return state.snapshot }
+        if moment.values != state.moment.values {
           state.snapshot.values = moment.values
-          if isNew { state.snapshot.count += 1 }
-          (state.transaction, state.layers) = (moment.transaction, moment.layers)
-          state.contained = changes
-          return isNew && !wasAnnounced
+          state.snapshot.count += 1
         }
-        if let isNews { return isNews }
+        state.moment = moment
+        return state.snapshot
       }
-    }
-
-    // MARK: - Following
-
-    /// Calls `handler` after each change, before the commit that made it returns, without a lock.
-    func follow(_ handler: @escaping @Sendable () -> Void) -> ObservationToken {
-      let id = state.withLock { state in
-        defer { state.next += 1 }
-        state.followers[state.next] = handler
-        return state.next
-      }
-      return ObservationToken { [self] in
-        // Releases the handler without the lock: what it holds may call us.
-        _ = state.withLock { $0.followers.removeValue(forKey: id) }
-      }
-    }
-
-    private func callFollowers() {
-      for follower in state.withLock({ Array($0.followers.values) }) { follower() }
     }
 
     /// - Parameters:
-    ///   - path: nil for all keys.
+    ///   - key: nil for all keys.
     ///   - update: what watchers get of a snapshot.
     func watch<Update: Sendable, Return: ~Copyable>(
-      _ path: KeyPath?,
+      _ key: AbsoluteConfigKey?,
       _ body: (ConfigUpdatesAsyncSequence<Update, Never>) async throws -> Return,
       _ update: @escaping @Sendable (StoreSnapshot) -> Update
     ) async throws -> Return {
       let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-      let token = follow { signal.yield() }
+      let token = store.observe { _ in signal.yield() }
       defer {
         token.cancel()
         signal.finish()
       }
       return try await body(
         ConfigUpdatesAsyncSequence(
-          SnapshotUpdates(copy: self, path: path, signals: signals, update: update)))
+          SnapshotUpdates(copy: self, key: key, signals: signals, update: update)))
     }
   }
 
@@ -139,7 +87,7 @@
   private struct SnapshotUpdates<Update: Sendable>: AsyncSequence, Sendable {
     let copy: StoreCopy
     /// Nil for all keys.
-    let path: KeyPath?
+    let key: AbsoluteConfigKey?
     let signals: AsyncStream<Void>
     let update: @Sendable (StoreSnapshot) -> Update
 
@@ -158,7 +106,7 @@
         while true {
           if last != nil { guard await signals.next(isolation: actor) != nil else { return nil } }
           let present = updates.copy.present
-          if let last, present.isSame(as: last, at: updates.path) { continue }
+          if let last, present.isSame(as: last, at: updates.key) { continue }
           last = present
           return updates.update(present)
         }

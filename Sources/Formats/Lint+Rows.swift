@@ -35,26 +35,4 @@ extension Lint {
         cure: similar.map { "write \($0)" } ?? "remove it")
     }
   }
-
-  /// Checks for a key in several rows. Reading reports rows whose defaults differ.
-  mutating func checkRepeatedKeys() {
-    var first: [ByteText: (place: String, value: StoredValue?)] = [:]
-    for pane in bundle.panes {
-      for specifier in pane.specifiers where specifier.isKeyed {
-        guard let node = specifier.node["Key"], let key = node.string, !key.isEmpty else {
-          continue
-        }
-        let value = specifier.defaultValue?.ifStorable
-        guard let earlier = first[ByteText(key)] else {
-          first[ByteText(key)] = (pane.place(of: Int(node.offset)), value)
-          continue
-        }
-        guard value == nil || earlier.value == nil || value == earlier.value else { continue }
-        warn(
-          .repeatedKey, at: Int(node.offset), in: pane,
-          "the key \(key.quoted) has a row at \(earlier.place) already",
-          cure: "rename one, unless both are meant to change one setting")
-      }
-    }
-  }
 }

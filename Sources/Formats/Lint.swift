@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lint reads a bundle leniently, to find every fault, then checks rules that no reader enforces:
-// for rows in `Lint+Rows.swift`, for files in `Lint+Files.swift`.
+// Lint reads a bundle leniently, to find every fault, then checks rules that no reader enforces, in
+// `Lint+Rows.swift`.
 
 package import KeepsakeSettingsBundle
 import KeepsakeValues
@@ -13,23 +13,23 @@ extension SettingsBundle {
   ///
   /// - Parameters:
   ///   - path: as for `init(at:mode:idiom:limits:)`.
-  ///   - rules: the rules whose warnings count; errors always do.
+  ///   - others: the rules whose warnings do not count, of `lintRules`; errors always do.
   /// - Returns: one finding for each place and rule. A malformed `Root.plist` is one finding.
   /// - Throws: `PropertyListError` when a file cannot be read.
   package static func lint(
-    at path: String, rules: Set<LintRule> = Set(LintRule.allCases), limits: Limits = Limits()
+    at path: String, leavingOut others: Set<String> = []
   ) throws(PropertyListError) -> [Finding] {
     let folder = try BundleFolder.open(path).0
     var findings: [Finding] = []
     var readings: [SettingsBundle] = []
     func read(_ idiom: Idiom?) throws(PropertyListError) {
       do throws(PropertyListError) {
-        readings.append(try SettingsBundle(forLintAt: path, idiom: idiom, limits: limits))
+        readings.append(try SettingsBundle(at: path, mode: .lenient, idiom: idiom))
       } catch {
         guard !error.code.isOfFile else { throw error }
         let file = error.file.utf8.dropFirst(folder.shownPath("").utf8.count)
-        let warning = Warning(error, file: String(decoding: file, as: UTF8.self))
-        findings.append(Finding(warning, .error))
+        let problem = error.named(String(decoding: file, as: UTF8.self))
+        findings.append(Finding(severity: .error, problem: problem))
       }
     }
     try read(nil)
@@ -45,9 +45,11 @@ extension SettingsBundle {
       lint.run()
       findings += lint.sorted
     }
-    var seen: Set<Finding> = []
-    return (findings + Lint.unreferencedFiles(in: readings))
-      .filter { $0.isWanted(by: rules) && seen.insert($0).inserted }
+    var seen: Set<ByteText> = []
+    return findings.filter { finding in
+      (finding.severity == .error || !others.contains(finding.rule))
+        && seen.insert(ByteText("\(finding)")).inserted
+    }
   }
 
   /// A path within the bundle at `path`, or a text that starts with one, prefixed by the caller's
@@ -59,6 +61,11 @@ extension SettingsBundle {
   }
 }
 
+extension SettingsPane {
+  /// The path of its folder in the bundle, "" for the bundle itself.
+  fileprivate var folder: String { file.split(separator: "/").dropLast().joined(separator: "/") }
+}
+
 struct Lint {
   let bundle: SettingsBundle
   private var findings: [SettingsBundle.Finding]
@@ -67,13 +74,13 @@ struct Lint {
     self.bundle = bundle
     // Strict reading tolerates only these.
     findings = bundle.warnings.map {
-      SettingsBundle.Finding($0, [.missing, .emptyKey].contains($0.code) ? .warning : .error)
+      SettingsBundle.Finding(
+        severity: [.missing, .emptyKey].contains($0.code) ? .warning : .error, problem: $0)
     }
   }
 
   mutating func run() {
     for pane in bundle.panes { checkRows(of: pane) }
-    checkRepeatedKeys()
   }
 
   /// The findings in the order of the panes, then of other files by name; in a file by place.
@@ -82,17 +89,16 @@ struct Lint {
     let ranks = Dictionary(files) { first, _ in first }
     func rank(_ file: String) -> Int { ranks[ByteText(file)] ?? files.count }
     return findings.sorted {
-      (rank($0.file), $0.file, $0.offset, $0.rule) < (rank($1.file), $1.file, $1.offset, $1.rule)
+      let (a, b) = ($0.problem, $1.problem)
+      return (rank(a.file), a.file, a.offset, $0.rule) < (rank(b.file), b.file, b.offset, $1.rule)
     }
   }
 
   mutating func warn(
-    _ rule: LintRule, at offset: Int, in pane: SettingsPane, _ what: String, cure: String
+    _ code: PropertyListError.Code, at offset: Int, in pane: SettingsPane, _ what: String,
+    cure: String
   ) {
-    findings.append(
-      SettingsBundle.Finding(
-        severity: .warning, rule: rule.rawValue, file: pane.file,
-        position: pane.map?.position(of: offset), keyPath: pane.root.keyPath(to: offset),
-        message: "\(what); \(cure)", offset: offset))
+    let problem = pane.error(Fault(code, at: offset, what, cure: cure))
+    findings.append(SettingsBundle.Finding(severity: .warning, problem: problem))
   }
 }

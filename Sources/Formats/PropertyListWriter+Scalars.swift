@@ -40,13 +40,13 @@ extension PropertyListWriter {
 
   /// Base64 in CoreFoundation's layout: lines end before column 76, where a tab counts as eight,
   /// and are indented by at most eight tabs.
-  mutating func data(_ bytes: [UInt8], depth: Int) {
+  mutating func data(_ bytes: Data, depth: Int) {
     let tabs = min(depth, 8)
     append("<data>\n")
     let perLine = (76 - 8 * tabs) / 4 * 3
-    for start in stride(from: 0, to: bytes.count, by: perLine) {
+    for start in stride(from: bytes.startIndex, to: bytes.endIndex, by: perLine) {
       indent(tabs)
-      out += Data(bytes[start..<min(start + perLine, bytes.count)]).base64EncodedData()
+      out += bytes[start..<min(start + perLine, bytes.endIndex)].base64EncodedData()
       append("\n")
     }
     indent(depth)

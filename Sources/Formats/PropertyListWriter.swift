@@ -7,21 +7,18 @@
 //   sign;
 // - a carriage return is `&#13;`, because XML readers may turn a bare one into a line feed.
 //
-// Invariant: `PropertyList.parse` reads the same tree back, with limits that allow its size. The
-// writer throws for a tree that the parser could not read.
+// Invariant: `PropertyList.parse` reads the same value back, with limits that allow its size. The
+// writer throws for a value that the parser could not read.
 
 package import KeepsakeSettingsBundle
-import KeepsakeValues
+package import KeepsakeValues
 
 extension PropertyList {
   /// Writes a value as an XML property list. O(n log n) for the longest dictionary.
   ///
-  /// - Throws: `PropertyListWriteError` for a control character, a year outside 1 to 9999,
-  ///   canonically equal keys of one dictionary, a key with more than 30 combining marks in a row,
-  ///   and arrays and dictionaries deeper than 512.
-  package static func write(
-    _ value: PropertyListNode.Value
-  ) throws(PropertyListWriteError) -> [UInt8] {
+  /// - Throws: `PropertyListWriteError` for a control character, a year outside 1 to 9999, a key
+  ///   with more than 30 combining marks in a row, and a value of a newer version.
+  package static func write(_ value: StoredValue) throws(PropertyListWriteError) -> [UInt8] {
     var writer = PropertyListWriter()
     do throws(PropertyListWriter.Fault) {
       return try writer.document(value)
@@ -42,12 +39,9 @@ package struct PropertyListWriteError: Error, Sendable, Equatable, CustomStringC
 }
 
 struct PropertyListWriter {
-  /// The depth that the parser reads at most.
-  private static let maximumDepth = 512
-
   var out: [UInt8] = []
 
-  mutating func document(_ value: PropertyListNode.Value) throws(Fault) -> [UInt8] {
+  mutating func document(_ value: StoredValue) throws(Fault) -> [UInt8] {
     append(
       """
       <?xml version="1.0" encoding="UTF-8"?>
@@ -61,9 +55,7 @@ struct PropertyListWriter {
     return out
   }
 
-  private mutating func element(
-    _ value: PropertyListNode.Value, depth: Int
-  ) throws(Fault) {
+  private mutating func element(_ value: StoredValue, depth: Int) throws(Fault) {
     indent(depth)
     switch value {
     case .string(let text):
@@ -71,13 +63,14 @@ struct PropertyListWriter {
       try append(escaping: text)
       append("</string>\n")
     case .integer(let number): scalar("integer", number)
-    case .unsigned(let number): scalar("integer", number)
     case .real(let number): scalar("real", Self.spelling(number))
     case .boolean(let flag): append(flag ? "<true/>\n" : "<false/>\n")
     case .date(let date): scalar("date", try Self.spelling(date))
     case .data(let bytes): data(bytes, depth: depth)
     case .array(let elements): try array(elements, depth: depth)
     case .dictionary(let members): try dictionary(members, depth: depth)
+    case .opaque:
+      throw Fault("this version cannot read the stored value; export with a newer one")
     }
   }
 
@@ -107,13 +100,12 @@ struct PropertyListWriter {
 // MARK: - Containers
 
 extension PropertyListWriter {
-  private mutating func array(_ elements: [PropertyListNode], depth: Int) throws(Fault) {
+  private mutating func array(_ elements: [StoredValue], depth: Int) throws(Fault) {
     if elements.isEmpty { return append("<array/>\n") }
-    try check(depth)
     append("<array>\n")
     for (index, item) in elements.enumerated() {
       do throws(Fault) {
-        try element(item.value, depth: depth + 1)
+        try element(item, depth: depth + 1)
       } catch {
         throw error.inside(.index(index))
       }
@@ -123,46 +115,26 @@ extension PropertyListWriter {
   }
 
   private mutating func dictionary(
-    _ members: [PropertyListNode.Member], depth: Int
+    _ members: [String: StoredValue], depth: Int
   ) throws(Fault) {
     if members.isEmpty { return append("<dict/>\n") }
-    try check(depth)
     append("<dict>\n")
-    for place in try Self.order(members) {
+    for (key, value) in members.sorted(by: { ByteText($0.key) < ByteText($1.key) }) {
       do throws(Fault) {
+        if key.hasTooManyCombiningMarks {
+          throw Fault("this key has more than 30 combining marks in a row; rename it")
+        }
         indent(depth + 1)
         append("<key>")
-        try append(escaping: members[place].key)
+        try append(escaping: key)
         append("</key>\n")
-        try element(members[place].value.value, depth: depth + 1)
+        try element(value, depth: depth + 1)
       } catch {
-        throw error.inside(.key(members[place].key))
+        throw error.inside(.key(key))
       }
     }
     indent(depth)
     append("</dict>\n")
-  }
-
-  private func check(_ depth: Int) throws(Fault) {
-    guard depth < Self.maximumDepth else {
-      throw Fault("arrays and dictionaries nest deeper than \(Self.maximumDepth); flatten them")
-    }
-  }
-
-  /// The indices of the members, sorted by the bytes of their keys.
-  ///
-  /// - Throws: `Fault` for keys that the parser would refuse.
-  private static func order(_ members: [PropertyListNode.Member]) throws(Fault) -> [Int] {
-    for member in members where member.key.hasTooManyCombiningMarks {
-      throw Fault("this key has more than 30 combining marks in a row; rename it")
-        .inside(.key(member.key))
-    }
-    var keys: Set<String> = []
-    for member in members where !keys.insert(member.key).inserted {
-      throw Fault("duplicate key by Unicode canonical equivalence; rename one of the two")
-        .inside(.key(member.key))
-    }
-    return members.indices.sorted { ByteText(members[$0].key) < ByteText(members[$1].key) }
   }
 }
 

@@ -49,7 +49,6 @@ extension Backing {
       layers.renew()
       report(.reload, error)
     }
-    observers.refreshCopies()
     device.core.shared.tellObservers()
   }
 }

@@ -88,25 +88,16 @@ package final class Backing: Sendable {
     let text = ByteText(key)
     // Without a state nothing is known.
     guard let state else { return try layers.value(text) }
-    if let known = known.values(of: [text]) { return known[0] }
+    if let known = known.renew(text) { return known }
     let value = try layers.value(text)
-    known.keep([(text, value)], as: state)
+    known.keep(value, of: text, as: state)
     return value
   }
 
-  /// The same of several keys, of one moment; of each the failure if its layer cannot give it.
+  /// The values of several keys, of one moment; of each the failure if its layer cannot give it.
   func values(_ keys: [String]) throws(KeepsakeError) -> [Layers.Found] {
     tracking?.key(of: keys).access()
-    let keys = keys.map(ByteText.init)
-    guard let state else { return try layers.values(keys) }
-    if let known = known.values(of: keys) { return known.map { .success($0) } }
-    let found = try layers.values(keys)
-    let values = zip(keys, found).compactMap {
-      key, found -> (key: ByteText, value: StoredValue?)? in
-      if case .success(let value) = found { (key, value) } else { nil }
-    }
-    known.keep(values, as: state)
-    return found
+    return try layers.values(keys.map(ByteText.init))
   }
 
   /// The same for whoever asks by key: below all layers is the default of the property that has it.
@@ -137,17 +128,8 @@ package final class Backing: Sendable {
   func declaredDefault(_ key: ByteText) -> EncodedDefault? { declared.load()?.value[key]?.encoded }
 
   /// The default of a property, where no layer has a value.
-  func declaredInForce(_ key: ByteText) -> ValueInForce? {
-    declaredDefault(key)?.value.map { ValueInForce($0) }
-  }
-
-  /// Whether a given default is in force, which is perhaps a secret, and not to be copied into the
-  /// file where nobody changes it.
-  func isGivenDefault(_ key: String) throws(KeepsakeError) -> Bool {
-    guard !layers.given.isEmpty,
-      case .provider(let provider)? = try explanation(key).inForce?.source
-    else { return false }
-    return !provider.isManaged
+  func declaredInForce(_ key: ByteText) -> Readings? {
+    declaredDefault(key)?.value.map { Readings($0) }
   }
 
   /// - Parameter defaults: of the properties of the store; the first call counts.
@@ -157,18 +139,7 @@ package final class Backing: Sendable {
 
   /// Where the value of a key comes from, but for the default of a property.
   func explanation(_ key: String) throws(KeepsakeError) -> SettingExplanation {
-    try explanations([key])[0].explanation
-  }
-
-  /// The same of several keys, of one moment, with the value in force of each, which an explanation
-  /// may hide.
-  func explanations(
-    _ keys: [String]
-  ) throws(KeepsakeError) -> [(explanation: SettingExplanation, inForce: Layers.Found)] {
-    let found = try layers.explanations(keys.map(ByteText.init))
-    return zip(keys, found).map { key, found in
-      (SettingExplanation(store: store, key: key, layers: found.layers), found.inForce)
-    }
+    try layers.explanations([key])[0].explanation
   }
 
   /// - Parameter limit: how long to wait for other processes at most; nil for as long as the device

@@ -100,13 +100,4 @@ extension SettingsStore {
   ) -> ObservationToken {
     backing.failures.observe(handler)
   }
-
-  /// The failures that could not be thrown: those in `errors`, then each new one. A reader that is
-  /// slower than the failures gets the newest 100.
-  public var failures: AsyncStream<SettingFailure> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(FailureLog.capacity)) { continuation in
-      let observation = observeFailures { continuation.yield($0) }
-      continuation.onTermination = { _ in observation.cancel() }
-    }
-  }
 }

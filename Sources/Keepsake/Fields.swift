@@ -10,8 +10,6 @@ final class Fields: Sendable {
   struct Member: Sendable {
     let name: String
     let key: String
-    /// As Swift prints it.
-    let type: String
   }
 
   /// In the order in which the type decodes them.
@@ -25,9 +23,8 @@ final class Fields: Sendable {
   ) throws(SettingDeclarationError) {
     if let problem = Self.problem(with: Value.self) { throw problem }
     defaults = try Self.encoded(defaultValue, codec)
-    let found = try Self.members(Value.self, defaults, members)
-    self.members = found.map { member in
-      Member(name: member.name, key: prefix + member.name, type: member.type ?? "Any")
+    self.members = try Self.members(Value.self, members(defaults)).map {
+      Member(name: $0, key: prefix + $0)
     }
     let longest = EntrySize.maximumName
     for member in self.members {
@@ -98,26 +95,9 @@ extension Fields {
     }
   }
 
-  /// The member that the type asks for only where another one is missing, as for its former name:
-  /// it would never be read, because there is always the default of the other one.
-  private static func hidden(
-    among known: Set<String>, _ defaults: [String: StoredValue],
-    _ members: ([String: StoredValue]) -> CodedMembers
-  ) -> (name: String, by: String)? {
-    for name in defaults.keys.sorted() {
-      let asked = members(defaults.filter { $0.key != name }).members
-      if let stranger = asked.first(where: { !known.contains($0.name) }) {
-        return (stranger.name, name)
-      }
-    }
-    return nil
-  }
-
   private static func members(
-    _ type: Any.Type, _ defaults: [String: StoredValue],
-    _ members: ([String: StoredValue]) -> CodedMembers
-  ) throws(SettingDeclarationError) -> [CodedMembers.Member] {
-    let found = members(defaults)
+    _ type: Any.Type, _ found: CodedMembers
+  ) throws(SettingDeclarationError) -> [String] {
     if let error = found.failure { throw problem("its default cannot be read back: \(error)") }
     guard !found.isOpen else {
       throw problem(
@@ -126,11 +106,6 @@ extension Fields {
     }
     guard found.isKeyed, !found.members.isEmpty else {
       throw problem("\(type) has no members; declare it without fields")
-    }
-    if let hidden = hidden(among: Set(found.members.map(\.name)), defaults, members) {
-      throw problem(
-        "\(type) asks for \"\(hidden.name)\" only where \"\(hidden.by)\" is missing, which has a"
-          + " default; a renamed member keeps its key, by its case in CodingKeys")
     }
     return found.members
   }

@@ -160,11 +160,8 @@ extension UserDefaultsStore {
 
   /// The strings of an array; nil when the value is not an array or an element is not a string.
   public func stringArray(forKey key: String) -> [String]? {
-    guard let elements = array(forKey: key) else { return nil }
-    let strings = elements.compactMap { element in
-      if case .string(let text) = element { text } else { String?.none }
-    }
-    return strings.count == elements.count ? strings : nil
+    let strings: [String]? = array(forKey: key)
+    return strings
   }
 
   /// The URL that a text with a scheme is, and the file whose path any other text is, where `~`

@@ -124,30 +124,20 @@ package final class KnownValues: Sendable {
     return entry
   }
 
-  /// The values of several keys, of one moment; nil if not all of them are known. An entry that no
-  /// commit has changed since it was read becomes current.
-  func values(of keys: [ByteText]) -> [StoredValue?]? {
-    var values: [StoredValue?] = []
-    var moment: StoreState?
-    for key in keys {
-      guard let known = entry(key) else { return nil }
-      var state = known.state.value
-      if !state.isCurrent {
-        guard let (next, changed) = state.successor(), !changed.contains(key) else { return nil }
-        state = next
-        keep(Entry(key, known.value, shared(state)))
-      }
-      guard moment == nil || moment == state else { return nil }
-      moment = state
-      values.append(known.value)
-    }
-    return values
+  /// Makes the entry of a key current, if no commit has changed the key since it was read.
+  ///
+  /// - Returns: its value; nil if it cannot be made current.
+  func renew(_ key: ByteText) -> StoredValue?? {
+    guard let known = entry(key), let (state, changed) = known.state.value.successor(),
+      !changed.contains(key)
+    else { return nil }
+    keep(known.value, of: key, as: state)
+    return .some(known.value)
   }
 
-  /// - Parameter state: from before the values were read: so they may be newer, and never older.
-  package func keep(_ values: [(key: ByteText, value: StoredValue?)], as state: StoreState) {
-    let state = shared(state)
-    for (key, value) in values { keep(Entry(key, value, state)) }
+  /// - Parameter state: from before the value was read: so it may be newer, and never older.
+  package func keep(_ value: StoredValue?, of key: ByteText, as state: StoreState) {
+    keep(Entry(key, value, shared(state)))
   }
 
   private func shared(_ state: StoreState) -> Box<StoreState> {

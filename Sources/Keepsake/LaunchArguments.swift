@@ -3,10 +3,8 @@
 // What a program was started with, as settings: Foundation's argument domain. The rules are those
 // of `NSArgumentDomain` (https://developer.apple.com/documentation/foundation/userdefaults), with
 // three differences: a negative number is a value; `-` alone and what begins with `--` is for
-// others; structured values are JSON or XML property lists, not the old style with parentheses.
-// What looks like one and is none is text, as there, and `explain` says so.
+// others; structured values are JSON, not property lists. What looks like JSON and is none is text.
 
-import KeepsakeSettingsBundle
 import KeepsakeValues
 
 /// Settings that were given on the command line: `-volume 5 -name Ada`.
@@ -15,9 +13,8 @@ import KeepsakeValues
 /// decimal number. Of two for one key the later counts. What belongs to no pair, every word that
 /// begins with `--`, and all that follows the word `--`, is left to the program, in `remaining`.
 ///
-/// A value that begins with `{`, `[` or `"` is JSON, one that begins with `<` an XML property list
-/// or an element of one, such as `<true/>`; every other value, and one that only looks like these,
-/// is text. A typed `Setting` reads text as its own type, see `Setting`.
+/// A value that begins with `{`, `[` or `"` is JSON; every other value, and one that only looks like
+/// JSON, is text. A typed `Setting` reads text as its own type, see `Setting`.
 public struct LaunchArguments: Sendable {
   /// Those of this process.
   public static let process = LaunchArguments(CommandLine.arguments)
@@ -25,19 +22,12 @@ public struct LaunchArguments: Sendable {
   /// No arguments, whatever the process was started with.
   public static let none = LaunchArguments([])
 
-  /// How a value was written.
-  public enum Form: Sendable, Hashable {
-    case text, json, propertyList
-    /// Text that begins like one of the others, and why it is none.
-    case unreadable(String)
-  }
-
   /// One pair.
   struct Argument: Sendable {
     /// The index of the key among the arguments; the program's name has 0.
     let position: Int
     let value: StoredValue
-    let form: Form
+    let isText: Bool
   }
 
   let arguments: [ByteText: Argument]
@@ -83,41 +73,19 @@ public struct LaunchArguments: Sendable {
 extension LaunchArguments.Argument {
   fileprivate init(_ text: String, position: Int) {
     self.position = position
+    let json = Self.json(text)
+    (value, isText) = (json ?? .string(text), json == nil)
+  }
+
+  /// - Returns: nil for text that is no JSON, or none that a store could hold.
+  private static func json(_ text: String) -> StoredValue? {
+    guard let first = text.utf8.first, "{[\"".utf8.contains(first) else { return nil }
     do {
-      switch text.utf8.first {
-      case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""):
-        (value, form) = (try Self.storable(JSON(parsing: text).storedValue()), .json)
-      case UInt8(ascii: "<"):
-        (value, form) = (try Self.storable(Self.propertyList(text)), .propertyList)
-      default:
-        (value, form) = (.string(text), .text)
-      }
+      let value = try JSON(parsing: text).storedValue()
+      _ = try TaggedCell(value)
+      return value
     } catch {
-      let reason = (error as? PropertyListError)?.message ?? "\(error)"
-      (value, form) = (.string(text), .unreadable(reason))
-    }
-  }
-
-  /// - Throws: `ValueError` for what no store could hold.
-  private static func storable(_ value: StoredValue) throws -> StoredValue {
-    _ = try TaggedCell(value)
-    return value
-  }
-
-  private static func propertyList(_ text: String) throws -> StoredValue {
-    let isWhole = ["<?xml", "<!DOCTYPE", "<plist"].contains { text.utf8.starts(with: $0.utf8) }
-    let whole = isWhole ? text : "<plist version=\"1.0\">\(text)</plist>"
-    let list = try PropertyList.parse(Array(whole.utf8), file: "argument")
-    guard let value = list.root.ifStorable else {
-      throw ValueError(.invalid, "it holds what no store can: a larger integer, or too many levels")
-    }
-    return value
-  }
-
-  var isText: Bool {
-    switch form {
-    case .text, .unreadable: true
-    case .json, .propertyList: false
+      return nil
     }
   }
 }

@@ -76,7 +76,7 @@ extension Layer {
       } ?? []
     case .arguments(let arguments):
       return arguments[key].map {
-        [SettingExplanation.Layer($0.value, .argument(position: $0.position, form: $0.form))]
+        [SettingExplanation.Layer($0.value, .argument(position: $0.position))]
       } ?? []
     case .entries(let store, let suite):
       guard let entry = try device.entry(store: store, key: key.string) else { return [] }

@@ -12,7 +12,7 @@ extension Layers {
 
   /// Those of all keys.
   struct Values {
-    var values: [ByteText: ValueInForce] = [:]
+    var values: [ByteText: Readings] = [:]
     /// Those that their layer cannot give.
     var unreadable: [ByteText: KeepsakeError] = [:]
   }
@@ -32,11 +32,12 @@ extension Layers {
   }
 
   /// As `first`, with what the layer says of the value.
-  func inForce(_ key: ByteText, of stack: [Layer]) throws(KeepsakeError) -> ValueInForce? {
+  func inForce(_ key: ByteText, of stack: [Layer]) throws(KeepsakeError) -> Readings? {
     for layer in stack {
-      guard let found = try layer.value(key, device) else { continue }
-      let isSecret = stack.contains { $0.given?[key]?.source.isSecret == true }
-      return ValueInForce(found, others: layer.readings(key)?.others ?? [], isSecret: isSecret)
+      guard let value = try layer.value(key, device) else { continue }
+      var found = layer.readings(key) ?? Readings(value)
+      found.isSecret = stack.contains { $0.given?[key]?.source.isSecret == true }
+      return found
     }
     return nil
   }
@@ -46,13 +47,9 @@ extension Layers {
   /// - Parameter value: what was found in force.
   func readings(_ key: ByteText, of value: StoredValue) throws(KeepsakeError) -> Readings? {
     guard !given.isEmpty || arguments[key] != nil else { return nil }
-    for layer in stack {
-      guard try layer.value(key, device) != nil else { continue }
-      let readings = layer.readings(key)
-      // Another one, where it has changed since.
-      return readings?.value == value ? readings : nil
-    }
-    return nil
+    let found = try inForce(key, of: stack)
+    // Another one, where it has changed since.
+    return found?.value == value ? found : nil
   }
 
   // MARK: - Given layers

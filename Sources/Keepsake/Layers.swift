@@ -71,11 +71,6 @@ final class Layers: Sendable {
     try read { (stack) throws(KeepsakeError) in try first(key, of: stack) }
   }
 
-  /// The same with what its layer says of it.
-  func inForce(_ key: ByteText) throws(KeepsakeError) -> ValueInForce? {
-    try read { (stack) throws(KeepsakeError) in try inForce(key, of: stack) }
-  }
-
   /// The values of several keys, of one moment; of each the failure if its layer cannot give it.
   func values(_ keys: [ByteText]) throws(KeepsakeError) -> [Found] {
     try values(keys, of: stack)
@@ -112,7 +107,7 @@ final class Layers: Sendable {
     try read(often: !given.isEmpty) { (stack) throws(KeepsakeError) in
       var all = Values()
       for layer in stack {
-        all.values.merge(try layer.values(device).lazy.map { ($0.key, ValueInForce($0.value)) }) {
+        all.values.merge(try layer.values(device).lazy.map { ($0.key, Readings($0.value)) }) {
           upper, _ in upper
         }
       }
@@ -134,16 +129,19 @@ final class Layers: Sendable {
     }
   }
 
-  /// Explains each key by every layer, with the value in force, all from one snapshot.
+  /// Explains each key by every layer but the default of a property, with the value in force, which
+  /// an explanation may hide; all from one snapshot.
   func explanations(
-    _ keys: [ByteText]
-  ) throws(KeepsakeError) -> [(layers: [SettingExplanation.Layer], inForce: Found)] {
+    _ keys: [String]
+  ) throws(KeepsakeError) -> [(explanation: SettingExplanation, inForce: Found)] {
     let stack = stack
     return try device.core.survey { connection in
       let replica = try ReplicaState(connection).id
-      return try keys.map { key in
-        (
-          try stack.flatMap { try $0.explanation(key, device, replica) },
+      return try keys.map { name in
+        let key = ByteText(name)
+        let layers = try stack.flatMap { try $0.explanation(key, device, replica) }
+        return (
+          SettingExplanation(store: store, key: name, layers: layers),
           try Self.found { () throws(KeepsakeError) in try first(key, of: stack) }
         )
       }

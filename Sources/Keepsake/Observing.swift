@@ -84,14 +84,13 @@ public struct SettingValues<Value: Sendable>: AsyncSequence, Sendable {
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
       // Signals begin before the first value is read, so that no change after it is missed.
       if signals == nil { signals = setting.signals().makeAsyncIterator() }
-      while last != nil {
-        guard await signals?.next(isolation: actor) != nil else { return nil }
-        if setting.stored != last { break }
+      while true {
+        if last != nil { guard await signals?.next(isolation: actor) != nil else { return nil } }
+        let present = setting.present
+        if last == .some(present.stored) { continue }
+        last = .some(present.stored)
+        return present.value
       }
-      // From one reading: a value that is newer than what is remembered would come again.
-      let present = setting.present
-      last = .some(present.stored)
-      return present.value
     }
   }
 }

@@ -3,17 +3,22 @@
 // A launch argument is text, and a provider does not say of which type its values are: a setting
 // reads them as its own type, if they can be had as that.
 
-import KeepsakeValues
+package import KeepsakeValues
 
-/// What a value is as other types than the one that it has for who asks by key.
-struct Readings: Sendable {
-  let value: StoredValue
+/// A value in force, and what it can be read as besides.
+package struct Readings: Sendable, Equatable {
+  /// For who asks by key.
+  package let value: StoredValue
   /// In the order in which they are tried.
-  let others: [StoredValue]
+  package var others: [StoredValue] = []
   /// The position of the launch argument that it is.
   var argument: Int?
   /// Who has given it.
   var provider: SettingExplanation.Provider?
+  /// Whether a given layer has a secret there, in force or not.
+  package var isSecret = false
+
+  init(_ value: StoredValue) { self.value = value }
 
   /// The first of the other readings that `decode` takes.
   ///
@@ -46,14 +51,14 @@ struct Readings: Sendable {
 
 extension Readings {
   init(_ argument: LaunchArguments.Argument) {
-    value = argument.value
+    self.init(argument.value)
     self.argument = argument.position
     others = argument.isText ? value.otherReadings : []
   }
 
   init?(_ provided: ProvidedValue) {
     guard let first = provided.readings.first else { return nil }
-    value = first
+    self.init(first)
     provider = provided.source
     // Of text that is a number or a flag the provider has said so.
     others = provided.readings.dropFirst() + [first.dateReading].compactMap { $0 }

@@ -2,10 +2,8 @@
 
 import KeepsakeValues
 
-// Each is one step for all threads and processes of a device, as `update`.
-
 extension Setting where Value: FixedWidthInteger {
-  /// Adds to the value.
+  /// Adds to the value, as one step for all threads and processes of a device.
   ///
   /// Not across devices: in a store that syncs, two devices that each add 1 to 0 have 1 after a
   /// merge, and no conflict. Count under a key for each device, and read the sum.
@@ -22,36 +20,6 @@ extension Setting where Value: FixedWidthInteger {
       }
       value = sum
       return sum
-    }
-  }
-}
-
-extension Setting where Value == Bool {
-  /// Turns true to false and false to true. Two devices that each do so have toggled once after a
-  /// merge.
-  ///
-  /// - Returns: the new value.
-  /// - Throws: as `update`.
-  @discardableResult
-  public func toggle() throws -> Bool {
-    try update { value in
-      value.toggle()
-      return value
-    }
-  }
-}
-
-extension Setting where Value: Equatable {
-  /// Stores a value if the present one is `expected` on this device: after a merge the later of two
-  /// devices' values is in force, though both have returned true.
-  ///
-  /// - Returns: whether it was stored.
-  /// - Throws: as `update`.
-  public func compareAndSet(_ expected: Value, to value: Value) throws -> Bool {
-    try transaction {
-      guard try read() == expected else { return false }
-      try write(value)
-      return true
     }
   }
 }

@@ -10,7 +10,7 @@ extension Setting: BindableSetting {
     guard let fields = slot.binding?.fields else {
       return [
         DeclaredKey(
-          key: key, type: { "\(Value.self)" }, fallback: declaredDefault
+          key: key, fallback: declaredDefault
         ) { [self] value in
           problem { try codec.decode(value) }
         }
@@ -18,8 +18,7 @@ extension Setting: BindableSetting {
     }
     return fields.members.map { member in
       DeclaredKey(
-        key: member.key, type: { member.type },
-        fallback: DeclaredDefault(fields.defaults[member.name])
+        key: member.key, fallback: DeclaredDefault(fields.defaults[member.name])
       ) { [self] value in
         problem { try codec.decode(fields.example(with: value, as: member)) }
       }
@@ -57,8 +56,6 @@ protocol BindableSetting: AnyObject {
 /// A key of a setting: that of its value, or of a member.
 struct DeclaredKey {
   let key: String
-  /// The type of the value, as Swift prints it.
-  let type: () -> String
   let fallback: DeclaredDefault
   /// Why a stored value cannot be read; nil if it can.
   let problem: (_ reading: StoredValue) -> String?

@@ -61,17 +61,10 @@ extension Setting {
   /// - Parameters:
   ///   - key: where it is stored; the property's name unless given.
   ///   - default: runs at each reading for as long as no layer of the store has a value; what it
-  ///     gives is not stored. `update` stores it, also where its body changes nothing.
+  ///     gives is not stored.
   public convenience init(
     _ key: String? = nil, default: @escaping @Sendable () -> Value
   ) where Value: BackingStoreConvertible {
-    self.init(.computed(`default`), key: key, codec: SettingCodec())
-  }
-
-  /// The same for an optional, whose default may be nil.
-  public convenience init(
-    _ key: String? = nil, default: @escaping @Sendable () -> Value
-  ) where Value: OptionalBackingStoreConvertible {
     self.init(.computed(`default`), key: key, codec: SettingCodec())
   }
 

@@ -12,7 +12,7 @@ extension Setting {
   ///   setting is not a property of a store.
   public func explain() throws -> SettingExplanation {
     let bound = try bound()
-    let found = try bound.backing.explanations(bound.keys)
+    let found = try bound.backing.layers.explanations(bound.keys)
     var explanations = found.map(\.explanation)
     // One that its layer cannot give is told by the layer.
     let inForce = bound.form(
@@ -43,7 +43,7 @@ extension Setting {
   public var isDefault: Bool {
     get throws {
       let bound = try bound()
-      return try bound.backing.explanations(bound.keys).allSatisfy {
+      return try bound.backing.layers.explanations(bound.keys).allSatisfy {
         $0.explanation.inForce?.source.isDefault ?? true
       }
     }

@@ -20,26 +20,29 @@ extension Setting {
   /// a structure's too; nil removes it, which uncovers the layer below. A write stores in one step
   /// those members that differ from what was read; other keys with the prefix, such as members of a
   /// newer version, stay. A member that cannot be read has the default's value, is reported under
-  /// its own key, and is written by `write(_:)`, else only if it differs from the default; `read()`
-  /// and `update(_:)` throw for it.
+  /// its own key, and is written only if it differs from the default; `read()` and `update(_:)`
+  /// throw for it.
   ///
   /// The members are those of the type's `Codable` conformance; hooks of the type itself are not
   /// called, those of its members are. The store cannot be made if the type encodes no members, if
-  /// they differ from value to value, if it asks for one only where another one is missing, or if
-  /// another setting has the key of one. A value is not
+  /// they differ from value to value, or if another setting has the key of one. A value is not
   /// written if it encodes others than the default.
   ///
   /// - Parameters:
   ///   - wrappedValue: the default, given by assignment.
   ///   - prefix: what the members' keys begin with; it may be empty.
   public convenience init(wrappedValue: Value, fields prefix: String) where Value: Codable {
-    self.init(.constant(wrappedValue), key: prefix, codec: SettingCodec(membersOf: Value.self))
+    self.init(
+      .constant(wrappedValue), key: prefix,
+      codec: .closures(
+        decode: { try $0.decoded(as: Value.self) }, encode: { try StoredValue(coding: $0) })
+    ) { CodedMembers(of: Value.self, decoding: $0) }
   }
 
   func fields() throws(SettingDeclarationError) -> Fields? {
-    guard case .members(let hooks) = codec else { return nil }
+    guard let members else { return nil }
     return try Fields(
-      of: defaultValue, codec, members: hooks.members, prefix: explicitKey ?? "")
+      of: defaultValue, codec, members: members, prefix: explicitKey ?? "")
   }
 }
 
@@ -92,11 +95,8 @@ extension Setting {
 extension Setting {
   /// What to store instead of what was read: nothing if it is the same, of members those that
   /// differ.
-  ///
-  /// - Parameter always: keys of members to store in any case.
   func replacements(
-    of read: InPlaceChange<Value>.Reading, by new: Value, _ bound: SettingSlot.Binding,
-    always: Set<String> = []
+    of read: InPlaceChange<Value>.Reading, by new: Value, _ bound: SettingSlot.Binding
   ) throws -> [Replacement] {
     guard let fields = bound.fields else {
       return try bound.backing.replacements(of: read, by: new, declaration(bound))
@@ -106,9 +106,7 @@ extension Setting {
       let before = try fields.members(of: codec.encode(read.value))
       let after = try fields.members(of: encoded)
       let inForce = read.stored?.members ?? [:]
-      return fields.members.filter {
-        before[$0.name] != after[$0.name] || always.contains($0.key)
-      }.map {
+      return fields.members.filter { before[$0.name] != after[$0.name] }.map {
         Replacement(key: $0.key, seen: inForce[$0.name], new: after[$0.name])
       }
     } catch {
@@ -119,23 +117,17 @@ extension Setting {
   /// Writes the members that differ from what is in force without the launch arguments, as one
   /// step: an argument must not keep what equals it from being stored.
   ///
-  /// - Parameters:
-  ///   - replacesUnreadable: whether also those that cannot be read.
-  ///   - writing: is told under which key it writes.
+  /// - Parameter writing: is told under which key it writes.
   func writeMembers(
     _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration?,
-    replacingUnreadable replacesUnreadable: Bool, writing: (String) -> Void
+    writing: (String) -> Void
   ) throws {
     let backing = bound.backing
     try backing.transaction(backing.durability, waiting: limit) {
-      var unreadable: Set<String> = []
-      func failing(_ failure: SettingFailure) {
-        if replacesUnreadable { unreadable.insert(failure.key) }
-      }
       let stored = try bound.form(
-        of: backing.layers.valuesWithoutArguments(bound.keys), failing: failing)
-      let old = try decode(inForce: stored, bound, failing: failing)
-      for replacement in try replacements(of: (stored, old), by: value, bound, always: unreadable) {
+        of: backing.layers.valuesWithoutArguments(bound.keys), failing: { _ in })
+      let old = try decode(inForce: stored, bound) { _ in }
+      for replacement in try replacements(of: (stored, old), by: value, bound) {
         writing(replacement.key)
         try backing.set(replacement.new, replacement.key)
       }

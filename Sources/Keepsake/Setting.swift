@@ -42,11 +42,17 @@ public final class Setting<Value: Sendable>: Sendable {
   let fallback: SettingDefault<Value>
   let explicitKey: String?
   let codec: SettingCodec<Value>
+  /// The members of an encoded value, if it is stored member by member.
+  let members: (@Sendable ([String: StoredValue]) -> CodedMembers)?
 
-  init(_ fallback: SettingDefault<Value>, key: String?, codec: SettingCodec<Value>) {
+  init(
+    _ fallback: SettingDefault<Value>, key: String?, codec: SettingCodec<Value>,
+    members: (@Sendable ([String: StoredValue]) -> CodedMembers)? = nil
+  ) {
     self.fallback = fallback
     explicitKey = key
     self.codec = codec
+    self.members = members
   }
 
   /// An optional setting declared without a value: `@Setting var nickname: String?`.
@@ -56,6 +62,7 @@ public final class Setting<Value: Sendable>: Sendable {
     fallback = .constant(nil)
     explicitKey = nil
     codec = SettingCodec()
+    members = nil
   }
 
   /// Says what is missing in `@Setting var volume: Int`.
@@ -115,19 +122,19 @@ public final class Setting<Value: Sendable>: Sendable {
   }
 
   /// Stores a value; durable when it returns. Of one that is stored member by member those that
-  /// differ from what was stored, and those that could not be read.
+  /// differ from what was stored.
   ///
   /// - Throws: `KeepsakeError` when the file cannot be written, `SettingFailure` when the value
   ///   cannot be stored; its `cause` is what the hook threw. The store holds what it held.
   public func write(_ value: Value) throws {
-    try write(value, try bound(), replacingUnreadable: true)
+    try write(value, try bound())
   }
 
   /// Changes the value as one step: no other thread and no other process writes in between.
   ///
   /// `body` gets what `read()` gives, also of a layer above what was set: under a launch argument
-  /// it is the argument's value that is changed and stored. What `body` leaves as it was is stored
-  /// too, as by `write(_:)`, but for the default of a `SettingsLayer`.
+  /// it is the argument's value that is changed and stored. What `body` leaves as it was is not
+  /// stored.
   ///
   /// - Throws: what `body` throws, or like `read()` and `write(_:)`; then nothing was written.
   @discardableResult
@@ -138,10 +145,6 @@ public final class Setting<Value: Sendable>: Sendable {
       let old = try decode(inForce: stored, bound)
       var value = old
       let result = try body(&value)
-      guard try bound.fields != nil || bound.backing.isGivenDefault(bound.key) else {
-        try bound.backing.write(value, declaration(bound))
-        return result
-      }
       for replacement in try replacements(of: (stored, old), by: value, bound) {
         try bound.backing.set(replacement.new, replacement.key)
       }
@@ -162,16 +165,13 @@ public final class Setting<Value: Sendable>: Sendable {
     try bound().reset()
   }
 
-  /// - Parameters:
-  ///   - replacesUnreadable: of members, whatever their value.
-  ///   - writing: is told under which key it writes.
+  /// - Parameter writing: is told under which key it writes.
   private func write(
     _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration? = nil,
-    replacingUnreadable replacesUnreadable: Bool = false, writing: (String) -> Void = { _ in }
+    writing: (String) -> Void = { _ in }
   ) throws {
     guard bound.fields == nil else {
-      return try writeMembers(
-        value, bound, waiting: limit, replacingUnreadable: replacesUnreadable, writing: writing)
+      return try writeMembers(value, bound, waiting: limit, writing: writing)
     }
     // Not by a `SettingKey`, whose generic metadata Swift would look up at each use.
     let backing = bound.backing
@@ -215,16 +215,6 @@ public final class Setting<Value: Sendable>: Sendable {
       }
       let observation = bound.backing.observe(.keys(bound.keys)) { _ in continuation.yield() }
       continuation.onTermination = { _ in observation.cancel() }
-    }
-  }
-
-  /// What is stored, to compare one value with the next: nil too where it cannot be read, which the
-  /// getter reports.
-  var stored: StoredValue? {
-    guard let bound = slot.binding else { return nil }
-    return switch Result(catching: { try bound.stored { _ in } }) {
-    case .success(let value): value
-    case .failure: nil
     }
   }
 

@@ -9,8 +9,6 @@ public import KeepsakeValues
 @usableFromInline
 enum SettingCodec<Value: Sendable>: Sendable {
   case hooks(any SettingHooks<Value>.Type)
-  /// Of a setting that is stored member by member.
-  case members(any MemberHooks<Value>.Type)
   case transformer(Transformer<Value>)
   /// By a transformer of the wrapped value.
   case closures(
@@ -22,8 +20,6 @@ enum SettingCodec<Value: Sendable>: Sendable {
 
   @inlinable
   init() where Value: OptionalBackingStoreConvertible { self = .hooks(OptionalHooks<Value>.self) }
-
-  init(membersOf type: Value.Type) where Value: Codable { self = .members(CodedHooks<Value>.self) }
 
   /// By a transformer of the value, which may be one of an optional: to Swift `.codable` is that.
   @inlinable
@@ -40,7 +36,6 @@ enum SettingCodec<Value: Sendable>: Sendable {
   func decode(_ stored: StoredValue) throws -> Value {
     switch self {
     case .hooks(let hooks): try hooks.decode(stored)
-    case .members(let hooks): try hooks.decode(stored)
     case .transformer(let transformer): try transformer.fromBackingStore(stored)
     case .closures(let decode, _): try decode(stored)
     }
@@ -49,7 +44,6 @@ enum SettingCodec<Value: Sendable>: Sendable {
   func encode(_ value: Value) throws -> StoredValue? {
     switch self {
     case .hooks(let hooks): return try hooks.encode(value)
-    case .members(let hooks): return try hooks.encode(value)
     case .transformer(let transformer):
       if let optional = Value.self as? any Nilable.Type, optional.isNil(value) { return nil }
       return try transformer.toBackingStore(value)
@@ -64,15 +58,6 @@ protocol SettingHooks<Value>: SendableMetatype {
   associatedtype Value
   static func decode(_ stored: StoredValue) throws -> Value
   static func encode(_ value: Value) throws -> StoredValue?
-}
-
-/// The hooks of a type that is stored member by member.
-@usableFromInline
-protocol MemberHooks<Value>: SettingHooks {
-  /// The members of a value.
-  ///
-  /// - Parameter encoded: what some value encodes.
-  static func members(_ encoded: [String: StoredValue]) -> CodedMembers
 }
 
 @usableFromInline
@@ -94,15 +79,6 @@ enum OptionalHooks<Value: OptionalBackingStoreConvertible>: SettingHooks {
   @usableFromInline
   static func encode(_ value: Value) throws -> StoredValue? {
     try value.wrapped?.toBackingStore()
-  }
-}
-
-/// Member by member, as the type codes itself.
-private enum CodedHooks<Value: Codable>: MemberHooks {
-  static func decode(_ stored: StoredValue) throws -> Value { try stored.decoded(as: Value.self) }
-  static func encode(_ value: Value) throws -> StoredValue? { try StoredValue(coding: value) }
-  static func members(_ encoded: [String: StoredValue]) -> CodedMembers {
-    CodedMembers(of: Value.self, decoding: encoded)
   }
 }
 

@@ -57,7 +57,7 @@ public struct SettingExplanation: Sendable, Hashable {
     /// The command line.
     ///
     /// - Parameter position: the index of `-key` among the arguments; the program's name has 0.
-    case argument(position: Int, form: LaunchArguments.Form)
+    case argument(position: Int)
     /// What was set in the store.
     case entry(Write)
     /// What was set in a suite that was added to the store.
@@ -174,7 +174,7 @@ extension SettingExplanation.Layer: CustomStringConvertible {
       let what =
         provider.problem.map { "cannot be read: \($0)" } ?? (provider.isSecret ? "a secret" : text)
       return "\(layer): \(what), \(provider)"
-    case .argument(let position, let form): return "argument \(position): \(text)\(form.note)"
+    case .argument(let position): return "argument \(position): \(text)"
     case .entry(let write): return value == nil ? "deleted: \(write)" : "set: \(text), \(write)"
     case .suite(let name, let write):
       return "suite \(SettingExplanation.quoted(name)), "
@@ -199,16 +199,5 @@ extension SettingExplanation.Write: CustomStringConvertible {
   public var description: String {
     let time = ISO8601.text(milliseconds: timestamp.milliseconds) ?? "\(timestamp.milliseconds)"
     return "\(time) by \(isThisDevice ? "this device" : "device \(device)")"
-  }
-}
-
-extension LaunchArguments.Form {
-  fileprivate var note: String {
-    switch self {
-    case .text: ""
-    case .json: ", as JSON"
-    case .propertyList: ", as a property list"
-    case .unreadable(let reason): ", taken as text: \(reason)"
-    }
   }
 }

@@ -17,8 +17,7 @@ public import KeepsakeValues
 public struct SettingKey<Value: Sendable>: Sendable {
   /// Where the value is stored.
   public let name: String
-  /// What the setting is worth when no layer of the store has a value; computed anew where the
-  /// declaration has a closure.
+  /// What the setting is worth when no layer of the store has a value.
   public var defaultValue: Value { fallback.value }
 
   @usableFromInline let fallback: SettingDefault<Value>
@@ -59,30 +58,6 @@ public struct SettingKey<Value: Sendable>: Sendable {
 }
 
 extension SettingKey {
-  /// A key whose default is computed at each reading for as long as no layer has a value.
-  @inlinable
-  public init(
-    _ name: String, default: @escaping @Sendable () -> Value
-  ) where Value: BackingStoreConvertible {
-    self.init(name, .computed(`default`), SettingCodec())
-  }
-
-  /// The same for an optional, whose default may be nil.
-  @inlinable
-  public init(
-    _ name: String, default: @escaping @Sendable () -> Value
-  ) where Value: OptionalBackingStoreConvertible {
-    self.init(name, .computed(`default`), SettingCodec())
-  }
-
-  /// The same for any type, by a transformer.
-  @inlinable
-  public init(
-    _ name: String, default: @escaping @Sendable () -> Value, by transformer: Transformer<Value>
-  ) {
-    self.init(name, .computed(`default`), SettingCodec(transformer))
-  }
-
   /// What a stored value is; nil where it cannot be read, which may be a launch argument's.
   @inlinable
   func value(of stored: StoredValue?) -> Value? {

@@ -110,8 +110,8 @@ open class SettingsStore: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - key: where the value is stored.
-  ///   - body: gets the value as `read(_:)` gives it; nil removes the entry. The default of a
-  ///     `SettingsLayer` that it leaves as it was is not stored.
+  ///   - body: gets the value as `read(_:)` gives it; nil removes the entry. A value that it leaves
+  ///     as it was is not stored.
   /// - Throws: what `body` throws, or `KeepsakeError`; then nothing was written.
   @discardableResult
   public func update<Result>(
@@ -121,7 +121,7 @@ open class SettingsStore: @unchecked Sendable {
       let old = try backing.valueOrDefault(key)
       var value = old
       let result = try body(&value)
-      if try value != old || !backing.isGivenDefault(key) { try backing.set(value, key) }
+      if value != old { try backing.set(value, key) }
       return result
     }
   }

@@ -10,8 +10,6 @@ final class StoreObservers: Sendable {
     /// Nil for every commit, whatever it changed.
     let keys: KeyFilter?
     let observation: StoreObservation
-    /// Reads a copy of the store anew; nil for an observer that keeps none.
-    let refresh: (@Sendable () -> Void)?
   }
 
   private let device: Device
@@ -30,15 +28,12 @@ final class StoreObservers: Sendable {
   /// The keys that are observed by their names.
   var names: [ByteText] { entries.withLock { $0.values.flatMap { $0.keys?.names ?? [] } } }
 
-  /// - Parameters:
-  ///   - keys: nil for every commit, whatever it changed; then the change sets are empty.
-  ///   - refresh: as of `refreshCopies`.
+  /// - Parameter keys: nil for every commit, whatever it changed; then the change sets are empty.
   func add(
-    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void,
-    refresh: (@Sendable () -> Void)? = nil
+    _ keys: KeyFilter?, _ handler: @escaping @Sendable ([SettingChange]) -> Void
   ) -> ObservationToken {
     let observation = device.observe(store: store, keys: keys, handler) { [report] in report($0) }
-    let entry = Entry(keys: keys, observation: observation, refresh: refresh)
+    let entry = Entry(keys: keys, observation: observation)
     entries.withLock { $0[observation.id] = entry }
     return ObservationToken { [self] in
       // Ends without the lock: what the handler holds may call us.
@@ -52,12 +47,6 @@ final class StoreObservers: Sendable {
   ) throws(KeepsakeError) {
     let observations = entries.withLock { $0.values.map(\.observation) }
     try device.announce(changes, store: store, to: observations)
-  }
-
-  /// Lets those who have a copy of the store read it anew when its layers were reloaded.
-  func refreshCopies() {
-    let all = entries.withLock { $0.sorted { $0.key < $1.key }.compactMap(\.value.refresh) }
-    for refresh in all { refresh() }
   }
 }
 

@@ -1,39 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The properties of a settings class, by reflection: what a store binds, what it describes of
-// itself, and what is compared with a Settings bundle.
+// The properties of a settings class, by reflection: what a store binds, and what is compared with
+// a Settings bundle.
 
 import KeepsakeInjection
-public import KeepsakeValues
-
-/// A setting as a settings class declares it, or a member of one that is stored member by member:
-/// for tools that list or document settings.
-public struct SettingDeclaration: Sendable, Hashable {
-  /// The key in the store.
-  public let key: String
-  /// The property's name.
-  public let property: String
-  /// The type of the property or the member, as Swift prints it: `Optional<String>`.
-  public let type: String
-  /// The default as it would be stored; nil for nil, and where it cannot be stored.
-  public let defaultValue: StoredValue?
-  /// Why the default cannot be stored, which is no harm to it; nil if it can.
-  public let problem: String?
-}
+import KeepsakeValues
 
 extension SettingsStore {
-  /// The settings of this class: inherited ones first, else in the order of their declaration.
-  public var declarations: [SettingDeclaration] {
-    storedProperties.flatMap { property in
-      property.keys.map { key in
-        let encoded = key.fallback.encoded
-        return SettingDeclaration(
-          key: key.key, property: property.name, type: key.type(), defaultValue: encoded.value,
-          problem: encoded.problem)
-      }
-    }
-  }
-
   var storedProperties: [StoredProperty] { levels.flatMap(\.storedProperties) }
 
   /// The application's own classes, inherited ones first: what the library's keep for themselves

@@ -13,9 +13,11 @@ import KeepsakeValues
 
 struct BundleWalk {
   let folder: BundleFolder
-  let options: SettingsBundle.Options
+  let mode: SettingsBundle.Mode
+  let idiom: SettingsBundle.Idiom?
+  let limits: SettingsBundle.Limits
   private(set) var seeds: [SettingsBundle.Seed] = []
-  private(set) var warnings: [SettingsBundle.Warning] = []
+  private(set) var warnings: [PropertyListError] = []
   private(set) var panes: [SettingsPane] = []
   private(set) var suite: String?
   private var places: [ByteText: Int] = [:]
@@ -23,11 +25,11 @@ struct BundleWalk {
   private var open: [(pane: Int, next: Int)] = []
   private var cost = BundleCost()
 
-  private var limits: SettingsBundle.Limits { options.limits }
-
-  init(folder: BundleFolder, _ options: SettingsBundle.Options) {
-    self.folder = folder
-    self.options = options
+  init(
+    folder: BundleFolder, mode: SettingsBundle.Mode, idiom: SettingsBundle.Idiom?,
+    limits: SettingsBundle.Limits
+  ) {
+    (self.folder, self.mode, self.idiom, self.limits) = (folder, mode, idiom, limits)
   }
 
   /// - Parameter isBundle: whether the file must be a pane; otherwise it may be a flat table.
@@ -84,7 +86,6 @@ struct BundleWalk {
     try report(fault, in: pane)
     // A row without a key stores nothing, so its other faults are irrelevant.
     if fault.code == .emptyKey { return }
-    if options.findsAll { specifier.faults().dropFirst().forEach { warn($0, in: pane) } }
     guard fault.code != .conflictingDefaults,
       let (key, value, offset) = specifier.unfitDefault
     else { return }
@@ -133,7 +134,7 @@ struct BundleWalk {
     }
     places[ByteText(key)] = seeds.count
     let place = pane.place(of: offset)
-    seeds.append(SettingsBundle.Seed(key: key, value: value, file: pane.file, place: place))
+    seeds.append(SettingsBundle.Seed(key: key, value: value, place: place))
   }
 }
 
@@ -146,11 +147,7 @@ extension BundleWalk {
     // A file that the caller named may be a link out of its folder; a bundle's Root.plist may not.
     guard isBundle else { return try read(file, real: nil) }
     let (file, location) = try locate(file)
-    switch location {
-    case .inside: return try read(file, real: nil)
-    case .missing: throw noRoot(file)
-    case .outside: break
-    }
+    guard case .outside = location else { return try read(file, real: nil) }
     throw PropertyListError(
       .invalidPanePath, file: folder.shownPath(file),
       "this is a symbolic link to a file outside the bundle", cure: "replace it with that file")
@@ -168,8 +165,10 @@ extension BundleWalk {
       try report(error, in: pane)
       return nil
     }
+    var file = stated
     do throws(PropertyListError) {
-      let (file, location) = try locate(stated)
+      let location: BundleFolder.Location
+      (file, location) = try locate(stated)
       switch location {
       case .missing:
         warn(
@@ -184,14 +183,15 @@ extension BundleWalk {
         return try add(file, real: real)
       }
     } catch {
-      guard let fault = Fault(unreadable: error, stated, at: offset) else { throw error }
-      try report(fault, in: pane, cause: error.cause)
+      // A limit ends the reading in both modes.
+      guard mode == .lenient, !error.code.isLimit else { throw error }
+      warnings.append(error.named(file))
     }
     return nil
   }
 
-  private mutating func add(_ file: String, real: String) throws(PropertyListError) -> Int? {
-    guard let child = try readChild(file, real: real) else { return nil }
+  private mutating func add(_ file: String, real: String) throws(PropertyListError) -> Int {
+    let child = try read(file, real: real)
     do throws(Fault) {
       try child.checkShape()
     } catch {
@@ -205,7 +205,7 @@ extension BundleWalk {
   private func locate(
     _ file: String
   ) throws(PropertyListError) -> (file: String, BundleFolder.Location) {
-    if let variant = options.idiom?.variant(of: file) {
+    if let variant = idiom?.variant(of: file) {
       let location = try folder.locate(variant)
       guard case .missing = location else { return (variant, location) }
     }
@@ -226,21 +226,6 @@ extension BundleWalk {
     return pane
   }
 
-  /// - Returns: nil after a warning that the file is not a well-formed property list.
-  private mutating func readChild(
-    _ file: String, real: String
-  ) throws(PropertyListError) -> SettingsPane? {
-    do throws(PropertyListError) {
-      return try read(file, real: real)
-    } catch {
-      guard options.mode == .lenient, !error.code.isOfFile, !error.code.isLimit else {
-        throw error
-      }
-      warnings.append(SettingsBundle.Warning(error, file: file))
-      return nil
-    }
-  }
-
   private func checkLimits(at offset: Int, in pane: SettingsPane) throws(PropertyListError) {
     do throws(Fault) {
       try cost.check(limits, depth: open.count, at: offset)
@@ -248,38 +233,25 @@ extension BundleWalk {
       throw fatal(error, in: pane)
     }
   }
-
-  private func noRoot(_ file: String) -> PropertyListError {
-    let names = folder.names()
-    let idiom = SettingsBundle.Idiom.allCases.first { names.contains($0.variant(of: file)) }
-    return PropertyListError(
-      .missing, file: folder.shownPath(file), "there is no such file",
-      cure: idiom.map { "add it, or read \($0.variant(of: file)) with the idiom \($0)" }
-        ?? "check the path")
-  }
 }
 
 // MARK: - Faults
 
 extension BundleWalk {
   private mutating func report(
-    _ fault: Fault, in pane: SettingsPane, cause: (any Error)? = nil
+    _ fault: Fault, in pane: SettingsPane
   ) throws(PropertyListError) {
-    guard options.mode == .lenient || fault.code == .emptyKey else {
-      throw fatal(fault, in: pane, cause: cause)
+    guard mode == .lenient || fault.code == .emptyKey else {
+      throw fatal(fault, in: pane)
     }
     warn(fault, in: pane)
   }
 
   private mutating func warn(_ fault: Fault, in pane: SettingsPane) {
-    warnings.append(SettingsBundle.Warning(fault, in: pane))
+    warnings.append(pane.error(fault))
   }
 
-  private func fatal(
-    _ fault: Fault, in pane: SettingsPane, cause: (any Error)? = nil
-  ) -> PropertyListError {
-    PropertyListError(
-      fault, file: folder.shownPath(pane.file), map: pane.map,
-      keyPath: pane.root.keyPath(to: fault.offset), cause: cause)
+  private func fatal(_ fault: Fault, in pane: SettingsPane) -> PropertyListError {
+    pane.error(fault).named(folder.shownPath(pane.file))
   }
 }

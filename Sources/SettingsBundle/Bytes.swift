@@ -84,12 +84,10 @@ extension UInt64 {
   /// The index of the first `byte`.
   func firstByte(_ byte: UInt8) -> Int? { (self ^ Self.ones * UInt64(byte)).zeros.firstIndex }
 
-  /// The index of the first byte that ends plain text, or may end it: `<`, `>`, `&` or NUL.
+  /// The index of the first byte that ends plain text: `<`, `&` or NUL.
   var firstMarkup: Int? {
-    // < and > differ in one bit.
-    let brackets = (self | Self.ones * 0x02) ^ Self.ones * UInt64(UInt8(ascii: ">"))
-    return (brackets.zeros | (self ^ Self.ones * UInt64(UInt8(ascii: "&"))).zeros | zeros)
-      .firstIndex
+    let brackets = (self ^ Self.ones * UInt64(UInt8(ascii: "<"))).zeros
+    return (brackets | (self ^ Self.ones * UInt64(UInt8(ascii: "&"))).zeros | zeros).firstIndex
   }
 
   private var firstIndex: Int? { self == 0 ? nil : trailingZeroBitCount / 8 }

@@ -58,42 +58,23 @@ enum CharacterCheck {
 
   /// The length of the sequence that `rest`, not empty, starts with.
   private static func multibyte(_ rest: ArraySlice<UInt8>) throws(Fault) -> Int {
-    let index = rest.startIndex
-    let lead = rest[index]
-    let length: Int
-    var second: ClosedRange<UInt8> = 0x80...0xBF
-    switch lead {
-    case 0xC2...0xDF: length = 2
-    case 0xE0: (length, second) = (3, 0xA0...0xBF)
-    case 0xED: (length, second) = (3, 0x80...0x9F)
-    case 0xE1...0xEF: length = 3
-    case 0xF0: (length, second) = (4, 0x90...0xBF)
-    case 0xF4: (length, second) = (4, 0x80...0x8F)
-    case 0xF1...0xF3: length = 4
-    default: throw malformed(at: index)
+    var bytes = rest.makeIterator()
+    var parser = Unicode.UTF8.ForwardParser()
+    guard case .valid(let sequence) = parser.parseScalar(from: &bytes) else {
+      throw Fault(
+        .invalidUTF8, at: rest.startIndex, "these bytes are not UTF-8",
+        cure: "save the file as UTF-8")
     }
-    let sequence = rest.prefix(length)
-    guard sequence.count == length, second.contains(sequence[index + 1]),
-      sequence.dropFirst(2).allSatisfy({ $0 & 0xC0 == 0x80 })
-    else { throw malformed(at: index) }
-    if lead == 0xEF, sequence[index + 1] == 0xBF, sequence[index + 2] >= 0xBE {
-      throw illegal(0xFF40 + UInt32(sequence[index + 2]), at: index)
-    }
-    return length
-  }
-
-  private static func malformed(at offset: Int) -> Fault {
-    Fault(.invalidUTF8, at: offset, "these bytes are not UTF-8", cure: "save the file as UTF-8")
+    let scalar = Unicode.UTF8.decode(sequence).value
+    guard isLegal(scalar) else { throw illegal(scalar, at: rest.startIndex) }
+    return sequence.count
   }
 
   private static func illegal(_ scalar: UInt32, at offset: Int) -> Fault {
-    Fault(
-      .invalidCharacter, at: offset, "the character \(name(scalar)) is not allowed in XML",
-      cure: "remove it")
-  }
-
-  static func name(_ scalar: UInt32) -> String {
     let digits = String(scalar, radix: 16, uppercase: true)
-    return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    let name = "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    return Fault(
+      .invalidCharacter, at: offset, "the character \(name) is not allowed in XML",
+      cure: "remove it")
   }
 }

@@ -11,18 +11,11 @@ enum ForeignFormat {
       throw Fault(
         .empty, at: start, "the file is empty", cure: "write an XML property list into it")
     }
-    guard bytes[first] == UInt8(ascii: "<") else { throw notXML(bytes[first], at: first) }
-  }
-
-  private static func notXML(_ byte: UInt8, at offset: Int) -> Fault {
-    let guess =
-      switch byte {
-      case UInt8(ascii: "{"), UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "\""),
-        UInt8(ascii: "/"):
-        "this is not XML but probably an OpenStep property list or JSON"
-      default: "this is not XML: an XML file starts with <"
-      }
-    return Fault(.notXML, at: offset, guess, cure: "convert it with plutil -convert xml1")
+    guard bytes[first] == UInt8(ascii: "<") else {
+      throw Fault(
+        .notXML, at: first, "this is not XML, which starts with <, nor a binary property list",
+        cure: "convert it with plutil -convert xml1")
+    }
   }
 
   private static func refuseWideEncodings(_ bytes: [UInt8]) throws(Fault) {

@@ -3,13 +3,12 @@
 /// Why reading a property list or a Settings bundle failed, and where.
 ///
 /// `description` is one line, `file:line:column: problem; fix`, in a binary property list, which
-/// has no lines, `file:key path: problem; fix`. It names keys and types, and quotes a default that
-/// does not fit its row, except that of a secure text field.
+/// has no lines, `file:key path: problem; fix`. It names keys and types, and no values.
 public struct PropertyListError: Error, Sendable, CustomStringConvertible {
   /// The kind of problem, for programs.
   public let code: Code
-  /// The path of the file, starting with the path that the caller gave.
-  public let file: String
+  /// The path of the file, starting with the path that the caller gave; of a warning, in the bundle.
+  public private(set) var file: String
   /// The place in the file; nil in a binary property list, and if the file could not be read.
   public let position: SourcePosition?
   /// The key path of the place, such as `PreferenceSpecifiers[3].DefaultValue`; nil at the root and
@@ -19,8 +18,20 @@ public struct PropertyListError: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// The error of the operating system if reading failed.
   public let cause: (any Error)?
+  /// The place, for sorting.
+  package let offset: Int
 
-  public var description: String { "\(Self.place(file, position, keyPath)): \(message)" }
+  public var description: String { "\(place): \(message)" }
+
+  /// A place for people.
+  package var place: String { Self.place(file, position, keyPath) }
+
+  /// The same of a file by another name.
+  package func named(_ file: String) -> PropertyListError {
+    var error = self
+    error.file = file
+    return error
+  }
 
   /// A place for people: `Root.plist:3:5`, in a binary list `Root.plist:PreferenceSpecifiers[3]`.
   package static func place(
@@ -54,9 +65,8 @@ extension PropertyListError {
     // Characters.
     case invalidUTF8, invalidCharacter, invalidReference
     // Markup.
-    case malformedDeclaration, malformedDoctype, internalSubset, malformedComment
-    case malformedInstruction, malformedTag, mismatchedTag
-    case unexpectedAttribute, unexpectedElement, unexpectedText, unexpectedEnd
+    case internalSubset, malformedTag, mismatchedTag
+    case unexpectedElement, unexpectedText, unexpectedEnd
     // The structure of a property list.
     case missingValue, missingKey, duplicateKey, contentAfterRoot
     // Values.
@@ -67,6 +77,8 @@ extension PropertyListError {
     // The schema of a Settings bundle.
     case requiredKeyMissing, wrongType, emptyKey, countMismatch, defaultNotAmongValues
     case unsignedTooLarge, invalidPanePath, conflictingDefaults
+    // What reading does not mind, and `kvsync plist --lint` reports.
+    case unknownType, unknownKey
 
     /// Whether the input exceeds a limit of the caller, and may be valid otherwise.
     var isLimit: Bool {

@@ -15,8 +15,8 @@ struct PropertyListFrame {
   private(set) var members: [PropertyListNode.Member] = []
   /// The key that has no value yet.
   private(set) var key: Key?
-  /// The offsets by key, once there are too many keys to compare one by one.
-  private var offsets: [String: UInt32] = [:]
+  /// The keys, once there are too many to compare one by one.
+  private var keys: Set<String> = []
   /// The places in `RecentKeys` of the keys, a bit each.
   private var places: UInt64 = 0
   /// Whether `RecentKeys` found each key.
@@ -50,11 +50,10 @@ struct PropertyListFrame {
         .textTooLong, at: Int(offset), "this key has more than 30 combining marks in a row",
         cure: "rename it")
     }
-    if let first = self.offset(of: text) {
+    if hasKey(text) {
       throw Fault(
         .duplicateKey, at: Int(offset), "duplicate key \(text.quoted)",
-        cure: "remove or rename one of the two",
-        related: Fault.Related(relation: "first at", offset: Int(first)))
+        cure: "remove or rename one of the two")
     }
     key = Key(text: text, offset: offset)
   }
@@ -73,14 +72,10 @@ struct PropertyListFrame {
     return areShort && places & bit == 0
   }
 
-  private mutating func offset(of text: String) -> UInt32? {
-    if members.count < Self.comparedOneByOne {
-      return members.first { $0.key == text }?.keyOffset
-    }
-    if offsets.isEmpty {
-      for member in members { offsets[member.key] = member.keyOffset }
-    }
-    return offsets[text]
+  private mutating func hasKey(_ text: String) -> Bool {
+    if members.count < Self.comparedOneByOne { return members.contains { $0.key == text } }
+    if keys.isEmpty { keys = Set(members.lazy.map(\.key)) }
+    return keys.contains(text)
   }
 
   /// The key path of what the innermost of these frames waits for; nil at the root.
@@ -101,7 +96,7 @@ struct PropertyListFrame {
     if members.isEmpty { members.reserveCapacity(Self.usualMembers) }
     members.append(
       PropertyListNode.Member(key: key.text, keyOffset: key.offset, value: node))
-    if !offsets.isEmpty { offsets[key.text] = key.offset }
+    if !keys.isEmpty { keys.insert(key.text) }
     self.key = nil
   }
 }

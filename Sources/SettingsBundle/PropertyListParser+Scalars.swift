@@ -27,12 +27,11 @@ extension PropertyListParser {
   ) throws(Fault) -> PropertyListNode.Value {
     if isEmpty { return .boolean(value) }
     guard cursor.at("</") else {
-      let fault = Fault(
+      throw Fault(
         .invalidBoolean, at: cursor.index, "<\(name.text)> is not empty",
         cure: "write <\(name.text)/>")
-      throw cursor.fault(fault, from: cursor.index, inside: "<\(name.text)>")
     }
-    try closingTag(name, opened: start)
+    try closingTag(name)
     return .boolean(value)
   }
 
@@ -107,12 +106,19 @@ extension PropertyListParser {
       cure: "write decimal digits, or 0x and hexadecimal ones")
   }
 
-  /// `[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?`, or CoreFoundation's names of NaN and infinity,
-  /// with white space around it. Underflow gives 0, overflow is an error.
+  /// A decimal number, or CoreFoundation's names of NaN and infinity, with white space around it.
+  /// Underflow gives 0, overflow is an error.
   private func real(_ range: Range<Int>, at start: Int) throws(Fault) -> Double {
     let text = trimmed(range)
-    guard isDecimal(text) else { return try special(text, at: start) }
-    guard let number = Double(cursor.text(text)), number.isFinite else {
+    // `Double` reads hexadecimal digits and more names too.
+    let isDecimal = cursor.bytes[text].allSatisfy { byte in
+      byte.isDigit || byte | 0x20 == UInt8(ascii: "e") || byte == UInt8(ascii: ".")
+        || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+    }
+    guard isDecimal, let number = Double(cursor.text(text)) else {
+      return try special(text, at: start)
+    }
+    guard number.isFinite else {
       throw Fault(
         .realOutOfRange, at: start, "this number is too large", cure: "write a smaller one, or inf")
     }
@@ -131,57 +137,17 @@ extension PropertyListParser {
     }
   }
 
-  private func isDecimal(_ range: Range<Int>) -> Bool {
-    var rest = cursor.bytes[range]
-    func digits() -> Int {
-      let count = rest.prefix { $0.isDigit }.count
-      rest.removeFirst(count)
-      return count
-    }
-    func sign() {
-      if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest.removeFirst() }
-    }
-    sign()
-    guard digits() > 0 else { return false }
-    if rest.first == UInt8(ascii: ".") {
-      rest.removeFirst()
-      _ = digits()
-    }
-    if let byte = rest.first, byte | 0x20 == UInt8(ascii: "e") {
-      rest.removeFirst()
-      sign()
-      guard digits() > 0 else { return false }
-    }
-    return rest.isEmpty
-  }
-}
-
-// MARK: - Dates
-
-extension PropertyListParser {
   /// `YYYY-MM-DDTHH:MM:SSZ` of the proleptic Gregorian calendar, years 1 to 9999.
   private func date(_ range: Range<Int>, at start: Int) throws(Fault) -> Date {
-    let text = Array(cursor.bytes[range])
-    guard text.count == 20, let year = number(text[0..<4]), text[4] == UInt8(ascii: "-"),
-      let month = number(text[5..<7]), text[7] == UInt8(ascii: "-"),
-      let day = number(text[8..<10]), text[10] == UInt8(ascii: "T"),
-      let hour = number(text[11..<13]), text[13] == UInt8(ascii: ":"),
-      let minute = number(text[14..<16]), text[16] == UInt8(ascii: ":"),
-      let second = number(text[17..<19]), text[19] == UInt8(ascii: "Z")
-    else { throw invalidDate("this is not a date", start) }
-    guard year > 0, let days = CivilCalendar.days(year: year, month: month, day: day), hour < 24,
-      minute < 60, second < 60
-    else { throw invalidDate("this date does not exist", start) }
-    let seconds = days * 86_400 + Int64(hour * 3600 + minute * 60 + second)
-    return Date(
-      timeIntervalSinceReferenceDate: Double(seconds - CivilCalendar.secondsFrom1970To2001))
-  }
-
-  private func number(_ digits: ArraySlice<UInt8>) -> Int? {
-    digits.allSatisfy { $0.isDigit } ? digits.reduce(0) { $0 * 10 + Int($1 - 0x30) } : nil
-  }
-
-  private func invalidDate(_ what: String, _ start: Int) -> Fault {
-    Fault(.invalidDate, at: start, what, cure: "write it as 2026-11-20T10:00:00Z, in UTC")
+    // Of the forms that `ISO8601` reads, this one alone has 20 characters.
+    guard range.count == 20, cursor.bytes[range.lowerBound + 10] == UInt8(ascii: "T"),
+      !cursor.bytes.matches("0000", at: range.lowerBound),
+      let seconds = ISO8601.secondsSince2001(cursor.text(range))
+    else {
+      throw Fault(
+        .invalidDate, at: start, "this is not a date that exists",
+        cure: "write it as 2026-11-20T10:00:00Z, in UTC")
+    }
+    return Date(timeIntervalSinceReferenceDate: seconds)
   }
 }

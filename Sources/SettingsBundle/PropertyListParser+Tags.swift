@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PropertyListParser {
-  /// Reads `<name>` or `<name/>`.
+  /// Reads `<name>` or `<name/>`, whatever attributes it has.
   mutating func openingTag() throws(Fault) -> (name: ElementName, isEmpty: Bool) {
     if let name = plainTag() { return (name, false) }
     let start = cursor.index
@@ -10,11 +10,9 @@ extension PropertyListParser {
     guard let name = ElementName(cursor.bytes, range) else {
       throw unknown(range, at: start)
     }
-    if cursor.takeClose() { return (name, false) }
-    let isApart = cursor.skipSpace()
-    if cursor.takeClose() { return (name, false) }
     if cursor.take("/>") { return (name, true) }
-    throw tagFault("<\(name.text)>", start, isApart: isApart)
+    guard cursor.byte.isSpace, cursor.skipTag() else { throw malformed("<\(name.text)>") }
+    return (name, cursor.bytes[cursor.index - 2] == UInt8(ascii: "/"))
   }
 
   /// Takes a tag of exactly `<name>`: the fast path for nearly all tags.
@@ -27,70 +25,42 @@ extension PropertyListParser {
     return name
   }
 
-  /// Reads `</name>`; `opened` is the offset of its `<name>`.
-  mutating func closingTag(_ name: ElementName, opened: Int) throws(Fault) {
+  /// Reads `</name>`.
+  mutating func closingTag(_ name: ElementName) throws(Fault) {
     let after = cursor.index + 2 + name.count
     guard after <= cursor.end, cursor.bytes[after] == UInt8(ascii: ">"),
       cursor.bytes.word(at: cursor.index + 2).lowest(name.count) == name.rawValue
-    else { return try closingTag(name.text, opened: opened) }
+    else { return try closingTag(name.text) }
     cursor.index = after + 1
   }
 
   /// Reads a closing tag with white space or faults.
-  mutating func closingTag(_ name: StaticString, opened: Int) throws(Fault) {
+  mutating func closingTag(_ name: StaticString) throws(Fault) {
     let start = cursor.index
     cursor.index += 2
     guard cursor.take(name), !cursor.byte.isName else {
-      let fault = Fault(
-        .mismatchedTag, at: start, "expected </\(name)>", cure: "close the element that is open",
-        related: .opened(opened))
-      throw cursor.fault(fault, from: start, inside: "<\(name)>")
+      throw Fault(
+        .mismatchedTag, at: start, "expected </\(name)>", cure: "close the element that is open")
     }
     cursor.skipSpace()
-    guard cursor.take(">") else { throw tagFault("</\(name)>", start, isApart: false) }
+    guard cursor.take(">") else { throw malformed("</\(name)>") }
   }
 
-  /// The fault at the cursor, within the tag that starts at `start`.
-  func tagFault(_ tag: String, _ start: Int, isApart: Bool) -> Fault {
-    let fault =
-      isApart && cursor.byte.isName
-      ? Fault(
-        .unexpectedAttribute, at: cursor.index,
-        "\(tag) has no attributes: only <plist> has one, its version",
-        cure: "remove it")
-      : Fault(
-        .malformedTag, at: cursor.index, "\(tag) is malformed here", cure: "close the tag with >")
-    return cursor.fault(fault, from: start, inside: tag)
+  /// The fault at the cursor, within a tag.
+  func malformed(_ tag: String) -> Fault {
+    Fault(
+      .malformedTag, at: cursor.index, "\(tag) is malformed here", cure: "close the tag with >")
   }
 
   private func unknown(_ name: Range<Int>, at start: Int) -> Fault {
-    cursor.fault(unknownElement(name, at: start), from: start, inside: "a tag")
-  }
-
-  private func unknownElement(_ name: Range<Int>, at start: Int) -> Fault {
-    if cursor.bytes.matches("<![CDATA[", at: start) {
-      return Fault(
-        .malformedTag, at: start, "CDATA between elements", cure: "move it into a <string>")
-    }
-    if cursor.bytes.matches("<!", at: start) {
-      return Fault(
-        .malformedTag, at: start, "a declaration within <plist>", cure: "remove it")
-    }
-    if name.isEmpty {
+    guard !name.isEmpty else {
       return Fault(
         .malformedTag, at: start, "< does not start a tag here",
         cure: "write &lt; for the character")
     }
-    let text = cursor.text(name)
-    let lower = name.count > 8 ? "" : text.lowercased()
-    let isOnlyCase = ElementName.allCases.contains { "\($0.text)" == lower }
-    if text.isSame("plist") {
-      return Fault(
-        .unexpectedElement, at: start, "<plist> within <plist>",
-        cure: "keep the value and remove the inner <plist>")
-    }
     return Fault(
-      .unexpectedElement, at: start, "\(text.quoted) is not an element of a property list",
-      cure: isOnlyCase ? "write its name in lower case" : "remove it")
+      .unexpectedElement, at: start,
+      "\(cursor.text(name).quoted) is not an element of a property list",
+      cure: "remove it, or write its name in lower case")
   }
 }

@@ -9,14 +9,14 @@ extension PropertyListParser {
   mutating func string(_ name: ElementName, at start: Int) throws(Fault) -> String {
     let first = try plainText(name, at: start)
     if isAtClosingTag {
-      try closingTag(name, opened: start)
+      try closingTag(name)
       return cursor.text(first)
     }
     var buffer = Array(cursor.bytes[first])
     while !isAtClosingTag {
       try piece(of: name, at: start, into: &buffer)
     }
-    try closingTag(name, opened: start)
+    try closingTag(name)
     return String(decoding: buffer, as: UTF8.self)
   }
 
@@ -25,12 +25,11 @@ extension PropertyListParser {
   mutating func rawText(_ name: ElementName, at start: Int) throws(Fault) -> Range<Int> {
     let range = try plainText(name, at: start)
     guard isAtClosingTag else {
-      let fault = Fault(
+      throw Fault(
         .unexpectedElement, at: cursor.index, "<\(name.text)> may hold only plain characters",
         cure: "write the value without markup")
-      throw cursor.fault(fault, from: cursor.index, inside: "<\(name.text)>")
     }
-    try closingTag(name, opened: start)
+    try closingTag(name)
     return range
   }
 
@@ -45,22 +44,16 @@ extension PropertyListParser {
     let first = cursor.index
     var index = first
     while true {
-      guard let next = cursor.bytes.word(at: index).firstMarkup else {
-        index += 8
-        continue
+      if let next = cursor.bytes.word(at: index).firstMarkup {
+        index += next
+        break
       }
-      index += next
-      guard cursor.bytes[index] == UInt8(ascii: ">") else { break }
-      if index - first >= 2, cursor.bytes.matches("]]", at: index - 2) {
-        throw Fault(
-          .unexpectedText, at: index - 2, "]]> is not allowed in text", cure: "write ]]&gt;")
-      }
-      index += 1
+      index += 8
     }
     try checkLength(used + index - first, at: start)
     cursor.index = index
     if cursor.isAtEnd {
-      throw cursor.endOfFile(inside: "<\(name.text)>", related: .opened(start))
+      throw cursor.endOfFile(inside: "<\(name.text)>")
     }
     return first..<index
   }
@@ -81,32 +74,15 @@ extension PropertyListParser {
       try checkLength(buffer.count + bytes.count, at: start)
       buffer.append(contentsOf: bytes)
     } else if cursor.at("<![CDATA[") {
-      let content = try characterData()
+      let content = try cursor.skip("<![CDATA[", past: "]]>", of: "CDATA")
       try checkLength(buffer.count + content.count, at: start)
       buffer.append(contentsOf: cursor.bytes[content])
     } else {
-      throw markup(in: name)
+      throw Fault(
+        .unexpectedElement, at: cursor.index, "<\(name.text)> may hold only text",
+        cure: "close it first, or write &lt; for the character")
     }
     buffer.append(contentsOf: cursor.bytes[try plainText(name, at: start, used: buffer.count)])
-  }
-
-  private mutating func characterData() throws(Fault) -> Range<Int> {
-    let start = cursor.index
-    cursor.index += 9
-    let first = cursor.index
-    while !cursor.at("]]>") {
-      if cursor.isAtEnd { throw cursor.endOfFile(inside: "CDATA", related: .opened(start)) }
-      cursor.index += 1
-    }
-    defer { cursor.index += 3 }
-    return first..<cursor.index
-  }
-
-  private func markup(in name: ElementName) -> Fault {
-    let fault = Fault(
-      .unexpectedElement, at: cursor.index, "<\(name.text)> may hold only text",
-      cure: "close it first, or write &lt; for the character")
-    return cursor.fault(fault, from: cursor.index, inside: "<\(name.text)>")
   }
 }
 
@@ -152,9 +128,8 @@ extension PropertyListParser {
   }
 
   private func badReference(at start: Int) -> Fault {
-    let fault = Fault(
+    Fault(
       .invalidReference, at: start, "& does not start a reference here",
       cure: "write &amp; for the character")
-    return cursor.fault(fault, from: start, inside: "a reference")
   }
 }

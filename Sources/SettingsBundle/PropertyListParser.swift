@@ -22,16 +22,16 @@ struct PropertyListParser {
   }
 
   mutating func document() throws(Fault) -> PropertyListNode {
-    let plist = try prolog()
+    try prolog()
     while true {
       try cursor.skipMisc()
-      guard cursor.byte == UInt8(ascii: "<") else { throw noElement(in: plist) }
+      guard cursor.byte == UInt8(ascii: "<") else { throw noElement }
       if cursor.bytes[cursor.index + 1] != UInt8(ascii: "/") {
         try element()
       } else if !stack.isEmpty {
         try closeContainer()
       } else {
-        return try close(plist)
+        return try close()
       }
     }
   }
@@ -47,36 +47,26 @@ struct PropertyListParser {
 
 extension PropertyListParser {
   /// Reads everything before the first value.
-  ///
-  /// - Returns: the offset of `<plist>`.
-  private mutating func prolog() throws(Fault) -> Int {
-    let isASCII = try cursor.declaration()
+  private mutating func prolog() throws(Fault) {
+    let isOther = try cursor.declaration()
+    if isOther { try cursor.checkASCII() }
     try CharacterCheck.check(cursor.bytes, in: cursor.index..<cursor.end)
-    if isASCII { try cursor.checkASCII() }
     try cursor.skipMisc()
     try cursor.doctype()
     try cursor.skipMisc()
     let start = cursor.index
-    guard cursor.take("<plist"), !cursor.byte.isName else { throw noPlist(at: start) }
-    var isApart = cursor.skipSpace()
-    if isApart, let version = cursor.attribute("version") {
-      if cursor.bytes[version].contains(where: {
-        $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&")
-      }) {
-        throw Fault(
-          .malformedTag, at: version.lowerBound, "a version must not contain < or &",
-          cure: "write version=\"1.0\"")
-      }
-      isApart = cursor.skipSpace()
+    guard cursor.take("<plist"), !cursor.byte.isName else {
+      throw Fault(
+        .unexpectedElement, at: start, "the first element is not <plist>",
+        cure: "wrap the value in <plist version=\"1.0\"> and </plist>, if this is a property list")
     }
-    if cursor.at("/>") { throw noValue(at: cursor.index) }
-    guard cursor.take(">") else { throw tagFault("<plist>", start, isApart: isApart) }
-    return start
+    guard cursor.skipTag() else { throw malformed("<plist>") }
+    if cursor.bytes[cursor.index - 2] == UInt8(ascii: "/") { throw noValue(at: cursor.index - 2) }
   }
 
-  private mutating func close(_ plist: Int) throws(Fault) -> PropertyListNode {
+  private mutating func close() throws(Fault) -> PropertyListNode {
     let start = cursor.index
-    try closingTag("plist", opened: plist)
+    try closingTag("plist")
     guard let root else { throw noValue(at: start) }
     try cursor.skipMisc()
     guard cursor.isAtEnd else {
@@ -87,25 +77,13 @@ extension PropertyListParser {
     return root
   }
 
-  private func noPlist(at start: Int) -> Fault {
-    if cursor.end == start { return cursor.endOfFile(inside: "the lines before <plist>") }
-    if cursor.bytes[start] != UInt8(ascii: "<") {
-      return Fault(
-        .unexpectedText, at: start, "text before <plist>", cure: "remove it")
-    }
-    let fault = Fault(
-      .unexpectedElement, at: start, "the first element is not <plist>",
-      cure: "wrap the value in <plist version=\"1.0\"> and </plist>, if this is a property list")
-    return cursor.fault(fault, from: start, inside: "the lines before <plist>")
-  }
-
   private func noValue(at offset: Int) -> Fault {
     Fault(.missingValue, at: offset, "<plist> has no value", cure: "put a <dict> into it")
   }
 
-  private func noElement(in plist: Int) -> Fault {
-    let (name, opened) = stack.last.map { ($0.tag.text, Int($0.offset)) } ?? ("plist", plist)
-    if cursor.isAtEnd { return cursor.endOfFile(inside: "<\(name)>", related: .opened(opened)) }
+  private var noElement: Fault {
+    let name = stack.last?.tag.text ?? "plist"
+    if cursor.isAtEnd { return cursor.endOfFile(inside: "<\(name)>") }
     return Fault(
       .unexpectedText, at: cursor.index, "text between the elements of <\(name)>",
       cure: "remove it, or move it into a <string>")
@@ -152,13 +130,10 @@ extension PropertyListParser {
     if !stack.isEmpty {
       guard stack[top].isDictionary, stack[top].key == nil else { return }
       throw Fault(
-        .missingKey, at: start, "this value in <dict> has no key", cure: "put a <key> before it",
-        related: .opened(Int(stack[top].offset)))
+        .missingKey, at: start, "this value in <dict> has no key", cure: "put a <key> before it")
     }
-    if let root {
-      throw Fault(
-        .contentAfterRoot, at: start, "<plist> has a second value", cure: "remove it",
-        related: Fault.Related(relation: "first at", offset: Int(root.offset)))
+    if root != nil {
+      throw Fault(.contentAfterRoot, at: start, "<plist> has a second value", cure: "remove it")
     }
   }
 
@@ -184,13 +159,12 @@ extension PropertyListParser {
   private static func noValue(for key: PropertyListFrame.Key, at offset: Int) -> Fault {
     Fault(
       .missingValue, at: offset, "the key \(key.text.quoted) has no value",
-      cure: "put a value after it",
-      related: Fault.Related(relation: "written at", offset: Int(key.offset)))
+      cure: "put a value after it")
   }
 
   private mutating func closeContainer() throws(Fault) {
     let start = cursor.index
-    try closingTag(stack[top].tag, opened: Int(stack[top].offset))
+    try closingTag(stack[top].tag)
     try finishContainer(at: start)
   }
 

@@ -5,7 +5,7 @@ extension SettingsBundle {
   public enum Mode: Sendable, CaseIterable {
     /// Reading throws the first fault.
     case strict
-    /// Reading turns each fault into a warning. A scalar default seeds as written even if it does
+    /// Reading turns the first fault of each row into a warning. A scalar default seeds as written even if it does
     /// not fit its row, any other faulty row seeds nothing, and the first of two different defaults
     /// of a key applies. A child pane that is malformed or unreadable is a warning too. Exceeding a
     /// limit, and any fault of `Root.plist` itself, still throws.
@@ -36,15 +36,6 @@ extension SettingsBundle {
 
     var effectiveDepth: Int { min(paneDepth, 256) }
   }
-
-  /// How to read a bundle.
-  struct Options {
-    let mode: Mode
-    let idiom: Idiom?
-    let limits: Limits
-    /// Whether to report all faults of a specifier, not only the first.
-    var findsAll = false
-  }
 }
 
 extension SettingsBundle.Idiom {
@@ -73,24 +64,23 @@ struct BundleCost {
   ///
   /// - Parameter offset: the row that names the pane.
   func check(_ limits: SettingsBundle.Limits, depth: Int, at offset: Int) throws(Fault) {
-    func check(
-      _ isWithin: Bool, _ code: PropertyListError.Code, _ what: String, _ cure: String
-    ) throws(Fault) {
-      if !isWithin { throw Fault(code, at: offset, what, cure: "\(cure), or raise the limit") }
+    let checks: [(isWithin: Bool, code: PropertyListError.Code, what: String)] = [
+      (panes < limits.panes, .tooManyPanes, "the bundle has more than \(limits.panes) panes"),
+      (
+        depth < limits.effectiveDepth, .panesTooDeep,
+        "panes nest deeper than \(limits.effectiveDepth)"
+      ),
+      (
+        bytes < limits.bytes, .fileTooLarge,
+        "the panes read before have \(bytes) bytes, the limit for all is \(limits.bytes)"
+      ),
+      (
+        elements < limits.elements, .tooManyElements,
+        "the panes read before have \(elements) elements, the limit for all is \(limits.elements)"
+      ),
+    ]
+    for check in checks where !check.isWithin {
+      throw Fault(check.code, at: offset, check.what, cure: "remove some, or raise the limit")
     }
-    try check(
-      panes < limits.panes, .tooManyPanes, "the bundle has more than \(limits.panes) panes",
-      "merge some")
-    try check(
-      depth < limits.effectiveDepth, .panesTooDeep,
-      "panes nest deeper than \(limits.effectiveDepth)", "flatten them")
-    try check(
-      bytes < limits.bytes, .fileTooLarge,
-      "the panes read before have \(bytes) bytes, the limit for all is \(limits.bytes)",
-      "remove some")
-    try check(
-      elements < limits.elements, .tooManyElements,
-      "the panes read before have \(elements) elements, the limit for all is \(limits.elements)",
-      "remove some")
   }
 }

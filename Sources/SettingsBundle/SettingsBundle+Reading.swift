@@ -16,20 +16,8 @@ extension SettingsBundle {
   public init(
     at path: String, mode: Mode = .strict, idiom: Idiom? = nil, limits: Limits = Limits()
   ) throws(PropertyListError) {
-    try self.init(at: path, Options(mode: mode, idiom: idiom, limits: limits))
-  }
-
-  /// Reads leniently, and reports all faults of a specifier, not only the first.
-  package init(
-    forLintAt path: String, idiom: Idiom?, limits: Limits
-  ) throws(PropertyListError) {
-    try self.init(
-      at: path, Options(mode: .lenient, idiom: idiom, limits: limits, findsAll: true))
-  }
-
-  private init(at path: String, _ options: Options) throws(PropertyListError) {
     let (folder, root) = try BundleFolder.open(path)
-    var walk = BundleWalk(folder: folder, options)
+    var walk = BundleWalk(folder: folder, mode: mode, idiom: idiom, limits: limits)
     try walk.run(from: root, isBundle: folder.isBundle)
     identifier = folder.identifier
     seeds = walk.seeds
@@ -37,7 +25,6 @@ extension SettingsBundle {
     suite = walk.suite
     panes = walk.panes
     self.folder = folder
-    fileLimits = options.limits.file
   }
 
   /// Reads the bundle at a file URL; see `init(at:mode:idiom:limits:)` for a path.

@@ -29,6 +29,11 @@ package struct SettingsPane: Sendable {
       ?? PropertyListError.place(file, nil, root.keyPath(to: offset))
   }
 
+  /// The error that a fault in this pane is.
+  package func error(_ fault: Fault) -> PropertyListError {
+    PropertyListError(fault, file: file, map: map, keyPath: root.keyPath(to: fault.offset))
+  }
+
   /// The suite that the settings belong to, instead of the app's own domain.
   func suite() throws(Fault) -> String? {
     guard let group = root["ApplicationGroupContainerIdentifier"] else { return nil }

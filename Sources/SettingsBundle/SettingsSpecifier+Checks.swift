@@ -30,35 +30,11 @@ extension SettingsSpecifier {
   }
 
   /// Whether the schema requires a `Key`.
-  package var isKeyed: Bool {
+  private var isKeyed: Bool {
     switch kind {
     case .group, .childPane, .other, .malformed: false
     default: true
     }
-  }
-
-  /// All faults, except those that another fault hides.
-  func faults() -> [Fault] {
-    var faults: [Fault] = []
-    func check(_ body: () throws(Fault) -> Void) {
-      do throws(Fault) {
-        try body()
-      } catch {
-        if !faults.contains(where: { $0.offset == error.offset && $0.what == error.what }) {
-          faults.append(error)
-        }
-      }
-    }
-    check { () throws(Fault) in _ = try action() }
-    if kind == .malformed { return faults }
-    check { () throws(Fault) in try checkTitle() }
-    if isKeyed {
-      check { () throws(Fault) in _ = try checked(required("Key")) }
-      if kind != .textField || defaultValue != nil {
-        check { () throws(Fault) in _ = try checkedDefault(required("DefaultValue")) }
-      }
-    }
-    return faults
   }
 
   /// Checks the title, whose faults do not affect the value.
@@ -101,13 +77,12 @@ extension SettingsSpecifier {
   private func checkedDefault(_ value: PropertyListNode) throws(Fault) -> StoredValue {
     switch kind {
     case .textField:
-      guard let text = value.string else { throw unfit(value, "not a string") }
-      return .string(text)
+      return .string(try string(value, "the DefaultValue"))
     case .toggleSwitch: return try toggleDefault(value)
     case .slider: return try sliderDefault(value)
     case .multiValue, .radioGroup:
       let values = try checkedValues()
-      return try choice(value, among: values, "none of its Values, \(values.summary)")
+      return try choice(value, among: values, "none of its Values")
     default:
       if node["Values"] != nil || node["Titles"] != nil { _ = try checkedValues() }
       return try value.storedValue()
@@ -123,9 +98,7 @@ extension SettingsSpecifier {
     for side in [on, off] where side.isContainer {
       throw wrong(side, "a TrueValue or FalseValue", wanted: "a scalar")
     }
-    return try choice(
-      value, among: [on, off],
-      "neither its TrueValue, \(on.shown), nor its FalseValue, \(off.shown)")
+    return try choice(value, among: [on, off], "neither its TrueValue nor its FalseValue")
   }
 
   /// Numbers keep their written type: `Double` reads an exact integer, and an app may want the
@@ -171,7 +144,7 @@ extension SettingsSpecifier {
     if let choice = choices.first(where: value.isChoice) { return try choice.storedValue() }
     throw Fault(
       .defaultNotAmongValues, at: Int(value.offset),
-      "the DefaultValue of \(label), \(shown(value)), is \(otherwise)",
+      "the DefaultValue of \(label), \(value.kindName), is \(otherwise)",
       cure: "use one of them, of the same type")
   }
 }
@@ -205,17 +178,6 @@ extension SettingsSpecifier {
   private func string(_ value: PropertyListNode, _ name: String) throws(Fault) -> String {
     guard let text = value.string else { throw wrong(value, name, wanted: "a string") }
     return text
-  }
-
-  /// The value for a message; of a secure field only the kind.
-  private func shown(_ value: PropertyListNode) -> String {
-    isSecure ? value.kindName : value.shown
-  }
-
-  private func unfit(_ value: PropertyListNode, _ otherwise: String) -> Fault {
-    Fault(
-      .wrongType, at: Int(value.offset),
-      "the DefaultValue of \(label) is \(shown(value)), \(otherwise)", cure: "change its type")
   }
 
   private func wrong(_ value: PropertyListNode, _ name: String, wanted: String) -> Fault {

@@ -27,8 +27,6 @@ package struct SettingsSpecifier: Sendable {
   package var defaultValue: PropertyListNode? { node["DefaultValue"] }
   package var values: [PropertyListNode]? { node["Values"]?.array }
   package var titles: [PropertyListNode]? { node["Titles"]?.array }
-  /// `File` of a child pane.
-  package var paneName: String? { node["File"]?.string }
   /// Whether this is a text field that hides its text.
   package var isSecure: Bool { kind == .textField && node["IsSecure"]?.boolean == true }
 

@@ -62,15 +62,10 @@ struct XMLCursor {
     return start..<close
   }
 
-  /// `fault`, unless no `>` follows `start`: then the file ends within the markup.
-  func fault(_ fault: Fault, from start: Int, inside what: String) -> Fault {
-    bytes[start..<end].contains(UInt8(ascii: ">")) ? fault : endOfFile(inside: what)
-  }
-
-  func endOfFile(inside what: String, related: Fault.Related? = nil) -> Fault {
+  func endOfFile(inside what: String) -> Fault {
     Fault(
       .unexpectedEnd, at: end, "the file ends inside \(what)",
-      cure: "complete it, or fetch the file again", related: related)
+      cure: "complete it, or fetch the file again")
   }
 }
 
@@ -85,56 +80,31 @@ extension XMLCursor {
       switch bytes[index + 1] {
       case UInt8(ascii: "!"):
         guard at("<!--") else { return }
-        try comment()
+        try skip("<!--", past: "-->", of: "a comment")
       case UInt8(ascii: "?"): try instruction()
       default: return
       }
     }
   }
 
-  private mutating func comment() throws(Fault) {
-    let start = index
-    index += 4
-    while true {
-      while byte != UInt8(ascii: "-"), !isAtEnd { index += 1 }
-      if isAtEnd { throw endOfFile(inside: "a comment", related: .opened(start)) }
-      if take("-->") { return }
-      if at("--") {
-        let fault = Fault(
-          .malformedComment, at: index, "a comment must not contain --",
-          cure: "write it with single hyphens", related: .opened(start))
-        throw self.fault(fault, from: index, inside: "a comment")
-      }
-      index += 1
-    }
+  mutating func instruction() throws(Fault) {
+    try skip("<?", past: "?>", of: "a processing instruction")
   }
 
-  private mutating func instruction() throws(Fault) {
-    let start = index
-    index += 2
-    let target = name()
-    guard let first = target.first, !bytes[first].isDigit, bytes[first] != UInt8(ascii: "-"),
-      bytes[first] != UInt8(ascii: "."), byte.isSpace || at("?>")
-    else {
-      let fault = Fault(
-        .malformedInstruction, at: start, "a processing instruction starts with a name",
-        cure: "remove it")
-      throw self.fault(fault, from: start, inside: "a processing instruction")
-    }
-    if target.count == 3, text(target).lowercased() == "xml" {
-      throw Fault(
-        .malformedDeclaration, at: start,
-        "an XML declaration is allowed only at the start of the file", cure: "remove this one")
-    }
-    while !take("?>") {
-      if isAtEnd { throw endOfFile(inside: "a processing instruction", related: .opened(start)) }
+  /// Skips markup that starts here with `opening`.
+  ///
+  /// - Returns: the range of what is between `opening` and `closing`.
+  @discardableResult
+  mutating func skip(
+    _ opening: StaticString, past closing: StaticString, of what: String
+  ) throws(Fault) -> Range<Int> {
+    index += opening.utf8CodeUnitCount
+    let first = index
+    while !at(closing) {
+      if isAtEnd { throw endOfFile(inside: what) }
       index += 1
     }
-  }
-}
-
-extension Fault.Related {
-  static func opened(_ offset: Int) -> Fault.Related {
-    Fault.Related(relation: "opened at", offset: offset)
+    defer { index += closing.utf8CodeUnitCount }
+    return first..<index
   }
 }

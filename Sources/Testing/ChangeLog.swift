@@ -10,16 +10,8 @@ import Synchronization
 final class ChangeLog: Sendable {
   struct Recorded {
     var sets: [[SettingChange]] = []
-    /// The number of sets that `takeNext` has returned.
-    var taken = 0
     /// The changes that `takeFirst` has returned: the set's number and that in the set.
     var takenChanges: Set<[Int]> = []
-
-    mutating func takeNext() -> [SettingChange]? {
-      guard taken < sets.count else { return nil }
-      defer { taken += 1 }
-      return sets[taken]
-    }
 
     mutating func takeFirst(where matches: (SettingChange) -> Bool) -> SettingChange? {
       for (number, set) in sets.enumerated() {

@@ -47,14 +47,6 @@ public final class ChangeRecorder: Sendable {
   /// Discards the recorded changes.
   public func clear() { log.clear() }
 
-  /// The first change set that this method has not returned yet; waits until there is one.
-  ///
-  /// - Parameter limit: the time to wait at most.
-  /// - Throws: `TimedOut`, or `CancellationError` when the task is cancelled.
-  public func next(within limit: Duration = .seconds(10)) async throws -> [SettingChange] {
-    try await wait(for: "no further change set", within: limit) { $0.takeNext() }
-  }
-
   /// The first change of a key that no waiting for one change has returned yet; waits until there
   /// is one. What was recorded before the call counts, and is returned once.
   ///

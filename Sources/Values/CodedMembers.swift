@@ -6,14 +6,8 @@
 /// Which members a `Codable` type has.
 @usableFromInline
 package struct CodedMembers: Sendable {
-  package struct Member: Sendable {
-    package let name: String
-    /// As Swift prints it; nil where the coding does not tell.
-    package fileprivate(set) var type: String?
-  }
-
   /// In the order in which the type decodes them; then those that it only encodes.
-  package fileprivate(set) var members: [Member] = []
+  package fileprivate(set) var members: [String] = []
   /// False for a type that is decoded as something else than members, or by hooks.
   package fileprivate(set) var isKeyed = false
   /// Whether the type asks which members there are, as dictionaries and enumerations with
@@ -35,10 +29,8 @@ package struct CodedMembers: Sendable {
     }
     self = record.found
     if case .failure(let error) = decoded { failure = error }
-    let asked = Set(members.map(\.name))
-    for name in example.keys.sorted() where !asked.contains(name) {
-      members.append(Member(name: name))
-    }
+    let asked = Set(members)
+    members += example.keys.sorted().filter { !asked.contains($0) }
   }
 }
 
@@ -56,14 +48,8 @@ final class MemberRecord {
     set { found.isOpen = newValue }
   }
 
-  /// - Parameter type: nil when it is not known; of several the first counts.
-  func note(_ key: any CodingKey, _ type: Any.Type? = nil) {
-    let type = type.map { "\($0)" }
-    if let place = found.members.firstIndex(where: { $0.name == key.stringValue }) {
-      found.members[place].type = found.members[place].type ?? type
-    } else {
-      found.members.append(CodedMembers.Member(name: key.stringValue, type: type))
-    }
+  func note(_ key: any CodingKey) {
+    if !found.members.contains(key.stringValue) { found.members.append(key.stringValue) }
   }
 }
 

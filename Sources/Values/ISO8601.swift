@@ -4,13 +4,13 @@
 // same everywhere, and Foundation's formatters round in binary.
 
 /// Days and dates of the proleptic Gregorian calendar.
-package enum CivilCalendar {
-  package static let secondsFrom1970To2001: Int64 = 978_307_200
+enum CivilCalendar {
+  static let secondsFrom1970To2001: Int64 = 978_307_200
 
   /// Days from 1970-01-01; nil if the date does not exist.
   ///
   /// The algorithm is Howard Hinnant's, https://howardhinnant.github.io/date_algorithms.html
-  package static func days(year: Int, month: Int, day: Int) -> Int64? {
+  static func days(year: Int, month: Int, day: Int) -> Int64? {
     guard (1...12).contains(month), (1...length(of: month, in: year)).contains(day) else {
       return nil
     }

@@ -110,7 +110,6 @@ private struct StoredMembersDecoder<Key: CodingKey>: KeyedDecodingContainerProto
   func decodeNil(forKey key: Key) -> Bool { !contains(key) }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    record?.note(key, type)
     // An optional that was encoded without `encodeIfPresent`.
     if !contains(key), let optional = type as? any NilDecodable.Type,
       let absent = optional.absent as? Value
@@ -140,34 +139,6 @@ private struct StoredMembersDecoder<Key: CodingKey>: KeyedDecodingContainerProto
   func superDecoder() throws -> any Decoder { try decoder(for: PlaceKey.ofSuper) }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(for: key) }
-}
-
-/// What may be absent is asked for by one of these, which Swift does by itself, too, but without
-/// telling the type of what is absent.
-extension StoredMembersDecoder {
-  private func member<Value: Decodable>(_ key: Key) throws -> Value? {
-    record?.note(key, Value?.self)
-    return contains(key) ? try decode(Value.self, forKey: key) : nil
-  }
-
-  func decodeIfPresent<Value: Decodable>(
-    _ type: Value.Type, forKey key: Key
-  ) throws -> Value? { try member(key) }
-
-  func decodeIfPresent(_ type: Bool.Type, forKey k: Key) throws -> Bool? { try member(k) }
-  func decodeIfPresent(_ type: String.Type, forKey k: Key) throws -> String? { try member(k) }
-  func decodeIfPresent(_ type: Double.Type, forKey k: Key) throws -> Double? { try member(k) }
-  func decodeIfPresent(_ type: Float.Type, forKey k: Key) throws -> Float? { try member(k) }
-  func decodeIfPresent(_ type: Int.Type, forKey k: Key) throws -> Int? { try member(k) }
-  func decodeIfPresent(_ type: Int8.Type, forKey k: Key) throws -> Int8? { try member(k) }
-  func decodeIfPresent(_ type: Int16.Type, forKey k: Key) throws -> Int16? { try member(k) }
-  func decodeIfPresent(_ type: Int32.Type, forKey k: Key) throws -> Int32? { try member(k) }
-  func decodeIfPresent(_ type: Int64.Type, forKey k: Key) throws -> Int64? { try member(k) }
-  func decodeIfPresent(_ type: UInt.Type, forKey k: Key) throws -> UInt? { try member(k) }
-  func decodeIfPresent(_ type: UInt8.Type, forKey k: Key) throws -> UInt8? { try member(k) }
-  func decodeIfPresent(_ type: UInt16.Type, forKey k: Key) throws -> UInt16? { try member(k) }
-  func decodeIfPresent(_ type: UInt32.Type, forKey k: Key) throws -> UInt32? { try member(k) }
-  func decodeIfPresent(_ type: UInt64.Type, forKey k: Key) throws -> UInt64? { try member(k) }
 }
 
 private struct StoredElementsDecoder: UnkeyedDecodingContainer {

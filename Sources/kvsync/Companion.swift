@@ -41,7 +41,10 @@ struct Companion {
 
   /// This process goes on as the other program, with the same words.
   func run() throws(KeepsakeError) -> Never {
-    let path = try Self.folder() + "/" + name
+    let program = Bundle.main.executableURL?.resolvingSymlinksInPath()
+    guard let path = program?.deletingLastPathComponent().appending(path: name).path else {
+      throw KeepsakeError(system: ENOENT, path: "(this program)")
+    }
     var arguments = ([path] + CommandLine.arguments.dropFirst()).map { strdup($0) } + [nil]
     execv(path, &arguments)
     let reason = errno
@@ -50,29 +53,6 @@ struct Companion {
       .incompatible, path: path,
       "\(purpose) cannot be started (\(String(cString: strerror(reason))))",
       cure: "install it beside kvsync: swift build -c release --product \(name)\(options)")
-  }
-
-  /// Where this program is.
-  private static func folder() throws(KeepsakeError) -> String {
-    #if canImport(Darwin)
-      var size: UInt32 = 0
-      _ = _NSGetExecutablePath(nil, &size)
-      var bytes = [CChar](repeating: 0, count: Int(size))
-      guard _NSGetExecutablePath(&bytes, &size) == 0 else {
-        throw KeepsakeError(system: ENAMETOOLONG, path: "(this process)")
-      }
-      let path = URL(
-        fileURLWithPath: String(decoding: bytes.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
-      ).resolvingSymlinksInPath().path
-    #else
-      let path: String
-      do {
-        path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-      } catch {
-        throw KeepsakeError(error, path: "/proc/self/exe")
-      }
-    #endif
-    return (path as NSString).deletingLastPathComponent
   }
 }
 

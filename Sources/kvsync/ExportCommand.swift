@@ -4,6 +4,8 @@ import ArgumentParser
 import KeepsakeCommandLine
 import KeepsakeDevice
 import KeepsakeFormats
+import KeepsakeSettingsBundle
+import KeepsakeValues
 
 struct ExportCommand: Subcommand {
   static let configuration = CommandConfiguration(
@@ -39,7 +41,7 @@ struct ExportCommand: Subcommand {
     }
     let device = try common.open(file, .readOnly)
     if format == .plist {
-      return Output.standardOutput(try PropertyListExport(device, file).text(of: store))
+      return Output.standardOutput(try propertyList(device))
     }
     let output = Output(isJSON: common.json || format == .json, isQuiet: common.quiet)
     var count = 0
@@ -56,5 +58,30 @@ struct ExportCommand: Subcommand {
       // Only the sort writes, to a temporary file.
       throw error.at(TemporaryFolder.parent)
     }
+  }
+
+  /// The values of one store: a dictionary of its keys.
+  ///
+  /// - Throws: `InputError`, with the key, for what a property list cannot hold.
+  private func propertyList(_ device: Device) throws -> String {
+    var members: [String: StoredValue] = [:]
+    var twin: String?
+    try device.forEachEntry(store: store ?? StoreName.cloud) { entry in
+      guard let value = entry.content.value else { return }
+      let key = entry.address.key.string
+      if members.updateValue(value, forKey: key) != nil { twin = key }
+    }
+    if let twin {
+      throw refusal(Shown.name(twin), "another key differs in its bytes alone; rename one")
+    }
+    do throws(PropertyListWriteError) {
+      return String(decoding: try PropertyList.write(.dictionary(members)), as: UTF8.self)
+    } catch {
+      throw refusal(error.keyPath ?? "", error.message)
+    }
+  }
+
+  private func refusal(_ place: String, _ message: String) -> InputError {
+    InputError(kind: .data, message: "\(file): \(place): \(message), or export as jsonl")
   }
 }

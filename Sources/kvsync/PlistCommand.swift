@@ -73,11 +73,9 @@ struct PlistCommand: Subcommand {
   }
 
   private func printOutline() throws {
-    let bundle = try SettingsBundle(
-      at: path, mode: .lenient, idiom: idiom?.idiom)
+    let bundle = try SettingsBundle(at: path, mode: .lenient, idiom: idiom?.idiom)
     sayIfFlat(bundle)
-    common.output.warn(
-      bundle.warnings.map { bundle.shownPath($0.description) }, all: "--lint")
+    common.output.warn(bundle.warnings.map { bundle.shownPath($0.description) })
     let outline = ShownOutline(bundle.outline(idiom: idiom?.idiom), bundle.identifier)
     try common.output.print(
       try outline.json, lines: try outline.lines.map { Line($0) },
@@ -87,7 +85,7 @@ struct PlistCommand: Subcommand {
   /// A failure, of 64 and above, leaves stdout empty and is one line: so does a bundle with errors,
   /// unless --lenient makes its findings the answer, which then is "no".
   private func printFindings() throws {
-    let findings = try SettingsBundle.lint(at: path, rules: try selectedRules())
+    let findings = try SettingsBundle.lint(at: path, leavingOut: try disabledRules())
     let errors = findings.filter { $0.severity == .error }
     if let first = errors.first, !lenient {
       let others = findings.count - 1
@@ -104,18 +102,15 @@ struct PlistCommand: Subcommand {
     sayIfFlat(try SettingsBundle(at: path, mode: .lenient))
   }
 
-  private static let rules = LintRule.allCases.map(\.rawValue).joined(separator: ", ")
+  private static let rules = SettingsBundle.lintRules.joined(separator: ", ")
 
-  private func selectedRules() throws -> Set<LintRule> {
-    var rules = Set(LintRule.allCases)
-    for name in disable.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
-      guard let rule = LintRule(rawValue: String(name)) else {
-        throw InputError.usage(
-          "\(path): there is no rule \(Quoted(.string(String(name)))); use \(Self.rules)")
-      }
-      rules.remove(rule)
+  private func disabledRules() throws -> Set<String> {
+    let names = disable.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+    for name in names where !SettingsBundle.lintRules.contains(String(name)) {
+      throw InputError.usage(
+        "\(path): there is no rule \(Quoted(.string(String(name)))); use \(Self.rules)")
     }
-    return rules
+    return Set(names.map(String.init))
   }
 
   /// Nothing wrong with a table is not what one wants to know of a pane.
@@ -128,10 +123,10 @@ struct PlistCommand: Subcommand {
 
   private static func json(_ finding: SettingsBundle.Finding) -> JSON {
     .object(
-      Shown.place(finding.file, finding.position, finding.keyPath) + [
+      Shown.place(finding.problem) + [
         JSON.Member("severity", .string(finding.severity.rawValue)),
         JSON.Member("rule", .string(finding.rule)),
-        JSON.Member("message", .string(finding.message)),
+        JSON.Member("message", .string(finding.problem.message)),
       ])
   }
 }

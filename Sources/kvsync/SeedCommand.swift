@@ -35,7 +35,7 @@ struct SeedCommand: Subcommand {
     let suite = StoreName.defaults(suite: bundle.suite)
     _ = try common.writing(to: file) { try $0.seed(store: store ?? suite, from: bundle) }
     if !common.json {
-      common.output.warn(bundle.warnings.map { bundle.shownPath("\($0)") }, all: "--json")
+      common.output.warn(bundle.warnings.map { bundle.shownPath("\($0)") })
     }
     common.output.print(
       .object([
@@ -47,10 +47,7 @@ struct SeedCommand: Subcommand {
       ], isData: false)
   }
 
-  private static func json(_ warning: SettingsBundle.Warning) -> JSON {
-    .object(
-      Shown.place(warning.file, warning.position, warning.keyPath) + [
-        JSON.Member("message", .string(warning.message))
-      ])
+  private static func json(_ warning: PropertyListError) -> JSON {
+    .object(Shown.place(warning) + [JSON.Member("message", .string(warning.message))])
   }
 }

@@ -76,12 +76,5 @@
             default of the property: 5
           """)
     }
-
-    @Test func oneKeyIsAWholeConfiguration() throws {
-      settings["com.apple.configuration.managed"] = ["http": ["port": 82]]
-      let managed = try KeepsakeProvider(
-        settings, key: "com.apple.configuration.managed", layout: .nested)
-      #expect(ConfigReader(provider: managed).int(forKey: "http.port") == 82)
-    }
   }
 #endif

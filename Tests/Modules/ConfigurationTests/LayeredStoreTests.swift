@@ -72,9 +72,6 @@
       let config = ConfigReader(provider: provider)
       #expect(config.int(forKey: "port") == nil && config.string(forKey: "name") == "ada")
       #expect(server.errors.map(\.key) == ["port"])
-      await #expect(throws: KeepsakeError.self) {
-        try await provider.fetchValue(forKey: "port", type: .int)
-      }
       try await config.watchString(forKey: "name") { names in
         var names = names.makeAsyncIterator()
         let first = await names.next(isolation: #isolation)
@@ -88,9 +85,6 @@
         for await number in numbers where number == 1 { break }
       }
       #expect(server.errors.map(\.key) == ["port", "isLoud"])
-      // Also where it is the only key.
-      let one = try KeepsakeProvider(server, key: "port", layout: .nested)
-      #expect(try one.value(forKey: "x", type: .int).value == nil)
     }
 
     @Test(.timeLimit(.minutes(1))) func whoSaysWhatIsSecretMayAskTheProvider() async throws {

@@ -199,22 +199,6 @@
       #expect(try provider.value(forKey: "n", type: .int).value?.content == .int(1))
     }
 
-    @Test func oneKeyIsFollowedAloneAndItsMembersAreWatched() async throws {
-      settings["managed"] = ["http.port": 80, "name": "a"]
-      let provider = try KeepsakeProvider(settings, key: "managed")
-      #expect("\(provider)" == "KeepsakeProvider[defaults][1 values]")
-      try await provider.watchValue(forKey: "http.port", type: .int) { updates in
-        var updates = updates.makeAsyncIterator()
-        let first = try await updates.next()?.get()
-        #expect(first?.encodedKey == "managed.http.port")
-        settings["managed"] = ["http.port": 80, "name": "b"]
-        settings["managed"] = ["http.port": 81]
-        try await expect(&updates, content: .int(81))
-      }
-      settings["managed"] = "no dictionary"
-      #expect(try provider.value(forKey: "name", type: .string).value == nil)
-    }
-
     @Test func whatIsRegisteredLaterIsSeenAndASetValueStaysAbove() throws {
       settings["a"] = 1
       let provider = try KeepsakeProvider(settings)

@@ -27,25 +27,6 @@
       "byteChunky.array": [magic, magic2], "other.byteChunky.array": [magic, magic2, magic],
     ]
 
-    /// The same as dictionaries in dictionaries.
-    private static func nested() -> [String: StoredValue] {
-      var all: [String: StoredValue] = [:]
-      func put(_ value: StoredValue, _ steps: ArraySlice<Substring>, _ into: StoredValue?)
-        -> StoredValue
-      {
-        guard let first = steps.first else { return value }
-        var members: [String: StoredValue] = [:]
-        if case .dictionary(let found)? = into { members = found }
-        members[String(first)] = put(value, steps.dropFirst(), members[String(first)])
-        return .dictionary(members)
-      }
-      for (key, value) in values {
-        let steps = key.split(separator: ".")
-        all[String(steps[0])] = put(value, steps.dropFirst(), all[String(steps[0])])
-      }
-      return all
-    }
-
     private let device: Device
     private let settings: UserDefaultsStore
 
@@ -60,22 +41,12 @@
 
     // MARK: - The suite of swift-configuration
 
-    @Test(arguments: [KeepsakeProvider.Layout.flat, .nested])
-    func theCompatibilitySuitePasses(layout: KeepsakeProvider.Layout) async throws {
+    @Test func theCompatibilitySuitePasses() async throws {
       let shared = try CloudKeyValueStore(on: device)
       for store in [settings, shared] {
-        try fill(store, layout == .flat ? Self.values : Self.nested())
-        let provider = try KeepsakeProvider(store, layout: layout)
-        try await ProviderCompatTest(provider: provider).runTest()
+        try fill(store, Self.values)
+        try await ProviderCompatTest(provider: KeepsakeProvider(store)).runTest()
       }
-    }
-
-    @Test(arguments: [KeepsakeProvider.Layout.flat, .nested])
-    func theCompatibilitySuitePassesWithOneKey(layout: KeepsakeProvider.Layout) async throws {
-      let key = "com.apple.configuration.managed"
-      try settings.write(.dictionary(layout == .flat ? Self.values : Self.nested()), for: key)
-      let provider = try KeepsakeProvider(settings, key: key, layout: layout)
-      try await ProviderCompatTest(provider: provider).runTest()
     }
 
     @Test func theCompatibilitySuiteFindsWhatIsMissing() async throws {
@@ -149,23 +120,6 @@
     }
 
     // MARK: - Keys
-
-    @Test func whatIsOnTheWayToAMemberIsNoValueOfIt() throws {
-      settings["http"] = ["port": 80, "name": "a"]
-      settings["text"] = "http"
-      let provider = try KeepsakeProvider(settings, layout: .nested)
-      func int(_ key: AbsoluteConfigKey) throws -> ConfigContent? {
-        try provider.value(forKey: key, type: .int).value?.content
-      }
-      #expect(try int("http.port") == .int(80))
-      #expect(try int("http.port.low") == nil && int("http.none") == nil && int("text.port") == nil)
-      #expect(try int(AbsoluteConfigKey([])) == nil && int(["http.port"]) == nil)
-      #expect(throws: KeepsakeProvider.WrongType.self) { try int("http") }
-      // The layouts do not mix.
-      let flat = try KeepsakeProvider(settings)
-      #expect(try flat.value(forKey: "http.port", type: .int).value == nil)
-      #expect(try flat.value(forKey: AbsoluteConfigKey([]), type: .int).value == nil)
-    }
 
     @Test func keysAreComparedByTheirBytesAndTheContextIsNoPartOfThem() throws {
       settings["caf\u{e9}"] = 1

@@ -13,8 +13,8 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   private func findings() throws -> [String] {
-    try SettingsBundle.lint(at: folder.path, rules: Set(LintRule.allCases)).map {
-      "\($0.file):\($0.position?.line ?? 0) \($0.severity) \($0.rule)"
+    try SettingsBundle.lint(at: folder.path).map {
+      "\($0.problem.file):\($0.problem.position?.line ?? 0) \($0.severity) \($0.rule)"
     }
   }
 
@@ -25,27 +25,15 @@ import Testing
     #expect(try findings() == ["Sub/A~ipad.plist:6 error default-not-among-values"])
   }
 
-  @Test func filesForOneDeviceThatNoRowLeadsToAreFound() throws {
-    try folder.write(pane(child("A")), to: "Root.plist")
-    try folder.write(pane(toggle("a")), to: "A.plist")
-    for file in ["B~ipad.plist", "A~tablet.plist", "A~iphone.plist", "A~ipad.inApp.plist"] {
-      try folder.write(pane(toggle("a")), to: file)
-    }
-    #expect(
-      try findings() == [
-        "A~tablet.plist:1 warning unreferenced-file", "B~ipad.plist:1 warning unreferenced-file",
-      ])
-  }
-
-  @Test func aPaneThatCannotBeReadIsAFindingOfItsRow() throws {
+  @Test func aPaneThatCannotBeReadIsAFinding() throws {
     let long = String(repeating: "a", count: 5_000)
     try folder.write(
       pane(child("Dir"), toggle("b", "<string/>"), child(long)), to: "Root.plist")
     try folder.write("", to: "Dir.plist/x")
     #expect(
       try findings() == [
-        "Root.plist:6 error not-a-file", "Root.plist:7 error default-not-among-values",
-        "Root.plist:8 warning missing",
+        "Root.plist:7 error default-not-among-values", "Root.plist:8 warning missing",
+        "Dir.plist:0 error not-a-file",
       ])
   }
 

@@ -40,7 +40,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
     try seed("Old.bundle", 1, "Root.plist:7")
     try seed("New.bundle", 2, "Root.plist:8")
     try seed("Suite.bundle", 3, "Root.plist:9", suite: "s")
-    let settings = try settings("-other", "1", "-volume", "<integer>9</integer>")
+    let settings = try settings("-other", "1", "-volume", "9")
     settings.addSuite(named: "s")
     settings.register(defaults: ["volume": 4])
     try UserDefaultsStore(on: device, suite: "s", arguments: .none).set(6, forKey: "volume")
@@ -48,12 +48,12 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
     settings.volume = 7
     let explanation = try settings.$volume.explain()
     #expect(explanation.key == "volume" && explanation.store == "defaults")
-    #expect(explanation.layers.map(\.value) == [9, 7, 6, 4, 2, 1, 3, 5])
+    #expect(explanation.layers.map(\.value) == ["9", 7, 6, 4, 2, 1, 3, 5])
     #expect(explanation.inForce == explanation.layers.first && explanation.problem == nil)
     #expect(
       "\(explanation)" == """
-        "volume" in "defaults": 9
-        * argument 3: 9, as a property list
+        "volume" in "defaults": "9"
+        * argument 3: "9"
           set: 7, 2025-11-20T10:00:01.500Z by this device
           suite "s", set: 6, 2025-11-20T10:00:00.000Z by this device
           registered: 4

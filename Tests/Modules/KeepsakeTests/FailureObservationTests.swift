@@ -56,22 +56,4 @@ import Testing
     #expect(heard.sets.flatMap { $0 } == [])
     withExtendedLifetime(token) {}
   }
-
-  @Test func theSequenceBeginsWithWhatFailedBeforeIt() async throws {
-    store[""] = 1
-    var failures = store.failures.makeAsyncIterator()
-    store["small"] = 1_000
-    _ = store.small
-    #expect(await failures.next()?.key == "")
-    let second = await failures.next()
-    #expect(second?.key == "small" && second?.operation == .read)
-  }
-
-  @Test func aSlowReaderOfTheSequenceGetsTheNewestHundred() async throws {
-    let device = try Device.temporary()
-    let reader = try Local(on: Device(path: device.path, access: .readOnly), arguments: .none)
-    var failures = reader.failures.makeAsyncIterator()
-    for number in 0..<103 { reader["k\(number)"] = 1 }
-    for number in 3..<103 { #expect(await failures.next()?.key == "k\(number)") }
-  }
 }

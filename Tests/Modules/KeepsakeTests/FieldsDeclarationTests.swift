@@ -85,30 +85,6 @@ private struct Span: Codable, Equatable {
   }
 }
 
-/// Asks for a member's former name where it is missing.
-private struct Former<Kind>: Codable {
-  var colour = "blue"
-
-  init() {}
-
-  enum Keys: String, CodingKey { case colour, color }
-
-  init(from decoder: any Decoder) throws {
-    let members = try decoder.container(keyedBy: Keys.self)
-    let colour = try members.decodeIfPresent(String.self, forKey: .colour)
-    self.colour =
-      try colour
-      ?? (Kind.self == Int.self
-        ? members.decode(String.self, forKey: .color)
-        : members.decodeIfPresent(String.self, forKey: .color) ?? "blue")
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var members = encoder.container(keyedBy: Keys.self)
-    try members.encode(colour, forKey: .colour)
-  }
-}
-
 @Suite struct FieldsDeclarationTests {
   private func refusal(_ body: () throws -> some SettingsStore) -> String? {
     #expect(throws: SettingDeclarationError.self) { try body() }?.description
@@ -144,12 +120,6 @@ private struct Former<Kind>: Codable {
     expect(
       Object(number: 1),
       "Object is a class, so the store cannot know when a member changes; make it a structure")
-    for refused in [refusal { try Single(Former<Int>()) }, refusal { try Single(Former<Bool>()) }] {
-      #expect(
-        refused?.hasSuffix(
-          "asks for \"color\" only where \"colour\" is missing, which has a default; "
-            + "a renamed member keeps its key, by its case in CodingKeys") == true)
-    }
     expect(Unnamed(), "the key of a member is empty; give a prefix", prefix: "")
     #expect(
       refusal { try Single(Broken()) }?.contains("default cannot be stored: at number: ") == true)
@@ -229,26 +199,11 @@ private struct Former<Kind>: Codable {
     #expect(error?.code == .invalidValue && shared.prefs.volume == 5)
   }
 
-  @Test func eachMemberIsDeclared() throws {
-    let local = try Local(on: .inMemory(), arguments: .none)
-    let declarations = local.declarations
+  @Test func membersAreThoseThatAreDecodedThenThoseThatAreOnlyEncoded() throws {
+    #expect(try Local(on: .inMemory(), arguments: .none).$prefs.key() == "prefs.")
     #expect(
-      declarations.map(\.key) == [
-        "sound", "prefs.name", "prefs.volume", "prefs.nick", "more name", "more volume",
-        "more nick",
-      ])
-    #expect(
-      declarations.map(\.type) == ["Bool"]
-        + ["String", "Int", "Optional<String>", "String", "Int", "Optional<String>"])
-    #expect(
-      declarations.map(\.defaultValue) == [true, "guest", 5, nil, "more", 5, "n"])
-    #expect(declarations[2].property == "prefs")
-    #expect(try local.$prefs.key() == "prefs.")
-    #expect(
-      try Single(Custom()).declarations.map { "\($0.key) \($0.type)" } == [
-        "value.number Optional<Int>", "value.text String", "value.old Optional<Bool>",
-        "value.note Any", "volume Int",
-      ])
+      try Single(Custom()).value.explain().members.map(\.key)
+        == ["value.number", "value.text", "value.old", "value.note"])
   }
 
   @Test func eachMemberIsComparedWithTheBundle() throws {

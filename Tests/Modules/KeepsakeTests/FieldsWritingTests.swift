@@ -47,15 +47,15 @@ private final class Newer: UserDefaultsStore, @unchecked Sendable {
     #expect(store["p.userName"] == "bob" && store.errors.isEmpty)
   }
 
-  @Test func aWriteReplacesWhatCannotBeReadAndAnAssignmentDoesNot() throws {
+  @Test func aMemberThatCannotBeReadIsReplacedByAnotherValueThanItsDefault() throws {
     let store = try Local(on: .inMemory(), arguments: .none)
     store["l.low"] = "zero"
     store["l.high"] = 6
     store.limits = Limits(low: 0, high: 6)
     #expect(store["l.low"] == "zero")
     #expect(throws: SettingFailure.self) { try store.$limits.update { $0.high = 7 } }
-    try store.$limits.write(Limits(low: 0, high: 6))
-    #expect(store["l.low"] == 0 && store["l.high"] == 6)
-    #expect(try store.$limits.read() == Limits(low: 0, high: 6))
+    try store.$limits.write(Limits(low: 1, high: 6))
+    #expect(store["l.low"] == 1 && store["l.high"] == 6)
+    #expect(try store.$limits.read() == Limits(low: 1, high: 6))
   }
 }

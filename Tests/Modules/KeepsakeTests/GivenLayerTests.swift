@@ -142,9 +142,8 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     #expect(try device.values(store: "defaults").isEmpty)
     try store.$volume.update { $0 += 1 }
     try store.update("name") { $0 = "ada" }
-    try store.$ratio.update { _ in }
     let set = try device.values(store: "defaults").keys.map(\.string).sorted()
-    #expect(set == ["name", "ratio", "volume"] && store.volume == 8 && store.name == "ada")
+    #expect(set == ["name", "volume"] && store.volume == 8 && store.name == "ada")
   }
 
   // MARK: - Secrets

@@ -20,7 +20,7 @@ import Testing
   private func state() throws -> StoreState { try #require(store.backing.state) }
 
   private func keep(_ values: [(String, StoredValue?)], _ known: KnownValues, _ state: StoreState) {
-    known.keep(values.map { (ByteText($0.0), $0.1) }, as: state)
+    for (key, value) in values { known.keep(value, of: ByteText(key), as: state) }
   }
 
   @Test func everyKeyThatWasReadIsKnownUntilItChanges() throws {

@@ -157,22 +157,8 @@ private final class MoreSettings: KeyedSettings, @unchecked Sendable {
     #expect(throws: SettingDeclarationError.self) { try Nameless(on: .inMemory()) }
   }
 
-  @Test func declarationsAreListedInheritedOnesFirst() throws {
+  @Test func inheritedSettingsAreBoundToo() throws {
     let settings = try MoreSettings(on: .inMemory(), arguments: .none)
-    let declarations = settings.declarations
-    #expect(
-      declarations.map(\.property) == ["loudness", "nickname", "accent", "tint", "mine", "big"])
-    #expect(declarations.map(\.key) == ["volume", "nick", "accent", "tint", "own", "big"])
-    #expect(
-      declarations.map(\.type) == [
-        "Int", "Optional<String>", "Color", "Optional<Color>", "Date", "UInt64",
-      ])
-    #expect(
-      declarations.map(\.defaultValue) == [
-        5, nil, "#0000ff", nil, .date(.distantPast), nil,
-      ])
-    #expect(declarations.map { $0.problem == nil } == [true, true, true, true, true, false])
-    #expect(try UserDefaultsStore(on: .inMemory()).declarations.isEmpty)
     (settings.loudness, settings.mine) = (9, .distantFuture)
     let again = try MoreSettings(on: settings.device, arguments: .none)
     #expect(again.loudness == 9 && again.mine == .distantFuture)

@@ -164,17 +164,16 @@ import Testing
     #expect(try local.$small.increment(by: 7) == 127)
     #expect(throws: ValueError.self) { try local.$small.increment() }
     #expect(local.small == 127)
-    #expect(try local.$isOn.toggle())
-    #expect(try !local.$isOn.toggle())
   }
 
-  @Test func compareAndSetStoresOnlyOverWhatIsExpected() throws {
+  @Test func anUpdateThatChangesNothingIsNoWrite() throws {
     let local = try Local(on: .inMemory())
-    #expect(try !local.$name.compareAndSet("x", to: "y"))
-    #expect(local.name == nil)
-    #expect(try local.$name.compareAndSet(nil, to: "y"))
-    #expect(try local.$name.compareAndSet("y", to: nil))
-    #expect(local["name"] == nil)
+    let recorder = ChangeRecorder(local)
+    try local.$a.increment(by: 0)
+    try local.$name.update { _ in }
+    try local.update("name") { _ in }
+    #expect(recorder.all.isEmpty)
+    #expect(try local.device.entry(store: "defaults", key: "a") == nil)
   }
 
   @Test func anUpdateByKeySeesTheLayersAndWritesItsOwn() throws {
@@ -207,7 +206,7 @@ import Testing
     #expect(try level() == 1)
     for step in [
       { try store.$a.write(1) }, { try store.$a.increment() }, { store.a = 5 }, { store["a"] = 6 },
-      { try store.transaction { store.a = 7 } }, { _ = try store.$a.compareAndSet(7, to: 8) },
+      { try store.transaction { store.a = 7 } }, { try store.$a.update { $0 += 1 } },
     ] as [() throws -> Void] {
       try Local(on: device).$b.increment()
       #expect(try level() == 1)

@@ -66,9 +66,6 @@ import Testing
     settings["window"] = "text"
     let attempts: [() throws -> Void] = [
       { _ = try settings.$window.read() }, { try settings.$window.update { $0.title = "new" } },
-      {
-        _ = try settings.$window.compareAndSet(settings.$window.defaultValue, to: settings.window)
-      },
     ]
     for attempt in attempts {
       let failure = #expect(throws: SettingFailure.self, performing: attempt)

@@ -155,25 +155,6 @@
       #expect(handled.withLock { $0 } == [["k0"], ["k1", "k2"], ["k3"]])
     }
 
-    @Test func aDeviceIsObservedWithAllItsStores() async throws {
-      let settings = try UserDefaultsStore(on: first, arguments: .none)
-      let handled = Mutex<[String]>([])
-      let all = ObservationService(first, onFailure: { Issue.record($0) }) { changes in
-        handled.withLock { $0 += changes.map { $0.store + "/" + $0.key } }
-        if changes.last?.key == "end" { throw CancellationError() }
-      }
-      let one = ObservationService(first, store: "cloud", onFailure: { Issue.record($0) }) {
-        #expect($0.map(\.store) == ["cloud"])
-        throw CancellationError()
-      }
-      settings["a"] = 1
-      here["b"] = 1
-      here["end"] = 1
-      await #expect(throws: CancellationError.self) { try await all.run() }
-      await #expect(throws: CancellationError.self) { try await one.run() }
-      #expect(handled.withLock { $0 } == ["defaults/a", "cloud/b", "cloud/end"])
-    }
-
     @Test func aCancelledObservationEndsAfterTheSetThatItHandles() async throws {
       let (reached, reach) = AsyncStream<String>.makeStream()
       let service = ObservationService(here) { changes in

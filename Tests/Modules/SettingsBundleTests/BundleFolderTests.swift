@@ -100,7 +100,6 @@ import Testing
       bundle.seeds.map(\.value)
         == [1, ["x": true], .date(Date(timeIntervalSinceReferenceDate: 1))])
     #expect(bundle.seeds.map(\.place) == [5, 6, 7].map { "Defaults.plist:\($0)" })
-    #expect(bundle.seeds.allSatisfy { $0.file == "Defaults.plist" })
     #expect(bundle.paneCount == 1)
   }
 

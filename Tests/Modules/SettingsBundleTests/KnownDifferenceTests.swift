@@ -12,16 +12,6 @@ import Testing
     // Refused here, read by Foundation: around the root.
     ("<plist><true/></plist>x", "1:23 contentAfterRoot", "true"),
     ("<plist><plist><true/></plist></plist>", "1:8 unexpectedElement", "true"),
-    ("<plist><?1?><true/></plist>", "1:8 malformedInstruction", "true"),
-    ("<plist version=\"<\"><true/></plist>", "1:17 malformedTag", "true"),
-    ("<plist a=\"b\"><true/></plist>", "1:8 unexpectedAttribute", "true"),
-    ("<!DOCTYPE html><plist><true/></plist>", "1:11 malformedDoctype", "true"),
-    ("<!-- -- --><plist><true/></plist>", "1:6 malformedComment", "true"),
-    ("<?xml version=\"1.1\"?><plist><true/></plist>", "1:16 malformedDeclaration", "true"),
-    (
-      "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><plist><true/></plist>",
-      "1:31 unsupportedEncoding", "true"
-    ),
     (
       "<?xml version=\"1.0\" encoding=\"US-ASCII\"?><plist><string>é</string></plist>",
       "1:57 unsupportedEncoding", "\"Ã©\""
@@ -32,7 +22,6 @@ import Testing
     // Structure.
     ("<key>a</key>", "3:1 unexpectedElement", "\"a\""),
     ("<array><key>a</key></array>", "3:8 unexpectedElement", "[\"a\"]"),
-    ("<string a=\"b\">x</string>", "3:9 unexpectedAttribute", "\"x\""),
     (
       "<dict><key>a</key><integer>1</integer><key>a</key><integer>2</integer></dict>",
       "3:39 duplicateKey", "{a:i2}"
@@ -46,10 +35,8 @@ import Testing
     ("<string>\u{FFFF}</string>", "3:9 invalidCharacter", "\"\u{FFFF}\""),
     ("<string>&#1;</string>", "3:9 invalidCharacter", "\"\\u{1}\""),
     ("<string>&#0;</string>", "3:9 invalidCharacter", "\"\\u{0}\""),
-    ("<string>]]></string>", "3:9 unexpectedText", "\"]]>\""),
     // Values.
     ("<real>1e400</real>", "3:1 realOutOfRange", "rinf"),
-    ("<real>.5</real>", "3:1 invalidReal", "r0.5"),
     ("<real><![CDATA[1]]></real>", "3:7 unexpectedElement", "r1.0"),
     ("<date>2020-13-45T99:99:99Z</date>", "3:1 invalidDate", "t1613623239"),
     ("<data>SGVsbG8</data>", "3:7 invalidData", "d48656c"),

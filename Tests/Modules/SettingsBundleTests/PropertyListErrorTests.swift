@@ -25,21 +25,6 @@ import Testing
     #expect(error.file == "a/Root.plist")
   }
 
-  @Test func duplicateKeyNamesBothPlaces() throws {
-    let body = "<dict>\n  <key>a</key><true/>\n  <key>a</key><true/></dict>"
-    let error = try #require(failure(document(body)))
-    #expect(
-      error.description
-        == #"a/Root.plist:5:3: duplicate key "a", first at 4:3;"#
-        + " remove or rename one of the two"
-    )
-  }
-
-  @Test func mismatchNamesTheOpeningTag() throws {
-    let error = try #require(failure(document("<array>\n<true/>\n</dict>")))
-    #expect(error.message == "expected </array>, opened at 3:1; close the element that is open")
-  }
-
   static let paths: [(String, String?)] = [
     ("<integer>x</integer>", nil), ("<array><true/><integer/></array>", "[1]"),
     ("<dict><key>a</key><integer/></dict>", "a"),
@@ -79,17 +64,6 @@ import Testing
 
   @Test func foreignFormatsNameTheirCure() {
     #expect(failure("{}")?.message.contains("plutil -convert xml1") == true)
-  }
-
-  /// What stands in `<plist>`, and what is said of it.
-  @Test(arguments: [
-    ("<![CDATA[a]]>", "CDATA between elements; move it into a <string>"),
-    ("<!DOCTYPE plist>", "a declaration within <plist>; remove it"),
-    ("< a/>", "< does not start a tag here; write &lt; for the character"),
-  ])
-  func markupThatStartsNoTagHasACureOfItsOwn(_ xml: String, _ message: String) {
-    let error = #expect(throws: PropertyListError.self) { try parse(document(xml)) }
-    #expect(error?.message == message)
   }
 
   @Test func anIntegerThatNoRealIsHasWordsForIt() throws {

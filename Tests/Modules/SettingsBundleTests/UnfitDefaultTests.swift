@@ -15,30 +15,23 @@ import Testing
     return try SettingsBundle(at: folder.path, mode: .lenient).warnings.map(\.message)
   }
 
-  @Test func theMessageTellsTheValueAndWhatValuesHolds() throws {
-    let reals = (1...6).map { "<real>0.\($0)</real>" }.joined()
-    let titles = "<array>" + String(repeating: "<string>t</string>", count: 6) + "</array>"
-    let row = Specifiers.keyed(
+  @Test func theMessageTellsTheTypeAndNotTheValue() throws {
+    let field = Specifiers.keyed(
+      "PSTextFieldSpecifier", ["DefaultValue": "<integer>4711</integer>"])
+    #expect(
+      try warnings(field) == [
+        "the DefaultValue of the text field \"k\" is an integer, not a string; change its type"
+      ])
+    let choice = Specifiers.keyed(
       "PSMultiValueSpecifier",
       [
-        "DefaultValue": "<string>0.4</string>", "Values": "<array>\(reals)</array>",
-        "Titles": titles,
+        "DefaultValue": "<string>0.4</string>", "Values": "<array><real>0.4</real></array>",
+        "Titles": "<array><string>t</string></array>",
       ])
     #expect(
-      try warnings(row).first
-        == "the DefaultValue of the multi-value \"k\", the string \"0.4\", is none of its Values,"
-        + " the real 0.1, the real 0.2, the real 0.3, the real 0.4 and 2 more;"
+      try warnings(choice).first
+        == "the DefaultValue of the multi-value \"k\", a string, is none of its Values;"
         + " use one of them, of the same type")
-  }
-
-  @Test func theMessageOfASecureFieldNeverTellsItsValue() throws {
-    let row = Specifiers.keyed(
-      "PSTextFieldSpecifier", ["IsSecure": "<true/>", "DefaultValue": "<integer>4711</integer>"])
-    let messages = try warnings(row)
-    #expect(
-      messages.first
-        == "the DefaultValue of the text field \"k\" is an integer, not a string; change its type")
-    #expect(!messages.joined().contains("4711"))
   }
 
   @Test func ofTwoDefaultsOfAKeyTheFirstCountsAlsoWhereItDoesNotFit() throws {

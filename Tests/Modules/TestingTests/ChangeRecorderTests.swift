@@ -51,17 +51,6 @@ import Testing
     #expect(recorder == nil)
   }
 
-  @Test func nextGivesEverySetOnceInOrder() async throws {
-    let recorder = ChangeRecorder(settings)
-    settings.loginCount = 1
-    settings.loginCount = 2
-    #expect(try await recorder.next().map(\.new) == [1])
-    #expect(try await recorder.next().map(\.new) == [2])
-    async let third = recorder.next()
-    elsewhere { settings.loginCount = 3 }
-    #expect(try await third.map(\.new) == [3])
-  }
-
   @Test func waitingSeesWhatWasAndWhatComes() async throws {
     let recorder = ChangeRecorder(device)
     settings.loginCount = 1
@@ -87,8 +76,6 @@ import Testing
       try await recorder.next("loginCount", within: .zero)
     }
     #expect(try await recorder.next { $0.new == "dark" }.key == "theme")
-    // Whole sets are counted for themselves.
-    #expect(try await recorder.next().map(\.new) == [1])
     settings.loginCount = 3
     #expect(try await recorder.next("loginCount").new == 3)
   }
@@ -108,10 +95,10 @@ import Testing
     #expect(second.old == 1)
   }
 
-  @Test func manyWaitersShareTheSets() async throws {
+  @Test func manyWaitersShareTheChanges() async throws {
     let recorder = ChangeRecorder(settings)
     let counts = try await withThrowingTaskGroup(of: StoredValue?.self) { group in
-      for _ in 0..<50 { group.addTask { try await recorder.next().first?.new } }
+      for _ in 0..<50 { group.addTask { try await recorder.next("loginCount").new } }
       elsewhere { for count in 1...50 { settings.loginCount = count } }
       return try await group.reduce(into: Set()) { $0.insert($1) }
     }
@@ -121,9 +108,9 @@ import Testing
   @Test func waitingTooLongFailsAndSaysWhatCameInstead() async throws {
     let recorder = ChangeRecorder(device)
     let nothing = await #expect(throws: ChangeRecorder.TimedOut.self) {
-      try await recorder.next(within: .zero)
+      try await recorder.next(within: .zero) { _ in true }
     }
-    #expect(nothing?.description == "no further change set within 0.0 seconds; nothing changed")
+    #expect(nothing?.description == "no further such change within 0.0 seconds; nothing changed")
     try device.transaction {
       settings.username = "secret"
       shared.theme = .dark
@@ -145,19 +132,21 @@ import Testing
     let recorder = ChangeRecorder(settings)
     for count in 1...100 {
       elsewhere { settings.loginCount = count }
-      var got: [SettingChange]?
+      var got: SettingChange?
       for _ in 0..<20 where got == nil {
         // Gives up at about the time the change comes.
-        do { got = try await recorder.next(within: .zero) } catch is ChangeRecorder.TimedOut {}
+        do {
+          got = try await recorder.next("loginCount", within: .zero)
+        } catch is ChangeRecorder.TimedOut {}
       }
-      if got == nil { got = try await recorder.next() }
-      #expect(got?.map(\.new) == [.integer(Int64(count))])
+      if got == nil { got = try await recorder.next("loginCount") }
+      #expect(got?.new == .integer(Int64(count)))
     }
   }
 
   @Test func aCancelledWaitEnds() async throws {
     let recorder = ChangeRecorder(settings)
-    let waiting = Task { try await recorder.next(within: .seconds(3600)) }
+    let waiting = Task { try await recorder.next("none", within: .seconds(3600)) }
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
   }

@@ -17,24 +17,24 @@ import Testing
     }
     try folder.write(
       "<plist><dict>\n<key>PreferenceSpecifiers</key>"
-        + "<array>\n\(row("Sound"))\n</array></dict></plist>", to: "S.bundle/Root.plist")
-    try folder.write("<plist><dict/></plist>", to: "S.bundle/Lost.plist")
+        + "<array>\n\(row("Sound"))\n<dict><key>Type</key><string>Custom</string></dict>\n"
+        + "</array></dict></plist>", to: "S.bundle/Root.plist")
     return folder
   }
 
   private let unknown =
     "S.bundle/Root.plist:3:166: warning: a toggle switch has no key \"X\"; remove it"
     + " [unknown-key]\n"
-  private let lost =
-    "S.bundle/Lost.plist:1:1: warning: no row refers to this file; add one, or remove the file"
-    + " [unreferenced-file]\n"
+  private let custom =
+    "S.bundle/Root.plist:4:22: warning: the Settings app does not show rows of type \"Custom\";"
+    + " use one of its types, or ignore this if another program shows the row [unknown-type]\n"
 
   @Test func disableTakesRulesAway() throws {
     let folder = try folder()
     for (options, found) in [
-      ([], unknown + lost), (["--disable", "unknown-key"], lost),
-      (["--disable", "unknown-key", "--disable=unreferenced-file"], ""),
-      (["--disable", "missing,unreferenced-file"], unknown),
+      ([], unknown + custom), (["--disable", "unknown-key"], custom),
+      (["--disable", "unknown-key", "--disable=unknown-type"], ""),
+      (["--disable", "missing,unknown-type"], unknown),
     ] as [([String], String)] {
       try folder.expect(
         ["plist", "S.bundle", "--lint"] + options, prints: found, code: found.isEmpty ? 0 : 1)
@@ -52,7 +52,7 @@ import Testing
       #expect(
         ending.stderr.hasPrefix(
           "kvsync: S.bundle: there is no rule \"\(name)\"; use unknown-type, "), "\(ending)")
-      #expect(ending.stderr.hasSuffix("unreferenced-file\n"), "\(ending)")
+      #expect(ending.stderr.hasSuffix("missing\n"), "\(ending)")
     }
     try folder.expect(
       ["plist", "S.bundle", "--disable", "missing"],
@@ -62,7 +62,7 @@ import Testing
 
   @Test func helpListsTheRules() throws {
     let help = try Folder().must("plist", "--help").replacing("\n", with: " ")
-    for rule in ["unknown-key", "unreferenced-file"] {
+    for rule in ["unknown-key", "missing"] {
       #expect(help.contains(rule))
     }
   }
@@ -83,9 +83,10 @@ import Testing
     try folder.expect(["plist", "S.bundle", "--describe"], prints: tree)
     try folder.expect(
       ["plist", "S.bundle", "--lint"],
-      prints: unknown.replacing(":3:166:", with: ":PreferenceSpecifiers[0].X:") + lost, code: 1)
+      prints: unknown.replacing(":3:166:", with: ":PreferenceSpecifiers[0].X:")
+        + custom.replacing(":4:22:", with: ":PreferenceSpecifiers[1].Type:"), code: 1)
     try folder.expect(
-      ["plist", "S.bundle", "--lint", "--disable", "unreferenced-file", "--json"],
+      ["plist", "S.bundle", "--lint", "--disable", "unknown-type", "--json"],
       prints: #"[{"file":"Root.plist","keyPath":"PreferenceSpecifiers[0].X","severity":"warning","#
         + #""rule":"unknown-key","message":"a toggle switch has no key \"X\"; remove it"}]"# + "\n",
       code: 1)

@@ -96,14 +96,13 @@ import Testing
   @Test(
     arguments: Seeds.some(
       of: [.compact, .clone, .mergeFirst, .export, .doctor] as [FileCommand], debug: 2))
-  func anInterruptionErasesTheLineAndEndsTheCommandAsASignalDoes(_ command: FileCommand) throws {
+  func anInterruptionEndsTheCommandAsASignalDoes(_ command: FileCommand) throws {
     try folder.must("set", "bad", "k", "v", Moment.ten.argument)
     let before = try folder.contents("bad")
     let seen = try Pseudoterminal(lockedFile: "bad", sign: Self.waiting, interrupts: true).run(
       folder,
       command.arguments("bad").filter { $0 != "--quiet" } + ["--busy-timeout", "60s"])
     #expect(seen.code == 128 + SIGINT, "\(seen)")
-    #expect(Pseudoterminal.screen(seen.stdout) == "", "\(seen)")
     #expect(try folder.contents("bad") == before)
   }
 
@@ -114,7 +113,7 @@ import Testing
         input: #"{"key":"k","type":"integer","value":1}"# + "\n",
         sign: Self.waiting, interrupts: true
       ).run(folder, ["import", file, "-"])
-      #expect(seen.code == 128 + SIGINT && Pseudoterminal.screen(seen.stdout) == "", "\(seen)")
+      #expect(seen.code == 128 + SIGINT, "\(seen)")
     }
     #expect(try folder.contents("good") == before && !folder.exists("new"))
   }

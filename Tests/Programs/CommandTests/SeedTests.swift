@@ -57,8 +57,8 @@ private struct SettingsBundle {
     "Type": "PSToggleSwitchSpecifier", "Title": "T", "Key": "odd", "DefaultValue": "x",
   ]
   private let oddity =
-    "the DefaultValue of the toggle switch \"odd\", the string \"x\", is neither its "
-    + "TrueValue, true, nor its FalseValue, false; use one of them, of the same type"
+    "the DefaultValue of the toggle switch \"odd\", a string, is neither its "
+    + "TrueValue nor its FalseValue; use one of them, of the same type"
   private let loss = "the pane \"Lost.plist\" does not exist; add it, or remove this row"
 
   @Test func seedCountsDefaultsAndPanes() throws {
@@ -162,7 +162,7 @@ private struct SettingsBundle {
       "seed", "a", "Empty.bundle", says: "kvsync: Empty.bundle/Root.plist: \(missing)\n", code: 66)
     try folder.expect(
       "seed", "a", "text",
-      says: "kvsync: text:1:1: this is not XML: an XML file starts with <; "
+      says: "kvsync: text:1:1: this is not XML, which starts with <, nor a binary property list; "
         + "convert it with plutil -convert xml1\n", code: 65)
     #expect(!folder.exists("a"))
   }

@@ -99,20 +99,4 @@ import Testing
     let all = try plain.run(folder, merge("c") + ["--all-changes"]).stdout
     #expect(!all.contains("more") && all.split(separator: "\n").count == 2 + 1100 + 1)
   }
-
-  @Test func manyWarningsLeaveRoomForTheSum() throws {
-    try folder.makeFolder("S.bundle")
-    let rows = String(
-      repeating: "<dict><key>Type</key><string>PSToggleSwitchSpecifier</string></dict>", count: 20)
-    let list = "<dict><key>PreferenceSpecifiers</key><array>\(rows)</array></dict>"
-    try folder.write(#"<plist version="1.0">\#(list)</plist>"#, to: "S.bundle/Root.plist")
-    let seed = ["seed", "a", "S.bundle", "--lenient"]
-    let whole = try folder.run(seed).stderr.split(separator: "\n").map(String.init)
-    #expect(whole.count == 20)
-    #expect(
-      try plain.run(folder, seed).stdout.split(separator: "\n").map(String.init)
-        == whole.prefix(15) + [
-          "kvsync: … and 5 more; --json lists all", "0 defaults from 1 pane",
-        ])
-  }
 }

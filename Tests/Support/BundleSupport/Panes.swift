@@ -45,9 +45,7 @@ package func outcome(
   do throws(PropertyListError) {
     let bundle = try SettingsBundle(at: path, mode: mode, limits: limits)
     return bundle.seeds.map { "\($0.key)=\($0.value) \($0.place)" }
-      + bundle.warnings.map {
-        "warning " + PropertyListError.place($0.file, $0.position, $0.keyPath)
-      }
+      + bundle.warnings.map { "warning \($0.place)" }
   } catch {
     let file = error.file.split(separator: "/").last ?? ""
     return ["error \(file)\(error.position.map { ":\($0)" } ?? "") \(error.code.rawValue)"]
