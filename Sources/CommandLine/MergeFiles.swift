@@ -76,11 +76,13 @@ package final class MergeFiles {
   /// checked: one that is refused keeps its log.
   private func copies(in folder: TemporaryFolder) throws -> [Device] {
     try DistinctFiles.check(paths)
-    return try paths.indices.map { place in
+    return try paths.enumerated().map { place, path in
       let copy = Self.copy(place, in: folder)
       if let device = try open(place, .readOnly) {
         try device.checkIntegrity()
         try device.backUp(to: copy)
+      } else {
+        try refuseFolder(of: path)
       }
       return try common.open(copy, .create)
     }
@@ -121,6 +123,12 @@ package final class MergeFiles {
       throw KeepsakeError(
         .missing, path: error.path, error.problem, cure: "check the path, or let --create make it")
     }
+  }
+
+  private func refuseFolder(of path: String) throws {
+    guard try DistinctFiles.folder(of: path) == nil else { return }
+    throw KeepsakeError(
+      .cannotCreate, path: path, "its folder does not exist", cure: "make the folder")
   }
 
   private func isSymbolicLink(_ path: String) -> Bool {

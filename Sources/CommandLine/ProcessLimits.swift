@@ -11,7 +11,19 @@ package enum ProcessLimits {
   package static func prepare() throws {
     // A file that may not grow any more makes write(2) fail with EFBIG.
     signal(SIGXFSZ, SIG_IGN)
+    try checkDescriptors()
     try refuseOtherEncodings()
+  }
+
+  /// Throws where two files, a copy and Dispatch, which would trap, do not get what they need.
+  private static func checkDescriptors() throws(KeepsakeError) {
+    var descriptors: [Int32] = []
+    defer { for descriptor in descriptors { close(descriptor) } }
+    for _ in 0..<16 {
+      let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw KeepsakeError(system: errno, path: "(this process)") }
+      descriptors.append(descriptor)
+    }
   }
 
   /// Swift would replace bytes that are not UTF-8, and so work on another key or another file.

@@ -37,14 +37,17 @@ package final class ImportInput {
     bytes.first { !isBlank($0) && !mark.contains($0) }
   }
 
-  /// The beginning, which is not used up; empty when there is nothing.
+  /// The beginning, with white space as far as something follows it within 16 MiB, which is not
+  /// used up; empty when there is nothing.
   func head() throws -> [UInt8] {
     if place == chunk.count { try refill() }
     var start = chunk
+    var hasContent = Self.first(chunk) != nil
     // A pipe may give less than what tells the formats from each other.
-    while start.count < 1 << 10, !chunk.isEmpty {
+    while start.count < 16 || !hasContent && start.count < 1 << 24, !chunk.isEmpty {
       try refill()
       start += chunk
+      hasContent = hasContent || Self.first(chunk) != nil
     }
     chunk = start
     return [UInt8](chunk[place...])

@@ -40,7 +40,7 @@ package struct HubWork<Result: Sendable>: Sendable {
   package var rule: @Sendable (HubState) throws -> (Result, HubChange?)
   /// A store may take this push without the rule, if it gives the same result.
   package var fastPush: HubFastPush?
-  package var fastResult: (@Sendable (HubMark) -> Result)?
+  var fastResult: (@Sendable (HubMark) -> Result)?
 
   package init(
     _ query: HubQuery, _ rule: @escaping @Sendable (HubState) throws -> (Result, HubChange?)

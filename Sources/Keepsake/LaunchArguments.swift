@@ -13,8 +13,8 @@ import KeepsakeValues
 /// decimal number. Of two for one key the later counts. What belongs to no pair, every word that
 /// begins with `--`, and all that follows the word `--`, is left to the program, in `remaining`.
 ///
-/// A value that begins with `{`, `[` or `"` is JSON; every other value, and one that only looks like
-/// JSON, is text. A typed `Setting` reads text as its own type, see `Setting`.
+/// A value that begins with `{`, `[` or `"` is JSON; every other value, and one that only looks
+/// like JSON, is text. A typed `Setting` reads text as its own type, see `Setting`.
 public struct LaunchArguments: Sendable {
   /// Those of this process.
   public static let process = LaunchArguments(CommandLine.arguments)

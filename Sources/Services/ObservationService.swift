@@ -4,7 +4,8 @@
   public import Keepsake
   public import ServiceLifecycle
 
-  /// Observes a store until a graceful shutdown; what it has heard until then is handled to its end.
+  /// Observes a store until a graceful shutdown; what it has heard until then is handled to its
+  /// end.
   ///
   /// It hears of what is committed from when it is made, also before it runs. A task that is
   /// cancelled ends after the change set that it is handling.

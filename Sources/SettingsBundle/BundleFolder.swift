@@ -13,7 +13,7 @@ package struct BundleFolder {
   private let path: String
   let identifier: String
   /// Whether the caller named the folder, not a file in it.
-  package let isBundle: Bool
+  let isBundle: Bool
 
   /// The folder, and the name of the file to start with.
   package static func open(_ path: String) throws(PropertyListError) -> (BundleFolder, root: String)

@@ -7,7 +7,8 @@
 public struct PropertyListError: Error, Sendable, CustomStringConvertible {
   /// The kind of problem, for programs.
   public let code: Code
-  /// The path of the file, starting with the path that the caller gave; of a warning, in the bundle.
+  /// The path of the file, starting with the path that the caller gave; of a warning the path in
+  /// the bundle.
   public private(set) var file: String
   /// The place in the file; nil in a binary property list, and if the file could not be read.
   public let position: SourcePosition?

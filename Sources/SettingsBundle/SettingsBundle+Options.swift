@@ -5,10 +5,10 @@ extension SettingsBundle {
   public enum Mode: Sendable, CaseIterable {
     /// Reading throws the first fault.
     case strict
-    /// Reading turns the first fault of each row into a warning. A scalar default seeds as written even if it does
-    /// not fit its row, any other faulty row seeds nothing, and the first of two different defaults
-    /// of a key applies. A child pane that is malformed or unreadable is a warning too. Exceeding a
-    /// limit, and any fault of `Root.plist` itself, still throws.
+    /// Reading turns the first fault of each row into a warning. A scalar default seeds as written
+    /// even if it does not fit its row, any other faulty row seeds nothing, and the first of two
+    /// different defaults of a key applies. A child pane that is malformed or unreadable is a
+    /// warning too. Exceeding a limit, and any fault of `Root.plist` itself, still throws.
     case lenient
   }
 

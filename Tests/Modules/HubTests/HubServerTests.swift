@@ -66,11 +66,11 @@
 
     @Test func aDeviceHasAsManyBytesUnderWayAsItMay() async throws {
       try await RunningHub.with {
-        $0.limits.deviceBytesInFlight = 70_000
+        $0.limits.deviceBytesInFlight = 100_000
       } _: { hub in
         let phone = try await hub.create()
         let laptop = try await phone.join()
-        let slow = try await hub.pushHead(of: phone, 60_000)
+        let slow = try await hub.pushHead(of: phone, 90_000)
         let large = TestDevice.lines(["k"], "\"\(String(repeating: "x", count: 20_000))\"")
         let refused = try await phone.push(large, upon: "0-0000000000000000")
         #expect(try refused.status == 429 && refused.member("limit") == "deviceBytesInFlight")

@@ -27,7 +27,6 @@ import Testing
     ("_ = settings.array(forKey: \"k\")?.first; _ = settings.array(forKey: \"k\") ?? []", nil),
     ("_ = settings.dictionary(forKey: \"k\") ?? [String: Int]()", nil),
     ("_ = SettingKey<Int?>(\"volume\")", nil),
-    ("_ = SettingKey(\"theme\", default: { Theme.light }, by: .rawValue)", nil),
     ("}; final class A: DeviceSettings, @unchecked Sendable {", nil),
     ("@Setting var theme = Theme.light", cannotHold + "@Setting(by: .rawValue)"),
     ("@Setting(\"k\") var keyed = Theme.light", cannotHold + "@Setting(by: .rawValue)"),

@@ -49,8 +49,8 @@ private final class Store: UserDefaultsStore, @unchecked Sendable {
     let store = try store(.given(.defaults, ["p.low": []]))
     store.limits = Limits(low: 1, high: 3)
     #expect(try store.device.values(store: "defaults").keys.map(\.string) == ["p.high"])
-    try store.$limits.write(Limits(low: 1, high: 3))
-    #expect(try store.$limits.read() == Limits(low: 1, high: 3))
+    try store.$limits.write(Limits(low: 2, high: 3))
+    #expect(try store.$limits.read() == Limits(low: 2, high: 3))
   }
 
   @Test func othersHearOfAReloadThatBringsOne() throws {

@@ -63,7 +63,7 @@ import Testing
       outcome(folder.path, .lenient) == ["a=true Root.plist:6", "warning Root.plist:6:1"])
   }
 
-  @Test func errorNamesKeyKeyPathAndValue() throws {
+  @Test func errorNamesKeyKeyPathAndType() throws {
     let field = Specifiers.keyed(
       "PSTextFieldSpecifier", ["DefaultValue": "<integer>5060</integer>"])
     let path = try folder.write(pane(toggle("a"), field), to: "Root.plist")
@@ -74,7 +74,7 @@ import Testing
       #expect(error.keyPath == "PreferenceSpecifiers[1].DefaultValue")
       #expect(
         error.description == "\(path):7:148: the DefaultValue of the text field \"k\" is"
-          + " the integer 5060, not a string; change its type")
+          + " an integer, not a string; change its type")
     }
   }
 }

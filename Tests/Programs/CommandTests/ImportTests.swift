@@ -112,7 +112,7 @@ private let badLines: [BadLines] = [
   .syntax("\u{0}", at: "1:1", "this is not a JSON value"),
   BadLines("[", at: "1:2", "the text ends before a value; write one JSON array"),
   BadLines(
-    "<plist", at: "1:7", "the file ends inside <plist>; complete it, or fetch the file again"),
+    "<plist", at: "1:7", "<plist> is malformed here; close the tag with >"),
   BadLines(
     #"<plist version="1.0"><array/></plist>"#, at: "1:22",
     "the root is an array, not a dictionary; wrap the value in a <dict>"),

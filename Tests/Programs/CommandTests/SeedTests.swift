@@ -125,8 +125,7 @@ private struct SettingsBundle {
     bundle.more = bundle.more.replacing("</array>", with: "</arrray>")
     try bundle.write(in: folder)
     let line =
-      "kvsync: S.bundle/More.plist:7:3: expected </array>, opened at 5:3; "
-      + "close the element that is open\n"
+      "kvsync: S.bundle/More.plist:7:3: expected </array>; close the element that is open\n"
     for file in ["a", "new"] {
       try folder.expect("seed", file, "S.bundle", says: line, code: 65)
     }
