@@ -12,6 +12,8 @@
   public struct ObservationService: Service {
     private typealias Sets = AsyncStream<[SettingChange]>
 
+    /// Hears of its layers as long as it lives.
+    private let store: SettingsStore
     private let sets: Sets
     private let heard: Sets.Continuation
     private let token: ObservationToken
@@ -29,7 +31,7 @@
       handle: @escaping @Sendable ([SettingChange]) async throws -> Void
     ) {
       let (sets, heard) = Sets.makeStream()
-      (self.sets, self.heard, self.handle) = (sets, heard, handle)
+      (self.store, self.sets, self.heard, self.handle) = (store, sets, heard, handle)
       token = store.observe(keys) { heard.yield($0) }
     }
 

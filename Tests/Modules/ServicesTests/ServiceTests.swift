@@ -44,6 +44,16 @@
 
     private final class Ended: Sendable { let value = Mutex(false) }
 
+    /// Otherwise it would not hear when a layer is reloaded.
+    @Test func anObservationKeepsItsStore() throws {
+      func observe() throws -> (ObservationService, isThere: () -> Bool) {
+        let store = try CloudKeyValueStore(on: first)
+        return (ObservationService(store) { _ in }, { [weak store] in store != nil })
+      }
+      let (service, isThere) = try observe()
+      withExtendedLifetime(service) { #expect(isThere()) }
+    }
+
     // MARK: - Two devices
 
     @Test func devicesAreMetUntilTheGroupShutsDown() async throws {
