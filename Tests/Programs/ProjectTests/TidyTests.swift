@@ -72,8 +72,8 @@ import Testing
     ],
     "Sources/Page": [
       "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeFormats",
-      "KeepsakeCommandLine", "Hummingbird", "HTTPTypes", "NIOCore", "ServiceLifecycle", "Logging",
-      "Foundation",
+      "KeepsakeCommandLine", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore",
+      "ServiceLifecycle", "Logging", "Foundation",
     ],
     "Sources/kvsync-page": [
       "KeepsakeCommandLine", "KeepsakePage", "KeepsakeValues", "KeepsakeDevice", "ArgumentParser",
