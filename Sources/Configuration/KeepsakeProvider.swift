@@ -15,9 +15,9 @@
   ///     let port = config.int(forKey: "http.port", default: 8080)
   ///
   /// It gives what is in force in the store, whatever layer has it, in the end the defaults of
-  /// properties. All of it is in memory, and read again by the first look-up after a change: no
-  /// other look-up reads the file. A commit of whichever process is seen by the next look-up, all
-  /// of it at once, and never in halves; within a transaction a look-up gives what was there
+  /// properties. All of it is in memory, and read again by the first look-up after a commit to the
+  /// file: no other look-up reads it. A commit of whichever process is seen by the next look-up,
+  /// all of it at once, and never in halves; within a transaction a look-up gives what was there
   /// before. What `register(defaults:)` and added suites change is announced with the next commit.
   ///
   /// No type is taken for another, but for a whole number where a decimal one is asked for. The

@@ -19,7 +19,7 @@
   final class StoreCopy: Sendable {
     private struct State {
       var snapshot: StoreSnapshot
-      /// Of the snapshot.
+      /// The moment at which the snapshot was read.
       var moment: StoreMoment
     }
 

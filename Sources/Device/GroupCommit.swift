@@ -61,7 +61,6 @@ extension Core {
     } catch {
       failure = error
     }
-    // What was refused was measured against what has not come to be.
     if let failure { for other in others { other.result = .failure(failure) } }
     sets.finish(others)
     return failure.map { .failure($0) } ?? .success(own)

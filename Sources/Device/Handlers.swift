@@ -27,7 +27,7 @@ package final class Handlers<Event: Sendable>: Sendable {
     handlers.withLock { $0[id] = handler }
     count.add(1, ordering: .relaxed)
     return ObservationToken { [self] in
-      // What the handler retains is released after the lock.
+      // The handler may retain objects whose release takes a lock.
       let handler = handlers.withLock { $0.removeValue(forKey: id) }
       count.subtract(1, ordering: .relaxed)
       withExtendedLifetime(handler) {}

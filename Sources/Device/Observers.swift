@@ -52,7 +52,7 @@ final class Observers: Sendable {
       isCommit && scopes.hasEveryCommit || !changes.isEmpty && !observers.isEmpty
     }
 
-    /// Those who may get some of the changes, in the order of their numbers. O(changes) or
+    /// The observers that may get some of the changes, in the order of their numbers. O(changes) or
     /// O(observers), whichever are fewer.
     func listeners(to changes: [SettingChange]) -> [(id: Int, observer: Observer)] {
       let ids = observers.count > changes.count ? scopes.ids(for: changes) : observers.keys.sorted()

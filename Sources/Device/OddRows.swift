@@ -2,7 +2,7 @@
 
 import KeepsakeValues
 
-/// What is wrong with a row of a file.
+/// A defect of a row of a file.
 package enum RowProblem: Sendable {
   /// A text of it is not UTF-8.
   case notUTF8

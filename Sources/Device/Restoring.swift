@@ -96,11 +96,10 @@ struct Predecessor {
     _ status: FileStatus, by draft: Draft, keptAs aside: String
   ) throws(KeepsakeError) {
     do throws(KeepsakeError) {
-      for suffix in ["-wal", ""] {
-        let code = Creation.name(real + suffix, aside + suffix)
-        guard code == 0 || code == ENOENT && !suffix.isEmpty else {
-          throw KeepsakeError(system: code, path: path)
-        }
+      // Links alone: a file that is renamed would lack its name until its successor has it.
+      for suffix in ["-wal", ""] where link(real + suffix, aside + suffix) != 0 {
+        let code = errno
+        if suffix.isEmpty || code != ENOENT { throw KeepsakeError(system: code, path: path) }
       }
       try removeLogs()
       try draft.replaceTarget(status)
@@ -109,7 +108,7 @@ struct Predecessor {
       guard case .success(let file) = Result(catching: { try FileID(of: real) }), file == status.id
       else { throw error }
       for suffix in ["-wal", ""] {
-        _ = Creation.name(aside + suffix, real + suffix)
+        _ = link(aside + suffix, real + suffix)
         if FileStatus.exists(real + suffix) { unlink(aside + suffix) }
       }
       throw error

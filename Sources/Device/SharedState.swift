@@ -17,7 +17,7 @@ package final class SharedState: Sendable {
   package let upkeep = Handlers<KeepsakeError>()
   let activities = Handlers<Activity>()
   package let pending = PendingWork()
-  /// What is to be called when it disturbs nobody.
+  /// Reports of transactions that are over, not yet delivered.
   private let reports = Mutex<[@Sendable () -> Void]>([])
   /// Whether `reports` may have any.
   private let hasReports = Atomic(false)

@@ -28,7 +28,7 @@ private struct LineMembers {
 
   init(_ members: [JSON.Member]) throws {
     for member in members {
-      // Those that most lines have come first: each case is a comparison.
+      // The most frequent ones first: each case is a comparison.
       switch member.name {
       case "key": key = member.value
       case "type": type = member.value

@@ -7,6 +7,8 @@
 package struct AccountRules: Sendable {
   /// How long a code is valid.
   private static let invitationLife: Int64 = 600_000
+  /// Milliseconds that the clocks of two processes of a hub may differ by.
+  private static let clockDifference: Int64 = 60_000
   /// The date of a device's last use is that exact. A million accounts would otherwise write more
   /// dates than rows.
   private static let useGrain: Int64 = 86_400_000
@@ -57,7 +59,9 @@ package struct AccountRules: Sendable {
     HubWork(query(account, token, readsDevices: true)) { [limits, now] state in
       if let device = state.device { return ((device.number, false), nil) }
       guard state.account != nil, let invitation = state.invitation,
-        invitation.codeHash == code, now < invitation.ends
+        invitation.codeHash == code, now < invitation.ends,
+        // A code that is valid for longer was made before the clock was set back.
+        invitation.ends - now <= Self.invitationLife + Self.clockDifference
       else { throw HubRefusal.code }
       try Self.check(name, limits)
       guard state.devices.count < limits.devices else {

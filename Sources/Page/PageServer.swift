@@ -26,6 +26,7 @@
         devices: devices, isEditable: isEditable, common: common,
         gate: Gate { [output = common.output] in
           output.say("a second browser has used the address, so the session is over")
+          listeners.endAll()
         }, listeners: listeners)
     }
 

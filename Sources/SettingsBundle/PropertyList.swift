@@ -18,7 +18,8 @@ package struct PropertyList: Sendable {
   /// Whether the bytes start like a binary property list.
   package static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.matches("bplist", at: 0) }
 
-  /// Parses a property list: strict XML in UTF-8, or a binary one.
+  /// Parses a property list: XML in UTF-8, whose attributes, declarations and comments it skips, or
+  /// a binary one.
   ///
   /// Stricter than Apple's parsers: nothing follows the root, keys are unique by canonical
   /// equivalence, dates exist, base64 is complete. Like Apple's parsers, and unlike XML, it keeps

@@ -50,9 +50,10 @@ extension XMLCursor {
 
   /// Skips the rest of a tag, with its `>`.
   ///
-  /// - Returns: false, and the index of a `[` outside quotes or of the end, if there is no `>`.
+  /// - Returns: false, and the index of a `[` or `<` outside quotes or of the end, if there is no
+  ///   `>` before it.
   mutating func skipTag() -> Bool {
-    while !isAtEnd, byte != UInt8(ascii: "[") {
+    while !isAtEnd, byte != UInt8(ascii: "["), byte != UInt8(ascii: "<") {
       if takeClose() { return true }
       if literal() == nil { index += 1 }
     }

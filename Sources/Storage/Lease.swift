@@ -22,7 +22,7 @@ package enum Lease {
   private static let turnstile = Turnstile()
   private static let turn = Turn()
 
-  /// What the thread that has the turn has leased, and has to do when the turn is over.
+  /// The leased files of the thread that has the turn, and its work for when the turn is over.
   // Sendable: only used by that thread.
   private final class Turn: @unchecked Sendable {
     var files: Set<FileID> = []

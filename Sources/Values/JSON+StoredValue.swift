@@ -97,8 +97,14 @@ extension JSON {
 }
 
 extension Data {
-  /// What base64 text stands for, with line breaks as base64(1) writes them; nil for other text.
+  /// Decodes base64, also with line breaks as base64(1) writes them.
+  ///
+  /// - Returns: nil for other text.
   package init?(base64Text text: String) {
-    self.init(base64Encoded: text.filter { !$0.isWhitespace })
+    if let data = Data(base64Encoded: text) {
+      self = data
+    } else {
+      self.init(base64Encoded: Data(text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }))
+    }
   }
 }

@@ -81,6 +81,14 @@ import Testing
     #expect(try await join(Self.laptop, code: [51]) == (2, true))
   }
 
+  @Test func aClockThatWasSetBackProlongsNoCode() async throws {
+    try await create()
+    _ = try await invite(at: 10_000_000)
+    await #expect(throws: HubRefusal.code) { try await join(Self.laptop, at: 9_939_999) }
+    // The clocks of two processes may differ by as much.
+    _ = try await join(Self.laptop, at: 9_940_000)
+  }
+
   @Test func aTokenIsWorthNothingInAnotherAccount() async throws {
     try await create()
     _ = try await store.run(rules().create(8, name: "other", token: Self.laptop))

@@ -103,8 +103,15 @@ import Testing
   }
 
   @Test func aFileIsOpenedWhileAnotherThreadOpensASlowOne() throws {
-    let other = path + ".other"
-    for path in [path, other] { _ = try Device(path: path) }
+    func inode(_ path: String) throws -> UInt64 {
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      return try #require(attributes[.systemFileNumber] as? UInt64)
+    }
+    for name in [path, path + ".b", path + ".c"] { _ = try Device(path: name) }
+    // Two of three files share no lock with the first one, unless both inodes are congruent.
+    let first = try inode(path)
+    let other = try #require(
+      try [path + ".b", path + ".c"].first { try (inode($0) ^ first) % 64 != 0 })
     let opened = Mutex<Result<Device, any Error>?>(nil)
     _ = try Device(
       path: path, access: .existing, busyTimeout: .zero, clock: .system, folder: nil,
