@@ -38,7 +38,7 @@ extension XMLCursor {
 
   /// Skips an optional document type.
   mutating func doctype() throws(Fault) {
-    guard at("<!DOCTYPE") else { return }
+    guard take("<!DOCTYPE") else { return }
     guard skipTag() else {
       throw isAtEnd
         ? endOfFile(inside: "the document type")
