@@ -94,7 +94,7 @@ private final class Postgres {
     DELETE FROM keepsake_device WHERE account <= 8;
     INSERT INTO keepsake_account SELECT i, 0, 0, 0, 0, 0, 0, 0, '' FROM
       generate_series(1, 8) AS i;
-    INSERT INTO keepsake_device SELECT i, 1, 0, 0, NULL, NULL, 'd', 't' FROM
+    INSERT INTO keepsake_device SELECT i, 1, 0, 0, 'd', 't' FROM
       generate_series(1, 8) AS i;
     """
 
@@ -118,8 +118,7 @@ private final class Postgres {
     WHERE id = :account AND mark_number = :base AND mark_bits = :base
       AND (reserved_by = 'r' OR reserved_until <= greatest(mark_time, 1))
       AND a.rows = (SELECT rows FROM keepsake_account WHERE id = :account)
-      AND EXISTS (SELECT FROM keepsake_device WHERE account = :account AND token = 't'
-        AND revoked IS NULL)
+      AND EXISTS (SELECT FROM keepsake_device WHERE account = :account AND token = 't')
     RETURNING mark_time;
     INSERT INTO keepsake_row (account, number, is_deleted, key, body)
     SELECT :account, :number - i, 0, ('cloud/key ' || (:first + i))::bytea, '"value 1000"'
