@@ -49,7 +49,7 @@ package struct EventStream {
   /// A hub says something at least so often.
   static let beat = 25
 
-  /// - Parameter onEvent: gets the newest mark, before the listener is told.
+  /// - Parameter onEvent: gets the newest mark of each event, before the session is woken.
   package init(
     _ hub: Hub, _ listener: SessionLoop.Listener, onEvent: @escaping (_ newest: String) -> Void
   ) {

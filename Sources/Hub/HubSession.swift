@@ -62,7 +62,7 @@ public final class HubSession: Sendable {
     work.pause = { $0.retryAfter }
     work.onState = onState
     work.listen = { listener in
-      // What is pushed while nothing listens has no event.
+      // Pushes of other devices send no events here once the stream has ended.
       defer { known.newest = nil }
       do throws(KeepsakeError) {
         try EventStream(hub, listener) { known.newest = $0 }.listen()

@@ -18,7 +18,7 @@
       case requests = "keepsake_hub_requests_total"
       case rows = "keepsake_hub_rows_total"
 
-      /// Whether the number of its values is told, too.
+      /// Whether it is a Prometheus summary: a sum and a count.
       var isSummary: Bool { self == .databaseSeconds || self == .requestSeconds }
     }
 

@@ -19,8 +19,8 @@
     package var objectBytes = 4 << 10
     /// Of a request's head: its first line and its fields.
     package var headBytes = 16 << 10
-    /// Of the bodies of all requests and answers under way, and of those of one device. In memory a
-    /// body takes up to four times its size.
+    /// Bytes of the bodies of all requests and answers under way, then of those of one device. In
+    /// memory a body takes up to four times its size.
     package var bytesInFlight = 256 << 20
     package var deviceBytesInFlight = 16 << 20
     /// Connections; others wait.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Work that waits for a store, whatever its result is.
-// Sendable: one thread at a time has it.
+// Sendable: a queue hands it to one thread, which alone uses it until it has ended.
 package final class HubJob: @unchecked Sendable {
   package let query: HubQuery
   package let fastPush: HubFastPush?

@@ -17,7 +17,7 @@ package struct HubLimits: Sendable, Equatable {
   package var markBytes = 256
   /// Of a replica ID.
   package var replicaBytes = 64
-  /// Of the account.
+  /// Devices of an account.
   package var devices = 64
   /// Bytes of a device's name.
   package var nameBytes = 200

@@ -4,7 +4,7 @@ package import KeepsakeValues
 
 /// Why a hub refuses a request: a problem of RFC 9457. Nothing has changed then.
 package struct HubRefusal: Error, Equatable {
-  /// Of HTTP.
+  /// The HTTP status.
   package let status: Int
   /// The end of `type`, which never changes.
   package let name: String

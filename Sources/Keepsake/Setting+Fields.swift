@@ -117,7 +117,7 @@ extension Setting {
   /// Writes the members that differ from what is in force without the launch arguments, as one
   /// step: an argument must not keep what equals it from being stored.
   ///
-  /// - Parameter writing: is told under which key it writes.
+  /// - Parameter writing: gets each key before it is written.
   func writeMembers(
     _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration?,
     writing: (String) -> Void

@@ -33,7 +33,7 @@ import Logging
 /// struct or another object that it holds, and not lazy ones.
 @propertyWrapper
 public final class Setting<Value: Sendable>: Sendable {
-  /// What the setting is worth when no layer of the store has a value; computed anew where the
+  /// The setting's value when no layer of the store has one; computed anew where the
   /// declaration has a closure.
   public var defaultValue: Value { fallback.value }
 
@@ -165,7 +165,7 @@ public final class Setting<Value: Sendable>: Sendable {
     try bound().reset()
   }
 
-  /// - Parameter writing: is told under which key it writes.
+  /// - Parameter writing: gets each key before it is written.
   private func write(
     _ value: Value, _ bound: SettingSlot.Binding, waiting limit: Duration? = nil,
     writing: (String) -> Void = { _ in }

@@ -17,7 +17,7 @@ public import KeepsakeValues
 public struct SettingKey<Value: Sendable>: Sendable {
   /// Where the value is stored.
   public let name: String
-  /// What the setting is worth when no layer of the store has a value.
+  /// The setting's value when no layer of the store has one.
   public var defaultValue: Value { fallback.value }
 
   @usableFromInline let fallback: SettingDefault<Value>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who may ask. The address that is printed has a token, which one browser exchanges, once, for a
-// cookie of that browser's session; nothing is answered without one of them. A second browser that
-// has the token shows that somebody else has read it, so the session ends.
+// cookie of that browser's session; nothing is answered without one of them. If a second
+// browser sends the token, another person may have read it, so the session ends.
 //
 // What other pages in the same browser could try is refused too:
 // - a name that its owner lets lead to this machine (DNS rebinding): by the header Host;

@@ -5,7 +5,7 @@
   package struct Parameters {
     /// Never empty, so that a value of no bytes has an address: without one it would be NULL.
     private(set) var bytes: [UInt8] = [0]
-    /// Where each is.
+    /// The range of each argument in `bytes`.
     private(set) var places: [Range<Int>] = []
 
     package init() {}

@@ -8,7 +8,7 @@
   package struct PostgresError: Error {
     /// Nil when the connection is lost.
     let state: String?
-    /// What libpq or the server says in one line; it has no password, and no values.
+    /// One line from libpq or the server, without passwords or values.
     let message: String
     /// Whether the server did not answer in time.
     let isSilence: Bool
