@@ -33,7 +33,8 @@ extension Device {
 
   /// Replaces a device's file if it is damaged: every page is checked.
   ///
-  /// The damaged file is kept beside it, as `<file>.corrupt-<time>`, with its log.
+  /// The damaged file is kept beside it, as `<file>.corrupt-<time>`, with its log. That takes hard
+  /// links: on a file system without them this throws, and leaves everything as it was.
   ///
   /// - Parameter decide: asks the application what to do; runs while no other process can recover
   ///   the file.

@@ -38,6 +38,8 @@
         return response(.json(try await apart { try read(path, query) }))
       case (.post, _):
         let body = try Query(await request.body.collect(upTo: Query.most))
+        // The session may have ended while the body came.
+        _ = try gate.admit(request)
         return response(.json(try await apart { try write(path, body) }))
       default: throw Self.nothing(path)
       }

@@ -97,7 +97,7 @@ extension JSON {
 }
 
 extension Data {
-  /// Decodes base64, also with line breaks as base64(1) writes them.
+  /// Decodes base64, also with spaces, tabs and line breaks, which base64(1) writes.
   ///
   /// - Returns: nil for other text.
   package init?(base64Text text: String) {

@@ -108,7 +108,7 @@ import Testing
       return try #require(attributes[.systemFileNumber] as? UInt64)
     }
     for name in [path, path + ".b", path + ".c"] { _ = try Device(path: name) }
-    // Two of three files share no lock with the first one, unless both inodes are congruent.
+    // One of two others has another lock than the first: that both share it is unlikely.
     let first = try inode(path)
     let other = try #require(
       try [path + ".b", path + ".c"].first { try (inode($0) ^ first) % 64 != 0 })
