@@ -6,6 +6,7 @@
 
 package import KeepsakeStorage
 package import KeepsakeValues
+package import Synchronization
 
 package final class Core: Sendable {
   package let storage: Storage
@@ -14,6 +15,8 @@ package final class Core: Sendable {
   let session = WriteSession()
   /// Threads that set at once.
   let sets = SetQueue()
+  /// What the last merge has read of the file.
+  package let knownToMerges = Mutex<(any Sendable)?>(nil)
   /// For tests: how many set now, or wait to.
   package var setsUnderWay: Int { sets.count }
 
@@ -87,6 +90,13 @@ package final class Core: Sendable {
     }
   }
 
+  package func refuseReadOnly() throws(KeepsakeError) {
+    guard isReadOnly else { return }
+    throw KeepsakeError(
+      .readOnly, path: location.path, "the device was opened read-only",
+      cure: "open it for writing")
+  }
+
   /// - Parameters:
   ///   - durability: of the commit; what joins another write makes that one at least as durable.
   ///   - limit: how long to wait for other connections; nil for as long as the device does.
@@ -96,11 +106,7 @@ package final class Core: Sendable {
     _ body: (Connection, WriteSession) throws -> Value
   ) throws(KeepsakeError) -> Value {
     guard !storage.isReadingAside else { throw isOnlyRead }
-    guard !isReadOnly else {
-      throw KeepsakeError(
-        .readOnly, path: location.path, "the device was opened read-only",
-        cure: "open it for writing")
-    }
+    try refuseReadOnly()
     let isWithin = storage.isMine
     var isOutermost = false
     // Observers are notified of what others committed before even when this fails.

@@ -139,24 +139,6 @@ package struct Incoming {
   }
 }
 
-extension Connection {
-  private static let seenTime = FrequentStatement(
-    "SELECT timestamp FROM seen WHERE store = ?1 AND replica_id = ?2")
-
-  /// The time up to which the writes of a replica ID were read here.
-  fileprivate func seen(_ store: ByteText, _ id: ReplicaID) throws -> HybridTimestamp? {
-    var time: HybridTimestamp?
-    try run(Self.seenTime) {
-      try $0.bind(store.string, at: 1)
-      try $0.bind(id.rawValue, at: 2)
-    } row: { row in
-      time = HybridTimestamp(rawValue: row.integer(0))
-      return false
-    }
-    return time
-  }
-}
-
 extension Row {
   /// The columns `type` and `value` from `column` on; a missing row of an outer join is a
   /// tombstone.

@@ -14,6 +14,18 @@ package struct FrequentStatement: Sendable {
   package init(_ sql: String) { self.sql = sql }
 }
 
+/// The text of a statement, hashed by its length and its end alone: few statements share both.
+private struct StatementText: Hashable {
+  let sql: String
+
+  init(_ sql: String) { self.sql = sql }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(sql.utf8.count)
+    for byte in sql.utf8.suffix(16) { hasher.combine(byte) }
+  }
+}
+
 /// SQLite's connection to a file, with its prepared statements.
 ///
 /// SQLite prepares a statement again by itself when the schema has changed.
@@ -24,7 +36,7 @@ final class Database: @unchecked Sendable {
   private(set) var handle: OpaquePointer?
   private let busyHandler: BusyHandler
   let limit = WorkLimit()
-  private var statements: [String: OpaquePointer] = [:]
+  private var statements: [StatementText: OpaquePointer] = [:]
   private var frequent: [OpaquePointer?] = []
 
   /// - Parameters:
@@ -66,9 +78,10 @@ final class Database: @unchecked Sendable {
   }
 
   func statement(_ sql: String) throws -> OpaquePointer {
-    if let statement = statements[sql] { return statement }
+    let text = StatementText(sql)
+    if let statement = statements[text] { return statement }
     let statement = try prepare(sql)
-    statements[sql] = statement
+    statements[text] = statement
     return statement
   }
 

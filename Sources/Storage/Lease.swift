@@ -11,9 +11,10 @@
 // A thread that has a connection already, as within a transaction, waits neither for 1 nor for 2.
 // Observers run when 1 to 4 are free again, so they may wait for a thread that merges.
 //
-// A lease is a locked file beside the device's own, `<file>.lease`. The kernel takes the lock back
-// when its process ends, however it does; what is left then is an empty file, which the next lease
-// uses.
+// A lease is a locked file beside the device's own, `<file>.lease`, from the first lease until the
+// device is closed: a file that comes and goes would change the folder, and then each commit checks
+// all names (`NameCheck`). The kernel takes the lock back when its process ends, however it does;
+// what is left then is an empty file, which the next lease uses.
 
 import Foundation
 import KeepsakeValues
@@ -50,15 +51,16 @@ package enum Lease {
       throw busy(files)
     }
     defer { if isOutermost { end() } }
-    var leased: [(FileID, LockedFile)] = []
+    var leased: [(FileID, Storage)] = []
     defer {
-      for (file, lock) in leased.reversed() {
+      for (file, storage) in leased.reversed() {
         turn.files.remove(file)
-        lock.remove()
+        storage.leaseFile.withLock { $0?.unlock() }
       }
     }
     for (file, storage) in writable(files) where !turn.files.contains(file) {
-      leased.append((file, try lease(storage)))
+      try lease(storage)
+      leased.append((file, storage))
       turn.files.insert(file)
     }
     return try body()
@@ -83,12 +85,16 @@ package enum Lease {
     }.sorted { $0.0 < $1.0 }
   }
 
-  private static func lease(_ storage: Storage) throws(KeepsakeError) -> LockedFile {
+  private static func lease(_ storage: Storage) throws(KeepsakeError) {
+    let kept = storage.leaseFile.withLock { file in
+      defer { file = nil }
+      return file
+    }
     do throws(KeepsakeError) {
       let lease = try LockedFile(
-        storage.location.realPath + ".lease", waiting: storage.leaseTimeout)
+        storage.location.realPath + ".lease", waiting: storage.leaseTimeout, kept)
       guard let lease else { throw busy(storage.location.path) }
-      return lease
+      storage.leaseFile.withLock { $0 = lease }
     } catch {
       throw error.at(storage.location.path)
     }

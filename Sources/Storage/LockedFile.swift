@@ -41,12 +41,18 @@ package struct LockedFile {
 
   /// Waits for the lock, and makes the file if it is missing.
   ///
-  /// - Parameter limit: how long to wait.
+  /// - Parameters:
+  ///   - limit: how long to wait.
+  ///   - kept: the same file, unlocked; it is locked, or closed if that fails.
   /// - Returns: nil when the limit was too short.
-  package init?(_ path: String, waiting limit: Duration) throws(KeepsakeError) {
+  package init?(
+    _ path: String, waiting limit: Duration, _ kept: LockedFile? = nil
+  ) throws(KeepsakeError) {
     let start = ContinuousClock.now
+    var kept = kept
     while true {
-      let descriptor = try Self.descriptor(path)
+      let descriptor = if let kept { kept.descriptor } else { try Self.descriptor(path) }
+      kept = nil
       switch try FileLock(descriptor, path) {
       case .taken:
         (self.path, self.descriptor) = (path, descriptor)
@@ -56,6 +62,14 @@ package struct LockedFile {
       }
       usleep(500)
     }
+  }
+
+  /// Unlocks the file, to be locked again.
+  func unlock() { flock(descriptor, LOCK_UN) }
+
+  /// Closes an unlocked file, and removes it unless another process has locked it.
+  func removeIfFree() throws(KeepsakeError) {
+    if try FileLock(descriptor, path) == .taken { remove() }
   }
 
   /// Removes the file, and unlocks it.

@@ -15,16 +15,15 @@ package struct ReplicaState: Sendable, Equatable {
   /// The row of `replica` is a high-water mark that plain local sets leave alone, because the
   /// newest entry already says as much and a set that writes one page less is a faster set.
   ///
-  /// - Parameter schema: `main`, or that of an attached file.
-  package init(_ connection: Connection, in schema: String = "main") throws {
+  package init(_ connection: Connection) throws {
     let state = try connection.first(
       """
       SELECT id,
         max(timestamp, ifnull((
-          SELECT timestamp FROM \(schema).entry ORDER BY sequence_number DESC LIMIT 1), 0)),
-        max(sequence_number, ifnull((SELECT max(sequence_number) FROM \(schema).entry), 0)),
+          SELECT timestamp FROM main.entry ORDER BY sequence_number DESC LIMIT 1), 0)),
+        max(sequence_number, ifnull((SELECT max(sequence_number) FROM main.entry), 0)),
         min_writer
-      FROM \(schema).replica
+      FROM main.replica
       """
     ) { row in
       ReplicaState(

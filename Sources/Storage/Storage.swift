@@ -24,6 +24,8 @@ package final class Storage: Sendable {
   package let checkpoints: Checkpoints?
   package let still: StillFile?
   package let names: NameCheck?
+  /// From the first lease on.
+  let leaseFile = Mutex<LockedFile?>(nil)
   /// Whether what a removed log holds was saved, or is being saved.
   let savesLostLog = Atomic(false)
   /// The error that names the file with what a removed log held.
@@ -60,6 +62,10 @@ package final class Storage: Sendable {
   deinit {
     checkpoints?.stop()
     reader?.close()
+    // An empty file that is left does no harm.
+    Result { () throws(KeepsakeError) in
+      try leaseFile.withLock { file throws(KeepsakeError) in try file?.removeIfFree() }
+    }.discardFailure()
     guard let file else { return database.close() }
     if let failure = close(file) { reportLoss(failure) }
   }

@@ -57,17 +57,17 @@ package struct MarkTable {
   /// The highest sequence number in a synced store. Dropped tombstones count, so that a mark can
   /// show that they were read; not beyond what the file has given.
   package func newestNumber() throws -> Int64 {
-    try connection.first(
-      """
-      SELECT max(
-        ifnull((SELECT sequence_number FROM main.entry INDEXED BY entry_sequence
-          WHERE \(Connection.isSynced("store")) ORDER BY sequence_number DESC LIMIT 1), 0),
-        min(ifnull((SELECT max(sequence_number) FROM main.forgotten), 0),
-          max(ifnull((SELECT max(sequence_number) FROM main.entry), 0),
-            (SELECT sequence_number FROM main.replica))))
-      """
-    ) { $0.integer(0) } ?? 0
+    try connection.first(Self.newestSynced) { $0.integer(0) } ?? 0
   }
+
+  private static let newestSynced = """
+    SELECT max(
+      ifnull((SELECT sequence_number FROM main.entry INDEXED BY entry_sequence
+        WHERE \(Connection.isSynced("store")) ORDER BY sequence_number DESC LIMIT 1), 0),
+      min(ifnull((SELECT max(sequence_number) FROM main.forgotten), 0),
+        max(ifnull((SELECT max(sequence_number) FROM main.entry), 0),
+          (SELECT sequence_number FROM main.replica))))
+    """
 
   /// The newest mark, and whether nothing in a synced store came after it.
   func state() throws -> (mark: Mark, isCurrent: Bool) {

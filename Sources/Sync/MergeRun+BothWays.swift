@@ -23,7 +23,7 @@ extension MergeRun {
   }
 
   mutating func mergeBothWays() throws(KeepsakeError) {
-    try refuseUnwritable(sides.indices)
+    for side in sides { try side.device.core.refuseReadOnly() }
     for place in sides.indices {
       for other in sides.indices.dropFirst(place + 1) {
         try separate(other, from: place)
@@ -132,17 +132,17 @@ extension MergeRun {
 }
 
 extension Connection {
+  private static let anySynced = """
+    SELECT 1 FROM entry INDEXED BY entry_sequence
+    WHERE sequence_number > ?1 AND sequence_number <= ?2 AND \(isSynced("store")) LIMIT 1
+    """
+
   /// Whether synced stores have changed after a mark, and whether by others than these numbers.
   fileprivate func newNumbers(
     after mark: Mark, except taken: NumberRanges
   ) throws -> (hasAny: Bool, hasOthers: Bool) {
     func hasAny(_ lower: Int64, _ upper: Int64) throws -> Bool {
-      try first(
-        """
-        SELECT 1 FROM entry INDEXED BY entry_sequence
-        WHERE sequence_number > ?1 AND sequence_number <= ?2 AND \(Self.isSynced("store")) LIMIT 1
-        """, [.integer(lower), .integer(upper)]
-      ) { _ in true } ?? false
+      try first(Self.anySynced, [.integer(lower), .integer(upper)]) { _ in true } ?? false
     }
     let any = try hasAny(mark.sequenceNumber, .max)
     let others = try taken.gaps(after: mark.sequenceNumber, through: .max)

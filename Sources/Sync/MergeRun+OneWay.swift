@@ -12,7 +12,7 @@ import KeepsakeValues
 extension MergeRun {
   mutating func mergeOneWay() throws(KeepsakeError) {
     let last = sides.count - 1
-    try refuseUnwritable([last])
+    try sides[last].device.core.refuseReadOnly()
     for place in 0..<last { try mergeOneWay(from: place, into: last) }
     report.hasConverged = report.isComplete
     let stores = self.stores.map(\.string)
@@ -25,7 +25,7 @@ extension MergeRun {
   private mutating func mergeOneWay(from: Int, into: Int) throws(KeepsakeError) {
     report.expect(from: from, into: into)
     // A source before this one may have changed it.
-    try refresh(into)
+    sides[into] = try MergeSide(sides[into].device)
     var stores = Self.stores(options.stores, of: [sides[from], sides[into]])
     let marksGiver = !sides[from].device.isReadOnly && options.marksSources
     if try isEarlierState(from, of: into) {

@@ -24,15 +24,10 @@ struct MergeRun {
   mutating func run() throws(KeepsakeError) {
     if !options.isOneWay, hasNothingNew() { return try noteNothing() }
     try Lease.hold(sides.map(\.device.core.storage)) { () throws(KeepsakeError) in
-      for place in sides.indices { try refresh(place) }
+      for place in sides.indices { sides[place] = try MergeSide(sides[place].device) }
       try check()
       try options.isOneWay ? mergeOneWay() : mergeBothWays()
     }
-  }
-
-  /// Reads again what the merge knows of a file, if the file has changed since.
-  mutating func refresh(_ place: Int) throws(KeepsakeError) {
-    if !sides[place].isNow { sides[place] = try MergeSide(sides[place].device) }
   }
 
   /// Reads one device into another.

@@ -85,10 +85,11 @@ package struct VersionVectors: Equatable, Sendable {
   ) throws {
     let times = hasNews ? self.times : self.times.mapValues { $0.filter { $0.value <= horizon } }
     for (store, vector) in times {
+      var isLonger = false
       for (id, time) in vector where id != replica.id {
-        try connection.raiseSeen(store, id, to: min(time, horizon))
+        if try connection.raiseSeen(store, id, to: min(time, horizon)) { isLonger = true }
       }
-      try Self.trim(connection, store)
+      if isLonger { try Self.trim(connection, store) }
     }
     let newest = times.values.flatMap(\.values).max() ?? .zero
     replica.last = max(replica.last, min(newest, horizon))

@@ -54,15 +54,22 @@ import Testing
     #expect(try a.merge(with: b).hasConverged)
   }
 
-  @Test func aLeaseIsAFileThatGoesWithIt() throws {
-    let devices = try ["a", "b"].map(open)
-    try devices[0].leased { () throws(KeepsakeError) in #expect(exists("a.lease")) }
-    #expect(!exists("a.lease"))
-    for value in 0..<2 {
-      try devices[0].write([LocalWrite(store: "cloud", key: "k", value: .integer(Int64(value)))])
+  @Test func aLeaseIsALockedFileUntilTheDeviceIsClosed() throws {
+    do {
+      let devices = try ["a", "b"].map(open)
+      for value in 0..<2 {
+        try devices[0].write([LocalWrite(store: "cloud", key: "k", value: .integer(Int64(value)))])
+        try devices[0].merge(with: devices[1])
+        #expect(exists("a.lease") && exists("b.lease"))
+      }
+      // As another process does that closes the device.
+      try FileManager.default.removeItem(atPath: "\(folder.path)/b.lease")
+      try devices[1].write([LocalWrite(store: "cloud", key: "k", value: 2)])
       #expect(try devices[0].merge(with: devices[1]).hasConverged)
-      #expect(!exists("a.lease") && !exists("b.lease"))
+      #expect(exists("b.lease"))
+      withExtendedLifetime(devices) {}
     }
+    #expect(!exists("a.lease") && !exists("b.lease"))
   }
 
   @Test func aMergeThatFindsNothingNewWaitsForNoLease() throws {
