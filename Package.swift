@@ -51,7 +51,7 @@ typealias Dependencies = [Target.Dependency]
 var sqlite: Target.Dependency { "CSQLite" }
 let argumentParser = product("ArgumentParser", "swift-argument-parser", with: "Commands")
 var logging: Target.Dependency { product("Logging", "swift-log") }
-var sync: Dependencies { ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"] }
+var sync: Dependencies { ["KeepsakeSessions", "KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"] }
 // Dependencies of tests.
 var commands: Dependencies { ["kvsync", "kvsync-hub", "kvsync-page"] }
 var commandLine: Dependencies { sync + ["KeepsakeCommandLine"] }
@@ -133,6 +133,7 @@ package.targets += [
   library("KeepsakeStorage", ["KeepsakeValues", "KeepsakeMigrations", "CKeepsake", sqlite]),
   library("KeepsakeDevice", ["KeepsakeStorage", "KeepsakeValues"]),
   library("KeepsakeSync", ["KeepsakeDevice", "KeepsakeValues"], excluding: ["README.md"]),
+  library("KeepsakeSessions", ["KeepsakeSync", "KeepsakeDevice", "KeepsakeValues"]),
   library("CCurl"),
   // The device's side of a hub.
   library(
@@ -306,8 +307,7 @@ package.targets += [
     ]),
   test(
     "CommandTests", device + commands + ["keepsake-probe", "KeepsakeHub"], in: "Tests/Programs"),
-  test(
-    "HubCommandTests", device + commands, in: "Tests/Programs", excluding: ["interposer.py"]),
+  test("HubCommandTests", device + commands, in: "Tests/Programs", excluding: ["interposer.py"]),
   test(
     "PageTests", device + commands + [target("KeepsakePage", with: "Page")],
     in: "Tests/Programs"),

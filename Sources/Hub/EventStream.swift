@@ -6,7 +6,8 @@
 
 import Foundation
 package import KeepsakeDevice
-package import KeepsakeSync
+package import KeepsakeSessions
+import KeepsakeSync
 import KeepsakeValues
 
 /// Reads server-sent events, however they are cut.

@@ -3,6 +3,7 @@
 // A device that stays synced with a hub.
 
 public import KeepsakeDevice
+public import KeepsakeSessions
 public import KeepsakeSync
 
 /// Keeps a device synced with a hub, as either changes, until it is cancelled or released.

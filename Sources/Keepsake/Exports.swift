@@ -4,6 +4,7 @@
 // Not the container: its names, as `Container` and `inject`, are those of others too.
 
 @_exported public import KeepsakeDevice
+@_exported public import KeepsakeSessions
 @_exported public import KeepsakeSettingsBundle
 @_exported public import KeepsakeSync
 @_exported public import KeepsakeValues

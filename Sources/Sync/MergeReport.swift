@@ -90,12 +90,12 @@ extension MergeReport {
   package var isNews: Bool { !events.isEmpty || hasChanges }
 
   /// Whether the merge has changed anything, or found a conflict.
-  var hasChanges: Bool {
+  package var hasChanges: Bool {
     !changes.isEmpty || transfers.contains { $0.changed + $0.conflicts > 0 }
   }
 
   /// Events that come with each merge until something changes.
-  var remarks: [Event] {
+  package var remarks: [Event] {
     events.filter { event in
       switch event {
       case .tooLarge, .unreadable: true

@@ -8,7 +8,7 @@
 // interrupted reads its pages again, which changes nothing.
 
 import KeepsakeDevice
-package import KeepsakeValues
+import KeepsakeValues
 
 struct Pull {
   let giver: MergeSide
@@ -149,17 +149,5 @@ extension SettingChange {
     self.init(
       store: entry.address.store.string, key: entry.address.key.string, from: old,
       to: entry.content, writer: entry.replicaID, timestamp: entry.timestamp, reason: reason)
-  }
-}
-
-extension HybridTimestamp {
-  /// The last timestamp that is not from the future.
-  ///
-  /// - Parameters:
-  ///   - now: milliseconds since 1970.
-  ///   - skew: milliseconds that a timestamp may be ahead.
-  package static func horizon(now: Int64, skew: Int64) -> HybridTimestamp {
-    let (sum, overflow) = now.addingReportingOverflow(skew)
-    return HybridTimestamp(milliseconds: overflow ? .max : sum)
   }
 }

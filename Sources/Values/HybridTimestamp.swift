@@ -51,6 +51,18 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
   }
 }
 
+extension HybridTimestamp {
+  /// The last timestamp that is not from the future.
+  ///
+  /// - Parameters:
+  ///   - now: milliseconds since 1970.
+  ///   - skew: milliseconds that a timestamp may be ahead.
+  package static func horizon(now: Int64, skew: Int64) -> HybridTimestamp {
+    let (sum, overflow) = now.addingReportingOverflow(skew)
+    return HybridTimestamp(milliseconds: overflow ? .max : sum)
+  }
+}
+
 extension HybridTimestamp: CustomStringConvertible {
   /// 16 hexadecimal digits.
   public var description: String { HexNumber.text(rawValue) }

@@ -110,7 +110,7 @@ MUTANTS = [
      r"^SyncTests\.DecisionTests",
      ("Sources/Device/Decision.swift", "loser: try receiverCovers() ? nil : .incoming", "loser: .incoming")),
     ("repair-keeps-late-vectors", "A repair of the clock leaves vectors in the future.", REPLAY,
-     ("Sources/Sync/ClockRepair.swift", '("seen", "timestamp"), ("mark", "timestamp"),', '("mark", "timestamp"),')),
+     ("Sources/Device/ClockRepair.swift", '("seen", "timestamp"), ("mark", "timestamp"),', '("mark", "timestamp"),')),
     ("resend-nothing", "A row that loses to one that the giver has forgotten is not answered.", REPLAY,
      ("Sources/Device/Incoming.swift", "} else if isSent, local?.entry != entry {",
       "} else if isSent, local == nil {")),

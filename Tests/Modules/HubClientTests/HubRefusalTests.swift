@@ -5,6 +5,7 @@ import HubScript
 import KeepsakeDevice
 import KeepsakeHub
 import KeepsakeHubServer
+import KeepsakeSessions
 import KeepsakeSync
 import KeepsakeTesting
 import KeepsakeValues

@@ -4,6 +4,7 @@ import Foundation
 import HubScript
 import KeepsakeDevice
 import KeepsakeHub
+import KeepsakeSessions
 import KeepsakeSync
 import KeepsakeTesting
 import Synchronization

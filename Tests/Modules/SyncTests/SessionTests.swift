@@ -2,6 +2,7 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeSessions
 import KeepsakeSync
 import KeepsakeValues
 import Synchronization

@@ -34,9 +34,10 @@ import Testing
     ],
     "Sources/Device": ["KeepsakeValues", "KeepsakeStorage", "Foundation"],
     "Sources/Sync": ["KeepsakeValues", "KeepsakeStorage", "KeepsakeDevice", "Foundation"],
+    "Sources/Sessions": ["KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "Foundation"],
     "Sources/Hub": [
-      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "CCurl", "Foundation",
-      "FoundationNetworking",
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSessions", "CCurl",
+      "Foundation", "FoundationNetworking",
     ],
     "Sources/CCurl": [], "Sources/CSQLite": [],
     "Sources/HubServer": ["KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "Foundation"],
@@ -55,8 +56,8 @@ import Testing
       "KeepsakePostgresMigrations", "CPostgres", "Foundation",
     ],
     "Sources/Keepsake": [
-      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSettingsBundle",
-      "KeepsakeInjection", "CKeepsake", "Logging", "Foundation",
+      "KeepsakeValues", "KeepsakeDevice", "KeepsakeSync", "KeepsakeSessions",
+      "KeepsakeSettingsBundle", "KeepsakeInjection", "CKeepsake", "Logging", "Foundation",
     ],
     "Sources/Configuration": ["Keepsake", "KeepsakeValues", "Configuration"],
     "Sources/Services": ["Keepsake", "KeepsakeHub", "ServiceLifecycle"],

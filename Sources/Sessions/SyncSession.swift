@@ -5,6 +5,7 @@
 // finds nothing to do and writes nothing.
 
 public import KeepsakeDevice
+public import KeepsakeSync
 
 /// Syncs two devices whenever either changes, until it is cancelled or released.
 ///

@@ -6,6 +6,7 @@
 
 public import Foundation
 public import KeepsakeDevice
+package import KeepsakeSync
 import Synchronization
 
 /// How a session and its hub stand.

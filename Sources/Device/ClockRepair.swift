@@ -11,7 +11,7 @@
 // the clock is repaired unasked only if it is ahead by more than a day, the present is possible,
 // and no other device confirms the later time: by an entry of its own, or by a vector.
 
-package import KeepsakeDevice
+import KeepsakeStorage
 package import KeepsakeValues
 
 /// What a repair of the clock did.
@@ -23,6 +23,8 @@ package struct ClockRepair: Sendable, Equatable {
 
   /// Milliseconds that a clock may be ahead before it is repaired unasked: less heals by waiting.
   package static let tolerance: Int64 = 86_400_000
+  /// The same if a person asks for it: what a merge does not read yet.
+  static let forcedTolerance: Int64 = 5 * 60_000
   /// 2020-01-01, in milliseconds since 1970. A clock before it was never set.
   static let earliestPresent: Int64 = 1_577_836_800_000
 }
@@ -41,7 +43,7 @@ extension Device {
     isForced: Bool = false, as id: ReplicaID
   ) throws(KeepsakeError) -> ClockRepair? {
     let now = clock.milliseconds
-    let tolerance = isForced ? MergeOptions().clockSkew : ClockRepair.tolerance
+    let tolerance = isForced ? ClockRepair.forcedTolerance : ClockRepair.tolerance
     let due = HybridTimestamp.horizon(now: now, skew: tolerance)
     guard !isReadOnly, isForced || now >= ClockRepair.earliestPresent else { return nil }
     guard try core.access({ try ReplicaState.clock($0) > due }) else { return nil }
