@@ -26,13 +26,24 @@ extension Connection {
     "(\(column) = 'cloud' OR (\(column) >= 'cloud:' AND \(column) < 'cloud;'))"
   }
 
-  private static let namesOfAllStores = ["entry", "seen", "forgotten"]
-    .map { "SELECT store FROM (\(storeNames(in: $0)))" }.joined(separator: " UNION ")
+  /// Looks up each name in the indexes of all three tables, so it takes no longer for more rows.
+  private static let syncedNames = """
+    WITH RECURSIVE name (store) AS (
+      VALUES ('clouc')
+      UNION ALL
+      SELECT (
+        SELECT min(store) FROM (
+          SELECT min(store) AS store FROM entry WHERE store > name.store
+          UNION ALL SELECT min(store) FROM seen WHERE store > name.store
+          UNION ALL SELECT min(store) FROM forgotten WHERE store > name.store))
+      FROM name WHERE name.store < 'cloud;'
+    )
+    SELECT store FROM name WHERE \(isSynced("store"))
+    """
 
   /// The synced stores of which the file knows anything.
   package func syncedStores() throws -> Set<ByteText> {
-    let names = try all(Self.namesOfAllStores) { $0.text(0) }
-    return Set(names.filter(StoreName.isSynced).map(ByteText.init))
+    Set(try all(Self.syncedNames) { ByteText($0.text(0)) })
   }
 
   /// The stores in which the file's own writes have to be noted if it takes a new replica ID:

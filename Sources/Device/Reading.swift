@@ -104,20 +104,17 @@ extension Connection {
   /// The stores that a table names, in order. One seek for each in its primary key, which begins
   /// with the store.
   package func stores(in table: String = "entry") throws -> [String] {
-    try all(Self.storeNames(in: table)) { $0.text(0) }
-  }
-
-  /// SQL for the names of stores in a table.
-  static func storeNames(in table: String) -> String {
-    """
-    WITH RECURSIVE name (store) AS (
-      SELECT min(store) FROM \(table)
-      UNION ALL
-      SELECT (SELECT min(store) FROM \(table) WHERE store > name.store) FROM name
-      WHERE name.store IS NOT NULL
-    )
-    SELECT store FROM name WHERE store IS NOT NULL
-    """
+    try all(
+      """
+      WITH RECURSIVE name (store) AS (
+        SELECT min(store) FROM \(table)
+        UNION ALL
+        SELECT (SELECT min(store) FROM \(table) WHERE store > name.store) FROM name
+        WHERE name.store IS NOT NULL
+      )
+      SELECT store FROM name WHERE store IS NOT NULL
+      """
+    ) { $0.text(0) }
   }
 
   /// As that of `Device`.

@@ -7,7 +7,7 @@ import KeepsakeValues
 @dynamicMemberLookup
 struct MergeSide {
   let device: Device
-  private let facts: Facts
+  private var facts: Facts
 
   /// What a merge knows of a file, from one snapshot. Nothing else changes that while the merge has
   /// the file's lease.
@@ -25,21 +25,21 @@ struct MergeSide {
     let stores: Set<ByteText>
     let forgotten: [ByteText: Int64]
     let peers: [ReplicaID: [ByteText: PeerRow]]
+    /// Of all synced stores, without the file's own writes.
+    let vectors: VersionVectors
   }
 
   /// Reads the file, unless it is as it was when it was read last.
   init(_ device: Device) throws(KeepsakeError) {
     self.device = device
     let core = device.core
-    let known = core.knownToMerges.withLock { $0 as? Facts }
-    if let known, let version = known.version, core.versions.isNow(version) {
+    if let known = core.knownToMerges.withLock({ $0 as? Facts }) {
       facts = known
-      return
+      if isNow { return }
     }
     let version = core.versions.now
-    let facts = try core.read { try Facts($0, version, isReadOnly: device.isReadOnly) }
-    core.knownToMerges.withLock { $0 = facts }
-    self.facts = facts
+    facts = try core.read { try Facts($0, version, isReadOnly: device.isReadOnly) }
+    core.knownToMerges.withLock { [facts] in $0 = facts }
   }
 
   subscript<Value>(dynamicMember path: KeyPath<Facts, Value>) -> Value { facts[keyPath: path] }
@@ -51,6 +51,9 @@ struct MergeSide {
       return row.cursor == other.mark && row.own == facts.mark
     }
   }
+
+  /// Whether the file has not changed since.
+  var isNow: Bool { facts.version.map(device.core.versions.isNow) ?? false }
 
   /// Up to where the file has read a peer.
   func cursor(_ peer: ReplicaID, _ store: ByteText) -> Mark {
@@ -85,6 +88,7 @@ extension MergeSide.Facts {
     stores = try connection.syncedStores()
     forgotten = try connection.forgotten()
     peers = try connection.peers.all()
+    vectors = try VersionVectors(connection, of: stores.sorted())
     (mark, isMarked) = try connection.marks.state()
   }
 }
