@@ -41,10 +41,8 @@ extension MergeRun {
       try pullBack(&exchanges[place], stores)
       try hooks.step(.pulledBack)
     }
-    let newest = try noteInFirst(exchanges, stores)
-    report.hasConverged =
-      report.isComplete && exchanges.allSatisfy(\.isRead)
-      && newest == exchanges[0].back.sequenceNumber
+    report.hasConverged = report.isComplete && exchanges.allSatisfy(\.isRead)
+    try noteInFirst(exchanges, stores)
   }
 
   /// Whether two files have read each other to the end. Then a merge would write nothing.
@@ -110,24 +108,21 @@ extension MergeRun {
   }
 
   /// Notes in the first file up to where it and the others have read each other.
-  ///
-  /// - Returns: the first file's newest number.
   private func noteInFirst(
     _ exchanges: [Exchange], _ stores: [ByteText]
-  ) throws(KeepsakeError) -> Int64 {
+  ) throws(KeepsakeError) {
     let device = sides[0].device
     let now = device.clock.milliseconds
-    let (hasNewMark, newest) = try device.core.write { connection in
+    let hasNewMark = try device.core.write { connection in
       let changes = try exchanges.map { exchange in
         try connection.peers.update(sides[exchange.place].id, stores) {
           $0.cursor = exchange.read
           $0.note(own: exchange.back, at: now)
         }
       }
-      return ((changes.contains(true), try connection.marks.newestNumber()), [])
+      return (changes.contains(true), [])
     }
     if hasNewMark { try hooks.step(.noted) }
-    return newest
   }
 }
 
