@@ -90,13 +90,6 @@ package final class Core: Sendable {
     }
   }
 
-  package func refuseReadOnly() throws(KeepsakeError) {
-    guard isReadOnly else { return }
-    throw KeepsakeError(
-      .readOnly, path: location.path, "the device was opened read-only",
-      cure: "open it for writing")
-  }
-
   /// - Parameters:
   ///   - durability: of the commit; what joins another write makes that one at least as durable.
   ///   - limit: how long to wait for other connections; nil for as long as the device does.
@@ -106,7 +99,11 @@ package final class Core: Sendable {
     _ body: (Connection, WriteSession) throws -> Value
   ) throws(KeepsakeError) -> Value {
     guard !storage.isReadingAside else { throw isOnlyRead }
-    try refuseReadOnly()
+    guard !isReadOnly else {
+      throw KeepsakeError(
+        .readOnly, path: location.path, "the device was opened read-only",
+        cure: "open it for writing")
+    }
     let isWithin = storage.isMine
     var isOutermost = false
     // Observers are notified of what others committed before even when this fails.

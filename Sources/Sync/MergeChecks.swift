@@ -5,9 +5,10 @@ import KeepsakeDevice
 import KeepsakeValues
 import Synchronization
 
+// Everything is checked before anything is written.
 extension MergeRun {
-  /// Reads every page and every size of files that sync for the first time, before anything is
-  /// written. Of others the rows are checked that are read (`GiverPage`).
+  /// Reads every page and every size of files that sync for the first time. Of others the rows are
+  /// checked that are read (`GiverPage`).
   func check() throws(KeepsakeError) {
     let center = options.isOneWay ? sides.count - 1 : 0
     let strangers = sides.indices.filter { $0 != center && areStrangers(center, $0) }
@@ -29,5 +30,10 @@ extension MergeRun {
   /// Whether neither of two files has read anything of the other.
   private func areStrangers(_ a: Int, _ b: Int) -> Bool {
     sides[a].peers[sides[b].id] == nil && sides[b].peers[sides[a].id] == nil
+  }
+
+  /// A device that is locked, or cannot be written, is found before any is written.
+  func refuseUnwritable(_ places: some Sequence<Int>) throws(KeepsakeError) {
+    for place in places { try sides[place].device.core.write { _ in ((), []) } }
   }
 }

@@ -23,7 +23,7 @@ extension MergeRun {
   }
 
   mutating func mergeBothWays() throws(KeepsakeError) {
-    for side in sides { try side.device.core.refuseReadOnly() }
+    try refuseUnwritable(sides.indices)
     for place in sides.indices {
       for other in sides.indices.dropFirst(place + 1) {
         try separate(other, from: place)

@@ -12,7 +12,7 @@ import KeepsakeValues
 extension MergeRun {
   mutating func mergeOneWay() throws(KeepsakeError) {
     let last = sides.count - 1
-    try sides[last].device.core.refuseReadOnly()
+    try refuseUnwritable([last])
     for place in 0..<last { try mergeOneWay(from: place, into: last) }
     report.hasConverged = report.isComplete
     let stores = self.stores.map(\.string)

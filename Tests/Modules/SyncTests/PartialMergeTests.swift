@@ -87,7 +87,7 @@ import Testing
       #expect(heard.sorted() == wanted.0.sorted(), "\(commits)")
       commits += 1
     }
-    #expect(commits > 6 && partial > 5)
+    #expect(commits > 8 && partial > 6)
   }
 
   @Test func anObserverOfAMergeMayWaitForAThreadThatMerges() throws {
