@@ -79,6 +79,8 @@ CREATE TABLE hub (
   account        INTEGER PRIMARY KEY,         -- its ID (sync with a hub)
   read_mark      TEXT    NOT NULL,            -- the hub's mark up to which this file has read it, as
                                               -- the hub wrote it (sync with a hub)
+  newest_mark    TEXT    NOT NULL,            -- the newest one that the hub has told, which it has to
+                                              -- know still: else it was set back (sync with a hub)
   sent_number    INTEGER NOT NULL,            -- of this file's mark up to which the hub has all rows,
                                               -- or rows that win over them, but for those in
                                               -- hub_held: its number (sync with a hub)

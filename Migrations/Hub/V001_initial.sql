@@ -11,15 +11,13 @@ PRAGMA user_version = 1;             -- how many migrations the file has
 
 -- One account: all the devices of one person.
 CREATE TABLE keepsake_account (
-  id             INTEGER NOT NULL PRIMARY KEY,  -- random, below 2^62
-  mark_number    INTEGER NOT NULL,  -- the newest mark; the last sequence number that it gave
-  mark_bits      INTEGER NOT NULL,
-  mark_time      INTEGER NOT NULL,
-  forgotten      INTEGER NOT NULL,  -- the highest number of a row that was forgotten
-  rows           INTEGER NOT NULL,  -- how many it has
-  bytes          INTEGER NOT NULL,  -- of their keys and bodies
-  reserved_until INTEGER NOT NULL,  -- until when only one replica may push, and which
-  reserved_by    BLOB    NOT NULL
+  id          INTEGER NOT NULL PRIMARY KEY,  -- random, below 2^62
+  mark_number INTEGER NOT NULL,  -- the newest mark; the last sequence number that it gave
+  mark_bits   INTEGER NOT NULL,
+  mark_time   INTEGER NOT NULL,
+  forgotten   INTEGER NOT NULL,  -- the highest number of a row that was forgotten
+  rows        INTEGER NOT NULL,  -- how many it has
+  bytes       INTEGER NOT NULL   -- of their keys and bodies
 ) STRICT;
 
 -- The newest row of every key.
@@ -35,7 +33,7 @@ CREATE TABLE keepsake_row (
 -- Rows above a number are read from here.
 CREATE INDEX keepsake_row_number ON keepsake_row (account, number);
 
--- The version vectors of the stores.
+-- The vectors of each push that no later one had read, by the number after it.
 CREATE TABLE keepsake_vectors (
   account INTEGER NOT NULL PRIMARY KEY,
   body    BLOB    NOT NULL

@@ -9,15 +9,13 @@
 
 -- One account: all the devices of one person.
 CREATE TABLE keepsake_account (
-  id             bigint NOT NULL PRIMARY KEY,  -- random, below 2^62
-  mark_number    bigint NOT NULL,  -- the newest mark; the last sequence number that it gave
-  mark_bits      bigint NOT NULL,
-  mark_time      bigint NOT NULL,
-  forgotten      bigint NOT NULL,  -- the highest number of a row that was forgotten
-  rows           bigint NOT NULL,  -- how many it has
-  bytes          bigint NOT NULL,  -- of their keys and bodies
-  reserved_until bigint NOT NULL,  -- until when only one replica may push, and which
-  reserved_by    bytea  NOT NULL
+  id          bigint NOT NULL PRIMARY KEY,  -- random, below 2^62
+  mark_number bigint NOT NULL,  -- the newest mark; the last sequence number that it gave
+  mark_bits   bigint NOT NULL,
+  mark_time   bigint NOT NULL,
+  forgotten   bigint NOT NULL,  -- the highest number of a row that was forgotten
+  rows        bigint NOT NULL,  -- how many it has
+  bytes       bigint NOT NULL   -- of their keys and bodies
 ) WITH (fillfactor = 50);
 
 -- The newest row of every key.
@@ -34,7 +32,7 @@ CREATE TABLE keepsake_row (
 -- it uses this index, whatever the statistics of a growing table make PostgreSQL believe.
 CREATE UNIQUE INDEX keepsake_row_number ON keepsake_row (account, number) WHERE number > 0;
 
--- The version vectors of the stores.
+-- The vectors of each push that no later one had read, by the number after it.
 CREATE TABLE keepsake_vectors (
   account bigint NOT NULL PRIMARY KEY,
   body    bytea  NOT NULL

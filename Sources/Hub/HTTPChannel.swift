@@ -27,19 +27,11 @@ final class HTTPChannel: HubChannel {
   var account: Int64 { hub.account }
   var name: String { client.url.description }
 
-  func pause(_ longest: Duration) { client.pause(longest * Double.random(in: 0...1)) }
-
-  func encode(_ entry: Entry, limit: Int) throws(KeepsakeError) -> [UInt8]? {
-    do throws(ValueError) {
-      var body: [UInt8] = []
-      try entry.row().write(to: &body)
-      return body.count > limit ? nil : body
-    } catch {
-      throw KeepsakeError(
-        .invalidValue, path: name,
-        "\(entry.address.store)/\(entry.address.key) cannot be sent: \(error)",
-        cure: "set the key anew")
-    }
+  func encode(_ entry: Entry, limit: Int) -> [UInt8]? {
+    guard case .success(let row) = Result(catching: { try entry.row() }) else { return nil }
+    var body: [UInt8] = []
+    row.write(to: &body)
+    return body.count > limit ? nil : body
   }
 
   func rows(_ request: HubPageRequest) throws(KeepsakeError) -> HubPageAnswer {
@@ -57,8 +49,7 @@ final class HTTPChannel: HubChannel {
   }
 
   func push(_ upload: HubUpload) throws(KeepsakeError) -> HubUploadResult {
-    let turn = upload.wantsTurn ? "&turn=1" : ""
-    var http = HubRequest("POST", hub.path("/rows?\(upload.next.query)\(turn)"), upload.text())
+    var http = HubRequest("POST", hub.path("/rows?\(upload.request.query)"), upload.text())
     (http.type, http.accepted) = (.lines, [412])
     http.headers["If-Match"] = "\"\(upload.base)\""
     do throws(KeepsakeError) {
@@ -71,20 +62,21 @@ final class HTTPChannel: HubChannel {
         known?.note(newest: answer.newest, after: upload.base)
         return .changed(answer)
       }
-      guard case .string(let newest)? = JSON.read(response.body)?["newest"] else {
-        throw HubFailure.malformed(client.url, "has no mark")
-      }
+      let json = JSON.read(response.body)
+      guard case .string(let newest)? = json?["newest"],
+        case .boolean(let isNext)? = json?["isNext"]
+      else { throw HubFailure.malformed(client.url, "has no mark") }
       known?.note(newest: newest, after: upload.base)
-      return .taken(newest: newest)
+      return .taken(newest: newest, isNext: isNext)
     } catch {
       guard let problem = error.cause as? HubProblem, error.code == .tooLarge,
         !problem.isOfSender
       else { throw error }
       if let row = problem.row, upload.rows.indices.contains(row) { return .tooLarge(row: row) }
-      guard upload.rows.count == 1 else { return .pageTooLarge(error) }
+      guard upload.rows.count < 2 else { return .pageTooLarge(error) }
       // A page of one row cannot be made smaller. Either the row is too large, or the vectors are.
       let vectors = upload.last?.vectors.json.text().utf8.count ?? 0
-      guard upload.rows[0].body.count >= vectors else { throw error }
+      guard let row = upload.rows.first, row.body.count >= vectors else { throw error }
       return .tooLarge(row: 0)
     }
   }
@@ -120,8 +112,7 @@ final class HTTPChannel: HubChannel {
         let pause = Duration.seconds(max(1, seconds))
         guard pause <= min(Self.longestPause, left) else { throw error }
         left -= pause
-        // The pause is random, so that devices that wait for the same one do not retry together.
-        if problem.name == "reserved" { self.pause(pause) } else { client.pause(pause) }
+        client.pause(pause)
       }
     }
   }

@@ -83,7 +83,7 @@ extension Hub {
           .unavailable, path: url.description, "it was changed while its rows were read",
           cure: "try again")
       }
-      for row in answer.rows { body(row.entry) }
+      answer.rows.forEach(body)
       unreadable += answer.unreadable
       guard !answer.isLast else { return unreadable }
       guard let last = answer.lastNumber, last > request.after ?? 0 else {

@@ -77,7 +77,6 @@ enum HubFailure {
         problem.isOfSender
         ? "ask who runs the hub to raise the limit" : "make the value smaller, or delete it"
       return (.tooLarge, "it accepts no request of this size", cure)
-    case "reserved": return (.locked, "another device is pushing to it", later)
     case "too-many": return (.unavailable, "it is busy", later)
     case "busy", "unavailable": return (.unavailable, "it is out of service", later)
     case "full":

@@ -36,7 +36,7 @@ struct HubProblem: Error, Equatable {
       type.hasPrefix(prefix)
     else { return }
     name = String(type.dropFirst(prefix.count))
-    isBusy = isBusy || name == "busy" || name == "reserved"
+    isBusy = isBusy || name == "busy"
     if case .string(let text)? = json["detail"] { detail = HubFailure.clean(text) }
     if case .string(let text)? = json["limit"] { limit = text }
     // Line 1 is the head.

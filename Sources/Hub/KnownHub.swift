@@ -5,8 +5,8 @@ import KeepsakeSync
 import Synchronization
 
 /// The state of a hub as a session knows it without a request: the newest mark while it listens,
-/// the clock, the longest row, and the rows that were refused. So it may push at once: if others
-/// have pushed by then, the hub refuses.
+/// the clock, the longest row, and the rows that were refused. So it may push at once, whether
+/// others have pushed by then or not.
 final class KnownHub: Sendable {
   private struct State {
     var newest: String?

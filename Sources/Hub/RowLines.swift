@@ -83,27 +83,31 @@ extension HubPageAnswer {
       newest.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != 0x22 && $0 != 0x26 })
     else { throw Self.error(1, "there is no mark") }
     self.init(newest: newest, clock: clock)
+    var count: Int64 = 0
+    if case .integer(let vectors)? = head["vectors"] { count = vectors }
     guard case .string(let state)? = head["cursor"], case .boolean(let isLast)? = head["isLast"],
-      head["rows"] == .integer(Int64(lines.count - 1))
-    else { throw Self.error(1, "\"cursor\", \"isLast\" or \"rows\" is wrong") }
+      (0..<Int64(lines.count)).contains(count),
+      head["rows"] == .integer(Int64(lines.count - 1) - count)
+    else { throw Self.error(1, "\"cursor\", \"isLast\", \"vectors\" or \"rows\" is wrong") }
     (knowsCursor, self.isLast) = (state == "known", isLast)
     if case .integer(let limit)? = head["rowBytes"], limit > 0 { rowLimit = Int(limit) }
     // Another version may have written what this one cannot read.
     if case .string(let text)? = head["mark"] { deviceMark = Mark(text: text) }
-    if let json = head["vectors"],
-      case .success(let read) = Result(catching: { try VersionVectors(json) })
-    {
-      vectors = read
+    let firstRow = Int(count) + 1
+    for line in lines[1..<firstRow] {
+      if case .success(let read) = Result(catching: { try VersionVectors(Self.json(line, 2)) }) {
+        vectors.unite(read)
+      }
     }
-    for (place, line) in lines.dropFirst().enumerated() {
-      let json = Result { () throws(ValueError) in try Self.json(line, place + 2) }
+    for (place, line) in lines.enumerated().dropFirst(firstRow) {
+      let json = Result { () throws(ValueError) in try Self.json(line, place + 1) }
       if case .success(let json) = json, case .integer(let number)? = json["seq"] {
         guard number > lastNumber ?? 0 else {
-          throw Self.error(place + 2, "the numbers do not ascend")
+          throw Self.error(place + 1, "the numbers do not ascend")
         }
         lastNumber = number
       }
-      if case .success(let row) = Result(catching: { try Self.row(json.get(), place + 2) }) {
+      if case .success(let row) = Result(catching: { try Self.row(json.get(), place + 1) }) {
         rows.append(row)
       } else {
         unreadable += 1
@@ -111,16 +115,16 @@ extension HubPageAnswer {
     }
   }
 
-  private static func row(_ json: JSON, _ number: Int) throws(ValueError) -> Row {
-    guard case .integer(let sequenceNumber)? = json["seq"], sequenceNumber > 0,
-      let body = json["row"]
-    else { throw error(number, "there is no \"seq\" or no \"row\"") }
+  private static func row(_ json: JSON, _ number: Int) throws(ValueError) -> Entry {
+    guard case .integer(1...)? = json["seq"], let body = json["row"] else {
+      throw error(number, "there is no \"seq\" or no \"row\"")
+    }
     do throws(ValueError) {
       let entry = try Entry(row: body)
       if !entry.content.isTombstone, let problem = EntrySize.problem(entry) {
         throw ValueError(.invalid, problem)
       }
-      return Row(entry, sequenceNumber: sequenceNumber)
+      return entry
     } catch {
       throw Self.error(number, "\(error)")
     }

@@ -16,41 +16,38 @@
   }
 
   extension Endpoints {
-    /// Bodies up to this size are read before the condition is checked: that takes one transaction
-    /// less. Pages of requests that mostly find nothing new end with this size.
-    private static let smallBody = 64 << 10
+    /// Pages end with this size if their requests mostly find nothing new, or come with a refusal.
+    private static let smallPage = 64 << 10
 
     func read(_ request: Request, _ context: HubContext) async throws -> Response {
       try await answer(try asked(request), by: try await sender(request, context), .ok)
     }
 
     func push(_ request: Request, _ context: HubContext) async throws -> Response {
-      var sender = try await sender(request, context)
-      sender.wantsTurn = request.uri.queryParameters["turn"] == "1"
+      let sender = try await sender(request, context)
       guard !sender.replica.isEmpty else {
         throw HubRefusal.malformed("its \"replica\" is missing")
       }
       let base = try mark(request.headers[.ifMatch], "If-Match")
-      if try length(of: request) > Self.smallBody {
-        guard try await run(log.check(base, by: sender)) else {
-          return try await refused(request, sender)
-        }
-      }
+      let newest = try asked(request).lastNewest
       let (bytes, share) = try await body(of: request, "application/jsonl", sender, context)
       defer { withExtendedLifetime(share) {} }
       let lines = try HubLines(push: bytes, settings.limits.account)
-      let push = HubPush(base: base, rows: lines.rows, mark: lines.mark, vectors: lines.vectors)
+      let push = HubPush(
+        base: base, newest: newest, rows: lines.rows, mark: lines.mark, vectors: lines.vectors)
       let result = try await run(log.push(push, by: sender, bits: HubMark.randomBits()))
-      guard let newest = result else { return try await refused(request, sender) }
+      guard let result else { return try await refused(request, sender) }
       metrics.count(lines.rows.count, .taken)
-      return json(.object(["newest": .string(newest.text)]), .ok, fields(newest, newest.time))
+      return json(
+        .object(["newest": .string(result.newest.text), "isNext": .boolean(result.isNext)]), .ok,
+        fields(result.newest, result.newest.time))
     }
 
     /// A refusal has what the device has not read, so that it needs no other request.
     private func refused(_ request: Request, _ sender: HubSender) async throws -> Response {
       var asked = try asked(request)
       asked.unless = nil
-      asked.bytes = min(asked.bytes, Self.smallBody)
+      asked.bytes = min(asked.bytes, Self.smallPage)
       return try await answer(asked, by: sender, .preconditionFailed)
     }
 
@@ -95,7 +92,7 @@
         read.rows = Int(rows)
       }
       read.unless = try request.headers[.ifNoneMatch].map { try mark($0, "If-None-Match") }
-      if read.unless != nil { read.bytes = min(read.bytes, Self.smallBody) }
+      if read.unless != nil { read.bytes = min(read.bytes, Self.smallPage) }
       return read
     }
 

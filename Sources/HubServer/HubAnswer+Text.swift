@@ -14,11 +14,12 @@ extension HubAnswer {
       bytes += #","mark":"#.utf8
       Self.write(deviceMark, to: &bytes)
     }
-    if let vectors {
-      bytes += #","vectors":"#.utf8
-      bytes += vectors
+    bytes += #","vectors":\#(vectors.bodies.count)}"#.utf8
+    bytes.append(UInt8(ascii: "\n"))
+    for body in vectors.bodies {
+      bytes += body
+      bytes.append(UInt8(ascii: "\n"))
     }
-    bytes += "}\n".utf8
     for row in rows { row.write(to: &bytes) }
     return bytes
   }

@@ -15,9 +15,11 @@ package struct HubLines: Sendable {
   /// Reads the lines of a push.
   package init(push bytes: [UInt8], _ limits: HubLimits) throws {
     try self.init(bytes, limits, hasRows: true)
-    guard !rows.isEmpty else { throw HubRefusal.malformed("a push has no row") }
     guard (mark == nil) == (vectors == nil) else {
       throw HubRefusal.malformed("\"mark\" and \"vectors\" belong together")
+    }
+    guard !rows.isEmpty || mark != nil else {
+      throw HubRefusal.malformed("a push has neither a row nor a mark")
     }
   }
 

@@ -13,9 +13,6 @@ package struct HubAccount: Sendable, Equatable {
   package var rows: Int64 = 0
   /// The bytes of all keys and rows.
   package var bytes: Int64 = 0
-  /// Until when only this replica may push.
-  package var reservedUntil: Int64 = 0
-  package var reservedBy = ""
 
   package init(id: Int64) { self.id = id }
 

@@ -59,8 +59,6 @@ package struct HubRefusal: Error, Equatable {
     409, "taken", "there is another account with this ID")
 
   /// The account is kept for another replica, for a moment.
-  package static let reserved = HubRefusal(
-    409, "reserved", "the account is kept for a device that was refused before", retryAfter: 1)
 
   /// - Parameter line: the one that is too large, if it is one.
   package static func tooLarge(limit: String, _ value: Int, line: Int? = nil) -> HubRefusal {

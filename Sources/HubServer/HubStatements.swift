@@ -55,8 +55,7 @@ extension HubStatement {
   package static let account = HubStatement(
     "account",
     """
-    SELECT id, mark_number, mark_bits, mark_time, forgotten, rows, bytes, reserved_until,
-      reserved_by
+    SELECT id, mark_number, mark_bits, mark_time, forgotten, rows, bytes
     FROM keepsake_account WHERE id = $1
     """)
   fileprivate static let deviceColumns = "number, created, last_use, name, token"
@@ -95,8 +94,8 @@ extension HubQuery {
     if let replica { calls.append(HubCall(.replica, id, .text(replica))) }
     for mark in marks { calls.append(HubCall(.mark, id, .number(mark.number), .number(mark.bits))) }
     for key in keys { calls.append(HubCall(.outline, id, .bytes(key))) }
-    if let page {
-      let mark = page.unless ?? HubMark(number: -1, bits: 0)
+    if page != nil || readsVectors {
+      let mark = page?.unless ?? HubMark(number: -1, bits: 0)
       calls.append(HubCall(.vectors, id, .number(mark.number), .number(mark.bits)))
     }
     return calls
@@ -123,7 +122,7 @@ extension HubState {
         HubRowOutline(
           key: key, number: row[0].number, size: row[1].number, isDeleted: row[2].number != 0))
     }
-    if query.page != nil { vectors = next().first?[0].bytes }
+    if query.page != nil || query.readsVectors { vectors = next().first?[0].bytes }
   }
 }
 
@@ -132,7 +131,6 @@ extension HubAccount {
     self.init(id: cells[0].number)
     newest = HubMark(number: cells[1].number, bits: cells[2].number, time: cells[3].number)
     (forgotten, rows, bytes) = (cells[4].number, cells[5].number, cells[6].number)
-    (reservedUntil, reservedBy) = (cells[7].number, cells[8].text)
   }
 }
 
@@ -152,15 +150,14 @@ extension HubStatement {
   fileprivate static let addAccount = HubStatement(
     "add_account",
     """
-    INSERT INTO keepsake_account (id, mark_number, mark_bits, mark_time, forgotten, rows, bytes,
-      reserved_until, reserved_by)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    INSERT INTO keepsake_account (id, mark_number, mark_bits, mark_time, forgotten, rows, bytes)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
     """)
   fileprivate static let saveAccount = HubStatement(
     "save_account",
     """
     UPDATE keepsake_account SET mark_number = $2, mark_bits = $3, mark_time = $4,
-      forgotten = $5, rows = $6, bytes = $7, reserved_until = $8, reserved_by = $9
+      forgotten = $5, rows = $6, bytes = $7
     WHERE id = $1
     """)
   fileprivate static let addMark = HubStatement(
@@ -204,7 +201,7 @@ extension HubStatement {
     INSERT INTO keepsake_invitation (account, ends, code) VALUES ($1, $2, $3)
     ON CONFLICT (account) DO UPDATE SET ends = excluded.ends, code = excluded.code
     """)
-  /// No two replicas have one number: each push has a row.
+  /// No two replicas have one number: each push has its own.
   fileprivate static let trimReplicas = HubStatement(
     "trim_replicas",
     """
@@ -272,8 +269,7 @@ extension HubChange {
     return HubCall(
       addsAccount ? .addAccount : .saveAccount, .number(account.id), .number(newest.number),
       .number(newest.bits), .number(newest.time), .number(account.forgotten),
-      .number(account.rows), .number(account.bytes), .number(account.reservedUntil),
-      .text(account.reservedBy))
+      .number(account.rows), .number(account.bytes))
   }
 
   private func save(_ device: HubDevice, _ id: HubCell) -> HubCall {

@@ -70,6 +70,8 @@ package struct HubQuery: Sendable {
   package var page: HubPage?
   /// Keys of which the state has outlines.
   package var keys: [[UInt8]] = []
+  /// Whether the vectors are read without a page.
+  package var readsVectors = false
   /// Whether all devices and the invitation are read.
   package var readsDevices = false
 
@@ -102,7 +104,7 @@ package struct HubState: Sendable {
   package var hasMarks: [Bool] = []
   package var rows: [HubRow] = []
   package var hasMore = false
-  /// JSON.
+  /// As `HubVectors` writes them.
   package var vectors: [UInt8]?
   package var outlines: [HubRowOutline] = []
   package var devices: [HubDevice] = []

@@ -5,8 +5,6 @@ package struct HubSender: Sendable {
   package var account: Int64
   package var tokenHash: [UInt8]
   package var replica: String
-  /// Whether the hub keeps the account for it, for a while, if it refuses its push.
-  package var wantsTurn = false
 
   package init(account: Int64, tokenHash: [UInt8], replica: String) {
     (self.account, self.tokenHash, self.replica) = (account, tokenHash, replica)
@@ -48,7 +46,7 @@ package struct HubAnswer: Sendable {
   package var knowsCursor = true
   /// The mark that the device had at its last push.
   package var deviceMark: [UInt8]?
-  package var vectors: [UInt8]?
+  package var vectors = HubVectors(nil)
   package var rows: [HubRow] = []
   package var isLast = true
 
@@ -57,15 +55,28 @@ package struct HubAnswer: Sendable {
 
 /// Rows that a device pushes.
 package struct HubPush: Sendable {
+  /// Up to which mark the device has read the hub.
   package var base: HubMark
+  /// The newest mark that the hub has told it.
+  package var newest: HubMark
   package var rows: [HubRow]
   /// The device's mark and vectors: they come with the last page of a sync.
   package var mark: [UInt8]?
   package var vectors: [UInt8]?
 
-  package init(base: HubMark, rows: [HubRow], mark: [UInt8]?, vectors: [UInt8]?) {
-    (self.base, self.rows, self.mark, self.vectors) = (base, rows, mark, vectors)
+  package init(
+    base: HubMark, newest: HubMark? = nil, rows: [HubRow], mark: [UInt8]?, vectors: [UInt8]?
+  ) {
+    (self.base, self.newest, self.rows) = (base, newest ?? base, rows)
+    (self.mark, self.vectors) = (mark, vectors)
   }
+}
+
+/// A push that was taken.
+package struct HubPushed: Sendable, Equatable {
+  package let newest: HubMark
+  /// Whether nobody else has pushed since its base.
+  package let isNext: Bool
 }
 
 /// A push, for a store that can decide it in one statement.

@@ -3,17 +3,14 @@
 // The rules of a hub: a log of the newest row of each key. The hub compares numbers and marks, and
 // understands nothing else. `Tests/Model/hub_model.py` is the specification.
 //
-// - A push is taken only if its base is the newest mark: its device has read everything.
+// - A push is taken only if its device has read the rows that it replaces: none of its keys has a
+//   number above its base.
 // - Each row that is pushed gets the next sequence number, so a reader that continues from a
 //   number misses no row.
 // - Whoever asks names a mark. If the history lacks it, the hub was restored from a backup.
 
 /// The rules of rows and marks.
 package struct LogRules: Sendable {
-  /// How long an account is reserved for one replica, and for its large body that is on its way.
-  private static let reservation: Int64 = 5_000
-  private static let longReservation: Int64 = 60_000
-
   let limits: HubLimits
   /// The system's clock.
   let now: Int64
@@ -38,82 +35,49 @@ package struct LogRules: Sendable {
         !state.hasMarks.contains(false) && (since.number == 0 || since.number >= account.forgotten)
       answer.deviceMark = state.replica?.mark
       (answer.rows, answer.isLast) = (state.rows, !state.hasMore)
-      answer.vectors = state.vectors
+      answer.vectors = HubVectors(state.vectors)
       return (answer, nil)
     }
   }
 
   // MARK: - Pushing
 
-  /// Checks a push before its large body has come. A slow uplink takes longer for it than others
-  /// take for their pushes, so a reservation is prolonged.
-  ///
-  /// - Returns: whether nobody has pushed since its base.
-  package func check(_ base: HubMark, by sender: HubSender) -> HubWork<Bool> {
-    HubWork(sender.query(isWriting: true)) { [self] state in
-      let account = try freeAccount(state, sender)
-      guard base.isSame(account.newest) else { return (false, refuse(account, sender)) }
-      guard account.reservedBy == sender.replica else { return (true, nil) }
-      return (true, reserve(account, sender, for: Self.longReservation))
-    }
-  }
-
-  private func freeAccount(_ state: HubState, _ sender: HubSender) throws -> HubAccount {
-    let account = try AccountRules.account(state)
-    let left = account.reservedUntil - account.clock(at: now)
-    // A clock that was set back does not prolong it.
-    guard account.reservedBy == sender.replica || left <= 0 || left > Self.longReservation else {
-      throw HubRefusal.reserved
-    }
-    return account
-  }
-
-  /// A device that others have come before again and again has the account for itself for a while.
-  private func refuse(_ account: HubAccount, _ sender: HubSender) -> HubChange? {
-    sender.wantsTurn ? reserve(account, sender, for: Self.reservation) : nil
-  }
-
-  private func reserve(
-    _ account: HubAccount, _ sender: HubSender, for time: Int64
-  ) -> HubChange {
-    var (change, account) = (HubChange(), account)
-    (account.reservedBy, account.reservedUntil) = (sender.replica, account.clock(at: now) + time)
-    change.account = account
-    return change
-  }
-
-  /// - Returns: the new mark, or nil if others have pushed since the push's base.
+  /// - Returns: nil if others have written one of its keys since the push's base, or forgotten any,
+  ///   or a copy of the device has pushed.
   package func push(
     _ push: HubPush, by sender: HubSender, bits: Int64
-  ) -> HubWork<HubMark?> {
+  ) -> HubWork<HubPushed?> {
     var query = sender.query(isWriting: true)
     query.keys = push.rows.map(\.key)
+    (query.marks, query.readsVectors) = ([push.base, push.newest], push.mark != nil)
     let isTrimming = bits % limits.pushesToTrim == 0
-    var work = HubWork(query) { [self] state -> (HubMark?, HubChange?) in
-      var account = try freeAccount(state, sender)
-      guard push.base.isSame(account.newest) else { return (nil, refuse(account, sender)) }
+    var work = HubWork(query) { [self] state -> (HubPushed?, HubChange?) in
+      var account = try AccountRules.account(state)
+      guard push.isRead(account, state) else { return (nil, nil) }
+      let isNext = push.base.isSame(account.newest)
       var change = HubChange()
       try count(push.rows, state.outlines, &account)
       change.rows = push.rows
-      var number = account.newest.number
       for index in push.rows.indices {
-        number += 1
-        change.rows[index].number = number
+        change.rows[index].number = account.newest.number + 1 + Int64(index)
       }
+      // Also a push without rows has a number of its own.
+      let number = account.newest.number + Int64(max(push.rows.count, 1))
       account.newest = HubMark(number: number, bits: bits, time: account.clock(at: now))
-      (account.reservedBy, account.reservedUntil) = ("", 0)
       change.mark = account.newest
-      if let mark = push.mark {
+      if let mark = push.mark, let vectors = push.vectors {
         change.replica = HubReplica(id: sender.replica, number: number, mark: mark)
-        change.vectors = push.vectors
+        var all = HubVectors(state.vectors)
+        all.replace(upTo: push.base.number, by: vectors, number, limits.vectorBytes)
+        change.vectors = all.bytes
       }
       if isTrimming { change.trim = trim(before: account.newest.time) }
       change.account = account
-      return (account.newest, change)
+      return (HubPushed(newest: account.newest, isNext: isNext), change)
     }
-    guard !isTrimming else { return work }
+    guard !isTrimming, push.newest.isSame(push.base) else { return work }
     work.fastPush = HubFastPush(sender: sender, push: push, bits: bits, limits: limits, now: now)
-    work.fastResult = { $0 }
+    work.fastResult = { HubPushed(newest: $0, isNext: true) }
     return work
   }
 
@@ -163,5 +127,14 @@ package struct LogRules: Sendable {
       change.account = account
       return (true, change)
     }
+  }
+}
+
+extension HubPush {
+  /// Whether its device has read the rows that it replaces, and the last push with its replica ID.
+  /// If the history lacks a mark that it names, the hub was set back.
+  fileprivate func isRead(_ account: HubAccount, _ state: HubState) -> Bool {
+    let numbers = [account.forgotten, state.replica?.number ?? 0] + state.outlines.map(\.number)
+    return !state.hasMarks.contains(false) && numbers.allSatisfy { $0 <= base.number }
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A push in one round trip. The first statement takes the push if its conditions hold, which are
-// those of `LogRules.push`; the others do something only if it did. Otherwise the rule decides.
+// A push in one round trip. The first statement takes the push if nobody else has pushed since its
+// base, and no limit is exceeded; the others do something only if it did. Otherwise `LogRules.push`
+// decides.
 
 #if PostgreSQL
   import KeepsakeHubServer
@@ -16,17 +17,16 @@
     private static let take = HubStatement(
       "push_take",
       """
-      UPDATE keepsake_account AS a SET mark_number = $2::bigint + $7::bigint, mark_bits = $4,
+      UPDATE keepsake_account AS a SET
+        mark_number = $2::bigint + greatest($7::bigint, 1), mark_bits = $4,
         mark_time = greatest(mark_time, $5::bigint),
-        rows = a.rows + $7::bigint - old.rows, bytes = a.bytes + $8::bigint - old.bytes,
-        reserved_until = 0, reserved_by = ''
+        rows = a.rows + $7::bigint - old.rows, bytes = a.bytes + $8::bigint - old.bytes
       FROM (
         SELECT count(*) AS rows,
           coalesce(sum(octet_length(key) + octet_length(body)), 0)::bigint AS bytes
         FROM keepsake_row WHERE account = $1 AND key = ANY ($11::bytea[])
       ) AS old
       WHERE id = $1 AND mark_number = $2::bigint AND mark_bits = $3
-        AND (reserved_by = $12 OR reserved_until <= greatest(mark_time, $5::bigint))
         AND a.rows + $7::bigint - old.rows <= $9::bigint
         AND a.bytes + $8::bigint - old.bytes <= $10::bigint
         AND a.rows = (SELECT rows FROM keepsake_account WHERE id = $1)
@@ -67,11 +67,8 @@
 
     var statements: [Sent] {
       let id = push.sender.account
-      var (rows, number) = (push.push.rows, push.push.base.number)
-      for place in rows.indices {
-        number += 1
-        rows[place].number = number
-      }
+      var rows = push.push.rows
+      for place in rows.indices { rows[place].number = push.push.base.number + 1 + Int64(place) }
       var all = [
         Sent(Self.take, taking), Self.put(rows, id, push.bits),
         Sent(Self.addMark, Parameters(id, push.bits, number)),
@@ -83,7 +80,8 @@
         all.append(Sent(Self.saveReplica, replica))
       }
       if let vectors = push.push.vectors {
-        all.append(Sent(Self.saveVectors, Parameters(id, push.bits, bytes: vectors)))
+        let bytes = HubVectors(vectors, number).bytes
+        all.append(Sent(Self.saveVectors, Parameters(id, push.bits, bytes: bytes)))
       }
       return all
     }
@@ -106,17 +104,17 @@
         Int64(rows.count), rows.reduce(0) { $0 + $1.size }, Int64(limits.rows), Int64(limits.bytes),
       ] { parameters.append(number) }
       parameters.append(blobs: rows.map(\.key))
-      parameters.append(push.sender.replica)
       return parameters
     }
+
+    /// The account's number afterwards.
+    private var number: Int64 { push.push.base.number + Int64(max(push.push.rows.count, 1)) }
 
     /// - Parameter results: those of `statements`.
     /// - Returns: the new mark; nil if the push was not taken.
     func mark(_ results: ArraySlice<PostgresResult>) -> HubMark? {
       guard let first = results.first, first.count == 1 else { return nil }
-      return HubMark(
-        number: push.push.base.number + Int64(push.push.rows.count), bits: push.bits,
-        time: first.number(0, 0))
+      return HubMark(number: number, bits: push.bits, time: first.number(0, 0))
     }
   }
 #endif

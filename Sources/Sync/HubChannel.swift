@@ -18,8 +18,8 @@ package protocol HubChannel: AnyObject {
   /// The row as the hub stores it.
   ///
   /// - Parameter limit: the longest row that the hub accepts.
-  /// - Returns: nil for a longer one.
-  func encode(_ entry: Entry, limit: Int) throws(KeepsakeError) -> [UInt8]?
+  /// - Returns: nil for a longer one, or one that cannot be written.
+  func encode(_ entry: Entry, limit: Int) -> [UInt8]?
 
   /// Pushes a page of rows.
   func push(_ upload: HubUpload) throws(KeepsakeError) -> HubUploadResult
@@ -28,9 +28,6 @@ package protocol HubChannel: AnyObject {
   ///
   /// - Parameter newest: the newest mark that the device has read.
   func forget(_ deletions: [Address], newest: String) throws(KeepsakeError)
-
-  /// Waits for a random part of a duration.
-  func pause(_ longest: Duration)
 }
 
 extension Address {
@@ -64,20 +61,11 @@ package struct HubPageRequest: Equatable, Sendable {
 
 /// A page of a hub's rows, and what the hub was when it was read.
 package struct HubPageAnswer: Sendable {
-  package struct Row: Sendable {
-    package var entry: Entry
-    package var sequenceNumber: Int64
-
-    package init(_ entry: Entry, sequenceNumber: Int64) {
-      (self.entry, self.sequenceNumber) = (entry, sequenceNumber)
-    }
-  }
-
   /// The newest mark.
   package var newest: String
   /// The hub's clock, in milliseconds since 1970.
   package var clock: Int64
-  package var rows: [Row] = []
+  package var rows: [Entry] = []
   package var isLast = true
   /// False if the device has to read from the beginning.
   package var knowsCursor = true
@@ -85,8 +73,8 @@ package struct HubPageAnswer: Sendable {
   package var rowLimit = Int.max
   /// The mark that the device had at its last push.
   package var deviceMark: Mark?
-  /// Nil if there are none, or none that are new to the device.
-  package var vectors: VersionVectors?
+  /// Those of all that has been pushed, or none if nothing is new to the device.
+  package var vectors = VersionVectors()
   /// Rows that this version cannot read.
   package var unreadable = 0
   /// The number of the last row, whether it can be read or not.
@@ -103,25 +91,32 @@ package struct HubUpload: Sendable {
     package var body: [UInt8]
   }
 
-  package var replica: ReplicaID
-  /// The newest mark that the device has read.
+  /// What the device asks for if it is refused; also who it is, and the newest mark it knows of.
+  package var request: HubPageRequest
+  /// The mark up to which the device has read the hub.
   package var base: String
   package var rows: [Row]
   /// The device's mark and vectors: they come with the last page.
   package var last: (mark: Mark, vectors: VersionVectors)?
-  /// Whether the hub keeps the account for this device, for a while, if it refuses the upload.
-  package var wantsTurn = false
-  /// What the device asks next if others have pushed.
-  package var next: HubPageRequest
 }
 
 /// What became of an upload.
 package enum HubUploadResult: Sendable {
-  case taken(newest: String)
-  /// Others have pushed. The answer is that of the upload's `next`, if the hub has sent it.
+  /// `isNext` says whether nobody has pushed since the upload's base.
+  case taken(newest: String, isNext: Bool)
+  /// Others have written one of the keys since. The hub may send what the device asks for.
   case changed(HubPageAnswer?)
   /// The hub does not accept one row, by its place in the upload.
   case tooLarge(row: Int)
   /// The hub, or something in between, accepts no upload of this size.
   case pageTooLarge(KeepsakeError)
+}
+
+extension VersionVectors {
+  /// Covers also what others cover.
+  package mutating func unite(_ other: VersionVectors) {
+    for (store, vector) in other.times {
+      for (id, time) in vector { raise(store, id, to: time) }
+    }
+  }
 }

@@ -56,8 +56,8 @@ extension HubSync {
     guard try connection.forgotten() == forgotten else { return .disturbed }
     if let mark = answer.deviceMark, try connection.marks.contains(mark) == false {
       let same = try answer.rows.compactMap { row in
-        try connection.numberedEntry(at: row.entry.address).flatMap {
-          $0.entry == row.entry ? String($0.number) : nil
+        try connection.numberedEntry(at: row.address).flatMap {
+          $0.entry == row ? String($0.number) : nil
         }
       }
       try connection.rotate(
@@ -70,7 +70,7 @@ extension HubSync {
     pull.answer = answer
     pull.horizon = .horizon(now: answer.clock, skew: options.clockSkew)
     changes = try apply(answer, &pull, connection)
-    known.add(answer.rows.map(\.entry), answer.newest)
+    known.add(answer.rows, answer.newest)
     pull.unreadable += answer.unreadable
     if answer.unreadable > 0 { pull.hasReadAll = false }
     guard answer.isLast else {
@@ -85,21 +85,19 @@ extension HubSync {
     _ answer: HubPageAnswer, _ pull: inout HubPull, _ connection: Connection
   ) throws -> [SettingChange] {
     guard !answer.rows.isEmpty else { return [] }
-    for row in answer.rows where row.entry.timestamp > pull.horizon {
+    for row in answer.rows where row.timestamp > pull.horizon {
       pull.hasReadAll = false
       pull.result.received += 1
-      pull.result.note(
-        waiting: row.entry.timestamp, row.entry.address, into: 0, options)
+      pull.result.note(waiting: row.timestamp, row.address, into: 0, options)
     }
     var giver = Incoming.Giver()
-    giver.vectors = answer.vectors?.times ?? [:]
-    let entries = answer.rows.map(\.entry)
+    giver.vectors = answer.vectors.times
     let sent = pull.cursor.sent.sequenceNumber
-    giver.sent = Dictionary(entries.map { ($0.address.store, sent) }, uniquingKeysWith: { $1 })
+    giver.sent = Dictionary(answer.rows.map { ($0.address.store, sent) }, uniquingKeysWith: { $1 })
     giver.held = Set(pull.cursor.held)
     var replica = try ReplicaState(connection)
     let changes = try Pull.apply(
-      entries, of: giver, to: device, connection, pull.horizon, &replica, &pull.result)
+      answer.rows, of: giver, to: device, connection, pull.horizon, &replica, &pull.result)
     try replica.save(connection)
     return changes
   }
@@ -108,20 +106,18 @@ extension HubSync {
   private func finish(
     _ answer: HubPageAnswer, _ pull: inout HubPull, _ connection: Connection
   ) throws {
-    if let vectors = answer.vectors {
+    if !answer.vectors.times.isEmpty {
       var replica = try ReplicaState(connection)
-      try vectors.note(
+      try answer.vectors.note(
         connection, &replica, upTo: pull.horizon, hasNews: pull.result.hasNews)
       try replica.save(connection)
     }
     var read = pull.cursor
+    read.newest = answer.newest
     if pull.hasReadAll { read.read = answer.newest }
-    // The key of a row that cannot be read is not known: what was sent before may be older.
-    if pull.unreadable > 0, stored.read == HubCursor.beginning {
-      (read.sent, read.held) = (stored.sent, stored.held)
-    }
     cursor = read
     pull.firstPage = try readPage(after: 0, pull, connection)
-    if pull.firstPage?.last?.isNoted != true { try note(read, connection) }
+    try note(read, connection)
+    known.isLost = false
   }
 }

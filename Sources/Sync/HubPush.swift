@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The other direction: rows that a hub lacks, in pages. The last page is read with mark and
-// vectors, in one transaction: a vector that covers rows of pages to come would hide conflicts. If
-// no row is left for it, because others have written them or the hub has refused them, the last row
-// that was pushed is pushed again.
+// vectors, in one transaction: a vector that covers rows of pages to come would hide conflicts. It
+// may have no row, if others have written those that were left, or the hub has refused them.
 
 import Foundation
 import KeepsakeDevice
@@ -11,57 +10,11 @@ import KeepsakeValues
 
 /// A page of rows to push.
 struct HubPushPage {
-  struct Last {
-    let mark: Mark
-    let vectors: VersionVectors
-    /// Numbers of rows that are held back.
-    let held: [Int64]
-    /// Whether it was noted already that the hub has everything.
-    var isNoted = false
-
-    /// - Parameter read: nil if rows of the hub wait.
-    func cursor(read: String?, _ old: HubCursor) -> HubCursor {
-      var cursor = HubCursor()
-      (cursor.read, cursor.sent, cursor.held) = (read ?? old.read, mark, held)
-      return cursor
-    }
-  }
-
   /// The page begins after this number.
   let position: Int64
   var rows: [HubUpload.Row] = []
-  /// Nil if a page follows.
-  var last: Last?
-}
-
-/// How large the pages are that a sync pushes. A smaller one takes less time.
-struct HubPageSize {
-  private(set) var rows: Int
-  /// After so many it takes no more rows.
-  private(set) var bytes = 512 << 10
-  private var largest: (rows: Int, bytes: Int)
-  /// Attempts in a row that pushed nothing, less one for each page that was taken since.
-  var attempt = 0
-
-  init(rows: Int) {
-    self.rows = rows
-    largest = (rows, bytes)
-  }
-
-  /// Begins an attempt.
-  mutating func begin() {
-    rows = max(1, largest.rows >> (3 * attempt))
-    bytes = max(1, largest.bytes >> (3 * attempt))
-  }
-
-  /// After a page that was taken.
-  mutating func grow() {
-    attempt = max(0, attempt - 1)
-    (rows, bytes) = (min(2 * rows, largest.rows), min(2 * bytes, largest.bytes))
-  }
-
-  /// Something does not accept a page of this size.
-  mutating func limit() { largest = (max(1, rows >> 3), max(1, bytes >> 3)) }
+  /// Of the last page, also the numbers of all rows that are held back.
+  var last: (mark: Mark, vectors: VersionVectors, held: [Int64])?
 }
 
 extension HubSync {
@@ -78,7 +31,7 @@ extension HubSync {
         held.insert(number)
         return true
       }
-      guard let row = try rowToPush(entry, number, pull) else { return true }
+      guard let row = rowToPush(entry, number, pull) else { return true }
       isLast =
         page.rows.count < pageSize.rows
         && (bytes == 0 || bytes + row.body.count <= pageSize.bytes)
@@ -88,49 +41,27 @@ extension HubSync {
       return true
     }
     guard isLast else { return page }
-    page.last = try last(pull.horizon, connection)
-    if page.rows.isEmpty, let row = known.unmarkedRow, !held.contains(row.sequenceNumber) {
-      page.rows = [row]
-    }
-    if page.rows.isEmpty, position == 0, let last = page.last {
-      try note(last.cursor(read: pull.hasReadAll ? pull.answer.newest : nil, cursor), connection)
-      page.last?.isNoted = true
-    }
+    let mark = try connection.marks.add(source)
+    // Earlier pages have found rows to hold back, too. One that was changed since has a new number.
+    let numbers = try held.filter(connection.hubs.hasEntry).sorted()
+    page.last = (mark, try connection.vectors(to: mark, below: numbers, pull.horizon), numbers)
     return page
   }
 
   /// - Returns: nil if the row is held back, or is known to the hub.
-  private func rowToPush(
-    _ entry: Entry, _ number: Int64, _ pull: HubPull
-  ) throws -> HubUpload.Row? {
-    guard entry.timestamp <= pull.horizon else {
-      held.insert(number)
-      return nil
-    }
-    // No device would take it.
-    if !entry.content.isTombstone, EntrySize.problem(entry) != nil {
-      held.insert(number)
-      return nil
-    }
+  private func rowToPush(_ entry: Entry, _ number: Int64, _ pull: HubPull) -> HubUpload.Row? {
     let (limit, isUnsent) = (pull.answer.rowLimit, known.lacks(entry))
+    let isTaken =
+      entry.timestamp <= pull.horizon
+      && (entry.content.isTombstone || EntrySize.problem(entry) == nil)
     // JSON takes up to six bytes for one.
-    let mayBeTooLarge = entry.content.cell.byteCount > (limit - 16_384) / 6
-    guard isUnsent || mayBeTooLarge else { return nil }
-    guard let body = try channel.encode(entry, limit: limit) else {
+    let isShort = entry.content.cell.byteCount <= (limit - 16_384) / 6
+    if isTaken, isShort, !isUnsent { return nil }
+    guard isTaken, let body = channel.encode(entry, limit: limit) else {
       held.insert(number)
       return nil
     }
     return isUnsent ? HubUpload.Row(entry: entry, sequenceNumber: number, body: body) : nil
-  }
-
-  /// Earlier pages have found rows to hold back, too. One that was changed since has a new number.
-  private func last(
-    _ horizon: HybridTimestamp, _ connection: Connection
-  ) throws -> HubPushPage.Last {
-    let mark = try connection.marks.add(source)
-    let held = try self.held.filter(connection.hubs.hasEntry).sorted()
-    return HubPushPage.Last(
-      mark: mark, vectors: try connection.vectors(to: mark, below: held, horizon), held: held)
   }
 
   func reportHeld(_ held: [Int64], _ horizon: HybridTimestamp) throws(KeepsakeError) {
@@ -138,7 +69,11 @@ extension HubSync {
     for number in held.prefix(max(options.changeLimit, 0)) {
       try device.core.read { connection in
         try connection.forEachRow("= ?1", number) { entry, _ in
-          if let entry { note(held: entry, horizon) } else { unreadable += 1 }
+          if let entry, case .success = Result(catching: { try entry.row() }) {
+            note(held: entry, horizon)
+          } else {
+            unreadable += 1
+          }
           return true
         }
       }

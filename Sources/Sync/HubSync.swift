@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A sync of one device with one account of a hub: reads what the hub has, then pushes what it
-// lacks. If another device has pushed in between, the hub refuses, and the next attempt begins anew
-// with smaller pages. `Tests/Model/hub_model.py` is the specification.
+// lacks. If the hub refuses a page, because others have written one of its keys, the next attempt
+// begins anew.
+// `Tests/Model/hub_model.py` is the specification.
 //
 // The lease is held for each transaction, never over a request: in between, other processes may
 // write, merge, rotate, repair or compact the file, or sync it with the hub. So each transaction
@@ -14,12 +15,10 @@ package import KeepsakeDevice
 import KeepsakeValues
 
 package final class HubSync {
-  /// How often in a row one sync begins without pushing anything.
-  private static let attempts = 4
+  /// How often one sync begins.
+  private static let attempts = 12
   /// Milliseconds by which the clocks of hub and device may differ.
   private static let clockDifference = ClockRepair.tolerance - 2 * MergeOptions().clockSkew
-  /// How often an attempt may begin to read from the beginning.
-  private static let resets = 10
   /// Rows that a hub may have at most: a sync remembers them.
   private let mostRows: Int
 
@@ -28,17 +27,17 @@ package final class HubSync {
   let options: MergeOptions
   let source: IdentitySource
   private let hooks: MergeHooks
-  private let firstPageSize: Int
+  /// Rows of a page to read.
+  private let rowsToRead: Int
+  /// A page to push takes no more rows after so many rows or bytes.
+  private(set) var pageSize: (rows: Int, bytes: Int)
   package internal(set) var report = MergeReport()
   /// What the attempts know of the hub.
   var known = KnownRows()
-
-  /// Whether another device has come between.
-  private var wasRefused = false
-  private(set) var pageSize: HubPageSize
+  /// What the hub has sent with a refusal.
+  private var next: (request: HubPageRequest, answer: HubPageAnswer)?
 
   // Of one attempt.
-  private var hasPushed = false
   /// Numbers of rows to hold back: from the hub's future, too large for it, or read by no device.
   var held: Set<Int64> = []
   var cursor = HubCursor()
@@ -47,10 +46,10 @@ package final class HubSync {
   /// Whether the file has dropped deletions that the hub may lack.
   private var hasLostDeletions = false
   var forgotten: [ByteText: Int64] = [:]
+  /// The mark up to which the device has read the hub, with what it has pushed itself.
+  private var base = HubCursor.beginning
   /// Why the attempt has ended, if no other device has come between.
   private var failure: KeepsakeError?
-  /// What the hub has sent with a refusal.
-  private var next: (request: HubPageRequest, answer: HubPageAnswer)?
 
   /// - Parameter pageSize: rows of one request.
   package init(
@@ -58,28 +57,23 @@ package final class HubSync {
     pageSize: Int = 1_000, mostRows: Int = 1_000_000, source: IdentitySource = .system,
     hooks: MergeHooks = MergeHooks()
   ) {
-    (self.device, self.channel, self.options, firstPageSize) = (device, channel, options, pageSize)
+    (self.device, self.channel, self.options, rowsToRead) = (device, channel, options, pageSize)
     (self.mostRows, self.source, self.hooks) = (mostRows, source, hooks)
-    self.pageSize = HubPageSize(rows: pageSize)
+    self.pageSize = (pageSize, 512 << 10)
   }
 
-  /// - Returns: false if other devices have pushed in between each time. The next sync continues.
+  /// - Returns: false if other devices have come between each time. The next sync continues.
   package func run() throws(KeepsakeError) -> Bool {
     report.expect(from: 1, into: 0)
     report.expect(from: 0, into: 1)
-    while pageSize.attempt < Self.attempts {
-      // What came with a refusal is used at once: after a pause others may have pushed.
-      if next == nil, pageSize.attempt > 0 || known.newest != nil {
-        channel.pause(.milliseconds(100 << pageSize.attempt))
-      }
-      pageSize.begin()
-      (hasPushed, failure, held) = (false, nil, [])
+    for _ in 0..<Self.attempts {
+      (held, failure) = ([], nil)
       try device.core.read(prepare)
       if let pull = try pull(), try push(pull) {
-        report.hasConverged = pull.hasReadAll && cursor.held.isEmpty
+        report.hasConverged =
+          pull.hasReadAll && cursor.held.isEmpty && cursor.read == cursor.newest
         return true
       }
-      if !hasPushed { pageSize.attempt += 1 }
     }
     if let failure { throw failure }
     return false
@@ -89,6 +83,15 @@ package final class HubSync {
     stored = try connection.hubs.cursor(of: channel.account)
     (cursor, forgotten) = (stored, try connection.forgotten())
     hasLostDeletions = try connection.hubs.firstLost(cursor) <= forgotten.values.max() ?? 0
+  }
+
+  private func request(_ cursor: HubCursor) throws(KeepsakeError) -> HubPageRequest {
+    // The replica ID may have changed.
+    var request = HubPageRequest(
+      replica: try device.replica(), cursor: cursor.read, rows: rowsToRead)
+    let newest = known.newest ?? stored.newest
+    if newest != HubCursor.beginning { request.newest = newest }
+    return request
   }
 
   // MARK: - Reading
@@ -101,8 +104,7 @@ package final class HubSync {
       // The hub may still have what was deleted.
       reset(&pull, .readInFull(device: 1, by: 0))
     }
-    // Nor can the hub tell whether it has dropped what is here.
-    if cursor.read == HubCursor.beginning { pull.reset() }
+    if known.isLost { pull.reset() }
     var resets = 0
     while true {
       let answer = try answer(to: pull)
@@ -116,8 +118,9 @@ package final class HubSync {
         return nil
       case .unknown:
         resets += 1
-        guard resets <= Self.resets else { throw malformed("never knows its own mark") }
+        guard resets <= Self.attempts else { throw malformed("never knows its own mark") }
         reset(&pull, .readInFull(device: 0, by: 1))
+        known.forget()
       case .page:
         guard known.count <= mostRows else { throw malformed("never ends") }
         try hooks.step(.page)
@@ -130,13 +133,13 @@ package final class HubSync {
   }
 
   private func answer(to pull: HubPull) throws(KeepsakeError) -> HubPageAnswer {
-    var request = HubPageRequest(
-      replica: try device.replica(), cursor: pull.cursor.read, rows: firstPageSize)
-    (request.after, request.newest) = (pull.position, known.newest)
+    var request = try request(pull.cursor)
+    request.after = pull.position
     defer { next = nil }
     if let next, next.request == request { return next.answer }
     request.isConditional =
-      known.newest == nil && cursor == pull.cursor && cursor.read != HubCursor.beginning
+      known.newest == nil && cursor == pull.cursor && cursor.read == cursor.newest
+      && cursor.read != HubCursor.beginning
     let answer = try channel.rows(request)
     let position = request.after ?? 0
     guard answer.isLast || !answer.knowsCursor || answer.lastNumber ?? 0 > position else {
@@ -154,7 +157,6 @@ package final class HubSync {
   private func reset(_ pull: inout HubPull, _ event: MergeReport.Event) {
     if pull.cursor != HubCursor() { report.events.append(event) }
     pull.reset()
-    if case .readInFull(device: 0, by: _) = event { known = KnownRows() }
   }
 
   private func refuseClock(_ clock: Int64) throws(KeepsakeError) {
@@ -172,48 +174,46 @@ package final class HubSync {
   /// - Returns: whether the hub has everything.
   private func push(_ pull: HubPull) throws(KeepsakeError) -> Bool {
     guard var page = pull.firstPage else { return false }
-    var base = pull.answer.newest
-    while true {
-      guard try send(&page, &base, pull) else { return false }
-      if let last = page.last {
-        try finish(last, pull, base)
-        try hooks.step(.noted)
-        return true
+    base = pull.answer.newest
+    while try send(&page, pull) {
+      guard let last = page.last else {
+        page = try readPage(after: page.rows.last?.sequenceNumber ?? page.position, pull)
+        continue
       }
-      page = try readPage(after: page.rows.last?.sequenceNumber ?? page.position, pull)
+      try finish(last.mark, last.held, pull)
+      try hooks.step(.noted)
+      return true
     }
+    return false
   }
 
   /// Sends a page, without rows that the hub refuses for their size.
   ///
   /// - Returns: false if the attempt has ended.
   private func send(
-    _ page: inout HubPushPage, _ base: inout String, _ pull: HubPull
+    _ page: inout HubPushPage, _ pull: HubPull
   ) throws(KeepsakeError) -> Bool {
-    while !page.rows.isEmpty {
+    while !page.rows.isEmpty || known.owesMark {
       try hooks.step(.read)
-      let upload = try upload(page, base)
+      let upload = HubUpload(
+        request: try request(cursor), base: base, rows: page.rows,
+        last: page.last.map { ($0.mark, $0.vectors) })
       let result = try channel.push(upload)
       try hooks.step(.pushed)
       switch result {
-      case .taken(let newest):
-        (base, hasPushed) = (newest, true)
-        pageSize.grow()
-        guard try !isDisturbed() else { return false }
-        note(page, newest)
-        return true
+      case .taken(let newest, let isNext):
+        return try note(page, newest, isNext)
       case .changed(let answer):
-        wasRefused = true
-        next = answer.map { (upload.next, $0) }
+        next = answer.map { (upload.request, $0) }
+        // So that other keys get through.
+        pageSize.rows = max(1, pageSize.rows / 4)
         return false
       case .pageTooLarge(let error):
         failure = error
-        pageSize.limit()
+        pageSize = (max(1, pageSize.rows >> 3), max(1, pageSize.bytes >> 3))
         return false
       case .tooLarge(let row):
-        let number = page.rows[row].sequenceNumber
-        // The hub has the one that is pushed again.
-        if !known.forgetUnmarked(number) { channel.refused.insert(number) }
+        channel.refused.insert(page.rows[row].sequenceNumber)
         page = try readPage(after: page.position, pull)
       }
     }
@@ -226,42 +226,33 @@ package final class HubSync {
     try transaction { connection, _ in try self.readPage(after: position, pull, connection) }
   }
 
-  private func upload(
-    _ page: HubPushPage, _ base: String
-  ) throws(KeepsakeError) -> HubUpload {
-    // It may have changed since the page was read.
-    let replica = try device.replica()
-    var next = HubPageRequest(
-      replica: replica, cursor: cursor.read, rows: firstPageSize)
-    next.newest = known.newest
-    return HubUpload(
-      replica: replica, base: base, rows: page.rows,
-      last: page.last.map { ($0.mark, $0.vectors) }, wantsTurn: wasRefused, next: next)
+  /// - Returns: false if the file has forgotten deletions meanwhile.
+  private func note(
+    _ page: HubPushPage, _ newest: String, _ isNext: Bool
+  ) throws(KeepsakeError) -> Bool {
+    known.owesMark = page.last == nil
+    guard try device.core.read({ try $0.forgotten() }) == forgotten else { return false }
+    known.add(page.rows.map(\.entry), newest)
+    if isNext { base = newest }
+    if let place = report.transfers.firstIndex(where: { $0.into == 1 }) {
+      report.transfers[place].changed += page.rows.count
+    }
+    return true
   }
 
-  private func note(_ page: HubPushPage, _ newest: String) {
-    known.add(page, newest)
-    guard let place = report.transfers.firstIndex(where: { $0.into == 1 }) else { return }
-    report.transfers[place].changed += page.rows.count
-  }
-
-  private func isDisturbed() throws(KeepsakeError) -> Bool {
-    try device.core.read { try $0.forgotten() } != forgotten
-  }
-
-  /// Notes that the hub has everything, unless the transaction of the last page has.
+  /// Notes that the hub has everything, and this file all of the hub, if nothing of it waits.
   private func finish(
-    _ last: HubPushPage.Last, _ pull: HubPull, _ base: String
+    _ sent: Mark, _ held: [Int64], _ pull: HubPull
   ) throws(KeepsakeError) {
     var result = pull.result
     result.cutWaiting(options)
     report.waiting += result.waiting
     if pull.unreadable > 0 { report.events.append(.unreadable(count: pull.unreadable)) }
-    try reportHeld(last.held, pull.horizon)
-    guard !last.isNoted else { return }
-    try transaction { connection, _ in
-      try self.note(last.cursor(read: pull.hasReadAll ? base : nil, self.cursor), connection)
-    }
+    try reportHeld(held, pull.horizon)
+    var new = cursor
+    if pull.hasReadAll { new.read = base }
+    (new.newest, new.sent, new.held) = (known.newest ?? base, sent, held)
+    if new != stored { try transaction { connection, _ in try self.note(new, connection) } }
   }
 
   // MARK: - Transactions

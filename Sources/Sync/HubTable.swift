@@ -11,6 +11,9 @@ package struct HubCursor: Equatable, Sendable {
 
   /// The hub's mark up to which this file has read it.
   package var read = beginning
+  /// The newest mark that the hub has told. If it does not know that any more, it was set back, and
+  /// may lack what was sent.
+  package var newest = beginning
   package var sent = Mark.start
   /// Ascending numbers of rows that were held back.
   package var held: [Int64] = []
@@ -25,10 +28,12 @@ package struct HubTable {
   package func cursor(of account: Int64) throws -> HubCursor {
     var cursor = HubCursor()
     try connection.run(
-      "SELECT read_mark, sent_number, sent_timestamp, sent_bits FROM hub WHERE account = ?1",
-      [.integer(account)]
+      """
+      SELECT read_mark, newest_mark, sent_number, sent_timestamp, sent_bits FROM hub
+      WHERE account = ?1
+      """, [.integer(account)]
     ) {
-      (cursor.read, cursor.sent) = ($0.text(0), Mark($0, from: 1))
+      (cursor.read, cursor.newest, cursor.sent) = ($0.text(0), $0.text(1), Mark($0, from: 2))
       return false
     }
     cursor.held = try connection.all(
@@ -53,12 +58,12 @@ package struct HubTable {
   func save(_ cursor: HubCursor, of account: Int64) throws {
     try connection.run(
       """
-      INSERT INTO hub (account, read_mark, sent_number, sent_timestamp, sent_bits)
-      VALUES (?1, ?2, ?3, ?4, ?5)
+      INSERT INTO hub (account, read_mark, newest_mark, sent_number, sent_timestamp, sent_bits)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
       ON CONFLICT (account) DO UPDATE SET read_mark = excluded.read_mark,
-        sent_number = excluded.sent_number, sent_timestamp = excluded.sent_timestamp,
-        sent_bits = excluded.sent_bits
-      """, [.integer(account), .text(cursor.read)] + cursor.sent.cells)
+        newest_mark = excluded.newest_mark, sent_number = excluded.sent_number,
+        sent_timestamp = excluded.sent_timestamp, sent_bits = excluded.sent_bits
+      """, [.integer(account), .text(cursor.read), .text(cursor.newest)] + cursor.sent.cells)
     try connection.run("DELETE FROM hub_held WHERE account = ?1", [.integer(account)])
     for number in cursor.held {
       try connection.run(
@@ -76,12 +81,6 @@ package struct HubTable {
       UPDATE hub SET synced_at = ?2
       WHERE account = ?1 AND (?3 OR synced_at > ?2 OR synced_at < ?2 - 86400000)
       """, [.integer(account), .integer(now), .integer(isNews ? 1 : 0)])
-  }
-
-  /// Whether the file has synced with an account.
-  func contains(_ account: Int64) throws -> Bool {
-    try connection.first("SELECT 1 FROM hub WHERE account = ?1", [.integer(account)]) { _ in true }
-      ?? false
   }
 }
 

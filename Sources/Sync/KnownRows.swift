@@ -18,9 +18,12 @@ struct KnownRows {
     }
   }
 
+  /// Nil until the first answer.
   private(set) var newest: String?
-  /// The last row that was pushed without mark and vectors.
-  private var unmarked: HubUpload.Row?
+  /// Whether the hub does not know what the file has noted of it.
+  var isLost = false
+  /// Whether rows were pushed, and no mark and vectors after them.
+  var owesMark = false
   private var rows: [Address: Row] = [:]
   var count: Int { rows.count }
 
@@ -29,23 +32,8 @@ struct KnownRows {
     self.newest = newest
   }
 
-  mutating func add(_ page: HubPushPage, _ newest: String) {
-    add(page.rows.map(\.entry), newest)
-    unmarked = page.last == nil ? page.rows.last : nil
-  }
-
-  /// A row to push again with mark and vectors, if no other is left for them.
-  var unmarkedRow: HubUpload.Row? {
-    guard let row = unmarked, rows[row.entry.address] == Row(row.entry) else { return nil }
-    return row
-  }
-
-  /// - Returns: whether this was the number of the row to push again.
-  mutating func forgetUnmarked(_ number: Int64) -> Bool {
-    guard unmarked?.sequenceNumber == number else { return false }
-    unmarked = nil
-    return true
-  }
+  /// The hub was set back, or has forgotten deletions.
+  mutating func forget() { (newest, rows, isLost) = (HubCursor.beginning, [:], true) }
 
   /// Whether the row has to be pushed. One that waits on the hub is not replaced. One with another
   /// ID is, because the file may have rotated since it was read.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import KeepsakeDevice
-import KeepsakeValues
+package import KeepsakeValues
 
 extension Merge {
   /// Syncs a device with a hub. In the report the device is number 0, and the hub number 1.
@@ -11,12 +11,17 @@ extension Merge {
     _ device: Device, with channel: any HubChannel, options: MergeOptions = MergeOptions(),
     pageSize: Int = 1_000, source: IdentitySource = .system, hooks: MergeHooks = MergeHooks()
   ) throws(KeepsakeError) -> MergeReport {
-    try refuseOptions(options, channel)
+    guard options.stores == nil, !options.isOneWay else {
+      // A hub has one mark for all stores.
+      throw KeepsakeError(
+        .invalidValue, path: channel.name,
+        "a hub syncs all stores, both ways", cure: "leave out the stores, or merge with a file")
+    }
     try refuseTransaction([device])
     return try reporting([device]) { () throws(KeepsakeError) in
       let account = channel.account
-      let isFirst = try device.core.read { try !$0.hubs.contains(account) }
-      if isFirst { try device.checkPages() }
+      let cursor = try device.core.read { try $0.hubs.cursor(of: account) }
+      if cursor == HubCursor() { try device.checkPages() }
       let sync = HubSync(
         device, channel, options: options, pageSize: pageSize, source: source, hooks: hooks)
       do throws(KeepsakeError) {
@@ -31,20 +36,32 @@ extension Merge {
       return sync.report
     }
   }
-
-  /// A hub has one vector for all stores, so it cannot be synced in part.
-  private static func refuseOptions(
-    _ options: MergeOptions, _ channel: any HubChannel
-  ) throws(KeepsakeError) {
-    guard options.stores == nil, !options.isOneWay else {
-      throw KeepsakeError(
-        .invalidValue, path: channel.name,
-        "a hub syncs all stores, both ways", cure: "leave out the stores, or merge with a file")
-    }
-  }
 }
 
 extension Device {
+  /// As `compact(keeping:)`, and lets hubs that the file has read to their end drop the tombstones,
+  /// too.
+  @discardableResult
+  package func compact(
+    keeping age: Duration = Compaction.defaultAge, hubs: [any HubChannel]
+  ) throws(KeepsakeError) -> Compaction {
+    let before = HybridTimestamp(milliseconds: clock.milliseconds - age.milliseconds)
+    let deletions = try core.read { try $0.deletions(before: before) }
+    let result = try compact(keeping: age)
+    for hub in hubs { try forget(deletions, at: hub) }
+    return result
+  }
+
+  /// Lets a hub drop deletions, if the file has synced with it.
+  package func forget(
+    _ deletions: [Address], at hub: any HubChannel
+  ) throws(KeepsakeError) {
+    let account = hub.account
+    let read = try core.read { try $0.hubs.cursor(of: account).read }
+    guard read != HubCursor.beginning, !deletions.isEmpty else { return }
+    try hub.forget(deletions, newest: read)
+  }
+
   /// The accounts of hubs that this device has synced with.
   package func hubAccounts() throws(KeepsakeError) -> [Int64] {
     try core.read { try $0.all("SELECT account FROM hub ORDER BY account") { $0.integer(0) } }

@@ -68,7 +68,10 @@ def rows_are_opaque(hub):
     a.push(START, rows, mark=base64.b64encode(os.urandom(60)).decode(), vectors=vectors).has(200)
     head, found = a.read().page
     require([(r["key"], r["row"]) for r in found] == [(r["key"], r["row"]) for r in rows], "rows")
-    require(head["vectors"] == vectors, "vectors")
+    require(head["vectors"] == [vectors], "vectors")
+    deep = json.loads("[" * 129 + "]" * 129)
+    a.push(head["newest"], [], "m", deep).has(200)
+    require(a.read().has(200).page[0]["vectors"] == [deep], "deep vectors")
 
 
 @claim
@@ -82,16 +85,16 @@ def nothing_new_is_304(hub):
 
 
 @claim
-def a_push_without_the_newest_mark_is_412_with_what_is_new(hub):
+def a_push_of_a_key_that_others_have_written_is_412_with_what_is_new(hub):
     a = hub.create()
     b = a.join()
     first = a.push(START, [row("k", 1)], "m1", {"v": 1}).has(200).json["newest"]
     answer = b.push(START, [row("k", 2)], "n1")
     head, rows = answer.has(412).page
     require(head["newest"] == first and [r["row"] for r in rows] == [1], answer.body)
-    require(head["vectors"] == {"v": 1} and "mark" not in head, head)
+    require(head["vectors"] == [{"v": 1}] and "mark" not in head, head)
     second = b.push(first, [row("k", 2)], "n1").has(200).json["newest"]
-    head, rows = a.push(first, [row("j")], "m2", cursor=first).has(412).page
+    head, rows = a.push(first, [row("k")], "m2", cursor=first).has(412).page
     require(head["mark"] == "m1" and head["cursor"] == "known", head)
     require([(r["key"], r["row"], r["seq"]) for r in rows] == [("k", 2, 2)], rows)
     a.push(second, [row("j")], "m2").has(200)
@@ -138,18 +141,24 @@ def deleted_rows_are_forgotten_by_a_device_that_has_read_everything(hub):
 
 
 @claim
-def a_device_that_was_refused_has_the_account_for_itself(hub):
+def a_push_of_other_keys_than_those_of_others_is_taken(hub):
     a = hub.create()
     b = a.join()
-    newest = a.push(START, [row("k")], "m").has(200).json["newest"]
-    b.push(START, [row("b")], "n").has(412)
-    newest = a.push(newest, [row("k")], "m").has(200).json["newest"]
-    b.push(START, [row("b")], "n", turn=True).has(412)
-    answer = a.push(newest, [row("k")], "m")
-    answer.is_problem(409, "reserved")
-    require(1 <= int(answer.headers["Retry-After"]) <= 5, "Retry-After")
-    newest = b.push(newest, [row("b")], "n", turn=True).has(200).json["newest"]
-    a.push(newest, [row("k")], "m").has(200)
+    first = a.push(START, [row("k")], "m", {"a": 1}).has(200).json
+    second = b.push(START, [row("j")], "n", {"b": 1}).has(200).json
+    require(first["isNext"] and not second["isNext"], first, second)
+    head, rows = a.read().page
+    require(head["vectors"] == [{"a": 1}, {"b": 1}], "the vectors of both", head)
+    require([(r["key"], r["seq"]) for r in rows] == [("k", 1), ("j", 2)], rows)
+    third = a.push(second["newest"], [], "m", {"a": 1, "b": 1}).has(200).json["newest"]
+    require(a.read().page[0]["vectors"] == [{"a": 1, "b": 1}], "vectors that were read are kept")
+    b.push(first["newest"], [row("j"), row("k")], "n").has(412)
+    foreign = "2-00000000000000aa"
+    b.push(foreign, [row("l")], "n").has(412)
+    b.push(third, [row("l")], "n", newest=foreign).has(412)
+    a.push(third, [row("k", None, deleted=True)], "m").has(200)
+    a.forget(a.read().page[0]["newest"], ["k"]).has(204)
+    b.push(third, [row("l")], "n").has(412)
 
 
 @claim

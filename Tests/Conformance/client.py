@@ -53,10 +53,11 @@ class Answer:
 
     @property
     def page(self):
-        """The head of an answer with rows, and the rows."""
+        """The head of an answer with rows, with all vectors, and the rows."""
         require(self.type == "application/jsonl", "rows come as", self.type)
         require(self.body.endswith(b"\n"), "the last line has no end")
         head, *rows = map(json.loads, self.body.decode().split("\n")[:-1])
+        head["vectors"], rows = rows[:head["vectors"]], rows[head["vectors"]:]
         require(head["rows"] == len(rows), head["rows"], "rows announced,", len(rows), "sent")
         require(self.headers["ETag"].removeprefix("W/") == '"%s"' % head["newest"], "the ETag")
         return head, rows
@@ -148,12 +149,12 @@ class Device:
         headers = {"If-None-Match": '"%s"' % unless} if unless else {}
         return self.ask("GET", "/rows?" + query, headers=headers)
 
-    def push(self, base, rows, mark=None, vectors=None, cursor=None, turn=False, **named):
+    def push(self, base, rows, mark=None, vectors=None, cursor=None, newest=None, **named):
         """`mark` and `vectors` go with the last page."""
         head = {} if mark is None else {"mark": mark, "vectors": vectors or {}}
         body = rows if isinstance(rows, bytes) else lines(head, rows)
         query = "?replica=" + quote(self.replica) + ("&cursor=" + cursor if cursor else "")
-        query += "&turn=1" if turn else ""
+        query += "&newest=" + newest if newest else ""
         return self.ask("POST", "/rows" + query, body, type="application/jsonl",
                         headers={"If-Match": '"%s"' % base}, **named)
 

@@ -4,7 +4,6 @@ makes is sent to the hub too, and the answers are compared. `Tests/Model` is the
 import json
 import os
 import sys
-import time
 import types
 
 from client import START, require
@@ -43,24 +42,20 @@ class ServedHub(hub_model.Hub):
         require(head["isLast"] == answer.is_last, "isLast", head, answer)
         require(json.loads(head.get("mark", "null")) == (
             answer.remembered and list(answer.remembered)), "mark", head, answer)
-        require(head.get("vectors", {}) == self.texts(answer.vectors), "vectors", head, answer)
+        require(head["vectors"] == [self.texts(v) for _, v in self.pushed], "vectors", head)
         require(rows == [{"seq": e.seq, **row_of(key, e)} for key, e in answer.rows], "rows", rows)
         return answer
 
-    def push(self, base, rows, replica, source, last=None, wants_turn=False):
-        mark = super().push(base, rows, replica, source, last, wants_turn)
+    def push(self, base, last_answer, rows, replica, source, last=None):
+        taken = super().push(base, last_answer, rows, replica, source, last)
         more = {"mark": json.dumps(list(last[0])), "vectors": self.texts(last[1])} if last else {}
-        device, more["turn"] = self.device(replica), wants_turn
-        answer = device.push(self.marks_of[base], [row_of(*row) for row in rows], **more)
-        while mark and answer.status == 409:    # the model's clock is faster
-            time.sleep(int(answer.headers["Retry-After"]))
-            answer = device.push(self.marks_of[base], [row_of(*row) for row in rows], **more)
-        require((answer.status == 200) == (mark is not None), answer.status, answer.body, mark)
-        if mark:
-            self.marks_of[mark] = answer.json["newest"]
-        else:
-            answer.has(412, 409)
-        return mark
+        answer = self.device(replica).push(
+            self.marks_of[base], [row_of(*row) for row in rows],
+            newest=self.marks_of[last_answer], **more).has(200 if taken else 412)
+        if taken:
+            self.marks_of[taken[0]] = answer.json["newest"]
+            require(answer.json["isNext"] == taken[1], "isNext", answer.body)
+        return taken
 
     def drop(self, base, keys):
         super().drop(base, keys)

@@ -31,10 +31,6 @@ def row_form(key, entry):
             "row": text([entry.value, entry.time, entry.replica])}
 
 
-def vectors_form(vectors):
-    return text(vectors.times) if vectors.times else ""
-
-
 def device_mark(mark):
     return mark and text(list(mark))
 
@@ -43,12 +39,12 @@ class TracedHub(hub_model.Hub):
     def state(self):
         rows = sorted(self.entries.items(), key=lambda row: row[1].seq)
         replicas = {str(replica): device_mark(mark) for replica, mark in self.devices.items()}
-        by, until = self.reserved
+        vectors = ["%d %s\n" % (number, text(vectors.times)) for number, vectors in self.pushed]
         return {"number": self.seq, "rows": [row_form(*row) for row in rows],
-                "vectors": vectors_form(self.seen), "marks": list(map(mark_form, self.marks)),
+                "vectors": "".join(vectors), "marks": list(map(mark_form, self.marks)),
                 "forgotten": max(self.forgotten.values(), default=0),
-                "replicas": replicas, "reservedBy": str(by) if by else "",
-                "reservedUntil": until * 1_000}
+                "replicas": replicas,
+                "pushes": {str(replica): number for replica, number in self.numbers.items()}}
 
     def write(self, call, **members):
         print(text({"call": call, "now": self.clock * 1_000, **members, "state": self.state()}))
@@ -59,20 +55,22 @@ class TracedHub(hub_model.Hub):
                    lastNewest=mark_form(last_answer), page=min(page, 1_000),
                    answer={"rows": [row_form(*row) for row in answer.rows],
                            "isLast": answer.is_last, "newest": mark_form(answer.newest),
-                           "vectors": vectors_form(answer.vectors),
+                           "vectors": [text(vectors.times) for _, vectors in self.pushed],
                            "mark": device_mark(answer.remembered) or "",
                            "isKnown": answer.knows_device_cursor,
                            "clock": answer.clock * 1_000})
         return answer
 
-    def push(self, base, rows, replica, source, last=None, wants_turn=False):
-        mark = super().push(base, rows, replica, source, last, wants_turn)
+    def push(self, base, last_answer, rows, replica, source, last=None):
+        taken = super().push(base, last_answer, rows, replica, source, last)
+        mark, is_next = taken or (None, False)
         self.write("push", replica=str(replica), base=mark_form(base),
+                   lastNewest=mark_form(last_answer),
                    rows=[row_form(*row) for row in rows], bits=mark.bits if mark else 1,
                    mark=device_mark(last[0]) if last else "",
                    vectors=text(last[1].times) if last else "", isTaken=mark is not None,
-                   wantsTurn=wants_turn)
-        return mark
+                   isNext=is_next)
+        return taken
 
     def drop(self, base, keys):
         super().drop(base, keys)

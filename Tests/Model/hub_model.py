@@ -10,9 +10,7 @@ from typing import NamedTuple, Optional
 import sync_model
 from sync_model import REPAIR, SKEW, START, History, Mark, Pull, Vectors, is_synced
 
-RESERVED = 5            # seconds for which a hub keeps an account for one device
-LARGE = 60              # the same for its large body that is on its way: here no push takes time
-ATTEMPTS = 4            # how often in a row one sync begins without pushing anything
+ATTEMPTS = 12           # how often one sync begins
 
 
 class HubClockError(Exception):
@@ -21,8 +19,10 @@ class HubClockError(Exception):
 
 class HubCursor(NamedTuple):
     """What a file knows of a hub. Rows up to `sent` are on the hub, or lost to rows that are, but
-    for those that were held back: `held` has their numbers."""
+    for those that were held back: `held` has their numbers. A hub that does not know `newest` any
+    more, the last mark that it has told, was set back: it may lack what was sent."""
     read: Mark = START
+    newest: Mark = START
     sent: Mark = START
     held: tuple = ()
 
@@ -39,6 +39,14 @@ class Answer(NamedTuple):
     limit: int
 
 
+def united(all_vectors):
+    """What all of them cover."""
+    result = Vectors()
+    for vectors in all_vectors:
+        result.unite(vectors, vectors.times, max(vectors.all_times(), default=0))
+    return result
+
+
 def is_held_back(row, horizon, limit):
     """Rows from the hub's future, and rows that are too large for it, stay in the file."""
     return row.time > horizon or len(row.value or "") > limit
@@ -50,12 +58,14 @@ class Hub(History):
     clock: int = 0                                # the wall clock
     limit: int = 1_000_000                        # the longest value
     devices: dict = field(default_factory=dict)   # replica ID -> its mark at its last push
-    reserved: tuple = (0, 0)                      # (replica ID, until)
+    numbers: dict = field(default_factory=dict)   # replica ID -> the number after that push
+    pushed: list = field(default_factory=list)    # (number, vectors) of pushes that none has read
 
     def copy(self):
         return replace(
             self, entries=dict(self.entries), seen=self.seen.copy(), marks=list(self.marks),
-            forgotten=dict(self.forgotten), devices=dict(self.devices))
+            forgotten=dict(self.forgotten), devices=dict(self.devices),
+            numbers=dict(self.numbers), pushed=list(self.pushed))
 
     def now(self):
         """Never before the last push, though the wall clock may be set back: a device must be able
@@ -73,28 +83,32 @@ class Hub(History):
         return Answer(rows[:page], len(rows) <= page, self.newest_mark(), self.seen.copy(),
                       self.devices.get(replica), has_all and knows, self.now(), self.limit)
 
-    def push(self, base, rows, replica, source, last=None, wants_turn=False):
-        """One transaction. Returns the new mark, or None if others have pushed since `base`.
+    def push(self, base, last_answer, rows, replica, source, last=None):
+        """One transaction. Returns the new mark, and whether nobody has pushed since `base`; None
+        if others have since written one of these keys, or forgotten any, or a twin has pushed.
         `last` goes with the last page: the device's mark and vectors. A vector that covers rows of
-        pages to come would hide conflicts. A device that was refused before wants a turn: if it is
-        refused again, the hub keeps the account for it, until its next push."""
-        holder, until = self.reserved
-        # A clock that was set back does not prolong it.
-        if holder != replica and 0 < until - self.now() <= LARGE:
+        pages to come would hide conflicts. Vectors replace those that their device has read: a hub
+        cannot unite any."""
+        is_read = all(key not in self.entries or self.entries[key].seq <= base.seq
+                      for key, _ in rows)
+        has_all = base.seq >= max(self.forgotten.values(), default=0)
+        has_no_twin = self.numbers.get(replica, 0) <= base.seq
+        if not (is_read and has_all and has_no_twin
+                and self.knows(base) and self.knows(last_answer)):
             return None
-        if base != self.newest_mark():
-            if wants_turn:
-                self.reserved = (replica, self.now() + RESERVED)
-            return None
-        self.reserved = (0, 0)
+        is_next = base == self.newest_mark()
         for key, row in rows:
             self.seq += 1
             self.entries[key] = row._replace(seq=self.seq)
+        self.seq += not rows    # each push has a number of its own
         if last:
-            self.devices[replica], self.seen = last[0], last[1].copy()
+            self.devices[replica], self.numbers[replica] = last[0], self.seq
+            self.pushed = [old for old in self.pushed if old[0] > base.seq]
+            self.pushed.append((self.seq, last[1].copy()))
+            self.seen = united(vectors for _, vectors in self.pushed)
         mark = Mark(self.seq, self.now(), source.mark_bits())
         self.add_mark(mark, set())
-        return mark
+        return mark, is_next
 
     def drop(self, base, keys):
         """A device that has read everything says which tombstones it has dropped."""
@@ -103,16 +117,11 @@ class Hub(History):
 
 
 def sync_with_hub(device, hub, wall, source, step):
-    """Reads what the hub has, then pushes what it lacks, until no other device comes between.
-    Returns False if that did not succeed; the next sync continues."""
-    known, attempt = Known(), 0
-    while attempt < ATTEMPTS:
-        page = max(1, sync_model.PAGE >> 3 * attempt)    # a smaller page takes less time
-        sync = HubSync(device, hub, wall, source, step, page, known)
-        if sync.run():
-            return True
-        attempt = max(0, attempt - sync.pushed) if sync.pushed else attempt + 1
-    return False
+    """Reads what the hub has, then pushes what it lacks. If the hub refuses a page, because others
+    have written one of its keys, the next attempt begins anew. Returns False if that did not
+    succeed; the next sync continues."""
+    known = Known(page=sync_model.PAGE)
+    return any(HubSync(device, hub, wall, source, step, known).run() for _ in range(ATTEMPTS))
 
 
 @dataclass
@@ -121,15 +130,13 @@ class Known:
     set back, and may have lost the rows."""
     rows: dict = field(default_factory=dict)
     newest: Mark = START
-    was_refused: bool = False    # another device has come between
-    unmarked: list = field(default_factory=list)   # the last row that was pushed without a mark
+    is_lost: bool = False      # the hub does not know what the file has noted of it
+    owes_mark: bool = False    # rows were pushed, and no mark and vectors after them
+    page: int = 0              # rows of a page: fewer after each refusal, so that other keys pass
 
     def add(self, rows, newest):
         self.rows.update(rows)
         self.newest = newest
-
-    def unmarked_row(self):
-        return [(key, row) for key, row in self.unmarked if row.is_same_row(self.rows.get(key))]
 
 
 class HubSync:
@@ -137,10 +144,12 @@ class HubSync:
     compact it, or sync it with the hub: every transaction reads what it needs, and the attempt ends
     if the file has forgotten tombstones meanwhile: they may be what this attempt has to push."""
 
-    def __init__(self, device, hub, wall, source, step, page, known):
+    def __init__(self, device, hub, wall, source, step, known):
         self.device, self.hub, self.wall, self.source = device, hub, wall, source
-        self.step, self.page, self.known, self.pushed = step, page, known, 0
+        self.step, self.known = step, known
         self.cursor = device.hubs.get(hub.id, HubCursor())
+        if known.newest == START:
+            known.newest = self.cursor.newest
         self.forgotten = dict(device.forgotten)
 
     def run(self):
@@ -158,7 +167,7 @@ class HubSync:
         device, cursor = self.device, self.cursor
         if self.first_lost(cursor) <= max(self.forgotten.values(), default=0):
             cursor = HubCursor()    # The hub may still have what was deleted.
-        if cursor.read == START:    # Nor can the hub tell whether it has dropped what is here.
+        if self.known.is_lost:
             cursor = HubCursor()
         position, pages = cursor.read.seq, None
         while True:
@@ -177,7 +186,7 @@ class HubSync:
             if not answer.knows_device_cursor:    # The device is new, or the hub was set back.
                 cursor, position, pages = HubCursor(), 0, None
                 self.known.rows.clear()
-                self.known.newest, self.known.unmarked = START, []
+                self.known.newest, self.known.is_lost = START, True
                 continue
             pages = pages or Pull(device, set(), 0)
             pages.stores = pages.stores | {key.store for key, _ in answer.rows}
@@ -191,7 +200,9 @@ class HubSync:
         pages.stores = pages.stores | set(answer.vectors.times)
         pages.finish(answer.vectors)
         self.answer = answer
-        self.note(cursor._replace(read=cursor.read if pages.waiting else answer.newest))
+        read = cursor.read if pages.waiting else answer.newest
+        self.note(cursor._replace(read=read, newest=answer.newest))
+        self.known.is_lost = False
         return True
 
     def first_lost(self, cursor):
@@ -203,36 +214,36 @@ class HubSync:
         return row.seq <= cursor.sent.seq and row.seq not in cursor.held
 
     def push(self):
-        """Pushes in pages. The last one is read with mark and vectors, in one transaction. If no
-        row is left for it, a row that the hub has is pushed again with them."""
+        """Pushes in pages. The last one is read with mark and vectors, in one transaction. If
+        others push meanwhile, `base` stays: the device has not read what they have pushed."""
         device, answer, position = self.device, self.answer, 0
         horizon, limit, base = answer.clock + SKEW, answer.limit, answer.newest
         has_read_all = self.cursor.read == base
         while True:
             rows, held = self.unsent(position, horizon, limit)
-            page, last = rows[:self.page], None
-            if len(rows) <= self.page:
+            page, last = rows[:self.known.page], None
+            if len(rows) <= self.known.page:
                 mark = device.mark(self.source)
                 last = (mark, self.vectors_without(held, horizon, mark))
-                page = page or self.known.unmarked_row()
-            if page:
+            if page or self.known.owes_mark:
                 self.step("read")
-                base = self.hub.push(
-                    base, page, device.id, self.source, last, self.known.was_refused)
+                taken = self.hub.push(
+                    base, self.known.newest, page, device.id, self.source, last)
                 self.step("pushed")
-                if base is None:
-                    self.known.was_refused = True
+                if not taken:
+                    self.known.page = max(1, self.known.page // 4)
                     return False
-                self.pushed += 1
-                self.page = min(2 * self.page, sync_model.PAGE)
+                newest, is_next = taken
+                self.known.owes_mark = not last
                 if self.is_disturbed():
                     return False
-                self.known.add(page, base)
-                self.known.unmarked = [] if last else page[-1:]
-                position = page[-1][1].seq
+                self.known.add(page, newest)
+                base = newest if is_next else base
+                position = page[-1][1].seq if page else position
             if last:
-                read = base if has_read_all else self.cursor.read
-                self.note(HubCursor(read, mark, tuple(row.seq for _, row in held)))
+                read, sent = base if has_read_all else self.cursor.read, mark
+                self.note(HubCursor(
+                    read, self.known.newest, sent, tuple(row.seq for _, row in held)))
                 self.step("noted")
                 return True
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small histories with hubs, as in `scenarios.py`."""
+import itertools
+
 import hub_model
 import sync_model
 from hub_model import Hub, HubClockError
@@ -58,58 +60,213 @@ def hub_clock_set_back(lab):
     return value(a, "k") == value(b, "k") == "of a" and losers(a, b) == ["of b"]
 
 
-@rule("a slow push beside others gets its turn")
+@rule("a slow push is taken though others push other keys all the time")
 def slow_push(lab):
     hub, (slow, fast) = Hub(9), lab.files(2)
-    lab.write(slow, "k", "slow")
+    for name in "klm":
+        lab.write(slow, name, "slow")
 
     def step(name):
         if name == "read":    # the upload takes longer than the pause between the other's pushes
             lab.write(fast, "j", str(lab.now))
             lab.hub(fast, hub)
-    is_done = lab.hub(slow, hub, step)
-    return is_done and lab.hub(fast, hub) and value(hub, "j") is not None
+    with pages_of(1):
+        is_done = lab.hub(slow, hub, step)
+    return is_done and value(hub, "m") == "slow" and slow.hubs[9].sent.seq == slow.seq
 
 
-@rule("a device that vanishes does not keep the account to itself")
-def reserved_and_gone(lab):
-    hub, (slow, fast) = Hub(9), lab.files(2)
-    lab.write(slow, "k", "slow")
+def come_between(lab, hub, other, *keys, boundary="read"):
+    """A step at which another device pushes writes of its own, once."""
+    def act():
+        for name in keys:
+            lab.write(other, name, "of the other")
+        lab.hub(other, hub)
+    return once(boundary, act)
+
+
+@rule("a push does not replace a row that its device has not read")
+def not_replaced_unread(lab):
+    hub, a, b = with_one_key(lab)
+    lab.write(a, "k", "of a")
+    lab.now += 10
+    lab.hub(a, hub, come_between(lab, hub, b, "k"))
+    return value(a, "k") == "of the other" and losers(a) == ["of a"]
+
+
+@rule("a value is not pushed whose deletion was forgotten before its device has read it")
+def not_pushed_though_forgotten(lab):
+    hub, a, b = with_one_key(lab)
+    base = hub.newest_mark()
+    lab.write(a, "k", None)
+    lab.hub(a, hub)
+    hub.drop(a.hubs[9].read, a.compact(lab.now + 9))
+    return hub.push(base, base, list(b.entries.items()), b.id, lab) is None
+
+
+@rule("the vectors of two devices that push at once both count, until a device has read them")
+def vectors_of_both(lab):
+    hub, (a, b, c, d) = Hub(9), lab.files(4)
+    lab.write(c, "k", "of c"), lab.write(d, "j", "of d")
+    lab.merge(a, c), lab.merge(b, d)
+    lab.write(a, "k", "of a")
+    lab.hub(a, hub, come_between(lab, hub, b, "j"))
+    counts = [len(hub.pushed)]
+    lab.hub(c, hub), lab.hub(d, hub)
+    lab.write(d, "l", "of d")
+    lab.hub(d, hub)
+    counts.append(len(hub.pushed))
+    return losers(a, b, c, d) == [] and value(c, "k") == "of a" and counts == [2, 1]
+
+
+@rule("a twin that pushes other keys at the same time is found before its rows are taken")
+def twins_push_at_once(lab):
+    hub, a, _ = with_one_key(lab)
+    twin = a.copy()
+    lab.write(a, "j", "of a"), lab.write(twin, "l", "of the twin")
+
+    def act():
+        lab.hub(twin, hub)
+    lab.hub(a, hub, once("read", act))
+    return a.id != twin.id and hub.entries[Key("cloud", "j")].replica == a.id
+
+
+@rule("a row that gets another ID during a sync is pushed")
+def new_id_during_a_sync(lab):
+    hub, (a,) = Hub(9), lab.files(1)
+    a.id = 1_000    # larger than the next one
+    lab.write(a, "k", "of a"), lab.write(a, "j", "of a")
+
+    def crash():
+        raise Crashed
+    with pages_of(1):
+        try:
+            lab.hub(a, hub, once("pushed", crash))
+        except Crashed:
+            pass
+        twin = a.copy()
+        lab.hub(a, hub, once("read", lambda: lab.hub(twin, hub)))
+    return a.id < 1_000 and hub.entries[Key("cloud", "k")].replica == a.id
+
+
+@rule("what a hub that is set back loses is pushed again, though others have pushed in between")
+def set_back_after_others(lab):
+    hub, a, b = with_one_key(lab)
+    backup = hub.copy()
+    lab.write(a, "j", "of a"), lab.write(a, "l", "of a")
+    count = itertools.count(1)
 
     def step(name):
-        if name == "read":
-            lab.write(fast, "j", str(lab.now))
-            lab.hub(fast, hub)
-        if name == "pushed" and hub.reserved[0] == slow.id:
-            raise Crashed
-    try:
-        lab.hub(slow, hub, step)
-    except Crashed:
-        pass
-    lab.now += hub_model.RESERVED
-    lab.write(fast, "j", "at last")
-    return lab.hub(fast, hub) and value(hub, "j") == "at last"
+        number = next(count) if name == "read" else 0
+        if number == 1:
+            lab.write(b, "m", "of b")
+            lab.hub(b, hub)
+        elif number == 2:
+            vars(hub).update(vars(backup))
+    with pages_of(1):
+        lab.hub(a, hub, step)
+    return value(hub, "j") == "of a" and value(hub, "l") == "of a"
 
 
-@rule("a device that was refused pushes smaller pages, and larger ones when they are taken")
-def smaller_pages(lab):
+@rule("a row that waits is read when it is due, and a hub that is set back meanwhile is found")
+def set_back_while_waiting(lab):
+    hub, a, b = with_one_key(lab)
+    lab.write(b, "waits", "v")
+    lab.hub(b, hub)
+    waits = Key("cloud", "waits")
+    hub.entries[waits] = hub.entries[waits]._replace(time=lab.now + 1_000)
+    backup = hub.copy()
+    lab.write(a, "j", "of a")
+    lab.hub(a, hub)
+    vars(hub).update(vars(backup))
+    lab.hub(a, hub)
+    is_back = value(hub, "j") == "of a" and value(a, "waits") is None
+    lab.now += 2_000
+    lab.hub(a, hub)
+    return is_back and value(a, "waits") == "v"
+
+
+@rule("what a hub has lost is pushed though the attempt that finds it is disturbed")
+def set_back_and_disturbed(lab):
+    hub, a, b = with_one_key(lab)
+    lab.write(a, "gone", None)
+    lab.hub(a, hub)
+    backup = hub.copy()
+    lab.write(a, "j", "of a")
+    lab.hub(a, hub, come_between(lab, hub, b, "l"))
+    vars(hub).update(vars(backup))
+    count = itertools.count(1)
+
+    def step(name):
+        if name == "answered" and next(count) == 3:
+            a.compact(lab.now + 9)
+    with pages_of(1):
+        lab.hub(a, hub, step)
+    return value(hub, "j") == "of a"
+
+
+@rule("a mark of another history is refused, as a cursor and for a push")
+def foreign_mark(lab):
+    hub, a, b = with_one_key(lab)
+    foreign, newest = sync_model.Mark(1_000, lab.now, 7), hub.newest_mark()
+    is_known = hub.get(a.id, foreign, 0, newest, 1).knows_device_cursor
+    return not is_known and hub.push(foreign, newest, list(a.entries.items()), a.id, lab) is None
+
+
+@rule("one key that another device writes all the time does not hold up the others")
+def hot_key(lab):
     hub, (slow, fast) = Hub(9), lab.files(2)
-    sizes, push = [], hub.push
-    for name in "klmnopqrstuvwxyz":
+    for name in "klmnop":
         lab.write(slow, name, "slow")
 
     def step(name):
-        if name == "read" and len(sizes) < 2:
-            lab.write(fast, "j", str(lab.now))
+        if name == "read":
+            lab.write(fast, "hot", "fast")
             lab.hub(fast, hub)
-
-    def watched_push(base, rows, replica, *others):
-        sizes.extend([len(rows)] if replica == slow.id else [])
-        return push(base, rows, replica, *others)
-    hub.push = watched_push
+            lab.write(slow, "hot", "slow")
+    lab.write(slow, "hot", "slow")
     with pages_of(16):
         lab.hub(slow, hub, step)
-    return sizes == [16, 2, 1, 2, 4, 8, 1]
+    return value(hub, "k") == value(hub, "p") == "slow"
+
+
+@rule("mark and vectors are owed though a hub has to be read from the beginning")
+def owed_after_reset(lab):
+    hub, a, b = with_one_key(lab)
+    c = lab.files(1)[0]
+    lab.write(c, "l", "of c")
+    lab.merge(a, c)
+    lab.write(a, "l", "of a"), lab.write(a, "j", "of a")
+
+    def act():
+        lab.now += 10
+        lab.write(b, "j", "of b"), lab.write(b, "tmp", None)
+        lab.hub(b, hub)
+        hub.drop(b.hubs[9].read, b.compact(lab.now + 9))
+    with pages_of(1):
+        lab.hub(a, hub, once("pushed", act))
+    lab.hub(c, hub)
+    return losers(c) == [] and value(c, "l") == "of a"
+
+
+@rule("a push without rows has a number of its own")
+def number_without_rows(lab):
+    hub, a, b = with_one_key(lab)
+    last = a.mark(lab), a.vectors(["cloud"], a.clock)
+    base = hub.newest_mark()
+    mark, _ = hub.push(base, base, [], a.id, lab, last)
+    return mark.seq > base.seq and hub.push(base, base, [], b.id, lab, last) and (
+        len(hub.pushed) == 2)
+
+
+@rule("a hub that is set back after a push that others came before is found")
+def set_back_after_last_page(lab):
+    hub, a, b = with_one_key(lab)
+    backup = hub.copy()
+    lab.write(a, "j", "of a")
+    lab.hub(a, hub, come_between(lab, hub, b, "l"))
+    vars(hub).update(vars(backup.copy()))
+    lab.hub(a, hub)
+    return value(hub, "j") == "of a"
 
 
 @rule("mark and vectors are sent though other devices have left nothing else to push")
@@ -120,11 +277,8 @@ def nothing_left_to_push(lab):
     for name in "kj":
         lab.write(a, name, "of a")
 
-    def come_between():
-        lab.write(b, "j", "of b")
-        lab.hub(b, hub)
     with pages_of(1):
-        lab.hub(a, hub, once("pushed", come_between))
+        lab.hub(a, hub, come_between(lab, hub, b, "j", boundary="pushed"))
     lab.hub(c, hub)
     return value(c, "k") == "of a" and losers(a, b, c) == ["of a"] and a.id in hub.devices
 

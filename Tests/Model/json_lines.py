@@ -24,7 +24,8 @@ def conflict_form(conflict):
 
 
 def hub_cursor_form(cursor):
-    return {"read": mark_form(cursor.read), "sent": mark_form(cursor.sent), "held": cursor.held}
+    return {"read": mark_form(cursor.read), "newest": mark_form(cursor.newest),
+            "sent": mark_form(cursor.sent), "held": cursor.held}
 
 
 def history_form(history):
@@ -48,8 +49,7 @@ def file_form(file):
 
 def hub_form(hub):
     return {"id": hub.id, **history_form(hub),
-            "devices": {replica: mark_form(mark) for replica, mark in hub.devices.items()},
-            "reserved": {"replicaID": hub.reserved[0], "until": hub.reserved[1]}}
+            "devices": {replica: mark_form(mark) for replica, mark in hub.devices.items()}}
 
 
 def names_in(operation, keys):
@@ -71,7 +71,7 @@ def forget_plans(operation):
 def scale_times(tick):
     """Makes a second so many units of time: the clock of an implementation may have finer ones."""
     for module, names in ((sync_model, ["REPAIR"]), (merge_model, ["SKEW"]),
-                          (hub_model, ["REPAIR", "SKEW", "RESERVED", "LARGE"])):
+                          (hub_model, ["REPAIR", "SKEW"])):
         for name in names:
             setattr(module, name, getattr(module, name) * tick)
 

@@ -76,6 +76,9 @@ class Vectors:
                                 if time <= horizon}
                         for store, vector in self.times.items()}, self.truth)
 
+    def all_times(self):
+        return [time for vector in self.times.values() for time in vector.values()]
+
     def cover(self, key, entry):
         return entry.time <= self.times.get(key.store, {}).get(entry.replica, -1)
 
@@ -279,7 +282,7 @@ class File(History):
         self.take_new_id(source.replica_id())
         late = sorted((e.order(), key) for key, e in self.entries.items() if e.time > due)
         times = [e.time for e in self.entries.values()] + [mark.time for mark in self.marks]
-        times += [time for vector in self.seen.times.values() for time in vector.values()]
+        times += self.seen.all_times()
         self.clock = max([now] + [time for time in times if time <= due])
         for vector in self.seen.times.values():
             vector.update({replica: min(time, self.clock) for replica, time in vector.items()})

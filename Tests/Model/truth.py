@@ -285,7 +285,7 @@ class CheckedWorld(World):
 TRUTH = {}
 decide, rotate, take_new_id = sync_model.decide, File.rotate, File.take_new_id
 apply, finish = sync_model.Pull.apply, sync_model.Pull.finish
-vectors_without = hub_model.HubSync.vectors_without
+vectors_without, united = hub_model.HubSync.vectors_without, hub_model.united
 
 
 def watched_apply(self, rows, giver_vectors, sent):
@@ -346,6 +346,14 @@ def watched_vectors_without(self, held, horizon, mark):
     return vectors
 
 
+def watched_united(all_vectors):
+    every = list(all_vectors)
+    vectors, truths = united(every), [truth_of(vectors) for vectors in every]
+    vectors.truth = Truth(frozenset().union(*(truth.read for truth in truths)),
+                          frozenset().union(*(truth.lost for truth in truths)))
+    return vectors
+
+
 def watched_new_id(function):
     def run(self, *arguments):
         WORLD.counts["new_ids"] += 1
@@ -357,6 +365,7 @@ def watch():
     sync_model.decide = watched_decide
     sync_model.Pull.apply, sync_model.Pull.finish = watched_apply, watched_finish
     hub_model.HubSync.vectors_without = watched_vectors_without
+    hub_model.united = watched_united
     File.rotate, File.take_new_id = watched_new_id(rotate), watched_new_id(take_new_id)
 
 

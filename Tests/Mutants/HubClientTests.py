@@ -12,7 +12,7 @@ MUTANTS = [
      ("Sources/Sync/HubSync.swift",
       "if let next, next.request == request { return next.answer }", "")),
     ("hub-refused-row-is-lost", "A row that a hub refuses for its size is not offered again.", MERGE,
-     ("Sources/Sync/HubPush.swift", "try self.held.filter(", "try self.held.subtracting(channel.refused.numbers).filter(")),
+     ("Sources/Sync/HubPush.swift", "try held.filter(", "try held.subtracting(channel.refused.numbers).filter(")),
     ("hub-clock-is-not-compared", "A hub whose clock is a day off is read.", MERGE,
      ("Sources/Sync/HubSync.swift",
       "guard abs(difference) > Self.clockDifference else { return }",

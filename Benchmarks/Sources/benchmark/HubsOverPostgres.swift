@@ -92,7 +92,7 @@ private final class Postgres {
     DELETE FROM keepsake_row WHERE account <= 8;
     DELETE FROM keepsake_mark WHERE account <= 8;
     DELETE FROM keepsake_device WHERE account <= 8;
-    INSERT INTO keepsake_account SELECT i, 0, 0, 0, 0, 0, 0, 0, '' FROM
+    INSERT INTO keepsake_account SELECT i, 0, 0, 0, 0, 0, 0 FROM
       generate_series(1, 8) AS i;
     INSERT INTO keepsake_device SELECT i, 1, 0, 0, 'd', 't' FROM
       generate_series(1, 8) AS i;
@@ -107,8 +107,7 @@ private final class Postgres {
     BEGIN;
     UPDATE keepsake_account AS a SET mark_number = :number, mark_bits = :number,
       mark_time = greatest(mark_time, 1),
-      rows = a.rows + 10 - old.rows, bytes = a.bytes + 1000 - old.bytes,
-      reserved_until = 0, reserved_by = ''
+      rows = a.rows + 10 - old.rows, bytes = a.bytes + 1000 - old.bytes
     FROM (
       SELECT count(*) AS rows,
         coalesce(sum(octet_length(key) + octet_length(body)), 0)::bigint AS bytes
@@ -116,7 +115,6 @@ private final class Postgres {
         SELECT ('cloud/key ' || i)::bytea FROM generate_series(:first, :first + 9) AS i))
     ) AS old
     WHERE id = :account AND mark_number = :base AND mark_bits = :base
-      AND (reserved_by = 'r' OR reserved_until <= greatest(mark_time, 1))
       AND a.rows = (SELECT rows FROM keepsake_account WHERE id = :account)
       AND EXISTS (SELECT FROM keepsake_device WHERE account = :account AND token = 't')
     RETURNING mark_time;

@@ -165,11 +165,18 @@ import Testing
   }
 
   @Test func aMarkOrVectorsThatNoDeviceWritesCountAsNone() throws {
-    for more in [#","mark":"x""#, #","vectors":{"cloud":7}"#, #","vectors":{"defaults":{}}"#]
-      + Self.unreadable.map({ #","vectors":{"cloud":\#($0)}"# })
-    {
-      #expect(try failure(head(0, more: more)) == nil)
+    #expect(try failure(head(0, more: #","mark":"x""#)) == nil)
+    for vectors in [#"{"cloud":7}"#, #"{"defaults":{}}"#] {
+      #expect(try failure(head(0, more: #","vectors":1"#), [vectors]) == nil)
     }
+  }
+
+  @Test(arguments: unreadable)
+  func vectorsThatNoDeviceReadsCostNoOthers(value: String) throws {
+    let other = #"{"cloud":{"0000000000000005":"0000000000000001"}}"#
+    let text = [head(0, more: #","vectors":2"#), #"{"cloud":\#(value)}"#, other, ""]
+    let answer = try HubPageAnswer(lines: Array(text.joined(separator: "\n").utf8), clock: 0)
+    #expect(answer.vectors.times.count == 1)
   }
 
   @Test(arguments: ["[", "{\"a\":", "{\"newest\":["])

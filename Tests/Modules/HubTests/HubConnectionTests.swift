@@ -79,17 +79,6 @@
       }
     }
 
-    @Test func aLargeBodyWhoseConditionIsWrongIsRefusedBeforeItComes() async throws {
-      try await RunningHub.with { hub in
-        let device = try await hub.create()
-        #expect(try await device.push(["k"]).status == 200)
-        let raw = try hub.connect()
-        await raw.say(device.head("Content-Length: 3000000", "Expect: 100-continue"))
-        let answer = try await raw.answer()
-        #expect(answer.status == 412 && answer.text.contains("\"key\":\"k\""), "\(answer)")
-      }
-    }
-
     @Test func aCompressedBodyIsRefused() async throws {
       try await RunningHub.with { hub in
         let device = try await hub.create()

@@ -17,7 +17,7 @@ import Testing
     return try await store.run(
       LogRules(limits, at: now).push(
         HubPush(base: base.newest, rows: rows, mark: [1], vectors: [1]), by: sender,
-        bits: HubMark.randomBits()))
+        bits: HubMark.randomBits()))?.newest
   }
 
   @Test func anAccountGrowsToItsLimitsAndNotBeyond() async throws {
@@ -72,50 +72,23 @@ import Testing
     #expect(try await !knows(second))
   }
 
-  private func turn(
-    _ replica: String, _ base: HubMark, at now: Int64, wantsTurn: Bool = false
-  ) async throws -> HubMark? {
-    var sender = HubSender(account: 1, tokenHash: [1], replica: replica)
-    sender.wantsTurn = wantsTurn
-    let push = HubPush(
-      base: base, rows: [HubRow(key: [0x6B], body: [0x30])], mark: nil, vectors: nil)
-    return try await store.run(LogRules(HubLimits(), at: now).push(push, by: sender, bits: now + 1))
-  }
-
-  @Test func aDeviceThatWasRefusedHasTheAccountForItselfForAWhile() async throws {
+  @Test func ofTooManyVectorsTheOldestGo() async throws {
     try await store.addAccount(1)
-    let newest = try #require(try await turn("a", .start, at: 0))
-    #expect(try await turn("b", .start, at: 100_000) == nil)
-    // It wanted none.
-    let next = try #require(try await turn("a", newest, at: 100_000))
-    #expect(try await turn("b", .start, at: 100_000, wantsTurn: true) == nil)
-    await #expect(throws: HubRefusal.reserved) { try await turn("a", next, at: 104_999) }
-    let own = try #require(try await turn("b", next, at: 104_999))
-    #expect(try await turn("a", own, at: 104_999) != nil)
-  }
-
-  @Test func aClockThatWasSetBackProlongsNoReservation() async throws {
-    try await store.addAccount(1)
-    let newest = try #require(try await turn("a", .start, at: 0))
-    #expect(try await turn("b", .start, at: 100_000, wantsTurn: true) == nil)
-    await #expect(throws: HubRefusal.reserved) { try await turn("a", newest, at: 100_001) }
-    #expect(try await turn("a", newest, at: 30_000) != nil)
-  }
-
-  /// A large row takes a slow uplink longer than others take for their pushes.
-  @Test func aLargeBodyThatIsOnItsWayProlongsItsReservation() async throws {
-    try await store.addAccount(1)
-    let newest = try #require(try await turn("a", .start, at: 0))
-    func check(at now: Int64) async throws -> Bool {
-      let sender = HubSender(account: 1, tokenHash: [1], replica: "slow")
-      return try await store.run(LogRules(HubLimits(), at: now).check(newest, by: sender))
+    var limits = HubLimits()
+    limits.vectorBytes = 5
+    for (number, size) in [2, 2, 2, 1, 6].enumerated() {
+      let push = HubPush(
+        base: .start, rows: [HubRow(key: [UInt8(number)], body: [0x30])], mark: [1],
+        vectors: [UInt8](repeating: 0x30, count: size))
+      let sender = HubSender(account: 1, tokenHash: [1], replica: "\(number)")
+      let work = LogRules(limits, at: 0).push(push, by: sender, bits: Int64(number) + 1)
+      let isNext = try #require(try await store.run(work)).isNext
+      #expect(isNext == (number == 0))
+      let read = HubRead(cursor: .start, rows: 1, bytes: 1)
+      let answer = try await store.run(LogRules(limits, at: 0).read(read, by: sender))
+      let sizes = [[2], [2, 2], [2, 2], [2, 2, 1], [6]][number]
+      #expect(answer.vectors.bodies.map(\.count) == sizes)
     }
-    // The first check reserves nothing: there was no refusal.
-    #expect(try await check(at: 1))
-    #expect(try await turn("slow", .start, at: 10, wantsTurn: true) == nil)
-    #expect(try await check(at: 20))
-    await #expect(throws: HubRefusal.reserved) { try await turn("a", newest, at: 60_019) }
-    #expect(try await turn("slow", newest, at: 60_019) != nil)
   }
 
   /// Between two pages of its first reading others may forget a row that it has read.
@@ -126,8 +99,8 @@ import Testing
     func push(_ base: HubMark, isDeleted: Bool) async throws -> HubMark {
       let rows = [HubRow(key: key, body: [0x30], isDeleted: isDeleted)]
       let push = HubPush(base: base, rows: rows, mark: nil, vectors: nil)
-      let newest = try await store.run(LogRules(limits, at: 0).push(push, by: sender, bits: 7))
-      return try #require(newest)
+      let pushed = try await store.run(LogRules(limits, at: 0).push(push, by: sender, bits: 7))
+      return try #require(pushed).newest
     }
     let first = try await push(.start, isDeleted: false)
     let second = try await push(first, isDeleted: true)

@@ -53,7 +53,8 @@ struct FileState {
       "hubs",
       model.hubs.filter { $0.value.sent.sequenceNumber > 0 || $0.value.read.sequenceNumber > 0 }
         .map {
-          "\($0.key) \(Self.hubMark($0.value.read)) \(mark($0.value.sent)) \($0.value.held)"
+          "\($0.key) \(Self.hubMark($0.value.read)) \(Self.hubMark($0.value.newest))"
+            + " \(mark($0.value.sent)) \($0.value.held)"
         }.sorted())
     add(
       "conflicts",
@@ -137,7 +138,7 @@ struct FileState {
         let cursor = try connection.hubs.cursor(of: account)
         let sent = Self.mark(
           cursor.sent.sequenceNumber, cursor.sent.timestamp.rawValue, cursor.sent.bits)
-        return "\(account) \(cursor.read) \(sent) \(cursor.held)"
+        return "\(account) \(cursor.read) \(cursor.newest) \(sent) \(cursor.held)"
       }.sorted())
     add(
       "conflicts",
@@ -185,12 +186,9 @@ struct FileState {
           + " \(entry.timestamp.rawValue) \(entry.replicaID.rawValue)"
       })
     add("newest mark", [state.account?.newest.text ?? ""])
-    let vectors = try state.vectors.map {
-      try VersionVectors(JSON(parsing: String(decoding: $0, as: UTF8.self)))
-    }
     add(
       "vectors",
-      (vectors?.times ?? [:]).flatMap { store, vector in
+      try HubVectors(state.vectors).united().times.flatMap { store, vector in
         vector.map { "\(store) \($0.key.rawValue) \($0.value.rawValue)" }
       }.sorted())
     let known = try replicas.sorted().compactMap { id in

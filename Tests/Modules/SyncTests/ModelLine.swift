@@ -109,6 +109,7 @@ struct ModelFile: Decodable {
 /// What a file knows of a hub.
 struct ModelHubCursor: Decodable {
   let read: ModelMark
+  let newest: ModelMark
   let sent: ModelMark
   let held: [Int64]
 }

@@ -168,10 +168,10 @@ struct StoreCommand: AsyncParsableCommand {
           body: Array("\"value \(count)\"".utf8))
       }
       let push = HubPush(base: newest, rows: pushed, mark: [1], vectors: [0x30])
-      let mark = try await store.run(
+      let taken = try await store.run(
         LogRules(limits, at: 1).push(push, by: sender, bits: HubMark.randomBits()))
-      guard let mark else { throw Failure(text: "a push was refused") }
-      newest = mark
+      guard let taken else { throw Failure(text: "a push was refused") }
+      newest = taken.newest
     }
     return count
   }

@@ -17,11 +17,11 @@
   }
 
   /// What is accepted has to come back from its text as the same.
-  private func checkRows(_ rows: [HubPageAnswer.Row]) throws(Finding) {
+  private func checkRows(_ rows: [Entry]) throws(Finding) {
     for row in rows {
-      let again = Result { try Entry(row: try row.entry.row()) }
-      guard case .success(row.entry) = again else {
-        throw Finding(description: "the row \(row.entry) comes back as \(again)")
+      let again = Result { try Entry(row: try row.row()) }
+      guard case .success(row) = again else {
+        throw Finding(description: "the row \(row) comes back as \(again)")
       }
     }
   }

@@ -71,11 +71,14 @@ package final class ServedHub: Sendable {
         : try read(request, rules, 412)
     }
     let lines = try HubLines(push: request.body, limits)
-    let push = HubPush(base: base, rows: lines.rows, mark: lines.mark, vectors: lines.vectors)
-    let newest = try run(rules.push(push, by: request.sender, bits: HubMark.randomBits()))
-    guard let newest else { return try read(request, rules, 412) }
+    let push = HubPush(
+      base: base, newest: request.read.lastNewest, rows: lines.rows, mark: lines.mark,
+      vectors: lines.vectors)
+    let pushed = try run(rules.push(push, by: request.sender, bits: HubMark.randomBits()))
+    guard let pushed else { return try read(request, rules, 412) }
     return ScriptedTransport.Reply(
-      200, #"{"newest":"\#(newest.text)"}"#, type: "application/json")
+      200, #"{"newest":"\#(pushed.newest.text)","isNext":\#(pushed.isNext)}"#,
+      type: "application/json")
   }
 
   private func read(
@@ -101,7 +104,7 @@ package final class ServedHub: Sendable {
 
 /// A request about rows.
 private struct RowsRequest {
-  private(set) var sender: HubSender
+  let sender: HubSender
   let read: HubRead
   let base: HubMark?
   let isForgetting: Bool
@@ -120,7 +123,6 @@ private struct RowsRequest {
     }
     sender = HubSender(
       account: account, tokenHash: Array(token.utf8), replica: query["replica"] ?? "")
-    sender.wantsTurn = query["turn"] == "1"
     func mark(_ text: String?) throws -> HubMark? {
       try text.map {
         guard let mark = HubMark(text: $0.filter { $0 != "\"" }) else {

@@ -93,6 +93,7 @@ private struct MemoryAccount: Sendable {
     state.outlines = query.keys.compactMap { rows[$0] }.map {
       HubRowOutline(key: $0.key, number: $0.number, size: $0.size, isDeleted: $0.isDeleted)
     }
+    if query.readsVectors { state.vectors = vectors }
     if let page = query.page, !(page.unless?.isSame(account.newest) ?? false) {
       var bytes: Int64 = 0
       let above = rows.values.filter { $0.number > page.after }.sorted { $0.number < $1.number }

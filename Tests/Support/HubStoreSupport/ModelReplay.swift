@@ -93,26 +93,24 @@ package struct ModelReplay {
     try equal(answer.knowsCursor, expected?["isKnown"] == .boolean(true), "cursor")
     try equal(answer.clock, expected?["clock"]?.number, "clock")
     try equal(answer.deviceMark.map(Self.text) ?? "", expected?["mark"]?.text, "mark")
-    try equal(answer.vectors.map(Self.text) ?? "", expected?["vectors"]?.text, "vectors")
+    try equal(
+      answer.vectors.bodies.map(Self.text), expected?["vectors"]?.elements.map(\.text) ?? [],
+      "vectors")
   }
 
   private mutating func push(_ call: JSON, _ now: Int64) async throws {
     let isLast = call["mark"]?.text != ""
     let push = HubPush(
-      base: HubMark(call["base"]), rows: call["rows"]?.elements.map(HubRow.init) ?? [],
+      base: HubMark(call["base"]), newest: HubMark(call["lastNewest"]),
+      rows: call["rows"]?.elements.map(HubRow.init) ?? [],
       mark: isLast ? Array((call["mark"]?.text ?? "").utf8) : nil,
       vectors: isLast ? Array((call["vectors"]?.text ?? "").utf8) : nil)
     let bits = call["bits"]?.number ?? 0
-    var sender = sender(call["replica"]?.text ?? "")
-    sender.wantsTurn = call["wantsTurn"] == .boolean(true)
-    let newest: HubMark?
-    do {
-      newest = try await store.run(log(now).push(push, by: sender, bits: bits))
-    } catch HubRefusal.reserved {
-      newest = nil
-    }
-    if let newest { marks.insert(newest) }
-    try equal(newest != nil, call["isTaken"] == .boolean(true), "taken")
+    let sender = sender(call["replica"]?.text ?? "")
+    let pushed = try await store.run(log(now).push(push, by: sender, bits: bits))
+    if let pushed { marks.insert(pushed.newest) }
+    try equal(pushed != nil, call["isTaken"] == .boolean(true), "taken")
+    try equal(pushed?.isNext ?? false, call["isNext"] == .boolean(true), "next")
   }
 
   private func restore(_ state: JSON?) async throws {
@@ -132,7 +130,8 @@ package struct ModelReplay {
       }
     }
     for (id, mark) in state["replicas"]?.members ?? [] {
-      let restored = HubReplica(id: id, number: 0, mark: Array(mark.text.utf8))
+      let number = state["pushes"]?[id]?.number ?? 0
+      let restored = HubReplica(id: id, number: number, mark: Array(mark.text.utf8))
       try await change { _ in
         var change = HubChange()
         change.replica = restored
@@ -143,12 +142,10 @@ package struct ModelReplay {
       var (change, account) = (HubChange(), account)
       account.newest = HubMark(state["marks"]?.elements.last)
       account.forgotten = state["forgotten"]?.number ?? 0
-      account.reservedBy = state["reservedBy"]?.text ?? ""
-      account.reservedUntil = state["reservedUntil"]?.number ?? 0
       change.rows = state["rows"]?.elements.map(HubRow.init) ?? []
       account.rows = Int64(change.rows.count)
       account.bytes = change.rows.reduce(0) { $0 + $1.size }
-      if let text = state["vectors"]?.text, !text.isEmpty { change.vectors = Array(text.utf8) }
+      change.vectors = Array((state["vectors"]?.text ?? "").utf8)
       change.account = account
       return change
     }
@@ -170,8 +167,6 @@ package struct ModelReplay {
     try equal(account.newest.number, expected["number"]?.number, "the number")
     try equal(account.forgotten, expected["forgotten"]?.number, "forgotten")
     try equal(found.vectors.map(Self.text) ?? "", expected["vectors"]?.text, "the vectors")
-    try equal(account.reservedBy, expected["reservedBy"]?.text, "reserved by")
-    try equal(account.reservedUntil, expected["reservedUntil"]?.number, "reserved until")
     let kept = expected["marks"]?.elements.map { HubMark($0) } ?? []
     try equal(account.newest.bits, kept.last?.bits ?? 0, "the newest mark")
     try equal(account.newest.time, kept.last?.time ?? 0, "its time")

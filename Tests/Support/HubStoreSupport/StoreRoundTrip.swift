@@ -15,7 +15,6 @@ package enum StoreRoundTrip {
     var account = HubAccount(id: id)
     account.newest = HubMark(number: 2, bits: 1 << 62 - 1, time: 4)
     (account.forgotten, account.rows, account.bytes) = (7, 9, 10)
-    (account.reservedBy, account.reservedUntil) = ("é\0", 11)
     return account
   }
 

@@ -38,15 +38,11 @@ package final class MemoryHub {
     HubSender(account: account, tokenHash: Self.token, replica: replica?.description ?? "")
   }
 
-  /// Draws bits only for a push that is taken, as the model does. One that comes while the account
-  /// is reserved is refused like any other.
-  func push(_ push: HubPush, by sender: HubSender) throws -> HubMark? {
-    do {
-      guard try run(rules.check(push.base, by: sender)) else { return nil }
-    } catch HubRefusal.reserved {
-      return nil
-    }
-    return try run(rules.push(push, by: sender, bits: markBits()))
+  /// Draws bits only for a push that is taken, as the model does.
+  func push(_ push: HubPush, by sender: HubSender) throws -> HubPushed? {
+    let trial = rules.push(push, by: sender, bits: 1)
+    let isTaken = try run(HubWork(trial.query) { (try trial.rule($0).0 != nil, nil) })
+    return isTaken ? try run(rules.push(push, by: sender, bits: markBits())) : nil
   }
 
   func run<Result: Sendable>(_ work: HubWork<Result>) throws -> Result {
@@ -81,7 +77,6 @@ package final class MemoryChannel: HubChannel {
   /// Whether answers come with a refusal, and none if nothing is new.
   package var isBrief = false
   package let refused = RefusedRows()
-  package private(set) var pauses: [Duration] = []
   package private(set) var requests = 0
 
   package init(_ hub: MemoryHub) {
@@ -89,15 +84,12 @@ package final class MemoryChannel: HubChannel {
     account = hub.account
   }
 
-  package func pause(_ longest: Duration) { pauses.append(longest) }
-
-  package func encode(_ entry: Entry, limit: Int) throws(KeepsakeError) -> [UInt8]? {
-    try rethrow {
-      let body = Array(try entry.row().text().utf8)
-      guard characterLimit != nil else { return body.count > limit ? nil : body }
-      guard case .text(let text) = entry.content.cell else { return body }
-      return text.count > limit ? nil : body
-    }
+  package func encode(_ entry: Entry, limit: Int) -> [UInt8]? {
+    guard case .success(let row) = Result(catching: { try entry.row() }) else { return nil }
+    let body = Array(row.text().utf8)
+    guard characterLimit != nil else { return body.count > limit ? nil : body }
+    guard case .text(let text) = entry.content.cell else { return body }
+    return text.count > limit ? nil : body
   }
 
   package func rows(_ request: HubPageRequest) throws(KeepsakeError) -> HubPageAnswer {
@@ -114,17 +106,13 @@ package final class MemoryChannel: HubChannel {
     var answer = HubPageAnswer(newest: found.newest.text, clock: found.clock)
     guard found.isNew else { return answer }
     answer.rows = try found.rows.map {
-      HubPageAnswer.Row(
-        try Entry(row: JSON(parsing: String(decoding: $0.body, as: UTF8.self))),
-        sequenceNumber: $0.number)
+      try Entry(row: JSON(parsing: String(decoding: $0.body, as: UTF8.self)))
     }
     answer.lastNumber = found.rows.last?.number
     (answer.isLast, answer.knowsCursor) = (found.isLast, found.knowsCursor)
     answer.rowLimit = characterLimit ?? hub.limits.rowBytes
     answer.deviceMark = found.deviceMark.flatMap { Mark(text: String(decoding: $0, as: UTF8.self)) }
-    answer.vectors = try found.vectors.map {
-      try VersionVectors(JSON(parsing: String(decoding: $0, as: UTF8.self)))
-    }
+    answer.vectors = try found.vectors.united()
     return answer
   }
 
@@ -136,7 +124,7 @@ package final class MemoryChannel: HubChannel {
   private func write(_ upload: HubUpload) throws -> HubUploadResult {
     guard let base = HubMark(text: upload.base) else { throw HubRefusal.malformed("base") }
     let push = HubPush(
-      base: base,
+      base: base, newest: upload.request.newest.flatMap { HubMark(text: $0) },
       rows: upload.rows.map {
         HubRow(
           key: Array($0.entry.address.hubKey.utf8), body: $0.body,
@@ -144,12 +132,10 @@ package final class MemoryChannel: HubChannel {
       },
       mark: upload.last.map { Array($0.mark.text.utf8) },
       vectors: upload.last.map { Array($0.vectors.json.text().utf8) })
-    var sender = hub.sender(upload.replica)
-    sender.wantsTurn = upload.wantsTurn
-    guard let newest = try hub.push(push, by: sender) else {
-      return .changed(isBrief ? try read(upload.next) : nil)
+    guard let pushed = try hub.push(push, by: hub.sender(upload.request.replica)) else {
+      return .changed(isBrief ? try read(upload.request) : nil)
     }
-    return .taken(newest: newest.text)
+    return .taken(newest: pushed.newest.text, isNext: pushed.isNext)
   }
 
   package func forget(_ deletions: [Address], newest: String) throws(KeepsakeError) {
@@ -169,5 +155,16 @@ package final class MemoryChannel: HubChannel {
     } catch {
       throw KeepsakeError(.malformed, path: name, "\(error)", cure: "none")
     }
+  }
+}
+
+extension HubVectors {
+  /// As a device unites them.
+  package func united() throws -> VersionVectors {
+    var vectors = VersionVectors()
+    for body in bodies {
+      vectors.unite(try VersionVectors(JSON(parsing: String(decoding: body, as: UTF8.self))))
+    }
+    return vectors
   }
 }
