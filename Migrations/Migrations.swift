@@ -23,7 +23,7 @@ package enum Migrations {
   package static let all = [
     Migration(
       name: "V001_initial",
-      hash: "a99f44700da865dea19cfbbe4452d69d811a8fa90320431f375582b2beb1cc91",
+      hash: "76ccb1f16948b2be9d84beacdf90f03eb344c27b7ad5d46540bcc6d92600264f",
       sql: text(PackageResources.V001_initial_sql))
   ]
 

@@ -67,7 +67,7 @@ final class KnownHub: Sendable {
     let isSynced = Result { () throws(KeepsakeError) in
       try device.core.read { connection in
         let cursor = try connection.hubs.cursor(of: account)
-        return try cursor.read == newest
+        return try cursor.read == newest && cursor.newest == newest
           && cursor.sent.sequenceNumber == connection.marks.newestNumber()
       }
     }

@@ -58,8 +58,6 @@ package struct HubRefusal: Error, Equatable {
   package static let taken = HubRefusal(
     409, "taken", "there is another account with this ID")
 
-  /// The account is kept for another replica, for a moment.
-
   /// - Parameter line: the one that is too large, if it is one.
   package static func tooLarge(limit: String, _ value: Int, line: Int? = nil) -> HubRefusal {
     let place = line.map { ", in line \($0)" } ?? ""

@@ -31,6 +31,8 @@ package final class HubSync {
   private let rowsToRead: Int
   /// A page to push takes no more rows after so many rows or bytes.
   private(set) var pageSize: (rows: Int, bytes: Int)
+  /// The most rows that a page may have.
+  private var maximumRows: Int
   package internal(set) var report = MergeReport()
   /// What the attempts know of the hub.
   var known = KnownRows()
@@ -60,6 +62,7 @@ package final class HubSync {
     (self.device, self.channel, self.options, rowsToRead) = (device, channel, options, pageSize)
     (self.mostRows, self.source, self.hooks) = (mostRows, source, hooks)
     self.pageSize = (pageSize, 512 << 10)
+    maximumRows = pageSize
   }
 
   /// - Returns: false if other devices have come between each time. The next sync continues.
@@ -202,6 +205,7 @@ package final class HubSync {
       try hooks.step(.pushed)
       switch result {
       case .taken(let newest, let isNext):
+        pageSize.rows = min(2 * pageSize.rows, maximumRows)
         return try note(page, newest, isNext)
       case .changed(let answer):
         next = answer.map { (upload.request, $0) }
@@ -211,6 +215,7 @@ package final class HubSync {
       case .pageTooLarge(let error):
         failure = error
         pageSize = (max(1, pageSize.rows >> 3), max(1, pageSize.bytes >> 3))
+        maximumRows = pageSize.rows
         return false
       case .tooLarge(let row):
         channel.refused.insert(page.rows[row].sequenceNumber)

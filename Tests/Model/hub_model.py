@@ -132,7 +132,7 @@ class Known:
     newest: Mark = START
     is_lost: bool = False      # the hub does not know what the file has noted of it
     owes_mark: bool = False    # rows were pushed, and no mark and vectors after them
-    page: int = 0              # rows of a page: fewer after each refusal, so that other keys pass
+    page: int = 0              # rows of a page: fewer after a refusal, so that other keys pass
 
     def add(self, rows, newest):
         self.rows.update(rows)
@@ -234,6 +234,7 @@ class HubSync:
                     self.known.page = max(1, self.known.page // 4)
                     return False
                 newest, is_next = taken
+                self.known.page = min(2 * self.known.page, sync_model.PAGE)
                 self.known.owes_mark = not last
                 if self.is_disturbed():
                     return False
