@@ -11,6 +11,9 @@
   extension Endpoints {
     /// Between comments that keep a silent stream alive.
     private static let beat = Duration.seconds(25)
+    /// After an event: others that come meanwhile are one. An account has many listeners, and each
+    /// would get an event for each push of each other device.
+    private static let pause = Duration.milliseconds(100)
 
     func events(_ request: Request, _ context: HubContext) async throws -> Response {
       let account = try context.account
@@ -68,8 +71,9 @@
             let text =
               newest == sent
               ? ":\n\n" : "id: \(newest.text)\ndata: {\"newest\":\"\(newest.text)\"}\n\n"
-            sent = newest
             try await writer.write(ByteBuffer(string: text))
+            if newest != sent { try await settings.sleep(Self.pause) }
+            sent = newest
             return true
           }
           try await writer.finish(nil)

@@ -71,7 +71,7 @@
       let (time, store) = (ManualTime(), LateStore())
       store.turnDeaf()
       try await RunningHub.with(over: store) {
-        $0.sleep = { try await time.sleep($0) }
+        $0.sleep = { try await time.sleepLong($0) }
       } _: { hub in
         let device = try await hub.create()
         let stream = try await hub.stream(of: device)
@@ -85,7 +85,7 @@
       let (time, store) = (ManualTime(), LateStore())
       store.turnDeaf()
       try await RunningHub.with(over: store) {
-        $0.sleep = { try await time.sleep($0) }
+        $0.sleep = { try await time.sleepLong($0) }
       } _: { hub in
         let device = try await hub.create()
         let start = try await device.newest()
@@ -94,6 +94,22 @@
         let pushed = try await device.push(["k"]).member("newest")
         await time.pass(.seconds(55))
         #expect(try await poll.member("newest") == pushed)
+      }
+    }
+
+    @Test func pushesThatComeSoonAfterAnEventAreOneEvent() async throws {
+      let time = ManualTime()
+      try await RunningHub.with {
+        $0.sleep = { $0 < .seconds(1) ? try await time.sleep($0) : try await Task.sleep(for: $0) }
+      } _: { hub in
+        let device = try await hub.create()
+        let stream = try await hub.stream(of: device)
+        await time.begin(.milliseconds(100))
+        let first = try await device.push(["k"]).member("newest")
+        let second = try await device.push(["k"]).member("newest")
+        await time.pass(.milliseconds(100))
+        let text = try await stream.read(until: "\"newest\":\"\(second)\"")
+        #expect(!text.contains(first))
       }
     }
 

@@ -204,7 +204,7 @@
     @Test func aStreamBeatsAndAsksWhetherItsDeviceMayStillListen() async throws {
       let (time, store) = (ManualTime(), MemoryStore())
       try await RunningHub.with(over: store) {
-        $0.sleep = { try await time.sleep($0) }
+        $0.sleep = { try await time.sleepLong($0) }
       } _: { hub in
         let device = try await hub.create()
         let stream = try await hub.stream(of: device)

@@ -43,6 +43,11 @@ final class ManualTime: Sendable {
     }
   }
 
+  /// Pauses of less than a second pass at once.
+  func sleepLong(_ duration: Duration) async throws {
+    if duration >= .seconds(1) { try await sleep(duration) }
+  }
+
   private func cancel(_ number: Int) {
     let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
     sleeper?.continuation.resume(throwing: CancellationError())
