@@ -33,11 +33,13 @@ CREATE TABLE keepsake_row (
 -- Rows above a number are read from here.
 CREATE INDEX keepsake_row_number ON keepsake_row (account, number);
 
--- The vectors of each push that no later one had read, by the number after it.
+-- The vectors of each push that no later one had read.
 CREATE TABLE keepsake_vectors (
-  account INTEGER NOT NULL PRIMARY KEY,
-  body    BLOB    NOT NULL
-) STRICT;
+  account INTEGER NOT NULL,
+  number  INTEGER NOT NULL,  -- after the push
+  body    BLOB    NOT NULL,
+  PRIMARY KEY (account, number)
+) STRICT, WITHOUT ROWID;
 
 -- The newest marks.
 CREATE TABLE keepsake_mark (

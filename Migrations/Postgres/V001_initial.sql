@@ -32,11 +32,13 @@ CREATE TABLE keepsake_row (
 -- it uses this index, whatever the statistics of a growing table make PostgreSQL believe.
 CREATE UNIQUE INDEX keepsake_row_number ON keepsake_row (account, number) WHERE number > 0;
 
--- The vectors of each push that no later one had read, by the number after it.
+-- The vectors of each push that no later one had read.
 CREATE TABLE keepsake_vectors (
-  account bigint NOT NULL PRIMARY KEY,
-  body    bytea  NOT NULL
-) WITH (fillfactor = 50);
+  account bigint NOT NULL,
+  number  bigint NOT NULL,  -- after the push
+  body    bytea  NOT NULL,
+  PRIMARY KEY (account, number)
+);
 
 -- The newest marks.
 CREATE TABLE keepsake_mark (

@@ -17,6 +17,8 @@ final class HTTPChannel: HubChannel {
   private static let busyTimeout = Duration.seconds(60)
   /// How long it waits at one time.
   private static let longestPause = Duration.seconds(10)
+  /// How long it waits at most after refusals of a push.
+  private static let longestRetry = Duration.seconds(1)
 
   init(hub: Hub, refused: RefusedRows = RefusedRows(), known: KnownHub? = nil) {
     (self.hub, self.refused, self.known) = (hub, refused, known)
@@ -43,8 +45,7 @@ final class HTTPChannel: HubChannel {
       http.accepted = [304]
     }
     var answer = try HubPageAnswer(try send(http), client.url)
-    known?.note(clock: answer.clock, at: client.now())
-    known?.complete(&answer)
+    known?.complete(&answer, at: client.now())
     return answer
   }
 
@@ -96,6 +97,11 @@ final class HTTPChannel: HubChannel {
       if try send(http).status == 412 { return }
       rest = rest.dropFirst(1_000)
     }
+  }
+
+  func pause(after attempts: Int) {
+    let longest = min(.milliseconds(10 << attempts), Self.longestRetry)
+    client.pause(longest * Double.random(in: 0...1))
   }
 
   /// Sends, and sends again if the hub is busy for a moment: it has done nothing then.

@@ -28,14 +28,11 @@ final class KnownHub: Sendable {
     state.withLock { $0.clock = (clock, now) }
   }
 
-  /// Notes the longest row of an answer, or adds it to one that does not say it.
-  func complete(_ answer: inout HubPageAnswer) {
+  /// Notes clock and longest row of an answer, and adds the latter to one that does not say it.
+  func complete(_ answer: inout HubPageAnswer, at now: ContinuousClock.Instant) {
     state.withLock { state in
-      if answer.rowLimit == .max {
-        answer.rowLimit = state.rowLimit
-      } else {
-        state.rowLimit = answer.rowLimit
-      }
+      if answer.rowLimit == .max { answer.rowLimit = state.rowLimit }
+      (state.rowLimit, state.clock) = (answer.rowLimit, (answer.clock, now))
     }
   }
 

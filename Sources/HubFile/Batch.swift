@@ -33,7 +33,7 @@ struct Batch {
       }
     } catch {
       guard tried > 1 else {
-        jobs.first?.fail(Self.storeError(error))
+        jobs.first?.end(Self.storeError(error))
         return 1
       }
       for place in jobs.indices.prefix(tried) {

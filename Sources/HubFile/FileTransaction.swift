@@ -10,7 +10,8 @@ struct FileTransaction {
 
   /// - Returns: the new mark of the job's account, if there is one.
   func run(_ job: HubJob) throws -> HubMark? {
-    guard let change = job.decide(try state(for: job.query)) else { return nil }
+    job.decide(try state(for: job.query))
+    guard let change = job.change else { return nil }
     for call in change.calls(job.query.account) { _ = try run(call) }
     return change.mark
   }
@@ -19,7 +20,8 @@ struct FileTransaction {
     var state = HubState()
     state.account = try run(HubCall(.account, .number(query.account))).first.map { HubAccount($0) }
     guard let account = state.account else { return state }
-    state.take(try query.calls.map(run), of: query)
+    let outlines = query.keys.map { HubCall(Self.outlines, .number(query.account), .bytes($0)) }
+    state.take(try (query.calls + outlines).map(run), of: query)
     if let page = query.page, !(page.unless?.isSame(account.newest) ?? false) {
       (state.rows, state.hasMore) = try rows(page, query.account)
     }
@@ -28,9 +30,11 @@ struct FileTransaction {
 
   // MARK: - Statements of both stores
 
-  private static let statements = HubStatement.all.reduce(into: [String: FrequentStatement]()) {
-    $0[$1.name] = FrequentStatement($1.sql.replacing("$", with: "?"))
-  }
+  private static let outlines = HubStatement.outlines("= $2")
+  private static let statements = (HubStatement.all + [outlines])
+    .reduce(into: [String: FrequentStatement]()) {
+      $0[$1.name] = FrequentStatement($1.sql.replacing("$", with: "?"))
+    }
 
   private func run(_ call: HubCall) throws -> [[HubCell]] {
     guard let statement = Self.statements[call.statement.name] else {

@@ -65,7 +65,7 @@ package final class HubFile: HubStore {
       state.isAwake = true
       return nil
     }
-    if let problem { job.fail(HubStoreError.unavailable(problem)) }
+    if let problem { job.end(HubStoreError.unavailable(problem)) }
   }
 
   private func commitAll() {

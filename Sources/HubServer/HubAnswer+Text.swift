@@ -14,9 +14,9 @@ extension HubAnswer {
       bytes += #","mark":"#.utf8
       Self.write(deviceMark, to: &bytes)
     }
-    bytes += #","vectors":\#(vectors.bodies.count)}"#.utf8
+    bytes += #","vectors":\#(vectors.count)}"#.utf8
     bytes.append(UInt8(ascii: "\n"))
-    for body in vectors.bodies {
+    for body in vectors {
       bytes += body
       bytes.append(UInt8(ascii: "\n"))
     }

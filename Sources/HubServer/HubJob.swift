@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Work that waits for a store, whatever its result is.
+package import Foundation
+
+/// Work that waits for a store, whatever its result is, and what became of it so far.
 // Sendable: a queue hands it to one thread, which alone uses it until it has ended.
 package final class HubJob: @unchecked Sendable {
   package let query: HubQuery
   package let fastPush: HubFastPush?
-  /// Runs the rule, keeps its result for `end`, and returns what is to be changed. It may run
-  /// again if its transaction was rolled back.
-  package let decide: (HubState) -> HubChange?
+  /// When its store gives up.
+  package let deadline: Date
+  /// Whether it was called back.
+  package private(set) var isDone = false
+  /// What the last run of the rule changes.
+  package private(set) var change: HubChange?
+  private let rule: (HubState) -> HubChange?
   /// Keeps the result of a push that was taken without the rule.
-  package let take: (HubMark) -> Void
-  /// Calls back with the result, once everything is committed.
-  package let end: () -> Void
-  package let fail: (any Error) -> Void
+  package let take: (HubPushed) -> Void
+  private let finish: ((any Error)?) -> Void
 
   package init<Result: Sendable>(
-    _ work: HubWork<Result>,
+    _ work: HubWork<Result>, deadline: Date = .distantFuture,
     _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) {
     var result: Swift.Result<Result, any Error>?
-    (query, fastPush) = (work.query, work.fastPush)
-    decide = { state in
+    (query, fastPush, self.deadline) = (work.query, work.fastPush, deadline)
+    rule = { state in
       do {
         let (value, change) = try work.rule(state)
         result = .success(value)
@@ -31,8 +35,17 @@ package final class HubJob: @unchecked Sendable {
         return nil
       }
     }
-    take = { mark in result = (work.fastResult?(mark)).map { .success($0) } }
-    end = { if let result { done(result) } }
-    fail = { done(.failure($0)) }
+    take = { pushed in result = (work.fastResult?(pushed)).map { .success($0) } }
+    finish = { error in if let final = error.map({ .failure($0) }) ?? result { done(final) } }
+  }
+
+  /// Runs the rule, and keeps its result for `end`. It may run again if its transaction was rolled
+  /// back.
+  package func decide(_ state: HubState) { change = rule(state) }
+
+  /// Calls back with the result, once everything is committed, or with an error.
+  package func end(_ error: (any Error)? = nil) {
+    isDone = true
+    finish(error)
   }
 }

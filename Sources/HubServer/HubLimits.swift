@@ -11,7 +11,7 @@ package struct HubLimits: Sendable, Equatable {
   package var rows = 100_000
   /// Of all keys and rows.
   package var bytes = 64 << 20
-  /// Of the vectors.
+  /// Of the vectors of a push, and of all that are kept.
   package var vectorBytes = 512 << 10
   /// Of a device's mark.
   package var markBytes = 256
@@ -32,4 +32,9 @@ package struct HubLimits: Sendable, Equatable {
   package var pushesToTrim: Int64 = 100
 
   package init() {}
+
+  /// What a push with these random bits drops.
+  package func trim(_ bits: Int64, at now: Int64) -> HubChange.Trim? {
+    bits % pushesToTrim == 0 ? (self, now - 86_400_000) : nil
+  }
 }

@@ -49,6 +49,18 @@ package struct HubRowOutline: Sendable, Equatable {
   }
 }
 
+/// The vectors of a push: JSON, which a hub cannot unite.
+package struct HubVectors: Sendable, Equatable {
+  /// How many of an account are kept.
+  package static let most = 100
+
+  /// The account's number after the push.
+  package let number: Int64
+  package let body: [UInt8]
+
+  package init(number: Int64, body: [UInt8]) { (self.number, self.body) = (number, body) }
+}
+
 /// What a hub remembers of a replica ID that has pushed.
 package struct HubReplica: Sendable, Equatable {
   package let id: String

@@ -10,25 +10,23 @@ package struct HubRefusal: Error, Equatable {
   package let name: String
   package let detail: String
   /// The name of the limit that was exceeded, and its value.
-  package private(set) var limit: String?
-  private var value: Int?
+  package let limit: String?
+  private let value: Int?
   /// The line of the request that exceeds it.
-  private var line: Int?
+  private let line: Int?
   /// Seconds after which to ask again.
-  package private(set) var retryAfter: Int?
+  package let retryAfter: Int?
   /// Whether what follows is no request, or is not worth reading.
-  package private(set) var closes = false
+  package private(set) var closes: Bool
 
-  package init(_ status: Int, _ name: String, _ detail: String, retryAfter: Int? = nil) {
+  package init(
+    _ status: Int, _ name: String, _ detail: String, limit: String? = nil, _ value: Int? = nil,
+    line: Int? = nil, retryAfter: Int? = nil
+  ) {
     (self.status, self.name, self.detail) = (status, name, detail)
+    (self.limit, self.value, self.line) = (limit, value, line)
     self.retryAfter = retryAfter
-  }
-
-  private func exceeding(_ limit: String, _ value: Int) -> HubRefusal {
-    var refusal = self
-    (refusal.limit, refusal.value) = (limit, value)
-    refusal.closes = ["bodyBytes", "objectBytes", "headBytes"].contains(limit)
-    return refusal
+    closes = ["bodyBytes", "objectBytes", "headBytes"].contains(limit)
   }
 
   package var json: JSON {
@@ -61,26 +59,24 @@ package struct HubRefusal: Error, Equatable {
   /// - Parameter line: the one that is too large, if it is one.
   package static func tooLarge(limit: String, _ value: Int, line: Int? = nil) -> HubRefusal {
     let place = line.map { ", in line \($0)" } ?? ""
-    var refusal = HubRefusal(
-      413, "too-large", "it is larger than \(limit) allows\(place): \(value)"
-    ).exceeding(limit, value)
-    refusal.line = line
-    return refusal
+    return HubRefusal(
+      413, "too-large", "it is larger than \(limit) allows\(place): \(value)", limit: limit, value,
+      line: line)
   }
 
   package static func tooMany(
     limit: String, _ value: Int, _ detail: String, retryAfter: Int
   ) -> HubRefusal {
-    HubRefusal(429, "too-many", detail, retryAfter: retryAfter).exceeding(limit, value)
+    HubRefusal(429, "too-many", detail, limit: limit, value, retryAfter: retryAfter)
   }
 
   package static func busy(limit: String, _ value: Int) -> HubRefusal {
-    HubRefusal(503, "busy", "the hub has too much to do", retryAfter: 1).exceeding(limit, value)
+    HubRefusal(503, "busy", "the hub has too much to do", limit: limit, value, retryAfter: 1)
   }
 
   /// The account has as much of something as a limit allows.
   package static func full(limit: String, _ value: Int) -> HubRefusal {
-    HubRefusal(507, "full", "the account has as much as \(limit) allows: \(value)")
-      .exceeding(limit, value)
+    HubRefusal(
+      507, "full", "the account has as much as \(limit) allows: \(value)", limit: limit, value)
   }
 }

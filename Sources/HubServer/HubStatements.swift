@@ -47,8 +47,8 @@ extension HubStatement {
   /// All that both stores have.
   package static let all =
     [
-      account, device, devices, replica, mark, outline, vectors, invitation, addAccount,
-      saveAccount, addMark, putRow, forgetRow, saveVectors, saveReplica, saveDevice, forgetDevice,
+      account, device, devices, replica, mark, vectors, invitation, addAccount, saveAccount,
+      addMark, putRow, forgetRow, dropVectors, addVectors, saveReplica, saveDevice, forgetDevice,
       dropInvitation, saveInvitation, trimReplicas, trimMarks,
     ] + deletions
 
@@ -67,25 +67,32 @@ extension HubStatement {
     "replica", "SELECT number, mark FROM keepsake_replica WHERE account = $1 AND id = $2")
   fileprivate static let mark = HubStatement(
     "mark", "SELECT number FROM keepsake_mark WHERE account = $1 AND number = $2 AND bits = $3")
-  fileprivate static let outline = HubStatement(
-    "outline",
-    """
-    SELECT number, CAST(length(key) + length(body) AS bigint), is_deleted FROM keepsake_row
-    WHERE account = $1 AND key = $2
-    """)
+  /// Outlines of the rows whose keys fit a condition on `$2`: each store has its own.
+  package static func outlines(_ condition: String) -> HubStatement {
+    HubStatement(
+      "outlines",
+      """
+      SELECT key, number, CAST(length(key) + length(body) AS bigint), is_deleted
+      FROM keepsake_row WHERE account = $1 AND key \(condition)
+      """)
+  }
   /// Whether the mark `$2`, `$3` is not the newest one.
   package static let isNew = """
     NOT EXISTS (SELECT 1 FROM keepsake_account
       WHERE id = $1 AND mark_number = $2 AND mark_bits = $3)
     """
   fileprivate static let vectors = HubStatement(
-    "vectors", "SELECT body FROM keepsake_vectors WHERE account = $1 AND \(isNew)")
+    "vectors",
+    """
+    SELECT number, body FROM keepsake_vectors WHERE account = $1 AND number > $4 AND \(isNew)
+    ORDER BY number
+    """)
   fileprivate static let invitation = HubStatement(
     "invitation", "SELECT code, ends FROM keepsake_invitation WHERE account = $1")
 }
 
 extension HubQuery {
-  /// Statements that read everything but the account and a page of its rows.
+  /// Statements that read everything but the account, outlines and a page of rows.
   package var calls: [HubCall] {
     let id = HubCell.number(account)
     var calls: [HubCall] = []
@@ -93,17 +100,17 @@ extension HubQuery {
     if readsDevices { calls += [HubCall(.devices, id), HubCall(.invitation, id)] }
     if let replica { calls.append(HubCall(.replica, id, .text(replica))) }
     for mark in marks { calls.append(HubCall(.mark, id, .number(mark.number), .number(mark.bits))) }
-    for key in keys { calls.append(HubCall(.outline, id, .bytes(key))) }
-    if page != nil || readsVectors {
-      let mark = page?.unless ?? HubMark(number: -1, bits: 0)
-      calls.append(HubCall(.vectors, id, .number(mark.number), .number(mark.bits)))
+    if let page {
+      let mark = page.unless ?? HubMark(number: -1, bits: 0)
+      calls.append(
+        HubCall(.vectors, id, .number(mark.number), .number(mark.bits), .number(page.cursor)))
     }
     return calls
   }
 }
 
 extension HubState {
-  /// - Parameter results: the rows that the query's calls have returned.
+  /// - Parameter results: the rows that the query's calls have returned, then outlines.
   package mutating func take(_ results: [[[HubCell]]], of query: HubQuery) {
     var results = results[...]
     func next() -> [[HubCell]] { results.popFirst() ?? [] }
@@ -116,13 +123,13 @@ extension HubState {
       replica = next().first.map { HubReplica(id: id, number: $0[0].number, mark: $0[1].bytes) }
     }
     for mark in query.marks { hasMarks.append(!next().isEmpty || mark.number == 0) }
-    for key in query.keys {
-      guard let row = next().first else { continue }
-      outlines.append(
-        HubRowOutline(
-          key: key, number: row[0].number, size: row[1].number, isDeleted: row[2].number != 0))
+    if query.page != nil {
+      vectors = next().map { HubVectors(number: $0[0].number, body: $0[1].bytes) }
     }
-    if query.page != nil || query.readsVectors { vectors = next().first?[0].bytes }
+    outlines = results.joined().map {
+      HubRowOutline(
+        key: $0[0].bytes, number: $0[1].number, size: $0[2].number, isDeleted: $0[3].number != 0)
+    }
   }
 }
 
@@ -171,12 +178,18 @@ extension HubStatement {
     """)
   fileprivate static let forgetRow = HubStatement(
     "forget_row", "DELETE FROM keepsake_row WHERE account = $1 AND key = $2")
-  fileprivate static let saveVectors = HubStatement(
-    "save_vectors",
+  fileprivate static let dropVectors = HubStatement(
+    "drop_vectors", "DELETE FROM keepsake_vectors WHERE account = $1 AND \(droppedVectors)")
+  /// Vectors that a new push drops: up to number `$2`, and the oldest beyond `$3` and `$4` bytes.
+  package static let droppedVectors = """
+    (number <= $2 OR number IN (
+      SELECT number FROM (
+        SELECT number, count(*) OVER w AS place, sum(length(body)) OVER w AS size
+        FROM keepsake_vectors WHERE account = $1 WINDOW w AS (ORDER BY number DESC)) AS v
+      WHERE place > $3 OR size > $4))
     """
-    INSERT INTO keepsake_vectors (account, body) VALUES ($1, $2)
-    ON CONFLICT (account) DO UPDATE SET body = excluded.body
-    """)
+  fileprivate static let addVectors = HubStatement(
+    "add_vectors", "INSERT INTO keepsake_vectors (account, number, body) VALUES ($1, $2, $3)")
   fileprivate static let saveReplica = HubStatement(
     "save_replica",
     """
@@ -244,7 +257,11 @@ extension HubChange {
           .bytes(row.body)))
     }
     for key in forgottenKeys { calls.append(HubCall(.forgetRow, id, .bytes(key))) }
-    if let vectors { calls.append(HubCall(.saveVectors, id, .bytes(vectors))) }
+    if let (new, read, bytes) = vectors {
+      let most = HubCell.number(Int64(HubVectors.most - 1))
+      calls.append(HubCall(.dropVectors, id, .number(read), most, .number(bytes)))
+      calls.append(HubCall(.addVectors, id, .number(new.number), .bytes(new.body)))
+    }
     if let replica {
       calls.append(
         HubCall(.saveReplica, id, .number(replica.number), .text(replica.id), .bytes(replica.mark)))
@@ -256,10 +273,11 @@ extension HubChange {
       calls.append(
         HubCall(.saveInvitation, id, .number(invitation.ends), .bytes(invitation.codeHash)))
     }
-    if let trim {
-      let (marks, ofDay) = (HubCell.number(trim.marks), HubCell.number(trim.marksOfDay))
-      calls.append(HubCall(.trimReplicas, id, .number(trim.replicas)))
-      calls.append(HubCall(.trimMarks, id, marks, ofDay, .number(trim.day)))
+    if let (limits, day) = trim {
+      func kept(_ count: Int) -> HubCell { .number(Int64(count)) }
+      calls.append(HubCall(.trimReplicas, id, kept(limits.replicas)))
+      calls.append(
+        HubCall(.trimMarks, id, kept(limits.marks), kept(limits.marksOfDay), .number(day)))
     }
     return calls
   }

@@ -40,7 +40,7 @@ package struct HubWork<Result: Sendable>: Sendable {
   package var rule: @Sendable (HubState) throws -> (Result, HubChange?)
   /// A store may take this push without the rule, if it gives the same result.
   package var fastPush: HubFastPush?
-  var fastResult: (@Sendable (HubMark) -> Result)?
+  var fastResult: (@Sendable (HubPushed) -> Result)?
 
   package init(
     _ query: HubQuery, _ rule: @escaping @Sendable (HubState) throws -> (Result, HubChange?)
@@ -70,8 +70,6 @@ package struct HubQuery: Sendable {
   package var page: HubPage?
   /// Keys of which the state has outlines.
   package var keys: [[UInt8]] = []
-  /// Whether the vectors are read without a page.
-  package var readsVectors = false
   /// Whether all devices and the invitation are read.
   package var readsDevices = false
 
@@ -80,9 +78,11 @@ package struct HubQuery: Sendable {
   }
 }
 
-/// Rows above a number, in the order of their numbers, and the vectors.
+/// Rows above a number, in the order of their numbers, and vectors.
 package struct HubPage: Sendable {
   package var after: Int64
+  /// The vectors of pushes up to this number are left out.
+  package var cursor: Int64 = 0
   /// It ends before a row that would exceed one of these, but has one row at least.
   package var rows: Int
   package var bytes: Int
@@ -104,8 +104,8 @@ package struct HubState: Sendable {
   package var hasMarks: [Bool] = []
   package var rows: [HubRow] = []
   package var hasMore = false
-  /// As `HubVectors` writes them.
-  package var vectors: [UInt8]?
+  /// In the order of their numbers.
+  package var vectors: [HubVectors] = []
   package var outlines: [HubRowOutline] = []
   package var devices: [HubDevice] = []
   package var invitation: HubInvitation?
@@ -115,6 +115,9 @@ package struct HubState: Sendable {
 
 /// What a transaction changes.
 package struct HubChange: Sendable {
+  /// Only so many marks and replica IDs are kept, and more marks from when the day began.
+  package typealias Trim = (limits: HubLimits, day: Int64)
+
   /// Replaces the account, or adds it.
   package var account: HubAccount?
   package var addsAccount = false
@@ -124,7 +127,9 @@ package struct HubChange: Sendable {
   package var forgottenKeys: [[UInt8]] = []
   /// A new mark: the newest one.
   package var mark: HubMark?
-  package var vectors: [UInt8]?
+  /// New vectors. They replace those up to the number `read`, and the oldest beyond
+  /// `HubVectors.most` and `bytes`, without the new ones: that may log a conflict that is none.
+  package var vectors: (new: HubVectors, read: Int64, bytes: Int64)?
   package var replica: HubReplica?
   /// Replaces the device with the same number, or adds one.
   package var device: HubDevice?
@@ -133,17 +138,7 @@ package struct HubChange: Sendable {
   /// Replaces the one before.
   package var invitation: HubInvitation?
   package var dropsInvitation = false
-  package var trim: HubTrim?
+  package var trim: Trim?
 
   package init() {}
-}
-
-/// What is kept of an account's history.
-package struct HubTrim: Sendable {
-  /// The newest marks, and more if they were not made before the day began.
-  package var marks: Int64
-  package var marksOfDay: Int64
-  package var day: Int64
-  /// Replica IDs: those that have pushed last.
-  package var replicas: Int64
 }

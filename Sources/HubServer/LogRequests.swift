@@ -46,7 +46,8 @@ package struct HubAnswer: Sendable {
   package var knowsCursor = true
   /// The mark that the device had at its last push.
   package var deviceMark: [UInt8]?
-  package var vectors = HubVectors(nil)
+  /// Those of each push that no later one had read, and that the device has not.
+  package var vectors: [[UInt8]] = []
   package var rows: [HubRow] = []
   package var isLast = true
 
@@ -77,6 +78,8 @@ package struct HubPushed: Sendable, Equatable {
   package let newest: HubMark
   /// Whether nobody else has pushed since its base.
   package let isNext: Bool
+
+  package init(newest: HubMark, isNext: Bool) { (self.newest, self.isNext) = (newest, isNext) }
 }
 
 /// A push, for a store that can decide it in one statement.
@@ -85,7 +88,5 @@ package struct HubFastPush: Sendable {
   package let push: HubPush
   /// Of the new mark.
   package let bits: Int64
-  package let limits: HubLimits
-  /// The system's clock.
-  package let now: Int64
+  package let rules: LogRules
 }

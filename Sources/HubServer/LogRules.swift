@@ -11,9 +11,9 @@
 
 /// The rules of rows and marks.
 package struct LogRules: Sendable {
-  let limits: HubLimits
+  package let limits: HubLimits
   /// The system's clock.
-  let now: Int64
+  package let now: Int64
 
   package init(_ limits: HubLimits, at now: Int64) { (self.limits, self.now) = (limits, now) }
 
@@ -25,6 +25,7 @@ package struct LogRules: Sendable {
     query.page = HubPage(
       after: request.after ?? request.cursor.number, rows: min(request.rows, limits.pageRows),
       bytes: min(request.bytes, limits.pageBytes), unless: request.unless)
+    query.page?.cursor = request.cursor.number
     return HubWork(query) { [self] state in
       let account = try AccountRules.account(state)
       var answer = HubAnswer(newest: account.newest, clock: account.clock(at: now))
@@ -35,7 +36,7 @@ package struct LogRules: Sendable {
         !state.hasMarks.contains(false) && (since.number == 0 || since.number >= account.forgotten)
       answer.deviceMark = state.replica?.mark
       (answer.rows, answer.isLast) = (state.rows, !state.hasMore)
-      answer.vectors = HubVectors(state.vectors)
+      answer.vectors = state.vectors.map(\.body)
       return (answer, nil)
     }
   }
@@ -49,8 +50,7 @@ package struct LogRules: Sendable {
   ) -> HubWork<HubPushed?> {
     var query = sender.query(isWriting: true)
     query.keys = push.rows.map(\.key)
-    (query.marks, query.readsVectors) = ([push.base, push.newest], push.mark != nil)
-    let isTrimming = bits % limits.pushesToTrim == 0
+    query.marks = [push.base, push.newest]
     var work = HubWork(query) { [self] state -> (HubPushed?, HubChange?) in
       var account = try AccountRules.account(state)
       guard push.isRead(account, state) else { return (nil, nil) }
@@ -67,24 +67,16 @@ package struct LogRules: Sendable {
       change.mark = account.newest
       if let mark = push.mark, let vectors = push.vectors {
         change.replica = HubReplica(id: sender.replica, number: number, mark: mark)
-        var all = HubVectors(state.vectors)
-        all.replace(upTo: push.base.number, by: vectors, number, limits.vectorBytes)
-        change.vectors = all.bytes
+        let room = Int64(limits.vectorBytes - vectors.count)
+        change.vectors = (HubVectors(number: number, body: vectors), push.base.number, room)
       }
-      if isTrimming { change.trim = trim(before: account.newest.time) }
+      change.trim = limits.trim(bits, at: account.newest.time)
       change.account = account
       return (HubPushed(newest: account.newest, isNext: isNext), change)
     }
-    guard !isTrimming, push.newest.isSame(push.base) else { return work }
-    work.fastPush = HubFastPush(sender: sender, push: push, bits: bits, limits: limits, now: now)
-    work.fastResult = { HubPushed(newest: $0, isNext: true) }
+    work.fastPush = HubFastPush(sender: sender, push: push, bits: bits, rules: self)
+    work.fastResult = { $0 }
     return work
-  }
-
-  private func trim(before time: Int64) -> HubTrim {
-    HubTrim(
-      marks: Int64(limits.marks), marksOfDay: Int64(limits.marksOfDay), day: time - 86_400_000,
-      replicas: Int64(limits.replicas))
   }
 
   /// - Throws: if the account would grow beyond a limit.

@@ -12,7 +12,7 @@
     private let condition = NSCondition()
     /// Signalled at the end alone: a thread that waits for the end takes no signal of a job away.
     private let ending = NSCondition()
-    private var jobs: [PostgresJob] = []
+    private var jobs: [HubJob] = []
     private var busy: Set<Int64> = []
     private var isClosed = false
     private var threads = 0
@@ -31,7 +31,7 @@
       }
     }
 
-    func add(_ job: PostgresJob) {
+    func add(_ job: HubJob) {
       let problem: String? = condition.withLock {
         if isClosed { return "the hub ends" }
         if jobs.count >= limit { return "too much waits for the database" }
@@ -40,7 +40,7 @@
         condition.broadcast()
         return nil
       }
-      if let problem { job.fail(HubStoreError.unavailable(problem)) }
+      if let problem { job.end(HubStoreError.unavailable(problem)) }
     }
 
     /// Waits for jobs that may run; none at the end.
@@ -49,7 +49,7 @@
     ///   - last: the jobs that the thread has run before, so that others of their accounts may run
     ///     now.
     ///   - readsOnly: whether the thread is to run no other jobs.
-    func next(after last: [PostgresJob], readsOnly: Bool) -> [PostgresJob] {
+    func next(after last: [HubJob], readsOnly: Bool) -> [HubJob] {
       condition.withLock {
         for job in last where job.query.isWriting { busy.remove(job.query.account) }
         while true {
@@ -68,8 +68,8 @@
       }
     }
 
-    private func take(_ readsOnly: Bool) -> [PostgresJob] {
-      var (found, left) = ([PostgresJob](), [PostgresJob]())
+    private func take(_ readsOnly: Bool) -> [HubJob] {
+      var (found, left) = ([HubJob](), [HubJob]())
       var most = 1
       for job in jobs {
         let (account, isWriting) = (job.query.account, job.query.isWriting)
@@ -89,7 +89,7 @@
     }
 
     /// Takes out what has waited too long.
-    func overdue() -> [PostgresJob] {
+    func overdue() -> [HubJob] {
       condition.withLock {
         let now = Date()
         let late = jobs.filter { $0.deadline < now }

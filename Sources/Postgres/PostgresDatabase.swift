@@ -57,8 +57,7 @@
       _ work: HubWork<Result>,
       _ done: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
     ) {
-      queue.add(
-        PostgresJob(HubJob(work, done), deadline: Date(timeIntervalSinceNow: timeout)))
+      queue.add(HubJob(work, deadline: Date(timeIntervalSinceNow: timeout), done))
     }
 
     package func observe(

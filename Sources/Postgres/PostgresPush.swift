@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A push in one round trip. The first statement takes the push if nobody else has pushed since its
-// base, and no limit is exceeded; the others do something only if it did. Otherwise `LogRules.push`
-// decides.
+// A push in one round trip. The first statement decides as `LogRules.push` does, and takes the push
+// unless a limit is exceeded; the others do something only if it did. Otherwise `LogRules.push`
+// finds out why.
 
 #if PostgreSQL
   import KeepsakeHubServer
@@ -10,38 +10,52 @@
   struct PostgresPush {
     let push: HubFastPush
 
-    static let statements = [take, putRows, addMark, saveReplica, saveVectors]
+    static let statements = [take, putRows, addMark, saveReplica, dropVectors, addVectors]
 
-    /// The number of rows is compared with that of the statement's snapshot: rows that were
-    /// forgotten meanwhile would be counted wrongly.
+    /// The account is compared with that of the statement's snapshot: what another process has
+    /// changed meanwhile would not be seen.
     private static let take = HubStatement(
       "push_take",
       """
       UPDATE keepsake_account AS a SET
-        mark_number = $2::bigint + greatest($7::bigint, 1), mark_bits = $4,
-        mark_time = greatest(mark_time, $5::bigint),
-        rows = a.rows + $7::bigint - old.rows, bytes = a.bytes + $8::bigint - old.bytes
+        mark_number = a.mark_number + greatest($8::bigint, 1), mark_bits = $2,
+        mark_time = greatest(a.mark_time, $7::bigint),
+        rows = a.rows + $8::bigint - old.rows, bytes = a.bytes + $9::bigint - old.bytes
       FROM (
-        SELECT count(*) AS rows,
+        SELECT count(*) AS rows, coalesce(max(number), 0) AS number,
           coalesce(sum(octet_length(key) + octet_length(body)), 0)::bigint AS bytes
-        FROM keepsake_row WHERE account = $1 AND key = ANY ($11::bytea[])
+        FROM keepsake_row WHERE account = $1 AND key = ANY ($14::bytea[])
       ) AS old
-      WHERE id = $1 AND mark_number = $2::bigint AND mark_bits = $3
-        AND a.rows + $7::bigint - old.rows <= $9::bigint
-        AND a.bytes + $8::bigint - old.bytes <= $10::bigint
-        AND a.rows = (SELECT rows FROM keepsake_account WHERE id = $1)
+      WHERE id = $1 AND greatest(old.number, a.forgotten) <= $3::bigint
+        AND \(isKnown("$3", "$4")) AND \(isKnown("$5", "$6"))
+        AND NOT EXISTS (
+          SELECT FROM keepsake_replica WHERE account = $1 AND id = $13 AND number > $3::bigint)
+        AND a.rows + $8::bigint - old.rows <= $10::bigint
+        AND a.bytes + $9::bigint - old.bytes <= $11::bigint
+        AND (a.mark_bits, a.rows, a.forgotten) = (
+          SELECT mark_bits, rows, forgotten FROM keepsake_account WHERE id = $1)
         AND EXISTS (
-          SELECT FROM keepsake_device WHERE account = $1 AND token = $6)
-      RETURNING mark_time
+          SELECT FROM keepsake_device WHERE account = $1 AND token = $12)
+      RETURNING mark_number, mark_time
       """)
-    private static let isTaken =
-      "EXISTS (SELECT FROM keepsake_account WHERE id = $1 AND mark_bits = $2)"
+
+    private static func isKnown(_ number: String, _ bits: String) -> String {
+      """
+      (\(number)::bigint = 0 OR EXISTS (SELECT FROM keepsake_mark
+        WHERE account = $1 AND number = \(number)::bigint AND bits = \(bits)::bigint))
+      """
+    }
+
+    /// The account, if the push was taken: no other push has its bits.
+    private static let taken = "keepsake_account AS a WHERE a.id = $1 AND a.mark_bits = $2"
     private static let putRows = HubStatement(
       "push_rows",
       """
       INSERT INTO keepsake_row (account, number, is_deleted, key, body)
-      SELECT $1, r.* FROM unnest($3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[]) AS r
-      WHERE \(isTaken)
+      SELECT $1, a.first + r.place, r.is_deleted, r.key, r.body
+      FROM unnest($4::bigint[], $5::bytea[], $6::bytea[]) WITH ORDINALITY
+          AS r (is_deleted, key, body, place),
+        (SELECT a.mark_number - $3::bigint AS first FROM \(taken)) AS a
       ON CONFLICT (account, key) DO UPDATE
         SET number = excluded.number, is_deleted = excluded.is_deleted, body = excluded.body
       """)
@@ -49,72 +63,72 @@
       "push_mark",
       """
       INSERT INTO keepsake_mark (account, number, time, bits)
-      SELECT id, $3::bigint, mark_time, $2 FROM keepsake_account WHERE id = $1 AND mark_bits = $2
+      SELECT a.id, a.mark_number, a.mark_time, a.mark_bits FROM \(taken)
       """)
     private static let saveReplica = HubStatement(
       "push_replica",
       """
       INSERT INTO keepsake_replica (account, number, id, mark)
-      SELECT $1, $3::bigint, $4::bytea, $5::bytea WHERE \(isTaken)
+      SELECT a.id, a.mark_number, $3::bytea, $4::bytea FROM \(taken)
       ON CONFLICT (account, id) DO UPDATE SET number = excluded.number, mark = excluded.mark
       """)
-    private static let saveVectors = HubStatement(
-      "push_vectors",
+    private static let dropVectors = HubStatement(
+      "push_drop_vectors",
       """
-      INSERT INTO keepsake_vectors (account, body) SELECT $1, $3::bytea WHERE \(isTaken)
-      ON CONFLICT (account) DO UPDATE SET body = excluded.body
+      DELETE FROM keepsake_vectors WHERE account = $1 AND \(HubStatement.droppedVectors)
+        AND EXISTS (SELECT FROM keepsake_account WHERE id = $1 AND mark_bits = $5)
+      """)
+    private static let addVectors = HubStatement(
+      "push_add_vectors",
+      """
+      INSERT INTO keepsake_vectors (account, number, body)
+      SELECT a.id, a.mark_number, $3::bytea FROM \(taken)
       """)
 
     var statements: [Sent] {
-      let id = push.sender.account
-      var rows = push.push.rows
-      for place in rows.indices { rows[place].number = push.push.base.number + 1 + Int64(place) }
-      var all = [
-        Sent(Self.take, taking), Self.put(rows, id, push.bits),
-        Sent(Self.addMark, Parameters(id, push.bits, number)),
-      ]
-      if let mark = push.push.mark {
-        var replica = Parameters(id, push.bits, number)
+      let (account, rows) = (push.sender.account, push.push.rows)
+      let id = Parameters(account, push.bits)
+      var put = Parameters(account, push.bits, Int64(rows.count))
+      put.append(numbers: rows.map { $0.isDeleted ? 1 : 0 })
+      put.append(blobs: rows.map(\.key))
+      put.append(blobs: rows.map(\.body))
+      var all = [Sent(Self.take, taking), Sent(Self.putRows, put), Sent(Self.addMark, id)]
+      if let mark = push.push.mark, let vectors = push.push.vectors {
+        var replica = id
         replica.append(push.sender.replica)
         replica.append(mark)
+        let room = Int64(push.rules.limits.vectorBytes - vectors.count)
+        let dropped = Parameters(
+          account, push.push.base.number, Int64(HubVectors.most - 1), room, push.bits)
         all.append(Sent(Self.saveReplica, replica))
+        all.append(Sent(Self.dropVectors, dropped))
+        all.append(Sent(Self.addVectors, Parameters(account, push.bits, bytes: vectors)))
       }
-      if let vectors = push.push.vectors {
-        let bytes = HubVectors(vectors, number).bytes
-        all.append(Sent(Self.saveVectors, Parameters(id, push.bits, bytes: bytes)))
-      }
-      return all
-    }
-
-    private static func put(_ rows: [HubRow], _ account: Int64, _ bits: Int64) -> Sent {
-      var parameters = Parameters(account, bits)
-      parameters.append(numbers: rows.map(\.number))
-      parameters.append(numbers: rows.map { $0.isDeleted ? 1 : 0 })
-      parameters.append(blobs: rows.map(\.key))
-      parameters.append(blobs: rows.map(\.body))
-      return Sent(putRows, parameters)
+      var change = HubChange()
+      change.trim = push.rules.limits.trim(push.bits, at: push.rules.now)
+      return all + change.calls(account).map { Sent($0) }
     }
 
     private var taking: Parameters {
-      let (base, rows, limits) = (push.push.base, push.push.rows, push.limits)
+      let (base, newest, rows) = (push.push.base, push.push.newest, push.push.rows)
       var parameters = Parameters(
-        push.sender.account, base.number, base.bits, push.bits, push.now)
+        push.sender.account, push.bits, base.number, base.bits, newest.number, newest.bits,
+        push.rules.now, Int64(rows.count), rows.reduce(0) { $0 + $1.size },
+        Int64(push.rules.limits.rows), Int64(push.rules.limits.bytes))
       parameters.append(push.sender.tokenHash)
-      for number in [
-        Int64(rows.count), rows.reduce(0) { $0 + $1.size }, Int64(limits.rows), Int64(limits.bytes),
-      ] { parameters.append(number) }
+      parameters.append(push.sender.replica)
       parameters.append(blobs: rows.map(\.key))
       return parameters
     }
 
-    /// The account's number afterwards.
-    private var number: Int64 { push.push.base.number + Int64(max(push.push.rows.count, 1)) }
-
     /// - Parameter results: those of `statements`.
-    /// - Returns: the new mark; nil if the push was not taken.
-    func mark(_ results: ArraySlice<PostgresResult>) -> HubMark? {
+    /// - Returns: nil if the push was not taken.
+    func pushed(_ results: ArraySlice<PostgresResult>) -> HubPushed? {
       guard let first = results.first, first.count == 1 else { return nil }
-      return HubMark(number: number, bits: push.bits, time: first.number(0, 0))
+      let newest = HubMark(
+        number: first.number(0, 0), bits: push.bits, time: first.number(0, 1))
+      let added = Int64(max(push.push.rows.count, 1))
+      return HubPushed(newest: newest, isNext: newest.number - added == push.push.base.number)
     }
   }
 #endif

@@ -9,10 +9,11 @@
   struct PostgresQuery {
     let query: HubQuery
 
-    static let statements = HubStatement.all + [lock, rows]
+    static let statements = HubStatement.all + [lock, outlines, rows]
 
     /// Every transaction that changes an account begins with it, so that no two overlap.
     private static let lock = HubStatement("lock", HubStatement.account.sql + " FOR UPDATE")
+    private static let outlines = HubStatement.outlines("= ANY ($2::bytea[])")
     private static let rows = HubStatement(
       "rows",
       """
@@ -33,6 +34,11 @@
       let id = query.account
       let first = query.isWriting ? Self.lock : HubStatement.account
       var all = [Sent(first, Parameters(id))] + query.calls.map { Sent($0) }
+      if !query.keys.isEmpty {
+        var parameters = Parameters(id)
+        parameters.append(blobs: query.keys)
+        all.append(Sent(Self.outlines, parameters))
+      }
       // After the vectors, which must not cover rows that are not there.
       if let page = query.page {
         let (number, bits) = (page.unless?.number ?? -1, page.unless?.bits ?? 0)

@@ -31,7 +31,7 @@
 
     /// - Parameter readsOnly: whether it runs no jobs that write: those may all wait for a standby.
     func work(readsOnly: Bool) {
-      var last: [PostgresJob] = []
+      var last: [HubJob] = []
       while true {
         let jobs = queue.next(after: last, readsOnly: readsOnly)
         guard !jobs.isEmpty else { break }
@@ -42,7 +42,7 @@
     }
 
     /// Runs jobs in one transaction, or each in its own if that fails.
-    private func run(_ jobs: [PostgresJob]) {
+    private func run(_ jobs: [HubJob]) {
       guard jobs.count > 1 else { return jobs.forEach(retry) }
       do {
         try attempt(jobs)
@@ -54,11 +54,11 @@
 
     /// Runs a job until it is done, or its time is over. It may run again while it is certain that
     /// nothing of it was committed.
-    private func retry(_ job: PostgresJob) {
+    private func retry(_ job: HubJob) {
       var pause = 0.02
       while true {
         guard job.deadline > Date() else {
-          return job.fail(HubStoreError.unavailable("\(address.name): it did not answer in time"))
+          return job.end(HubStoreError.unavailable("\(address.name): it did not answer in time"))
         }
         let problem: PostgresError
         do {
@@ -66,10 +66,10 @@
         } catch {
           problem = error as? PostgresError ?? PostgresError(message: "\(error)")
         }
-        for late in queue.overdue() { late.fail(problem.storeError(address.name)) }
+        for late in queue.overdue() { late.end(problem.storeError(address.name)) }
         let next = Date(timeIntervalSinceNow: pause)
         guard problem.endsConnection || problem.isConflict, next < job.deadline, !queue.isEnding
-        else { return job.fail(problem.storeError(address.name)) }
+        else { return job.end(problem.storeError(address.name)) }
         queue.pause(.random(in: pause / 2...pause))
         pause = min(pause * 2, 1)
       }
@@ -78,7 +78,7 @@
     // MARK: - One transaction
 
     /// - Throws: `PostgresError`, if nothing of the jobs was committed.
-    private func attempt(_ jobs: [PostgresJob]) throws {
+    private func attempt(_ jobs: [HubJob]) throws {
       do {
         if generation != queue.generation { connection = nil }
         generation = queue.generation
@@ -90,7 +90,8 @@
           try push(jobs.filter { $0.fastPush != nil }, open)
           try write(jobs.filter { !$0.isDone }, open)
         } else {
-          try read(jobs, open)
+          // One round trip.
+          try decide(jobs, Sent(Self.beginReading), [Sent(.commit)], open)
         }
       } catch let error as PostgresError {
         if error.isSilence { queue.noteSilence() }
@@ -108,13 +109,8 @@
       }
     }
 
-    /// One round trip.
-    private func read(_ jobs: [PostgresJob], _ open: PostgresConnection) throws {
-      try decide(jobs, Sent(Self.beginReading), [Sent(.commit)], open)
-    }
-
     /// Pushes that the statements can decide: one round trip.
-    private func push(_ jobs: [PostgresJob], _ open: PostgresConnection) throws {
+    private func push(_ jobs: [HubJob], _ open: PostgresConnection) throws {
       guard !jobs.isEmpty else { return }
       let pushes = jobs.compactMap { $0.fastPush.map(PostgresPush.init) }
       let statements = pushes.map(\.statements)
@@ -125,9 +121,9 @@
         return giveUp(jobs, error)
       }
       for (index, own) in statements.enumerated() {
-        if let mark = pushes[index].mark(results.prefix(own.count)) {
-          jobs[index].take(mark)
-          announce(jobs[index].query.account, mark)
+        if let pushed = pushes[index].pushed(results.prefix(own.count)) {
+          jobs[index].take(pushed)
+          announce(jobs[index].query.account, pushed.newest)
           jobs[index].end()
         }
         results = results.dropFirst(own.count)
@@ -135,14 +131,14 @@
     }
 
     /// Nobody knows whether these were committed, so they must not run again.
-    private func giveUp(_ jobs: [PostgresJob], _ error: PostgresError) {
+    private func giveUp(_ jobs: [HubJob], _ error: PostgresError) {
       if error.isSilence { queue.noteSilence() }
       connection = nil
-      for job in jobs { job.fail(error.storeError(address.name)) }
+      for job in jobs { job.end(error.storeError(address.name)) }
     }
 
     /// Two round trips: one that reads, and one that writes and commits.
-    private func write(_ jobs: [PostgresJob], _ open: PostgresConnection) throws {
+    private func write(_ jobs: [HubJob], _ open: PostgresConnection) throws {
       guard !jobs.isEmpty else { return }
       try decide(jobs, Sent(Self.begin), [], open)
       let changes = jobs.flatMap { $0.change?.calls($0.query.account) ?? [] }.map { Sent($0) }
@@ -161,7 +157,7 @@
     }
 
     private func decide(
-      _ jobs: [PostgresJob], _ begin: Sent, _ end: [Sent], _ open: PostgresConnection
+      _ jobs: [HubJob], _ begin: Sent, _ end: [Sent], _ open: PostgresConnection
     ) throws {
       let queries = jobs.map { PostgresQuery(query: $0.query) }
       let statements = queries.map(\.statements)

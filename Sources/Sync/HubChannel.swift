@@ -24,6 +24,9 @@ package protocol HubChannel: AnyObject {
   /// Pushes a page of rows.
   func push(_ upload: HubUpload) throws(KeepsakeError) -> HubUploadResult
 
+  /// Lets a moment pass, by chance, so that devices that write one key do not refuse each other.
+  func pause(after attempts: Int)
+
   /// Drops deletions.
   ///
   /// - Parameter newest: the newest mark that the device has read.
@@ -73,7 +76,7 @@ package struct HubPageAnswer: Sendable {
   package var rowLimit = Int.max
   /// The mark that the device had at its last push.
   package var deviceMark: Mark?
-  /// Those of all that has been pushed, or none if nothing is new to the device.
+  /// Those of all pushes since the cursor that no later one had read, united.
   package var vectors = VersionVectors()
   /// Rows that this version cannot read.
   package var unreadable = 0

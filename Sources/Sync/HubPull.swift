@@ -10,7 +10,7 @@ import KeepsakeValues
 /// How far an attempt has read a hub.
 struct HubPull {
   /// What the file knows of the hub, unless it has to be read from the beginning.
-  private(set) var cursor: HubCursor
+  let cursor: HubCursor
   /// The number of the last row that was read; nil before the first page.
   fileprivate(set) var position: Int64?
   fileprivate(set) var answer = HubPageAnswer(newest: HubCursor.beginning, clock: 0)
@@ -20,29 +20,20 @@ struct HubPull {
   /// Rows that this version cannot read. They are read again each time.
   fileprivate(set) var unreadable = 0
   /// Whether nothing of the hub waits.
-  fileprivate(set) var hasReadAll = true
+  var hasReadAll: Bool { result.waitingCount == 0 && unreadable == 0 }
 
   init(_ cursor: HubCursor, _ options: MergeOptions) {
     self.cursor = cursor
     let limit = options.changeLimit
     result = PullResult(changes: limit, losses: limit, keepsAll: limit == .max)
   }
-
-  mutating func reset() {
-    (cursor, position) = (HubCursor(), nil)
-    (result.waiting, result.waitingCount) = ([], 0)
-    (unreadable, hasReadAll, result.hasNews) = (0, true, false)
-  }
 }
 
 /// What became of an answer.
 enum HubPullStep {
-  /// The file has forgotten deletions.
-  case disturbed
-  /// The file has a new replica ID.
-  case rotated
-  /// The hub was restored, or has forgotten deletions.
-  case unknown
+  /// The attempt has ended: the file has forgotten deletions or has a new replica ID, or the hub
+  /// does not know the cursor.
+  case ended(MergeHooks.Boundary? = nil)
   case page
   case last
 }
@@ -53,7 +44,7 @@ extension HubSync {
     _ answer: HubPageAnswer, _ pull: inout HubPull, _ connection: Connection,
     _ changes: inout [SettingChange]
   ) throws -> HubPullStep {
-    guard try connection.forgotten() == forgotten else { return .disturbed }
+    guard try connection.forgotten() == forgotten else { return .ended() }
     if let mark = answer.deviceMark, try connection.marks.contains(mark) == false {
       let same = try answer.rows.compactMap { row in
         try connection.numberedEntry(at: row.address).flatMap {
@@ -64,15 +55,18 @@ extension HubSync {
         to: source.replicaID(), since: cursor.sent,
         unless: "e.sequence_number IN (\(same.joined(separator: ", ")))",
         at: device.clock.milliseconds)
-      return .rotated
+      report.events.append(.newReplicaID(device: 0, reason: .copy))
+      return .ended(.rotated)
     }
-    guard answer.knowsCursor else { return .unknown }
+    guard answer.knowsCursor else {
+      noteUnknown()
+      return .ended()
+    }
     pull.answer = answer
     pull.horizon = .horizon(now: answer.clock, skew: options.clockSkew)
     changes = try apply(answer, &pull, connection)
     known.add(answer.rows, answer.newest)
     pull.unreadable += answer.unreadable
-    if answer.unreadable > 0 { pull.hasReadAll = false }
     guard answer.isLast else {
       pull.position = answer.lastNumber ?? pull.position
       return .page
@@ -86,7 +80,6 @@ extension HubSync {
   ) throws -> [SettingChange] {
     guard !answer.rows.isEmpty else { return [] }
     for row in answer.rows where row.timestamp > pull.horizon {
-      pull.hasReadAll = false
       pull.result.received += 1
       pull.result.note(waiting: row.timestamp, row.address, into: 0, options)
     }

@@ -65,29 +65,28 @@ extension HubSync {
   }
 
   func reportHeld(_ held: [Int64], _ horizon: HybridTimestamp) throws(KeepsakeError) {
-    var unreadable = 0
-    for number in held.prefix(max(options.changeLimit, 0)) {
-      try device.core.read { connection in
+    let entries = try device.core.read { connection in
+      var entries: [Entry?] = []
+      for number in held.prefix(max(options.changeLimit, 0)) {
         try connection.forEachRow("= ?1", number) { entry, _ in
-          if let entry, case .success = Result(catching: { try entry.row() }) {
-            note(held: entry, horizon)
-          } else {
-            unreadable += 1
-          }
+          entries.append(entry)
           return true
         }
       }
+      return entries
     }
+    let readable = entries.compactMap(\.self).filter { channel.encode($0, limit: .max) != nil }
+    for entry in readable {
+      let (store, key) = (entry.address.store.string, entry.address.key.string)
+      if entry.timestamp > horizon {
+        let due = Date(milliseconds: max(0, entry.timestamp.milliseconds - options.clockSkew))
+        report.waiting.append(MergeReport.Waiting(into: 1, store: store, key: key, until: due))
+      } else {
+        report.events.append(.tooLarge(store: store, key: key))
+      }
+    }
+    let unreadable = entries.count - readable.count
     if unreadable > 0 { report.events.append(.unreadable(count: unreadable)) }
-  }
-
-  private func note(held entry: Entry, _ horizon: HybridTimestamp) {
-    let (store, key) = (entry.address.store.string, entry.address.key.string)
-    guard entry.timestamp > horizon else {
-      return report.events.append(.tooLarge(store: store, key: key))
-    }
-    let due = Date(milliseconds: max(0, entry.timestamp.milliseconds - options.clockSkew))
-    report.waiting.append(MergeReport.Waiting(into: 1, store: store, key: key, until: due))
   }
 }
 

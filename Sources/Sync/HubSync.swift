@@ -29,10 +29,9 @@ package final class HubSync {
   private let hooks: MergeHooks
   /// Rows of a page to read.
   private let rowsToRead: Int
-  /// A page to push takes no more rows after so many rows or bytes.
+  /// A page to push takes no more rows after so many rows or bytes. Fewer rows after a refusal, so
+  /// that other keys get through.
   private(set) var pageSize: (rows: Int, bytes: Int)
-  /// The most rows that a page may have.
-  private var maximumRows: Int
   package internal(set) var report = MergeReport()
   /// What the attempts know of the hub.
   var known = KnownRows()
@@ -45,8 +44,6 @@ package final class HubSync {
   var cursor = HubCursor()
   /// What the file has of it.
   private(set) var stored = HubCursor()
-  /// Whether the file has dropped deletions that the hub may lack.
-  private var hasLostDeletions = false
   var forgotten: [ByteText: Int64] = [:]
   /// The mark up to which the device has read the hub, with what it has pushed itself.
   private var base = HubCursor.beginning
@@ -62,17 +59,16 @@ package final class HubSync {
     (self.device, self.channel, self.options, rowsToRead) = (device, channel, options, pageSize)
     (self.mostRows, self.source, self.hooks) = (mostRows, source, hooks)
     self.pageSize = (pageSize, 512 << 10)
-    maximumRows = pageSize
   }
 
   /// - Returns: false if other devices have come between each time. The next sync continues.
   package func run() throws(KeepsakeError) -> Bool {
     report.expect(from: 1, into: 0)
     report.expect(from: 0, into: 1)
-    for _ in 0..<Self.attempts {
+    for attempt in 0..<Self.attempts {
+      if attempt > 0 { channel.pause(after: attempt) }
       (held, failure) = ([], nil)
-      try device.core.read(prepare)
-      if let pull = try pull(), try push(pull) {
+      if let pull = try pull(device.core.read(prepare)), try push(pull) {
         report.hasConverged =
           pull.hasReadAll && cursor.held.isEmpty && cursor.read == cursor.newest
         return true
@@ -82,10 +78,13 @@ package final class HubSync {
     return false
   }
 
-  private func prepare(_ connection: Connection) throws {
+  private func prepare(_ connection: Connection) throws -> HubPull {
     stored = try connection.hubs.cursor(of: channel.account)
     (cursor, forgotten) = (stored, try connection.forgotten())
-    hasLostDeletions = try connection.hubs.firstLost(cursor) <= forgotten.values.max() ?? 0
+    // If the file has dropped deletions, the hub may still have what was deleted.
+    let hasLost = try connection.hubs.firstLost(cursor) <= forgotten.values.max() ?? 0
+    if hasLost { noteFullReading(.readInFull(device: 1, by: 0)) }
+    return HubPull(hasLost || known.isLost ? HubCursor() : cursor, options)
   }
 
   private func request(_ cursor: HubCursor) throws(KeepsakeError) -> HubPageRequest {
@@ -100,30 +99,17 @@ package final class HubSync {
   // MARK: - Reading
 
   /// - Returns: nil if the attempt has ended.
-  private func pull() throws(KeepsakeError) -> HubPull? {
-    var pull = HubPull(cursor, options)
+  private func pull(_ start: HubPull) throws(KeepsakeError) -> HubPull? {
+    var pull = start
     defer { report.add(pull.result, from: 1, into: 0) }
-    if hasLostDeletions {
-      // The hub may still have what was deleted.
-      reset(&pull, .readInFull(device: 1, by: 0))
-    }
-    if known.isLost { pull.reset() }
-    var resets = 0
     while true {
       let answer = try answer(to: pull)
       try hooks.step(.answered)
       try refuseClock(answer.clock)
       switch try transaction({ try self.take(answer, &pull, $0, &$1) }) {
-      case .disturbed: return nil
-      case .rotated:
-        report.events.append(.newReplicaID(device: 0, reason: .copy))
-        try hooks.step(.rotated)
+      case .ended(let boundary):
+        if let boundary { try hooks.step(boundary) }
         return nil
-      case .unknown:
-        resets += 1
-        guard resets <= Self.attempts else { throw malformed("never knows its own mark") }
-        reset(&pull, .readInFull(device: 0, by: 1))
-        known.forget()
       case .page:
         guard known.count <= mostRows else { throw malformed("never ends") }
         try hooks.step(.page)
@@ -140,14 +126,13 @@ package final class HubSync {
     request.after = pull.position
     defer { next = nil }
     if let next, next.request == request { return next.answer }
+    let read = pull.cursor.read
     request.isConditional =
-      known.newest == nil && cursor == pull.cursor && cursor.read == cursor.newest
-      && cursor.read != HubCursor.beginning
+      known.newest == nil && read == pull.cursor.newest && read != HubCursor.beginning
     let answer = try channel.rows(request)
-    let position = request.after ?? 0
-    guard answer.isLast || !answer.knowsCursor || answer.lastNumber ?? 0 > position else {
-      throw malformed("never ends")
-    }
+    guard
+      answer.isLast || !answer.knowsCursor || answer.lastNumber ?? 0 > request.after ?? 0
+    else { throw malformed("never ends") }
     return answer
   }
 
@@ -156,10 +141,15 @@ package final class HubSync {
       .malformed, path: channel.name, "its answer \(problem)", cure: "ask who runs the hub")
   }
 
-  /// Begins to read the hub from the beginning.
-  private func reset(_ pull: inout HubPull, _ event: MergeReport.Event) {
-    if pull.cursor != HubCursor() { report.events.append(event) }
-    pull.reset()
+  /// The hub was restored, or has forgotten deletions: the next attempt reads all of it.
+  func noteUnknown() {
+    if !known.isLost { noteFullReading(.readInFull(device: 0, by: 1)) }
+    known.forget()
+    failure = malformed("never knows its own mark")
+  }
+
+  private func noteFullReading(_ event: MergeReport.Event) {
+    if cursor != HubCursor() { report.events.append(event) }
   }
 
   private func refuseClock(_ clock: Int64) throws(KeepsakeError) {
@@ -205,17 +195,15 @@ package final class HubSync {
       try hooks.step(.pushed)
       switch result {
       case .taken(let newest, let isNext):
-        pageSize.rows = min(2 * pageSize.rows, maximumRows)
+        pageSize.rows = min(2 * pageSize.rows, rowsToRead)
         return try note(page, newest, isNext)
       case .changed(let answer):
         next = answer.map { (upload.request, $0) }
-        // So that other keys get through.
         pageSize.rows = max(1, pageSize.rows / 4)
         return false
       case .pageTooLarge(let error):
         failure = error
-        pageSize = (max(1, pageSize.rows >> 3), max(1, pageSize.bytes >> 3))
-        maximumRows = pageSize.rows
+        pageSize.bytes = max(1, page.rows.reduce(0) { $0 + $1.body.count } >> 3)
         return false
       case .tooLarge(let row):
         channel.refused.insert(page.rows[row].sequenceNumber)

@@ -6,13 +6,8 @@ import Synchronization
 /// of rows that no device reads. A session offers them once a day; each other sync begins with
 /// none.
 package final class RefusedRows: Sendable {
-  private struct Content {
-    var numbers: Set<Int64> = []
-    /// When they are offered again, in milliseconds since 1970.
-    var end: Int64 = 0
-  }
-
-  private let content = Mutex(Content())
+  /// `end` is when they are offered again, in milliseconds since 1970.
+  private let content = Mutex((numbers: Set<Int64>(), end: Int64(0)))
 
   package init() {}
 
@@ -26,7 +21,7 @@ package final class RefusedRows: Sendable {
   package func renew(at now: Int64) {
     content.withLock { content in
       let isOver = now >= content.end || now < content.end - 86_400_000
-      if isOver { content = Content(end: now + 86_400_000) }
+      if isOver { content = ([], now + 86_400_000) }
     }
   }
 }

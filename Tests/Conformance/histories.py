@@ -42,7 +42,8 @@ class ServedHub(hub_model.Hub):
         require(head["isLast"] == answer.is_last, "isLast", head, answer)
         require(json.loads(head.get("mark", "null")) == (
             answer.remembered and list(answer.remembered)), "mark", head, answer)
-        require(head["vectors"] == [self.texts(v) for _, v in self.pushed], "vectors", head)
+        require(head["vectors"] == [self.texts(v) for number, v in self.pushed
+                                    if number > cursor.seq], "vectors", head)
         require(rows == [{"seq": e.seq, **row_of(key, e)} for key, e in answer.rows], "rows", rows)
         return answer
 

@@ -55,7 +55,8 @@ class TracedHub(hub_model.Hub):
                    lastNewest=mark_form(last_answer), page=min(page, 1_000),
                    answer={"rows": [row_form(*row) for row in answer.rows],
                            "isLast": answer.is_last, "newest": mark_form(answer.newest),
-                           "vectors": [text(vectors.times) for _, vectors in self.pushed],
+                           "vectors": [text(vectors.times) for number, vectors in self.pushed
+                                       if number > cursor.seq],
                            "mark": device_mark(answer.remembered) or "",
                            "isKnown": answer.knows_device_cursor,
                            "clock": answer.clock * 1_000})

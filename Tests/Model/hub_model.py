@@ -79,8 +79,9 @@ class Hub(History):
                 if row[1].seq > position]
         since = last_answer if cursor == START else cursor    # a first reading may have pages
         has_all = since == START or since.seq >= max(self.forgotten.values(), default=0)
+        unread = united(vectors for number, vectors in self.pushed if number > cursor.seq)
         knows = self.knows(cursor) is True and self.knows(last_answer) is True
-        return Answer(rows[:page], len(rows) <= page, self.newest_mark(), self.seen.copy(),
+        return Answer(rows[:page], len(rows) <= page, self.newest_mark(), unread,
                       self.devices.get(replica), has_all and knows, self.now(), self.limit)
 
     def push(self, base, last_answer, rows, replica, source, last=None):
@@ -129,7 +130,7 @@ class Known:
     """What the attempts of one sync know of the hub. If it does not know this mark any more, it was
     set back, and may have lost the rows."""
     rows: dict = field(default_factory=dict)
-    newest: Mark = START
+    newest: Optional[Mark] = None    # None before the first answer: what the file has noted counts
     is_lost: bool = False      # the hub does not know what the file has noted of it
     owes_mark: bool = False    # rows were pushed, and no mark and vectors after them
     page: int = 0              # rows of a page: fewer after a refusal, so that other keys pass
@@ -148,8 +149,6 @@ class HubSync:
         self.device, self.hub, self.wall, self.source = device, hub, wall, source
         self.step, self.known = step, known
         self.cursor = device.hubs.get(hub.id, HubCursor())
-        if known.newest == START:
-            known.newest = self.cursor.newest
         self.forgotten = dict(device.forgotten)
 
     def run(self):
@@ -157,6 +156,10 @@ class HubSync:
 
     def is_disturbed(self):
         return self.device.forgotten != self.forgotten
+
+    def newest(self):
+        """The newest mark that the hub has told this sync, or any process of the device before."""
+        return self.cursor.newest if self.known.newest is None else self.known.newest
 
     def note(self, cursor):
         if cursor != self.cursor:
@@ -169,10 +172,10 @@ class HubSync:
             cursor = HubCursor()    # The hub may still have what was deleted.
         if self.known.is_lost:
             cursor = HubCursor()
-        position, pages = cursor.read.seq, None
+        position, pages = cursor.read.seq, Pull(device, set(), 0)
         while True:
             answer = self.hub.get(
-                device.id, cursor.read, position, self.known.newest, sync_model.PAGE)
+                device.id, cursor.read, position, self.newest(), sync_model.PAGE)
             self.step("answered")
             if abs(answer.clock - self.wall) > REPAIR - 2 * SKEW:
                 raise HubClockError
@@ -184,11 +187,9 @@ class HubSync:
                 self.step("rotated")
                 return False
             if not answer.knows_device_cursor:    # The device is new, or the hub was set back.
-                cursor, position, pages = HubCursor(), 0, None
                 self.known.rows.clear()
                 self.known.newest, self.known.is_lost = START, True
-                continue
-            pages = pages or Pull(device, set(), 0)
+                return False
             pages.stores = pages.stores | {key.store for key, _ in answer.rows}
             pages.horizon = answer.clock + SKEW
             pages.apply(answer.rows, answer.vectors, lambda key, row: self.has_sent(cursor, row))

@@ -229,6 +229,44 @@ def hot_key(lab):
     return value(hub, "k") == value(hub, "p") == "slow"
 
 
+@rule("pages are smaller after a refusal, and grow again")
+def pages_grow(lab):
+    hub, (slow, fast) = Hub(9), lab.files(2)
+    for number in range(64):
+        lab.write(slow, "k%d" % number, "slow")
+    steps, come = [], come_between(lab, hub, fast, "k0")
+
+    def step(name):
+        steps.append(name)
+        come(name)
+    with pages_of(16):
+        lab.hub(slow, hub, step)
+    return steps.count("pushed") == 7    # 16, refused; then 4, 8, 16, 16, 16, and the rest
+
+
+@rule("a hub that was set back is not read again if another process of the device has done so")
+def read_by_another_process(lab):
+    hub, a, _ = with_one_key(lab)
+    lab.write(a, "gone", None)
+    lab.hub(a, hub)
+    backup = hub.copy()
+    lab.write(a, "j", "of a")
+    lab.hub(a, hub)
+    vars(hub).update(vars(backup))
+    steps = []
+
+    def act():
+        a.compact(lab.now + 9)
+        lab.hub(a, hub)
+    other = once("answered", act)
+
+    def step(name):
+        steps.append(name)
+        other(name)
+    lab.hub(a, hub, step)
+    return steps.count("answered") == 2 and value(hub, "j") == "of a"
+
+
 @rule("mark and vectors are owed though a hub has to be read from the beginning")
 def owed_after_reset(lab):
     hub, a, b = with_one_key(lab)

@@ -23,7 +23,7 @@ MUTANTS = [
     ("hub-client-deletions", "A hub is not told which rows are deletions.", MERGE,
      (LINES, """      if row.entry.content.isTombstone { bytes += ",\\"deleted\\":true".utf8 }\n""", "")),
     ("hub-client-cut", "An answer that was cut off between two lines counts.", MERGE,
-     (LINES, 'head["rows"] == .integer(Int64(lines.count - 1))', 'head["rows"] != nil')),
+     (LINES, 'head["rows"] == .integer(Int64(lines.count - 1) - count)', 'head["rows"] != nil')),
     ("hub-client-order", "Rows whose numbers do not ascend are taken.", HOSTILE,
      (LINES, "guard number > lastNumber ?? 0 else {", "guard number > 0 else {")),
     ("hub-client-large", "A row that no device can have written is taken.", HOSTILE,

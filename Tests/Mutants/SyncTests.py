@@ -64,7 +64,7 @@ MUTANTS = [
      ("Sources/Sync/HubSync.swift",
       "    guard try device.core.read({ try $0.forgotten() }) == forgotten else { return false }\n", ""),
      ("Sources/Sync/HubPull.swift",
-      "    guard try connection.forgotten() == forgotten else { return .disturbed }\n", "")),
+      "    guard try connection.forgotten() == forgotten else { return .ended() }\n", "")),
     ("hub-held-rows-are-covered", "A push's vectors cover rows that are held back.", REPLAY,
      ("Sources/Sync/HubPush.swift", "    for number in held {", "    for number in held.prefix(0) {")),
     ("hub-is-not-set-back", "A file that was set back keeps its replica ID at a hub.", REPLAY,

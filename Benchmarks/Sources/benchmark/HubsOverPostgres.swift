@@ -91,6 +91,7 @@ private final class Postgres {
     DELETE FROM keepsake_account WHERE id <= 8;
     DELETE FROM keepsake_row WHERE account <= 8;
     DELETE FROM keepsake_mark WHERE account <= 8;
+    DELETE FROM keepsake_vectors WHERE account <= 8;
     DELETE FROM keepsake_device WHERE account <= 8;
     INSERT INTO keepsake_account SELECT i, 0, 0, 0, 0, 0, 0 FROM
       generate_series(1, 8) AS i;
@@ -105,23 +106,28 @@ private final class Postgres {
     \\set first random(0, 989)
     \\startpipeline
     BEGIN;
-    UPDATE keepsake_account AS a SET mark_number = :number, mark_bits = :number,
+    UPDATE keepsake_account AS a SET mark_number = a.mark_number + 10, mark_bits = :number,
       mark_time = greatest(mark_time, 1),
       rows = a.rows + 10 - old.rows, bytes = a.bytes + 1000 - old.bytes
     FROM (
-      SELECT count(*) AS rows,
+      SELECT count(*) AS rows, coalesce(max(number), 0) AS number,
         coalesce(sum(octet_length(key) + octet_length(body)), 0)::bigint AS bytes
       FROM keepsake_row WHERE account = :account AND key = ANY (ARRAY(
         SELECT ('cloud/key ' || i)::bytea FROM generate_series(:first, :first + 9) AS i))
     ) AS old
-    WHERE id = :account AND mark_number = :base AND mark_bits = :base
-      AND a.rows = (SELECT rows FROM keepsake_account WHERE id = :account)
+    WHERE id = :account AND greatest(old.number, a.forgotten) <= :base
+      AND (:base = 0 OR EXISTS (SELECT FROM keepsake_mark
+        WHERE account = :account AND number = :base AND bits = :base))
+      AND NOT EXISTS (SELECT FROM keepsake_replica
+        WHERE account = :account AND id = 'r' AND number > :base)
+      AND (a.mark_bits, a.rows, a.forgotten) = (
+        SELECT mark_bits, rows, forgotten FROM keepsake_account WHERE id = :account)
       AND EXISTS (SELECT FROM keepsake_device WHERE account = :account AND token = 't')
-    RETURNING mark_time;
+    RETURNING mark_number, mark_time;
     INSERT INTO keepsake_row (account, number, is_deleted, key, body)
-    SELECT :account, :number - i, 0, ('cloud/key ' || (:first + i))::bytea, '"value 1000"'
-    FROM generate_series(0, 9) AS i
-    WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number)
+    SELECT a.id, a.mark_number - i, 0, ('cloud/key ' || (:first + i))::bytea, '"value 1000"'
+    FROM generate_series(0, 9) AS i, keepsake_account AS a
+    WHERE a.id = :account AND a.mark_bits = :number
     ON CONFLICT (account, key) DO UPDATE
       SET number = excluded.number, is_deleted = excluded.is_deleted, body = excluded.body;
     INSERT INTO keepsake_mark (account, number, time, bits)
@@ -130,9 +136,10 @@ private final class Postgres {
     INSERT INTO keepsake_replica (account, number, id, mark) SELECT :account, :number, 'r', 'm'
     WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number)
     ON CONFLICT (account, id) DO UPDATE SET number = excluded.number, mark = excluded.mark;
-    INSERT INTO keepsake_vectors (account, body) SELECT :account, '{}'
-    WHERE EXISTS (SELECT FROM keepsake_account WHERE id = :account AND mark_bits = :number)
-    ON CONFLICT (account) DO UPDATE SET body = excluded.body;
+    DELETE FROM keepsake_vectors WHERE account = :account AND number <= :base;
+    INSERT INTO keepsake_vectors (account, number, body)
+    SELECT id, mark_number, '{}' FROM keepsake_account
+    WHERE id = :account AND mark_bits = :number;
     COMMIT;
     \\endpipeline
     \\set base :number

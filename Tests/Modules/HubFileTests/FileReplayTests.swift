@@ -24,4 +24,9 @@ import Testing
     file.close()
     try await StoreRoundTrip.checkAgain(try folder.open())
   }
+
+  @Test func ofTooManyVectorsTheOldestGo() async throws {
+    let folder = try HubFolder()
+    try await StoreRoundTrip.checkVectors(try folder.open())
+  }
 }

@@ -56,7 +56,7 @@ import Testing
         let lines = try HubLines(push: bytes, HubLimits())
         var answer = HubAnswer(newest: .start, clock: 0)
         (answer.rows, answer.deviceMark) = (lines.rows, lines.mark)
-        if let vectors = lines.vectors { answer.vectors = HubVectors(vectors, 1) }
+        if let vectors = lines.vectors { answer.vectors = [vectors] }
         // What was accepted is valid in an answer.
         let text = answer.text(HubLimits()).split(separator: 0x0A)
         #expect(text.count == (lines.vectors == nil ? 2 : 3))

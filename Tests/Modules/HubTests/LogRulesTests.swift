@@ -87,7 +87,7 @@ import Testing
       let read = HubRead(cursor: .start, rows: 1, bytes: 1)
       let answer = try await store.run(LogRules(limits, at: 0).read(read, by: sender))
       let sizes = [[2], [2, 2], [2, 2], [2, 2, 1], [6]][number]
-      #expect(answer.vectors.bodies.map(\.count) == sizes)
+      #expect(answer.vectors.map(\.count) == sizes)
     }
   }
 

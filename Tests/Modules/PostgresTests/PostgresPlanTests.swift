@@ -59,10 +59,11 @@
         #expect(!plan.contains("Materialize"), "\(name): \(plan)")
       }
       for (name, index) in [
-        ("rows", "keepsake_row_number"), ("outline", "keepsake_row_pkey"),
+        ("rows", "keepsake_row_number"), ("outlines", "keepsake_row_pkey"),
         ("device", "keepsake_device_token"), ("mark", "keepsake_mark_pkey"),
         ("push_take", "keepsake_row_pkey"), ("replica", "keepsake_replica_pkey"),
-        ("forget_row", "keepsake_row_pkey"),
+        ("forget_row", "keepsake_row_pkey"), ("push_drop_vectors", "keepsake_vectors_pkey"),
+        ("vectors", "keepsake_vectors_pkey"),
       ] {
         let plan = try #require(plans[name])
         #expect(plan.contains(index), "\(name): \(plan)")

@@ -31,6 +31,31 @@
       database.close()
     }
 
+    @Test func ofTooManyVectorsTheOldestGo() async throws {
+      let database = try PostgresDatabase(url: own.url, connections: 1)
+      try await StoreRoundTrip.checkVectors(database)
+      database.close()
+    }
+
+    /// No statement of the rule runs: each push is one round trip.
+    @Test func pushesOfOtherKeysAreTakenThoughOthersHavePushed() async throws {
+      let database = try PostgresDatabase(url: own.url, connections: 1)
+      try await database.addAccount(1)
+      let keys = ["a", "b", "c"]
+      for key in keys {
+        let push = HubPush(
+          base: .start, rows: [HubRow(key: Array(key.utf8), body: [0x30])], mark: nil, vectors: nil)
+        var work = LogRules(HubLimits(), at: 0).push(
+          push, by: HubSender(account: 1, tokenHash: [1], replica: key),
+          bits: HubMark.randomBits())
+        work.rule = { _ in (nil, nil) }
+        let pushed = try await database.run(work)
+        #expect(pushed?.isNext == (key == "a"), "\(key)")
+      }
+      #expect(try await database.keys(of: 1) == keys)
+      database.close()
+    }
+
     @Test func aDeletedAccountLeavesNothing() async throws {
       let database = try PostgresDatabase(url: own.url, connections: 1)
       try await database.addAccount(1)

@@ -188,7 +188,7 @@ struct FileState {
     add("newest mark", [state.account?.newest.text ?? ""])
     add(
       "vectors",
-      try HubVectors(state.vectors).united().times.flatMap { store, vector in
+      try VersionVectors(uniting: state.vectors.map(\.body)).times.flatMap { store, vector in
         vector.map { "\(store) \($0.key.rawValue) \($0.value.rawValue)" }
       }.sorted())
     let known = try replicas.sorted().compactMap { id in

@@ -70,7 +70,7 @@ private struct MemoryAccount: Sendable {
   private var account: HubAccount
   private var rows: [[UInt8]: HubRow] = [:]
   private var marks: [HubMark] = []
-  private var vectors: [UInt8]?
+  private var vectors: [HubVectors] = []
   private var replicas: [String: HubReplica] = [:]
   private var devices: [Int64: HubDevice] = [:]
   private var invitation: HubInvitation?
@@ -93,7 +93,6 @@ private struct MemoryAccount: Sendable {
     state.outlines = query.keys.compactMap { rows[$0] }.map {
       HubRowOutline(key: $0.key, number: $0.number, size: $0.size, isDeleted: $0.isDeleted)
     }
-    if query.readsVectors { state.vectors = vectors }
     if let page = query.page, !(page.unless?.isSame(account.newest) ?? false) {
       var bytes: Int64 = 0
       let above = rows.values.filter { $0.number > page.after }.sorted { $0.number < $1.number }
@@ -105,7 +104,7 @@ private struct MemoryAccount: Sendable {
         }
         state.rows.append(row)
       }
-      state.vectors = vectors
+      state.vectors = vectors.filter { $0.number > page.cursor }
     }
     return state
   }
@@ -115,16 +114,24 @@ private struct MemoryAccount: Sendable {
     for row in change.rows { rows[row.key] = row }
     for key in change.forgottenKeys { rows[key] = nil }
     if let mark = change.mark { marks.append(mark) }
-    vectors = change.vectors ?? vectors
+    if let (new, read, bytes) = change.vectors {
+      vectors.removeAll { $0.number <= read }
+      var left = bytes
+      let kept = vectors.suffix(HubVectors.most - 1).reversed().prefix {
+        left -= Int64($0.body.count)
+        return left >= 0
+      }
+      vectors = kept.reversed() + [new]
+    }
     if let replica = change.replica { replicas[replica.id] = replica }
     if let device = change.device { devices[device.number] = device }
     if let number = change.forgottenDevice { devices[number] = nil }
     if change.dropsInvitation { invitation = nil }
     invitation = change.invitation ?? invitation
-    guard let kept = change.trim else { return }
+    guard let (kept, day) = change.trim else { return }
     let last = replicas.values.sorted { ($1.number, $0.id) < ($0.number, $1.id) }
-    for replica in last.dropFirst(Int(kept.replicas)) { replicas[replica.id] = nil }
-    let ofDay = marks.dropLast(Int(kept.marks)).filter { $0.time >= kept.day }
-    marks = (ofDay + marks.suffix(Int(kept.marks))).suffix(Int(kept.marksOfDay))
+    for replica in last.dropFirst(kept.replicas) { replicas[replica.id] = nil }
+    let ofDay = marks.dropLast(kept.marks).filter { $0.time >= day }
+    marks = (ofDay + marks.suffix(kept.marks)).suffix(kept.marksOfDay)
   }
 }

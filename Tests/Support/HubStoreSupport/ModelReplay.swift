@@ -94,7 +94,7 @@ package struct ModelReplay {
     try equal(answer.clock, expected?["clock"]?.number, "clock")
     try equal(answer.deviceMark.map(Self.text) ?? "", expected?["mark"]?.text, "mark")
     try equal(
-      answer.vectors.bodies.map(Self.text), expected?["vectors"]?.elements.map(\.text) ?? [],
+      answer.vectors.map(Self.text), expected?["vectors"]?.elements.map(\.text) ?? [],
       "vectors")
   }
 
@@ -145,9 +145,18 @@ package struct ModelReplay {
       change.rows = state["rows"]?.elements.map(HubRow.init) ?? []
       account.rows = Int64(change.rows.count)
       account.bytes = change.rows.reduce(0) { $0 + $1.size }
-      change.vectors = Array((state["vectors"]?.text ?? "").utf8)
       change.account = account
       return change
+    }
+    for line in (state["vectors"]?.text ?? "").split(separator: "\n") {
+      let parts = line.split(separator: " ", maxSplits: 1)
+      guard parts.count == 2, let number = Int64(parts[0]) else { continue }
+      let vectors = HubVectors(number: number, body: Array(parts[1].utf8))
+      try await change { _ in
+        var change = HubChange()
+        change.vectors = (vectors, 0, .max)
+        return change
+      }
     }
   }
 
@@ -166,7 +175,8 @@ package struct ModelReplay {
     try equal(account.bytes, rows.reduce(0) { $0 + $1.size }, "the bytes")
     try equal(account.newest.number, expected["number"]?.number, "the number")
     try equal(account.forgotten, expected["forgotten"]?.number, "forgotten")
-    try equal(found.vectors.map(Self.text) ?? "", expected["vectors"]?.text, "the vectors")
+    let vectors = found.vectors.map { "\($0.number) \(Self.text($0.body))\n" }.joined()
+    try equal(vectors, expected["vectors"]?.text, "the vectors")
     let kept = expected["marks"]?.elements.map { HubMark($0) } ?? []
     try equal(account.newest.bits, kept.last?.bits ?? 0, "the newest mark")
     try equal(account.newest.time, kept.last?.time ?? 0, "its time")

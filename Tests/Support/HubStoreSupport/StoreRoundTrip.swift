@@ -26,6 +26,8 @@ package enum StoreRoundTrip {
     return device
   }
 
+  private static let vectors = HubVectors(number: 2, body: [1, 0])
+
   private static let row = HubRow(key: key, body: [0, 0xFF], isDeleted: true, number: 1 << 53)
 
   package static func check(_ store: any HubStore) async throws {
@@ -34,7 +36,8 @@ package enum StoreRoundTrip {
         var change = HubChange()
         (change.account, change.addsAccount) = (account, true)
         (change.rows, change.mark) = ([row], account.newest)
-        (change.vectors, change.replica, change.device) = ([1, 0], replica, device)
+        change.vectors = (vectors, 0, 0)
+        (change.replica, change.device) = (replica, device)
         change.invitation = HubInvitation(codeHash: [9, 0], ends: 5)
         return ((), change)
       })
@@ -53,11 +56,34 @@ package enum StoreRoundTrip {
     try equal(state.device, device)
     try equal(state.devices, [device])
     try equal(state.rows, [row])
-    try equal(state.vectors, [1, 0])
+    try equal(state.vectors, [vectors])
     try equal(state.hasMarks, [true, false, true])
     try equal(state.invitation, HubInvitation(codeHash: [9, 0], ends: 5))
     try equal(
       state.outlines, [HubRowOutline(key: key, number: 1 << 53, size: 7, isDeleted: true)])
+  }
+
+  /// Of too many vectors the oldest go, and those that a push replaces.
+  package static func checkVectors(_ store: any HubStore) async throws {
+    try await store.addAccount(1)
+    func put(_ number: Int64, read: Int64 = 0, bytes: Int64 = 1_000) async throws -> [Int64] {
+      let new = HubVectors(number: number, body: [0x30, 0x30])
+      try await store.run(
+        HubWork(HubQuery(1, isWriting: true)) { _ in
+          var change = HubChange()
+          change.vectors = (new, read, bytes)
+          return ((), change)
+        })
+      var query = HubQuery(1, isWriting: false)
+      query.page = HubPage(after: 0, rows: 1, bytes: 1)
+      query.page?.cursor = 2
+      return try await store.run(HubWork(query) { ($0.vectors.map(\.number), nil) })
+    }
+    for number: Int64 in 1...101 { _ = try await put(number) }
+    try equal(try await put(102), Array(3...102))
+    try equal(try await put(103, read: 100), [101, 102, 103])
+    try equal(try await put(104, bytes: 4), [102, 103, 104])
+    try equal(try await put(105, bytes: 3), [104, 105])
   }
 
   private static func equal<Value: Equatable>(_ found: Value, _ expected: Value) throws {

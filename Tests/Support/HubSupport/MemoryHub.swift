@@ -112,7 +112,7 @@ package final class MemoryChannel: HubChannel {
     (answer.isLast, answer.knowsCursor) = (found.isLast, found.knowsCursor)
     answer.rowLimit = characterLimit ?? hub.limits.rowBytes
     answer.deviceMark = found.deviceMark.flatMap { Mark(text: String(decoding: $0, as: UTF8.self)) }
-    answer.vectors = try found.vectors.united()
+    answer.vectors = try VersionVectors(uniting: found.vectors)
     return answer
   }
 
@@ -138,6 +138,8 @@ package final class MemoryChannel: HubChannel {
     return .taken(newest: pushed.newest.text, isNext: pushed.isNext)
   }
 
+  package func pause(after attempts: Int) {}
+
   package func forget(_ deletions: [Address], newest: String) throws(KeepsakeError) {
     try rethrow {
       guard let base = HubMark(text: newest) else { return }
@@ -158,13 +160,12 @@ package final class MemoryChannel: HubChannel {
   }
 }
 
-extension HubVectors {
-  /// As a device unites them.
-  package func united() throws -> VersionVectors {
-    var vectors = VersionVectors()
+extension VersionVectors {
+  /// As a device unites those of a hub.
+  package init(uniting bodies: [[UInt8]]) throws {
+    self.init()
     for body in bodies {
-      vectors.unite(try VersionVectors(JSON(parsing: String(decoding: body, as: UTF8.self))))
+      unite(try VersionVectors(JSON(parsing: String(decoding: body, as: UTF8.self))))
     }
-    return vectors
   }
 }
