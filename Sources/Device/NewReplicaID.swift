@@ -20,6 +20,22 @@ public enum NewIDReason: String, Sendable, Hashable {
   case account
 }
 
+/// The source of new replica IDs and of the random bits of marks.
+package struct IdentitySource {
+  package let replicaID: () -> ReplicaID
+  package let markBits: () -> Int64
+
+  package init(replicaID: @escaping () -> ReplicaID, markBits: @escaping () -> Int64) {
+    (self.replicaID, self.markBits) = (replicaID, markBits)
+  }
+
+  /// The system's random numbers.
+  package static var system: IdentitySource {
+    IdentitySource(
+      replicaID: { .random() }, markBits: { .random(in: 1..<(1 << 62)) })
+  }
+}
+
 extension Connection {
   /// SQL that is true for the synced stores of a table.
   package static func isSynced(_ column: String) -> String {

@@ -94,6 +94,24 @@ extension Device {
     }
   }
 
+  /// How many entries of a store have changed after a sequence number, without those that a replica
+  /// ID has written, and since when. O(changes).
+  package func changes(
+    of store: String, after number: Int64, except writer: ReplicaID
+  ) throws(KeepsakeError) -> (count: Int, since: HybridTimestamp?) {
+    try core.access { connection in
+      try connection.first(
+        """
+        SELECT count(*), ifnull(min(timestamp), 0) FROM entry INDEXED BY entry_sequence
+        WHERE sequence_number > ?1 AND store = ?2 AND replica_id <> ?3
+        """, [.integer(number), .text(store), .integer(writer.rawValue)]
+      ) { row in
+        let count = Int(row.integer(0))
+        return (count, count > 0 ? HybridTimestamp(rawValue: row.integer(1)) : nil)
+      } ?? (0, nil)
+    }
+  }
+
   /// The device's identity. It changes when the file turns out to be a copy of another device's.
   public func replica() throws(KeepsakeError) -> ReplicaID {
     try core.access { try ReplicaState($0).id }

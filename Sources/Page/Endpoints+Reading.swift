@@ -108,7 +108,8 @@
     private func peers(_ device: Device) throws -> JSON {
       let peers = try device.peers().reversed().map { peer in
         let lacks = try peer.stores.map { progress in
-          let lack = try device.lack(of: progress, at: peer)
+          let lack = try device.changes(
+            of: progress.store, after: progress.sent, except: peer.id)
           return JSON.object([
             "store": .string(progress.store), "count": .integer(Int64(lack.count)),
             "since": lack.since.map { Shown.time($0.date) },

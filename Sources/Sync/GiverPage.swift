@@ -38,20 +38,6 @@ struct GiverPage {
   private var firstUnread: Int64?
   private var bytes = 0
 
-  /// The page of a giver that has nothing new; nil if it may have.
-  init?(ofNothingNew pull: Pull) {
-    let giver = pull.giver
-    let isRead = pull.stores.allSatisfy {
-      StoreName.isSynced($0.string) && pull.receiver.cursor(giver.id, $0) == giver.mark
-    }
-    guard isRead, giver.isMarked, giver.isNow, pull.marksGiver, pull.inFull.isEmpty else {
-      return nil
-    }
-    (id, sequenceNumber, mark) = (giver.id, giver.sequenceNumber, giver.mark)
-    (vectors, sent) = (giver.vectors.only(pull.stores), [:])
-    for store in pull.stores { vectors.raise(store, id, to: mark.timestamp) }
-  }
-
   /// Reads a page, within a transaction of the giver.
   ///
   /// - Parameters:

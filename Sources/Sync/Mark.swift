@@ -43,19 +43,3 @@ extension Mark {
     [.integer(sequenceNumber), .integer(timestamp.rawValue), .integer(bits)]
   }
 }
-
-/// The source of new replica IDs and of the random bits of marks.
-package struct IdentitySource {
-  package let replicaID: () -> ReplicaID
-  package let markBits: () -> Int64
-
-  package init(replicaID: @escaping () -> ReplicaID, markBits: @escaping () -> Int64) {
-    (self.replicaID, self.markBits) = (replicaID, markBits)
-  }
-
-  /// The system's random numbers.
-  package static var system: IdentitySource {
-    IdentitySource(
-      replicaID: { .random() }, markBits: { .random(in: 1..<(1 << 62)) })
-  }
-}

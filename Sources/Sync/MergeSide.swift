@@ -25,8 +25,6 @@ struct MergeSide {
     let stores: Set<ByteText>
     let forgotten: [ByteText: Int64]
     let peers: [ReplicaID: [ByteText: PeerRow]]
-    /// Of all synced stores, without the file's own writes.
-    let vectors: VersionVectors
   }
 
   /// Reads the file, unless it is as it was when it was read last.
@@ -35,7 +33,7 @@ struct MergeSide {
     let core = device.core
     if let known = core.knownToMerges.withLock({ $0 as? Facts }) {
       facts = known
-      if isNow { return }
+      if let version = known.version, core.versions.isNow(version) { return }
     }
     let version = core.versions.now
     facts = try core.read { try Facts($0, version, isReadOnly: device.isReadOnly) }
@@ -51,9 +49,6 @@ struct MergeSide {
       return row.cursor == other.mark && row.own == facts.mark
     }
   }
-
-  /// Whether the file has not changed since.
-  var isNow: Bool { facts.version.map(device.core.versions.isNow) ?? false }
 
   /// Up to where the file has read a peer.
   func cursor(_ peer: ReplicaID, _ store: ByteText) -> Mark {
@@ -88,7 +83,6 @@ extension MergeSide.Facts {
     stores = try connection.syncedStores()
     forgotten = try connection.forgotten()
     peers = try connection.peers.all()
-    vectors = try VersionVectors(connection, of: stores.sorted())
     (mark, isMarked) = try connection.marks.state()
   }
 }

@@ -32,25 +32,6 @@ extension Device {
     try core.access { try $0.peers.all() }.map { Peer($0, $1) }
       .sorted { ($0.lastSync ?? .distantPast, $0.id) < ($1.lastSync ?? .distantPast, $1.id) }
   }
-
-  /// How many of this device's entries of a store a peer lacks, as far as this device knows, and
-  /// since when. O(what it lacks).
-  package func lack(
-    of progress: Peer.Progress, at peer: Peer
-  ) throws(KeepsakeError) -> (count: Int, since: HybridTimestamp?) {
-    try core.access { connection in
-      try connection.first(
-        """
-        SELECT count(*), ifnull(min(timestamp), 0) FROM entry INDEXED BY entry_sequence
-        WHERE sequence_number > ?1 AND store = ?2 AND replica_id <> ?3
-        """,
-        [.integer(progress.sent), .text(progress.store), .integer(peer.id.rawValue)]
-      ) { row in
-        let count = Int(row.integer(0))
-        return (count, count > 0 ? HybridTimestamp(rawValue: row.integer(1)) : nil)
-      } ?? (0, nil)
-    }
-  }
 }
 
 extension Device.Peer {

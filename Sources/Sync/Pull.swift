@@ -68,7 +68,6 @@ struct Pull {
   }
 
   private func readPage(after position: Int64) throws(KeepsakeError) -> GiverPage {
-    if position == 0, let page = GiverPage(ofNothingNew: self) { return page }
     let core = giver.device.core
     let marked: GiverPage? = try core.read { connection in
       let (mark, isCurrent) = try connection.marks.state()

@@ -36,13 +36,6 @@ package struct VersionVectors: Equatable, Sendable {
     }
   }
 
-  /// Those of some stores.
-  func only(_ stores: [ByteText]) -> VersionVectors {
-    var vectors = VersionVectors()
-    for store in stores { vectors.times[store] = times[store] }
-    return vectors
-  }
-
   package mutating func raise(_ store: ByteText, _ id: ReplicaID, to time: HybridTimestamp) {
     if time > times[store]?[id] ?? .zero { times[store, default: [:]][id] = time }
   }
