@@ -80,6 +80,7 @@ class Hub(History):
         since = last_answer if cursor == START else cursor    # a first reading may have pages
         has_all = since == START or since.seq >= max(self.forgotten.values(), default=0)
         unread = united(vectors for number, vectors in self.pushed if number > cursor.seq)
+        unread.truth = self.seen.truth    # the device has united the others
         knows = self.knows(cursor) is True and self.knows(last_answer) is True
         return Answer(rows[:page], len(rows) <= page, self.newest_mark(), unread,
                       self.devices.get(replica), has_all and knows, self.now(), self.limit)
