@@ -62,12 +62,10 @@ extension PropertyListWriter {
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
+  /// The date in whole seconds, rounded down as Foundation does.
   static func spelling(_ date: Date) throws(Fault) -> String {
     let interval = date.timeIntervalSinceReferenceDate
-    guard interval.rounded() == interval else {
-      throw Fault("dates in a property list have whole seconds only; use another date, or a real")
-    }
-    guard let text = ISO8601.text(secondsSince2001: interval) else {
+    guard let text = ISO8601.text(secondsSince2001: interval.rounded(.down)) else {
       throw Fault("this date is outside the years 1 to 9999; use another date, or a real")
     }
     return text.prefix(19) + "Z"

@@ -2,7 +2,8 @@
 //
 // Values as JSON, in two forms that differ only in dates:
 // - stored, for arrays and dictionaries in the file: `{"$date": seconds since 2001}`, exact;
-// - shown, for people and other programs: ISO 8601 in UTC with milliseconds.
+// - shown, for people and other programs: ISO 8601 in UTC with milliseconds; in a container only
+//   where that is exact, so that a container that was read and edited keeps its other dates.
 //
 // JSON has no date, bytes, NaN or infinity, so in a container they become a marker, an object with
 // one member: `$date`, `$data`, `$real`. A user's dictionary that looks like a marker (one member,
@@ -40,8 +41,10 @@ extension JSON {
       return number.isFinite ? Self.number(number) : .object(["$real": Self.number(number)])
     case .data(let bytes): return .object(["$data": .string(bytes.base64EncodedString())])
     case .date(let date):
-      let exact = number(date.timeIntervalSinceReferenceDate)
-      return .object(["$date": shown ? Self.shown(date) : exact])
+      let seconds = date.timeIntervalSinceReferenceDate
+      let text = shown ? ISO8601.text(secondsSince2001: seconds) : nil
+      let exact = text.flatMap { ISO8601.secondsSince2001($0) == seconds ? $0 : nil }
+      return .object(["$date": exact.map(JSON.string) ?? number(seconds)])
     case .array(let elements):
       try check(depth)
       var list: [JSON] = []

@@ -74,6 +74,11 @@ struct ExportCommand: Subcommand {
     if let twin {
       throw refusal(Shown.name(twin), "another key differs in its bytes alone; rename one")
     }
+    let rounded = members.filter { $0.value.hasFractionOfASecond }.keys.sorted()
+    if !rounded.isEmpty {
+      let names = rounded.map { Shown.name($0) }.joined(separator: ", ")
+      common.output.warn(["\(file): dates are rounded down to whole seconds: \(names)"])
+    }
     do throws(PropertyListWriteError) {
       return String(decoding: try PropertyList.write(.dictionary(members)), as: UTF8.self)
     } catch {
@@ -83,5 +88,18 @@ struct ExportCommand: Subcommand {
 
   private func refusal(_ place: String, _ message: String) -> InputError {
     InputError(kind: .data, message: "\(file): \(place): \(message), or export as jsonl")
+  }
+}
+
+extension StoredValue {
+  /// Whether this value is or holds a date that a property list, with its whole seconds, cannot.
+  fileprivate var hasFractionOfASecond: Bool {
+    switch self {
+    case .date(let date):
+      date.timeIntervalSinceReferenceDate.rounded(.down) != date.timeIntervalSinceReferenceDate
+    case .array(let elements): elements.contains(where: \.hasFractionOfASecond)
+    case .dictionary(let members): members.values.contains(where: \.hasFractionOfASecond)
+    default: false
+    }
   }
 }

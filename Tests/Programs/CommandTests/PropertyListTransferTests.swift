@@ -40,7 +40,6 @@ import Testing
 
   /// A value, its type, and the complaint.
   static let lossy = [
-    ("2026-11-20T10:00:00.123Z", "date", "k: dates in a property list have whole seconds only; "),
     ("a\u{1}", "string", "k: this text has a character that XML does not allow; "),
     (#"{"a":["\u0000"]}"#, "json", "k.a[0]: this text has a character that XML does not allow; "),
   ]
@@ -54,6 +53,22 @@ import Testing
     #expect(ending.code == 65 && ending.stdout == "", "\(ending)")
     #expect(ending.stderr.hasPrefix("kvsync: a: " + complaint), "\(ending)")
     #expect(ending.stderr.hasSuffix("export as jsonl\n"))
+  }
+
+  @Test func datesAreRoundedDownToSecondsAndThatIsSaid() throws {
+    try folder.must("set", "a", "d", "2026-11-20T10:00:00.999Z", "--type", "date")
+    try folder.must("set", "a", "whole", "2026-11-20T10:00:00Z", "--type", "date")
+    let dates = #"[{"$date":"1969-12-31T23:59:59.500Z"}]"#
+    try folder.must("set", "a", "list", dates, "--type", "json")
+    let ending = try folder.run(["export", "a", "--format", "plist"])
+    #expect(ending.code == 0, "\(ending)")
+    #expect(
+      ending.stderr == "kvsync: a: dates are rounded down to whole seconds: d, list\n", "\(ending)")
+    #expect(
+      ending.stdout.split(separator: "\n").filter { $0.contains("<date>") } == [
+        "\t<date>2026-11-20T10:00:00Z</date>", "\t\t<date>1969-12-31T23:59:59Z</date>",
+        "\t<date>2026-11-20T10:00:00Z</date>",
+      ])
   }
 
   @Test func whatIsExportedIsImportedAgain() throws {
