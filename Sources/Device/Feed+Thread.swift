@@ -73,10 +73,11 @@ extension Feed {
 
   private func check(_ storage: Storage) throws {
     checks.notify(())
-    try storage.access {
+    let isChecked: Void? = try storage.accessInTime(waiting: Self.patience) {
       try $0.refuseMovedFile()
       try storage.names?.check()
     }
+    guard isChecked != nil else { return }
     _ = try look(storage)
   }
 

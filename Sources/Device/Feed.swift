@@ -30,7 +30,10 @@ final class Feed: Sendable {
   }
 
   let observers = Observers()
+  /// Locked while changes are read, so no removal of an observer waits for it, but the last one's.
   let state = Mutex(State())
+  /// What `state.contents` still has of observers that were removed.
+  private let removed = Mutex<[(id: Int, scope: Scope)]>([])
   /// Held while the thread has a hold on the core.
   let looking = Mutex(())
   /// For tests: called when the thread begins a check.
@@ -74,13 +77,11 @@ final class Feed: Sendable {
     }
     var (id, failure): (Int?, KeepsakeError?)
     do {
-      try storage.access { connection in
+      try storage.access(waiting: storage.busyHandler.usual) { connection in
         try state.withLock { state in
           // This process cannot commit before the present contents are known.
-          let new = observers.add(observer)
+          let new = add(observer, storage, &state)
           id = new
-          if let scope = observer.scope { state.contents.widen(new, scope) }
-          if state.events == nil { state.events = start(storage.location) }
           func catchUp(_ connection: Connection) throws {
             _ = try self.catchUp(connection, storage.versions, &state, before: new)
           }
@@ -100,20 +101,28 @@ final class Feed: Sendable {
     } catch {
       failure = error
     }
-    return (id ?? observers.add(observer), failure)
+    // Otherwise the thread reads what is there as soon as it can.
+    return (id ?? state.withLock { add(observer, storage, &$0) }, failure)
+  }
+
+  private func add(_ observer: Observer, _ storage: Storage, _ state: inout State) -> Int {
+    let id = observers.add(observer)
+    if let scope = observer.scope { state.contents.widen(id, scope) }
+    if state.events == nil { state.events = start(storage.location) }
+    return id
   }
 
   func remove(_ id: Int) {
     // It ends when nothing is locked any more: what it holds may write when it goes.
-    var removed: Observer?
-    defer { withExtendedLifetime(removed) {} }
+    guard let observer = observers.remove(id) else { return }
+    defer { withExtendedLifetime(observer) {} }
+    if let scope = observer.scope { removed.withLock { $0.append((id, scope)) } }
+    guard observers.isEmpty else { return }
     let isLast = state.withLock { state in
-      removed = observers.remove(id)
-      guard let observer = removed else { return false }
-      if let scope = observer.scope { state.contents.narrow(id, scope) }
       guard observers.isEmpty else { return false }
       state.events?.cancel()
       state = State()
+      removed.withLock { $0 = [] }
       return true
     }
     // The thread may be waiting for a transaction that we are in, or that waits for one of ours.
@@ -179,6 +188,11 @@ final class Feed: Sendable {
   private func catchUp(
     _ connection: Connection, _ versions: ReadVersions, _ state: inout State, before end: Int? = nil
   ) throws -> Bool {
+    let gone = removed.withLock { removed in
+      defer { removed = [] }
+      return removed
+    }
+    for (id, scope) in gone { state.contents.narrow(id, scope) }
     // Before the snapshot, which may be newer: then the next look finds nothing, and that is all.
     let commits = try commits(connection, versions)
     let isCommit = state.commits != commits
@@ -191,10 +205,14 @@ final class Feed: Sendable {
     return true
   }
 
-  /// - Returns: whether there was anything to read since the last look.
+  /// How long the thread waits for the connection: the removal of the last observer waits with it.
+  static let patience = Duration.milliseconds(20)
+
+  /// - Returns: whether there was anything to read since the last look; false as well if another
+  ///   thread was using the connection.
   func look(_ storage: Storage) throws -> Bool {
     guard mayBeBehind(storage.versions) else { return false }
-    return try storage.access { connection in
+    let isThere = try storage.accessInTime(waiting: Self.patience) { connection in
       try state.withLock { state in
         guard state.events != nil, try catchUp(connection, storage.versions, &state) else {
           return false
@@ -203,6 +221,7 @@ final class Feed: Sendable {
         return true
       }
     }
+    return isThere ?? false
   }
 
   /// Whether there is anything to read; also where only the connection knows.

@@ -103,7 +103,17 @@ package final class Storage: Sendable {
   package func access<Value>(
     waiting limit: Duration? = nil, _ body: (Connection) throws -> Value
   ) throws(KeepsakeError) -> Value {
-    guard let isOutermost = turnstile.enter(waiting: limit) else { throw isTaken }
+    guard let value = try accessInTime(waiting: limit, body) else { throw isTaken }
+    return value
+  }
+
+  /// As `access`.
+  ///
+  /// - Returns: nil when the time was over before this thread could use the connection.
+  package func accessInTime<Value>(
+    waiting limit: Duration?, _ body: (Connection) throws -> Value
+  ) throws(KeepsakeError) -> Value? {
+    guard let isOutermost = turnstile.enter(waiting: limit) else { return nil }
     defer { if isOutermost { turnstile.leave() } }
     return try use(database, body)
   }

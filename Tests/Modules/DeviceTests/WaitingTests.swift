@@ -86,6 +86,44 @@ import Testing
     try device.write([LocalWrite(store: "defaults", key: "k", value: 1)])
   }
 
+  @Test func theLastObserverIsRemovedWhileAnotherThreadUsesTheFile() throws {
+    let token = device.observe { _ in
+    } onFailure: {
+      Issue.record($0)
+    }
+    try beside(device, { device, wait in try device.core.access { _ in wait() } }) {
+      // The thread that hears of other processes is waiting for the connection from here on.
+      device.core.shared.waitForCheck()
+      #expect(ends { token.cancel() })
+    }
+  }
+
+  @Test func anObserverIsAddedWhileAnotherThreadUsesTheFile() throws {
+    let folder = try TemporaryFolder()
+    let device = try Device(
+      path: folder.path + "/device.keepsake", busyTimeout: .milliseconds(20))
+    try device.write([LocalWrite(store: "cloud", key: "k", value: 0)])
+    let (heard, failures) = (Heard(), Collected<KeepsakeError>())
+    let tokens = Collected<ObservationToken>()
+    try beside(device, { device, wait in try device.core.access { _ in wait() } }) {
+      let isAdded = ends {
+        let token = device.observe {
+          heard.append($0)
+        } onFailure: {
+          failures.append([$0])
+        }
+        tokens.append([token])
+      }
+      #expect(isAdded && failures.sets.flatMap { $0.map(\.code) } == [.locked])
+    }
+    // One check is over when the next one begins: it has read what is observed.
+    for _ in 0..<2 { device.core.shared.waitForCheck() }
+    let sql = "UPDATE entry SET value = 1, sequence_number = sequence_number + 1 WHERE key = 'k'"
+    let ending = try Command.run(Command.find("sqlite3"), [device.path, sql])
+    #expect(ending.code == 0 && heard.wait { $0.map(\.new) == [1] }, "\(ending)")
+    for token in tokens.sets.joined() { token.cancel() }
+  }
+
   @Test func aFileThatHasTheNameOfAMovedOneIsNotRead() throws {
     try device.write([LocalWrite(store: "defaults", key: "k", value: "moved")])
     let other = device.path + ".other"
