@@ -137,6 +137,7 @@ private enum Readers {
   static func retire(_ object: UnsafeRawPointer?) {
     guard let object else { return }
     waiting.withLock { $0.append(Waiting(object: object)) }
+    var rounds = 0
     while true {
       let (over, rest) = waiting.withLock { all in
         var over: [UnsafeRawPointer] = []
@@ -148,7 +149,9 @@ private enum Readers {
       // Without the lock: what goes may read settings, and change them.
       for object in over { release(object) }
       guard rest > patience else { return }
-      sched_yield()
+      rounds += 1
+      // The reader may have a lower priority, and get no processor from `sched_yield`.
+      if rounds < 100 { sched_yield() } else { usleep(100) }
     }
   }
 

@@ -22,7 +22,7 @@ package final class Draft {
   package init(of target: String) throws(KeepsakeError) {
     self.target = target
     Self.removeAbandoned(of: target)
-    while true {
+    for _ in 0..<10 {
       let folder = target + Self.infix + ReplicaID.random().description
       // Settings may be secrets, so it is its owner's alone.
       guard mkdir(folder, 0o700) == 0 else { throw Creation.cannotCreate(target, errno) }
@@ -36,6 +36,8 @@ package final class Draft {
       path = folder + "/device"
       return
     }
+    // A file system whose inode numbers change makes each folder look like another one.
+    throw Creation.cannotCreate(target, ESTALE)
   }
 
   deinit {
