@@ -93,6 +93,12 @@ extension Container {
     }
   }
 
+  /// Whether an object that need not be `Injectable` has `@Injected` properties.
+  static func hasInjected(_ object: Any) -> Bool {
+    sequence(first: Mirror(reflecting: object), next: \.superclassMirror)
+      .contains { $0.children.contains { $0.value is any Fillable } }
+  }
+
   /// The stored properties, including those of superclasses; for an `@Injected` one the wrapper.
   static func properties(
     of object: any Injectable

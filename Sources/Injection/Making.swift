@@ -95,13 +95,14 @@ extension Entry {
   }
 
   /// Caches the negative result, because the conformance lookup costs more than everything else
-  /// here. Does not cache it for `set`: the object may conform only on an actor.
+  /// here. Does not cache it where the object may conform only on an actor: for `set`, and for a
+  /// class with `@Injected` properties.
   private func injectable(_ content: Any, isSet: Bool) -> (any Injectable)? {
     let type = type(of: content)
     let id = Int(bitPattern: ObjectIdentifier(type))
     if !isSet, plainType.load(ordering: .relaxed) == id { return nil }
     if type is any Injectable.Type { return content as? any Injectable }
-    if !isSet { plainType.store(id, ordering: .relaxed) }
+    if !isSet, !Container.hasInjected(content) { plainType.store(id, ordering: .relaxed) }
     return nil
   }
 

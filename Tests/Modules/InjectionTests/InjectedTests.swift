@@ -26,6 +26,13 @@ final class SubScreen: Screen {
   func didInject() { host = api.host }
 }
 
+@MainActor final class Panel: @MainActor Injectable {
+  @Injected var api: RealAPI
+  var host = ""
+  nonisolated init() {}
+  func didInject() { host = api.host }
+}
+
 final class Service: Injectable, Sendable {
   let api: RealAPI = inject()
   let completed = Counter()
@@ -120,6 +127,13 @@ final class Service: Injectable, Sendable {
     let other = Controller()
     try container.set(other, weak: true)
     #expect(other.host == "real")
+  }
+
+  @Test func anObjectOfAnActorIsInjectedThereAlsoIfAnotherThreadAskedFirst() async throws {
+    container.register(scope: .transient) { _ in Panel() }
+    _ = try await Task.detached { [container] in try container.get(Container.Key<Panel>()) }.value
+    let host = try await MainActor.run { try container.get(Container.Key<Panel>()).host }
+    #expect(host == "real")
   }
 
   @Test func injectWithoutRegistrationTrapsWithTheText() async {
