@@ -107,8 +107,8 @@ void keepsake_curl_close(void *handle) {
 static int on_progress(
     void *context, long long to_get, long long got, long long to_send, long long sent) {
   const struct keepsake_curl_request *request = context;
-  (void)to_get, (void)got, (void)to_send;
-  return request->is_over(request->context, sent);
+  (void)to_get, (void)got, (void)to_send, (void)sent;
+  return request->is_over(request->context);
 }
 
 const char *keepsake_curl_run(

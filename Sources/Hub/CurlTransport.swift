@@ -57,12 +57,20 @@
             return true
           }
         if !isKept { keepsake_curl_close(pointer) }
+        // The connections of the others are as old, and may be as dead.
+        if !failure.isEmpty { closeIdle() }
         return failure
       }
 
-      deinit {
-        for handle in idle.withLock(\.self) { keepsake_curl_close(handle.pointer) }
+      private func closeIdle() {
+        let handles = idle.withLock { idle in
+          defer { idle = [] }
+          return idle
+        }
+        for handle in handles { keepsake_curl_close(handle.pointer) }
       }
+
+      deinit { closeIdle() }
     }
   }
 
@@ -72,7 +80,6 @@
     private var status = 0
     private var headers: [String: String] = [:]
     private var hasHead = false
-    private var sent: Int64 = 0
 
     init(_ exchange: QueuedExchange) { self.exchange = exchange }
 
@@ -93,7 +100,7 @@
       asked.take_body = {
         CurlRun.take($0, $1 * $2, $3) { $0.exchange.add(.success(.body(Array($1)))) }
       }
-      asked.is_over = { CurlRun.isOver($0, $1) }
+      asked.is_over = { CurlRun.of($0)?.exchange.isOver ?? true }
       return withTexts([request.url.absoluteString, request.method] + lines) { texts in
         (asked.url, asked.method, asked.headers) = (texts[0], texts[1], texts + 2)
         return bytes.withUnsafeBufferPointer { bytes in
@@ -136,13 +143,6 @@
       guard let run = of(context) else { return count + 1 }
       take(run, UnsafeRawBufferPointer(start: bytes, count: count))
       return run.exchange.isOver ? count + 1 : count
-    }
-
-    private static func isOver(_ context: UnsafeMutableRawPointer?, _ sent: Int64) -> Bool {
-      guard let run = of(context) else { return true }
-      if sent != run.sent { run.exchange.move() }
-      run.sent = sent
-      return run.exchange.isOver
     }
 
     private func takeLine(_ bytes: UnsafeRawBufferPointer) {

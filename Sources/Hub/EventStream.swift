@@ -65,6 +65,8 @@ package struct EventStream {
   /// Listens until that fails, or the hub ends it.
   package func listen() throws(KeepsakeError) {
     var hasHeard = false
+    // Otherwise all devices of a hub that ends would ask for it in the same moment.
+    defer { if hasHeard { listener.pause(.seconds(listener.chance())) } }
     do throws(KeepsakeError) {
       var parser = EventParser()
       try client.read(request("/events", .events)) { piece throws(KeepsakeError) in

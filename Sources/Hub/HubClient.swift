@@ -17,13 +17,15 @@ struct HubRequest {
   var headers: [String: String] = [:]
   /// Statuses other than 2xx that are answers, too.
   var accepted: Set<Int> = []
-  /// How long nothing may move.
-  var timeout = HubClient.timeout
+  /// How long nothing may come back. A body has a second more for each KiB, as the hub gives it:
+  /// whether it moves is not known where something on the way buffers it.
+  var timeout: Duration
   /// Gets the exchange, to cancel it.
   var onBegin: (any TransportExchange) -> Void = { _ in }
 
   init(_ method: String, _ path: String, _ body: [UInt8]? = nil) {
     (self.method, self.path, self.body) = (method, path, body)
+    timeout = HubClient.timeout + HubClient.time(for: body?.count ?? 0)
   }
 }
 
@@ -44,10 +46,14 @@ struct HubClient: Sendable {
   /// Lets time pass.
   var pause: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
 
-  /// How long nothing may move.
+  /// How long nothing may come back, after a body's own time.
   static let timeout = Duration.seconds(30)
-  /// How long a request and its answer take at most, however slowly they move; events go on.
+  /// How long an answer takes at most, beside the time for its bytes; events go on.
   static let deadline = Duration.seconds(600)
+
+  /// The time for bytes on the slowest path: a second for each KiB.
+  static func time(for bytes: Int) -> Duration { .seconds(bytes) / 1_024 }
+
   /// The longest answer, in bytes.
   static let limit = 16 << 20
 
@@ -78,7 +84,7 @@ struct HubClient: Sendable {
   ) throws(KeepsakeError) -> HubResponse {
     let exchange = transport.begin(try transportRequest(request))
     request.onBegin(exchange)
-    let end = request.kind == .events ? nil : now() + Self.deadline
+    var end = request.kind == .events ? nil : now() + request.timeout + Self.deadline
     do throws(KeepsakeError) {
       guard case .head(let status, let headers) = try next(exchange, request.timeout, end) else {
         throw HubFailure.malformed(url, "has no beginning")
@@ -88,7 +94,9 @@ struct HubClient: Sendable {
       }
       reading: while true {
         switch try next(exchange, request.timeout, end) {
-        case .body(let piece): try take(piece)
+        case .body(let piece):
+          end? += Self.time(for: piece.count)
+          try take(piece)
         case .end: break reading
         case .head: throw HubFailure.malformed(url, "begins twice")
         }

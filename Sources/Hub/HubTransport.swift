@@ -13,7 +13,7 @@ package protocol HubTransport: Sendable {
 package protocol TransportExchange: Sendable {
   /// Waits for the next piece.
   ///
-  /// - Parameter patience: how long nothing may move.
+  /// - Parameter patience: how long nothing may come.
   func next(within patience: Duration) throws(TransportFault) -> TransportEvent
   /// Ends it. Whoever waits gets `.cancelled`.
   func cancel()
@@ -34,7 +34,7 @@ package enum TransportEvent: Sendable {
 }
 
 package enum TransportFault: Error, Equatable {
-  /// Nothing moved for as long as one would wait.
+  /// Nothing came for as long as its caller would wait.
   case silent
   case cancelled
   /// Why it failed, in the words of the system.

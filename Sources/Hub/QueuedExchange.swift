@@ -40,9 +40,6 @@ final class QueuedExchange: TransportExchange {
     if isTooMuch { end(.failed("more came than was read")) }
   }
 
-  /// Something has been sent.
-  func move() { signal.signal() }
-
   func next(within patience: Duration) throws(TransportFault) -> TransportEvent {
     while true {
       let isLate = signal.wait(timeout: .now() + (patience / .seconds(1))) == .timedOut

@@ -68,13 +68,6 @@ final class URLSessionTransport: HubTransport {
     }
 
     func urlSession(
-      _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
-      totalBytesSent: Int64, totalBytesExpectedToSend: Int64
-    ) {
-      exchange(task)?.move()
-    }
-
-    func urlSession(
       _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
       completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {

@@ -24,7 +24,7 @@ struct keepsake_curl_request {
   size_t (*take_body)(char *bytes, size_t size, size_t count, void *context);
   /// Is called each second, and when bytes move, with how many of the body were sent; true ends the
   /// request.
-  bool (*is_over)(void *context, long long sent);
+  bool (*is_over)(void *context);
 };
 
 /// Whether this process has libcurl.

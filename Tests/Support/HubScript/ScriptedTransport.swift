@@ -40,10 +40,15 @@ package final class ScriptedTransport: HubTransport {
 
   private final class Exchange: TransportExchange {
     private let reply: Mutex<Reply>
+    private let onWait: @Sendable (Duration) -> Void
 
-    init(_ reply: Reply) { self.reply = Mutex(reply) }
+    init(_ reply: Reply, onWait: @escaping @Sendable (Duration) -> Void) {
+      self.reply = Mutex(reply)
+      self.onWait = onWait
+    }
 
     func next(within patience: Duration) throws(TransportFault) -> TransportEvent {
+      onWait(patience)
       let next = reply.withLock { reply -> Result<TransportEvent, TransportFault> in
         guard reply.events.isEmpty else { return .success(reply.events.removeFirst()) }
         return .failure(reply.fault ?? .silent)
@@ -56,14 +61,19 @@ package final class ScriptedTransport: HubTransport {
 
   private let script: @Sendable (TransportRequest) -> Reply
   private let log = Mutex<[TransportRequest]>([])
+  private let longest = Mutex(Duration.zero)
 
   package init(_ script: @escaping @Sendable (TransportRequest) -> Reply) { self.script = script }
 
   package var requests: [TransportRequest] { log.withLock { $0 } }
+  /// How long a device would have waited for a piece of an answer, at most.
+  package var longestWait: Duration { longest.withLock { $0 } }
 
   package func begin(_ request: TransportRequest) -> any TransportExchange {
     log.withLock { $0.append(request) }
-    return Exchange(script(request))
+    return Exchange(script(request)) { [self] wait in
+      longest.withLock { $0 = max($0, wait) }
+    }
   }
 }
 
