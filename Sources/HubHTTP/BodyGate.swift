@@ -39,7 +39,7 @@
     private var isHeard = false
     /// Ends an answer that is read too slowly.
     private var readEnd: Scheduled<Void>?
-    /// Ends a body that comes too slowly.
+    /// Ends a head or a body that comes too slowly.
     private var bodyEnd: Scheduled<Void>?
 
     init(_ limits: ServerLimits) { self.limits = limits }
@@ -52,6 +52,7 @@
           ChannelOptions.tcpOption(.init(rawValue: 18)), value: 30_000  // TCP_USER_TIMEOUT
         ).whenFailure { _ in }
       #endif
+      expectHead(context)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -81,6 +82,11 @@
         if isAnswered { finish(context) }
       }
       context.fireChannelRead(data)
+    }
+
+    /// A connection may be idle for so long, and a head must not prolong it byte by byte.
+    private func expectHead(_ context: ChannelHandlerContext) {
+      bodyEnd = schedule(context, after: limits.idle)
     }
 
     /// Within the time for a body a KiB per second has to come, or the rest of it.
@@ -153,7 +159,8 @@
 
     /// The request and its answer are at their ends.
     private func finish(_ context: ChannelHandlerContext) {
-      if isLast { context.close(promise: nil) }
+      if isLast { return context.close(promise: nil) }
+      if isRead && isAnswered { expectHead(context) }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {

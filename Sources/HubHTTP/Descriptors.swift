@@ -5,8 +5,10 @@
 
   /// The open files that the system allows this process.
   package enum Descriptors {
-    /// For the database, the log, and connections that are being accepted.
+    /// For the database, the log, metrics, and connections that are being accepted.
     private static let reserve = 64
+    /// Connections to metrics.
+    static let forMetrics = 16
 
     /// Raises the process's limit to the hard one: at the limit no connection can be accepted, and
     /// the server would try without end.

@@ -143,7 +143,11 @@
       return Response(
         status: status, headers: fields,
         body: ResponseBody(contentLength: text.count) { writer in
-          try await writer.write(ByteBuffer(bytes: text))
+          // Each piece has the time of `readTimeout`, however slowly the device reads.
+          for start in stride(from: 0, to: text.count, by: Self.smallBody) {
+            let piece = text[start..<min(start + Self.smallBody, text.count)]
+            try await writer.write(ByteBuffer(bytes: piece))
+          }
           try await writer.finish(nil)
           withExtendedLifetime((share, rest)) {}
         })

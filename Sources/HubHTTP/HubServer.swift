@@ -62,14 +62,14 @@
       let metrics = HubMetrics()
       let endpoints = Endpoints(store, settings, metrics)
       let server = application(
-        try builder(), (settings.host, settings.port), endpoints.router.buildResponder(),
-        onListening)
+        try builder(), (settings.host, settings.port), settings.limits.connections,
+        endpoints.router.buildResponder(), onListening)
       var services: [any Service] = [server]
       if let place = settings.metrics {
         services.append(
           MetricsService(
             application: application(
-              plain(settings.limits), place,
+              plain(settings.limits), place, Descriptors.forMetrics,
               CallbackResponder<BasicRequestContext> { request, _ in
                 metrics.answer(to: request, listeners: endpoints.listeners.count)
               },
@@ -96,7 +96,8 @@
     }
 
     private func application<Responder: HTTPResponder>(
-      _ builder: HTTPServerBuilder, _ place: (host: String, port: Int), _ responder: Responder,
+      _ builder: HTTPServerBuilder, _ place: (host: String, port: Int), _ connections: Int,
+      _ responder: Responder,
       _ onListening: @escaping @Sendable (_ host: String, _ port: Int) -> Void
     ) -> some ApplicationProtocol
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
@@ -106,7 +107,7 @@
         configuration: ApplicationConfiguration(
           address: .hostname(place.host, port: place.port),
           availableConnectionsDelegate: .maximum(
-            settings.limits.connections, logger: quiet(settings.logger))),
+            connections, logger: quiet(settings.logger))),
         onServerRunning: { channel in
           onListening(place.host, channel.localAddress?.port ?? place.port)
         }, logger: quiet(settings.logger))

@@ -61,6 +61,29 @@
       }
     }
 
+    @Test func anAddressThatIsNoneIsRefused() throws {
+      for place in ["*:7890", ":7890", "localhost", "localhost:70000"] {
+        let ending = try Folder().run(["hub", "serve", "--data", "hub.db", "--listen", place])
+        #expect(ending.code == 64 && ending.stderr.contains("'\(place)'"), "\(ending)")
+      }
+    }
+
+    /// At the limit the server would try to accept a connection without end.
+    @Test func aHubThatMayOpenFewFilesAcceptsFewerConnections() throws {
+      let hub = try ServedHub()
+      let taken = String(hub.address.dropFirst(7))
+      let ending = try Command.run(
+        Command.find("sh"),
+        [
+          "-c", #"ulimit -n 128; exec "$0" hub serve --data other.db --listen \#(taken)"#,
+          try Command.kvsync.get(),
+        ], in: hub.folder.path)
+      let warning =
+        "kvsync: the system's limit of open files allows 64 connections, not 4096; "
+        + "raise it (ulimit -n, LimitNOFILE)\n"
+      #expect(ending.stderr.hasPrefix(warning), "\(ending)")
+    }
+
     @Test func anAddressThatIsTakenIsNamed() throws {
       let hub = try ServedHub()
       let taken = String(hub.address.dropFirst(7))
