@@ -98,10 +98,15 @@ package struct ShownReport {
           let place = place(item.into, item.conflict.store, item.conflict.key)
           return "\(place): \(lost, .old) lost to a later write"
         }
-        + report.waiting.map { item in
-          let place = place(item.into, item.store, item.key)
-          return "\(place): from the future, waits until \(Shown.text(item.until))"
-        }
+        + waiting.map { Line("  " + $0) }
+    }
+  }
+
+  /// Lines about entries that wait.
+  package var waiting: [String] {
+    report.waiting.map { item in
+      "\(name(item.into))  \(Shown.name(item.store))/\(Shown.name(item.key)): "
+        + "from the future, waits until \(Shown.text(item.until))"
     }
   }
 
@@ -128,8 +133,8 @@ package struct ShownReport {
     case .conflictsDropped(let device, let count):
       "\(name(device)): its conflict log is full; the oldest \(counted(count, "conflict")) went"
     case .tooLarge(let store, let key):
-      "\(Shown.name(store))/\(Shown.name(key)): is too large for the hub; it stays here, and is"
-        + " offered again at each sync"
+      "\(Shown.name(store))/\(Shown.name(key)): is too large for the hub; it stays here until it is"
+        + " smaller, or the limit of the hub, or of a proxy before it, is raised"
     case .unreadable(let count):
       "\(counted(count, "row")) cannot be read by this version; update Keepsake,"
         + " or see kvsync doctor"

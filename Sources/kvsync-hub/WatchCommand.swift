@@ -4,6 +4,8 @@ import ArgumentParser
 import KeepsakeCommandLine
 import KeepsakeFormats
 import KeepsakeHub
+import KeepsakeSync
+import Synchronization
 
 /// `kvsync watch` with a hub.
 struct WatchCommand: Subcommand {
@@ -21,6 +23,8 @@ struct WatchCommand: Subcommand {
     let hub = try Membership.hub(words.file, address)
     let device = try words.open(.existing, common)
     let output = common.output
+    // What waits, or cannot be sent or read, is told when it begins and when it is over.
+    let isWhole = Mutex(true)
     try words.watch(device, common) { end in
       HubSession(device, hub) { state in
         switch state {
@@ -33,10 +37,28 @@ struct WatchCommand: Subcommand {
       } onSync: { report in
         let paths = [words.file, hub.url.description]
         let shown = ShownReport(report, paths: paths, replicas: [nil, nil])
-        for remark in shown.remarks { output.say(remark) }
+        for line in shown.remarks + shown.waiting { output.say(line) }
+        let wasWhole = isWhole.withLock { isWhole in
+          defer { isWhole = report.isWhole }
+          return isWhole
+        }
+        if report.isWhole, !wasWhole { output.say("\(hub.url): all is synced again") }
       } onFailure: { error in
         output.say("\(error)")
       }
     }
+  }
+}
+
+extension MergeReport {
+  /// Whether nothing waits, and no row was left out.
+  fileprivate var isWhole: Bool {
+    waiting.isEmpty
+      && !events.contains { event in
+        switch event {
+        case .tooLarge, .unreadable: true
+        default: false
+        }
+      }
   }
 }
