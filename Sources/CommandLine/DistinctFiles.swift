@@ -2,6 +2,7 @@
 
 import Foundation
 import KeepsakeDevice
+import KeepsakeValues
 
 /// Several files on one command line.
 package enum DistinctFiles {
@@ -9,15 +10,16 @@ package enum DistinctFiles {
   /// under two names; by folder and name for the others.
   package static func check(_ paths: [String]) throws {
     var files: Set<FileID> = []
-    var names: Set<String> = []
+    var names: Set<ByteText> = []
     for path in paths {
       let url = URL(fileURLWithPath: path)
       let isNew =
         if let file = try FileID(of: path) {
           files.insert(file).inserted
         } else {
-          names.insert("\(String(describing: try folder(of: path))) \(url.lastPathComponent)")
-            .inserted
+          names.insert(
+            ByteText("\(String(describing: try folder(of: path))) \(url.lastPathComponent)")
+          ).inserted
         }
       guard isNew else {
         throw KeepsakeError(

@@ -19,6 +19,11 @@ package struct HubCredentials: Sendable {
       (self.hub, self.device, self.membership) = (hub, device, membership)
     }
 
+    /// Whether it is of the same hub and the same file, whose name is bytes.
+    fileprivate func isOf(_ other: Entry) -> Bool {
+      hub == other.hub && device.isSameBytes(as: other.device)
+    }
+
     fileprivate var line: String {
       JSON.object([
         "hub": .string(hub), "device": .string(device),
@@ -99,12 +104,12 @@ package struct HubCredentials: Sendable {
 
   /// Adds an entry, in place of one of the same hub and device.
   package func add(_ entry: Entry) throws(KeepsakeError) {
-    try change(adding: [entry.line]) { $0.hub == entry.hub && $0.device == entry.device }
+    try change(adding: [entry.line]) { $0.isOf(entry) }
   }
 
   /// Removes an entry.
   package func remove(_ entry: Entry) throws(KeepsakeError) {
-    try change(adding: []) { $0.hub == entry.hub && $0.device == entry.device }
+    try change(adding: []) { $0.isOf(entry) }
   }
 
   private func change(

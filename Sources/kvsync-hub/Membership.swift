@@ -36,7 +36,9 @@ enum Membership {
     let path = try realPath(file)
     let (entries, problems) = try credentials.read()
     for problem in problems { Output.note(problem, .warning) }
-    return entries.filter { $0.device == path && (url == nil || $0.hub == url?.description) }
+    return entries.filter {
+      $0.device.isSameBytes(as: path) && (url == nil || $0.hub == url?.description)
+    }
   }
 
   /// The hub of a device: the one at an address, or the only one that it knows.

@@ -48,6 +48,12 @@ import kvsync_hub
     #expect(try credentials.read().entries == [entry("/a", "z")])
   }
 
+  @Test func filesWhoseNamesDifferInTheirBytesAloneHaveTwoTokens() throws {
+    try credentials.add(entry("/\u{E9}", "x"))
+    try credentials.add(entry("/e\u{301}", "y"))
+    #expect(try credentials.read().entries.map(\.membership.token.first) == ["x", "y"])
+  }
+
   @Test func aLineThatCannotBeReadIsToldAndStays() throws {
     try credentials.add(entry("/a", "x"))
     let file = URL(fileURLWithPath: credentials.path)
