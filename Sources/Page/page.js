@@ -83,8 +83,11 @@ const soon = () => {
   if (timer === null) timer = setTimeout(() => { timer = null; attempt(renew); }, 150);
 };
 
+let events = null;
+
 function listen() {
-  const events = new EventSource("/api/events");
+  events?.close();
+  events = new EventSource("/api/events");
   events.onopen = () => { $("live").textContent = current().watches ? "live" : "not live: the folder is read-only"; };
   events.onerror = () => { $("live").textContent = "not connected"; };
   events.onmessage = (message) => {
@@ -101,6 +104,12 @@ function listen() {
     if (event.device !== undefined) soon();
   };
 }
+
+// A browser has six connections for all tabs of a page: one that is hidden gives its own back.
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) listen();
+  else events?.close();
+});
 
 attempt(async () => {
   await load();

@@ -43,7 +43,7 @@ struct OpenCommand: Subcommand {
         try await server.run(port: Int(port)) { address in
           Output.standardOutput("\(address)\n")
           output.say("the address opens the page once; interrupt to end it")
-          if !leavesBrowser, let problem = Browser.open(address) { output.say(problem) }
+          if !leavesBrowser { Browser.open(address) { output.say($0) } }
         }
       }
     #else
@@ -57,15 +57,19 @@ struct OpenCommand: Subcommand {
 #if Page
   /// The browser of the desktop.
   private enum Browser {
-    /// - Returns: why nothing was opened; nil where something was, or where there is no desktop.
-    static func open(_ address: String) -> String? {
+    /// Opens nothing where there is no desktop.
+    ///
+    /// - Parameter onFailure: gets why nothing was opened.
+    static func open(
+      _ address: String, onFailure: @escaping @Sendable (String) -> Void
+    ) {
       #if os(macOS)
         let opener = "open"
       #else
         let opener = "xdg-open"
         let environment = ProcessInfo.processInfo.environment
         let screens = [environment["DISPLAY"], environment["WAYLAND_DISPLAY"]]
-        guard screens.contains(where: { $0 ?? "" != "" }) else { return nil }
+        guard screens.contains(where: { $0 ?? "" != "" }) else { return }
       #endif
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -73,11 +77,18 @@ struct OpenCommand: Subcommand {
       process.standardInput = FileHandle.nullDevice
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
+      process.terminationHandler = { process in
+        let status = process.terminationStatus
+        guard status != 0 else { return }
+        // 127 is of env(1).
+        onFailure(
+          "(\(opener)): " + (status == 127 ? "is not there" : "has failed (\(status))")
+            + "; open the address yourself")
+      }
       do {
         try process.run()
-        return nil
       } catch {
-        return "(\(opener)): cannot be started (\(error.localizedDescription)); open the address"
+        onFailure("(\(opener)): cannot be started (\(error.localizedDescription))")
       }
     }
   }

@@ -19,6 +19,22 @@
       return page
     }
 
+    @Test(arguments: [("exit 3", "has failed (3)"), (nil, "is not there")])
+    func aBrowserThatDoesNotOpenIsTold(script: String?, problem: String) throws {
+      let folder = try Folder()
+      try folder.must("set", "a", "theme", "dark")
+      try folder.makeFolder("bin")
+      if let script {
+        try folder.write("#!/bin/sh\n\(script)\n", to: "bin/xdg-open")
+        try folder.shell("chmod", "755", "bin/xdg-open")
+      }
+      folder.environment = ["DISPLAY": ":0", "PATH": folder.path + "/bin"]
+      let command = try RunningCommand(folder, ["open", "a"])
+      let told = "kvsync: (xdg-open): \(problem); open the address yourself"
+      #expect((0..<2).contains { _ in command.said() == told })
+      _ = command.end()
+    }
+
     @Test func nothingIsAnsweredWithoutTheTokenWhichCountsOnce() async throws {
       let page = try page()
       for path in ["/", "/page.js", "/api/state", "/api/events", "/?token=0123", "/other"] {
