@@ -71,6 +71,7 @@ extension CommonOptions {
   /// Writes to a file. One that is missing is made under another name and gets its own when all is
   /// written, so a command that fails leaves none behind.
   package func writing<Value>(to path: String, _ body: (Device) throws -> Value) throws -> Value {
+    if path.isEmpty { throw InputError.usage("the path of the file is empty; name a file") }
     guard try FileID(of: path) == nil else { return try body(try open(path, .existing)) }
     let draft = try Draft(of: path)
     let value: Value

@@ -94,8 +94,8 @@ package struct Output {
       if count > 0 || errno == EINTR { continue }
       // Commands print when their work is done.
       note(
-        "(standard output): cannot be written; what was to be changed is changed, "
-          + "check where it leads", .failure)
+        "(standard output): cannot be written; check where it leads "
+          + "(a change that was asked for is made)", .failure)
       exit(EX_IOERR)
     }
   }

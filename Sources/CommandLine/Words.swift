@@ -99,7 +99,7 @@ package enum Words {
   }
 
   private static func boolean(_ text: String) -> Bool? {
-    switch text {
+    switch text.lowercased() {
     case "true", "yes", "1": true
     case "false", "no", "0": false
     default: nil

@@ -88,7 +88,7 @@ extension ImportFile {
     do throws(JSONError) {
       return try JSON(parsing: text)
     } catch {
-      throw fail("\(line):\(error.column)", "\(error); \(cure)")
+      throw fail("\(line):\(error.column)", "\(error); \(error.column == 1 ? cure : "fix it")")
     }
   }
 

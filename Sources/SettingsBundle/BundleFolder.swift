@@ -26,7 +26,16 @@ package struct BundleFolder {
     if type == .typeDirectory {
       let folder = BundleFolder(
         shown: path, path: real.path, identifier: real.lastPathComponent, isBundle: true)
-      return (folder, "Root.plist")
+      let root = "Root.plist"
+      let names = folder.names()
+      if !names.contains(root),
+        let other = names.first(where: { $0.lowercased() == "root.plist" })
+      {
+        throw PropertyListError(
+          .missing, file: folder.shownPath(root), "there is no such file, but \(other)",
+          cure: "rename it: devices tell small letters from capital ones")
+      }
+      return (folder, root)
     }
     // Panes are in the folder of the link, not of its target.
     let parent = url.absoluteURL.deletingLastPathComponent().resolvingSymlinksInPath()

@@ -32,7 +32,10 @@ extension JSON {
     case (.real, _): return .real(try Self.real(self))
     default:
       let value = try storedValue()
-      guard value.kind == kind else { throw .mismatch(value, wanted: kind.rawValue) }
+      guard value.kind == kind else {
+        throw ValueError(
+          .typeMismatch, "it is of type \(value.kind.rawValue); correct the type or the value")
+      }
       return value
     }
   }

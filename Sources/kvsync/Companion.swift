@@ -72,7 +72,7 @@ struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Shows device files on a page in the browser.")
 
-  @Argument(parsing: .captureForPassthrough) var words: [String] = []
+  @Argument(parsing: .captureForPassthrough, completion: .file()) var words: [String] = []
 
   func run() throws { try Companion.page.run() }
 }

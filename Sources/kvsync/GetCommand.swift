@@ -50,6 +50,7 @@ struct GetCommand: Subcommand {
       elsewhere.isEmpty
       ? "no other store of this device has it"
       : elsewhere.joined(separator: ", ") + (elsewhere.count == 1 ? " has it" : " have it")
-    return "\(file): no key \"\(key)\" in store \(store.store); \(cure)"
+    let shown = key.count > 200 ? key.prefix(200) + "…" : key[...]
+    return "\(file): no key \"\(shown)\" in store \(store.store); \(cure)"
   }
 }

@@ -41,7 +41,7 @@ struct PlistCommand: Subcommand {
   var disable: [String] = []
   @Flag(help: "Print a Settings bundle as the Settings app shows it.") var describe = false
   @Flag(help: "With --lint: list errors like warnings.") var lenient = false
-  @Option(help: "With --describe: the device whose files and rows count. (default: none)")
+  @Option(help: "With --describe: the device whose files and rows count. (default: any)")
   var idiom: Idiom?
   @OptionGroup var common: CommonOptions
 

@@ -11,8 +11,8 @@ struct SetCommand: Subcommand {
     commandName: "set",
     abstract: "Sets a key; makes the file when it is missing.",
     discussion: """
-      A value that starts with - follows --. A value of another type than the one before is stored,
-      with a warning.
+      A value that starts with - follows --. A value of another type than the one before is \
+      stored, with a warning.
 
         kvsync set phone.keepsake theme dark
         kvsync set phone.keepsake volume 0.5 --type real --store defaults

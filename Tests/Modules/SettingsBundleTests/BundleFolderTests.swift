@@ -31,6 +31,14 @@ import Testing
     #expect(empty.position == nil)
   }
 
+  @Test func aRootInSmallLettersIsNamed() throws {
+    try folder.write("<plist><dict/></plist>", to: "root.plist")
+    #expect(
+      failure(folder.path)?.description
+        == "\(folder.path)/Root.plist: there is no such file, but root.plist; "
+        + "rename it: devices tell small letters from capital ones")
+  }
+
   @Test func specialFilesAreNotRead() throws {
     #expect(failure("/dev/null")?.code == .notAFile)
     try folder.write("", to: "Root.plist/x")

@@ -140,6 +140,19 @@ import Testing
     #expect(!folder.exists("new"))
   }
 
+  @Test func missingFilesWhoseNamesDifferInTheirBytesAloneAreTwo() throws {
+    let files = ["\u{E9}", "e\u{301}"]
+    let ending = try folder.run(["merge"] + files + ["--create"])
+    #expect(!ending.stderr.contains("named twice"), "\(ending)")
+  }
+
+  @Test func anEmptyNameIsNoFile() throws {
+    let before = try folder.everything()
+    try folder.expect(
+      "set", "", "k", "v", says: "kvsync: the path of the file is empty; name a file\n", code: 64)
+    #expect(try folder.everything() == before)
+  }
+
   @Test func filesOfOneNameInTwoFoldersAreTwo() throws {
     try folder.makeFolder("deep/er")
     try folder.link("link", to: "deep/er")

@@ -15,7 +15,7 @@ import Testing
 
   /// A text, and what is said of it behind its name.
   static let foreign: [(String, String)] = [
-    ("{ a = b; }\n", "1:3: expected a member name in quotes; write one JSON object a line"),
+    ("{ a = b; }\n", "1:3: expected a member name in quotes; fix it"),
     ("/home/x", "1:1: this is not a JSON value; write one JSON object a line"),
     ("(oops", "1:1: this is not a JSON value; write one JSON object a line"),
   ]

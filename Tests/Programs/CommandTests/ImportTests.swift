@@ -17,7 +17,7 @@ struct BadLines: CustomTestStringConvertible, Sendable {
   }
 
   static func syntax(_ lines: String, at place: String, _ problem: String) -> BadLines {
-    BadLines(lines, at: place, problem + "; write one JSON object a line")
+    BadLines(lines, at: place, problem + "; fix it")
   }
 
   var testDescription: String { String(lines.prefix(80)) }
@@ -38,8 +38,8 @@ private let badLines: [BadLines] = [
     "[1]", at: "1", #"element 1: this is not an object; write {"key":…,"type":…,"value":…}"#),
   BadLines(
     #"{"key":"k","type":"integer","value":"x"}"#, at: "1",
-    "the value is not of type integer: the stored value is of type string, not integer; "
-      + "read it with its own type, or set it again"),
+    "the value is not of type integer: it is of type string; "
+      + "correct the type or the value"),
   BadLines(
     #"{"key":"k","type":"date","value":"soon"}"#, at: "1",
     "the value is not of type date: not a date; write it as 2026-11-20T10:00:00.000Z"),
@@ -78,8 +78,8 @@ private let badLines: [BadLines] = [
     "the value is not of type string: null is not a value; delete the key instead"),
   BadLines(
     #"{"key":"k","type":"boolean","value":1}"#, at: "1",
-    "the value is not of type boolean: the stored value is of type integer, not boolean; "
-      + "read it with its own type, or set it again"),
+    "the value is not of type boolean: it is of type integer; "
+      + "correct the type or the value"),
   BadLines(
     #"{"key":"k","type":"real","value":"x"}"#, at: "1",
     #"the value is not of type real: not a number; write one, or "nan", "inf", "-inf""#),
@@ -99,18 +99,19 @@ private let badLines: [BadLines] = [
       + "flatten them"),
   BadLines(
     #"{"key":"k","type":"array","value":\#(nested(50_000))}"#, at: "1:165",
-    "nested deeper than 131 levels; write one JSON object a line"),
+    "nested deeper than 131 levels; fix it"),
   BadLines(
     #"{"key":"k","type":"integer","value":9223372036854775808}"#, at: "1:37",
-    "this integer does not fit 64 bits; write one JSON object a line"),
+    "this integer does not fit 64 bits; fix it"),
   .syntax(#"{"key":"k","type":"real","value":1e999}"#, at: "1:34", "this number is too large"),
   .syntax(#"{"key":"k","type":"string","value":"\ud800"}"#, at: "1:37", "unpaired surrogate"),
   .syntax(#"{"key":"k","type":"string","value":"x""#, at: "1:39", "expected , or }"),
   .syntax(#"{"key":"k","key":"k","deleted":true}"#, at: "1:12", "duplicate name"),
   BadLines(
     "null", at: "1", #"this is not an object; write {"key":…,"type":…,"value":…}"#),
-  .syntax("\u{0}", at: "1:1", "this is not a JSON value"),
-  BadLines("[", at: "1:2", "the text ends before a value; write one JSON array"),
+  BadLines(
+    "\u{0}", at: "1:1", "this is not a JSON value; write one JSON object a line"),
+  BadLines("[", at: "1:2", "the text ends before a value; fix it"),
   BadLines(
     "<plist", at: "1:7", "<plist> is malformed here; close the tag with >"),
   BadLines(
@@ -208,8 +209,7 @@ private let badLines: [BadLines] = [
     try folder.write(good + "\n{", to: "in")
     try folder.expect(
       "import", "a", "-", stdin: "in",
-      says: "kvsync: (standard input):2:2: expected a member name in quotes; "
-        + "write one JSON object a line\n",
+      says: "kvsync: (standard input):2:2: expected a member name in quotes; fix it\n",
       code: 65)
     #expect(try folder.contents("a") == before)
   }

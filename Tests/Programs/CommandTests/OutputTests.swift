@@ -8,8 +8,8 @@ import Testing
 @Suite struct OutputTests {
   private static let isPossible = FileManager.default.fileExists(atPath: "/dev/full")
   private let lost =
-    "kvsync: (standard output): cannot be written; what was to be changed is changed, "
-    + "check where it leads\n"
+    "kvsync: (standard output): cannot be written; check where it leads "
+    + "(a change that was asked for is made)\n"
 
   private func run(_ folder: Folder, _ arguments: [String], _ redirection: String) throws -> Ending
   {

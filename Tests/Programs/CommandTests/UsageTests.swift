@@ -107,7 +107,7 @@ private let misuses: [Misuse] = [
     ("merge", "max-clock-skew", "5m"), ("compact", "keep", "365d"), ("get", "busy-timeout", "5s"),
     ("get", "at", "this machine's clock"), ("list", "store", "all"),
     ("diff", "store", "the synced ones"), ("set", "type", "string"), ("export", "format", "jsonl"),
-    ("plist", "idiom", "none"),
+    ("plist", "idiom", "any"),
   ])
   func helpTellsWhatAnOptionIsIfItIsNotGiven(_ command: String, _ option: String, _ value: String)
     throws

@@ -51,6 +51,7 @@ private let spellings: [Spelling] = [
   Spelling("real", "-inf", json: #""-inf""#),
   Spelling("boolean", "true"),
   Spelling("boolean", "yes", "true"),
+  Spelling("boolean", "YES", "true"),
   Spelling("boolean", "1", "true"),
   Spelling("boolean", "false"),
   Spelling("boolean", "no", "false"),
@@ -101,7 +102,7 @@ private let misspellings: [Misspelling] = [
     type: "real", words: ["", "1,5", "NaN", "1e400"],
     complaint: "the value is not of type real; write a number, or nan, inf, -inf"),
   Misspelling(
-    type: "boolean", words: ["", "TRUE", "2"],
+    type: "boolean", words: ["", "ja", "2"],
     complaint: "the value is not of type boolean; write true, false, yes, no, 1 or 0"),
   Misspelling(
     type: "date", words: ["", "2026-02-30", "2026-11-20T10:00:00"],
