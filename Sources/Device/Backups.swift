@@ -85,6 +85,9 @@ extension Device {
 }
 
 /// When an application's device is copied for bad days.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum BackupPolicy: Sendable {
   /// Once a day, when a store is opened on it; the last two are kept, beside the file.
   case daily

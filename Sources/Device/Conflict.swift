@@ -7,7 +7,7 @@ public import KeepsakeValues
 /// A write that lost to one made without knowledge of it. Its value is kept, whole.
 public struct Conflict: Sendable, Hashable {
   /// Its number in the device's conflict log.
-  public let id: Int64
+  package let id: Int64
   /// The store of the key.
   public let store: String
   /// The key that both wrote.

@@ -148,9 +148,11 @@ public final class Device: Sendable {
   ///   - store: only changes of this store; nil for all.
   ///   - keys: only changes of these keys. What is observed is kept in memory, for the old values.
   ///   - handler: gets whole change sets in the order of their commits. It may read and write.
-  ///   - onFailure: gets the reason why other processes' changes cannot be read. They are tried
-  ///     again, except where a file in a read-only folder was opened without its log: there they
-  ///     cannot be seen, which is reported at once.
+  ///   - onFailure: gets the reason why other processes' changes cannot be read. `locked` means
+  ///     that another thread used the file for longer than the busy timeout: what other processes
+  ///     commit until the next attempt is not reported. They are tried again, except where a file
+  ///     in a read-only folder was opened without its log: there they cannot be seen, which is
+  ///     reported at once.
   public func observe(
     store: String? = nil, _ keys: KeyFilter = .all,
     _ handler: @escaping @Sendable ([SettingChange]) -> Void,
@@ -175,6 +177,9 @@ public final class Device: Sendable {
 
 extension Device {
   /// Access to a device's file: reading, writing, or also making it.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Access: Sendable, Hashable {
     /// Reading and writing; a missing file is made.
     case create

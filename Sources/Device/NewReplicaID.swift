@@ -5,6 +5,9 @@ package import KeepsakeStorage
 public import KeepsakeValues
 
 /// Why a file has got a new replica ID.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum NewIDReason: String, Sendable, Hashable {
   /// It was made as a clone of another device.
   case clone

@@ -3,6 +3,9 @@
 /// The error of a registration or a lookup, with its fix.
 public struct InjectionError: Error, CustomStringConvertible {
   /// The kinds of failures; the raw values are part of the message.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Code: String, Sendable {
     /// The key is not registered, or registered without a recipe and not set.
     case missing = "nothing is registered or set for it"

@@ -41,19 +41,12 @@ extension CloudKeyValueStore {
   public static let didChangeExternallyNotification = Notification.Name(
     "org.keepsake.CloudKeyValueStore.didChangeExternally")
 
-  /// In `userInfo`: the raw value of a `ChangeReason`, an `Int`.
+  /// In `userInfo`: why, an `Int`, by the numbers of `NSUbiquitousKeyValueStore`: 0 if another
+  /// device, or another process on this one, has written; 1 in this device's first sync.
   public static let changeReasonKey = "org.keepsake.CloudKeyValueStore.changeReason"
 
   /// In `userInfo`: the keys that have changed, a `[String]`.
   public static let changedKeysKey = "org.keepsake.CloudKeyValueStore.changedKeys"
-
-  /// Why a store has changed, by the numbers of `NSUbiquitousKeyValueStore`.
-  public enum ChangeReason: Int, Sendable, CaseIterable {
-    /// Another device, or another process on this one, has written.
-    case serverChange = 0
-    /// The device was synced for the first time.
-    case initialSyncChange = 1
-  }
 
   /// Posts `didChangeExternallyNotification` from now on, for as long as the store lives. Calling
   /// it again changes nothing.
@@ -65,22 +58,22 @@ extension CloudKeyValueStore {
         center.post(
           name: Self.didChangeExternallyNotification, object: store,
           userInfo: [
-            Self.changeReasonKey: reason.rawValue, Self.changedKeysKey: changes.map(\.key),
+            Self.changeReasonKey: reason, Self.changedKeysKey: changes.map(\.key),
           ])
       }
     }
   }
 
-  private static func byReason(_ changes: [SettingChange]) -> [(ChangeReason, [SettingChange])] {
-    let told = Dictionary(grouping: changes) { change -> ChangeReason? in
+  private static func byReason(_ changes: [SettingChange]) -> [(Int, [SettingChange])] {
+    let told = Dictionary(grouping: changes) { change -> Int? in
       switch change.reason {
-      case .local: change.process == .this ? nil : .serverChange
+      case .local: change.process == .this ? nil : 0
       case .reload: nil
-      case .merge: .serverChange
-      case .firstMerge: .initialSyncChange
+      case .merge: 0
+      case .firstMerge: 1
       }
     }
-    return ChangeReason.allCases.compactMap { reason in told[reason].map { (reason, $0) } }
+    return [0, 1].compactMap { reason in told[reason].map { (reason, $0) } }
   }
 }
 

@@ -51,6 +51,9 @@ public struct SettingExplanation: Sendable, Hashable {
   }
 
   /// Where a layer's value comes from.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Source: Sendable, Hashable {
     /// A `SettingsLayer` that was given to the store.
     case provider(Provider)

@@ -6,6 +6,9 @@ public import KeepsakeValues
 /// `read()`, `write(_:)` and `update(_:)`.
 public struct SettingFailure: Error, Sendable, CustomStringConvertible {
   /// What was tried.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Operation: String, Sendable {
     /// The stored bytes are as they were. A property gave its declared default instead.
     case read

@@ -58,6 +58,9 @@ public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
 
 extension PropertyListError {
   /// The kinds of problems.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Code: String, Sendable, CaseIterable {
     // Reading the file.
     case missing, notAFile, permissionDenied, unreadable

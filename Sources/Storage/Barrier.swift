@@ -68,6 +68,9 @@ extension Connection {
 /// See https://www.sqlite.org/pragma.html#pragma_synchronous: the two are `NORMAL` and `FULL` of a
 /// database with a write-ahead log. On Apple systems, where fsync(2) may leave data in the disk's
 /// own cache, SQLite uses `F_FULLFSYNC`.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum Durability: Sendable, Comparable {
   /// A crash of the program, also `kill -9`. A power cut, or a crash of the system, may take the
   /// last writes away; the file stays consistent.

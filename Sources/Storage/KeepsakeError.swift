@@ -8,6 +8,9 @@
 /// again.
 public struct KeepsakeError: Error, Sendable, CustomStringConvertible {
   /// What is wrong, for programs.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Code: Sendable, Equatable, CaseIterable {
     /// There is no such file; on a hub, no such account, or no such device of it.
     case missing

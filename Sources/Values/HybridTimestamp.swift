@@ -6,12 +6,12 @@
 /// 47 bits of milliseconds since 1970 (until the year 6429) and a 16-bit counter in one `Int64`, so
 /// that timestamps compare as numbers in Swift and in SQL. The clock never runs backwards, even if
 /// the wall clock does.
-public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable {
+public struct HybridTimestamp: Hashable, Comparable, Sendable {
   /// The milliseconds times 65,536, and the counter.
-  public let rawValue: Int64
+  package let rawValue: Int64
 
   /// A timestamp as it was stored.
-  public init(rawValue: Int64) {
+  package init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
@@ -24,7 +24,7 @@ public struct HybridTimestamp: RawRepresentable, Hashable, Comparable, Sendable 
   package static let maximumMilliseconds: Int64 = 1 << 47 - 1
 
   /// The timestamp before every write.
-  public static let zero = HybridTimestamp(rawValue: 0)
+  package static let zero = HybridTimestamp(rawValue: 0)
 
   /// The time by the clock of the device that wrote, or a later one that it had seen.
   public var date: Date { Date(milliseconds: milliseconds) }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The identity of a device: a random number of 62 bits.
-public struct ReplicaID: RawRepresentable, Hashable, Comparable, Sendable {
+public struct ReplicaID: Hashable, Comparable, Sendable {
   /// The number; text shows it as 16 hexadecimal digits.
-  public let rawValue: Int64
+  package let rawValue: Int64
 
   /// An identity as it was stored.
-  public init(rawValue: Int64) {
+  package init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
   /// A new identity.
-  public static func random() -> ReplicaID {
+  package static func random() -> ReplicaID {
     ReplicaID(rawValue: .random(in: 1..<(1 << 62)))
   }
 
   /// A new identity, by numbers of your own.
-  public static func random(using generator: inout some RandomNumberGenerator) -> ReplicaID {
+  package static func random(using generator: inout some RandomNumberGenerator) -> ReplicaID {
     ReplicaID(rawValue: .random(in: 1..<(1 << 62), using: &generator))
   }
 

@@ -21,12 +21,15 @@ public struct SettingChange: Sendable, Hashable {
   /// How the value came to this device.
   public let reason: Reason
   /// The process that committed the change to this device's file.
-  public let process: Process
+  package let process: Process
   /// The file's local sequence number after the commit. Changes that were committed together, or
   /// that another process noticed together, have equal numbers; later ones have larger numbers.
-  public package(set) var transaction: Int64
+  package var transaction: Int64
 
   /// How the value came to this device.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Reason: Sendable, Hashable {
     /// Written on this device.
     case local
@@ -40,7 +43,7 @@ public struct SettingChange: Sendable, Hashable {
   }
 
   /// Whether the process that is notified made the commit.
-  public enum Process: Sendable, Hashable { case this, other }
+  package enum Process: Sendable, Hashable { case this, other }
 
   /// Where a change came from.
   public enum Origin: Sendable, Hashable {
@@ -52,7 +55,7 @@ public struct SettingChange: Sendable, Hashable {
     case device(ReplicaID)
   }
 
-  /// Where it came from, of `reason`, `process` and `writer` together.
+  /// Where it came from: who wrote it, and in which process.
   public var origin: Origin {
     switch reason {
     case .local: process == .this ? .thisProcess : .otherProcess

@@ -3,6 +3,9 @@
 /// The error of converting a value to or from a stored value.
 public struct ValueError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The kind of problem, for programs.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Code: Sendable, Equatable {
     /// The stored value has another type than the requested one.
     case typeMismatch

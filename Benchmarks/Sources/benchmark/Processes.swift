@@ -55,7 +55,7 @@ final class Listener: Sendable {
     let all = stores.map { store in
       store.observe(keys) { [weak self] changes in
         let end = now()
-        guard let self, let change = changes.last, change.process == .other,
+        guard let self, let change = changes.last, change.origin == .otherProcess,
           case .integer(let sent)? = change.new
         else { return }
         delays.withLock { $0.append(Double(Int64(end) - sent)) }
