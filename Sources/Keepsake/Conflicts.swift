@@ -20,8 +20,8 @@ extension SettingsStore {
   ///
   /// `resolve` runs on a thread of its own, in a transaction which also notes that the conflict is
   /// resolved: of several processes one does it, once, and after a crash it is done again. What it
-  /// throws, or what cannot be read, is reported in `errors`; that conflict and those after it stay
-  /// open until the next commit, or until this is called again.
+  /// throws, or what cannot be read, is reported in `failures`; that conflict and those after it
+  /// stay open until the next commit, or until this is called again.
   ///
   ///     let token = settings.resolveConflicts { [settings] conflict in
   ///       guard let lost = try settings.$tags.lost(in: conflict) else { return }

@@ -84,12 +84,12 @@ final class FailureLog: Sendable {
 extension SettingsStore {
   /// The last failures of what could not throw, in this store object: getters, setters, names of
   /// Foundation's, observers, the daily backup. Each is also logged. At most 100.
-  public var errors: [SettingFailure] { backing.failures.recent }
+  public var failures: [SettingFailure] { backing.failures.recent }
 
   /// Calls `handler` with each failure that could not be thrown, until the result is released:
-  /// first with those in `errors`, then with each new one.
+  /// first with those in `failures`, then with each new one.
   ///
-  /// A value that cannot be read is reported once for each of its versions, as in `errors`. A
+  /// A value that cannot be read is reported once for each of its versions, as in `failures`. A
   /// setter within a transaction reports nothing, because the transaction throws.
   ///
   /// - Parameter handler: runs where the failure happens, on the thread of the getter or setter and

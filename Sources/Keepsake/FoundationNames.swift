@@ -70,7 +70,7 @@ extension SettingsStore {
   public func bool(forKey key: String) -> Bool { value(key, \.boolValue) ?? false }
 
   /// Stores a value of any type that a store can hold, or removes it when it is nil; durable when
-  /// it returns. A failure is reported in `errors`, and leaves what was there.
+  /// it returns. A failure is reported in `failures`, and leaves what was there.
   public func set<Value: BackingStoreConvertible>(_ value: Value?, forKey key: String) {
     do {
       try backing.set(value?.toBackingStore(), key, waiting: Device.setterTimeout)
@@ -88,7 +88,7 @@ extension SettingsStore {
 
   /// Every key that has a value in some layer, with that value: what `object(forKey:)` gives, for
   /// all keys at one moment. A key whose layer cannot give its value is left out; when the file
-  /// cannot be read, all are. Either is reported in `errors`.
+  /// cannot be read, all are. Either is reported in `failures`.
   ///
   /// Of keys that differ in their bytes only, as two spellings of "é" do, a Swift dictionary holds
   /// one: the last by bytes.
@@ -107,7 +107,7 @@ extension SettingsStore {
   /// Waits until everything that this process has written to the device is on stable storage, where
   /// it survives a power cut. Other processes see a write when it returns, without this.
   ///
-  /// - Returns: whether it is; if not, `errors` says why. `Device.synchronize()` throws instead.
+  /// - Returns: whether it is; if not, `failures` says why. `Device.synchronize()` throws instead.
   @discardableResult
   public func synchronize() -> Bool {
     do {
@@ -172,7 +172,7 @@ extension UserDefaultsStore {
   public func url(forKey key: String) -> URL? { readable(key)?.urlValue }
 
   /// Whether a layer above what can be set has a value for a key, so that setting it has no effect
-  /// but a report in `errors`.
+  /// but a report in `failures`.
   public func objectIsForced(forKey key: String) -> Bool { isManaged(key) }
 
   /// Adds defaults for all stores of this kind on the device, suites too: `["volume": 5]`. Of two
@@ -181,7 +181,7 @@ extension UserDefaultsStore {
   ///
   /// They are in memory and only in this process, for as long as the device is open: register them
   /// at each launch. Nothing is written or announced. A value that cannot be stored is reported in
-  /// `errors` and left out.
+  /// `failures` and left out.
   public func register(defaults: [String: any BackingStoreConvertible]) {
     var values: [ByteText: StoredValue] = [:]
     for (key, value) in defaults {

@@ -11,7 +11,7 @@ extension SettingsStore {
   ///
   /// For a commit of this process, `handler` runs on the thread that committed. For those of other
   /// processes it gets the net change, on another thread, which the system wakes on Linux and which
-  /// looks every 50 ms elsewhere. What could not be read is reported in `errors`, and read later.
+  /// looks every 50 ms elsewhere. What could not be read is reported in `failures`, and read later.
   /// Of other layers than what was set, a `SettingsLayer` is observed when it is reloaded;
   /// defaults, suites and arguments are not.
   ///

@@ -21,7 +21,7 @@ import Logging
 ///
 /// Reading gives the value of the first layer of the store that has one, see `UserDefaultsStore`,
 /// else the default declared here. A value that cannot be read gives the default too, and is
-/// reported in the store's `errors`; its bytes stay. A write is durable when it returns; one that
+/// reported in the store's `failures`; its bytes stay. A write is durable when it returns; one that
 /// fails leaves the value and is reported. `read()`, `write(_:)` and `update(_:)` throw instead.
 ///
 /// A stored value must have the setting's type; only the text of a launch argument may also be an
@@ -246,7 +246,7 @@ public final class Setting<Value: Sendable>: Sendable {
         + " in a subclass of UserDefaultsStore or CloudKeyValueStore and use it after super.init")
   }
 
-  /// There is no store with `errors`, only the log; in a debug build the program stops.
+  /// There is no store with `failures`, only the log; in a debug build the program stops.
   static func reportUnbound() {
     Logger(label: "keepsake").error("\(unbound)")
     assertionFailure("\(unbound)")

@@ -89,7 +89,7 @@ extension SettingsStore {
   /// the key's default.
   ///
   /// `+=` and all else that changes the value in place is refused, and reported, if another process
-  /// writes meanwhile, as for a property. A failure is reported in `errors`; the operations of
+  /// writes meanwhile, as for a property. A failure is reported in `failures`; the operations of
   /// `setting(_:)` throw instead.
   public subscript<Value: Sendable>(key: SettingKey<Value>) -> Value {
     // Inlined, it is code for the value's own type.

@@ -55,7 +55,7 @@ open class SettingsStore: @unchecked Sendable {
 
   /// The value of a key, as `read(_:)` gives it. Setting nil removes what was set.
   ///
-  /// A failure is reported in `errors`; `read(_:)` and `write(_:for:)` throw instead.
+  /// A failure is reported in `failures`; `read(_:)` and `write(_:for:)` throw instead.
   public subscript(key: String) -> StoredValue? {
     get {
       do {

@@ -42,7 +42,7 @@ open class UserDefaultsStore: SettingsStore, @unchecked Sendable {
   ///
   /// Nothing is written or announced, `observe` still follows this store only, and writes still go
   /// here. Seeds are read now. A failure, and a store that would be its own suite, is reported in
-  /// `errors`, and changes nothing.
+  /// `failures`, and changes nothing.
   public func addSuite(named name: String) {
     do {
       try backing.layers.addSuite(name)

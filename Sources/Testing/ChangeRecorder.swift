@@ -41,7 +41,7 @@ public final class ChangeRecorder: Sendable {
   }
 
   /// The errors of reading other processes' changes of a device; those of a store are in its
-  /// `errors`.
+  /// `failures`.
   public var failures: [KeepsakeError] { log.failures }
 
   /// Discards the recorded changes.

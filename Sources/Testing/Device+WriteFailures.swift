@@ -10,7 +10,7 @@ extension Device {
   /// process, fails with `KeepsakeError.Code.permissionDenied`. Reads succeed.
   ///
   ///     try device.whileWritesFail { settings.username = "ada" }
-  ///     #expect(settings.username == "guest" && settings.errors.count == 1)
+  ///     #expect(settings.username == "guest" && settings.failures.count == 1)
   ///
   /// - Throws: the error of `body`, or `KeepsakeError` when the device cannot be used.
   public func whileWritesFail<Value>(_ body: () throws -> Value) throws -> Value {

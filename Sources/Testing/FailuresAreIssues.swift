@@ -13,8 +13,8 @@
     ///     let failures = settings.failuresAreIssues()
     ///     defer { failures.cancel() }
     ///
-    /// For Swift Testing; in an XCTest `XCTAssertEqual(settings.errors.map(\.description), [])` at
-    /// the end does.
+    /// For Swift Testing; in an XCTest
+    /// `XCTAssertEqual(settings.failures.map(\.description), [])` at the end does.
     public func failuresAreIssues(
       sourceLocation: SourceLocation = #_sourceLocation
     ) -> ObservationToken {

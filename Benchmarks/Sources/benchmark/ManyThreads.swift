@@ -72,7 +72,7 @@ private func sets(by threads: Int, durability: Durability) -> Race {
   }
   race.enter(ours, { try BenchmarkSettings(durability: durability) }) { settings in
     let time = try each { settings.set($1, forKey: $0) }
-    guard settings.errors.isEmpty else { throw Failure("a set failed") }
+    guard settings.failures.isEmpty else { throw Failure("a set failed") }
     return time
   }
   race.enter(locked, { LockedSets(try RawSets(synchronous: synchronous)) }) { sets in

@@ -71,7 +71,7 @@
       let provider = try KeepsakeProvider(server)
       let config = ConfigReader(provider: provider)
       #expect(config.int(forKey: "port") == nil && config.string(forKey: "name") == "ada")
-      #expect(server.errors.map(\.key) == ["port"])
+      #expect(server.failures.map(\.key) == ["port"])
       try await config.watchString(forKey: "name") { names in
         var names = names.makeAsyncIterator()
         let first = await names.next(isolation: #isolation)
@@ -84,7 +84,7 @@
       try await config.watchInt(forKey: "other") { numbers in
         for await number in numbers where number == 1 { break }
       }
-      #expect(server.errors.map(\.key) == ["port", "isLoud"])
+      #expect(server.failures.map(\.key) == ["port", "isLoud"])
     }
 
     @Test(.timeLimit(.minutes(1))) func whoSaysWhatIsSecretMayAskTheProvider() async throws {

@@ -48,7 +48,7 @@
             default of the property: 80
           """)
       let error = #expect(throws: KeepsakeError.self) { try server.$port.write(82) }
-      #expect(try error?.code == .managed && server.$port.isManaged && server.errors.isEmpty)
+      #expect(try error?.code == .managed && server.$port.isManaged && server.failures.isEmpty)
     }
 
     @Test func theCommandLine() throws {
@@ -57,7 +57,7 @@
       ])
       let server = try server(.managed(by: [line]))
       #expect(server.port == 81 && server.isLoud && server.tags == ["a", "b"])
-      #expect(server.name == "ada" && server.ratio == 0.5 && server.errors.isEmpty)
+      #expect(server.name == "ada" && server.ratio == 0.5 && server.failures.isEmpty)
       #expect(
         try server.$isLoud.explain().inForce?.source
           == server.explain("isLoud").inForce?.source)
@@ -83,7 +83,7 @@
         "\(try server.explain("http.port"))".contains(
           "* given default: 81, \"http.port\" of \(file.providerName)\n"))
       server.port += 1
-      #expect(server.port == 82 && server["http.port"] == 82 && server.errors.isEmpty)
+      #expect(server.port == 82 && server["http.port"] == 82 && server.failures.isEmpty)
       try server.$port.reset()
       #expect(server.port == 81)
     }
@@ -110,8 +110,8 @@
       let memory = InMemoryProvider(values: ["http.port": "eighty", "isLoud": 1, "name": 7])
       let server = try server(.managed(by: [memory]))
       #expect(server.port == 80 && !server.isLoud && server.name == "guest")
-      #expect(server.errors.map(\.key) == ["http.port", "isLoud", "name"])
-      #expect(server.errors.allSatisfy { $0.provider?.name == "InMemoryProvider[]" })
+      #expect(server.failures.map(\.key) == ["http.port", "isLoud", "name"])
+      #expect(server.failures.allSatisfy { $0.provider?.name == "InMemoryProvider[]" })
     }
 
     @Test func whatAProviderGivesAsNoTypeIsReportedAndHidesWhatIsBelow() throws {
@@ -132,8 +132,8 @@
         environmentVariables: ["NAME": "s3cret", "HTTP_PORT": "s3cret"],
         secretsSpecifier: .specific(["NAME", "HTTP_PORT"]))
       let server = try server(.managed(by: [environment]))
-      #expect(server.name == "s3cret" && server.port == 80 && server.errors.count == 1)
-      for text in ["\(server.errors)", "\(try server.explain("name"))"] {
+      #expect(server.name == "s3cret" && server.port == 80 && server.failures.count == 1)
+      for text in ["\(server.failures)", "\(try server.explain("name"))"] {
         #expect(!text.contains("s3cret"), "\(text)")
       }
     }
@@ -164,7 +164,7 @@
       #expect(try await changes.next("http.port").new == nil)
       #expect(server.port == 80 && !server.isManaged("http.port"))
       server.port = 90
-      #expect(server.port == 90 && server.name == "ada" && server.errors.isEmpty)
+      #expect(server.port == 90 && server.name == "ada" && server.failures.isEmpty)
     }
 
     @Test func aProviderOverTheStoreHearsAReload() async throws {

@@ -130,7 +130,7 @@ import Testing
       #expect(store.double(forKey: "none") == 0 && !store.bool(forKey: "none"))
       store.set(0, forKey: "zero")
       #expect(store.object(forKey: "zero") == 0)
-      #expect(store.errors.isEmpty)
+      #expect(store.failures.isEmpty)
     }
     #expect(local.integer(forKey: "none") == 0 && local.float(forKey: "none") == 0)
     #expect(local.stringArray(forKey: "none") == nil && local.url(forKey: "none") == nil)
@@ -139,7 +139,7 @@ import Testing
 
   @Test func anotherTypeIsNoFailureButAValueOfANewerVersionIs() {
     store("text")
-    #expect(local.data(forKey: "k") == nil && local.errors.isEmpty)
+    #expect(local.data(forKey: "k") == nil && local.failures.isEmpty)
     let newer = StoredValue.opaque(OpaqueValue(TaggedCell(tag: 99, cell: .integer(5))))
     store(newer)
     // From now on it is known.
@@ -148,6 +148,6 @@ import Testing
       #expect(local.integer(forKey: "k") == 0 && local.string(forKey: "k") == nil)
       #expect(local.array(forKey: "k") == nil && !cloud.bool(forKey: "k"))
     }
-    #expect(local.errors.map(\.operation) == [.read] && cloud.errors.map(\.key) == ["k"])
+    #expect(local.failures.map(\.operation) == [.read] && cloud.failures.map(\.key) == ["k"])
   }
 }

@@ -108,7 +108,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     try device.merge(with: there)
     #expect(theirs.tags == ["x", "y"])
     token.cancel()
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func whatCannotBeDecidedStaysOpenAndIsReported() throws {
@@ -123,9 +123,9 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     disagree(["mine"], ["theirs"])
     try device.merge(with: there)
     #expect(tries.wait { !$0.isEmpty })
-    try wait { !settings.errors.isEmpty }
-    #expect(settings.errors.allSatisfy { $0.operation == .resolve })
-    #expect(settings.errors.first?.cause is Undecided)
+    try wait { !settings.failures.isEmpty }
+    #expect(settings.failures.allSatisfy { $0.operation == .resolve })
+    #expect(settings.failures.first?.cause is Undecided)
     #expect(try settings.conflicts.map(\.isResolved) == [false])
     #expect(settings.other == 0, "what it wrote was taken back")
     decided.append([true])
@@ -139,8 +139,8 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
     disagree(["mine"], ["theirs"])
     try device.merge(with: there)
     let token = settings.resolveConflicts { _ in throw CancellationError() }
-    try wait { !settings.errors.isEmpty }
-    #expect(settings.errors.first?.cause is CancellationError)
+    try wait { !settings.failures.isEmpty }
+    #expect(settings.failures.first?.cause is CancellationError)
     token.cancel()
   }
 }

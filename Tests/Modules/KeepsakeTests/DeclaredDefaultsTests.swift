@@ -67,7 +67,7 @@ private final class Computed: UserDefaultsStore, @unchecked Sendable {
       #expect(try settings.explain(key).inForce?.value == value)
       try settings.transaction { #expect(settings[key] == value) }
       #expect(try settings.update(key) { $0 } == value && settings[key] == value)
-      #expect(settings.errors.isEmpty && copy.errors.isEmpty)
+      #expect(settings.failures.isEmpty && copy.failures.isEmpty)
     }
     #expect((settings[key] == nil) == (sample.fallback == "nil"))
     try check()
@@ -97,14 +97,14 @@ private final class Computed: UserDefaultsStore, @unchecked Sendable {
       if case .array(let tags)? = value { value = .array(tags + ["b"]) }
     }
     addB(&settings["tags"])
-    #expect(settings.number == 6 && settings.tags == ["a", "b"] && settings.errors.isEmpty)
+    #expect(settings.number == 6 && settings.tags == ["a", "b"] && settings.failures.isEmpty)
     // Observers are notified of entries, not of layers.
     #expect(recorder.all.map(\.old) == [nil, nil] && recorder.all.map(\.new) == [6, ["a", "b"]])
   }
 
   @Test func oneThatCannotBeStoredIsNoValueAndNoFailure() throws {
     #expect(settings["big"] == nil && settings.string(forKey: "big") == nil)
-    #expect(settings.dictionaryRepresentation()["big"] == nil && settings.errors.isEmpty)
+    #expect(settings.dictionaryRepresentation()["big"] == nil && settings.failures.isEmpty)
     guard case .declared(_?) = try settings.explain("big").inForce?.source else {
       Issue.record("what is wrong with a default is told")
       return
@@ -130,7 +130,7 @@ private final class Computed: UserDefaultsStore, @unchecked Sendable {
     #expect(settings.tick == first + 3)
     try settings.$tick.update { $0 += 100 }
     #expect(settings.tick == first + 104 && settings["tick"] == .integer(Int64(first + 104)))
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func keysOfOneTypeAreEqualByTheirNames() {

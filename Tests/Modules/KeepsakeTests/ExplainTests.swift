@@ -142,7 +142,7 @@ private final class Travelling: CloudKeyValueStore, @unchecked Sendable {
       "\(explanation)".hasSuffix(
         "\n  the setting gives its default, since it cannot read this: \(problem)"))
     #expect(try settings.explain("volume").problem == nil)
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func anArgumentThatTheSettingReadsIsNoProblem() throws {

@@ -26,12 +26,12 @@ import Testing
     _ = store.small
     #expect(keys == ["text", "small"])
     store[""] = 1
-    #expect(keys == ["text", "small", ""] && store.errors.map(\.key) == keys)
+    #expect(keys == ["text", "small", ""] && store.failures.map(\.key) == keys)
     _ = store.text
     #expect(keys.count == 3, "the version was reported before")
     token.cancel()
     store[""] = 2
-    #expect(keys.count == 3 && store.errors.count == 4)
+    #expect(keys.count == 3 && store.failures.count == 4)
   }
 
   @Test func anObserverMayUseItsStoreAndEndItself() throws {
@@ -42,11 +42,11 @@ import Testing
       own.withLock { $0 }?.cancel()
       // Fails too, and finds no observer any more.
       store[""] = 2
-      _ = store.errors
+      _ = store.failures
     }
     own.withLock { $0 = token }
     store[""] = 1
-    #expect(heard.sets.flatMap { $0 } == [""] && store.errors.count == 2)
+    #expect(heard.sets.flatMap { $0 } == [""] && store.failures.count == 2)
   }
 
   @Test func whatATransactionThrowsIsNotReported() throws {

@@ -29,27 +29,27 @@ import Testing
       as [(StoredValue, StoredValue.Kind)]
     {
       store["text"] = value
-      let count = store.errors.count
+      let count = store.failures.count
       for _ in 0..<3 { #expect(store.text == "default") }
-      #expect(store.errors.count == count + 1 && log.lines.count == count + 1)
-      let failure = try #require(store.errors.last)
+      #expect(store.failures.count == count + 1 && log.lines.count == count + 1)
+      let failure = try #require(store.failures.last)
       #expect(failure.operation == .read && failure.key == "text" && failure.storedType == kind)
       #expect((failure.cause as? ValueError)?.code == .typeMismatch)
       let start =
         "defaults/text: the setting could not be read from the \(kind.rawValue) that is stored: "
       #expect(failure.description.hasPrefix(start))
       #expect(throws: SettingFailure.self) { try store.$text.read() }
-      #expect(store["text"] == value && store.errors.count == count + 1)
+      #expect(store["text"] == value && store.failures.count == count + 1)
     }
     store.text = "sound"
-    #expect(store.text == "sound" && store.errors.count == 3)
+    #expect(store.text == "sound" && store.failures.count == 3)
   }
 
   @Test func whatIsOutOfRangeIsReportedWithoutItsValue() throws {
     let store = try open(.inMemory())
     store["limited"] = 31_337
     #expect(store.limited == 1)
-    #expect(store.errors.map(\.storedType) == [.integer])
+    #expect(store.failures.map(\.storedType) == [.integer])
     #expect(!log.lines.contains { $0.text.contains("31337") || $0.text.contains("31,337") })
   }
 
@@ -57,7 +57,7 @@ import Testing
     let device = try Device.temporary()
     let store = try open(Device(path: device.path, access: .readOnly))
     for number in 0..<103 { store["k\(number)"] = 1 }
-    #expect(store.errors.map(\.key) == (3..<103).map { "k\($0)" })
+    #expect(store.failures.map(\.key) == (3..<103).map { "k\($0)" })
     #expect(log.lines.count == 103)
   }
 
@@ -67,11 +67,11 @@ import Testing
     let file = try FaultyFile()
     try file.damage()
     let store = try open(file.open())
-    #expect(store.sound == "whole" && store.errors.isEmpty)
+    #expect(store.sound == "whole" && store.failures.isEmpty)
     #expect(store.text == "default")
-    #expect(store.errors.map(\.key) == ["text"])
+    #expect(store.failures.map(\.key) == ["text"])
     store.sound = "still"
-    #expect(store.sound == "still" && store.errors.count == 1)
+    #expect(store.sound == "still" && store.failures.count == 1)
   }
 
   @Test func noSeedsAreWrittenIntoAFileThatANewerVersionHasTakenOver() throws {

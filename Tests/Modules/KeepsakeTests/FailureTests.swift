@@ -91,7 +91,7 @@ enum WriteForm: CaseIterable {
     }
     #expect(heard.sets.isEmpty)
     #expect(!log.lines.contains { $0.text.contains("secret") || $0.text.contains("needle") })
-    #expect(store.errors.count == log.lines.count)
+    #expect(store.failures.count == log.lines.count)
 
     try file.mend(fault)
     let writable =
@@ -112,7 +112,7 @@ enum WriteForm: CaseIterable {
     _ complaint: String
   ) throws {
     let name = store.storeName
-    func writes() -> [SettingFailure] { store.errors.filter { $0.operation == .write } }
+    func writes() -> [SettingFailure] { store.failures.filter { $0.operation == .write } }
     func lines() -> [RecordedLog.Line] { log.lines.filter { $0.text.contains("be written") } }
     let before = (writes().count, lines().count)
     guard !form.isThrowing else {
@@ -156,13 +156,13 @@ enum WriteForm: CaseIterable {
       #expect(store.sound == "whole" && store["spacer 3"] == 3)
     }
     #expect(
-      store.errors.map(\.description)
+      store.failures.map(\.description)
         == ["defaults/text: the setting could not be read: \(complaint)"])
     #expect(store.dictionaryRepresentation().isEmpty && store.dictionaryRepresentation().isEmpty)
     #expect(
-      store.errors.dropFirst().map(\.description)
+      store.failures.dropFirst().map(\.description)
         == ["defaults: the settings could not be read: \(complaint)"])
-    #expect(log.lines == store.errors.map { .init(level: .error, text: "\($0) [:]") })
+    #expect(log.lines == store.failures.map { .init(level: .error, text: "\($0) [:]") })
     let reads: [() throws -> Void] = [
       { _ = try store.read("text") }, { _ = try store.setting.read() },
       { _ = try store.explain("text") },
@@ -171,7 +171,7 @@ enum WriteForm: CaseIterable {
       let error = #expect(throws: KeepsakeError.self) { try read() }
       #expect(error?.code == .corrupt && error?.description == complaint)
     }
-    #expect(store.errors.count == 2)
+    #expect(store.failures.count == 2)
     try file.mend(.damagedPage)
     #expect(store.text == "needle" && store["text"] == "needle")
     #expect(store.dictionaryRepresentation()["text"] == "needle")
@@ -187,14 +187,14 @@ enum WriteForm: CaseIterable {
     ])
     @Sendable func read() { _ = (store.text, store.string(forKey: "newer")) }
     read()
-    #expect(store.errors.map(\.key) == ["text", "newer"])
+    #expect(store.failures.map(\.key) == ["text", "newer"])
     // While another thread has the connection.
     try device.core.access { _ in #expect(ends { read() }) }
-    #expect(store.errors.count == 2)
+    #expect(store.failures.count == 2)
     store["newer"] = 1
     store["text"] = 6
     read()
-    #expect(store.errors.map(\.key) == ["text", "newer", "text"])
+    #expect(store.failures.map(\.key) == ["text", "newer", "text"])
   }
 
   @Test func whoObservesADamagedFileHearsWhyAndLaterWhatHasChanged() throws {
@@ -203,11 +203,11 @@ enum WriteForm: CaseIterable {
     try file.damage()
     let observation = store.observe { heard.append($0) }
     #expect(
-      store.errors.map(\.description) == [
+      store.failures.map(\.description) == [
         "defaults: changes by other processes could not be read: "
           + "\(file.path): \(Fault.damagedPage.complaint)"
       ])
-    #expect(store.errors.map(\.operation) == [.observe])
+    #expect(store.failures.map(\.operation) == [.observe])
     try file.mend(.damagedPage)
     try file.shell("UPDATE entry SET value = 'theirs' WHERE key = 'text'")
     store.text = "ours"
@@ -221,7 +221,7 @@ enum WriteForm: CaseIterable {
     try file.damage()
     var values = store.setting.values.makeAsyncIterator()
     #expect(await values.next() == "default")
-    #expect(store.errors.contains { $0.operation == .read && $0.key == "text" })
+    #expect(store.failures.contains { $0.operation == .read && $0.key == "text" })
     try file.mend(.damagedPage)
     store.text = "after"
     #expect(await values.next() == "after")
@@ -236,7 +236,7 @@ enum WriteForm: CaseIterable {
     try file.cause(.locked)
     let time = ContinuousClock().measure { store.text = "after" }
     #expect(time >= Device.setterTimeout && time < patience)
-    #expect(store.errors.map(\.operation) == [.write])
+    #expect(store.failures.map(\.operation) == [.write])
   }
 
   @Test func whatThrowsWaitsAsLongAsTheDeviceDoes() throws {

@@ -142,7 +142,7 @@ private struct Span: Codable, Equatable {
     let prefix = String(repeating: "p", count: 1_024 - "volume".utf8.count)
     let longest = try Single(Preferences(), prefix)
     longest.value.wrappedValue.volume = 1
-    #expect(longest.errors.isEmpty && longest.value.wrappedValue.volume == 1)
+    #expect(longest.failures.isEmpty && longest.value.wrappedValue.volume == 1)
     #expect(
       refusal { try Single(Preferences(), prefix + "p") }?
         .contains("longer than 1024 bytes") == true)
@@ -161,10 +161,11 @@ private struct Span: Codable, Equatable {
     store.value.wrappedValue.text = "late"
     #expect(store.value.wrappedValue == Custom(text: "t"))
     #expect(
-      store.errors.map(\.description) == Array(
-        repeating: "defaults/value.: the setting could not be written: "
-          + "this value encodes a member \"late\" that the default's coding did not ask for; "
-          + "decode it in every init(from:)", count: 2))
+      store.failures.map(\.description)
+        == Array(
+          repeating: "defaults/value.: the setting could not be written: "
+            + "this value encodes a member \"late\" that the default's coding did not ask for; "
+            + "decode it in every init(from:)", count: 2))
   }
 
   @Test func membersThatNeedEachOtherAreReadTogether() throws {
@@ -173,11 +174,11 @@ private struct Span: Codable, Equatable {
     #expect(try store.value.read().from == 50)
     store["value.step"] = "wrong"
     #expect(store.value.wrappedValue.from == 50 && store.value.wrappedValue.to == 60)
-    #expect(store.errors.map(\.key) == ["value.step"])
+    #expect(store.failures.map(\.key) == ["value.step"])
     store["value.step"] = 2
     store["value.to"] = 40
     #expect(store.value.wrappedValue.from == 0 && store.value.wrappedValue.to == 40)
-    #expect(store.errors.map(\.key) == ["value.step", "value.from"])
+    #expect(store.failures.map(\.key) == ["value.step", "value.from"])
   }
 
   @Test func aWriteBeyondALimitLeavesEveryMember() throws {
@@ -188,7 +189,7 @@ private struct Span: Codable, Equatable {
     let shared = try Shared(on: .inMemory())
     shared.prefs.name = long
     shared.prefs = Preferences(volume: 6, nick: long)
-    #expect(shared.errors.map(\.key) == ["p.name", "p.nick"])
+    #expect(shared.failures.map(\.key) == ["p.name", "p.nick"])
     #expect(shared.prefs.volume == 5 && shared.prefs.name == "guest")
     let error = #expect(throws: KeepsakeError.self) {
       try shared.transaction {

@@ -144,7 +144,7 @@ private final class Shared: CloudKeyValueStore, @unchecked Sendable {
           entries["m.m\(member)"] == models[0][member]?.number.map { .integer(Int64($0)) },
           "member \(member) of \(size), seed \(seed)")
       }
-      #expect(store.errors.isEmpty)
+      #expect(store.failures.isEmpty)
     }
   }
 }

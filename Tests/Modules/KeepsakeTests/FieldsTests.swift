@@ -75,7 +75,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     let set = try local.keysThatAreSet
     #expect(!set.contains("prefs.name") && !set.contains("prefs.level"))
     #expect(local.prefs == Preferences(volume: 9, size: Size(width: 3), tags: ["x"], theme: .dark))
-    #expect(local.errors.isEmpty)
+    #expect(local.failures.isEmpty)
   }
 
   @Test func aMemberIsStoredAsASettingOfItsType() throws {
@@ -86,7 +86,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     #expect(plain.size == Size(height: 9) && plain.tags == ["t"] && plain.theme == .dark)
     (plain.level, plain.nick, plain.tags) = (3, nil, [])
     #expect(local.prefs.level == 3 && local.prefs.nick == nil && local.prefs.tags == [])
-    #expect(plain.errors.isEmpty && local.errors.isEmpty)
+    #expect(plain.failures.isEmpty && local.failures.isEmpty)
   }
 
   @Test func anAssignmentWritesWhatDiffersInOneStep() throws {
@@ -128,24 +128,24 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
       prefs.volume = 9
     }
     #expect(local.prefs == Preferences(name: "ada", volume: 9))
-    #expect(local.errors.isEmpty)
+    #expect(local.failures.isEmpty)
     change(&local.prefs) { prefs in
       other["prefs.volume"] = 1
       (prefs.level, prefs.volume) = (1, 2)
     }
     #expect(local.prefs == Preferences(name: "ada", volume: 1))
-    #expect(local.errors.map(\.key) == ["prefs.volume"])
-    #expect(local.errors.map(\.operation) == [.write])
+    #expect(local.failures.map(\.key) == ["prefs.volume"])
+    #expect(local.failures.map(\.operation) == [.write])
   }
 
   @Test func aMemberThatCannotBeReadLeavesTheOthers() throws {
     (local["prefs.volume"], local["prefs.name"]) = ("many", "ada")
     local["prefs.theme"] = "sepia"
     for _ in 1...3 { #expect(local.prefs == Preferences(name: "ada")) }
-    #expect(local.errors.map(\.key) == ["prefs.volume", "prefs.theme"])
-    #expect(local.errors.map(\.storedType) == [.string, .string])
+    #expect(local.failures.map(\.key) == ["prefs.volume", "prefs.theme"])
+    #expect(local.failures.map(\.storedType) == [.string, .string])
     #expect(
-      local.errors.first?.description
+      local.failures.first?.description
         == "defaults/prefs.volume: the setting could not be read from the string that is stored: "
         + "at volume: the stored value is of type string, not integer; "
         + "read it with its own type, or set it again")
@@ -158,7 +158,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     #expect(try !local.keysThatAreSet.contains("prefs.level"))
     local.prefs.volume += 1
     #expect(local["prefs.volume"] == 6 && local.prefs == Preferences(name: "eve", volume: 6))
-    #expect(local.errors.count == 2, "each was reported once")
+    #expect(local.failures.count == 2, "each was reported once")
     try local.$prefs.reset()
     #expect(try local.$prefs.read() == Preferences())
   }
@@ -172,7 +172,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     try local.$prefs.reset()
     #expect(local["prefs.future"] == ["new": true] && local["prefs."] == 1)
     #expect(try local.$prefs.isDefault && local.keysThatAreSet == ["prefs.", "prefs.future"])
-    #expect(local.errors.isEmpty)
+    #expect(local.failures.isEmpty)
   }
 
   @Test func eachMemberHasItsOwnLayer() throws {
@@ -186,13 +186,13 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     local.prefs.name = "ada"
     let all = Preferences(
       name: "ada", volume: 8, level: 2, nick: "7", tags: ["a"], theme: .dark)
-    #expect(store.prefs == all && store.errors.isEmpty)
+    #expect(store.prefs == all && store.failures.isEmpty)
     #expect(try store.$prefs.read() == all)
     store.prefs.volume += 1
     #expect(local.prefs.volume == 9 && store.prefs.volume == 8)
     let wrong = try Local(on: device, arguments: LaunchArguments(["", "-prefs.volume", "loud"]))
     #expect(wrong.prefs.volume == 5 && wrong.prefs.name == "ada")
-    #expect(wrong.errors.map(\.argument) == [1] && wrong.errors.map(\.key) == ["prefs.volume"])
+    #expect(wrong.failures.map(\.argument) == [1] && wrong.failures.map(\.key) == ["prefs.volume"])
   }
 
   @Test func observersHearOfEveryMember() async throws {
@@ -272,6 +272,6 @@ private final class Cached: UserDefaultsStore, @unchecked Sendable {
     #expect(Counted.reads.withLock { $0 } == reads)
     store["counted"] = 4
     #expect(store.members.counted.number == 4)
-    #expect(Counted.reads.withLock { $0 } > reads && store.errors.map(\.key) == ["wrong"])
+    #expect(Counted.reads.withLock { $0 } > reads && store.failures.map(\.key) == ["wrong"])
   }
 }

@@ -36,7 +36,7 @@ private final class Newer: UserDefaultsStore, @unchecked Sendable {
     #expect(plain.limits == Limits(low: 7, high: 5))
     #expect(try plain.keysThatAreSet == ["l.low"])
     argued.limits = Limits(low: 7, high: 6)
-    #expect(plain.limits == Limits(low: 7, high: 6) && argued.errors.isEmpty)
+    #expect(plain.limits == Limits(low: 7, high: 6) && argued.failures.isEmpty)
   }
 
   @Test func aRenamedMemberKeepsItsKey() throws {
@@ -44,7 +44,7 @@ private final class Newer: UserDefaultsStore, @unchecked Sendable {
     store["p.userName"] = "ada"
     #expect(store.prefs.name == "ada" && store.prefs.volume == 5)
     store.prefs.name = "bob"
-    #expect(store["p.userName"] == "bob" && store.errors.isEmpty)
+    #expect(store["p.userName"] == "bob" && store.failures.isEmpty)
   }
 
   @Test func aMemberThatCannotBeReadIsReplacedByAnotherValueThanItsDefault() throws {

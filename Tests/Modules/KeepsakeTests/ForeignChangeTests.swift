@@ -35,7 +35,7 @@ import Testing
     #expect(changes.allSatisfy { $0.origin == .otherProcess && $0.reason == .local })
     #expect(changes.allSatisfy { $0.writer == me && $0.process == .other })
     #expect(changes.map(\.transaction) == [2, 3])
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func aMergeByTheCommandTellsWhoWroteWhat() throws {
@@ -142,7 +142,7 @@ import Testing
     let theirs = text.sets.flatMap { $0 }
     #expect(theirs.map(\.key) == (0..<300).map { "theirs\($0)" })
     #expect(theirs.allSatisfy { $0.process == .other })
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   /// The oracle is a reader that applies what it hears to a dictionary: at the end it must hold
@@ -190,7 +190,7 @@ extension SettingsStore {
   /// The failures, as soon as there are any.
   fileprivate func failures(_ seconds: Double) -> [SettingFailure] {
     let limit = Date() + seconds
-    while errors.isEmpty, Date() < limit { Thread.sleep(forTimeInterval: 0.01) }
-    return errors
+    while failures.isEmpty, Date() < limit { Thread.sleep(forTimeInterval: 0.01) }
+    return failures
   }
 }

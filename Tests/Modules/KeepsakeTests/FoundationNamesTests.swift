@@ -38,7 +38,7 @@ import Testing
       #expect(store.array(forKey: "strings") == ["a", "b"])
       #expect(store.dictionary(forKey: "numbers") == ["a": 1, "b": 2])
       #expect(store.string(forKey: "theme") == "dark")
-      #expect(store.errors.isEmpty)
+      #expect(store.failures.isEmpty)
     }
     #expect(settings.stringArray(forKey: "strings") == ["a", "b"])
     #expect(settings.integer(forKey: "int") == 7 && settings.float(forKey: "float") == 0.5)
@@ -69,7 +69,7 @@ import Testing
     let numbers: [Int]? = settings.array(forKey: "names")
     let none: [String]? = settings.array(forKey: "none")
     #expect(names == ["a", "b"] && counts == ["a": 1] && numbers == nil && none == nil)
-    #expect(settings.array(forKey: "counts") == nil && settings.errors.isEmpty)
+    #expect(settings.array(forKey: "counts") == nil && settings.failures.isEmpty)
   }
 
   @Test func furtherTypesOfFoundationAreStored() {
@@ -90,7 +90,7 @@ import Testing
     settings.removeObject(forKey: "c")
     for key in ["a", "b", "c"] { #expect(settings.integer(forKey: key) == 1) }
     settings.removeObject(forKey: "never set")
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
     cloud.set(1, forKey: "a")
     cloud.removeObject(forKey: "a")
     #expect(cloud.object(forKey: "a") == nil)
@@ -121,15 +121,15 @@ import Testing
     settings.set(relative, forKey: "k")
     settings.set(1, forKey: "")
     #expect(settings.integer(forKey: "k") == 1)
-    #expect(settings.errors.map(\.key) == ["k", "k", ""])
-    #expect(settings.errors.allSatisfy { $0.operation == .write })
+    #expect(settings.failures.map(\.key) == ["k", "k", ""])
+    #expect(settings.failures.allSatisfy { $0.operation == .write })
   }
 
   @Test func whatCannotBeReadIsReportedAsTheSubscriptReportsItOnceForEachStateOfTheFile() throws {
     settings.set(1, forKey: "k")
     try settings.device.shell("DROP TABLE entry")
     #expect(settings["k"] == nil)
-    let expected = try #require(settings.errors.last)
+    let expected = try #require(settings.failures.last)
     let reads: [(SettingsStore) -> Bool] = [
       { $0.object(forKey: "k") == nil }, { $0.string(forKey: "k") == nil },
       { !$0.bool(forKey: "k") }, { $0.double(forKey: "k") == 0 },
@@ -137,17 +137,17 @@ import Testing
     ]
     for read in reads {
       for _ in 0..<10 { #expect(read(settings)) }
-      #expect(settings.errors.count == 1)
+      #expect(settings.failures.count == 1)
     }
     for (number, read) in reads.enumerated() {
       try settings.device.shell("PRAGMA user_version = \(number + 100)")
       for _ in 0..<10 { #expect(read(settings)) }
-      #expect(settings.errors.count == number + 2)
+      #expect(settings.failures.count == number + 2)
     }
-    #expect(settings.errors.allSatisfy { $0.description == expected.description })
+    #expect(settings.failures.allSatisfy { $0.description == expected.description })
     for _ in 0..<10 { #expect(settings.dictionaryRepresentation() == [:]) }
-    #expect(settings.errors.last?.operation == .readAll && settings.errors.last?.key == "")
-    #expect(settings.errors.count == reads.count + 2)
+    #expect(settings.failures.last?.operation == .readAll && settings.failures.last?.key == "")
+    #expect(settings.failures.count == reads.count + 2)
   }
 
   @Test func synchronizeTellsWhetherTheDeviceDid() throws {
@@ -158,8 +158,8 @@ import Testing
     #expect(try UserDefaultsStore(on: Device(path: path, access: .readOnly)).synchronize())
     #expect(try Command.run(Command.find("mv"), [path, path + ".away"]).code == 0)
     #expect(!settings.synchronize())
-    #expect(settings.errors.map(\.operation) == [.synchronize])
-    #expect(settings.errors.map(\.key) == [""])
+    #expect(settings.failures.map(\.operation) == [.synchronize])
+    #expect(settings.failures.map(\.key) == [""])
   }
 
   @Test func aFloatIsTheTextOfItsDigits() {

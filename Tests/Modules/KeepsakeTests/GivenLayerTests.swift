@@ -58,7 +58,7 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     #expect(try store.$volume.read() == 7 && store.$volume.explain().problem == nil)
     #expect(try store.$volume.isDefault == (place == .defaults))
     #expect(try store.setting(SettingKey("volume", default: 1)).wrappedValue == 7)
-    #expect(store.errors.isEmpty)
+    #expect(store.failures.isEmpty)
   }
 
   @Test func whatWasSetIsNotReadAsAnotherType() throws {
@@ -66,7 +66,7 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     let (store, _) = try store(.given(.defaults, ["volume": ["7", 7]]))
     store["volume"] = "7"
     #expect(store.volume == 5)
-    #expect(store.errors.map(\.storedType) == [.string] && store.errors.first?.provider == nil)
+    #expect(store.failures.map(\.storedType) == [.string] && store.failures.first?.provider == nil)
     store["volume"] = nil
     #expect(store.volume == 7)
     store.volume += 1
@@ -78,7 +78,7 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     let (store, _) = try store(.given(place, ["volume": ["loud"], "mode": ["odd"]]))
     for _ in 0..<3 { #expect(store.volume == 5 && store[SettingKey("volume", default: 5)] == 5) }
     #expect(
-      store.errors.map(\.description) == [
+      store.failures.map(\.description) == [
         "defaults/volume: the setting could not be read from \"VOLUME\" of Given: the stored value"
           + " is of type string, not integer; read it with its own type, or set it again"
       ])
@@ -94,14 +94,14 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     let (store, _) = try store(layer)
     store.register(defaults: ["volume": 3])
     for _ in 0..<3 { #expect(store.volume == 5) }
-    #expect(store.errors.count == 1)
+    #expect(store.failures.count == 1)
     let text =
       "(memory): \"VOLUME\" of Given cannot be read: it is broken; give another value there"
     let error = #expect(throws: KeepsakeError.self) { try store.$volume.read() }
     #expect(error?.description == text && error?.code == .invalidValue)
     #expect(throws: KeepsakeError.self) { try store.read("volume") }
     let all = store.dictionaryRepresentation()
-    #expect(all["volume"] == nil && all["name"] == "guest" && store.errors.count == 1)
+    #expect(all["volume"] == nil && all["name"] == "guest" && store.failures.count == 1)
     let explanation = try store.$volume.explain()
     #expect(explanation.problem == "it is broken")
     #expect(
@@ -165,7 +165,7 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     ]
     let explanations = [try store.$name.explain(), try store.$volume.explain()]
     let texts =
-      ["\(errors)", "\(explanations)", "\(store.errors)", String(reflecting: explanations)]
+      ["\(errors)", "\(explanations)", "\(store.failures)", String(reflecting: explanations)]
       + log.lines.map(\.text)
     for text in texts { #expect(!text.contains("s3cret"), "\(text)") }
     #expect(log.lines.count >= 2)
@@ -181,10 +181,10 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     let layer = SettingsLayer.given(.managed, ["volume": ["a"]], secrets: ["volume"])
     let (store, _) = try store(layer)
     for _ in 0..<2 { #expect(store.volume == 5) }
-    #expect(store.errors.count == 1)
+    #expect(store.failures.count == 1)
     layer.give(["volume": ["b"]])
     for _ in 0..<2 { #expect(store.volume == 5) }
-    #expect(store.errors.count == 2)
+    #expect(store.failures.count == 2)
   }
 
   // MARK: - Reloads
@@ -217,7 +217,7 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     // A value that a property had as its default is one that is set now.
     #expect(posted.withLock { $0 } == [["volume"], ["name"]])
     #expect(heard.withLock { $0 } == [7] && tracked.load(ordering: .relaxed) == 1)
-    #expect(try device.values(store: "defaults").isEmpty && store.errors.isEmpty)
+    #expect(try device.values(store: "defaults").isEmpty && store.failures.isEmpty)
     token.cancel()
     center.removeObserver(listening)
   }
@@ -254,7 +254,7 @@ private final class Given: UserDefaultsStore, Observable, @unchecked Sendable {
     let layer = SettingsLayer.given(.managed)
     let (store, _) = try store(layer)
     layer.report(Ended())
-    #expect(store.errors.map(\.operation) == [.reload] && store.errors.first?.cause is Ended)
+    #expect(store.failures.map(\.operation) == [.reload] && store.failures.first?.cause is Ended)
   }
 
   @Test func aStoreThatHasGoneIsNotKeptByItsLayer() throws {

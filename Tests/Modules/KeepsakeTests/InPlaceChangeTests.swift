@@ -50,7 +50,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     local["runs"] = "many"
     local.runs += 1
     #expect(local["runs"] == "many")
-    let failure = try #require(local.errors.last)
+    let failure = try #require(local.failures.last)
     #expect(failure.operation == .write && failure.key == "runs")
     #expect((failure.cause as? SettingFailure)?.storedType == .string)
     #expect(throws: SettingFailure.self) {
@@ -110,7 +110,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     let store = try UserDefaultsStore(on: file.open(), arguments: .none)
     try file.damage()
     change(&store["text"]) { $0 = nil }
-    #expect(store.errors.map(\.operation) == [.write])
+    #expect(store.failures.map(\.operation) == [.write])
     try file.mend(.damagedPage)
     #expect(store["text"] == "needle")
   }
@@ -140,9 +140,9 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
       value += 1
     }
     #expect(local.runs == 9)
-    #expect(local.errors.map(\.operation) == [.write])
+    #expect(local.failures.map(\.operation) == [.write])
     #expect(
-      local.errors.first?.description
+      local.failures.first?.description
         == "defaults/runs: the setting could not be written: \(local.device.path): "
         + "the value was changed while it was being changed here; "
         + "use update, which no other write interrupts")
@@ -150,7 +150,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
       other["runs"] = 10
       value = 1
     }
-    #expect(local.runs == 10 && local.errors.count == 2)
+    #expect(local.runs == 10 && local.failures.count == 2)
   }
 
   /// Else it would beat what another device wrote meanwhile.
@@ -172,7 +172,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     try devices.merge(0, 1)
     for store in [here, there] {
       #expect(store.names == ["x", "z"] && store[.words] == ["x", "z"])
-      #expect(store["raw"] == ["x", "z"] && store.errors.isEmpty)
+      #expect(store["raw"] == ["x", "z"] && store.failures.isEmpty)
       #expect(try store.conflicts.isEmpty)
     }
   }
@@ -208,7 +208,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
       }
     }
     #expect(local.runs == threads * rounds)
-    #expect(local.errors.isEmpty)
+    #expect(local.failures.isEmpty)
   }
 
   @Test func ofManyTasksEachCounts() async throws {
@@ -221,7 +221,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
       }
     }
     #expect(local.runs == tasks * rounds)
-    #expect(local.errors.isEmpty)
+    #expect(local.failures.isEmpty)
   }
 
   /// The suspended task has left its thread to others.
@@ -242,7 +242,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     await change.value
     #expect(local.runs == 2 && local.names == ["a", "beside"] && local.note == "beside")
     #expect(heard.sets.map { $0.map(\.key) } == [["note"], ["names"], ["within"], ["runs"]])
-    #expect(local.errors.isEmpty)
+    #expect(local.failures.isEmpty)
     token.cancel()
   }
 
@@ -254,7 +254,7 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
     local.runs = 10
     opening.finish()
     await change.value
-    #expect(local.runs == 10 && local.errors.map(\.operation) == [.write])
+    #expect(local.runs == 10 && local.failures.map(\.operation) == [.write])
   }
 
   @Test func withinAnotherChangeItGoesOn() throws {
@@ -262,6 +262,6 @@ private func change<Value>(_ value: inout Value, _ body: (inout Value) throws ->
       local.names.append("b")
       value += local.names.count
     }
-    #expect(local.runs == 2 && local.errors.isEmpty)
+    #expect(local.runs == 2 && local.failures.isEmpty)
   }
 }

@@ -124,7 +124,7 @@ private final class ArgumentSettings: UserDefaultsStore, @unchecked Sendable {
     #expect(settings.quality == .high && settings.any == "5" && settings.twice == 42)
     #expect(settings.since == Date(timeIntervalSinceReferenceDate: 0) && settings.small == 255)
     #expect(try Self.settings("-ratio", "2").ratio == 2)
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test(arguments: [
@@ -141,7 +141,7 @@ private final class ArgumentSettings: UserDefaultsStore, @unchecked Sendable {
     let settings = try Self.settings(
       "-list", #"["a","b"]"#, "-table", #"{"a":1}"#, "-bytes", #"{"$data":"AQI="}"#)
     #expect(settings.list == ["a", "b"] && settings.table == ["a": 1])
-    #expect(settings.bytes == Data([1, 2]) && settings.errors.isEmpty)
+    #expect(settings.bytes == Data([1, 2]) && settings.failures.isEmpty)
     // Who quotes a number means text.
     #expect(try Self.settings("-volume", #""5""#).volume == 3)
   }
@@ -160,8 +160,8 @@ private final class ArgumentSettings: UserDefaultsStore, @unchecked Sendable {
       _ = (settings.since, settings.list)
     }
     #expect(settings.volume == 3 && settings.ratio == 1 && !settings.dark && settings.small == 1)
-    let failure = try #require(settings.errors.first)
-    #expect(settings.errors.count == 1)
+    let failure = try #require(settings.failures.first)
+    #expect(settings.failures.count == 1)
     #expect(failure.key == key && failure.operation == .read && failure.argument == 1)
     #expect("\(failure)".contains("defaults/\(key): the setting could not be read from launch"))
     #expect("\(failure)".contains("argument 1: "))

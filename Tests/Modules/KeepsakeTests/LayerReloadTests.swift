@@ -24,7 +24,7 @@ private final class Store: UserDefaultsStore, @unchecked Sendable {
       guard number.isMultiple(of: 2) else { return give() }
       #expect(throws: Never.self) { try device.transaction { give() } }
     }
-    #expect(store.volume > 0 && store.errors.isEmpty)
+    #expect(store.volume > 0 && store.failures.isEmpty)
     token.cancel()
   }
 

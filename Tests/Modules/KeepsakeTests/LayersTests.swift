@@ -81,7 +81,7 @@ private final class End: Sendable {
         }
         #expect(Set(store.dictionaryRepresentation().keys) == ["a", "b", "c"], "seed \(seed)")
       }
-      #expect(store.errors.isEmpty)
+      #expect(store.failures.isEmpty)
     }
   }
 
@@ -170,10 +170,10 @@ private final class End: Sendable {
   @Test func aStoreIsNotItsOwnSuite() throws {
     let suite = try UserDefaultsStore(on: device, suite: "s", arguments: .none)
     suite.addSuite(named: "s")
-    #expect(suite.errors.map(\.operation) == [.addSuite])
-    #expect("\(suite.errors)".contains("the suite \"s\" is this store itself"))
+    #expect(suite.failures.map(\.operation) == [.addSuite])
+    #expect("\(suite.failures)".contains("the suite \"s\" is this store itself"))
     store.addSuite(named: "s")
-    #expect(store.errors.isEmpty)
+    #expect(store.failures.isEmpty)
   }
 
   @Test func addingASuiteIsNoWriteAndAnnouncesNothing() throws {

@@ -72,7 +72,7 @@ extension SettingKey where Value == Int {
     let error = #expect(throws: KeepsakeError.self) { try Self.throwing[index](store) }
     #expect(error?.code == .managed)
     #expect(error?.description.contains("\" of Given; change it there") == true)
-    #expect(try isUnchanged() && store.errors.isEmpty)
+    #expect(try isUnchanged() && store.failures.isEmpty)
   }
 
   private static let reporting: [(key: String, set: @Sendable (Managed) -> Void)] = [
@@ -92,10 +92,10 @@ extension SettingKey where Value == Int {
     let (key, set) = Self.reporting[index]
     set(store)
     #expect(try isUnchanged())
-    #expect(store.errors.map(\.key) == [key] && store.errors.map(\.operation) == [.write])
-    #expect(store.errors.allSatisfy { ($0.cause as? KeepsakeError)?.code == .managed })
+    #expect(store.failures.map(\.key) == [key] && store.failures.map(\.operation) == [.write])
+    #expect(store.failures.allSatisfy { ($0.cause as? KeepsakeError)?.code == .managed })
     #expect(
-      store.errors.first?.description
+      store.failures.first?.description
         == "defaults/\(key): the setting could not be written: (memory): the key \"\(key)\" is "
         + "managed by \"\(key.uppercased())\" of Given; change it there; isManaged tells before")
   }
@@ -104,14 +104,14 @@ extension SettingKey where Value == Int {
     store.prefs.high = 6
     store.prefs = Preferences(low: 7, high: 8)
     try store.$prefs.update { $0.high += 1 }
-    #expect(store.prefs == Preferences(low: 7, high: 9) && store.errors.isEmpty)
+    #expect(store.prefs == Preferences(low: 7, high: 9) && store.failures.isEmpty)
     #expect(try device.values(store: "defaults").keys.map(\.string) == ["p.high"])
     #expect(store["other"] == nil && !store.isManaged("other"))
     #expect(try store.$prefs.isManaged && store.$theme.isManaged)
     // Nothing is stored, so nothing is refused.
     store.volume += 0
     try store.$volume.update { _ in }
-    #expect(store.errors.isEmpty)
+    #expect(store.failures.isEmpty)
   }
 
   @Test func whatIsNoLongerManagedIsWhatWasSet() throws {
@@ -120,14 +120,14 @@ extension SettingKey where Value == Int {
     layer.give(["volume": ["9", 9]])
     #expect(store.volume == 9 && store.isManaged("volume"))
     layer.give(["volume": nil])
-    #expect(try store.volume == 3 && !store.$volume.isManaged && store.errors.isEmpty)
+    #expect(try store.volume == 3 && !store.$volume.isManaged && store.failures.isEmpty)
   }
 
   @Test func aLayerManagesTheStoresThatHaveItAndNoOther() throws {
     let other = try Managed(on: device, arguments: .none)
     let both = try Managed(on: device, layers: [.given(.managed, ["theme": ["red"]]), layer])
     other.theme = "blue"
-    #expect(other.theme == "blue" && other.errors.isEmpty && !other.isManaged("theme"))
+    #expect(other.theme == "blue" && other.failures.isEmpty && !other.isManaged("theme"))
     #expect(store.theme == "dark" && both.theme == "red" && both.volume == 9)
     let (mine, others) = (ChangeRecorder(store), ChangeRecorder(other))
     layer.give(["theme": ["black"]])

@@ -79,8 +79,8 @@ private func observe(
     let stores = [try Local(on: device), try Local(on: device), try Local(on: .temporary())]
     device.core.shared.upkeep.notify(
       KeepsakeError(.diskFull, path: device.path, "the log grows", cure: "free some room"))
-    #expect(stores.map(\.errors.count) == [1, 1, 0])
-    #expect(stores[0].errors.first?.operation == .checkpoint)
+    #expect(stores.map(\.failures.count) == [1, 1, 0])
+    #expect(stores[0].failures.first?.operation == .checkpoint)
   }
 
   /// The thread that hears of others has its turn meanwhile, and waits for the transaction.
@@ -211,7 +211,7 @@ private func observe(
       return store.observe { _ in withExtendedLifetime(screen) {} }
     }
     #expect(ends { observe().cancel() })
-    #expect(store.count == 3 && store.errors.isEmpty)
+    #expect(store.count == 3 && store.failures.isEmpty)
     withExtendedLifetime(other) {}
   }
 
@@ -259,6 +259,6 @@ private func observe(
     }
     #expect(error?.code == .diskFull)
     #expect(store.count == 1 && heard.sets.isEmpty)
-    #expect(store.errors.isEmpty)
+    #expect(store.failures.isEmpty)
   }
 }

@@ -36,7 +36,7 @@ import Testing
     #expect(settings.theme.name == "dark" && settings.date == .distantPast)
     #expect(settings.array(forKey: "mixed") == ["a", 1])
     #expect(settings.url(forKey: "url")?.absoluteString == URL.homeDirectory.absoluteString)
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func registeringIsNoWrite() throws {
@@ -79,17 +79,17 @@ import Testing
   @Test func aRegisteredValueThatDoesNotDecodeIsReportedOnceForEachValue() {
     settings.register(defaults: ["integer": "text"])
     for _ in 0..<3 { #expect(settings.integer == 1) }
-    #expect(settings.errors.map(\.key) == ["integer"])
+    #expect(settings.failures.map(\.key) == ["integer"])
     settings.register(defaults: ["integer": "other"])
     #expect(settings.integer == 1)
-    #expect(settings.errors.count == 2)
+    #expect(settings.failures.count == 2)
   }
 
   @Test func whatCannotBeStoredIsReportedAndLeftOut() throws {
     let deep = (0...StoredValue.maximumDepth).reduce(1 as StoredValue) { inner, _ in [inner] }
     settings.register(defaults: ["big": UInt64.max, "deep": deep, "good": 1])
-    #expect(settings.errors.map(\.key).sorted() == ["big", "deep"])
-    #expect(settings.errors.allSatisfy { $0.operation == .write })
+    #expect(settings.failures.map(\.key).sorted() == ["big", "deep"])
+    #expect(settings.failures.allSatisfy { $0.operation == .write })
     let plain = try UserDefaultsStore(on: settings.device, arguments: .none)
     #expect(plain.dictionaryRepresentation() == ["good": 1])
   }

@@ -35,7 +35,7 @@ import Testing
     settings.size = 2
     #expect(settings.size == 2)
     try settings.$size.reset()
-    #expect(settings.size == 14 && settings.errors.isEmpty)
+    #expect(settings.size == 14 && settings.failures.isEmpty)
   }
 
   @Test func aNewerBundleReplacesTheDefaultsAndNothingThatWasSet() throws {

@@ -59,7 +59,7 @@ import Testing
     }
     #expect((local.a, local.b) == (0, 0))
     #expect(heard.sets.isEmpty)
-    #expect(local.errors.isEmpty)
+    #expect(local.failures.isEmpty)
   }
 
   @Test func withinAnotherIsTakenBackAlone() throws {
@@ -154,7 +154,7 @@ import Testing
       #expect(two.a == 1)
     }
     #expect((two.a, one.b) == (1, 2))
-    #expect(two.errors.isEmpty)
+    #expect(two.failures.isEmpty)
   }
 
   @Test func incrementGivesTheNewValueAndRefusesToOverflow() throws {

@@ -26,7 +26,7 @@ import Testing
     #expect(settings.palette == [Color(10, 11, 12)])
     #expect(settings.timeout == .milliseconds(250))
     #expect(settings.window.title == "b")
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func nilRemovesTheKeyWhateverTheTransformer() throws {
@@ -42,7 +42,7 @@ import Testing
     settings.maybeConstantPalette.wrappedValue = nil
     for key in keys { #expect(settings[key] == nil) }
     #expect(settings.maybeWindow == nil && settings.maybePalette == nil)
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func nilRemovesTheKeyAlsoWhereTheTransformerIsOneOfTheOptional() throws {
@@ -59,7 +59,7 @@ import Testing
     settings.constant.wrappedValue = nil
     #expect(settings["window"] == nil && settings["constant"] == nil)
     #expect(settings.window == nil && settings.constant.wrappedValue == nil)
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func theThrowingFormsNameTheKeyAndTheStoredType() throws {
@@ -91,8 +91,8 @@ import Testing
     settings.small = [2, 3]
     settings.small = [4, 50]
     #expect(settings.small == [2, 3])
-    let reported = try #require(settings.errors.first)
-    #expect(settings.errors.count == 1 && reported.operation == .write && reported.key == "small")
+    let reported = try #require(settings.failures.first)
+    #expect(settings.failures.count == 1 && reported.operation == .write && reported.key == "small")
     #expect(reported.cause is Refused && reported.storedType == nil)
     let thrown = #expect(throws: SettingFailure.self) { try settings.$small.write([50]) }
     #expect(thrown?.cause is Refused && thrown?.key == "small")
@@ -104,11 +104,11 @@ import Testing
     settings.integer = 3
     try settings.device.shell("ALTER TABLE entry RENAME TO away")
     for _ in 0..<50 { #expect(settings.integer == 1 && settings.string == "guest") }
-    #expect(settings.errors.map(\.key) == ["integer", "string"])
-    #expect(settings.errors.allSatisfy { $0.storedType == nil })
+    #expect(settings.failures.map(\.key) == ["integer", "string"])
+    #expect(settings.failures.allSatisfy { $0.storedType == nil })
     try settings.device.shell("PRAGMA user_version = 77")
     for _ in 0..<50 { #expect(settings.integer == 1) }
-    #expect(settings.errors.map(\.key) == ["integer", "string", "integer"])
+    #expect(settings.failures.map(\.key) == ["integer", "string", "integer"])
     try settings.device.shell("ALTER TABLE away RENAME TO entry")
     #expect(settings.integer == 3)
   }

@@ -17,7 +17,7 @@ import Testing
     #expect(sample.read(first) == sample.assigned)
     #expect(sample.read(second) == sample.assigned)
     #expect(sample.read(try EverySetting(on: device)) == sample.assigned)
-    #expect(first.errors.isEmpty && second.errors.isEmpty)
+    #expect(first.failures.isEmpty && second.failures.isEmpty)
     for other in Samples.all where other.name != sample.name {
       #expect(other.read(second) == other.fallback)
     }
@@ -66,7 +66,7 @@ import Testing
     }
     #expect(settings.loginCount == 10 && settings.integer == 10 && settings.string == "guest")
     #expect(heard.sets.count == 1)
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func twoPropertiesWithOneKeyAreRefused() throws {

@@ -26,7 +26,7 @@ private final class Store: UserDefaultsStore, @unchecked Sendable {
     let layer = SettingsLayer.given(place, ["name": [], "p.low": [7]])
     let store = try store(layer)
     for _ in 0..<3 { #expect(store.dictionaryRepresentation() == ["p.low": 7, "p.high": 2]) }
-    #expect(store.errors.map(\.key) == ["name"] && store.errors.map(\.operation) == [.read])
+    #expect(store.failures.map(\.key) == ["name"] && store.failures.map(\.operation) == [.read])
     layer.give(["name": ["ada"]])
     #expect(store.dictionaryRepresentation()["name"] == "ada")
     layer.give(["name": []])
@@ -37,7 +37,7 @@ private final class Store: UserDefaultsStore, @unchecked Sendable {
   func aMemberAloneHasItsDefault(place: SettingsLayer.Place) throws {
     let store = try store(.given(place, ["p.low": [], "p.high": [9]]))
     for _ in 0..<3 { #expect(store.limits == Limits(low: 1, high: 9)) }
-    #expect(store.errors.map(\.key) == ["p.low"] && store.errors.map(\.operation) == [.read])
+    #expect(store.failures.map(\.key) == ["p.low"] && store.failures.map(\.operation) == [.read])
     let error = #expect(throws: SettingFailure.self) { try store.$limits.read() }
     #expect(error?.key == "p.low" && (error?.cause as? KeepsakeError)?.code == .invalidValue)
     #expect(throws: SettingFailure.self) { try store.$limits.update { $0.high = 3 } }

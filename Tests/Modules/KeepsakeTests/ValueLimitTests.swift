@@ -17,13 +17,13 @@ import Testing
     let limit = isShared ? 1 << 20 : 1 << 24
     let largest = String(repeating: "x", count: limit)
     try form.write(largest, to: store)
-    #expect(store.text == largest && store.errors.isEmpty)
+    #expect(store.text == largest && store.failures.isEmpty)
     var failure: (any Error)?
     do { try form.write(largest + "x", to: store) } catch { failure = error }
     #expect((failure != nil) == form.isThrowing)
     let error = try #require(
       (failure as? KeepsakeError) ?? (failure as? SettingFailure)?.cause as? KeepsakeError
-        ?? store.errors.first?.cause as? KeepsakeError)
+        ?? store.failures.first?.cause as? KeepsakeError)
     #expect(error.code == .invalidValue)
     let name = isShared ? "cloud" : "defaults"
     #expect(

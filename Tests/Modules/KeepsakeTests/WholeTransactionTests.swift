@@ -78,7 +78,7 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
     #expect(form.isCause(error), "\(error)")
     #expect(local.from == 1000 && local.to == 100 && shared.text == "short")
     #expect(local["after"] == nil && heard.sets.isEmpty)
-    #expect(local.errors.isEmpty && shared.errors.isEmpty && log.lines.isEmpty)
+    #expect(local.failures.isEmpty && shared.failures.isEmpty && log.lines.isEmpty)
     local.from = 5
     #expect(heard.sets.map { $0.map(\.key) } == [["from"]])
     token.cancel()
@@ -95,7 +95,7 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
       }
       #expect(local.from == 0)
     }
-    #expect(local.from == 0 && local.to == 100 && local.errors.isEmpty)
+    #expect(local.from == 0 && local.to == 100 && local.failures.isEmpty)
   }
 
   @Test func whatCanThrowAndIsCaughtWasHandled() throws {
@@ -104,7 +104,7 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
       #expect(throws: SettingFailure.self) { try local.$to.write(1100) }
       #expect(throws: KeepsakeError.self) { try local.write(1, for: "") }
     }
-    #expect(local.from == 0 && local.errors.isEmpty)
+    #expect(local.from == 0 && local.failures.isEmpty)
   }
 
   @Test func aGetterThatFailsEndsNothing() throws {
@@ -113,7 +113,7 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
       #expect(local.to == 100)
       local.to = 5
     }
-    #expect(local.to == 5 && local.errors.map(\.operation) == [.read])
+    #expect(local.to == 5 && local.failures.map(\.operation) == [.read])
   }
 
   @Test func ofSeveralFailuresTheFirstIsThrown() throws {
@@ -123,7 +123,7 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
         local.to = 1100
       }
     }
-    #expect(error?.code == .invalidKey && local.errors.isEmpty)
+    #expect(error?.code == .invalidKey && local.failures.isEmpty)
   }
 
   @Test func whatTheBodyThrowsComesThroughAndTheFailureIsReported() throws {
@@ -134,7 +134,7 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
         throw Other()
       }
     }
-    #expect(local.errors.map(\.key) == ["to"] && log.lines.count == 1)
+    #expect(local.failures.map(\.key) == ["to"] && log.lines.count == 1)
   }
 
   @Test func whatASnapshotCannotWriteItThrows() throws {
@@ -143,7 +143,7 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
     let error = #expect(throws: KeepsakeError.self) {
       try reader.transaction { reader.from = 2 }
     }
-    #expect(error?.code == .readOnly && reader.errors.isEmpty && local.from == 1)
+    #expect(error?.code == .readOnly && reader.failures.isEmpty && local.from == 1)
     // If it throws something else, that failure is reported here too.
     #expect(throws: Refused.self) {
       try reader.transaction {
@@ -151,7 +151,7 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
         throw Refused()
       }
     }
-    #expect(reader.errors.map(\.key) == ["from"])
+    #expect(reader.failures.map(\.key) == ["from"])
   }
 
   @Test func aWriteToAnotherDeviceIsNoPartOfIt() throws {
@@ -161,8 +161,8 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
       other.to = 1100
       local.from = 0
     }
-    #expect(other.from == 3 && other.errors.map(\.key) == ["to"])
-    #expect(local.from == 0 && local.errors.isEmpty)
+    #expect(other.from == 3 && other.failures.map(\.key) == ["to"])
+    #expect(local.from == 0 && local.failures.isEmpty)
   }
 
   @Test func aWriteOfTheLibrarysOwnSwallowsNoFailure() throws {
@@ -170,7 +170,7 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
       local.to = 1100
       return ((), [])
     }
-    #expect(local.errors.map(\.key) == ["to"])
+    #expect(local.failures.map(\.key) == ["to"])
   }
 
   @Test func aConflictIsResolvedOnlyByAResolutionThatWasCommitted() throws {
@@ -190,15 +190,15 @@ private let long = String(repeating: "x", count: 1 << 20 + 1)
       tries.append([conflict])
     }
     #expect(tries.wait { $0.count == 1 })
-    while ours.errors.isEmpty {}
-    #expect(ours.errors.map(\.operation) == [.resolve])
-    #expect((ours.errors.first?.cause as? KeepsakeError)?.code == .invalidValue)
+    while ours.failures.isEmpty {}
+    #expect(ours.failures.map(\.operation) == [.resolve])
+    #expect((ours.failures.first?.cause as? KeepsakeError)?.code == .invalidValue)
     #expect(try ours.conflicts.map(\.isResolved) == [false])
     #expect(ours["seen"] == nil && ours.text == "theirs")
     ours["again"] = 1
     #expect(tries.wait { $0.count == 2 })
     while try !ours.conflicts.allSatisfy(\.isResolved) {}
-    #expect(ours.text == "xxx" && ours.errors.count == 1)
+    #expect(ours.text == "xxx" && ours.failures.count == 1)
     token.cancel()
   }
 }

@@ -32,7 +32,7 @@ private final class Launches: UserDefaultsStore, @unchecked Sendable {
       defer { Launches.body.withLock { $0 = nil } }
       let moment = try store.moment()
       #expect(moment.values[ByteText("identity")]?.value == "made")
-      #expect(store.count == 2 && store["count"] == 2 && store.errors.isEmpty)
+      #expect(store.count == 2 && store["count"] == 2 && store.failures.isEmpty)
       #expect(heard.sets.map { $0.map(\.new) } == [[1], [2]])
       #expect(heard.sets.map { $0.map(\.transaction) } == [[1], [2]])
       token.cancel()
@@ -52,7 +52,7 @@ private final class Launches: UserDefaultsStore, @unchecked Sendable {
         #expect(store.count == 1)
       }
       #expect(store.count == 1 && store["count"] == 1)
-      #expect(store.errors.map(\.operation) == [.write])
+      #expect(store.failures.map(\.operation) == [.write])
       store.count = 3
       #expect(store.count == 3)
       #expect(heard.sets.map { $0.map(\.old) } == [[nil], [1]])
@@ -84,7 +84,7 @@ private final class Launches: UserDefaultsStore, @unchecked Sendable {
       #expect(throws: KeepsakeError.self) { try store.write(2, for: "count") }
       #expect(throws: KeepsakeError.self) { try store.transaction { store.count = 2 } }
     }
-    #expect(store.count == 1 && store.errors.map(\.operation) == [.write])
+    #expect(store.count == 1 && store.failures.map(\.operation) == [.write])
     store.count = 3
     #expect(store.count == 3)
   }

@@ -142,6 +142,6 @@ func importThemeElsewhere(into settings: SharedSettings) {
     let settings = try AppSettings(on: .inMemory())
     try settings.device.whileWritesFail { settings.username = "ada" }
     #expect(settings.username == "guest")
-    #expect(settings.errors.count == 1)
+    #expect(settings.failures.count == 1)
   }
 }

@@ -19,7 +19,7 @@ import Testing
       issues.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
       return true
     }
-    #expect(issues.withLock { $0 } == settings.errors.prefix(2).map(\.description))
-    #expect(settings.errors.count == 3)
+    #expect(issues.withLock { $0 } == settings.failures.prefix(2).map(\.description))
+    #expect(settings.failures.count == 3)
   }
 }

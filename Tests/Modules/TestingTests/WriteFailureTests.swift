@@ -23,7 +23,7 @@ import Testing
           }
         }
       }
-      #expect(settings.errors.count == 1)
+      #expect(settings.failures.count == 1)
       #expect(recorder.sets.isEmpty)
       settings.username = "bob"
       #expect(try AppSettings(on: device).username == "bob")

@@ -17,7 +17,7 @@ final class XCTestUse: XCTestCase {
     let recorder = ChangeRecorder(settings)
     settings.volume = 7
     XCTAssertEqual(recorder.changes(of: "volume").map(\.new), [7])
-    XCTAssertEqual(settings.errors.map(\.description), [])
+    XCTAssertEqual(settings.failures.map(\.description), [])
   }
 
   func testDevicesMeet() throws {

@@ -180,6 +180,6 @@ extension ScheduledScenario {
         least[place] = progress
       }
     }
-    guard store.errors.isEmpty else { throw ScheduleFailure("\(store.errors)") }
+    guard store.failures.isEmpty else { throw ScheduleFailure("\(store.failures)") }
   }
 }

@@ -21,7 +21,7 @@ import Testing
     try settings.transaction(durability: .powerSafe) { settings.username = "ada" }
     settings.username = "bob"
     try device.synchronize()
-    #expect(settings.synchronize())  // the same; a failure is false, and in errors
+    #expect(settings.synchronize())  // the same; a failure is false, and in failures
     #expect(settings.username == "bob")
   }
 
@@ -80,7 +80,7 @@ import Testing
     let device = try Device.inMemory()
     let settings = try AppSettings(on: device)
     try device.whileWritesFail { settings.username = "ada" }
-    let failure = settings.errors[0]
+    let failure = settings.failures[0]
     #expect(failure.key == "username" && failure.operation == .write)
     #expect((failure.cause as? KeepsakeError)?.code == .permissionDenied)
   }

@@ -37,8 +37,8 @@ import Testing
     #expect(settings["username"] == "ada" && shared["theme"] == "dark")
     try settings.$letterSize.update { $0 += 2 }
     #expect(settings["letter_size"] == 16)
-    for failure in settings.errors { print(failure) }
-    #expect(settings.errors.isEmpty)
+    for failure in settings.failures { print(failure) }
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func aBundleIsALayerBelow() throws {

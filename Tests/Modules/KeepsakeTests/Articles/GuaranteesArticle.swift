@@ -39,7 +39,7 @@ extension Container.Key where Value == Device {
     #expect(settings["nul"] == "a\0b" && settings["k\0"] == .real(.nan) && settings["k"] == nil)
     settings["negative"] = .real(-0.0)
     #expect(settings["negative"] == .real(0))
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
   }
 
   @Test func aURLKeepsItsSchemeAndItsHost() throws {

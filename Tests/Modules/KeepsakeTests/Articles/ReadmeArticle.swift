@@ -52,7 +52,7 @@ extension SettingKey where Value == Int {
     settings["raw"] = ["any": [1, true, 2.5]]  // any key, as a StoredValue
     let failures = settings.observeFailures { print($0) }  // what getters and setters cannot throw
     #expect(settings.username == "ada" && settings.loginCount == 1 && settings.volume == 6)
-    #expect(settings.errors.isEmpty)
+    #expect(settings.failures.isEmpty)
     failures.cancel()
   }
 
@@ -111,7 +111,7 @@ extension SettingKey where Value == Int {
     settings.register(defaults: ["volume": 5, "name": "x"])  // in memory, below what was set
     settings.set(["ada", "bob"], forKey: "names")  // what cannot be stored does not compile
     let volume = settings.integer(forKey: "volume")  // converts as UserDefaults does: "12.9" is 12
-    #expect(volume == 5 && settings.errors.isEmpty)
+    #expect(volume == 5 && settings.failures.isEmpty)
   }
 
   @Test func aContainerMakesObjectsThatTestsMakeAnew() throws {

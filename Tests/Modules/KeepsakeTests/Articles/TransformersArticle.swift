@@ -100,7 +100,7 @@ extension Transformer {
     let settings = try AppSettings(on: .inMemory(), arguments: .none)
     settings["palette"] = ["#ff0000", "red"]
     #expect(settings.palette == [])
-    #expect("\(settings.errors[0])".contains("at [1]: the stored value is not a RGB"))
+    #expect("\(settings.failures[0])".contains("at [1]: the stored value is not a RGB"))
     #expect(settings["palette"] == ["#ff0000", "red"])
   }
 }

@@ -110,7 +110,7 @@ extension SettingKey where Value == Int {
   @Test func aValueThatCannotBeReadGivesTheDefault() throws {
     settings["nbr_logins"] = "many"
     #expect(settings.loginCount == 0)
-    #expect(settings.errors.map(\.storedType) == [.string])
+    #expect(settings.failures.map(\.storedType) == [.string])
     #expect(throws: SettingFailure.self) { try settings.$loginCount.read() }
     #expect(throws: SettingFailure.self) { try settings.$loginCount.update { $0 += 1 } }
     #expect(try settings.$loginCount.explain().problem != nil)

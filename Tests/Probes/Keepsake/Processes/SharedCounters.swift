@@ -33,7 +33,7 @@ struct AddCommand: ParsableCommand {
         sums.right += 1
       }
     }
-    try demand(sums.errors.isEmpty, "\(sums.errors)")
+    try demand(sums.failures.isEmpty, "\(sums.failures)")
     if killed { kill(getpid(), SIGKILL) }
   }
 }
@@ -76,7 +76,7 @@ struct FollowCommand: ParsableCommand {
     let track = heard.withLock { $0 }
     try demand(track.complaints.isEmpty, "\(track.complaints)")
     try demand((sums.sum, sums.left, sums.right) == (total, total, total), "it reads otherwise")
-    try demand(sums.errors.isEmpty, "\(sums.errors)")
+    try demand(sums.failures.isEmpty, "\(sums.failures)")
     say("complete")
   }
 }

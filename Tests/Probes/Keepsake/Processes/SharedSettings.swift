@@ -16,7 +16,7 @@ final class SharedSettings: SyncedSettings, @unchecked Sendable {
       try transaction { for change in changes { try write(change.value, for: change.key) } }
     case .typed:
       for change in changes { assign(change) }
-      try demand(errors.isEmpty, "\(errors)")
+      try demand(failures.isEmpty, "\(failures)")
     default: for change in changes { try write(change.value, for: change.key) }
     }
   }

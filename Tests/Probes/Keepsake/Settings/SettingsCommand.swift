@@ -107,6 +107,6 @@ private func withSettings(
   let device = try Device(path: file, access: .existing)
   let settings = try EverySetting(on: device)
   try use(device, settings)
-  for error in settings.errors { say("error\t\(error)") }
+  for error in settings.failures { say("error\t\(error)") }
   withExtendedLifetime((device, settings)) { Foundation.exit(0) }
 }
