@@ -16,6 +16,9 @@
   }
 
   extension Endpoints {
+    /// Bytes of an answer that are written at once.
+    private static let pieceBytes = 64 << 10
+
     /// Pages end with this size if their requests mostly find nothing new, or come with a refusal.
     private static let smallPage = 64 << 10
 
@@ -144,8 +147,8 @@
         status: status, headers: fields,
         body: ResponseBody(contentLength: text.count) { writer in
           // Each piece has the time of `readTimeout`, however slowly the device reads.
-          for start in stride(from: 0, to: text.count, by: Self.smallBody) {
-            let piece = text[start..<min(start + Self.smallBody, text.count)]
+          for start in stride(from: 0, to: text.count, by: Self.pieceBytes) {
+            let piece = text[start..<min(start + Self.pieceBytes, text.count)]
             try await writer.write(ByteBuffer(bytes: piece))
           }
           try await writer.finish(nil)
