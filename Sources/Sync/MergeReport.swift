@@ -59,8 +59,8 @@ public struct MergeReport: Sendable {
     case readInFull(device: Int, by: Int)
     /// The device's conflict log was full: it no longer has so many of its oldest conflicts.
     case conflictsDropped(device: Int, count: Int)
-    /// The entry is too large for the hub, or for any other device, and was not sent. A sync by hand
-    /// looks at it again, a session once a day.
+    /// The entry is too large for the hub, or for any other device, and was not sent. A sync by
+    /// hand looks at it again, a session once a day.
     case tooLarge(store: String, key: String)
     /// The hub, or the file, has rows that this version cannot read. They stay there.
     case unreadable(count: Int)
