@@ -4,7 +4,7 @@ import KeepsakeFormats
 import KeepsakeSettingsBundle
 
 /// Holds the parser and the writer to each other: what is accepted has to come back. Only a binary
-/// list has values that the writer refuses.
+/// list has values that the writer refuses, and dates that it rounds down to seconds.
 func readPropertyList(_ bytes: [UInt8]) throws(Finding) {
   let root: PropertyListNode
   do {
@@ -28,7 +28,7 @@ func readPropertyList(_ bytes: [UInt8]) throws(Finding) {
   }
 }
 
-/// Whether one tree is what the other becomes when it is written.
+/// Whether one tree is what another one becomes when it is written.
 private func isSame(_ a: PropertyListNode, _ b: PropertyListNode) -> Bool {
   switch (a.value, b.value) {
   case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
@@ -36,7 +36,8 @@ private func isSame(_ a: PropertyListNode, _ b: PropertyListNode) -> Bool {
   case (.unsigned(let a), .unsigned(let b)): a == b
   case (.real(let a), .real(let b)): a.bitPattern == b.bitPattern || a.isNaN && b.isNaN
   case (.boolean(let a), .boolean(let b)): a == b
-  case (.date(let a), .date(let b)): a == b
+  case (.date(let a), .date(let b)):
+    a.timeIntervalSinceReferenceDate == b.timeIntervalSinceReferenceDate.rounded(.down)
   case (.data(let a), .data(let b)): a == b
   case (.array(let a), .array(let b)): a.elementsEqual(b, by: isSame)
   case (.dictionary(let a), .dictionary(let b)):
