@@ -45,19 +45,36 @@ struct FilePair: Sendable {
     try devices[0].merge(with: devices[1])
   }
 
-  /// The limit: one statement from the first file into the second.
+  /// The limit of a first merge: one statement for each direction, in as many transactions, with as
+  /// many rows of what the files then know of each other.
   ///
-  /// - Parameter rows: the FROM clause, with a WHERE.
-  func upsert(_ rows: String, from: Int = 0, into: Int = 1) throws {
-    let database = try RawDatabase(paths[into])
-    let base = try database.number(Self.last)
-    try database.execute(Self.upsert(from: paths[from], rows, base: "\(base)"))
+  /// - Parameter rows: for each file the FROM clause of what it gets, with a WHERE; nil for nothing.
+  func exchange(into rows: [String?]) throws {
+    let databases = try paths.map { try RawDatabase($0) }
+    for (into, database) in databases.enumerated() {
+      let noted = """
+        INSERT INTO main.mark VALUES (1000000000000, 1, 1);
+        INSERT INTO main.seen VALUES ('cloud', 1, 1);
+        \(into == 1 ? Self.peer : "")
+        """
+      if let rows = rows[into] {
+        let base = try database.number(Self.last)
+        try database.execute(
+          Self.upsert(from: paths[1 - into], rows, base: "\(base)", and: noted))
+      } else {
+        try database.execute("BEGIN IMMEDIATE; \(noted) COMMIT")
+      }
+    }
+    try databases[0].execute(Self.peer)
   }
 
+  private static let peer = "INSERT INTO main.peer VALUES (1, 'cloud', 1, 1, 1, 1, 1, 1, 1);"
   static let last = "SELECT ifnull(max(sequence_number), 0) FROM entry"
   static let all = "FROM sender.entry NOT INDEXED WHERE true"
 
-  static func upsert(from path: String, _ rows: String, base: String) -> String {
+  static func upsert(
+    from path: String, _ rows: String, base: String, and others: String = ""
+  ) -> String {
     """
     ATTACH 'file:\(path)?mode=ro' AS sender;
     BEGIN IMMEDIATE;
@@ -67,6 +84,7 @@ struct FilePair: Sendable {
       timestamp = excluded.timestamp, replica_id = excluded.replica_id,
       sequence_number = excluded.sequence_number
     WHERE (excluded.timestamp, excluded.replica_id) > (entry.timestamp, entry.replica_id);
+    \(others)
     COMMIT;
     """
   }
@@ -88,10 +106,7 @@ private func cold(_ size: Int) -> Race {
   }
   race.enter("Keepsake") { try round { try $0.merge() } }
   race.enter(each) {
-    try round {
-      try $0.upsert(FilePair.all)
-      try $0.upsert(FilePair.all, from: 1, into: 0)
-    }
+    try round { try $0.exchange(into: [FilePair.all, FilePair.all]) }
   }
   race.row("cold merge both ways, \(Scale.name(size)) each", "Keepsake", beside: [each])
   return race
@@ -108,7 +123,7 @@ private func restore(_ size: Int) -> Race {
     return time
   }
   race.enter("Keepsake") { try round { try $0.merge() } }
-  race.enter(one) { try round { try $0.upsert(FilePair.all) } }
+  race.enter(one) { try round { try $0.exchange(into: [nil, FilePair.all]) } }
   race.row("restore \(Scale.name(size)) into an empty file", "Keepsake", beside: [one])
   return race
 }
