@@ -15,7 +15,7 @@ package import KeepsakeValues
 package struct EntryTable {
   fileprivate let connection: Connection
 
-  private static let columns =
+  package static let columns =
     "(store, key, type, value, timestamp, replica_id, sequence_number)"
   private static let insertOne = FrequentStatement(
     """

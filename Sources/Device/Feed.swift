@@ -116,7 +116,9 @@ final class Feed: Sendable {
     // It ends when nothing is locked any more: what it holds may write when it goes.
     guard let observer = observers.remove(id) else { return }
     defer { withExtendedLifetime(observer) {} }
-    if let scope = observer.scope { removed.withLock { $0.append((id, scope)) } }
+    if let scope = observer.scope, storage.map(hasOthers) ?? false {
+      removed.withLock { $0.append((id, scope)) }
+    }
     guard observers.isEmpty else { return }
     let isLast = state.withLock { state in
       guard observers.isEmpty else { return false }

@@ -54,7 +54,7 @@ package struct SessionPlan {
 
   package init(hasEvents: Bool = true) { self.hasEvents = hasEvents }
 
-  /// No sync before.
+  /// The end of the pause before the next sync.
   package var pauseEnd: Int64? { syncing.end }
 
   package func next(at now: Int64) -> Step {

@@ -14,7 +14,6 @@ package struct ReplicaState: Sendable, Equatable {
 
   /// The row of `replica` is a high-water mark that plain local sets leave alone, because the
   /// newest entry already says as much and a set that writes one page less is a faster set.
-  ///
   package init(_ connection: Connection) throws {
     let state = try connection.first(
       """

@@ -112,7 +112,7 @@ struct DirectPull {
   private func insert(_ connection: Connection, after number: Int64) throws -> Int {
     try connection.run(
       """
-      INSERT INTO main.entry
+      INSERT INTO main.entry \(EntryTable.columns)
       SELECT e.store, e.key, e.type, e.value, e.timestamp, e.replica_id, ?4 + e.sequence_number
       FROM sender.entry AS e
       WHERE (e.store, e.key) > (

@@ -56,28 +56,28 @@ struct GiverPage {
     vectors = try VersionVectors(connection, of: pull.stores)
     sent = try connection.peers.rows(of: pull.receiver.id).mapValues(\.cursor.sequenceNumber)
     // After which number each store is read.
-    var lower: [ByteText: Int64] = [:]
+    var cursors: [ByteText: Int64] = [:]
     for store in pull.stores {
       // Marks do not count stores that are not synced.
       let endsAtMark = pull.marksGiver && StoreName.isSynced(store.string)
       vectors.raise(store, id, to: endsAtMark ? mark.timestamp : replica.last)
       let cursor = pull.receiver.cursor(id, store)
       let isKnown = try !pull.inFull.contains(store) && connection.marks.contains(cursor) == true
-      lower[store] = isKnown ? cursor.sequenceNumber : 0
+      cursors[store] = isKnown ? cursor.sequenceNumber : 0
       isReadAgain = isReadAgain || !isKnown && cursor != .start
     }
-    end = max(position, lower.values.min() ?? 0)
+    end = max(position, cursors.values.min() ?? 0)
     for interval in pull.skipped.gaps(after: end, through: .max) where isLast {
-      try read(connection, interval, lower, pull)
+      try read(connection, interval, cursors, pull)
     }
     markBeforeUnread = try firstUnread.map { try connection.marks.last(before: $0) }
   }
 
   /// Reads the rows of an interval of numbers. Each has to be in the index `i` as well as in the
-  /// table `e`, and in order.
+  /// table `e`, and in order. Rows of other stores are passed over in the index.
   private mutating func read(
-    _ connection: Connection, _ interval: (lower: Int64, upper: Int64), _ lower: [ByteText: Int64],
-    _ pull: Pull
+    _ connection: Connection, _ interval: (lower: Int64, upper: Int64),
+    _ cursors: [ByteText: Int64], _ pull: Pull
   ) throws {
     end = interval.lower
     try connection.run(
@@ -86,13 +86,19 @@ struct GiverPage {
         e.store, e.key, e.type, e.value, e.timestamp, e.replica_id
       FROM entry AS i INDEXED BY entry_sequence
       LEFT JOIN entry AS e ON e.store = i.store AND e.key = i.key
-      WHERE i.sequence_number > ?1 AND i.sequence_number <= ?2 ORDER BY i.sequence_number
-      """, [.integer(interval.lower), .integer(interval.upper)]
-    ) { try add($0, lower, pull) }
+      WHERE i.sequence_number > ?1 AND i.sequence_number <= ?2
+        AND (\(Connection.isSynced("i.store")) OR i.store IN (SELECT value FROM json_each(?3)))
+      ORDER BY i.sequence_number
+      """,
+      [
+        .integer(interval.lower), .integer(interval.upper),
+        .text(JSON.array(pull.stores.map { .string($0.string) }).text()),
+      ]
+    ) { try add($0, cursors, pull) }
   }
 
   /// - Returns: false if there is no room.
-  private mutating func add(_ row: Row, _ lower: [ByteText: Int64], _ pull: Pull) throws -> Bool {
+  private mutating func add(_ row: Row, _ cursors: [ByteText: Int64], _ pull: Pull) throws -> Bool {
     let number = row.integer(0)
     guard number > end, row.cell(1) == .integer(number) else {
       throw KeepsakeError(
@@ -102,7 +108,7 @@ struct GiverPage {
     let store = row.text(3)
     // The name of a store that is not UTF-8 is not known.
     let isRead =
-      lower[ByteText(store)].map { number > $0 } ?? (!row.isUTF8(3) && StoreName.isSynced(store))
+      cursors[ByteText(store)].map { number > $0 } ?? (!row.isUTF8(3) && StoreName.isSynced(store))
     if isRead, row.integer(2) == 1, row.isUTF8(3), row.isUTF8(4), row.isUTF8(6) {
       guard try add(Entry(row, from: 3), number, pull) else { return false }
     } else if isRead {

@@ -49,8 +49,7 @@ package struct HubPageRequest: Equatable, Sendable {
   package var cursor: String
   /// Of later pages: the number of the last row that was read.
   package var after: Int64?
-  /// Of later pages, and of the first request of a later attempt: the newest mark of the answer
-  /// before.
+  /// The newest mark that the device knows of; nil if there is none.
   package var newest: String?
   /// The rows of a page at most.
   package var rows: Int
@@ -105,7 +104,7 @@ package struct HubUpload: Sendable {
 
 /// What became of an upload.
 package enum HubUploadResult: Sendable {
-  /// `isNext` says whether nobody has pushed since the upload's base.
+  /// `isNext` says whether no other device has pushed since the upload's base.
   case taken(newest: String, isNext: Bool)
   /// Others have written one of the keys since. The hub may send what the device asks for.
   case changed(HubPageAnswer?)

@@ -42,7 +42,7 @@ package final class HubSync {
   /// Numbers of rows to hold back: from the hub's future, too large for it, or read by no device.
   var held: Set<Int64> = []
   var cursor = HubCursor()
-  /// What the file has of it.
+  /// The cursor as the file has stored it.
   private(set) var stored = HubCursor()
   var forgotten: [ByteText: Int64] = [:]
   /// The mark up to which the device has read the hub, with what it has pushed itself.

@@ -4,7 +4,7 @@ import KeepsakeDevice
 package import KeepsakeValues
 
 /// A point in a file's history: its newest sequence number of a synced store, its clock, and 62
-/// random bits. Two marks are the same if number and bits are.
+/// random bits. Number and bits identify a mark in a file's history.
 package struct Mark: Hashable, Sendable {
   package let sequenceNumber: Int64
   package let timestamp: HybridTimestamp

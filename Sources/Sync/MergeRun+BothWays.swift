@@ -41,7 +41,10 @@ extension MergeRun {
       try pullBack(&exchanges[place], stores)
       try hooks.step(.pulledBack)
     }
-    report.hasConverged = report.isComplete && exchanges.allSatisfy(\.isRead)
+    // All have read the first file at the same mark, and it them to the end.
+    report.hasConverged =
+      report.isComplete
+      && exchanges.allSatisfy { $0.isRead && $0.back == exchanges[0].back }
     try noteInFirst(exchanges, stores)
   }
 

@@ -2,9 +2,8 @@
 
 import Synchronization
 
-/// Numbers of rows that a hub, or something in between, has refused for their size, or would, and
-/// of rows that no device reads. A session offers them once a day; each other sync begins with
-/// none.
+/// Numbers of rows that are too large for a hub, or for something in between, or that no device
+/// reads. A session offers them once a day; each other sync begins with none.
 package final class RefusedRows: Sendable {
   /// `end` is when they are offered again, in milliseconds since 1970.
   private let content = Mutex((numbers: Set<Int64>(), end: Int64(0)))

@@ -26,11 +26,13 @@ extension MergeRun {
     try hooks.step(.rotated)
   }
 
-  /// The last mark up to which the other file has read this one for sure, if this one may have
-  /// written beside a twin: if both have one replica ID, or the other has read a mark that is not
-  /// in this file's history. A mark that is too old to tell may be a twin's: a file keeps those
-  /// that others have noted. But it is the file's own if the other one, or a file of which the
-  /// other is a copy, has read a later one.
+  /// If this file may have written beside a twin: the last mark up to which the other file has
+  /// surely read this one, and not the twin. Nil if it has no twin.
+  ///
+  /// It may have one if both files have one replica ID, or if the other has read a mark that is not
+  /// in this file's history. A mark may be too old to tell: a file keeps those that others have
+  /// noted, so it is taken for a twin's, unless the other file, or one of which it is a copy, has
+  /// read a later mark of this file.
   private func lastRead(of place: Int, by other: Int) throws(KeepsakeError) -> Mark? {
     let (side, reader) = (sides[place], sides[other])
     if side.id == reader.id {

@@ -20,7 +20,8 @@ public enum SyncState: Sendable, Hashable {
 extension Device {
   /// How a store stands with other devices, by what this device remembers of its syncs.
   ///
-  /// A device that has read from here by one-way merges alone does not count. O(what is pending).
+  /// A device that has read from here by one-way merges alone does not count.
+  /// O(what was written since).
   package func syncState(of store: String) throws(KeepsakeError) -> SyncState {
     try core.survey { connection in
       let synced = try connection.first(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The merge rule. `EntryTable.swift` has it again in SQL; a property test compares the two.
+// The merge rule.
 //
 // `a` beats `b` iff `(timestamp, replica ID, type, value)` of `a` is larger. That is a total order
 // on content, so merging is commutative, associative and idempotent, even when two copies of one

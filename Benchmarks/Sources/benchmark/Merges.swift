@@ -48,7 +48,7 @@ struct FilePair: Sendable {
   /// The limit of a first merge: one statement for each direction, in as many transactions, with as
   /// many rows of what the files then know of each other.
   ///
-  /// - Parameter rows: for each file the FROM clause of what it gets, with a WHERE; nil for nothing.
+  /// - Parameter rows: for each file the FROM clause of what it gets, with a WHERE, or nil.
   func exchange(into rows: [String?]) throws {
     let databases = try paths.map { try RawDatabase($0) }
     for (into, database) in databases.enumerated() {

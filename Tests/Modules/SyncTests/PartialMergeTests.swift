@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A merge that stops half-way, at each of its commits.
+// A merge that stops half-way, at each of its commits, or is disturbed there.
 
 import Foundation
 import KeepsakeDevice
@@ -107,5 +107,26 @@ import Testing
     token.cancel()
     #expect(isOver.sets.count == pairs[0].heard[1].sets.count)
     #expect(isOver.sets.count > 1)
+  }
+
+  @Test func filesThatHaveReadTheFirstOneAtDifferentMarksHaveNotConverged() throws {
+    let clock = ManualClock()
+    let devices = try (0..<3).map { _ in try Device.inMemory(clock: clock.wallClock) }
+    func write(_ key: String) throws(KeepsakeError) {
+      clock.milliseconds += 1
+      try devices[0].write([LocalWrite(store: "cloud", key: key, value: 1)])
+    }
+    try write("early")
+    var isLate = false
+    let hooks = MergeHooks { boundary in
+      guard boundary == .pulledBack, !isLate else { return nil }
+      isLate = true
+      do throws(KeepsakeError) { try write("late") } catch { return error }
+      return nil
+    }
+    let report = try Merge.run(devices, options: MergeOptions(), hooks: hooks)
+    let late = try devices.map { try $0.entry(store: "cloud", key: "late") != nil }
+    #expect(late == [true, false, true] && !report.hasConverged)
+    #expect(try Merge.run(devices, options: MergeOptions()).hasConverged)
   }
 }
