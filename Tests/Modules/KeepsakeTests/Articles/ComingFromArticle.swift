@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Keepsake
 import Testing
 
@@ -27,5 +28,13 @@ extension SettingKey where Value == Double {
     #expect(settings.object(forKey: "names") == nil)
     settings.quality = 0.5
     #expect(try settings.setting(.quality).wrappedValue == 0.5)
+  }
+
+  @Test func valuesMoveIn() throws {
+    let settings = try AppSettings(on: .inMemory(), arguments: .none)
+    let old: [String: Any] = ["username": "ada", "vol": 7, "icon": URL(fileURLWithPath: "/icon")]
+    let left = try settings.migrate(from: old, renaming: ["vol": "volume"])
+    #expect(settings.string(forKey: "username") == "ada" && settings.integer(forKey: "volume") == 7)
+    #expect(left == ["icon": "a URL is no value of a property list"])
   }
 }
