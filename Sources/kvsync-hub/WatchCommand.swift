@@ -24,7 +24,7 @@ struct WatchCommand: Subcommand {
     let device = try words.open(.existing, common)
     let output = common.output
     // What waits, or cannot be sent or read, is told when it begins and when it is over.
-    let isWhole = Mutex(true)
+    let told = Mutex<Set<String>>([])
     try words.watch(device, common) { end in
       HubSession(device, hub) { state in
         switch state {
@@ -37,12 +37,17 @@ struct WatchCommand: Subcommand {
       } onSync: { report in
         let paths = [words.file, hub.url.description]
         let shown = ShownReport(report, paths: paths, replicas: [nil, nil])
-        for line in shown.remarks + shown.waiting { output.say(line) }
-        let wasWhole = isWhole.withLock { isWhole in
-          defer { isWhole = report.isWhole }
-          return isWhole
+        let lines = shown.remarks + shown.waiting
+        told.withLock { told in
+          for line in lines where !told.contains(line) { output.say(line) }
+          if report.hasConverged {
+            if !told.isEmpty { output.say("\(hub.url): all is synced again") }
+            told = []
+          } else if !report.isWhole {
+            // A sync that failed half-way may say nothing about the rest.
+            told = Set(lines)
+          }
         }
-        if report.isWhole, !wasWhole { output.say("\(hub.url): all is synced again") }
       } onFailure: { error in
         output.say("\(error)")
       }
