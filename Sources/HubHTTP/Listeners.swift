@@ -19,9 +19,12 @@
       (wakes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// A call that comes late may name an older mark: then the device asks in vain.
+    /// A call that comes late may name an older mark: then the listener wakes in vain.
     func announce(_ newest: HubMark) {
-      state.withLock { $0 = (newest, $0.count + 1) }
+      state.withLock { state in
+        if newest.number >= state.newest.number { state.newest = newest }
+        state.count += 1
+      }
       continuation.yield()
     }
 

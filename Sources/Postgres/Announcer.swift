@@ -42,7 +42,9 @@
 
     /// Announces a mark that this process has made.
     func announce(_ account: Int64, _ newest: HubMark) {
-      lock.withLock { news[account] = newest }
+      lock.withLock {
+        if newest.number >= news[account]?.number ?? 0 { news[account] = newest }
+      }
       tell(account, newest)
       wake()
     }

@@ -4,6 +4,7 @@
   import Foundation
   import HubStoreSupport
   import KeepsakeHubServer
+  import KeepsakeValues
   import Synchronization
   import Testing
 
@@ -13,6 +14,7 @@
       private let memory = MemoryStore()
       private let late = Mutex<(isOn: Bool, isDeaf: Bool, calls: [@Sendable () -> Void])>(
         (false, false, []))
+      private let observers = Mutex<[@Sendable (Int64, HubMark) -> Void]>([])
       private let (signals, signal) = AsyncStream.makeStream(of: Void.self)
 
       func run<Result: Sendable>(
@@ -31,7 +33,12 @@
 
       /// Announces nothing to one that is deaf.
       func observe(_ onChange: @escaping @Sendable (Int64, HubMark) -> Void) {
+        observers.withLock { $0.append(onChange) }
         memory.observe { [self] in if !late.withLock(\.isDeaf) { onChange($0, $1) } }
+      }
+
+      func announce(_ account: Int64, _ mark: HubMark) {
+        for observer in observers.withLock(\.self) { observer(account, mark) }
       }
 
       func close() {}
@@ -110,6 +117,25 @@
         await time.pass(.milliseconds(100))
         let text = try await stream.read(until: "\"newest\":\"\(second)\"")
         #expect(!text.contains(first))
+      }
+    }
+
+    /// As one of another process of the hub may.
+    @Test func aMarkThatIsAnnouncedLateReplacesNoNewerOne() async throws {
+      let (time, store) = (ManualTime(), LateStore())
+      try await RunningHub.with(over: store) {
+        $0.sleep = { $0 < .seconds(1) ? try await time.sleep($0) : try await Task.sleep(for: $0) }
+      } _: { hub in
+        let device = try await hub.create()
+        let stream = try await hub.stream(of: device)
+        await time.begin(.milliseconds(100))
+        let first = try await device.push(["k"]).member("newest")
+        let second = try await device.push(["k"]).member("newest")
+        let account = try #require(HexNumber.number(device.account))
+        store.announce(account, try #require(HubMark(text: first)))
+        await time.pass(.milliseconds(100))
+        let text = try await stream.read(until: "\"newest\":\"\(second)\"")
+        #expect(!text.contains(first), "\(text)")
       }
     }
 
