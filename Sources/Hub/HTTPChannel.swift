@@ -106,9 +106,9 @@ final class HTTPChannel: HubChannel {
 
   /// Sends, and sends again if the hub is busy for a moment: it has done nothing then.
   private func send(_ request: HubRequest) throws(KeepsakeError) -> HubResponse {
-    var left = Self.busyTimeout
+    var (request, left) = (request, Self.busyTimeout)
+    request.end = end
     while true {
-      guard client.now() < end else { throw HubFailure.slow(client.url, Self.deadline) }
       do throws(KeepsakeError) {
         return try client.send(request)
       } catch {

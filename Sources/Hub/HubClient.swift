@@ -20,6 +20,8 @@ struct HubRequest {
   /// How long nothing may come back. A body has a second more for each KiB, as the hub gives it:
   /// whether it moves is not known where something on the way buffers it.
   var timeout: Duration
+  /// When its answer is given up, however much of it has come.
+  var end: ContinuousClock.Instant?
   /// Gets the exchange, to cancel it.
   var onBegin: (any TransportExchange) -> Void = { _ in }
 
@@ -86,14 +88,14 @@ struct HubClient: Sendable {
     request.onBegin(exchange)
     var end = request.kind == .events ? nil : now() + request.timeout + Self.deadline
     do throws(KeepsakeError) {
-      guard case .head(let status, let headers) = try next(exchange, request.timeout, end) else {
+      guard case .head(let status, let headers) = try next(exchange, request, end) else {
         throw HubFailure.malformed(url, "has no beginning")
       }
       guard isExpected(status, headers, request) else {
-        throw try failure(status, headers, exchange, end)
+        throw try failure(status, headers, exchange, request, end)
       }
       reading: while true {
-        switch try next(exchange, request.timeout, end) {
+        switch try next(exchange, request, end) {
         case .body(let piece):
           end? += Self.time(for: piece.count)
           try take(piece)
@@ -133,12 +135,13 @@ struct HubClient: Sendable {
   }
 
   private func next(
-    _ exchange: any TransportExchange, _ timeout: Duration, _ end: ContinuousClock.Instant?
+    _ exchange: any TransportExchange, _ request: HubRequest, _ end: ContinuousClock.Instant?
   ) throws(KeepsakeError) -> TransportEvent {
-    let left = end.map { now().duration(to: $0) } ?? timeout
-    guard left > .zero else { throw HubFailure.slow(url, Self.deadline) }
+    let left = [end, request.end].compactMap(\.self).min().map { now().duration(to: $0) }
+    let timeout = min(request.timeout, left ?? request.timeout)
+    guard timeout > .zero else { throw HubFailure.slow(url) }
     do throws(TransportFault) {
-      return try exchange.next(within: min(timeout, left))
+      return try exchange.next(within: timeout)
     } catch {
       throw HubFailure.unreachable(url, error, timeout)
     }
@@ -147,12 +150,12 @@ struct HubClient: Sendable {
   /// The error for an answer with another status than the expected one.
   private func failure(
     _ status: Int, _ headers: [String: String], _ exchange: any TransportExchange,
-    _ end: ContinuousClock.Instant?
+    _ request: HubRequest, _ end: ContinuousClock.Instant?
   ) throws(KeepsakeError) -> KeepsakeError {
     if 300...399 ~= status { return HubFailure.redirect(url, headers["location"]) }
     var bytes: [UInt8] = []
     if Self.type(headers) == Kind.problem.rawValue {
-      while bytes.count < 1 << 16, case .body(let piece) = try next(exchange, Self.timeout, end) {
+      while bytes.count < 1 << 16, case .body(let piece) = try next(exchange, request, end) {
         bytes += piece
       }
     }

@@ -29,10 +29,9 @@ enum HubFailure {
       cause: fault)
   }
 
-  static func slow(_ url: HubURL, _ deadline: Duration) -> KeepsakeError {
+  static func slow(_ url: HubURL) -> KeepsakeError {
     KeepsakeError(
-      .unreachable, path: url.description,
-      "its answer takes longer than \(deadline.components.seconds / 60) minutes",
+      .unreachable, path: url.description, "its answer comes too slowly",
       cure: "check the network, and ask who runs the hub")
   }
 

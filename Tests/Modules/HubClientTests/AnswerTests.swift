@@ -136,7 +136,27 @@ import Testing
     let device = try device()
     #expect {
       try device.merge(with: hub)
-    } throws: { "\($0)".contains("takes longer than 10 minutes") == (size == 1) }
+    } throws: { "\($0)".contains("comes too slowly") == (size == 1) }
+  }
+
+  @Test func anAnswerEndsWithTheSixHoursOfItsSync() throws {
+    let drop = TransportEvent.body([UInt8](repeating: 0x20, count: 64 << 10))
+    let drops = Array(repeating: drop, count: 200)
+    let head = TransportEvent.head(status: 200, headers: ["content-type": "application/jsonl"])
+    let transport = ScriptedTransport { _ in ScriptedTransport.Reply([head] + drops) }
+    let start = ContinuousClock.now
+    let minutes = Mutex(0)
+    let hub = Hub(try HubURL("https://hub.example/keep"), .test, by: transport) {
+      minutes.withLock { minutes in
+        // The sync has begun five hours before the answer.
+        defer { minutes = max(300, minutes + 1) }
+        return start + .seconds(60 * minutes)
+      }
+    }
+    let device = try device()
+    #expect {
+      try device.merge(with: hub)
+    } throws: { "\($0)".contains("comes too slowly") }
   }
 
   @Test(arguments: [("-5", 0), ("301", 300), ("1000000000", 300)])
