@@ -12,6 +12,8 @@
   import FoundationNetworking
   import Synchronization
 
+  typealias SystemTransport = CurlTransport
+
   final class CurlTransport: HubTransport {
     private let handles = Handles()
 

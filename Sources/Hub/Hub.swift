@@ -21,7 +21,7 @@ public struct Hub: Sendable {
 
   /// Sends the hub nothing.
   public init(_ url: HubURL, _ membership: HubMembership) {
-    self.init(url, membership, by: SystemTransport.make())
+    self.init(url, membership, by: SystemTransport())
   }
 
   package init(

@@ -68,7 +68,7 @@ public struct HubMembership: Sendable, Equatable {
   public mutating func create(
     at url: HubURL, secret: String, name: String
   ) throws(KeepsakeError) {
-    try create(at: url, secret: secret, name: name, by: SystemTransport.make())
+    try create(at: url, secret: secret, name: name, by: SystemTransport())
   }
 
   package mutating func create(
@@ -102,7 +102,7 @@ public struct HubMembership: Sendable, Equatable {
   public mutating func join(
     at url: HubURL, code: String, name: String
   ) throws(KeepsakeError) {
-    try join(at: url, code: code, name: name, by: SystemTransport.make())
+    try join(at: url, code: code, name: name, by: SystemTransport())
   }
 
   package mutating func join(

@@ -11,6 +11,10 @@ import Synchronization
   import FoundationNetworking
 #endif
 
+#if !os(Linux)
+  typealias SystemTransport = URLSessionTransport
+#endif
+
 final class URLSessionTransport: HubTransport {
   private let session: URLSession
   private let delegate = Delegate()
@@ -22,7 +26,7 @@ final class URLSessionTransport: HubTransport {
     configuration.urlCache = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     // Who asks decides how long it waits.
-    configuration.timeoutIntervalForRequest = 600
+    configuration.timeoutIntervalForRequest = 7 * 86_400
     configuration.timeoutIntervalForResource = 7 * 86_400
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }
