@@ -16,6 +16,7 @@
 enum {
   OPTION_NO_PROGRESS = 43,
   OPTION_POST = 47,
+  OPTION_CONNECT_TIMEOUT = 78,
   OPTION_HTTP_GET = 80,
   OPTION_NO_SIGNAL = 99,
   OPTION_PROTOCOLS = 181,
@@ -129,6 +130,8 @@ const char *keepsake_curl_run(
   // HTTP and HTTPS.
   curl.easy_setopt(handle, OPTION_PROTOCOLS, 3L);
   curl.easy_setopt(handle, OPTION_TCP_KEEPALIVE, 1L);
+  // Seconds. A request with a body would wait longer for a hub that vanished.
+  curl.easy_setopt(handle, OPTION_CONNECT_TIMEOUT, 30L);
   // A proxy before the hub may compress. libcurl without zlib refuses the option, and asks for none.
   curl.easy_setopt(handle, OPTION_ACCEPT_ENCODING, "gzip");
   // What a proxy says of a tunnel is not what the hub says.

@@ -22,8 +22,7 @@ struct keepsake_curl_request {
   /// Gets each line of the head, and pieces of the body; another number than the count ends it.
   size_t (*take_head)(char *bytes, size_t size, size_t count, void *context);
   size_t (*take_body)(char *bytes, size_t size, size_t count, void *context);
-  /// Is called each second, and when bytes move, with how many of the body were sent; true ends the
-  /// request.
+  /// Is called each second, and when bytes move; true ends the request.
   bool (*is_over)(void *context);
 };
 
