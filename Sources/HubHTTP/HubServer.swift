@@ -122,7 +122,7 @@
 
     private func plain(_ limits: ServerLimits) -> HTTPServerBuilder {
       let configuration = HTTP1Channel.Configuration(
-        additionalChannelHandlers: [BodyGate(limits)], idleTimeout: TimeAmount(limits.idle),
+        additionalChannelHandlers: [BodyGate(limits)],
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: limits.headBytes, maxHeaderListSize: limits.headBytes,
           maxHeaderFieldCount: 100))
