@@ -35,10 +35,6 @@
       guard given?.lowercased() == type else {
         throw HubRefusal.malformed("the type of its body is not \(type)")
       }
-      // Unpacked, a body may be a thousand times as large as what came.
-      guard ["", "identity"].contains(request.headers[.contentEncoding]?.lowercased() ?? "") else {
-        throw HubRefusal.malformed("its body is compressed, which a hub does not accept")
-      }
       let length = try length(of: request, limit)
       context.channel.triggerUserOutboundEvent(BodyGate.GoOn(), promise: nil)
       var bytes: [UInt8] = []

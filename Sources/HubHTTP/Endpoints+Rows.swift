@@ -57,10 +57,6 @@
     func forget(_ request: Request, _ context: HubContext) async throws -> Response {
       let sender = try await sender(request, context)
       let base = try mark(request.headers[.ifMatch], "If-Match")
-      let work = accounts.authenticate(sender.account, token: sender.tokenHash)
-      guard base.isSame(try await run(work).newest) else {
-        return try await refused(request, sender)
-      }
       let (bytes, share) = try await body(of: request, "application/jsonl", sender, context)
       defer { withExtendedLifetime(share) {} }
       let keys = try HubLines(keys: bytes, settings.limits.account).rows.map(\.key)

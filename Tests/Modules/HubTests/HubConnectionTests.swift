@@ -85,8 +85,7 @@
         let raw = try hub.connect()
         await raw.say(
           device.head("Content-Encoding: gzip", "Content-Length: 1") + "a")
-        let answer = try await raw.answer()
-        #expect(answer.status == 400 && answer.text.contains("compressed"), "\(answer)")
+        #expect(try await raw.answer().status == 400)
       }
     }
 
@@ -122,6 +121,21 @@
       } _: { hub in
         let text = try await hub.connect().read()
         #expect(text == "")
+      }
+    }
+
+    @Test func theConnectionOfAHeadThatNeverEndsCloses() async throws {
+      try await RunningHub.with {
+        $0.limits.idle = .milliseconds(100)
+        $0.limits.headBytes = 1 << 20
+      } _: { hub in
+        let raw = try hub.connect()
+        await raw.say("GET /health HTTP/1.1\r\nField: ")
+        var count = 0
+        while await raw.say("x") {
+          count += 1
+          try #require(count < 500_000, "each byte prolongs the time for the head")
+        }
       }
     }
   }
