@@ -133,8 +133,9 @@ package struct ShownReport {
     case .conflictsDropped(let device, let count):
       "\(name(device)): its conflict log is full; the oldest \(counted(count, "conflict")) went"
     case .tooLarge(let store, let key):
-      "\(Shown.name(store))/\(Shown.name(key)): is too large for the hub; it stays here until it is"
-        + " smaller, or the limit of the hub, or of a proxy before it, is raised"
+      "\(Shown.name(store))/\(Shown.name(key)): is too large for the hub, or for any device;"
+        + " it stays here until it is smaller, or, up to 1 MiB, the limit of the hub, or of a proxy"
+        + " before it, is raised"
     case .unreadable(let count):
       "\(counted(count, "row")) cannot be read by this version; update Keepsake,"
         + " or see kvsync doctor"

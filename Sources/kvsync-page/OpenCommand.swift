@@ -88,7 +88,9 @@ struct OpenCommand: Subcommand {
       do {
         try process.run()
       } catch {
-        onFailure("(\(opener)): cannot be started (\(error.localizedDescription))")
+        onFailure(
+          "(\(opener)): cannot be started (\(error.localizedDescription))"
+            + "; open the address yourself")
       }
     }
   }
