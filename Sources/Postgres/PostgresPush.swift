@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A push in one round trip. The first statement decides as `LogRules.push` does, and takes the push
-// unless a limit is exceeded; the others do something only if it did. Otherwise `LogRules.push`
-// finds out why.
+// unless a limit is exceeded; the others do something only if it did, but for trimming, which is
+// right at any time. Otherwise `LogRules.push` finds out why.
 
 #if PostgreSQL
   import KeepsakeHubServer
