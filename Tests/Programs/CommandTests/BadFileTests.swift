@@ -143,7 +143,7 @@ import Testing
   @Test func missingFilesWhoseNamesDifferInTheirBytesAloneAreTwo() throws {
     let files = ["\u{E9}", "e\u{301}"]
     let ending = try folder.run(["merge"] + files + ["--create"])
-    #expect(!ending.stderr.contains("named twice"), "\(ending)")
+    #expect(ending.code == 0, "\(ending)")
   }
 
   @Test func anEmptyNameIsNoFile() throws {
