@@ -78,12 +78,13 @@ extension Device {
     try compact(keeping: age, hubs: [hub.channel()])
   }
 
-  /// Prepares this device for the first merge with another account.
+  /// Prepares this device for the first merge with another account. End all sessions of all
+  /// processes with the old account before: they would read it back.
   ///
   /// - Parameter keepsValues: whether the synced stores keep their values, which the new account
   ///   then gets. Otherwise they are emptied: nothing of the old account reaches the new one.
   /// - Throws: `KeepsakeError`; then nothing has changed.
   public func leaveHubs(keepsValues: Bool) throws(KeepsakeError) {
-    try leaveHubs(keepsValues: keepsValues, source: .system)
+    try forgetHubs(keepsValues: keepsValues)
   }
 }

@@ -15,6 +15,7 @@ extension HubPageRequest {
     if cursor != HubCursor.beginning { query += "&cursor=\(cursor)" }
     if let after { query += "&after=\(after)" }
     if let newest { query += "&newest=\(newest)" }
+    if allVectors { query += "&vectors=all" }
     return query
   }
 }

@@ -27,6 +27,8 @@ package struct HubRead: Sendable {
   package var after: Int64?
   package var rows: Int
   package var bytes: Int
+  /// Whether the device wants the vectors of pushes up to its cursor, too.
+  package var allVectors = false
   /// The device needs no answer if this is the newest mark.
   package var unless: HubMark?
 
@@ -46,7 +48,7 @@ package struct HubAnswer: Sendable {
   package var knowsCursor = true
   /// The mark that the device had at its last push.
   package var deviceMark: [UInt8]?
-  /// Those of each push that no later one had read, and that the device has not.
+  /// Those of pushes, since the cursor or all, that no later one had read.
   package var vectors: [[UInt8]] = []
   package var rows: [HubRow] = []
   package var isLast = true

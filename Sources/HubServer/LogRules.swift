@@ -25,7 +25,7 @@ package struct LogRules: Sendable {
     query.page = HubPage(
       after: request.after ?? request.cursor.number, rows: min(request.rows, limits.pageRows),
       bytes: min(request.bytes, limits.pageBytes), unless: request.unless)
-    query.page?.cursor = request.cursor.number
+    if !request.allVectors { query.page?.cursor = request.cursor.number }
     return HubWork(query) { [self] state in
       let account = try AccountRules.account(state)
       var answer = HubAnswer(newest: account.newest, clock: account.clock(at: now))

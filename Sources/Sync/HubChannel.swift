@@ -53,6 +53,8 @@ package struct HubPageRequest: Equatable, Sendable {
   package var newest: String?
   /// The rows of a page at most.
   package var rows: Int
+  /// Whether the vectors of pushes before `cursor` are wanted, too.
+  package var allVectors = false
   /// Whether the answer may leave out everything if `cursor` is the newest mark.
   package var isConditional = false
 
@@ -75,7 +77,7 @@ package struct HubPageAnswer: Sendable {
   package var rowLimit = Int.max
   /// The mark that the device had at its last push.
   package var deviceMark: Mark?
-  /// Those of all pushes since the cursor that no later one had read, united.
+  /// Those of pushes, since the cursor or all, that no later one had read, united.
   package var vectors = VersionVectors()
   /// Rows that this version cannot read.
   package var unreadable = 0

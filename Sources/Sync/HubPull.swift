@@ -105,12 +105,12 @@ extension HubSync {
         connection, &replica, upTo: pull.horizon, hasNews: pull.result.hasNews)
       try replica.save(connection)
     }
-    var read = pull.cursor
-    read.newest = answer.newest
-    if pull.hasReadAll { read.read = answer.newest }
-    cursor = read
+    cursor = pull.cursor
+    cursor.newest = answer.newest
+    if pull.hasReadAll { cursor.read = answer.newest }
     pull.firstPage = try readPage(after: 0, pull, connection)
-    try note(read, connection)
+    try note(cursor, connection)
     known.isLost = false
+    if pull.cursor == HubCursor() { known.forgotten = forgotten }
   }
 }

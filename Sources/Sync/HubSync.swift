@@ -82,8 +82,9 @@ package final class HubSync {
     stored = try connection.hubs.cursor(of: channel.account)
     (cursor, forgotten) = (stored, try connection.forgotten())
     // If the file has dropped deletions, the hub may still have what was deleted.
-    let hasLost = try connection.hubs.firstLost(cursor) <= forgotten.values.max() ?? 0
-    if hasLost { noteFullReading(.readInFull(device: 1, by: 0)) }
+    let newest = forgotten == known.forgotten ? 0 : forgotten.values.max() ?? 0
+    let hasLost = try connection.hubs.firstLost(cursor) <= newest
+    if hasLost, cursor != HubCursor() { report.events.append(.readInFull(device: 1, by: 0)) }
     return HubPull(hasLost || known.isLost ? HubCursor() : cursor, options)
   }
 
@@ -91,6 +92,9 @@ package final class HubSync {
     // The replica ID may have changed.
     var request = HubPageRequest(
       replica: try device.replica(), cursor: cursor.read, rows: rowsToRead)
+    // Unsent rows may have come from the hub, before a push failed: the vectors are as old.
+    let newestNumber = try device.core.read { try $0.marks.newestNumber() }
+    request.allVectors = newestNumber > cursor.sent.sequenceNumber || !cursor.held.isEmpty
     let newest = known.newest ?? stored.newest
     if newest != HubCursor.beginning { request.newest = newest }
     return request
@@ -143,13 +147,9 @@ package final class HubSync {
 
   /// The hub was restored, or has forgotten deletions: the next attempt reads all of it.
   func noteUnknown() {
-    if !known.isLost { noteFullReading(.readInFull(device: 0, by: 1)) }
+    if !known.isLost, cursor != HubCursor() { report.events.append(.readInFull(device: 0, by: 1)) }
     known.forget()
     failure = malformed("never knows its own mark")
-  }
-
-  private func noteFullReading(_ event: MergeReport.Event) {
-    if cursor != HubCursor() { report.events.append(event) }
   }
 
   private func refuseClock(_ clock: Int64) throws(KeepsakeError) {
@@ -169,13 +169,12 @@ package final class HubSync {
     guard var page = pull.firstPage else { return false }
     base = pull.answer.newest
     while try send(&page, pull) {
-      guard let last = page.last else {
-        page = try readPage(after: page.rows.last?.sequenceNumber ?? page.position, pull)
-        continue
+      if let last = page.last {
+        try finish(last.mark, last.held, pull)
+        try hooks.step(.noted)
+        return true
       }
-      try finish(last.mark, last.held, pull)
-      try hooks.step(.noted)
-      return true
+      page = try readPage(after: page.rows.last?.sequenceNumber ?? page.position, pull)
     }
     return false
   }

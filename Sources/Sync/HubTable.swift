@@ -55,15 +55,18 @@ package struct HubTable {
     ) { _ in true } ?? false
   }
 
+  /// Saves a cursor. The clock may have been repaired since the mark was made.
   func save(_ cursor: HubCursor, of account: Int64) throws {
     try connection.run(
       """
       INSERT INTO hub (account, read_mark, newest_mark, sent_number, sent_timestamp, sent_bits)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      VALUES (?1, ?2, ?3, ?4, min(?5, ?7), ?6)
       ON CONFLICT (account) DO UPDATE SET read_mark = excluded.read_mark,
         newest_mark = excluded.newest_mark, sent_number = excluded.sent_number,
         sent_timestamp = excluded.sent_timestamp, sent_bits = excluded.sent_bits
-      """, [.integer(account), .text(cursor.read), .text(cursor.newest)] + cursor.sent.cells)
+      """,
+      [.integer(account), .text(cursor.read), .text(cursor.newest)] + cursor.sent.cells
+        + [.integer(try ReplicaState(connection).last.rawValue)])
     try connection.run("DELETE FROM hub_held WHERE account = ?1", [.integer(account)])
     for number in cursor.held {
       try connection.run(

@@ -24,6 +24,8 @@ struct KnownRows {
   var isLost = false
   /// Whether rows were pushed, and no mark and vectors after them.
   var owesMark = false
+  /// What the file had forgotten when this sync has read all of the hub.
+  var forgotten: [ByteText: Int64]?
   private var rows: [Address: Row] = [:]
   var count: Int { rows.count }
 
@@ -35,10 +37,12 @@ struct KnownRows {
   /// The hub was set back, or has forgotten deletions.
   mutating func forget() { (newest, rows, isLost) = (HubCursor.beginning, [:], true) }
 
-  /// Whether the row has to be pushed. One that waits on the hub is not replaced. One with another
-  /// ID is, because the file may have rotated since it was read.
-  func lacks(_ entry: Entry) -> Bool {
-    guard let there = rows[entry.address] else { return true }
-    return there != Row(entry) && entry.timestamp >= there.timestamp
+  /// Whether the hub has another row, or none. It is replaced, unless it waits: a row with another
+  /// ID, too, because the file may have rotated since it was read.
+  func lacks(_ entry: Entry) -> Bool { rows[entry.address] != Row(entry) }
+
+  /// Whether a later row waits on the hub.
+  func hasLater(than entry: Entry) -> Bool {
+    rows[entry.address].map { $0.timestamp > entry.timestamp } ?? false
   }
 }

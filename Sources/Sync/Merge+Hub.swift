@@ -8,8 +8,7 @@ extension Merge {
   ///
   /// - Throws: `KeepsakeError`; with `locked` if other devices have pushed in between each time.
   package static func run(
-    _ device: Device, with channel: any HubChannel, options: MergeOptions = MergeOptions(),
-    pageSize: Int = 1_000, source: IdentitySource = .system, hooks: MergeHooks = MergeHooks()
+    _ device: Device, with channel: any HubChannel, options: MergeOptions = MergeOptions()
   ) throws(KeepsakeError) -> MergeReport {
     guard options.stores == nil, !options.isOneWay else {
       // A hub has one mark for all stores.
@@ -22,8 +21,7 @@ extension Merge {
       let account = channel.account
       let cursor = try device.core.read { try $0.hubs.cursor(of: account) }
       if cursor == HubCursor() { try device.checkPages() }
-      let sync = HubSync(
-        device, channel, options: options, pageSize: pageSize, source: source, hooks: hooks)
+      let sync = HubSync(device, channel, options: options)
       do throws(KeepsakeError) {
         guard try sync.run() else {
           throw KeepsakeError(
@@ -52,14 +50,18 @@ extension Device {
     return result
   }
 
-  /// Lets a hub drop deletions, if the file has synced with it.
+  /// Lets a hub drop deletions that are none of the file's any more, if that has synced with it.
   package func forget(
     _ deletions: [Address], at hub: any HubChannel
   ) throws(KeepsakeError) {
     let account = hub.account
-    let read = try core.read { try $0.hubs.cursor(of: account).read }
-    guard read != HubCursor.beginning, !deletions.isEmpty else { return }
-    try hub.forget(deletions, newest: read)
+    // A key may have been written since, and deleted anew.
+    let (read, dropped) = try core.read { connection in
+      let dropped = try deletions.filter { try connection.numberedEntry(at: $0) == nil }
+      return (try connection.hubs.cursor(of: account).read, dropped)
+    }
+    guard read != HubCursor.beginning, !dropped.isEmpty else { return }
+    try hub.forget(dropped, newest: read)
   }
 
   /// The accounts of hubs that this device has synced with.
@@ -67,13 +69,8 @@ extension Device {
     try core.read { try $0.all("SELECT account FROM hub ORDER BY account") { $0.integer(0) } }
   }
 
-  /// Prepares for the first sync with another account of a hub.
-  ///
-  /// - Parameter keepsValues: otherwise the synced stores begin empty, as in a new file: nothing of
-  ///   the old account reaches the new one.
-  package func leaveHubs(
-    keepsValues: Bool, source: IdentitySource = .system
-  ) throws(KeepsakeError) {
+  /// Forgets the accounts of hubs. Unless values are kept, synced stores begin as in a new file.
+  package func forgetHubs(keepsValues: Bool) throws(KeepsakeError) {
     try leased { () throws(KeepsakeError) in
       try core.write { connection in
         for table in ["hub", "hub_held"] { try connection.run("DELETE FROM main.\(table)") }
@@ -81,7 +78,7 @@ extension Device {
         let changes = try connection.emptySyncedStores()
         var replica = try ReplicaState(connection)
         try connection.rename(
-          source.replicaID(), reason: .account, at: clock.milliseconds, &replica)
+          IdentitySource.system.replicaID(), reason: .account, at: clock.milliseconds, &replica)
         return ((), changes)
       }
     }

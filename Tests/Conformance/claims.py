@@ -151,6 +151,8 @@ def a_push_of_other_keys_than_those_of_others_is_taken(hub):
     require(head["vectors"] == [{"a": 1}, {"b": 1}], "the vectors of both", head)
     require([(r["key"], r["seq"]) for r in rows] == [("k", 1), ("j", 2)], rows)
     require(a.read(cursor=first["newest"]).page[0]["vectors"] == [{"b": 1}], "vectors since a cursor")
+    head = a.read(cursor=second["newest"], all_vectors=True).page[0]
+    require(head["vectors"] == [{"a": 1}, {"b": 1}], "all vectors", head)
     third = a.push(second["newest"], [], "m", {"a": 1, "b": 1}).has(200).json["newest"]
     require(a.read().page[0]["vectors"] == [{"a": 1, "b": 1}], "vectors that were read are kept")
     b.push(first["newest"], [row("j"), row("k")], "n").has(412)

@@ -142,9 +142,10 @@ class Device:
             {"code": code, "name": "second", "token": token}).has(201)
         return Device(self.hub, self.account, token, joined.json["device"])
 
-    def read(self, cursor=None, after=None, newest=None, rows=None, unless=None):
+    def read(self, cursor=None, after=None, newest=None, rows=None, unless=None,
+             all_vectors=False):
         query = {"replica": self.replica, "cursor": cursor, "after": after, "newest": newest,
-                 "rows": rows}
+                 "rows": rows, "vectors": "all" if all_vectors else None}
         query = urlencode({name: value for name, value in query.items() if value is not None})
         headers = {"If-None-Match": '"%s"' % unless} if unless else {}
         return self.ask("GET", "/rows?" + query, headers=headers)

@@ -32,18 +32,18 @@ class ServedHub(hub_model.Hub):
                                     str(replica))
         return device
 
-    def get(self, replica, cursor, position, last_answer, page):
-        answer = super().get(replica, cursor, position, last_answer, page)
+    def get(self, replica, cursor, position, last_answer, page, all_vectors=False):
+        answer = super().get(replica, cursor, position, last_answer, page, all_vectors)
         device = self.device(replica)
         head, rows = device.read(self.marks_of[cursor], position, self.marks_of[last_answer],
-                                 page).has(200).page
+                                 page, all_vectors=all_vectors).has(200).page
         require(head["newest"] == self.marks_of[answer.newest], "newest", head, answer)
         require((head["cursor"] == "known") == answer.knows_device_cursor, "cursor", head, answer)
         require(head["isLast"] == answer.is_last, "isLast", head, answer)
         require(json.loads(head.get("mark", "null")) == (
             answer.remembered and list(answer.remembered)), "mark", head, answer)
         require(head["vectors"] == [self.texts(v) for number, v in self.pushed
-                                    if number > cursor.seq], "vectors", head)
+                                    if all_vectors or number > cursor.seq], "vectors", head)
         require(rows == [{"seq": e.seq, **row_of(key, e)} for key, e in answer.rows], "rows", rows)
         return answer
 

@@ -49,14 +49,15 @@ class TracedHub(hub_model.Hub):
     def write(self, call, **members):
         print(text({"call": call, "now": self.clock * 1_000, **members, "state": self.state()}))
 
-    def get(self, replica, cursor, position, last_answer, page):
-        answer = super().get(replica, cursor, position, last_answer, page)
+    def get(self, replica, cursor, position, last_answer, page, all_vectors=False):
+        answer = super().get(replica, cursor, position, last_answer, page, all_vectors)
         self.write("read", replica=str(replica), cursor=mark_form(cursor), after=position,
                    lastNewest=mark_form(last_answer), page=min(page, 1_000),
+                   allVectors=all_vectors,
                    answer={"rows": [row_form(*row) for row in answer.rows],
                            "isLast": answer.is_last, "newest": mark_form(answer.newest),
                            "vectors": [text(vectors.times) for number, vectors in self.pushed
-                                       if number > cursor.seq],
+                                       if all_vectors or number > cursor.seq],
                            "mark": device_mark(answer.remembered) or "",
                            "isKnown": answer.knows_device_cursor,
                            "clock": answer.clock * 1_000})

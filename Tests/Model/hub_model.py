@@ -72,14 +72,16 @@ class Hub(History):
         to read what another could push."""
         return max(self.clock, self.newest_mark().time)
 
-    def get(self, replica, cursor, position, last_answer, page):
+    def get(self, replica, cursor, position, last_answer, page, all_vectors=False):
         """Rows after a position. Each page of a sync names the cursor and the last answer's newest
-        mark: between two pages tombstones may be dropped, and the hub may be set back."""
+        mark: between two pages tombstones may be dropped, and the hub may be set back. The vectors
+        are those since the cursor, or all."""
         rows = [row for row in self.rows({key.store for key in self.entries})
                 if row[1].seq > position]
         since = last_answer if cursor == START else cursor    # a first reading may have pages
         has_all = since == START or since.seq >= max(self.forgotten.values(), default=0)
-        unread = united(vectors for number, vectors in self.pushed if number > cursor.seq)
+        unread = united(vectors for number, vectors in self.pushed
+                        if number > (0 if all_vectors else cursor.seq))
         unread.truth = self.seen.truth    # the device has united the others
         knows = self.knows(cursor) is True and self.knows(last_answer) is True
         return Answer(rows[:page], len(rows) <= page, self.newest_mark(), unread,
@@ -135,6 +137,7 @@ class Known:
     is_lost: bool = False      # the hub does not know what the file has noted of it
     owes_mark: bool = False    # rows were pushed, and no mark and vectors after them
     page: int = 0              # rows of a page: fewer after a refusal, so that other keys pass
+    forgotten: Optional[dict] = None    # what the file had forgotten when all of the hub was read
 
     def add(self, rows, newest):
         self.rows.update(rows)
@@ -169,14 +172,17 @@ class HubSync:
     def pull(self):
         """Ends in the middle of a transaction, which `push` commits."""
         device, cursor = self.device, self.cursor
-        if self.first_lost(cursor) <= max(self.forgotten.values(), default=0):
+        is_read_in_full = self.known.forgotten == self.forgotten
+        if (not is_read_in_full
+                and self.first_lost(cursor) <= max(self.forgotten.values(), default=0)):
             cursor = HubCursor()    # The hub may still have what was deleted.
         if self.known.is_lost:
             cursor = HubCursor()
         position, pages = cursor.read.seq, Pull(device, set(), 0)
         while True:
             answer = self.hub.get(
-                device.id, cursor.read, position, self.newest(), sync_model.PAGE)
+                device.id, cursor.read, position, self.newest(), sync_model.PAGE,
+                self.has_unsent(cursor))
             self.step("answered")
             if abs(answer.clock - self.wall) > REPAIR - 2 * SKEW:
                 raise HubClockError
@@ -205,6 +211,8 @@ class HubSync:
         read = cursor.read if pages.waiting else answer.newest
         self.note(cursor._replace(read=read, newest=answer.newest))
         self.known.is_lost = False
+        if cursor == HubCursor():
+            self.known.forgotten = self.forgotten
         return True
 
     def first_lost(self, cursor):
@@ -214,6 +222,11 @@ class HubSync:
 
     def has_sent(self, cursor, row):
         return row.seq <= cursor.sent.seq and row.seq not in cursor.held
+
+    def has_unsent(self, cursor):
+        """Some rows may have come from this hub, before a push failed: the vectors that cover
+        them are as old as they are."""
+        return self.device.newest_number() > cursor.sent.seq or bool(cursor.held)
 
     def push(self):
         """Pushes in pages. The last one is read with mark and vectors, in one transaction. If
@@ -244,25 +257,28 @@ class HubSync:
                 base = newest if is_next else base
                 position = page[-1][1].seq if page else position
             if last:
-                read, sent = base if has_read_all else self.cursor.read, mark
+                read = base if has_read_all else self.cursor.read
+                sent = mark._replace(time=min(mark.time, device.clock))    # after a repair
                 self.note(HubCursor(
                     read, self.known.newest, sent, tuple(row.seq for _, row in held)))
                 self.step("noted")
                 return True
 
     def unsent(self, position, horizon, limit):
-        """The rows to push, and the rows to hold back. A row that waits on the hub is not replaced;
-        one with another ID is, because the file may have rotated since it was read."""
+        """The rows to push, and the rows to hold back. A row that waits on the hub is not replaced,
+        and the hub does not get the older one; one with another ID is, because the file may have
+        rotated since it was read."""
         rows, held = [], []
         for key, row in self.device.rows(self.device.synced_stores()):
             if self.has_sent(self.cursor, row):
                 continue
+            there = self.known.rows.get(key)
             if is_held_back(row, horizon, limit):
                 held.append((key, row))
-            elif row.seq > position:
-                there = self.known.rows.get(key)
-                if not row.is_same_row(there) and (there is None or row.time >= there.time):
-                    rows.append((key, row))
+            elif there and row.time < there.time:
+                held.append((key, row))
+            elif row.seq > position and not row.is_same_row(there):
+                rows.append((key, row))
         return rows, held
 
     def vectors_without(self, held, horizon, mark):

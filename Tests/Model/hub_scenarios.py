@@ -466,3 +466,116 @@ def joining(lab):
     hub_model.join(kept, True, lab)
     lab.hub(kept, two)
     return is_empty and value(two, "k") == "of account one" and value(one, "j") is None
+
+
+@rule("what a device has read of a hub before a push of its own failed is known to the hub")
+def read_before_a_failed_push(lab):
+    hub, (x, d, z) = Hub(9), lab.files(3)
+    lab.write(x, "k", "read")
+    lab.hub(x, hub), lab.hub(z, hub)
+    lab.write(d, "own", "of d")
+
+    def crash():
+        raise Crashed
+
+    def crashing(device, boundary):
+        try:
+            lab.hub(device, hub, once(boundary, crash))
+        except Crashed:
+            pass
+    crashing(d, "read")
+    lab.write(z, "k", "knowing"), lab.write(z, "b", "more")
+    with pages_of(1):
+        crashing(z, "pushed")    # k is on the hub, the vectors that cover what it replaces are not
+    lab.hub(d, hub)
+    return value(d, "k") == "knowing" and losers(d) == []
+
+
+@rule("the vectors of a hub are read once")
+def vectors_once(lab):
+    hub, a, b = with_one_key(lab)
+    vectors, get = [], Hub.get
+    lab.write(a, "k", "new")
+    lab.hub(a, hub)
+
+    def watched(*arguments):
+        vectors.append(arguments[6:] == (True,))
+        return get(*arguments)
+    Hub.get = watched
+    try:
+        lab.hub(b, hub)
+    finally:
+        Hub.get = get
+    return vectors == [False]
+
+
+@rule("a write that a waiting row of a hub wins over is logged when that is due")
+def older_than_waiting(lab):
+    hub, (ahead, b) = Hub(9), lab.files(2)
+    lab.write(ahead, "k", "waits", 480)
+    lab.now += 400
+
+    def back():
+        hub.clock -= 400
+    lab.hub(ahead, hub, once("read", back))    # so the hub's clock is before the row it takes
+    lab.now -= 400
+    lab.hub(b, hub)
+    lab.write(b, "k", "of b")
+    lab.hub(b, hub)
+    lab.now += 1_000
+    lab.hub(b, hub), lab.hub(ahead, hub)
+    return value(b, "k") == value(ahead, "k") == "waits" and "of b" in losers(ahead, b)
+
+
+@rule("a repair during a push cuts the time of the mark that was sent")
+def repaired_during_a_push(lab):
+    hub, (a,) = Hub(9), lab.files(1)
+    lab.write(a, "j", "soon")
+    lab.write(a, "k", "late", 2 * REPAIR)
+    lab.hub(a, hub, once("pushed", lambda: a.repair_clock(lab.now, lab)))
+    return value(hub, "j") == "soon" and a.hubs[9].sent.time <= a.clock < lab.now + REPAIR
+
+
+@rule("a device that has forgotten tombstones reads a hub in full once in a sync")
+def read_in_full_once(lab):
+    hub, a, b = with_one_key(lab)
+    for name in "jlm":
+        lab.write(b, name, "of b")
+    lab.hub(b, hub)
+    lab.write(a, "gone", None), lab.write(a, "k", "of a")
+    a.compact(lab.now + 9)
+    steps, come = [], come_between(lab, hub, b, "k")
+
+    def step(name):
+        steps.append(name)
+        come(name)
+    with pages_of(1):
+        lab.hub(a, hub, step)
+    return steps.count("page") == 3 and value(hub, "k") is not None
+
+
+@rule("a device that forgets tombstones during a sync reads the hub in full again")
+def read_in_full_again(lab):
+    hub, a, b = with_one_key(lab)
+    lab.write(a, "j", "of a")
+    lab.hub(a, hub), lab.hub(b, hub)
+    lab.write(a, "gone", None), lab.write(a, "m", "of a")
+    a.compact(lab.now + 9)
+
+    def act():
+        lab.write(a, "k", None), lab.write(a, "l", None)
+        a.compact(lab.now + 9)
+    lab.hub(a, hub, once("read", act))
+    lab.hub_in_turn(hub, b, a, b)
+    return are_equal(a, b)
+
+
+@rule("a device reads the vectors of pushes that came between its reading and its own push")
+def vectors_in_between(lab):
+    hub, (a, b, c) = Hub(9), lab.files(3)
+    lab.write(a, "k", "of a")
+    lab.hub(a, hub, come_between(lab, hub, b, "j"))
+    lab.merge(b, c)
+    lab.hub(a, hub)
+    lab.write(a, "j", "knowing"), lab.merge(a, c)
+    return value(c, "j") == "knowing" and losers(a, c) == []

@@ -174,7 +174,7 @@ import Testing
     try set(b, "k", "lost")
     try set(a, "k", "won")
     try a.merge(with: b)
-    try a.leaveHubs(keepsValues: false)
+    try a.forgetHubs(keepsValues: false)
     try set(a, "k", "lost")
     try set(b, "k", "won")
     try a.merge(with: b)

@@ -136,6 +136,7 @@ private struct RowsRequest {
       bytes: 1 << 20)
     read.after = query["after"].flatMap { Int64($0) }
     read.lastNewest = try mark(query["newest"])
+    read.allVectors = query["vectors"] == "all"
     read.unless = try mark(request.headers["If-None-Match"])
     self.read = read
     base = try mark(request.headers["If-Match"])

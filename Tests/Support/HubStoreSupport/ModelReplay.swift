@@ -85,6 +85,7 @@ package struct ModelReplay {
       cursor: HubMark(call["cursor"]), rows: Int(call["page"]?.number ?? 0), bytes: .max)
     read.after = call["after"]?.number
     read.lastNewest = HubMark(call["lastNewest"])
+    read.allVectors = call["allVectors"] == .boolean(true)
     let answer = try await store.run(log(now).read(read, by: sender))
     let expected = call["answer"]
     try equal(answer.rows, expected?["rows"]?.elements.map(HubRow.init) ?? [], "rows")

@@ -101,6 +101,7 @@ package final class MemoryChannel: HubChannel {
     guard let cursor = HubMark(text: request.cursor) else { throw HubRefusal.malformed("cursor") }
     var read = HubRead(cursor: cursor, rows: request.rows, bytes: .max)
     (read.after, read.lastNewest) = (request.after, request.newest.flatMap { HubMark(text: $0) })
+    read.allVectors = request.allVectors
     if isBrief, request.isConditional { read.unless = cursor }
     let found = try hub.run(hub.rules.read(read, by: hub.sender(request.replica)))
     var answer = HubPageAnswer(newest: found.newest.text, clock: found.clock)

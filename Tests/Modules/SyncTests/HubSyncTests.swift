@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HubSupport
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+import TestSupport
+import Testing
+
+@Suite struct HubSyncTests: ManualClockSuite {
+  let clock = ManualClock()
+  let a: Device
+  let b: Device
+  let hub: MemoryHub
+
+  init() throws {
+    a = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
+    b = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
+    hub = try MemoryHub(account: 9)
+  }
+
+  /// - Parameter act: runs at the first boundary of that name.
+  /// - Returns: the boundaries, and the report.
+  @discardableResult
+  func sync(
+    _ device: Device, pageSize: Int = 1_000, at boundary: MergeHooks.Boundary = .noted,
+    _ act: @escaping () throws -> Void = {}
+  ) throws -> (boundaries: [MergeHooks.Boundary], report: MergeReport) {
+    clock.milliseconds += 1
+    hub.clock = clock.milliseconds
+    var boundaries: [MergeHooks.Boundary] = []
+    let hooks = MergeHooks {
+      if $0 == boundary, !boundaries.contains(boundary) {
+        #expect(throws: Never.self) { try act() }
+      }
+      boundaries.append($0)
+      return nil
+    }
+    let sync = HubSync(device, MemoryChannel(hub), pageSize: pageSize, hooks: hooks)
+    #expect(try sync.run())
+    return (boundaries, sync.report)
+  }
+
+  func value(_ device: Device, _ key: String) throws -> StoredValue? {
+    var found: StoredValue?
+    try device.forEachEntry { if $0.address.key.string == key { found = $0.content.value } }
+    return found
+  }
+
+  @Test func pagesAreSmallerAfterARefusalAndGrowAgain() throws {
+    try set(a, count: 64, "of a")
+    let sync = try sync(a, pageSize: 16, at: .read) {
+      try set(b, "k0", "of b")
+      try self.sync(b)
+    }
+    // 16, refused; then 4, 8, 16, 16, 16, and the rest.
+    #expect(sync.boundaries.count { $0 == .pushed } == 7)
+  }
+
+  @Test func aDeviceThatHasForgottenDeletionsReadsTheHubInFullOnceInASync() throws {
+    for key in ["j", "k", "l", "m"] { try set(b, key, "of b") }
+    try sync(b)
+    try sync(a)
+    try set(a, "gone", 1)
+    try set(a, "gone", nil)
+    try set(a, "k", "of a")
+    let before = HybridTimestamp(milliseconds: clock.milliseconds + 1)
+    _ = try a.core.write { (try $0.forget(before: before), []) }
+    let sync = try sync(a, pageSize: 1, at: .read) {
+      try set(b, "k", "of b again")
+      try self.sync(b)
+    }
+    #expect(sync.boundaries.count { $0 == .page } == 3)
+    #expect(sync.report.events == [.readInFull(device: 1, by: 0)])
+    #expect(try value(a, "k") == "of b again")
+  }
+
+  @Test func aHubKeepsADeletionThatIsYoungerThanThoseThatMayBeForgotten() throws {
+    try set(a, "k", "old")
+    try sync(a)
+    try set(a, "k", nil)
+    try sync(a)
+    let cut = HybridTimestamp(milliseconds: clock.milliseconds)
+    let deletions = try a.core.read { try $0.deletions(before: cut) }
+    #expect(deletions.count == 1)
+    _ = try a.core.write { (try $0.forget(before: cut), []) }
+    // As other processes may do meanwhile.
+    try set(a, "k", "new")
+    try set(a, "k", nil)
+    try sync(a)
+    try sync(b)
+    try a.forget(deletions, at: MemoryChannel(hub))
+    #expect(try hub.state().rows.count == 1)
+  }
+
+  @Test func aRepairDuringAPushCutsTheTimeOfTheMarkThatWasSent() throws {
+    try set(a, "j", "soon")
+    let now = clock.milliseconds
+    clock.milliseconds += 3 * 86_400_000
+    try set(a, "k", "late")
+    clock.milliseconds = now
+    try sync(a, at: .pushed) { try a.repairClock(as: ReplicaID(rawValue: 3)) }
+    let (sent, last) = try a.core.read {
+      (try $0.hubs.cursor(of: 9).sent.timestamp, try ReplicaState($0).last)
+    }
+    #expect(sent > .zero && sent <= last)
+    #expect(last.milliseconds < now + 86_400_000)
+  }
+
+  /// It is neither pushed over the later row nor lost without a trace, and not too large.
+  @Test func aWriteThatIsOlderThanARowThatWaitsIsLoggedWhenThatIsDue() throws {
+    let start = clock.milliseconds
+    clock.milliseconds += 480_000
+    try set(a, "k", "waits")
+    // The hub's clock is set back while it takes the row.
+    try sync(a, at: .read) { hub.clock = start }
+    clock.milliseconds = start
+    try sync(b)
+    try set(b, "k", "of b")
+    let report = try sync(b).report
+    #expect(report.events.isEmpty)
+    #expect(report.waiting.count == 1 && !report.hasConverged)
+    #expect(try value(b, "k") == "of b")
+    clock.milliseconds += 600_000
+    try sync(b)
+    #expect(try value(b, "k") == "waits")
+    #expect(try b.conflicts().map(\.lost) == ["of b"])
+  }
+}
