@@ -2,8 +2,7 @@
 //
 // A sync of one device with one account of a hub: reads what the hub has, then pushes what it
 // lacks. If the hub refuses a page, because others have written one of its keys, the next attempt
-// begins anew.
-// `Tests/Model/hub_model.py` is the specification.
+// begins anew. `Tests/Model/hub_model.py` is the specification.
 //
 // The lease is held for each transaction, never over a request: in between, other processes may
 // write, merge, rotate, repair or compact the file, or sync it with the hub. So each transaction

@@ -34,11 +34,6 @@ package enum Merge {
   ) throws(KeepsakeError) -> MergeReport {
     try refuseSameFile(devices)
     try refuseTransaction(devices)
-    guard devices.count > 1 else {
-      var report = MergeReport()
-      report.hasConverged = true
-      return report
-    }
     return try reporting(devices) { () throws(KeepsakeError) in
       var run = try MergeRun(devices, options, source, hooks)
       do throws(KeepsakeError) {

@@ -568,14 +568,3 @@ def read_in_full_again(lab):
     lab.hub(a, hub, once("read", act))
     lab.hub_in_turn(hub, b, a, b)
     return are_equal(a, b)
-
-
-@rule("a device reads the vectors of pushes that came between its reading and its own push")
-def vectors_in_between(lab):
-    hub, (a, b, c) = Hub(9), lab.files(3)
-    lab.write(a, "k", "of a")
-    lab.hub(a, hub, come_between(lab, hub, b, "j"))
-    lab.merge(b, c)
-    lab.hub(a, hub)
-    lab.write(a, "j", "knowing"), lab.merge(a, c)
-    return value(c, "j") == "knowing" and losers(a, c) == []

@@ -47,7 +47,7 @@ MUTANTS = [
       "max($0, 0 * Self.longestPause)")),
     ("hub-client-pages", "A hub may send pages for as long as it likes.", HOSTILE,
      ("Sources/Hub/HTTPChannel.swift",
-      "guard client.now() < end else", "guard client.now() < end + Self.deadline * 9 else")),
+      "end = hub.client.now() + Self.deadline", "end = hub.client.now() + Self.deadline * 9")),
     ("hub-client-rows", "A hub may send rows until the memory is full.", HOSTILE,
      ("Sources/Sync/HubSync.swift", "known.count <= mostRows", "known.count >= 0")),
     ("hub-client-polls", "A device with too many streams does not poll.",
