@@ -61,12 +61,14 @@ class CheckedWorld(World):
 
     def is_settled(self, loser, winner):
         """Vectors come with the last page. What was read before says more: the winner's writer may
-        have seen the loser, or one that is logged to have won over it."""
+        have seen the loser, or one that its user has replaced it by, or that is logged to have won
+        over it."""
         known, losers = self.replaced[winner] | {winner}, {loser}
         if self.options.pages < 1_000:
             known = known.union(*(self.past[ghost] for ghost in known))
             while losers and not losers & known:
-                losers = set().union(*(self.logged.get(ghost, ()) for ghost in losers))
+                losers = {next for next in self.replaced if losers & self.replaced[next]}.union(
+                    *(self.logged.get(ghost, ()) for ghost in losers))
         return bool(losers & known)
 
     def do_write(self, operation, source):
