@@ -72,6 +72,9 @@ package struct ShownReport {
   /// Lines about events of the merge that its user should know.
   package var remarks: [String] { report.events.map(line) }
 
+  /// Those of them that come with each merge until something changes.
+  package var stayingRemarks: [String] { report.remarks.map(line) }
+
   /// - Parameter limit: how many changes, losses and waiting entries to list at most.
   package func lines(isDryRun: Bool, limit: Int) throws -> [Line] {
     let list = try self.list

@@ -28,10 +28,12 @@
       continuation.yield()
     }
 
-    /// Takes a mark that was read from the store, unless another one was announced since the
-    /// reading began: that may be newer.
+    /// Takes a mark that was read from the store, unless a newer one was announced since the
+    /// reading began.
     func take(_ newest: HubMark, since count: Int) {
-      state.withLock { if $0.count == count { $0.newest = newest } }
+      state.withLock { state in
+        if state.count == count || newest.number > state.newest.number { state.newest = newest }
+      }
       continuation.yield()
     }
 

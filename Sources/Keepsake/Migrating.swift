@@ -4,21 +4,22 @@ import Foundation
 import KeepsakeSettingsBundle
 import KeepsakeValues
 
-extension SettingsStore {
+extension UserDefaultsStore {
   /// Takes over, once, what an application kept elsewhere, as in Foundation's `UserDefaults`.
   ///
   ///     let old = UserDefaults.standard.persistentDomain(forName: "org.example.app")
   ///     let left = try settings.migrate(from: old ?? [:], renaming: ["vol": "volume"])
   ///
   /// The store notes in an entry that this was done, and from then on it does nothing: a value that
-  /// is removed later does not come back. Nothing is removed elsewhere.
+  /// is removed later does not come back, unless that entry is removed, too. Nothing is removed
+  /// elsewhere.
   ///
   /// - Parameters:
   ///   - values: as in a property list.
   ///   - names: the keys that have another name here.
   ///   - marker: the key of the entry that notes it.
   /// - Returns: the keys that were not taken over, with the reasons: the store has a value already,
-  ///   or cannot hold this one.
+  ///   or cannot hold this one. None if it was done before.
   /// - Throws: `KeepsakeError`; then nothing was taken over.
   @discardableResult
   public func migrate(
@@ -30,7 +31,9 @@ extension SettingsStore {
       if try device.entry(store: storeName, key: marker) != nil { return left }
       for (old, value) in values.sorted(by: { $0.key < $1.key }) {
         let key = names[old] ?? old
-        if try device.entry(store: storeName, key: key) != nil {
+        if key == marker {
+          left[old] = "the store notes under this key that it was done"
+        } else if try device.entry(store: storeName, key: key) != nil {
           left[old] = "the store has an entry of \(key) already"
         } else {
           left[old] = try take(value, for: key)
@@ -69,7 +72,9 @@ extension SettingsStore {
     // The store has a limit of its own.
     (limits.bytes, limits.textBytes) = (1 << 30, 1 << 30)
     let root = try PropertyList.parse([UInt8](data), file: "the value", limits: limits).root
-    guard case .array(let elements) = root.value, elements.count == 1 else { return .array([]) }
-    return try elements[0].storedValue()
+    guard case .array(let elements) = root.value, let element = elements.first else {
+      throw Fault(.unexpectedElement, at: 0, "Foundation has written no value", cure: "")
+    }
+    return try element.storedValue()
   }
 }

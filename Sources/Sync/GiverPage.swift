@@ -80,6 +80,8 @@ struct GiverPage {
     _ cursors: [ByteText: Int64], _ pull: Pull
   ) throws {
     end = interval.lower
+    let others = pull.stores.filter { !StoreName.isSynced($0.string) }
+    let places = others.indices.map { "?\($0 + 3)" }.joined(separator: ", ")
     try connection.run(
       """
       SELECT i.sequence_number, e.sequence_number, \(Connection.isSound),
@@ -87,13 +89,10 @@ struct GiverPage {
       FROM entry AS i INDEXED BY entry_sequence
       LEFT JOIN entry AS e ON e.store = i.store AND e.key = i.key
       WHERE i.sequence_number > ?1 AND i.sequence_number <= ?2
-        AND (\(Connection.isSynced("i.store")) OR i.store IN (SELECT value FROM json_each(?3)))
+        AND (\(Connection.isSynced("i.store")) OR i.store IN (\(places)))
       ORDER BY i.sequence_number
       """,
-      [
-        .integer(interval.lower), .integer(interval.upper),
-        .text(JSON.array(pull.stores.map { .string($0.string) }).text()),
-      ]
+      [.integer(interval.lower), .integer(interval.upper)] + others.map { .text($0.string) }
     ) { try add($0, cursors, pull) }
   }
 

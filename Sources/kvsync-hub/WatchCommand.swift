@@ -37,13 +37,14 @@ struct WatchCommand: Subcommand {
       } onSync: { report in
         let paths = [words.file, hub.url.description]
         let shown = ShownReport(report, paths: paths, replicas: [nil, nil])
-        let lines = shown.remarks + shown.waiting
+        let lines = shown.stayingRemarks + shown.waiting
+        for line in shown.remarks where !lines.contains(line) { output.say(line) }
         told.withLock { told in
           for line in lines where !told.contains(line) { output.say(line) }
           if report.hasConverged {
             if !told.isEmpty { output.say("\(hub.url): all is synced again") }
             told = []
-          } else if !report.isWhole {
+          } else if !lines.isEmpty {
             // A sync that failed half-way may say nothing about the rest.
             told = Set(lines)
           }
@@ -52,18 +53,5 @@ struct WatchCommand: Subcommand {
         output.say("\(error)")
       }
     }
-  }
-}
-
-extension MergeReport {
-  /// Whether nothing waits, and no row was left out.
-  fileprivate var isWhole: Bool {
-    waiting.isEmpty
-      && !events.contains { event in
-        switch event {
-        case .tooLarge, .unreadable: true
-        default: false
-        }
-      }
   }
 }

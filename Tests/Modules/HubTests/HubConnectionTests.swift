@@ -124,6 +124,17 @@
       }
     }
 
+    @Test func aConnectionThatIsIdleAfterAnAnswerCloses() async throws {
+      try await RunningHub.with {
+        $0.limits.idle = .milliseconds(100)
+      } _: { hub in
+        let raw = try hub.connect()
+        await raw.say("GET /health HTTP/1.1\r\nHost: hub\r\n\r\n")
+        // Until it is closed.
+        #expect(try await raw.read().hasPrefix("HTTP/1.1 200"))
+      }
+    }
+
     @Test func theConnectionOfAHeadThatNeverEndsCloses() async throws {
       try await RunningHub.with {
         $0.limits.idle = .milliseconds(100)

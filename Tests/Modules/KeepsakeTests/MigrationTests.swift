@@ -33,8 +33,13 @@ import Testing
 
   @Test func whatTheStoreHasStaysAndIsNamed() throws {
     try store.write("bob", for: "user")
-    let left = try store.migrate(from: ["name": "ada", "count": 1], renaming: ["name": "user"])
-    #expect(left == ["name": "the store has an entry of user already"])
+    let left = try store.migrate(
+      from: ["name": "ada", "count": 1, "done": 2], renaming: ["name": "user"], marker: "done")
+    #expect(
+      left == [
+        "name": "the store has an entry of user already",
+        "done": "the store notes under this key that it was done",
+      ])
     #expect(try store.read("user") == "bob" && store.read("count") == 1)
   }
 

@@ -63,7 +63,6 @@ import Testing
       "peer", "hub", "seen", "former_replica", "mark", "replica", "forgotten", "conflict",
       "sqlite_schema", "CONSTANT", "pragma_database_list",
       "name",  // leaps from store to store
-      "json_each",  // stores of the merge
     ]
     let queries = trace.statements.filter { sql in
       ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains { sql.hasPrefix($0) }
