@@ -72,7 +72,7 @@ package struct ShownReport {
   /// Lines about events of the merge that its user should know.
   package var remarks: [String] { report.events.map(line) }
 
-  /// Those of them that come with each merge until something changes.
+  /// The remarks that come with each merge until something changes.
   package var stayingRemarks: [String] { report.remarks.map(line) }
 
   /// - Parameter limit: how many changes, losses and waiting entries to list at most.

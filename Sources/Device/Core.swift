@@ -15,7 +15,7 @@ package final class Core: Sendable {
   let session = WriteSession()
   /// Threads that set at once.
   let sets = SetQueue()
-  /// What the last merge has read of the file.
+  /// The facts that the last merge has read of the file; of a type of Sync.
   package let knownToMerges = Mutex<(any Sendable)?>(nil)
   /// For tests: how many set now, or wait to.
   package var setsUnderWay: Int { sets.count }

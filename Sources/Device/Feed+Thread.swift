@@ -73,7 +73,7 @@ extension Feed {
 
   private func check(_ storage: Storage) throws {
     checks.notify(())
-    let isChecked: Void? = try storage.accessInTime(waiting: Self.patience) {
+    let isChecked: Void? = try storage.accessInTime(waiting: Self.timeLimit) {
       try $0.refuseMovedFile()
       try storage.names?.check()
     }

@@ -32,7 +32,7 @@ final class Feed: Sendable {
   let observers = Observers()
   /// Locked while changes are read, so no removal of an observer waits for it, but the last one's.
   let state = Mutex(State())
-  /// What `state.contents` still has of observers that were removed.
+  /// Removed observers whose scopes `state.contents` still has.
   private let removed = Mutex<[(id: Int, scope: Scope)]>([])
   /// Held while the thread has a hold on the core.
   let looking = Mutex(())
@@ -207,14 +207,14 @@ final class Feed: Sendable {
     return true
   }
 
-  /// How long the thread waits for the connection: the removal of the last observer waits with it.
-  static let patience = Duration.milliseconds(20)
+  /// The thread waits so long for the connection: the removal of the last observer waits with it.
+  static let timeLimit = Duration.milliseconds(20)
 
   /// - Returns: whether there was anything to read since the last look; false as well if another
   ///   thread was using the connection.
   func look(_ storage: Storage) throws -> Bool {
     guard mayBeBehind(storage.versions) else { return false }
-    let isThere = try storage.accessInTime(waiting: Self.patience) { connection in
+    let isThere = try storage.accessInTime(waiting: Self.timeLimit) { connection in
       try state.withLock { state in
         guard state.events != nil, try catchUp(connection, storage.versions, &state) else {
           return false

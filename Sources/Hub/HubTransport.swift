@@ -13,8 +13,8 @@ package protocol HubTransport: Sendable {
 package protocol TransportExchange: Sendable {
   /// Waits for the next piece.
   ///
-  /// - Parameter patience: how long nothing may come.
-  func next(within patience: Duration) throws(TransportFault) -> TransportEvent
+  /// - Parameter limit: how long nothing may come.
+  func next(within limit: Duration) throws(TransportFault) -> TransportEvent
   /// Ends it. Whoever waits gets `.cancelled`.
   func cancel()
 }

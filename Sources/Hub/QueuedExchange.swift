@@ -40,9 +40,9 @@ final class QueuedExchange: TransportExchange {
     if isTooMuch { end(.failed("more came than was read")) }
   }
 
-  func next(within patience: Duration) throws(TransportFault) -> TransportEvent {
+  func next(within limit: Duration) throws(TransportFault) -> TransportEvent {
     while true {
-      let isLate = signal.wait(timeout: .now() + (patience / .seconds(1))) == .timedOut
+      let isLate = signal.wait(timeout: .now() + (limit / .seconds(1))) == .timedOut
       let event = state.withLock { state -> Result<TransportEvent, TransportFault>? in
         if let fault = state.fault { return .failure(fault) }
         guard !state.events.isEmpty else { return nil }

@@ -11,7 +11,7 @@ package final class HubJob: @unchecked Sendable {
   package let deadline: Date
   /// Whether it was called back.
   package private(set) var isDone = false
-  /// What the last run of the rule changes.
+  /// The change that the rule made when it ran last.
   package private(set) var change: HubChange?
   private let rule: (HubState) -> HubChange?
   /// Keeps the result of a push that was taken without the rule.

@@ -11,7 +11,7 @@ package struct HubLimits: Sendable, Equatable {
   package var rows = 100_000
   /// Of all keys and rows.
   package var bytes = 64 << 20
-  /// Of the vectors of a push, and of all that are kept.
+  /// Bytes of the vectors of a push, and of all vectors that are kept.
   package var vectorBytes = 512 << 10
   /// Of a device's mark.
   package var markBytes = 256
@@ -33,7 +33,7 @@ package struct HubLimits: Sendable, Equatable {
 
   package init() {}
 
-  /// What a push with these random bits drops.
+  /// A push drops old marks and replica IDs if its random bits say so; nil if they do not.
   package func trim(_ bits: Int64, at now: Int64) -> HubChange.Trim? {
     bits % pushesToTrim == 0 ? (self, now - 86_400_000) : nil
   }

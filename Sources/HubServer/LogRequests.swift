@@ -48,7 +48,7 @@ package struct HubAnswer: Sendable {
   package var knowsCursor = true
   /// The mark that the device had at its last push.
   package var deviceMark: [UInt8]?
-  /// Those of pushes, since the cursor or all, that no later one had read.
+  /// The vectors of pushes that no later push had read: since the cursor, or of all.
   package var vectors: [[UInt8]] = []
   package var rows: [HubRow] = []
   package var isLast = true
@@ -78,7 +78,7 @@ package struct HubPush: Sendable {
 /// A push that was taken.
 package struct HubPushed: Sendable, Equatable {
   package let newest: HubMark
-  /// Whether nobody else has pushed since its base.
+  /// Whether no other device has pushed since its base.
   package let isNext: Bool
 
   package init(newest: HubMark, isNext: Bool) { (self.newest, self.isNext) = (newest, isNext) }

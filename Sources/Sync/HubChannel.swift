@@ -77,7 +77,7 @@ package struct HubPageAnswer: Sendable {
   package var rowLimit = Int.max
   /// The mark that the device had at its last push.
   package var deviceMark: Mark?
-  /// Those of pushes, since the cursor or all, that no later one had read, united.
+  /// The united vectors of pushes that no later push had read: since the cursor, or of all.
   package var vectors = VersionVectors()
   /// Rows that this version cannot read.
   package var unreadable = 0

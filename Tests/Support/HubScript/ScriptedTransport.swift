@@ -47,8 +47,8 @@ package final class ScriptedTransport: HubTransport {
       self.onWait = onWait
     }
 
-    func next(within patience: Duration) throws(TransportFault) -> TransportEvent {
-      onWait(patience)
+    func next(within limit: Duration) throws(TransportFault) -> TransportEvent {
+      onWait(limit)
       let next = reply.withLock { reply -> Result<TransportEvent, TransportFault> in
         guard reply.events.isEmpty else { return .success(reply.events.removeFirst()) }
         return .failure(reply.fault ?? .silent)
