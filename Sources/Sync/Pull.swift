@@ -105,7 +105,9 @@ struct Pull {
       if page.isLast {
         var vectors = page.vectors
         if let doubtedAfter { vectors.lower(giver.id, to: doubtedAfter) }
-        try vectors.note(connection, &replica, upTo: horizon, hasNews: result.hasNews)
+        // What the giver has just taken may have won over its own rows.
+        let hasNews = result.hasNews || !skipped.ranges.isEmpty
+        try vectors.note(connection, &replica, upTo: horizon, hasNews: hasNews)
       }
       try replica.save(connection)
       let value = try page.isLast ? finish(connection, result, page) : nil

@@ -28,6 +28,7 @@ def pull(receiver, giver, stores, now, source, step, in_full=(), skip=(), is_wri
 
     lower = {store: cursor(store) for store in stores}
     pages, position = Pull(receiver, stores, now + SKEW, doubted), 0
+    pages.has_news = bool(skip)    # What the giver has just taken may have won over its own rows.
     while True:
         has_changed = is_writable and giver.newest_mark().seq != giver.newest_number()
         mark = giver.mark(source) if has_changed else giver.newest_mark()

@@ -31,6 +31,8 @@ MUTANTS = [
      "    separate(target, source_file, source, step)\n", "", ""),
     ("what is cut at the horizon counts only together with a new row",
      "        if not self.has_news:\n", "        if False:\n", ""),
+    ("what a giver has just taken counts as a new row",
+     "    pages.has_news = bool(skip)", "    pages.has_news = False", ""),
     # vectors
     ("a vector covers the giver's own writes",
      "            vectors.raise_to(store, self.id, own_time)\n", "            pass\n", ""),

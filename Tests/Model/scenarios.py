@@ -547,6 +547,17 @@ def too_many_replicas(lab):
     return set(a.seen.times["cloud"]) == {other.id for other in others[1:]}
 
 
+@rule("a conflict is logged once, though the clock of the file that found it is ahead")
+def found_by_a_fast_clock(lab):
+    a, b, c = lab.files(3)
+    lab.write(b, "k", "of b")
+    lab.merge(b, c)
+    lab.write(a, "k", "of a")
+    lab.write(b, "l", "late", 2 * sync_model.SKEW)
+    lab.merge(b, a), lab.merge(a, c)
+    return losers(a, b, c) == ["of b"]
+
+
 @rule("a conflict that is resolved is not logged again when a page is read again")
 def resolved_and_read_again(lab):
     a, b = lab.files(2)

@@ -22,6 +22,8 @@ MUTANTS = [
     ("deletions-not-compared", "A merge does not compare what the files have forgotten.", REPLAY,
      ("Sources/Sync/MergeSide.swift",
       "facts.forgotten[$0] ?? 0 > reader.cursor(facts.id, $0).sequenceNumber", "_ = $0; return false")),
+    ("conflict-logged-again", "What a giver has just taken is no news.", r"^SyncTests\.ConflictTests",
+     ("Sources/Sync/Pull.swift", "result.hasNews || !skipped.ranges.isEmpty", "result.hasNews")),
     ("direct-though-written", "Rows are inserted by key though the receiver was written meanwhile.",
      r"^SyncTests\.LargeMergeTests",
      ("Sources/Sync/DirectPull.swift", "guard replica.sequenceNumber == number, ", "guard ")),

@@ -32,6 +32,19 @@ import Testing
     #expect(try a.merge(with: b).conflicts.isEmpty)
   }
 
+  @Test func aConflictIsLoggedOnceThoughTheClockOfTheFileThatFoundItIsAhead() throws {
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: clock.wallClock)
+    try set(b, "lost")
+    try b.merge(with: c)
+    try set(a, "won")
+    clock.milliseconds += 600_000
+    try set(b, "late", 1)
+    clock.milliseconds -= 600_000
+    #expect(try losses(b.merge(with: a)) == ["lost"])
+    #expect(try a.merge(with: c).conflicts.isEmpty)
+    #expect(try c.entry(store: "cloud", key: "k")?.content.value == "won")
+  }
+
   @Test func aWriteThatWasSeenBeforeItWasReplacedIsNoConflict() throws {
     try set(a, "old")
     try a.merge(with: b)

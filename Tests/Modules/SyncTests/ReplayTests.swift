@@ -14,7 +14,7 @@ import Testing
     "--hub too --future", "--hub too --copies --noticed 1", "--hub only --large",
     "--hub too --copies --noticed 1 --forget --future --pages 2",
     "--hub only --copies --noticed .5", "--files --pages 2",
-  ].map { "--seed 1 --histories \(Seeds.rounds(200, debug: 10)) \($0)" }
+  ].map { "--seed 1 --histories \(Seeds.factor * Seeds.rounds(200, debug: 10)) \($0)" }
 
   private static var options: [String] {
     ProcessInfo.processInfo.environment["KEEPSAKE_MODEL"].map { [$0] } ?? all

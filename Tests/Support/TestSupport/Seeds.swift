@@ -20,11 +20,13 @@ public enum Seeds {
   ///     seconds there takes fewer.
   public static func list(_ count: Int, debug: Int? = nil) -> [UInt64] {
     if let seed = number("KEEPSAKE_SEED", UInt64.init) { return [seed] }
-    let factor = number("KEEPSAKE_FACTOR", Int.init) ?? 1
     let count = factor * rounds(count, debug: debug ?? (count + 1) / 2)
     var generator = SeededGenerator(seed: 20_261_120)
     return (0..<count).map { _ in generator.next() }
   }
+
+  /// `KEEPSAKE_FACTOR` of the environment, otherwise 1.
+  public static var factor: Int { number("KEEPSAKE_FACTOR", Int.init) ?? 1 }
 
   /// A number of the environment; nil if it is not set.
   public static func number<Number>(_ name: String, _ read: (String) -> Number?) -> Number? {
