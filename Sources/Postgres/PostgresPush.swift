@@ -19,7 +19,8 @@
       """
       UPDATE keepsake_account AS a SET
         mark_number = a.mark_number + greatest($8::bigint, 1), mark_bits = $2,
-        mark_time = greatest(a.mark_time, $7::bigint),
+        mark_time = CASE WHEN a.mark_time - $7::bigint > 86400000 THEN $7::bigint
+          ELSE greatest(a.mark_time, $7::bigint) END,
         rows = a.rows + $8::bigint - old.rows, bytes = a.bytes + $9::bigint - old.bytes
       FROM (
         SELECT count(*) AS rows, coalesce(max(number), 0) AS number,

@@ -69,8 +69,10 @@ class Hub(History):
 
     def now(self):
         """Never before the last push, though the wall clock may be set back: a device must be able
-        to read what another could push."""
-        return max(self.clock, self.newest_mark().time)
+        to read what another could push. A day is the exception: then the clock was wrong at that
+        push, or is wrong now, and each device can tell which by its own clock."""
+        newest = self.newest_mark().time
+        return newest if self.clock < newest <= self.clock + REPAIR else self.clock
 
     def get(self, replica, cursor, position, last_answer, page, all_vectors=False):
         """Rows after a position. Each page of a sync names the cursor and the last answer's newest

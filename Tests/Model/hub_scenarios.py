@@ -60,6 +60,20 @@ def hub_clock_set_back(lab):
     return value(a, "k") == value(b, "k") == "of a" and losers(a, b) == ["of b"]
 
 
+@rule("a hub whose clock was days ahead at a push syncs again when the clock is right")
+def hub_clock_was_days_ahead(lab):
+    hub, (a, b) = Hub(9), lab.files(2)
+    lab.write(a, "k", "v")
+    lab.now += 2 * REPAIR
+    lab.hub(a, hub)    # a device on the hub's machine has the same clock
+    lab.now -= 2 * REPAIR
+    try:
+        lab.hub(b, hub)
+    except HubClockError:
+        return False
+    return value(b, "k") == "v"
+
+
 @rule("a slow push is taken though others push other keys all the time")
 def slow_push(lab):
     hub, (slow, fast) = Hub(9), lab.files(2)

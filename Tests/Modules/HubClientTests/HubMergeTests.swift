@@ -162,6 +162,19 @@ import Testing
     #expect(try list(device) == before && transport.requests.count == 1)
   }
 
+  @Test func aHubWhoseClockWasDaysAheadSyncsWhenItIsSetRight() throws {
+    let first = try served.membership()
+    let (hub, _) = try hub(first)
+    let (other, _) = try self.hub(served.membership(beside: first))
+    let (local, phone) = (try device(1), try device(2))
+    clock.milliseconds += 48 * 3_600_000
+    try local.merge(with: hub)
+    clock.milliseconds -= 48 * 3_600_000
+    #expect(try phone.merge(with: other).hasConverged)
+    #expect(try local.merge(with: hub).transfers.contains { $0.changed > 0 })
+    #expect(try list(phone) == list(local))
+  }
+
   @Test func deletionsThatACompactionDropsAreDroppedOnTheHub() throws {
     let (device, membership) = (try device(1), try served.membership())
     let (hub, _) = try self.hub(membership)
