@@ -2,6 +2,7 @@
 //
 // From a path to a connection that may be trusted.
 
+import CKeepsake
 import CSQLite
 import Foundation
 package import KeepsakeMigrations
@@ -77,9 +78,9 @@ package enum Opening {
       }
       // A file without a log has no index, and must not get one. One that is written has a log.
       let isLogged = try mode == .readWrite || mode != .immutable && connection.isLogged
-      let index = isLogged ? try WalIndex(connection) : nil
+      let index = isLogged ? WalIndex(connection, mapAgain: hooks.mapAgain) : nil
       let isInUse = mode == .readWrite || mode == .queryOnly
-      let names = isInUse ? try NameCheck(location, index == nil ? [] : ["-wal", "-shm"]) : nil
+      let names = isInUse ? try NameCheck(location, isLogged ? ["-wal", "-shm"] : []) : nil
       isOpened = true
       return Opened(
         database: database, location: location, mode: mode, busyHandler: busyHandler,
@@ -194,6 +195,10 @@ package struct OpeningHooks: Sendable {
   package var beforeOpening: @Sendable () -> Void
   /// Between the check of a file that lacks migrations and the transaction that applies them.
   package var beforeMigrating: @Sendable () -> Void
+  /// Maps a page of SQLite's a second time.
+  package var mapAgain: @Sendable (UnsafeMutableRawPointer) -> UnsafeRawPointer? = {
+    keepsake_map_again($0)
+  }
   /// Every migration that this version knows.
   package var migrations: [Migration]
 

@@ -62,10 +62,15 @@ package struct ReadVersion: Equatable, Sendable {
 struct WalIndex: @unchecked Sendable {
   private let header: UnsafeRawPointer
 
-  /// - Parameter connection: has read from the file and so uses the index already; else SQLite
-  ///   would make its file now.
-  /// - Returns: nil where SQLite has no such mapping.
-  init?(_ connection: Connection) throws {
+  /// - Parameters:
+  ///   - connection: has read from the file and so uses the index already; else SQLite would make
+  ///     its file now.
+  ///   - mapAgain: maps SQLite's page a second time.
+  /// - Returns: nil where SQLite has no such mapping, or the system allows no second one, as where
+  ///   the address space is limited: then reads ask SQLite.
+  init?(
+    _ connection: Connection, mapAgain: (UnsafeMutableRawPointer) -> UnsafeRawPointer?
+  ) {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(
       connection.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
@@ -77,9 +82,7 @@ struct WalIndex: @unchecked Sendable {
     // SQLite also maps an index that it may only read, and says so by its result.
     guard [SQLITE_OK, SQLITE_READONLY].contains(map(file, 0, 32768, 0, &region)), let region
     else { return nil }
-    guard let page = keepsake_map_again(region) else {
-      throw KeepsakeError(system: errno, path: connection.path)
-    }
+    guard let page = mapAgain(region) else { return nil }
     header = page
   }
 

@@ -65,6 +65,26 @@ import enum BundleSupport.Unprivileged
     token?.cancel()
   }
 
+  /// As where the address space is limited.
+  @Test func withoutASecondMappingOfTheIndexCommitsAreHeardAndARemovedLogIsNoticed() throws {
+    var hooks = OpeningHooks()
+    hooks.mapAgain = { _ in nil }
+    let device = try Device(
+      path: path, access: .existing, busyTimeout: Device.defaultBusyTimeout, clock: .system,
+      folder: nil, identity: .random(), hooks: hooks)
+    #expect(!device.core.versions.seesOthers)
+    let token = observe(device)
+    try writeElsewhere(2)
+    #expect(heard.wait { $0.last?.new == 2 })
+    #expect(try device.entry(store: "cloud", key: "k")?.content.value == 2)
+    token.cancel()
+    try FileManager.default.removeItem(atPath: path + "-wal")
+    let error = #expect(throws: KeepsakeError.self) {
+      try device.write([LocalWrite(store: "cloud", key: "k", value: 3)])
+    }
+    #expect(error?.problem.contains("was removed while it was open") == true)
+  }
+
   /// The folder of the device, as `seen` in another one.
   private func readOnlyMount() throws -> Folder {
     let seen = try Folder()
