@@ -44,8 +44,18 @@ package enum Program {
     } catch let error as KeepsakeError {
       throw error
     } catch {
-      throw KeepsakeError(.inputOutput, path: place, "\(problem): \(error)", cure: cure)
+      throw KeepsakeError(
+        .inputOutput, path: place, "\(problem): \(reason("\(error)"))", cure: cure)
     }
+  }
+
+  /// The system's words, if the text of an error ends with a number of the system's, as that of a
+  /// library's error of input or output does.
+  package static func reason(_ text: String) -> String {
+    guard let end = text.firstMatch(of: /\(errno: (\d+)\)$/), let number = Int32(end.1) else {
+      return text
+    }
+    return String(cString: strerror(number))
   }
 
   /// Why a command fails whose part was not built.

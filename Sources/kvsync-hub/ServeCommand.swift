@@ -71,7 +71,8 @@ struct ServeCommand: ParsableCommand {
         } catch HubServerError.noMetrics(let error) {
           throw KeepsakeError(
             .inputOutput, path: metrics?.description ?? "--metrics",
-            "metrics cannot be served: \(error)", cure: "see that the address is free")
+            "metrics cannot be served: \(Program.reason(error))",
+            cure: "see that the address is free")
         } catch HubServerError.noCertificate(let file, let problem) {
           throw KeepsakeError(
             .malformed, path: file, "it gives no certificate or key (\(problem))",

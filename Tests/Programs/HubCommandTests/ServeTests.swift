@@ -84,6 +84,28 @@
       #expect(ending.stderr.hasPrefix(warning), "\(ending)")
     }
 
+    @Test func aHubWithAsManyConnectionsAsItMayHaveAnswersOnceOneCloses() throws {
+      let folder = try Folder()
+      folder.environment["XDG_CONFIG_HOME"] = folder.path + "/config"
+      try folder.must("set", "phone", "k", "1")
+      let command = #"ulimit -n 66; exec "$0" hub serve --data hub.db --listen 127.0.0.1:0"#
+      let hub = try RunningCommand(
+        folder, ["-c", command, try Command.kvsync.get()], program: Command.find("sh"))
+      defer { _ = hub.end(SIGKILL) }
+      let address = String(hub.line().prefix { $0 != "," })
+      let port = try #require(address.split(separator: ":").last)
+      let script = """
+        import socket, time
+        idle = [socket.create_connection(("127.0.0.1", \(port))) for _ in range(20)]
+        print("open", flush=True)
+        time.sleep(600)
+        """
+      let idle = try RunningCommand(folder, ["-c", script], program: Command.find("python3"))
+      #expect(idle.line() == "open")
+      _ = idle.end(SIGKILL)
+      try folder.must("hub", "create", address, "phone", "--secret", "hub.db.secret")
+    }
+
     @Test func anAddressThatIsTakenIsNamed() throws {
       let hub = try ServedHub()
       let taken = String(hub.address.dropFirst(7))
@@ -91,7 +113,9 @@
         let ending = try hub.folder.run(["hub", "serve", "--data", "other.db"] + options)
         #expect(ending.code == 74, "\(ending)")
         #expect(
-          ending.stderr.split(separator: "\n").contains { $0.hasPrefix("kvsync: \(taken): ") },
+          ending.stderr.split(separator: "\n").contains {
+            $0.hasPrefix("kvsync: \(taken): ") && $0.contains(": Address already in use; see ")
+          },
           "\(ending)")
       }
     }
