@@ -10,6 +10,9 @@ package import KeepsakeSync
 import Synchronization
 
 /// How a session and its hub stand.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum SessionState: Sendable {
   /// It tries to sync, or to listen for what others write.
   case connecting
@@ -79,6 +82,9 @@ package final class SessionLoop: Sendable {
     var remarks: [MergeReport.Event] = []
     var hasConverged = true
   }
+
+  /// Milliseconds after which the end of a stream of events is news: a hub sends two beats by then.
+  private static let longStream: Int64 = 60_000
 
   /// Left when the thread has come to its end.
   private let running = DispatchGroup()
@@ -263,15 +269,20 @@ package final class SessionLoop: Sendable {
       }
       if isCancelled { stop() }
     } onEvent: { [self] in
-      content.withLock { $0.listenFailure = nil }
       update { $0.hear() }
     } pause: { [self] in
       timing.wait(wakeUp, $0.milliseconds)
     } chance: { [self] in
       timing.chance()
     }
+    let start = timing.now()
     guard let ending = work.listen?(listener) else { return }
-    content.withLock { $0.ending = ending }
+    let isLong = timing.now() - start >= Self.longStream
+    content.withLock { content in
+      // A proxy may cut every stream after some seconds, which is reported once.
+      if isLong { content.listenFailure = nil }
+      content.ending = ending
+    }
     signal.signal()
   }
 }

@@ -55,6 +55,44 @@ import Testing
     #expect(plan.next(at: 70) == .sync && plan.isDue(at: 70))
   }
 
+  /// As by a proxy that cuts each stream after ten seconds.
+  @Test(arguments: [(10, 1), (70, 3)])
+  func theEndOfAShortStreamIsReportedOnce(seconds: Int64, reports: Int) async throws {
+    let clock = ManualClock()
+    let device = try Device.inMemory(clock: clock)
+    let report = try device.merge(with: Device.inMemory(clock: clock))
+    let streams = Atomic(0)
+    let failures = Atomic(0)
+    let (done, stop) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    var work = SessionLoop.Work([device]) { () throws(KeepsakeError) in
+      report
+    } onReport: { _ in
+    } onFailure: { _ in
+      failures.add(1, ordering: .relaxed)
+    }
+    work.listen = { listener in
+      listener.onEvent()
+      clock.milliseconds += seconds * 1_000
+      if streams.add(1, ordering: .relaxed).newValue > 3 {
+        listener.onBegin { stop.signal() }
+        done.signal()
+        stop.wait()
+      }
+      return KeepsakeError(.unreachable, path: "hub", "it has hung up", cure: "wait")
+    }
+    let timing = SessionTiming(
+      now: { clock.milliseconds },
+      wait: { signal, milliseconds in
+        guard let milliseconds else { return signal.wait() }
+        clock.milliseconds += milliseconds
+      }, chance: { 1 })
+    let loop = SessionLoop(work, timing)
+    loop.start()
+    #expect(wait(done))
+    #expect(failures.load(ordering: .relaxed) == reports)
+    await loop.finish()
+  }
+
   /// As a row does that the hub takes for one of the future, though this device's clock, which is
   /// an hour ahead, does not.
   @Test func aRowThatWaitsForAnotherClockIsTriedOnceAMinute() async throws {
