@@ -56,13 +56,19 @@ struct Companion {
   }
 }
 
-/// Stands for the other program's commands where these are listed.
+/// Stands for the other program's commands where these are listed, and for its words in the
+/// completions of shells.
 struct HubCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hub",
     abstract: "Serves a hub, or makes, joins and looks after an account of one.")
 
-  @Argument(parsing: .captureForPassthrough) var words: [String] = []
+  private static let commands = [
+    "serve", "create", "invite", "join", "devices", "rename", "revoke", "export", "delete",
+  ]
+
+  @Argument(completion: .list(HubCommand.commands)) var command: String
+  @Argument(completion: .file()) var words: [String] = []
 
   func run() throws { try Companion.hub.run() }
 }
@@ -72,7 +78,10 @@ struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Shows device files on a page in the browser.")
 
-  @Argument(parsing: .captureForPassthrough, completion: .file()) var words: [String] = []
+  @Argument(completion: .file()) var files: [String]
+  @Flag var edit = false
+  @Option var port: UInt16?
+  @Flag(name: .customLong("no-browser")) var leavesBrowser = false
 
   func run() throws { try Companion.page.run() }
 }
