@@ -88,10 +88,11 @@ let events = null;
 function listen() {
   events?.close();
   events = new EventSource("/api/events");
-  events.onopen = () => { $("live").textContent = current().watches ? "live" : "not live: the folder is read-only"; };
   events.onerror = () => { $("live").textContent = "not connected"; };
   events.onmessage = (message) => {
     const event = JSON.parse(message.data);
+    // The first message comes at once, unless something on the way keeps it back.
+    $("live").textContent = current().watches ? "live" : "not live: the folder is read-only";
     // At first, and after a gap: something was committed that this page has not heard of.
     if (number === null || event.number !== number + 1) soon();
     number = event.number;
