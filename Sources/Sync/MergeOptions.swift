@@ -12,7 +12,7 @@ public struct MergeOptions: Sendable {
   /// Changes that the report lists at most; all are made, counted and announced.
   public var changeLimit: Int
   /// Entries that one transaction takes at most.
-  public var chunkSize: Int
+  package var chunkSize = 50_000
   /// Gets how far the merge has come, after each transaction, on the thread that merges. It must
   /// not wait for another merge of this process, which waits for this one.
   public var onProgress: (@Sendable (MergeProgress) -> Void)?
@@ -24,12 +24,16 @@ public struct MergeOptions: Sendable {
   /// All synced stores in both directions, unless told otherwise.
   public init(
     stores: [String]? = nil, maximumClockSkew: Duration = .seconds(5 * 60),
-    isOneWay: Bool = false, changeLimit: Int = 1000, chunkSize: Int = 50_000
+    isOneWay: Bool = false, changeLimit: Int = 1000
   ) {
     self.stores = stores
     self.maximumClockSkew = maximumClockSkew
     self.isOneWay = isOneWay
     self.changeLimit = changeLimit
+  }
+
+  package init(isOneWay: Bool = false, changeLimit: Int = 1000, chunkSize: Int) {
+    self.init(isOneWay: isOneWay, changeLimit: changeLimit)
     self.chunkSize = chunkSize
   }
 }

@@ -50,6 +50,9 @@ public struct MergeReport: Sendable {
   }
 
   /// Something that an owner should know.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Event: Sendable, Equatable {
     /// The device has a new replica ID, and is read in full by those that know it.
     case newReplicaID(device: Int, reason: NewIDReason)
