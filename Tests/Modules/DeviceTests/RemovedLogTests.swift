@@ -198,6 +198,10 @@ import Testing
     let ending = watch.end()
     let saved = try #require(LostLog.all(of: path).first)
     #expect(ending.stderr.contains("what that log held is in \(saved)"), "\(ending)")
+    let name = URL(fileURLWithPath: saved).lastPathComponent
+    let doctor = try folder.run(["doctor", "a"])
+    let problem = "\(name) holds writes to a log that was removed"
+    #expect(doctor.code == 1 && doctor.stdout.contains(problem), "\(doctor)")
     #expect(try keys() == ["first", "second"])
   }
 

@@ -139,13 +139,14 @@
       }
     }
 
-    @Test func aStreamsConnectionIsNotUsedAgain() async throws {
+    @Test func aStreamsConnectionIsNotUsedAgainAndNoProxyIsToBufferIt() async throws {
       try await RunningHub.with { hub in
         let device = try await hub.create()
         let stream = try hub.connect()
         await stream.say(RunningHub.head("GET " + device.path("/events"), device.token))
         let head = try await stream.read(until: "data: ")
         #expect(head.lowercased().contains("connection: close"), "\(head)")
+        #expect(head.lowercased().contains("x-accel-buffering: no"), "\(head)")
       }
     }
   }

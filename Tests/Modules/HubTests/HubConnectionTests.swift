@@ -29,6 +29,20 @@
       }
     }
 
+    @Test func theTimeForABodyEndsWithIt() async throws {
+      try await RunningHub.with {
+        $0.limits.bodyTimeout = .milliseconds(200)
+        $0.sleep = { _ in try await Task.sleep(for: .milliseconds(600)) }
+      } _: { hub in
+        let device = try await hub.create()
+        let start = try await device.newest()
+        let raw = try hub.connect()
+        let poll = "GET " + device.path("/events?after=\(start)&wait=55")
+        await raw.say(RunningHub.head(poll, device.token, ["Content-Length: 1"]) + "x")
+        #expect(try await raw.answer().status == 200)
+      }
+    }
+
     @Test func aBodyThatIsCutOffIsNoRequest() async throws {
       try await RunningHub.with { hub in
         let device = try await hub.create()

@@ -36,6 +36,17 @@ import Testing
     try folder.expect("restore", "backup", "m", "--quiet")
   }
 
+  @Test func aBackupMayBeWrittenAsOfToday() throws {
+    try folder.must("set", "m", "added", "1", Moment.eleven.argument)
+    let id = try folder.replica("m")
+    let says = "m has the values of backup, as of today; 2 values changed\n"
+    try folder.expect("restore", "backup", "m", "--as-new", prints: says)
+    try folder.expect("get", "m", "k", prints: "old\n")
+    #expect(try folder.replica("m") == id)
+    try folder.must("merge", "m", "other", "--create")
+    #expect(try folder.must("list", "other").split(separator: "\n").count == 1)
+  }
+
   @Test(arguments: [
     "rm m", "rm m; echo rest > m-wal", "echo damaged > m", "truncate -s 2000 m",
     "echo of another > m-wal", "printf x > m-journal", "mkfifo m-journal", ": > m",
