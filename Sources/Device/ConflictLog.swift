@@ -9,7 +9,7 @@ import KeepsakeValues
 /// The conflict log of one file, within an access.
 package struct ConflictLog {
   /// Rows that it keeps; the oldest go first.
-  package static let capacity: Int64 = 10_000
+  static let capacity = 10_000
   /// Bytes of lost values that it keeps, or else one conflict: 64 MiB.
   private static let capacityBytes: Int64 = 1 << 26
 
@@ -49,11 +49,23 @@ package struct ConflictLog {
     return connection.changes > 0
   }
 
+  /// Uses up numbers, for conflicts that it would drop at once.
+  func skip(_ count: Int) throws {
+    let name = "name = 'conflict'"
+    try connection.run(
+      """
+      INSERT INTO sqlite_sequence (name, seq) SELECT 'conflict', 0
+      WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE \(name))
+      """)
+    try connection.run(
+      "UPDATE sqlite_sequence SET seq = seq + ?1 WHERE \(name)", [.integer(Int64(count))])
+  }
+
   /// Drops the oldest conflicts beyond `capacity` and `capacityBytes`.
   ///
   /// - Returns: how many.
   func trim() throws -> Int {
-    var (first, count, bytes): (Int64?, Int64, Int64) = (nil, 0, 0)
+    var (first, count, bytes): (Int64?, Int, Int64) = (nil, 0, 0)
     try connection.run(
       "SELECT id, length(CAST(lost_value AS BLOB)) FROM conflict ORDER BY id DESC"
     ) { row in

@@ -34,8 +34,8 @@ package struct Incoming {
     package var hasLosers = false
   }
 
-  /// Bytes of lost values after which the log is trimmed within a page: 16 MiB.
-  private static let lossBytes = 1 << 24
+  /// Bytes of values after which losers are logged within a page: 16 MiB.
+  private static let loserBytes = 1 << 24
 
   private let connection: Connection
   private let giver: Giver
@@ -44,6 +44,9 @@ package struct Incoming {
   /// Milliseconds since 1970.
   private let now: Int64
   private var outcome = Outcome()
+  /// Losers that are not logged yet, with what they lost to.
+  private var losers: [(lost: Entry, won: Entry)] = []
+  /// Bytes of their values.
   private var bytes = 0
 
   // These belong to the store of the last row.
@@ -75,7 +78,7 @@ package struct Incoming {
       replica.last = max(replica.last, entry.timestamp)
       try page.apply(entry, &replica, onChange)
     }
-    if page.outcome.conflicts > 0 { try page.trimLog() }
+    try page.writeLog()
     return page.outcome
   }
 
@@ -90,7 +93,7 @@ package struct Incoming {
       giverCovers: isSent || local.map { giverCovers($0.entry) } ?? false)
     if let loser = decision.loser, let local {
       try loser == .local
-        ? log(local.entry, lostTo: entry) : log(entry, lostTo: local.entry)
+        ? add(local.entry, lostTo: entry) : add(entry, lostTo: local.entry)
     }
     if decision.applies {
       replica.sequenceNumber += 1
@@ -125,16 +128,24 @@ package struct Incoming {
     return seen[entry.replicaID].map { entry.timestamp <= $0 } ?? false
   }
 
-  private mutating func log(_ lost: Entry, lostTo won: Entry) throws {
+  private mutating func add(_ lost: Entry, lostTo won: Entry) throws {
     outcome.hasLosers = true
-    guard try connection.conflictLog.add(lost, lostTo: won, at: now) else { return }
-    outcome.conflicts += 1
-    bytes += lost.content.cell.byteCount
-    if bytes > Self.lossBytes { try trimLog() }
+    losers.append((lost, won))
+    bytes += lost.content.cell.byteCount + won.content.cell.byteCount
+    if bytes > Self.loserBytes { try writeLog() }
   }
 
-  private mutating func trimLog() throws {
-    outcome.droppedConflicts += try connection.conflictLog.trim()
+  /// Logs the losers. Those that the log would drop at once are only counted.
+  private mutating func writeLog() throws {
+    let log = connection.conflictLog
+    let kept = losers.suffix(ConflictLog.capacity)
+    var added = losers.count - kept.count
+    if added > 0 { try log.skip(added) }
+    outcome.droppedConflicts += added
+    for (lost, won) in kept where try log.add(lost, lostTo: won, at: now) { added += 1 }
+    if added > 0 { outcome.droppedConflicts += try log.trim() }
+    outcome.conflicts += added
+    losers.removeAll()
     bytes = 0
   }
 }

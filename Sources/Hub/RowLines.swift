@@ -112,6 +112,9 @@ extension HubPageAnswer {
         rows.append(row)
       } else {
         unreadable += 1
+        if case .success(let json) = json, case .string(let key)? = json["key"] {
+          unreadableKeys.insert(key)
+        }
       }
     }
   }

@@ -92,3 +92,10 @@ package struct ReplicaState: Sendable, Equatable {
     try connection.run("UPDATE replica SET timestamp = ?1", [.integer(last.rawValue)])
   }
 }
+
+extension Connection {
+  /// Throws if the file has no sequence number left.
+  package func refuseExhausted() throws {
+    try Schema.refuseExhausted(ReplicaState(self).sequenceNumber + 1, path)
+  }
+}

@@ -83,13 +83,23 @@ extension Storage {
     }
   }
 
-  /// Lets the log grow while `body` changes the same pages in one transaction after the other: they
-  /// are then written to the file only once.
-  package func withLongLog<Value>(
-    _ body: () throws(KeepsakeError) -> Value
+  /// Lets the log and the page cache (32 MiB) grow while `body` changes the same pages in one
+  /// transaction after the other: they are then written to the file only once.
+  ///
+  /// - Parameter changesMany: false if `body` changes too little for that.
+  package func withRoom<Value>(
+    _ changesMany: Bool, _ body: () throws(KeepsakeError) -> Value
   ) throws(KeepsakeError) -> Value {
+    guard changesMany else { return try body() }
+    try access { try $0.run("PRAGMA main.cache_size = -32768") }
     checkpoints?.limit(to: 32768)
-    defer { checkpoints?.limit(to: Checkpoints.usualLimit) }
+    defer {
+      checkpoints?.limit(to: Checkpoints.usualLimit)
+      // Fails only if the connection is broken, and then its next use says so.
+      Result { () throws(KeepsakeError) in
+        try access { try $0.run("PRAGMA main.cache_size = -2000") }
+      }.discardFailure()
+    }
     return try body()
   }
 }

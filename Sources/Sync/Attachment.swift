@@ -22,10 +22,6 @@ extension Core {
       }.discardFailure()
     }
     do throws(KeepsakeError) {
-      try access { connection in
-        // A pull jumps through the file. Kibibytes, negated.
-        try connection.run("PRAGMA sender.cache_size = -8192")
-      }
       return try body()
     } catch {
       // SQLite does not say which of the two files is damaged.

@@ -9,8 +9,6 @@ import KeepsakeDevice
 import KeepsakeValues
 
 struct DirectPull {
-  /// Rows for which it is worth it.
-  private static let minimum: Int64 = 1_000
   /// Bytes of one transaction, on average.
   private static let transactionBytes: Int64 = 1 << 24
 
@@ -25,7 +23,7 @@ struct DirectPull {
   /// - Returns: nil if all rows have to be read page by page.
   init?(_ pull: Pull) throws(KeepsakeError) {
     let giver = pull.giver
-    guard giver.sequenceNumber >= Self.minimum, !pull.receiver.device.hasObservers,
+    guard giver.sequenceNumber >= Pull.many, !pull.receiver.device.hasObservers,
       // A file whose numbers are almost used up must not use up the receiver's.
       giver.sequenceNumber < 1 << 40,
       pull.stores.allSatisfy({
@@ -50,7 +48,7 @@ struct DirectPull {
         return isSound
       }
     }
-    guard count >= Self.minimum, isSound, newest <= pull.horizon.rawValue else { return nil }
+    guard count >= Pull.many, isSound, newest <= pull.horizon.rawValue else { return nil }
     let average = try giver.device.core.storage.databaseSize() / count + 1
     (self.pull, self.stores, self.count, self.newest) = (pull, stores, count, newest)
     rows = max(1, min(Int64(pull.options.chunkSize), Self.transactionBytes / average))
@@ -60,13 +58,6 @@ struct DirectPull {
   func run(_ result: inout PullResult) throws(KeepsakeError) -> Int64 {
     let receiver = pull.receiver.device.core
     return try receiver.withSender(pull.giver.device.core) { () throws(KeepsakeError) in
-      try receiver.access { try $0.run("PRAGMA main.cache_size = -32768") }
-      defer {
-        // Fails only if the connection is broken, and then its next use says so.
-        Result { () throws(KeepsakeError) in
-          try receiver.access { try $0.run("PRAGMA main.cache_size = -2000") }
-        }.discardFailure()
-      }
       var number = pull.receiver.sequenceNumber
       while result.received < count {
         guard let after = try write(after: number, result), after.received > result.received else {

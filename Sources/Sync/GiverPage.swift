@@ -81,7 +81,8 @@ struct GiverPage {
   ) throws {
     end = interval.lower
     let others = pull.stores.filter { !StoreName.isSynced($0.string) }
-    let places = others.indices.map { "?\($0 + 3)" }.joined(separator: ", ")
+    let places = others.indices.map { "?\($0 + 4)" }.joined(separator: ", ")
+    let read = cursors.filter { StoreName.isSynced($0.key.string) }.values.min() ?? .max
     try connection.run(
       """
       SELECT i.sequence_number, e.sequence_number, \(Connection.isSound),
@@ -89,10 +90,12 @@ struct GiverPage {
       FROM entry AS i INDEXED BY entry_sequence
       LEFT JOIN entry AS e ON e.store = i.store AND e.key = i.key
       WHERE i.sequence_number > ?1 AND i.sequence_number <= ?2
-        AND (\(Connection.isSynced("i.store")) OR i.store IN (\(places)))
+        AND (i.sequence_number > ?3 AND \(Connection.isSynced("i.store"))
+          OR i.store IN (\(places)))
       ORDER BY i.sequence_number
       """,
-      [.integer(interval.lower), .integer(interval.upper)] + others.map { .text($0.string) }
+      [.integer(interval.lower), .integer(interval.upper), .integer(read)]
+        + others.map { .text($0.string) }
     ) { try add($0, cursors, pull) }
   }
 

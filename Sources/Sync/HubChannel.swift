@@ -33,14 +33,6 @@ package protocol HubChannel: AnyObject {
   func forget(_ deletions: [Address], newest: String) throws(KeepsakeError)
 }
 
-extension Address {
-  /// The key of a row on a hub. No two addresses have the same one.
-  package var hubKey: String {
-    let store = store.string.replacing("%", with: "%25").replacing("/", with: "%2F")
-    return "\(store)/\(key.string)"
-  }
-}
-
 /// A request for a page of a hub's rows.
 package struct HubPageRequest: Equatable, Sendable {
   /// Nil for an export.
@@ -79,8 +71,9 @@ package struct HubPageAnswer: Sendable {
   package var deviceMark: Mark?
   /// The united vectors of pushes that no later push had read: since the cursor, or of all.
   package var vectors = VersionVectors()
-  /// Rows that this version cannot read.
+  /// How many rows this version cannot read, and their keys on the hub.
   package var unreadable = 0
+  package var unreadableKeys: Set<String> = []
   /// The number of the last row, whether it can be read or not.
   package var lastNumber: Int64?
 

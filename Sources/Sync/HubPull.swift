@@ -65,7 +65,7 @@ extension HubSync {
     pull.answer = answer
     pull.horizon = .horizon(now: answer.clock, skew: options.clockSkew)
     changes = try apply(answer, &pull, connection)
-    known.add(answer.rows, answer.newest)
+    known.add(answer.rows, answer.newest, unreadable: answer.unreadableKeys)
     pull.unreadable += answer.unreadable
     guard answer.isLast else {
       pull.position = answer.lastNumber ?? pull.position
@@ -99,7 +99,8 @@ extension HubSync {
   private func finish(
     _ answer: HubPageAnswer, _ pull: inout HubPull, _ connection: Connection
   ) throws {
-    if !answer.vectors.times.isEmpty {
+    // They may cover rows that this version cannot read.
+    if pull.unreadable == 0, !answer.vectors.times.isEmpty {
       var replica = try ReplicaState(connection)
       try answer.vectors.note(
         connection, &replica, upTo: pull.horizon, hasNews: pull.result.hasNews)

@@ -52,7 +52,7 @@ extension HubSync {
   private func rowToPush(_ entry: Entry, _ number: Int64, _ pull: HubPull) -> HubUpload.Row? {
     let (limit, isUnsent) = (pull.answer.rowLimit, known.lacks(entry))
     let isTaken =
-      entry.timestamp <= pull.horizon && !known.hasLater(than: entry)
+      entry.timestamp <= pull.horizon && !known.hasUnread(beside: entry)
       && (entry.content.isTombstone || EntrySize.problem(entry) == nil)
     // JSON takes up to six bytes for one.
     let isShort = entry.content.cell.byteCount <= (limit - 16_384) / 6
@@ -81,7 +81,7 @@ extension HubSync {
       if entry.timestamp > horizon {
         let due = Date(milliseconds: max(0, entry.timestamp.milliseconds - options.clockSkew))
         report.waiting.append(MergeReport.Waiting(into: 1, store: store, key: key, until: due))
-      } else if !known.hasLater(than: entry) {
+      } else if !known.hasUnread(beside: entry) {
         report.events.append(.tooLarge(store: store, key: key))
       }
     }

@@ -27,10 +27,14 @@ struct KnownRows {
   /// What the file had forgotten when this sync has read all of the hub.
   var forgotten: [ByteText: Int64]?
   private var rows: [Address: Row] = [:]
+  /// Keys on the hub whose rows are of a newer version.
+  private var unreadable: Set<String> = []
   var count: Int { rows.count }
 
-  mutating func add(_ entries: [Entry], _ newest: String) {
+  mutating func add(_ entries: [Entry], _ newest: String, unreadable keys: Set<String> = []) {
     for entry in entries { rows[entry.address] = Row(entry) }
+    if !unreadable.isEmpty { unreadable.subtract(entries.map(\.address.hubKey)) }
+    unreadable.formUnion(keys)
     self.newest = newest
   }
 
@@ -41,8 +45,9 @@ struct KnownRows {
   /// ID, too, because the file may have rotated since it was read.
   func lacks(_ entry: Entry) -> Bool { rows[entry.address] != Row(entry) }
 
-  /// Whether a later row waits on the hub.
-  func hasLater(than entry: Entry) -> Bool {
-    rows[entry.address].map { $0.timestamp > entry.timestamp } ?? false
+  /// Whether a later row waits on the hub, or one that this version cannot read.
+  func hasUnread(beside entry: Entry) -> Bool {
+    if !unreadable.isEmpty, unreadable.contains(entry.address.hubKey) { return true }
+    return rows[entry.address].map { $0.timestamp > entry.timestamp } ?? false
   }
 }

@@ -34,6 +34,8 @@ extension MergeRun {
 
   /// A device that is locked, or cannot be written, is found before any is written.
   func refuseUnwritable(_ places: some Sequence<Int>) throws(KeepsakeError) {
-    for place in places { try sides[place].device.core.write { _ in ((), []) } }
+    for place in places {
+      try sides[place].device.core.write { (try $0.refuseExhausted(), []) }
+    }
   }
 }

@@ -7,7 +7,7 @@ public struct MergeOptions: Sendable {
   /// How far a timestamp may be ahead of the reader's clock; entries with later ones are not read
   /// yet.
   public var maximumClockSkew: Duration
-  /// Only into the last device; the others are only read.
+  /// Only into the last device; the others keep their values.
   public var isOneWay: Bool
   /// Changes that the report lists at most; all are made, counted and announced.
   public var changeLimit: Int

@@ -4,13 +4,15 @@
 // they are when it is read; rows that are written meanwhile come later, for their numbers are
 // higher. The giver is marked in the transaction that reads a page, so what was read after the last
 // page is its state at its mark. Each page raises the clock; cursor and vectors are written with
-// the last one, because only then everything that they cover has been read. A pull that is
-// interrupted reads its pages again, which changes nothing.
+// the last one, because only then everything that they cover has been read.
 
 import KeepsakeDevice
 import KeepsakeValues
 
 struct Pull {
+  /// Rows that are worth the preparation for many.
+  static let many: Int64 = 1_000
+
   let giver: MergeSide
   let receiver: MergeSide
   /// Their places among the files that are merged.
@@ -47,15 +49,16 @@ struct Pull {
     _ result: inout PullResult, finish: (Connection, PullResult, GiverPage) throws -> Value
   ) throws(KeepsakeError) -> Value {
     let storage = receiver.device.core.storage
-    return try storage.withLongLog { () throws(KeepsakeError) in
+    let read = stores.map { receiver.cursor(giver.id, $0).sequenceNumber }.min() ?? 0
+    let isLong = giver.sequenceNumber - read >= Self.many
+    return try storage.withRoom(isLong) { () throws(KeepsakeError) in
       var position = try DirectPull(self)?.run(&result) ?? 0
       while true {
         let page = try readPage(after: position)
         let (after, value) = try write(page, result, finish)
         result = after
         if let value {
-          // The other side's vectors will cover what has lost: the log must survive a power
-          // failure.
+          // The other side's vectors will cover what has lost: it must survive a power failure.
           if result.mayHaveLosers { try storage.synchronize() }
           report(result, 1)
           return value

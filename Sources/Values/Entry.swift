@@ -41,6 +41,12 @@ package struct Address: Sendable, Hashable, Comparable {
     self.key = ByteText(key)
   }
 
+  /// The key of a row on a hub. No two addresses have the same one.
+  package var hubKey: String {
+    let store = store.string.replacing("%", with: "%25").replacing("/", with: "%2F")
+    return "\(store)/\(key.string)"
+  }
+
   package static func < (a: Address, b: Address) -> Bool {
     a.store != b.store ? a.store < b.store : a.key < b.key
   }

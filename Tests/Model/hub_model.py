@@ -135,14 +135,16 @@ class Known:
     """What the attempts of one sync know of the hub. If it does not know this mark any more, it was
     set back, and may have lost the rows."""
     rows: dict = field(default_factory=dict)
+    unread: set = field(default_factory=set)    # keys whose rows are of a newer version
     newest: Optional[Mark] = None    # None before the first answer: what the file has noted counts
     is_lost: bool = False      # the hub does not know what the file has noted of it
     owes_mark: bool = False    # rows were pushed, and no mark and vectors after them
     page: int = 0              # rows of a page: fewer after a refusal, so that other keys pass
     forgotten: Optional[dict] = None    # what the file had forgotten when all of the hub was read
 
-    def add(self, rows, newest):
+    def add(self, rows, newest, unread=()):
         self.rows.update(rows)
+        self.unread = self.unread.difference(key for key, _ in rows).union(unread)
         self.newest = newest
 
 
@@ -199,18 +201,22 @@ class HubSync:
                 self.known.rows.clear()
                 self.known.newest, self.known.is_lost = START, True
                 return False
-            pages.stores = pages.stores | {key.store for key, _ in answer.rows}
+            rows = [(key, row) for key, row in answer.rows if row.value not in device.unreadable]
+            pages.stores = pages.stores | {key.store for key, _ in rows}
             pages.horizon = answer.clock + SKEW
-            pages.apply(answer.rows, answer.vectors, lambda key, row: self.has_sent(cursor, row))
-            self.known.add(answer.rows, answer.newest)
+            pages.apply(rows, answer.vectors, lambda key, row: self.has_sent(cursor, row))
+            unread = {key for key, row in answer.rows if row.value in device.unreadable}
+            self.known.add(rows, answer.newest, unread)
             if answer.is_last:
                 break
             position = answer.rows[-1][1].seq
             self.step("page")
-        pages.stores = pages.stores | set(answer.vectors.times)
-        pages.finish(answer.vectors)
+        if not self.known.unread:    # Otherwise the vectors cover what was not read.
+            pages.stores = pages.stores | set(answer.vectors.times)
+            pages.finish(answer.vectors)
         self.answer = answer
-        read = cursor.read if pages.waiting else answer.newest
+        has_read_all = not pages.waiting and not self.known.unread
+        read = answer.newest if has_read_all else cursor.read
         self.note(cursor._replace(read=read, newest=answer.newest))
         self.known.is_lost = False
         if cursor == HubCursor():
@@ -269,7 +275,7 @@ class HubSync:
     def unsent(self, position, horizon, limit):
         """The rows to push, and the rows to hold back. A row that waits on the hub is not replaced,
         and the hub does not get the older one; one with another ID is, because the file may have
-        rotated since it was read."""
+        rotated since it was read. Nor is a row of a newer version replaced."""
         rows, held = [], []
         for key, row in self.device.rows(self.device.synced_stores()):
             if self.has_sent(self.cursor, row):
@@ -277,7 +283,7 @@ class HubSync:
             there = self.known.rows.get(key)
             if is_held_back(row, horizon, limit):
                 held.append((key, row))
-            elif there and row.time < there.time:
+            elif key in self.known.unread or there and row.time < there.time:
                 held.append((key, row))
             elif row.seq > position and not row.is_same_row(there):
                 rows.append((key, row))

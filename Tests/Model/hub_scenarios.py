@@ -17,6 +17,35 @@ def with_one_key(lab):
     return hub, a, b
 
 
+
+@rule("a row of a newer version that a device cannot read is not replaced on a hub unread")
+def newer_version(lab):
+    hub, (old, new) = Hub(9), lab.files(2)
+    old.unreadable.add("point")
+    lab.hub_in_turn(hub, old, new)
+    lab.write(new, "k", "point")
+    lab.hub(new, hub)
+    lab.write(old, "k", "of old")
+    lab.hub_in_turn(hub, old, new)
+    is_kept = value(hub, "k") == "point"
+    old.unreadable.clear()
+    lab.hub_in_turn(hub, old, new)
+    return is_kept and losers(old, new) == ["point"] and are_equal(old, new)
+
+
+@rule("vectors that cover a row of a newer version are not noted before that is read")
+def vectors_of_a_newer_version(lab):
+    hub, (old, new) = Hub(9), lab.files(2)
+    old.unreadable.add("point")
+    lab.write(old, "k", "of old")
+    lab.write(new, "k", "point")
+    lab.hub_in_turn(hub, new, old)
+    lab.write(old, "k", "again")
+    old.unreadable.clear()
+    lab.hub_in_turn(hub, old, new)
+    return "point" in losers(old, new) and are_equal(old, new)
+
+
 @rule("a first reading in pages notices a row that is forgotten meanwhile")
 def forgotten_between_pages(lab):
     hub, (a,) = Hub(9), lab.files(1)

@@ -148,6 +148,7 @@ class File(History):
     hubs: dict = field(default_factory=dict)        # ID of a hub -> HubCursor
     conflicts: list = field(default_factory=list)
     events: list = field(default_factory=list)      # (Key, value): what observers are sent
+    unreadable: set = field(default_factory=set)    # values that this version cannot read from a hub
 
     def copy(self):
         return replace(

@@ -67,7 +67,7 @@ import Testing
     try folder.expect("clone", "good", "new", says: complaint, code: 65)
   }
 
-  @Test(arguments: [0, 1000, 2000, 10_000, 30_000, 32_768, 33_000])
+  @Test(AddressSpace.isPlain, arguments: [0, 1000, 2000, 10_000, 30_000, 32_768, 33_000])
   func aFileThatMayNotGrowIsAnErrorThatNamesTheLimit(_ limit: Int) throws {
     let text = String(repeating: "v", count: 100_000)
     try folder.write(#"{"key":"k","type":"string","value":"\#(text)"}"#, to: "large")

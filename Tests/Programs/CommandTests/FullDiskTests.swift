@@ -152,7 +152,9 @@ import Testing
     #expect(again.hasPrefix(#"{"converged":true,"#) && again.hasSuffix("\"events\":[]}\n"))
   }
 
-  @Test(arguments: [["merge", "bad", "good"], ["merge", "good", "new", "--create"]])
+  @Test(
+    AddressSpace.isPlain,
+    arguments: [["merge", "bad", "good"], ["merge", "good", "new", "--create"]])
   func aFullTemporaryFolderStopsADryRunAndIsNamed(_ words: [String]) throws {
     let folder = try Folder.furnished()
     try folder.must("set", "bad", "k", "bad", Moment.eleven.argument)
