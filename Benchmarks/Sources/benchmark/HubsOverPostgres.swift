@@ -5,6 +5,7 @@
 import Foundation
 
 private let ours = "a hub over PostgreSQL"
+private let store = "its store, without HTTP"
 private let bare = "the same statements, pgbench"
 
 func overPostgres(_ report: Report, _ work: String, _ seconds: String) {
@@ -15,8 +16,10 @@ func overPostgres(_ report: Report, _ work: String, _ seconds: String) {
     let hub = try ServedHub(["--postgres", postgres.address])
     let race = Race(rounds: 3...9, seconds: 8, warmsUp: false)
     race.enter(ours) { 1e9 / (try hub.figures(["pushes", "--seconds", seconds])[0]) }
-    race.enter(bare) { try postgres.pushes(Scale.isQuick ? 20 : 2_000) }
+    race.enter(store) { 1e9 / (try postgres.storePushes(seconds)) }
+    race.enter(bare) { try postgres.pushes(Scale.isQuick ? 200 : 2_000) }
     race.row(work, ours, beside: [bare])
+    race.row(work + ", without HTTP", store, beside: [bare])
     report.run(race)
   } catch {
     report.skip(work, "\(error)")
@@ -84,13 +87,32 @@ private final class Postgres {
     guard let rate = line.split(separator: " ").compactMap({ Double($0) }).first else {
       throw Failure("pgbench says \(text)")
     }
+    let taken = try run(
+      "psql", ["-h", folder, "-U", "postgres", "-q", "-X", "-A", "-t", "-c", Self.least])
+    guard taken.trimmingCharacters(in: .whitespacesAndNewlines) == "\(10 * count)" else {
+      throw Failure("the pushes of pgbench were not taken: \(taken)")
+    }
     return 1e9 / rate
   }
+
+  /// Pushes of ten rows in a second, by a hub's store.
+  func storePushes(_ seconds: String) throws -> Double {
+    let probe = [Command.beside("keepsake-hub-probe"), "store", address]
+    let output = try Command.run(probe + ["pushes", "--seconds", seconds])
+    guard let rate = output.split(separator: " ").first.flatMap({ Double($0) }) else {
+      throw Failure("the probe says \(output)")
+    }
+    return rate
+  }
+
+  /// The number of the account that has taken the fewest rows.
+  private static let least = "SELECT min(mark_number) FROM keepsake_account WHERE id <= 8"
 
   private static let accounts = """
     DELETE FROM keepsake_account WHERE id <= 8;
     DELETE FROM keepsake_row WHERE account <= 8;
     DELETE FROM keepsake_mark WHERE account <= 8;
+    DELETE FROM keepsake_replica WHERE account <= 8;
     DELETE FROM keepsake_vectors WHERE account <= 8;
     DELETE FROM keepsake_device WHERE account <= 8;
     INSERT INTO keepsake_account SELECT i, 0, 0, 0, 0, 0, 0 FROM
