@@ -52,6 +52,10 @@
           ChannelOptions.tcpOption(.init(rawValue: 18)), value: 30_000  // TCP_USER_TIMEOUT
         ).whenFailure { _ in }
       #endif
+      // An idle connection keeps the buffer of its last request.
+      _ = context.channel.setOption(
+        ChannelOptions.recvAllocator,
+        value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: 65_536))
       expectHead(context)
     }
 

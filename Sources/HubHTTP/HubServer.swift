@@ -63,7 +63,7 @@
       let endpoints = Endpoints(store, settings, metrics)
       let server = application(
         try builder(), (settings.host, settings.port), settings.limits.connections,
-        endpoints.router.buildResponder(), onListening)
+        responder(endpoints), onListening)
       var services: [any Service] = [server]
       if let place = settings.metrics {
         services.append(
@@ -80,6 +80,16 @@
         logger: quiet(settings.logger))
       configuration.maximumGracefulShutdownDuration = settings.limits.ending
       try await ServiceGroup(configuration: configuration).run()
+    }
+
+    /// A task keeps the memory of its deepest call until it ends. That of a connection ends with
+    /// it, so each request has one of its own.
+    private func responder(_ endpoints: Endpoints) -> CallbackResponder<HubContext> {
+      let router = endpoints.router.buildResponder()
+      return CallbackResponder { request, context in
+        async let response = router.respond(to: request, context: context)
+        return try await response
+      }
     }
 
     /// Says that it was this one which failed.
