@@ -74,7 +74,6 @@
           pause = min(pause * 2, 2)
         }
       }
-      queue.endThread()
     }
 
     private func follow(_ connection: PostgresConnection) throws {

@@ -15,21 +15,11 @@
     private var jobs: [HubJob] = []
     private var busy: Set<Int64> = []
     private var isClosed = false
-    private var threads = 0
     /// Counts connections that did not answer in time.
     private var silences = 0
     private let limit = 10_000
     /// Jobs that share a transaction at most.
     private static let (mostWriting, mostReading) = (64, 16)
-
-    func addThread() { ending.withLock { threads += 1 } }
-
-    func endThread() {
-      ending.withLock {
-        threads -= 1
-        ending.broadcast()
-      }
-    }
 
     func add(_ job: HubJob) {
       let problem: String? = condition.withLock {
@@ -111,8 +101,6 @@
       }
       ending.withLock { ending.broadcast() }
     }
-
-    func waitForEnd() { ending.withLock { while threads > 0 { ending.wait() } } }
 
     /// Pauses a thread; shorter when the queue is closed.
     func pause(_ seconds: TimeInterval) {

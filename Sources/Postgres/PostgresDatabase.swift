@@ -12,6 +12,8 @@
   package final class PostgresDatabase: HubStore {
     private let queue = JobQueue()
     private let announcer: Announcer
+    /// Left when the threads have come to their ends.
+    private let running = DispatchGroup()
     /// Seconds that work may wait.
     private let timeout: TimeInterval
 
@@ -42,8 +44,11 @@
     }
 
     private func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
-      queue.addThread()
-      let thread = Thread(block: body)
+      running.enter()
+      let thread = Thread { [running] in
+        body()
+        running.leave()
+      }
       thread.name = name
       thread.start()
     }
@@ -70,7 +75,7 @@
     package func close() {
       queue.close()
       announcer.wake()
-      queue.waitForEnd()
+      running.wait()
     }
   }
 #endif

@@ -38,7 +38,6 @@
         run(jobs)
         last = jobs
       }
-      queue.endThread()
     }
 
     /// Runs jobs in one transaction, or each in its own if that fails.
