@@ -42,12 +42,9 @@ extension Hub {
     guard case .array(let list)? = try client.object("GET", path("/devices"))["devices"] else {
       throw HubFailure.malformed(url, "has no devices")
     }
-    var devices: [HubDevice] = []
-    for json in list {
-      guard let device = HubDevice(json) else {
-        throw HubFailure.malformed(url, "has a device that cannot be read")
-      }
-      devices.append(device)
+    let devices = list.compactMap { HubDevice($0) }
+    guard devices.count == list.count else {
+      throw HubFailure.malformed(url, "has a device that cannot be read")
     }
     return devices
   }

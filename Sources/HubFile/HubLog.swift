@@ -31,7 +31,7 @@ enum HubLog {
     do {
       let sole = try connect()
       if let both = try state({ try sole.access(HubState.init(checking:)) }),
-        both.follows(alone)
+        alone.map(both.follows) ?? true
       {
         return sole
       }
@@ -79,10 +79,8 @@ private struct HubState {
     try self.init(connection)
   }
 
-  /// - Parameter earlier: nil where nothing is known of it.
-  func follows(_ earlier: HubState?) -> Bool {
-    guard let earlier else { return true }
-    return earlier.newest.allSatisfy { id, before in
+  func follows(_ earlier: HubState) -> Bool {
+    earlier.newest.allSatisfy { id, before in
       guard let now = newest[id] else { return true }
       return now.number > before.number || now.isSame(before)
     }

@@ -34,7 +34,10 @@
         listeners.remove(listener)
         throw error
       }
-      if let after { return try await poll(listener, after, wait ?? 0) }
+      if let after {
+        try await follow(listener, .seconds(wait ?? 0), isPoll: true) { $0.text == after }
+        return json(.object(["newest": .string(listener.newest.text)]))
+      }
       // A stream's place is free when the connection closes, not at the next beat. If it has
       // closed before the answer begins, the server never runs the answer's body.
       context.channel.closeFuture.whenComplete { [listeners, weak listener] _ in
@@ -48,13 +51,6 @@
       let count = listener.count
       let work = accounts.authenticate(listener.account, token: listener.token.hash)
       listener.take(try await run(work).newest, since: count)
-    }
-
-    private func poll(
-      _ listener: Listener, _ after: String, _ wait: Int64
-    ) async throws -> Response {
-      try await follow(listener, .seconds(wait), isPoll: true) { $0.text == after }
-      return json(.object(["newest": .string(listener.newest.text)]))
     }
 
     private func stream(_ listener: Listener) -> Response {

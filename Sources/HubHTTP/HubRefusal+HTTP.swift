@@ -24,18 +24,14 @@
       }
     }
 
-    var fields: HTTPFields {
+    var response: Response {
       var fields: HTTPFields = [
         .contentType: "application/problem+json", .cacheControl: "no-store",
       ]
       if let retryAfter { fields[.retryAfter] = String(retryAfter) }
       if status == 401 { fields[.wwwAuthenticate] = "Bearer" }
       if closes { fields[.connection] = "close" }
-      return fields
-    }
-
-    var response: Response {
-      Response(
+      return Response(
         status: HTTPResponse.Status(code: status), headers: fields,
         body: ResponseBody(byteBuffer: .line(json)))
     }

@@ -21,14 +21,9 @@
     }
 
     private let limits: ServerLimits
-    /// Held for a few instructions; nothing is called under it.
-    private let state = Mutex(State())
-
-    private struct State {
-      var total = 0
-      /// By the hash of a token.
-      var devices: [[UInt8]: Int] = [:]
-    }
+    /// All bytes, and those of each device by the hash of its token. Held for a few instructions;
+    /// nothing is called under it.
+    private let state = Mutex((total: 0, devices: [[UInt8]: Int]()))
 
     init(_ limits: ServerLimits) { self.limits = limits }
 

@@ -131,8 +131,7 @@ package struct AccountRules: Sendable {
   ) -> HubWork<(devices: [HubDevice], own: Int64)> {
     HubWork(query(account, token, isWriting: false, readsDevices: true)) { state in
       _ = try Self.account(state)
-      let devices = state.devices.sorted { $0.number < $1.number }
-      return ((devices, state.device?.number ?? 0), nil)
+      return ((state.devices.sorted { $0.number < $1.number }, state.device?.number ?? 0), nil)
     }
   }
 
