@@ -12,6 +12,7 @@ func merges(_ report: Report) {
   for size in Scale.sizes {
     report.run(cold(size))
     report.run(restore(size))
+    report.run(twins(size))
     do {
       let met = try MetPair(size)
       for count in [0, 1, 100, 1_000] where count <= size { report.run(changes(met, count)) }
@@ -19,6 +20,7 @@ func merges(_ report: Report) {
       report.fail("devices of \(Scale.name(size)) keys that have met", "\(error)")
     }
   }
+  report.run(many())
 }
 
 /// Two files of synced keys.
@@ -36,6 +38,13 @@ struct FilePair: Sendable {
   /// The keys of both are the same; half of each side's values are newer.
   static func cold(_ keys: Int) throws -> FilePair {
     try FilePair([synced(keys), synced(keys, side: 1)])
+  }
+
+  /// A file and its copy, which has another replica ID by now.
+  static func twins(_ keys: Int) throws -> FilePair {
+    let pair = try FilePair([synced(keys), synced(keys)])
+    try RawDatabase(pair.paths[1]).execute("UPDATE replica SET id = id / 2 + 1")
+    return pair
   }
 
   func remove() throws { for path in paths { try Files.remove(path) } }
@@ -94,37 +103,81 @@ private func rounds(_ size: Int) -> ClosedRange<Int> { size >= 1_000_000 ? 2...3
 
 /// Files that have not met.
 private func cold(_ size: Int) -> Race {
-  let cost = "Merging two devices that have not met"
-  let race = Race(
-    rounds: rounds(size), seconds: 4, warmsUp: size < 100_000,
-    growth: .init(cost: cost, keys: size))
-  func round(_ work: (FilePair) throws -> Void) throws -> Double {
-    let pair = try FilePair.cold(size)
-    let time = try nanoseconds { _ in try work(pair) }
-    try pair.remove()
-    return time
-  }
-  race.enter("Keepsake") { try round { try $0.merge() } }
-  race.enter(each) {
-    try round { try $0.exchange(into: [FilePair.all, FilePair.all]) }
-  }
-  race.row("cold merge both ways, \(Scale.name(size)) each", "Keepsake", beside: [each])
-  return race
+  firstMerge(
+    "cold merge both ways, \(Scale.name(size)) each", "Merging two devices that have not met",
+    size, seconds: 4, beside: each, into: [FilePair.all, FilePair.all]
+  ) { try FilePair.cold(size) }
 }
 
 private func restore(_ size: Int) -> Race {
+  firstMerge(
+    "restore \(Scale.name(size)) into an empty file", "Merging into an empty device", size,
+    seconds: 3, beside: one, into: [nil, FilePair.all]
+  ) { try FilePair([FilePair.synced(size), FilePair.synced(0)]) }
+}
+
+private func twins(_ size: Int) -> Race {
+  firstMerge(
+    "first merge with a copy, \(Scale.name(size)) each", "Merging a device and its copy", size,
+    seconds: 3, beside: each, into: [FilePair.all, FilePair.all]
+  ) { try FilePair.twins(size) }
+}
+
+/// - Parameters:
+///   - raw: who does the same without Keepsake.
+///   - rows: as for `FilePair.exchange`.
+private func firstMerge(
+  _ name: String, _ cost: String, _ size: Int, seconds: Double, beside raw: String,
+  into rows: [String?], _ make: @escaping () throws -> FilePair
+) -> Race {
   let race = Race(
-    rounds: rounds(size), seconds: 3, warmsUp: size < 100_000,
-    growth: .init(cost: "Merging into an empty device", keys: size))
+    rounds: rounds(size), seconds: seconds, warmsUp: size < 100_000,
+    growth: .init(cost: cost, keys: size))
   func round(_ work: (FilePair) throws -> Void) throws -> Double {
-    let pair = try FilePair([FilePair.synced(size), FilePair.synced(0)])
+    let pair = try make()
     let time = try nanoseconds { _ in try work(pair) }
     try pair.remove()
     return time
   }
   race.enter("Keepsake") { try round { try $0.merge() } }
-  race.enter(one) { try round { try $0.exchange(into: [nil, FilePair.all]) } }
-  race.row("restore \(Scale.name(size)) into an empty file", "Keepsake", beside: [one])
+  race.enter(raw) { try round { try $0.exchange(into: rows) } }
+  race.row(name, "Keepsake", beside: [raw])
+  return race
+}
+
+/// Devices that have met, each with one change: the time for each of them.
+private func many() -> Race {
+  let race = Race(rounds: 9...61, seconds: 4)
+  func enter(_ count: Int) -> String {
+    let name = "\(count) devices"
+    var number = 0
+    race.enter(
+      name,
+      { () -> [(Device, CloudKeyValueStore)] in
+        let sides = try (0..<count).map { _ in
+          let device = try Device(path: Files.new())
+          return (device, try CloudKeyValueStore(on: device))
+        }
+        _ = try Merge.run(sides.map(\.0), options: MergeOptions())
+        return sides
+      },
+      { sides in
+        number += 1
+        for (key, side) in sides.enumerated() {
+          try side.1.write(.string("value \(number)"), for: Fixture.key(key))
+        }
+        let time = try nanoseconds { _ in
+          _ = try Merge.run(sides.map(\.0), options: MergeOptions())
+        }
+        return [time / Double(count)]
+      })
+    return name
+  }
+  let two = enter(2)
+  for count in [8, 32] {
+    race.row(
+      "sync of \(count) devices with 1 change each, per device", enter(count), beside: [two])
+  }
   return race
 }
 
