@@ -78,9 +78,10 @@ package enum Opening {
       }
       // A file without a log has no index, and must not get one. One that is written has a log.
       let isLogged = try mode == .readWrite || mode != .immutable && connection.isLogged
-      let index = isLogged ? WalIndex(connection, mapAgain: hooks.mapAgain) : nil
+      let page = isLogged ? WalIndex.page(connection) : nil
+      let index = page.flatMap { WalIndex($0, mapAgain: hooks.mapAgain) }
       let isInUse = mode == .readWrite || mode == .queryOnly
-      let names = isInUse ? try NameCheck(location, isLogged ? ["-wal", "-shm"] : []) : nil
+      let names = isInUse ? try NameCheck(location, page == nil ? [] : ["-wal", "-shm"]) : nil
       isOpened = true
       return Opened(
         database: database, location: location, mode: mode, busyHandler: busyHandler,

@@ -63,14 +63,24 @@ struct WalIndex: @unchecked Sendable {
   private let header: UnsafeRawPointer
 
   /// - Parameters:
-  ///   - connection: has read from the file and so uses the index already; else SQLite would make
-  ///     its file now.
-  ///   - mapAgain: maps SQLite's page a second time.
-  /// - Returns: nil where SQLite has no such mapping, or the system allows no second one, as where
-  ///   the address space is limited: then reads ask SQLite.
+  ///   - page: SQLite's.
+  ///   - mapAgain: maps it a second time.
+  /// - Returns: nil where the system allows no second mapping, as where the address space is
+  ///   limited: then reads ask SQLite.
   init?(
-    _ connection: Connection, mapAgain: (UnsafeMutableRawPointer) -> UnsafeRawPointer?
+    _ page: UnsafeMutableRawPointer,
+    mapAgain: (UnsafeMutableRawPointer) -> UnsafeRawPointer?
   ) {
+    guard let header = mapAgain(page) else { return nil }
+    self.header = header
+  }
+
+  /// SQLite's page of the header.
+  ///
+  /// - Parameter connection: has read from the file and so uses the index already; else SQLite
+  ///   would make its file now.
+  /// - Returns: nil where SQLite has no such mapping.
+  static func page(_ connection: Connection) -> UnsafeMutableRawPointer? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(
       connection.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
@@ -82,8 +92,7 @@ struct WalIndex: @unchecked Sendable {
     // SQLite also maps an index that it may only read, and says so by its result.
     guard [SQLITE_OK, SQLITE_READONLY].contains(map(file, 0, 32768, 0, &region)), let region
     else { return nil }
-    guard let page = mapAgain(region) else { return nil }
-    header = page
+    return region
   }
 
   func end() { keepsake_unmap(header) }
