@@ -30,7 +30,7 @@ struct GiverPage {
   /// Those that are.
   private(set) var waiting: [Entry] = []
   /// How many rows were left out, because no device writes them.
-  private(set) var skipped = 0
+  private(set) var malformed = 0
   /// The last mark before the first row that waits, or was left out.
   private(set) var markBeforeUnread: Mark?
   /// Whether no row follows.
@@ -114,7 +114,7 @@ struct GiverPage {
     if isRead, row.integer(2) == 1, row.isUTF8(3), row.isUTF8(4), row.isUTF8(6) {
       guard try add(Entry(row, from: 3), number, pull) else { return false }
     } else if isRead {
-      skipped += 1
+      malformed += 1
       firstUnread = firstUnread ?? number
     }
     end = number

@@ -21,7 +21,7 @@ package struct HubCursor: Equatable, Sendable {
   package init() {}
 }
 
-/// What a file knows of hubs, within an access; every statement that writes `hub` and `hub_held`.
+/// What a file knows of hubs, within an access; the statements on `hub` and `hub_held`.
 package struct HubTable {
   let connection: Connection
 

@@ -127,7 +127,7 @@ extension MergeReport {
     transfers[place].conflicts += result.conflicts
     changes += result.changes.map { DeviceChange(into: into, change: $0) }
     conflicts += result.losses.map { DeviceConflict(into: into, conflict: $0) }
-    if result.skipped > 0 { events.append(.unreadable(count: result.skipped)) }
+    if result.malformed > 0 { events.append(.unreadable(count: result.malformed)) }
     if result.droppedConflicts > 0 {
       events.append(.conflictsDropped(device: into, count: result.droppedConflicts))
     }

@@ -36,7 +36,7 @@ struct PeerRow: Equatable {
   func isDue(at now: Int64) -> Bool { syncedAt > now || syncedAt < now - 86_400_000 }
 }
 
-/// What a file knows of others, within an access; every statement that writes `peer`.
+/// What a file knows of others, within an access; the statements on `peer`.
 struct PeerTable {
   let connection: Connection
 

@@ -19,7 +19,7 @@ struct PullResult {
   /// Whether stores were read from the beginning though they were read before.
   private(set) var isReadAgain = false
   /// Rows that no device writes, and that were left out.
-  private(set) var skipped = 0
+  private(set) var malformed = 0
   /// The sequence numbers that the receiver has given to applied rows.
   private(set) var taken = NumberRanges()
   /// How many rows are from the future.
@@ -78,7 +78,7 @@ struct PullResult {
   /// Notes what a page has besides its applied rows.
   mutating func note(_ page: GiverPage, _ pull: Pull) {
     isReadAgain = isReadAgain || page.isReadAgain
-    skipped += page.skipped
+    malformed += page.malformed
     received += page.waiting.count
     markBeforeUnread = markBeforeUnread ?? page.markBeforeUnread
     for entry in page.waiting {
