@@ -88,5 +88,8 @@ protocol Nilable: SendableMetatype {
 }
 
 extension Optional: Nilable {
-  static func isNil(_ value: Any) -> Bool { value as? Wrapped == nil }
+  /// A cast to `Wrapped` would succeed for the nil of a nested optional.
+  static func isNil(_ value: Any) -> Bool {
+    if case .some(.none) = value as? Self { true } else { false }
+  }
 }
