@@ -108,9 +108,7 @@ struct GiverPage {
         "the file is damaged (an index does not fit its table)", cure: "restore a backup of it")
     }
     let store = row.text(3)
-    // The name of a store that is not UTF-8 is not known.
-    let isRead =
-      cursors[ByteText(store)].map { number > $0 } ?? (!row.isUTF8(3) && StoreName.isSynced(store))
+    let isRead = cursors[ByteText(store)].map { number > $0 } ?? false
     if isRead, row.integer(2) == 1, row.isUTF8(3), row.isUTF8(4), row.isUTF8(6) {
       guard try add(Entry(row, from: 3), number, pull) else { return false }
     } else if isRead {

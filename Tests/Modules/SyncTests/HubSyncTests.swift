@@ -41,6 +41,19 @@ import Testing
     return (boundaries, sync.report)
   }
 
+  /// A sync whose process ends at a boundary.
+  private func end(
+    _ device: Device, pageSize: Int = 1_000, at boundary: MergeHooks.Boundary
+  ) {
+    let end = KeepsakeError(.inputOutput, path: "", "the process ends", cure: "")
+    clock.milliseconds += 1
+    hub.clock = clock.milliseconds
+    let hooks = MergeHooks { $0 == boundary ? end : nil }
+    #expect(throws: KeepsakeError.self) {
+      try HubSync(device, MemoryChannel(hub), pageSize: pageSize, hooks: hooks).run()
+    }
+  }
+
   func value(_ device: Device, _ key: String) throws -> StoredValue? {
     var found: StoredValue?
     try device.forEachEntry { if $0.address.key.string == key { found = $0.content.value } }
@@ -91,6 +104,64 @@ import Testing
     try sync(b)
     try a.forget(deletions, at: MemoryChannel(hub))
     #expect(try hub.state().rows.count == 1)
+  }
+
+  @Test func aHubThatIsSetBackAfterAPushIsFoundAtTheNextSync() throws {
+    try set(a, "k", "old")
+    for device in [a, b] { try sync(device) }
+    let image = hub.image
+    try set(a, "j", "of a")
+    // So the cursor stays before what was pushed.
+    try sync(a, at: .read) {
+      try set(b, "l", "of b")
+      try self.sync(b)
+    }
+    hub.image = image
+    try sync(a)
+    try sync(b)
+    #expect(try value(b, "j") == "of a")
+  }
+
+  @Test func aHubThatIsSetBackBetweenTwoPagesOfAPushIsFoundByTheNextAttempt() throws {
+    try set(a, "k", "old")
+    for device in [a, b] { try sync(device) }
+    let image = hub.image
+    try set(a, "j", "of a")
+    try set(a, "l", "of a")
+    var pages = 0
+    clock.milliseconds += 1
+    hub.clock = clock.milliseconds
+    let hooks = MergeHooks { boundary in
+      guard boundary == .read else { return nil }
+      pages += 1
+      if pages == 1 {
+        #expect(throws: Never.self) {
+          try set(b, "m", "of b")
+          try sync(b)
+        }
+      } else if pages == 2 {
+        hub.image = image
+      }
+      return nil
+    }
+    #expect(try HubSync(a, MemoryChannel(hub), pageSize: 1, hooks: hooks).run())
+    try sync(b)
+    #expect(try value(b, "j") == "of a" && value(b, "l") == "of a")
+  }
+
+  @Test func whatADeviceHasReadBeforeAPushOfItsOwnFailedIsKnownToTheHub() throws {
+    let c = try Device.inMemory(identity: ReplicaID(rawValue: 3), clock: clock.wallClock)
+    try set(b, "k", "read")
+    for device in [b, c] { try sync(device) }
+    try set(a, "own", "of a")
+    end(a, at: .read)
+    try set(c, "k", "knowing")
+    try set(c, "m", "more")
+    // The row is on the hub, the vectors that cover what it replaces are not.
+    end(c, pageSize: 1, at: .pushed)
+    try sync(a)
+    #expect(try value(a, "k") == "knowing")
+    #expect(try a.conflicts().isEmpty)
   }
 
   @Test func aRepairDuringAPushCutsTheTimeOfTheMarkThatWasSent() throws {

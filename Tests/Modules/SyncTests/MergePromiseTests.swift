@@ -233,6 +233,7 @@ import Testing
     let report = try Merge.run([open("backup"), a], options: options)
     #expect(report.events.isEmpty && report.conflicts.isEmpty)
     #expect(try a.entry(store: "cloud", key: "k")?.content.value == "new")
+    #expect(try a.entry(store: "defaults", key: "local")?.content.value == "of the backup")
     #expect(try a.formerReplicas().isEmpty)
   }
 
