@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 public import KeepsakeDevice
 import KeepsakeValues
 
@@ -29,7 +28,9 @@ struct HubProblem: Error, Equatable {
   /// - Parameter bytes: JSON, if there are any.
   init(_ status: Int, _ headers: [String: String], _ bytes: [UInt8]) {
     isBusy = status == 429
-    retryAfter = Self.pause(headers)
+    retryAfter = headers["retry-after"].flatMap { Int($0) }.map {
+      min(max($0, 0), Self.longestPause)
+    }
     let prefix = "urn:keepsake:hub:"
     guard let json = JSON.read(bytes), case .string(let type)? = json["type"],
       type.hasPrefix(prefix)
@@ -42,23 +43,6 @@ struct HubProblem: Error, Equatable {
     if case .integer(let line)? = json["line"], (2...10_000).contains(line) {
       row = Int(line) - 2
     }
-  }
-
-  /// The seconds of `Retry-After`, which a proxy may write as a date. That is compared with the
-  /// date of the answer: this device's clock may be another.
-  private static func pause(_ headers: [String: String]) -> Int? {
-    guard let text = headers["retry-after"] else { return nil }
-    if let seconds = Int(text) { return min(max(seconds, 0), longestPause) }
-    guard let end = date(text), let start = headers["date"].flatMap(date) else { return nil }
-    return Int(min(max(end.timeIntervalSince(start), 0), Double(longestPause)))
-  }
-
-  private static func date(_ text: String) -> Date? {
-    let format = DateFormatter()
-    format.locale = Locale(identifier: "en_US_POSIX")
-    format.timeZone = TimeZone(secondsFromGMT: 0)
-    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    return format.date(from: text)
   }
 }
 
