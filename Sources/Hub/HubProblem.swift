@@ -28,9 +28,8 @@ struct HubProblem: Error, Equatable {
   /// - Parameter bytes: JSON, if there are any.
   init(_ status: Int, _ headers: [String: String], _ bytes: [UInt8]) {
     isBusy = status == 429
-    retryAfter = headers["retry-after"].flatMap { Int($0) }.map {
-      min(max($0, 0), Self.longestPause)
-    }
+    let pause = headers["retry-after"].flatMap { Int($0) }
+    retryAfter = pause.map { min(max($0, 0), Self.longestPause) }
     let prefix = "urn:keepsake:hub:"
     guard let json = JSON.read(bytes), case .string(let type)? = json["type"],
       type.hasPrefix(prefix)
@@ -40,19 +39,16 @@ struct HubProblem: Error, Equatable {
     if case .string(let text)? = json["detail"] { detail = HubFailure.clean(text) }
     if case .string(let text)? = json["limit"] { limit = text }
     // Line 1 is the head.
-    if case .integer(let line)? = json["line"], (2...10_000).contains(line) {
-      row = Int(line) - 2
-    }
+    if case .integer(let line)? = json["line"], (2...10_000).contains(line) { row = Int(line) - 2 }
   }
 }
 
 extension JSON {
   /// - Returns: nil for what is no JSON.
   static func read(_ bytes: some Collection<UInt8>) -> JSON? {
-    guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-    guard case .success(let json) = Result(catching: { try JSON(parsing: text) }) else {
-      return nil
-    }
+    guard let text = String(validating: bytes, as: UTF8.self),
+      case .success(let json) = Result(catching: { try JSON(parsing: text) })
+    else { return nil }
     return json
   }
 }

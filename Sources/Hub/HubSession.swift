@@ -50,10 +50,7 @@ public final class HubSession: Sendable {
     onFailure: @escaping @Sendable (KeepsakeError) -> Void
   ) {
     let known = KnownHub()
-    var options = options
-    // When a row is due that waits, the report says.
-    options.changeLimit = max(options.changeLimit, 1)
-    var work = SessionLoop.Work([device]) { [options] () throws(KeepsakeError) in
+    var work = SessionLoop.Work([device]) { () throws(KeepsakeError) in
       known.refused.renew(at: device.clock.milliseconds)
       let channel = HTTPChannel(hub: hub, refused: known.refused, known: known)
       return try Merge.run(device, with: channel, options: options)

@@ -87,9 +87,6 @@
       var read = HubRead(cursor: cursor, rows: limits.pageRows, bytes: limits.pageBytes)
       read.lastNewest = try query["newest"].map { try mark(String($0), "newest") }
       read.allVectors = query["vectors"] == "all"
-      guard read.allVectors || query["vectors"] == nil else {
-        throw HubRefusal.malformed("\"vectors\" is not \"all\"")
-      }
       read.after = try number(query["after"].map(String.init), "after", 0...(1 << 53))
       if let rows = try number(query["rows"].map(String.init), "rows", 1...(1 << 53)) {
         read.rows = Int(rows)

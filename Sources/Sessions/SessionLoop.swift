@@ -226,7 +226,10 @@ package final class SessionLoop: Sendable {
 
   /// When to sync again without a change, because something waits for its time.
   private func due(_ report: MergeReport) -> Int64? {
-    guard let first = report.waiting.map(\.until).min() else { return nil }
+    guard let first = report.waiting.map(\.until).min() else {
+      // A report without changes does not say when.
+      return report.transfers.contains { $0.waiting > 0 } ? timing.now() + 60_000 : nil
+    }
     let now = work.devices.map(\.clock.milliseconds).max() ?? 0
     let seconds = first.timeIntervalSince(Date(milliseconds: now))
     // A clock may be set meanwhile. What should be due already waits for another clock, a hub's.

@@ -37,8 +37,6 @@ public final class SyncSession: Sendable {
   ) {
     var options = options
     options.isOneWay = false
-    // When a row is due that waits, the report says.
-    options.changeLimit = max(options.changeLimit, 1)
     let work = SessionLoop.Work([first, second]) { [options] () throws(KeepsakeError) in
       try Merge.run([first, second], options: options)
     } onReport: {
