@@ -89,6 +89,8 @@ MUTANTS = [
       "{ rows[entry.address] != Row(entry) }", "{ true }")),
     ("hub-rows-before-sent", "A device pushes rows that a hub has.", REPLAY,
      ("Sources/Sync/UnsentRows.swift", "max(cursor.sent.sequenceNumber, position)", "position")),
+    ("rows-looked-up-again", "A named local store makes a merge look up all synced rows.",
+     r"^SyncTests\.QueryPlanTests", ("Sources/Sync/GiverPage.swift", "(i.sequence_number > ?3 AND ", "(")),
     ("knowledge-is-stale", "A merge takes what it knew of a file for true though the file has changed.", REPLAY,
      ("Sources/Sync/MergeSide.swift", ", core.versions.isNow(version) { return }", ", version == version { return }")),
     ("hub-vectors-since-the-cursor", "The vectors that cover unsent rows of a hub are not read again.",

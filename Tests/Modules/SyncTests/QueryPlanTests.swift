@@ -112,4 +112,15 @@ import Testing
     #expect(pages[1] < pages[0] * 3 / 2, "\(pages) \(traces[1].pagesOf)")
     #expect(pages[0] < 3000, "\(pages)")
   }
+
+  /// A local store has no cursor, so the index is walked from its beginning.
+  @Test func aNamedLocalStoreMakesAMergeLookUpNoRowThatWasRead() throws {
+    let devices = try devices(10_000)
+    try change(devices, 10_000)
+    let options = MergeOptions(stores: ["cloud", "cloud:other", "local"])
+    let trace = try StatementTrace.of(devices) {
+      try devices[0].merge(with: devices[1], options: options)
+    }
+    #expect(trace.pages < 6000, "\(trace.pages) \(trace.pagesOf)")
+  }
 }

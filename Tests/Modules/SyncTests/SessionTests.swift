@@ -95,15 +95,17 @@ import Testing
 
   /// As a row does that the hub takes for one of the future, though this device's clock, which is
   /// an hour ahead, does not.
-  @Test func aRowThatWaitsForAnotherClockIsTriedOnceAMinute() async throws {
+  @Test(arguments: [1_000, 0])
+  func aRowThatWaitsForAnotherClockIsTriedOnceAMinute(changeLimit: Int) async throws {
     let clock = ManualClock()
     let device = try Device.inMemory(clock: clock)
     let ahead = ManualClock()
     ahead.milliseconds = clock.milliseconds + 3_600_000
     let other = try Device.inMemory(clock: ahead)
     try other.write([LocalWrite(store: "cloud", key: "k", value: 1)])
-    let report = try device.merge(with: other)
-    #expect(report.waiting.count == 1)
+    let options = MergeOptions(changeLimit: changeLimit)
+    let report = try device.merge(with: other, options: options)
+    #expect(report.waiting.count == min(changeLimit, 1))
     clock.milliseconds = ahead.milliseconds
     let pauses = Mutex<[Int64]>([])
     let done = DispatchSemaphore(value: 0)
