@@ -229,6 +229,7 @@ import Testing
     try set(a, "local", "of the backup", "defaults")
     try a.backup(to: url("backup"))
     try set(a, "k", "new")
+    try set(a, "local", nil, "defaults")
     let options = MergeOptions(stores: ["cloud", "defaults"], isOneWay: true)
     let report = try Merge.run([open("backup"), a], options: options)
     #expect(report.events.isEmpty && report.conflicts.isEmpty)
