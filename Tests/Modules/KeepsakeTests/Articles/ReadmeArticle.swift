@@ -48,9 +48,10 @@ extension SettingKey where Value == Int {
     settings.username = "ada"  // survives a crash of the process when it returns
     try settings.$loginCount.update { $0 += 1 }  // atomic across threads and processes
     try settings.$username.write("ada")  // throws what the property can only report
+    try settings.$nickname.reset()  // removes what was set; the layer below is in force
     settings[.volume] += 1  // a declared key, in any store
     settings["raw"] = ["any": [1, true, 2.5]]  // any key, as a StoredValue
-    let failures = settings.observeFailures { print($0) }  // what getters and setters cannot throw
+    let failures = settings.observeFailures { print($0) }  // what they cannot throw; also logged
     #expect(settings.username == "ada" && settings.loginCount == 1 && settings.volume == 6)
     #expect(settings.failures.isEmpty)
     failures.cancel()
