@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every statement that writes `entry`, but for the one of `Sync/DirectPull`.
+// Every statement that writes `entry`, except the one in `Sync/DirectPull`.
 //
 // Invariants
 // - A write replaces an entry only if it beats it, see `Entry.beats`: a set takes a later

@@ -135,7 +135,8 @@ package struct Incoming {
     if bytes > Self.loserBytes { try writeLog() }
   }
 
-  /// Logs the losers. Those that the log would drop at once are only counted.
+  /// Logs the losers. Losers that the log would drop at once are only counted, anew if an
+  /// interrupted pull reads their page again.
   private mutating func writeLog() throws {
     let log = connection.conflictLog
     let kept = losers.suffix(ConflictLog.capacity)

@@ -113,7 +113,7 @@ extension HubPageAnswer {
       } else {
         unreadable += 1
         if case .success(let json) = json, case .string(let key)? = json["key"] {
-          unreadableKeys.insert(key)
+          unreadableKeys.insert(ByteText(key))
         }
       }
     }

@@ -18,7 +18,7 @@ package struct HubAccount: Sendable, Equatable {
 
   /// The hub's clock is never before the last push, though the system's clock may be set back: a
   /// device must be able to read what another could push. If the last push is more than a day
-  /// ahead, the system's clock was wrong then or is wrong now. A device can tell by its own clock.
+  /// ahead, the system's clock was wrong then or is now. A device compares it with its own.
   package func clock(at now: Int64) -> Int64 {
     newest.time - now > 86_400_000 ? now : max(now, newest.time)
   }

@@ -12,7 +12,7 @@
   package final class PostgresDatabase: HubStore {
     private let queue = JobQueue()
     private let announcer: Announcer
-    /// Left when the threads have come to their ends.
+    /// The threads that still run.
     private let running = DispatchGroup()
     /// Seconds that work may wait.
     private let timeout: TimeInterval

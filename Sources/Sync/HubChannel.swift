@@ -73,7 +73,7 @@ package struct HubPageAnswer: Sendable {
   package var vectors = VersionVectors()
   /// How many rows this version cannot read, and their keys on the hub.
   package var unreadable = 0
-  package var unreadableKeys: Set<String> = []
+  package var unreadableKeys: Set<ByteText> = []
   /// The number of the last row, whether it can be read or not.
   package var lastNumber: Int64?
 

@@ -28,12 +28,12 @@ struct KnownRows {
   var forgotten: [ByteText: Int64]?
   private var rows: [Address: Row] = [:]
   /// Keys on the hub whose rows are of a newer version.
-  private var unreadable: Set<String> = []
+  private var unreadable: Set<ByteText> = []
   var count: Int { rows.count }
 
-  mutating func add(_ entries: [Entry], _ newest: String, unreadable keys: Set<String> = []) {
+  mutating func add(_ entries: [Entry], _ newest: String, unreadable keys: Set<ByteText> = []) {
     for entry in entries { rows[entry.address] = Row(entry) }
-    if !unreadable.isEmpty { unreadable.subtract(entries.map(\.address.hubKey)) }
+    if !unreadable.isEmpty { unreadable.subtract(entries.map { ByteText($0.address.hubKey) }) }
     unreadable.formUnion(keys)
     self.newest = newest
   }
@@ -47,7 +47,7 @@ struct KnownRows {
 
   /// Whether a later row waits on the hub, or one that this version cannot read.
   func hasUnread(beside entry: Entry) -> Bool {
-    if !unreadable.isEmpty, unreadable.contains(entry.address.hubKey) { return true }
+    if !unreadable.isEmpty, unreadable.contains(ByteText(entry.address.hubKey)) { return true }
     return rows[entry.address].map { $0.timestamp > entry.timestamp } ?? false
   }
 }

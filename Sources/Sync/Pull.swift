@@ -50,7 +50,7 @@ struct Pull {
   ) throws(KeepsakeError) -> Value {
     let storage = receiver.device.core.storage
     let read = stores.map { receiver.cursor(giver.id, $0).sequenceNumber }.min() ?? 0
-    let isLong = giver.sequenceNumber - read >= Self.many
+    let isLong = giver.sequenceNumber >= Self.many && read <= giver.sequenceNumber - Self.many
     return try storage.withRoom(isLong) { () throws(KeepsakeError) in
       var position = try DirectPull(self)?.run(&result) ?? 0
       while true {
@@ -108,7 +108,7 @@ struct Pull {
       if page.isLast {
         var vectors = page.vectors
         if let doubtedAfter { vectors.lower(giver.id, to: doubtedAfter) }
-        // What the giver has just taken may have won over its own rows.
+        // Rows that the giver has just taken may have won over its own.
         let hasNews = result.hasNews || !skipped.ranges.isEmpty
         try vectors.note(connection, &replica, upTo: horizon, hasNews: hasNews)
       }
