@@ -30,6 +30,8 @@ extension MergeRun {
         try separate(place, from: other)
       }
     }
+    // Applications may have written to stores that are new.
+    for place in sides.indices { sides[place] = try MergeSide(sides[place].device) }
     let stores = self.stores
     // What each file has forgotten is judged by the cursors before the first pull.
     var exchanges: [Exchange] = []
