@@ -82,8 +82,8 @@
       try await ServiceGroup(configuration: configuration).run()
     }
 
-    /// A task keeps the memory of its deepest call until it ends. That of a connection ends with
-    /// it, so each request has one of its own.
+    /// Runs each request in a child task. A task keeps the memory of its deepest call until it
+    /// ends, and the task of a connection lives as long as the connection.
     private func responder(_ endpoints: Endpoints) -> CallbackResponder<HubContext> {
       let router = endpoints.router.buildResponder()
       return CallbackResponder { request, context in

@@ -21,7 +21,7 @@ package struct HubCursor: Equatable, Sendable {
   package init() {}
 }
 
-/// What a file knows of hubs, within an access; the statements on `hub` and `hub_held`.
+/// Reads and writes the tables `hub` and `hub_held` of one file, within an access.
 package struct HubTable {
   let connection: Connection
 

@@ -9,8 +9,8 @@ struct MergeSide {
   let device: Device
   private var facts: Facts
 
-  /// What a merge knows of a file, from one snapshot. Applications may write meanwhile; no other
-  /// merge, compaction or repair does while this merge has the file's lease.
+  /// The facts that a merge has read of a file, from one snapshot. Applications may write after it;
+  /// no other merge, compaction or repair does while this merge has the file's lease.
   struct Facts: Sendable {
     fileprivate let version: ReadVersion?
     let id: ReplicaID

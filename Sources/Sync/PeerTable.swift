@@ -36,7 +36,7 @@ struct PeerRow: Equatable {
   func isDue(at now: Int64) -> Bool { syncedAt > now || syncedAt < now - 86_400_000 }
 }
 
-/// What a file knows of others, within an access; the statements on `peer`.
+/// Reads and writes the table `peer` of one file, within an access.
 struct PeerTable {
   let connection: Connection
 

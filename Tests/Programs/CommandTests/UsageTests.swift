@@ -91,7 +91,7 @@ private let misuses: [Misuse] = [
     let ending = try Folder().run(["--generate-completion-script", shell])
     #expect(ending.code == 0 && ending.stderr == "")
     for word in ["explain", "max-clock-skew", "jsonl"] { #expect(ending.stdout.contains(word)) }
-    // Those of the programs beside it.
+    // The script also completes the commands of the programs beside kvsync.
     let help = try Folder().run(["help", "hub"]).stdout
     let commands = help.matches(of: /\n  (\w+)  +[A-Z]/).map { String($0.output.1) }
     #expect(commands.count > 8)
