@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ArgumentParser
+import KeepsakeDevice
 package import KeepsakeSync
+import KeepsakeValues
 
 /// The arguments and options of `merge`, with a hub and without.
 package struct MergeWords: ParsableArguments {
@@ -55,7 +57,24 @@ package struct MergeWords: ParsableArguments {
     return options
   }
 
-  package func print(_ shown: ShownReport, _ output: Output) throws {
+  /// Prints the report of a merge; of one that fails, what it had committed.
+  ///
+  /// - Parameter paths: the files and the hub, in the order of the report.
+  package func print(
+    _ paths: [String], _ output: Output, _ merge: () throws -> ShownReport
+  ) throws {
+    do {
+      try print(merge(), output)
+    } catch let error as KeepsakeError {
+      if let report = error.mergeReport {
+        let replicas: [ReplicaID?] = paths.map { _ in nil }
+        try print(ShownReport(report, paths: paths, replicas: replicas), output)
+      }
+      throw error
+    }
+  }
+
+  private func print(_ shown: ShownReport, _ output: Output) throws {
     let limit = Terminal.showsOutput && !allChanges ? Output.screenful : .max
     try output.print(
       shown.json, lines: shown.lines(isDryRun: dryRun, limit: limit), isData: false)

@@ -144,7 +144,7 @@ extension Connection {
       ORDER BY sequence_number
       """, [.integer(number)]
     ) { row in
-      body(row.entry(Address(store: row.text(0), key: row.text(1)), from: 2))
+      body(row.entry(from: 0))
       return true
     }
   }

@@ -24,8 +24,10 @@ package struct Incoming {
   package struct Outcome {
     /// Rows that are not from the future.
     package var received = 0
-    /// The sequence numbers that applied rows have got, ascending.
-    package var numbers: [Int64] = []
+    /// Rows that were written.
+    package var applied = 0
+    /// The sequence numbers that they have got.
+    package var numbers = NumberRanges()
     /// Losers that were added to the log.
     package var conflicts = 0
     /// Older conflicts that the log dropped.
@@ -98,7 +100,8 @@ package struct Incoming {
     if decision.applies {
       replica.sequenceNumber += 1
       try connection.entries.put(entry, as: replica.sequenceNumber)
-      outcome.numbers.append(replica.sequenceNumber)
+      outcome.applied += 1
+      outcome.numbers.append(replica.sequenceNumber...replica.sequenceNumber)
       let old = local?.entry.content ?? .tombstone
       if old != entry.content { onChange(entry, old) }
     } else if isSent, local?.entry != entry {

@@ -34,6 +34,11 @@ extension Row {
       address, content(column), timestamp: HybridTimestamp(rawValue: integer(column + 2)),
       replicaID: ReplicaID(rawValue: integer(column + 3)))
   }
+
+  /// The columns store, key, type, value, timestamp, replica_id from `column` on.
+  package func entry(from column: Int32) -> Entry {
+    entry(Address(store: text(column), key: text(column + 1)), from: column + 2)
+  }
 }
 
 extension Device {
@@ -175,7 +180,7 @@ extension Connection {
     ) { row in
       guard room > 0 else { throw holdsEntryTwice }
       room -= 1
-      var entry = row.entry(Address(store: row.text(0), key: row.text(1)), from: 2)
+      var entry = row.entry(from: 0)
       let isLong = row.integer(6) == 1
       if isLong { entry.content.cell = try value(of: row) }
       try body(entry, !isLong)

@@ -44,7 +44,11 @@ final class HTTPChannel: HubChannel {
       http.headers["If-None-Match"] = "\"\(request.cursor)\""
       http.accepted = [304]
     }
-    var answer = try HubPageAnswer(try send(http), client.url)
+    let response = try send(http)
+    var answer = try HubPageAnswer(response, client.url)
+    guard response.status != 304 || answer.newest == request.cursor else {
+      throw HubFailure.malformed(client.url, "names another mark than the request")
+    }
     known?.complete(&answer, at: client.now())
     return answer
   }
@@ -55,16 +59,14 @@ final class HTTPChannel: HubChannel {
     http.headers["If-Match"] = "\"\(upload.base)\""
     do throws(KeepsakeError) {
       let response = try send(http)
-      if let clock = response.headers["hub-clock"].flatMap({ Int64($0) }) {
-        known?.note(clock: clock, at: client.now())
-      }
+      if let clock = response.clock { known?.note(clock: clock, at: client.now()) }
       guard response.status != 412 else {
         let answer = try HubPageAnswer(response, client.url)
         known?.note(newest: answer.newest, after: upload.base)
         return .changed(answer)
       }
       let json = JSON.read(response.body)
-      guard case .string(let newest)? = json?["newest"],
+      guard case .string(let newest)? = json?["newest"], Mark(text: newest) != nil,
         case .boolean(let isNext)? = json?["isNext"]
       else { throw HubFailure.malformed(client.url, "has no mark") }
       known?.note(newest: newest, after: upload.base)

@@ -36,6 +36,11 @@ struct HubResponse {
   /// By names in small letters.
   let headers: [String: String]
   var body: [UInt8] = []
+  /// The hub's clock, in milliseconds since 1970; nil for one that cannot be.
+  var clock: Int64? {
+    headers["hub-clock"].flatMap { Int64($0) }
+      .flatMap { 0...HybridTimestamp.maximumMilliseconds ~= $0 ? $0 : nil }
+  }
 }
 
 struct HubClient: Sendable {

@@ -47,19 +47,18 @@ extension HubUpload {
 extension HubPageAnswer {
   /// The maximum number of values and names in a line: more than a value of 1 MiB can have.
   private static let maximumItems = 600_000
+  /// Lines that are read: more than a hub sends.
+  private static let maximumLines = 100_000
 
   init(_ response: HubResponse, _ url: HubURL) throws(KeepsakeError) {
-    guard let clock = response.headers["hub-clock"].flatMap({ Int64($0) }), clock >= 0 else {
-      throw HubFailure.malformed(url, "has no time")
-    }
+    guard let clock = response.clock else { throw HubFailure.malformed(url, "has no time") }
     if response.status == 304 {
-      guard let tag = response.headers["etag"] else {
+      guard let mark = response.headers["etag"].map(Self.mark), Mark(text: mark) != nil else {
         throw HubFailure.malformed(url, "has no mark")
       }
-      self.init(newest: Self.mark(tag), clock: clock)
-      if let limit = response.headers["hub-row-bytes"].flatMap({ Int($0) }), limit > 0 {
-        rowLimit = limit
-      }
+      self.init(newest: mark, clock: clock)
+      let limit = response.headers["hub-row-bytes"].flatMap { Int($0) } ?? 0
+      if limit > 0 { rowLimit = limit }
       return
     }
     do throws(ValueError) {
@@ -78,11 +77,11 @@ extension HubPageAnswer {
   package init(lines bytes: [UInt8], clock: Int64) throws(ValueError) {
     guard bytes.last == UInt8(ascii: "\n") else { throw ValueError(.invalid, "it was cut off") }
     let lines = bytes.dropLast().split(
-      separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      separator: UInt8(ascii: "\n"), maxSplits: Self.maximumLines, omittingEmptySubsequences: false)
     let head = try Self.json(lines[0], 1)
-    guard case .string(let newest)? = head["newest"], newest.utf8.count <= 64,
-      newest.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != 0x22 && $0 != 0x26 })
-    else { throw Self.error(1, "there is no mark") }
+    guard case .string(let newest)? = head["newest"], Mark(text: newest) != nil else {
+      throw Self.error(1, "there is no mark")
+    }
     self.init(newest: newest, clock: clock)
     var count: Int64 = 0
     if case .integer(let vectors)? = head["vectors"] { count = vectors }
@@ -112,7 +111,10 @@ extension HubPageAnswer {
         rows.append(row)
       } else {
         unreadable += 1
-        if case .success(let json) = json, case .string(let key)? = json["key"] {
+        if case .success(let json) = json, case .string(let key)? = json["key"],
+          // No device has a longer one.
+          key.utf8.count <= 8_192
+        {
           unreadableKeys.insert(ByteText(key))
         }
       }

@@ -97,6 +97,7 @@
       let token = try await token(request, account)
       try await run(accounts.delete(account, token: token.hash))
       note("an account was deleted", account, 0)
+      rates.forget(account)
       listeners.end(account)
       return Response(status: .noContent)
     }

@@ -34,14 +34,14 @@
         listeners.remove(listener)
         throw error
       }
+      // Its place is free when the connection closes, not at the next beat. If it has closed before
+      // the answer begins, the server never runs the body of a stream's answer.
+      context.channel.closeFuture.whenComplete { [listeners, weak listener] _ in
+        if let listener { listeners.remove(listener) }
+      }
       if let after {
         try await follow(listener, .seconds(wait ?? 0), isPoll: true) { $0.text == after }
         return json(.object(["newest": .string(listener.newest.text)]))
-      }
-      // A stream's place is free when the connection closes, not at the next beat. If it has
-      // closed before the answer begins, the server never runs the answer's body.
-      context.channel.closeFuture.whenComplete { [listeners, weak listener] _ in
-        if let listener { listeners.remove(listener) }
       }
       return stream(listener)
     }

@@ -26,14 +26,7 @@ extension HubAnswer {
 
   /// Writes text as a JSON string.
   fileprivate static func write(_ text: [UInt8], to bytes: inout [UInt8]) {
-    let isPlain = text.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C && $0 != 0x7F }
-    if isPlain {
-      bytes.append(UInt8(ascii: "\""))
-      bytes += text
-      bytes.append(UInt8(ascii: "\""))
-    } else {
-      JSON.string(String(decoding: text, as: UTF8.self)).write(to: &bytes)
-    }
+    JSON.string(String(decoding: text, as: UTF8.self)).write(to: &bytes)
   }
 }
 

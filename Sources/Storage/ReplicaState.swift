@@ -94,8 +94,8 @@ package struct ReplicaState: Sendable, Equatable {
 }
 
 extension Connection {
-  /// Throws if the file has no sequence number left.
+  /// Throws if a merge might use up the sequence numbers. No file comes near.
   package func refuseExhausted() throws {
-    try Schema.refuseExhausted(ReplicaState(self).sequenceNumber + 1, path)
+    try Schema.refuseExhausted(ReplicaState(self).sequenceNumber + 1 << 40, path)
   }
 }

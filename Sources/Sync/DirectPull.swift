@@ -29,6 +29,8 @@ struct DirectPull {
       pull.stores.allSatisfy({
         StoreName.isSynced($0.string) && !pull.receiver.stores.contains($0)
           && !EntrySize.isTooLarge(key: $0.string.utf8.count, value: 0)
+          // SQLite ends a JSON string at the first; text that is not UTF-8 is read as the other.
+          && !$0.string.unicodeScalars.contains { $0 == "\0" || $0 == "\u{FFFD}" }
       })
     else { return nil }
     let stores = JSON.array(pull.stores.map { .string($0.string) }).text()
@@ -131,7 +133,7 @@ struct DirectPull {
       FROM entry INDEXED BY entry_sequence WHERE sequence_number > ?1 ORDER BY sequence_number
       """, [.integer(number)]
     ) { row in
-      let entry = Entry(row, from: 0)
+      let entry = row.entry(from: 0)
       guard !entry.content.isTombstone else { return true }
       let change = SettingChange(entry, from: .tombstone, reason)
       return result.keep(change, entry.content.cell.byteCount)

@@ -67,7 +67,9 @@ struct GiverPage {
       isReadAgain = isReadAgain || !isKnown && cursor != .start
     }
     end = max(position, cursors.values.min() ?? 0)
-    for interval in pull.skipped.gaps(after: end, through: .max) where isLast {
+    // No device gives a number below 1: a row that has one is reported.
+    let start = end == 0 ? Int64.min : end
+    for interval in pull.skipped.gaps(after: start, through: .max) where isLast {
       try read(connection, interval, cursors, pull)
     }
     markBeforeUnread = try firstUnread.map { try connection.marks.last(before: $0) }
@@ -83,6 +85,7 @@ struct GiverPage {
     let others = pull.stores.filter { !StoreName.isSynced($0.string) }
     let places = others.indices.map { "?\($0 + 4)" }.joined(separator: ", ")
     let read = cursors.filter { StoreName.isSynced($0.key.string) }.values.min() ?? .max
+    let start = read == 0 ? Int64.min : read
     try connection.run(
       """
       SELECT i.sequence_number, e.sequence_number, \(Connection.isSound),
@@ -94,7 +97,7 @@ struct GiverPage {
           OR i.store IN (\(places)))
       ORDER BY i.sequence_number
       """,
-      [.integer(interval.lower), .integer(interval.upper), .integer(read)]
+      [.integer(interval.lower), .integer(interval.upper), .integer(start)]
         + others.map { .text($0.string) }
     ) { try add($0, cursors, pull) }
   }
@@ -108,9 +111,9 @@ struct GiverPage {
         "the file is damaged (an index does not fit its table)", cure: "restore a backup of it")
     }
     let store = row.text(3)
-    let isRead = cursors[ByteText(store)].map { number > $0 } ?? false
+    let isRead = cursors[ByteText(store)].map { max(number, 1) > $0 } ?? false
     if isRead, row.integer(2) == 1, row.isUTF8(3), row.isUTF8(4), row.isUTF8(6) {
-      guard try add(Entry(row, from: 3), number, pull) else { return false }
+      guard try add(row.entry(from: 3), number, pull) else { return false }
     } else if isRead {
       malformed += 1
       firstUnread = firstUnread ?? number

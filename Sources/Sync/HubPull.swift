@@ -46,6 +46,9 @@ extension HubSync {
   ) throws -> HubPullStep {
     guard try connection.forgotten() == forgotten else { return .ended() }
     if let mark = answer.deviceMark, try connection.marks.contains(mark) == false {
+      if report.events.contains(.newReplicaID(device: 0, reason: .copy)) {
+        throw malformed("names a mark again that no device has made")
+      }
       let same = try answer.rows.compactMap { row in
         try connection.numberedEntry(at: row.address).flatMap {
           $0.entry == row ? String($0.number) : nil
@@ -81,7 +84,7 @@ extension HubSync {
     guard !answer.rows.isEmpty else { return [] }
     for row in answer.rows where row.timestamp > pull.horizon {
       pull.result.received += 1
-      pull.result.note(waiting: row.timestamp, row.address, into: 0, options)
+      pull.result.note(waiting: MergeReport.Waiting(row, into: 0, options), options)
     }
     var giver = Incoming.Giver()
     giver.vectors = answer.vectors.times

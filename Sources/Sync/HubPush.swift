@@ -4,7 +4,6 @@
 // vectors, in one transaction: a vector that covers rows of pages to come would hide conflicts. It
 // may have no row, if others have written those that were left, or the hub has refused them.
 
-import Foundation
 import KeepsakeDevice
 import KeepsakeValues
 
@@ -65,27 +64,29 @@ extension HubSync {
   }
 
   func reportHeld(_ held: [Int64], _ horizon: HybridTimestamp) throws(KeepsakeError) {
-    let entries = try device.core.read { connection in
-      var entries: [Entry?] = []
-      for number in held.prefix(max(options.changeLimit, 0)) {
+    var (room, waiting, unreadable) = (options.changeLimit, 0, 0)
+    try device.core.read { connection in
+      for number in held {
         try connection.forEachRow("= ?1", number) { entry, _ in
-          entries.append(entry)
+          guard let entry, channel.encode(entry, limit: .max) != nil else {
+            unreadable += 1
+            return true
+          }
+          let (store, key) = (entry.address.store.string, entry.address.key.string)
+          room -= 1
+          if entry.timestamp > horizon {
+            waiting += 1
+            if room >= 0 { report.waiting.append(MergeReport.Waiting(entry, into: 1, options)) }
+          } else if room >= 0, !known.hasUnread(beside: entry) {
+            report.events.append(.tooLarge(store: store, key: key))
+          }
           return true
         }
       }
-      return entries
     }
-    let readable = entries.compactMap(\.self).filter { channel.encode($0, limit: .max) != nil }
-    for entry in readable {
-      let (store, key) = (entry.address.store.string, entry.address.key.string)
-      if entry.timestamp > horizon {
-        let due = Date(milliseconds: max(0, entry.timestamp.milliseconds - options.clockSkew))
-        report.waiting.append(MergeReport.Waiting(into: 1, store: store, key: key, until: due))
-      } else if !known.hasUnread(beside: entry) {
-        report.events.append(.tooLarge(store: store, key: key))
-      }
+    if let place = report.transfers.firstIndex(where: { $0.into == 1 }) {
+      report.transfers[place].waiting += waiting
     }
-    let unreadable = entries.count - readable.count
     if unreadable > 0 { report.events.append(.unreadable(count: unreadable)) }
   }
 }

@@ -109,17 +109,17 @@ package final class HubSync {
       let answer = try answer(to: pull)
       try hooks.step(.answered)
       try refuseClock(answer.clock)
-      switch try transaction({ try self.take(answer, &pull, $0, &$1) }) {
+      let step = try transaction { try self.take(answer, &pull, $0, &$1) }
+      // Vectors will cover what has lost: the log must not go in a power failure.
+      if pull.result.mayHaveLosers { try device.core.storage.synchronize() }
+      switch step {
       case .ended(let boundary):
         if let boundary { try hooks.step(boundary) }
         return nil
       case .page:
         guard known.count <= mostRows else { throw malformed("never ends") }
         try hooks.step(.page)
-      case .last:
-        // The vectors cover what has lost: the log must not go in a power failure.
-        if pull.result.mayHaveLosers { try device.core.storage.synchronize() }
-        return pull
+      case .last: return pull
       }
     }
   }
@@ -139,7 +139,7 @@ package final class HubSync {
     return answer
   }
 
-  private func malformed(_ problem: String) -> KeepsakeError {
+  func malformed(_ problem: String) -> KeepsakeError {
     KeepsakeError(
       .malformed, path: channel.name, "its answer \(problem)", cure: "ask who runs the hub")
   }

@@ -29,7 +29,7 @@ struct KnownRows {
   private var rows: [Address: Row] = [:]
   /// Keys on the hub whose rows are of a newer version.
   private var unreadable: Set<ByteText> = []
-  var count: Int { rows.count }
+  var count: Int { rows.count + unreadable.count }
 
   mutating func add(_ entries: [Entry], _ newest: String, unreadable keys: Set<ByteText> = []) {
     for entry in entries { rows[entry.address] = Row(entry) }
@@ -39,7 +39,9 @@ struct KnownRows {
   }
 
   /// The hub was set back, or has forgotten deletions.
-  mutating func forget() { (newest, rows, isLost) = (HubCursor.beginning, [:], true) }
+  mutating func forget() {
+    (newest, rows, unreadable, isLost) = (HubCursor.beginning, [:], [], true)
+  }
 
   /// Whether the hub has another row, or none. It is replaced, unless it waits: a row with another
   /// ID, too, because the file may have rotated since it was read.

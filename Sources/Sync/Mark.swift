@@ -27,14 +27,14 @@ extension Mark {
       timestamp: HybridTimestamp(rawValue: row.integer(column + 1)), bits: row.integer(column + 2))
   }
 
-  /// How a hub is sent it, which only stores it: `NUMBER-BITS`.
+  /// How a hub is sent it, which only stores it: `NUMBER-BITS`. Its own marks have the same form.
   package var text: String { "\(sequenceNumber)-\(ReplicaID(rawValue: bits))" }
 
-  /// - Returns: nil for text that no device has written.
+  /// - Returns: nil for text that no device and no hub has written.
   package init?(text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, let number = Int64(parts[0]), number >= 0,
-      let bits = JSON.string(String(parts[1])).hexadecimal
+    guard parts.count == 2, let number = Int64(parts[0]), (0..<1 << 62).contains(number),
+      let bits = JSON.string(String(parts[1])).hexadecimal, bits > 0 || number == 0
     else { return nil }
     self.init(sequenceNumber: number, timestamp: .zero, bits: bits)
   }

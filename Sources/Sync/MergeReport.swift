@@ -47,6 +47,11 @@ public struct MergeReport: Sendable {
     public let key: String
     /// The time from which on a merge applies it.
     public let until: Date
+
+    init(_ entry: Entry, into: Int, _ options: MergeOptions) {
+      (self.into, store, key) = (into, entry.address.store.string, entry.address.key.string)
+      until = Date(milliseconds: max(0, entry.timestamp.milliseconds - options.clockSkew))
+    }
   }
 
   /// Something that an owner should know.

@@ -52,14 +52,19 @@ struct Pull {
     let read = stores.map { receiver.cursor(giver.id, $0).sequenceNumber }.min() ?? 0
     let isLong = giver.sequenceNumber >= Self.many && read <= giver.sequenceNumber - Self.many
     return try storage.withRoom(isLong) { () throws(KeepsakeError) in
-      var position = try DirectPull(self)?.run(&result) ?? 0
+      var (pull, position) = (self, Int64(0))
+      if let direct = try DirectPull(self) {
+        position = try direct.run(&result)
+      } else if isLong, receiver.peers[giver.id] == nil, let equal = try equalRows() {
+        (pull.skipped, result.hasEqual) = (equal, true)
+      }
       while true {
-        let page = try readPage(after: position)
-        let (after, value) = try write(page, result, finish)
+        let page = try pull.readPage(after: position)
+        let (after, value) = try pull.write(page, result, finish)
         result = after
+        // Vectors of others will cover what has lost: it must survive a power failure.
+        if result.mayHaveLosers { try storage.synchronize() }
         if let value {
-          // The other side's vectors will cover what has lost: it must survive a power failure.
-          if result.mayHaveLosers { try storage.synchronize() }
           report(result, 1)
           return value
         }

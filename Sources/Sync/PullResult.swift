@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import KeepsakeDevice
 import KeepsakeValues
 
@@ -13,7 +12,9 @@ struct PullResult {
   private(set) var droppedConflicts = 0
   /// Whether a write may have lost: now, or in an earlier pull that was interrupted, whose rows are
   /// there already.
-  var mayHaveLosers: Bool { conflicts > 0 || received > changed }
+  var mayHaveLosers: Bool { conflicts > 0 || received > changed || hasEqual }
+  /// Whether rows were skipped because the receiver had them.
+  var hasEqual = false
   /// Whether a row was applied or has lost unseen.
   var hasNews = false
   /// Whether stores were read from the beginning though they were read before.
@@ -59,12 +60,12 @@ struct PullResult {
   }
 
   mutating func note(_ outcome: Incoming.Outcome) {
-    for number in outcome.numbers { taken.append(number...number) }
-    changed += outcome.numbers.count
+    for range in outcome.numbers.ranges { taken.append(range) }
+    changed += outcome.applied
     received += outcome.received
     conflicts += outcome.conflicts
     droppedConflicts += outcome.droppedConflicts
-    hasNews = hasNews || !outcome.numbers.isEmpty || outcome.hasLosers
+    hasNews = hasNews || outcome.applied > 0 || outcome.hasLosers
   }
 
   /// Notes rows that were inserted.
@@ -82,19 +83,13 @@ struct PullResult {
     received += page.waiting.count
     markBeforeUnread = markBeforeUnread ?? page.markBeforeUnread
     for entry in page.waiting {
-      note(waiting: entry.timestamp, entry.address, into: pull.into, pull.options)
+      note(waiting: MergeReport.Waiting(entry, into: pull.into, pull.options), pull.options)
     }
   }
 
-  mutating func note(
-    waiting timestamp: HybridTimestamp, _ address: Address, into place: Int,
-    _ options: MergeOptions
-  ) {
+  mutating func note(waiting row: MergeReport.Waiting, _ options: MergeOptions) {
     waitingCount += 1
-    let due = Date(milliseconds: max(0, timestamp.milliseconds - options.clockSkew))
-    waiting.append(
-      MergeReport.Waiting(
-        into: place, store: address.store.string, key: address.key.string, until: due))
+    waiting.append(row)
     if waiting.count >= 2 * min(max(options.changeLimit, 512), .max / 2) { cutWaiting(options) }
   }
 

@@ -35,17 +35,7 @@ extension Connection {
       """, [.integer(number)]
     ) { row in
       let isReadable = row.integer(7) == 1 && row.isUTF8(1) && row.isUTF8(2) && row.isUTF8(4)
-      return try body(isReadable ? Entry(row, from: 1) : nil, row.integer(0))
+      return try body(isReadable ? row.entry(from: 1) : nil, row.integer(0))
     }
-  }
-}
-
-extension Entry {
-  /// The columns store, key, type, value, timestamp, replica ID.
-  init(_ row: Row, from column: Int32) {
-    self.init(
-      Address(store: row.text(column), key: row.text(column + 1)), row.content(column + 2),
-      timestamp: HybridTimestamp(rawValue: row.integer(column + 4)),
-      replicaID: ReplicaID(rawValue: row.integer(column + 5)))
   }
 }

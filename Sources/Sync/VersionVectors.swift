@@ -24,7 +24,7 @@ package struct VersionVectors: Equatable, Sendable {
     for store in stores {
       try connection.run(
         """
-        SELECT replica_id, timestamp FROM main.seen WHERE store = ?1
+        SELECT replica_id, timestamp FROM main.seen WHERE store = ?1 AND replica_id > 0
         ORDER BY timestamp DESC, replica_id LIMIT ?2
         """, [.text(store.string), .integer(Self.capacity)]
       ) { row in

@@ -43,8 +43,15 @@ package struct Address: Sendable, Hashable, Comparable {
 
   /// The key of a row on a hub. No two addresses have the same one.
   package var hubKey: String {
-    let store = store.string.replacing("%", with: "%25").replacing("/", with: "%2F")
-    return "\(store)/\(key.string)"
+    // By bytes: a slash with a combining mark is another Character.
+    let store = store.string.utf8.flatMap { byte in
+      switch byte {
+      case UInt8(ascii: "%"): Array("%25".utf8)
+      case UInt8(ascii: "/"): Array("%2F".utf8)
+      default: [byte]
+      }
+    }
+    return "\(String(decoding: store, as: UTF8.self))/\(key.string)"
   }
 
   package static func < (a: Address, b: Address) -> Bool {

@@ -26,9 +26,10 @@ struct MergeCommand: Subcommand {
     let paths = [file, hub.url.description]
     let options = try words.options(paths)
     let device = try common.open(file, .existing)
-    let report = try device.merge(with: hub, options: options)
-    try words.print(
-      ShownReport(report, paths: paths, replicas: [device.replica(), nil]), common.output)
+    try words.print(paths, common.output) {
+      let report = try device.merge(with: hub, options: options)
+      return ShownReport(report, paths: paths, replicas: [try device.replica(), nil])
+    }
   }
 
   private func sides() throws -> (file: String, address: String) {

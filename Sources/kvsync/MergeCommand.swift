@@ -11,9 +11,10 @@ struct MergeCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let shown = try MergeFiles(
-      words.files, common: common, isOneWay: words.oneWay, creates: words.create
-    ).merge(words.options(words.files), isDryRun: words.dryRun)
-    try words.print(shown, common.output)
+    try words.print(words.files, common.output) {
+      try MergeFiles(
+        words.files, common: common, isOneWay: words.oneWay, creates: words.create
+      ).merge(words.options(words.files), isDryRun: words.dryRun)
+    }
   }
 }

@@ -57,14 +57,16 @@ struct FilePair: Sendable {
   /// The limit of a first merge: one statement for each direction, in as many transactions, with as
   /// many rows of what the files then know of each other.
   ///
-  /// - Parameter rows: for each file the FROM clause of what it gets, with a WHERE, or nil.
-  func exchange(into rows: [String?]) throws {
+  /// - Parameters:
+  ///   - rows: for each file the FROM clause of what it gets, with a WHERE, or nil.
+  ///   - conflicts: rows that the first file's log gets.
+  func exchange(into rows: [String?], conflicts: Int) throws {
     let databases = try paths.map { try RawDatabase($0) }
     for (into, database) in databases.enumerated() {
       let noted = """
         INSERT INTO main.mark VALUES (1000000000000, 1, 1);
         INSERT INTO main.seen VALUES ('cloud', 1, 1);
-        \(into == 1 ? Self.peer : "")
+        \(into == 1 ? Self.peer : Self.log(conflicts))
         """
       if let rows = rows[into] {
         let base = try database.number(Self.last)
@@ -78,6 +80,15 @@ struct FilePair: Sendable {
   }
 
   private static let peer = "INSERT INTO main.peer VALUES (1, 'cloud', 1, 1, 1, 1, 1, 1, 1);"
+  private static func log(_ conflicts: Int) -> String {
+    if conflicts == 0 { return "" }
+    return """
+      INSERT INTO main.conflict (store, key, lost_type, lost_value, lost_timestamp, lost_replica_id,
+        winner_type, winner_timestamp, winner_replica_id, found_at)
+      SELECT store, key, type, value, timestamp, replica_id, type, timestamp, replica_id, 1
+      FROM sender.entry LIMIT \(conflicts);
+      """
+  }
   static let last = "SELECT ifnull(max(sequence_number), 0) FROM entry"
   static let all = "FROM sender.entry NOT INDEXED WHERE true"
 
@@ -105,7 +116,8 @@ private func rounds(_ size: Int) -> ClosedRange<Int> { size >= 1_000_000 ? 2...3
 private func cold(_ size: Int) -> Race {
   firstMerge(
     "cold merge both ways, \(Scale.name(size)) each", "Merging two devices that have not met",
-    size, seconds: 4, beside: each, into: [FilePair.all, FilePair.all]
+    size, seconds: 4, beside: each, into: [FilePair.all, FilePair.all],
+    conflicts: min(size, 10_000)
   ) { try FilePair.cold(size) }
 }
 
@@ -128,7 +140,7 @@ private func twins(_ size: Int) -> Race {
 ///   - rows: as for `FilePair.exchange`.
 private func firstMerge(
   _ name: String, _ cost: String, _ size: Int, seconds: Double, beside raw: String,
-  into rows: [String?], _ make: @escaping () throws -> FilePair
+  into rows: [String?], conflicts: Int = 0, _ make: @escaping () throws -> FilePair
 ) -> Race {
   let race = Race(
     rounds: rounds(size), seconds: seconds, warmsUp: size < 100_000,
@@ -140,7 +152,7 @@ private func firstMerge(
     return time
   }
   race.enter("Keepsake") { try round { try $0.merge() } }
-  race.enter(raw) { try round { try $0.exchange(into: rows) } }
+  race.enter(raw) { try round { try $0.exchange(into: rows, conflicts: conflicts) } }
   race.row(name, "Keepsake", beside: [raw])
   return race
 }

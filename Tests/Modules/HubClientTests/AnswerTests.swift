@@ -62,6 +62,20 @@ import Testing
     (
       Reply(200, "{}\n", type: "application/jsonl", ["hub-clock": "1"]), .malformed, "line 1"
     ),
+    (
+      Reply(200, "{}\n", type: "application/jsonl", ["hub-clock": "\(Int64.max)"]), .malformed,
+      "has no time"
+    ),
+    (
+      Reply(200, #"{"newest":"x"}"# + "\n", type: "application/jsonl", ["hub-clock": "1"]),
+      .malformed, "line 1: there is no mark"
+    ),
+    (
+      Reply(
+        200, #"{"newest":"1-000000000000000a","cursor":"known","isLast":true,"rows":200000}"#
+          + String(repeating: "\n", count: 200_001), type: "application/jsonl", ["hub-clock": "1"]),
+      .malformed, "is wrong"
+    ),
     (Reply([]), .unreachable, "nothing came back for 30 seconds; check"),
     (Reply([.end]), .malformed, "has no beginning"),
     (

@@ -55,13 +55,16 @@ import Testing
 
   /// Each page has one row, and says that another one follows.
   private func endlessHub(
+    isReadable: Bool = true,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) throws -> Hub {
     let transport = ScriptedTransport { [self] request in
       let after = (request.url.query ?? "").split(separator: "&").compactMap {
         $0.hasPrefix("after=") ? Int($0.dropFirst(6)) : nil
       }
-      let text = head(1, isLast: false) + "\n" + row((after.first ?? 0) + 1) + "\n"
+      let number = (after.first ?? 0) + 1
+      let row = isReadable ? row(number) : #"{"key":"k\#(number)","seq":\#(number),"row":[]}"#
+      let text = head(1, isLast: false) + "\n" + row + "\n"
       return ScriptedTransport.Reply(
         200, text, type: "application/jsonl", ["hub-clock": "\(clock.milliseconds)"])
     }
@@ -84,13 +87,27 @@ import Testing
     } throws: { "\($0)".contains("comes too slowly") }
   }
 
-  @Test func rowsWithoutEndAreLeftBeforeTheyFillTheMemory() throws {
+  @Test(arguments: [false, true])
+  func rowsWithoutEndAreLeftBeforeTheyFillTheMemory(isReadable: Bool) throws {
     let device = try Device.inMemory(clock: clock)
-    let sync = try HubSync(device, endlessHub().channel(), mostRows: 10)
+    let hub = try endlessHub(isReadable: isReadable)
+    let sync = HubSync(device, hub.channel(), mostRows: 10)
     #expect { _ = try sync.run() } throws: { "\($0)".contains("never ends") }
     var count = 0
     try device.forEachEntry { _ in count += 1 }
     #expect(count <= 11)
+  }
+
+  @Test func aMarkThatNoDeviceHasMadeGivesOneNewReplicaIDInASync() throws {
+    let device = try Device.inMemory(clock: clock)
+    try device.write([LocalWrite(store: "cloud", key: "k", value: 1)])
+    let forged = #","vectors":0,"mark":"1-0000000000000001""#
+    let error = #expect(throws: KeepsakeError.self) {
+      try device.merge(with: hub(head(0, more: forged), []).hub)
+    }
+    #expect(error?.problem.contains("names a mark again that no device has made") == true)
+    #expect(
+      try device.core.read { try $0.all("SELECT id FROM former_replica") { _ in 1 } }.count == 1)
   }
 
   @Test func rowsThatAreNotThoseOfThePageAreRefused() throws {

@@ -197,4 +197,40 @@ import Testing
     #expect(try value(b, "k") == "waits")
     #expect(try b.conflicts().map(\.lost) == ["of b"])
   }
+
+  @Test(arguments: [0, 1000])
+  func aRowThatIsHeldForItsTimeIsCountedWhateverTheReportLists(limit: Int) throws {
+    try a.write([
+      LocalWrite(store: "cloud", key: "f", value: 1, wallClock: clock.milliseconds + 3_600_000)
+    ])
+    hub.clock = clock.milliseconds
+    let sync = HubSync(a, MemoryChannel(hub), options: MergeOptions(changeLimit: limit))
+    #expect(try sync.run())
+    #expect(sync.report.transfers.first { $0.into == 1 }?.waiting == 1)
+    #expect(sync.report.waiting.count == min(limit, 1))
+  }
+
+  @Test func aVectorOfAnImpossibleReplicaIDSpoilsNoPush() throws {
+    try set(a, "k", "of a")
+    try a.core.write {
+      try $0.run("INSERT INTO seen VALUES ('cloud', -5, 65536), ('cloud', 7, 65536)")
+      return ((), [])
+    }
+    try sync(a)
+    try sync(b)
+    let ids = try b.core.read { try $0.all("SELECT replica_id FROM seen") { $0.integer(0) } }
+    #expect(ids == [1, 7])
+  }
+
+  @Test func twoKeysThatDifferInBytesStayTwoOnAHub() throws {
+    let addresses = [("cloud:a/\u{338}b", "k"), ("cloud:a", "\u{338}b/k"), ("cloud:a%2F", "k")]
+    for (number, (store, key)) in addresses.enumerated() {
+      try a.write([LocalWrite(store: store, key: key, value: .integer(Int64(number)))])
+    }
+    try sync(a)
+    try sync(b)
+    for (number, (store, key)) in addresses.enumerated() {
+      #expect(try b.entry(store: store, key: key)?.content.value == .integer(Int64(number)))
+    }
+  }
 }

@@ -106,8 +106,34 @@ import Testing
         "UPDATE entry SET sequence_number = 0 WHERE store = 'cloud' AND key = 'k3'")
       return ((), [])
     }
-    for _ in 0..<2 { _ = try empty.merge(with: full) }
+    for _ in 0..<2 {
+      let report = try empty.merge(with: full)
+      #expect(report.events == [.unreadable(count: 1)] && !report.hasConverged)
+    }
     #expect(try empty.values(store: "cloud").count == Self.count / 2 - 2)
+  }
+
+  @Test func aStoreWhoseNameJSONCannotCarryArrives() throws {
+    for number in 0..<50 {
+      try full.write([LocalWrite(store: "cloud:a\0b", key: "k\(number)", value: 1)])
+    }
+    #expect(try empty.merge(with: full).hasConverged)
+    #expect(try empty.values(store: "cloud:a\0b").count == 50)
+  }
+
+  @Test func aRowOfAStoreWhoseNameIsNotUTF8IsReportedEachTime() throws {
+    try full.core.write { connection in
+      try connection.run(
+        """
+        UPDATE entry SET store = CAST(x'636c6f75643aff' AS TEXT)
+        WHERE store = 'cloud' AND key = 'k3'
+        """)
+      return ((), [])
+    }
+    for _ in 0..<2 {
+      let report = try empty.merge(with: full)
+      #expect(report.events == [.unreadable(count: 1)] && !report.hasConverged)
+    }
   }
 
   private func spoil(_ change: String) throws {

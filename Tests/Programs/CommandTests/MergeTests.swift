@@ -64,6 +64,29 @@ import Testing
         """)
   }
 
+  @Test func aMergeThatFailsPrintsWhatItHasCommitted() throws {
+    try folder.must("merge", "a", "b", "c", "--create", Moment.twelve.argument)
+    try folder.must("set", "a", "theme", "blue", Moment.twelve.argument)
+    try folder.must("set", "b", "theme", "red", Moment(hour: 13).argument)
+    try folder.shell(
+      "sqlite3", "c",
+      """
+      INSERT INTO entry SELECT 'cloud', 'large', 6, zeroblob(1048577), 1, id,
+        sequence_number + 9 FROM replica
+      """)
+    let large = "the value of cloud/large has 1048577 bytes, more than the limit of 1048576"
+    try folder.expect(
+      "merge", "a", "b", "c", Moment(hour: 14).argument,
+      prints: """
+        b -> a: 1 received, 1 changed, 1 lost and logged
+        c -> a: 0 received, 0 changed
+          a  cloud/theme: "blue" -> "red"
+          a  cloud/theme: "blue" lost to a later write
+        The files still differ.
+
+        """, says: "kvsync: c: \(large); set a smaller one, or delete the key\n", code: 65)
+  }
+
   @Test func aDryRunTellsTheSameAndWritesNothing() throws {
     let before = try folder.digests("a", "b")
     let held = [try folder.contents("a"), try folder.contents("b")]

@@ -2,7 +2,7 @@
 
 /// A set of sequence numbers, as ascending ranges.
 package struct NumberRanges: Equatable, Sendable {
-  private(set) var ranges: [ClosedRange<Int64>] = []
+  package private(set) var ranges: [ClosedRange<Int64>] = []
 
   package init() {}
 
@@ -17,7 +17,7 @@ package struct NumberRanges: Equatable, Sendable {
 
   /// The numbers after `lower` up to `upper` that are not in the set, as half-open intervals:
   /// each lower bound is excluded.
-  func gaps(after lower: Int64, through upper: Int64) -> [(lower: Int64, upper: Int64)] {
+  package func gaps(after lower: Int64, through upper: Int64) -> [(lower: Int64, upper: Int64)] {
     var gaps: [(lower: Int64, upper: Int64)] = []
     var start = lower
     for range in ranges where range.upperBound > lower && range.lowerBound <= upper {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first merge with a copy: rows that both files have are found by one statement, and not read.
+
+import KeepsakeDevice
+import KeepsakeValues
+
+extension Pull {
+  /// The numbers that this pull skips: those of rows that the receiver has as they are, too.
+  ///
+  /// What an application writes meanwhile has a higher number in the giver, and is newer in the
+  /// receiver, which has seen what it replaced.
+  ///
+  /// - Returns: nil if more than 10,000 rows differ, or one in 64: then all are read in order.
+  func equalRows() throws(KeepsakeError) -> NumberRanges? {
+    let limit = Int(min(giver.sequenceNumber / 64, 10_000))
+    let core = receiver.device.core
+    let others = try core.withSender(giver.device.core) { () throws(KeepsakeError) in
+      try core.read { connection in
+        try connection.all(
+          """
+          SELECT s.sequence_number FROM sender.entry AS s
+          LEFT JOIN main.entry AS e ON e.store = s.store AND e.key = s.key
+          WHERE e.timestamp IS NOT s.timestamp OR e.replica_id IS NOT s.replica_id
+            OR e.type IS NOT s.type OR e.value IS NOT s.value LIMIT ?1
+          """, [.integer(Int64(limit) + 1)]
+        ) { $0.integer(0) }
+      }
+    }
+    if others.count > limit { return nil }
+    var (equal, start) = (NumberRanges(), Int64(1))
+    let end = giver.sequenceNumber + 1
+    for number in others.filter({ $0 < end }).sorted() + [end] where number >= start {
+      if number > start { equal.append(start...number - 1) }
+      start = number + 1
+    }
+    for range in skipped.ranges where range.lowerBound >= end { equal.append(range) }
+    return equal
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeepsakeDevice
+import KeepsakeSync
+import KeepsakeValues
+import Synchronization
+import TestSupport
+import Testing
+
+/// First merges of a large file with a copy, of which only what differs is read.
+@Suite struct EqualRowsTests {
+  private let clock = ManualClock()
+  private let file: Device
+  private let copy: Device
+  private static let count = 2_500
+
+  init() throws {
+    file = try Device.inMemory(identity: ReplicaID(rawValue: 1), clock: clock.wallClock)
+    copy = try Device.inMemory(identity: ReplicaID(rawValue: 2), clock: clock.wallClock)
+    try file.write(
+      (0..<Self.count).map {
+        LocalWrite(store: "cloud", key: "k\($0)", value: .integer(Int64($0)))
+      })
+    try file.merge(with: copy)
+    // They forget that they have met.
+    for device in [file, copy] {
+      try device.core.write { connection in
+        for table in ["peer", "mark"] { try connection.run("DELETE FROM \(table)") }
+        return ((), [])
+      }
+    }
+    clock.milliseconds += 1
+  }
+
+  private func checkEqual() throws {
+    #expect(try values(file) == values(copy))
+    let again = try file.merge(with: copy)
+    #expect(again.transfers.allSatisfy { $0.received == 0 } && again.hasConverged)
+  }
+
+  private func values(_ device: Device) throws -> [String] {
+    var rows: [String] = []
+    try device.forEachEntry { rows.append("\($0)") }
+    return rows
+  }
+
+  private func set(_ device: Device, _ key: String, _ value: StoredValue?) throws {
+    try device.write([LocalWrite(store: "cloud", key: key, value: value)])
+    clock.milliseconds += 1
+  }
+
+  @Test(arguments: [false, true])
+  func aFirstMergeWithACopyReadsOnlyWhatDiffers(copyIsFirst: Bool) throws {
+    try set(file, "k1", "lost")
+    try set(copy, "k1", "won")
+    try set(file, "k2", "new")
+    try set(copy, "k3", nil)
+    let devices = copyIsFirst ? [copy, file] : [file, copy]
+    let report = try Merge.run(devices, options: MergeOptions())
+    #expect(report.transfers.allSatisfy { (1...4).contains($0.received) } && report.hasConverged)
+    #expect(report.conflicts.map(\.conflict.key) == ["k1"])
+    let expected: [(String, StoredValue?)] = [("k1", "won"), ("k2", "new"), ("k3", nil)]
+    for (key, value) in expected {
+      #expect(try file.entry(store: "cloud", key: key)?.content.value == value)
+    }
+    try checkEqual()
+  }
+
+  @Test func aCopyOfWhichMuchHasChangedIsReadWhole() throws {
+    for number in 0..<60 { try set(copy, "k\(number)", "changed") }
+    let report = try file.merge(with: copy)
+    #expect(report.transfers[0].received == Self.count && report.hasConverged)
+    try checkEqual()
+  }
+
+  /// A row that both had, written while others are read.
+  @Test(arguments: [false, true])
+  func aWriteWhileACopyIsReadIsNotSkipped(intoGiver: Bool) throws {
+    for number in 10..<15 { try set(copy, "k\(number)", "changed") }
+    let isDone = Mutex(false)
+    let hooks = MergeHooks { [self] boundary in
+      guard boundary == .page, !isDone.withLock({ $0 }) else { return nil }
+      isDone.withLock { $0 = true }
+      #expect(throws: Never.self) { try set(intoGiver ? copy : file, "k900", "meanwhile") }
+      return nil
+    }
+    _ = try Merge.run([file, copy], options: MergeOptions(chunkSize: 2), hooks: hooks)
+    #expect(isDone.withLock { $0 })
+    try file.merge(with: copy)
+    #expect(try file.entry(store: "cloud", key: "k900")?.content.value == "meanwhile")
+    #expect(try file.conflicts().isEmpty && copy.conflicts().isEmpty)
+    try checkEqual()
+  }
+}
