@@ -106,6 +106,11 @@ package struct StoreOption: ParsableArguments {
   package static func check(_ store: String, _ path: String) throws {
     if store.isEmpty { throw InputError.usage("\(path): the store name is empty; name a store") }
   }
+
+  /// The other stores in which a key has a value.
+  package func others(with key: String, on device: Device) throws -> [String] {
+    try device.storesWithValue(key: key).filter { !$0.isSameBytes(as: store) }
+  }
 }
 
 /// Checks a key before any file is touched.

@@ -20,6 +20,7 @@ package struct KeyReport {
     conflicts = try device.conflicts(store: store).filter { ByteText($0.key) == address.key }
   }
 
+  package var hasValue: Bool { value != nil }
   private var value: StoredValue? { entry?.content.value ?? seeds.first?.value.value }
 
   // MARK: - For programs

@@ -25,9 +25,13 @@ struct ExplainCommand: Subcommand {
   func run() throws {
     try store.check(file)
     try checkKey(key, file)
-    let report = try KeyReport(
-      of: Address(store: store.store, key: key), on: common.open(file, .readOnly))
+    let device = try common.open(file, .readOnly)
+    let report = try KeyReport(of: Address(store: store.store, key: key), on: device)
     try common.output.print(
       try report.json, lines: try report.lines, isData: true)
+    if report.hasValue || common.quiet { return }
+    for other in try store.others(with: key, on: device) {
+      common.output.say("\(file): store \(Shown.name(other)) has this key")
+    }
   }
 }

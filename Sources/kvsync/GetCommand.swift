@@ -44,8 +44,7 @@ struct GetCommand: Subcommand {
 
   private func absence(_ device: Device) throws -> String? {
     guard !common.quiet else { return nil }
-    let elsewhere = try device.storesWithValue(key: key)
-      .filter { !$0.isSameBytes(as: store.store) }.map { "store \($0)" }
+    let elsewhere = try store.others(with: key, on: device).map { "store \($0)" }
     let cure =
       elsewhere.isEmpty
       ? "no other store of this device has it"

@@ -32,15 +32,23 @@ struct SetCommand: Subcommand {
     let stored = try withPath { try Words.value(value, type) }
     let entry = try common.writing(to: file) { device in
       let write = LocalWrite(store: store.store, key: key, value: stored)
-      for change in try device.write([write]) { warn(of: change) }
+      let others = common.quiet ? [] : try store.others(with: key, on: device)
+      for change in try device.write([write]) { warn(of: change, others) }
       return common.json ? try device.entry(store: store.store, key: key) : nil
     }
     guard let entry else { return }
     try common.output.print(Shown.entry(entry), lines: [], isData: false)
   }
 
-  /// An application that reads the key as the old type cannot read it any more.
-  private func warn(of change: SettingChange) {
+  /// An application that reads the key as the old type cannot read it any more, or reads it in
+  /// another store.
+  ///
+  /// - Parameter others: stores that have the key, too.
+  private func warn(of change: SettingChange, _ others: [String]) {
+    if change.before.isTombstone, let other = others.first {
+      common.output.say(
+        "\(file): \(store.store)/\(key) is new; store \(Shown.name(other)) has this key, too")
+    }
     guard let old = change.before.value?.kind,
       let new = change.after.value?.kind, old != new
     else { return }

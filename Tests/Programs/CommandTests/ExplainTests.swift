@@ -30,6 +30,17 @@ import Testing
             + #""conflicts":[]}"# + "\n"))
   }
 
+  @Test func anotherStoreThatHasTheKeyIsNamed() throws {
+    try folder.must("set", "a", "x", "1", "--store", "defaults")
+    try folder.expect(
+      "explain", "a", "x", prints: "cloud/x: no value\n",
+      says: "kvsync: a: store defaults has this key\n")
+    try folder.expect(
+      "set", "a", "x", "1", says: "kvsync: a: cloud/x is new; store defaults has this key, too\n")
+    try folder.expect("set", "a", "x", "2")
+    try folder.expect("set", "a", "x", "2", "--store", "cloud:b", "--quiet")
+  }
+
   @Test func aDeletedKeyAndAnUnknownOneHaveNoValue() throws {
     try folder.must("set", "a", "k", "v", Moment.ten.argument)
     try folder.must("delete", "a", "k", Moment.eleven.argument)
