@@ -22,6 +22,12 @@ struct LimitOptions: ParsableArguments {
       try apply(to: &limits)
     }
 
+    /// Devices read no more rows of an account, and no larger pages; PostgreSQL's index takes no
+    /// longer keys.
+    private static let most = [
+      "rows": 1_000_000, "pageRows": 10_000, "pageBytes": 8 << 20, "keyBytes": 2_700,
+    ]
+
     func apply(to limits: inout ServerLimits) throws {
       for word in limit {
         let sides = word.split(separator: "=", maxSplits: 1).map(String.init)
@@ -32,8 +38,8 @@ struct LimitOptions: ParsableArguments {
             "--limit takes NAME=COUNT, not \(word); the names are "
               + ServerLimits.named.map(\.name).joined(separator: ", "))
         }
-        guard found.name != "rows" || count <= 1_000_000 else {
-          throw ValidationError("--limit rows takes at most 1000000: no device reads more")
+        guard count <= Self.most[found.name] ?? .max else {
+          throw ValidationError("--limit \(found.name) takes at most \(Self.most[found.name] ?? 0)")
         }
         limits[keyPath: found.path] = count
       }

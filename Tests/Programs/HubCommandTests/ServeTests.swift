@@ -43,10 +43,8 @@
       let folder = try Folder()
       for (options, says) in [
         (["--certificate", "a"], "--certificate and --key belong together; give both"),
-        (
-          ["--limit", "rows=1000001"],
-          "--limit rows takes at most 1000000: no device reads more"
-        ),
+        (["--limit", "rows=1000001"], "--limit rows takes at most 1000000"),
+        (["--limit", "pageBytes=8388609"], "--limit pageBytes takes at most 8388608"),
         (
           ["--limit", "row=1"],
           "--limit takes NAME=COUNT, not row=1; the names are rows, bytes, devices, keyBytes, "

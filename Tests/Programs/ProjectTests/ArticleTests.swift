@@ -29,8 +29,9 @@ import Testing
       ),
     ]
     + [
-      ("CloudStores", "CloudStores", 5), ("ComingFrom", "ComingFrom", 2),
-      ("Conflicts", "Conflicts", 3), ("GettingStarted", "GettingStarted", 7),
+      ("Architecture", "HowSyncWorks", 0), ("CloudStores", "CloudStores", 5),
+      ("ComingFrom", "ComingFrom", 2), ("Commands", "Tour", 1),
+      ("Conflicts", "Conflicts", 3), ("Tour", "Tour", 8), ("GettingStarted", "GettingStarted", 7),
       ("Glossary", "HowSyncWorks", 0), ("HomeHub", "HowSyncWorks", 0),
       ("HubProtocol", "HowSyncWorks", 0),
       ("GuaranteesAndLimits", "Guarantees", 5), ("HowSyncWorks", "HowSyncWorks", 4),
@@ -54,7 +55,7 @@ import Testing
     let compiled = Project.unindented(try Project.text(source))
     // Terminal sessions are played with those of the README; what a hub needs, by
     // `Scripts/hub-conformance`.
-    let others = ["console\n", "json\n", "sh\n", "nginx\n", "ini\n", "sql\n"]
+    let others = ["console\n", "json\n", "sh\n", "text\n", "nginx\n", "ini\n", "sql\n"]
     for block in blocks where !others.contains(where: block.hasPrefix) {
       // After the language; what a program prints has none.
       let snippet = String(block.drop { $0 != "\n" })

@@ -16,18 +16,6 @@ import Testing
     }
   }
 
-  @Test func theMapOfTheCodeNamesEveryFolderAndModule() throws {
-    let text = try Project.text("CONTRIBUTING.md")
-    let folders = try FileManager.default.contentsOfDirectory(
-      atPath: Project.root.appendingPathComponent("Sources").path)
-    for folder in folders { #expect(text.contains("`Sources/\(folder)`"), "\(folder)") }
-    let package = try Project.text("Package.swift")
-    for module in text.matches(of: /^\| `[A-Za-z\/]+` \| `(\w+)`/.anchorsMatchLineEndings()) {
-      let declaration = try Regex("(?:library|program)\\(\\s*\"\(module.1)\"")
-      #expect(package.contains(declaration), "\(module.1)")
-    }
-  }
-
   @Test func everyScriptIsExplained() throws {
     let text = try Project.text("CONTRIBUTING.md")
     let scripts = try FileManager.default.contentsOfDirectory(

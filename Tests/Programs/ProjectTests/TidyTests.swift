@@ -111,7 +111,7 @@ import Testing
     let folders = try FileManager.default.contentsOfDirectory(
       atPath: Project.root.appendingPathComponent("Sources").path)
     let migrations = ["Migrations", "Migrations/Hub", "Migrations/Postgres"]
-    let all = folders.map { "Sources/" + $0 } + migrations
+    let all = folders.filter { !$0.hasSuffix(".md") }.map { "Sources/" + $0 } + migrations
     #expect(Set(all) == Set(Self.imports.keys))
   }
 

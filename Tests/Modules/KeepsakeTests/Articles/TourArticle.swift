@@ -12,7 +12,7 @@ extension SettingKey where Value == Int {
   fileprivate static var volume: Self { Self("volume", default: 5) }
 }
 
-@Suite struct ReadmeArticle {
+@Suite struct TourArticle {
   enum Theme: String { case light, dark }
 
   final class AppSettings: DeviceSettings, @unchecked Sendable {
