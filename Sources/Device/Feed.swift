@@ -122,8 +122,11 @@ final class Feed: Sendable {
     guard observers.isEmpty else { return }
     let isLast = state.withLock { state in
       guard observers.isEmpty else { return false }
-      state.events?.cancel()
+      let events = state.events
+      events?.cancel()
       state = State()
+      // The system may take milliseconds to close it.
+      DispatchQueue.global().async { withExtendedLifetime(events) {} }
       removed.withLock { $0 = [] }
       return true
     }
