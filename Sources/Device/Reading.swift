@@ -73,7 +73,7 @@ extension Device {
         var isChecked = false
         try connection.forEachEntryByTime(store: store) { entry, isSorted in
           // `body` gets nothing that was read after the file had changed.
-          if !isChecked || !isSorted { try core.storage.still?.check() }
+          if !isChecked || !isSorted { try core.storage.immutableFile?.check() }
           isChecked = true
           try body(entry)
         }

@@ -44,7 +44,7 @@ final class WriteSession: @unchecked Sendable {
   /// what is left of it must not be taken for another one.
   var ending: (any Error)?
   /// Where what runs now leaves what it cannot throw; nil for a write of the library's own.
-  var unthrown: Unthrown?
+  var setterFailures: SetterFailures?
   /// What is to be called when the transaction is over, whichever way it ends.
   var reports: [@Sendable () -> Void] = []
 

@@ -60,7 +60,7 @@ extension Device {
     var failure: (any Error)?
     func run() throws -> Value {
       do {
-        return try core.heeding(body)
+        return try core.throwingSetterFailures(body)
       } catch {
         failure = error
         throw error

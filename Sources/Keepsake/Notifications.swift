@@ -82,7 +82,7 @@ extension SettingsStore {
     _ center: NotificationCenter,
     _ post: @escaping @Sendable (SettingsStore, [SettingChange]) -> Void
   ) {
-    lifelong.observe(ObjectIdentifier(center)) {
+    observations.observe(ObjectIdentifier(center)) {
       observe { [weak self] changes in
         if let self { post(self, changes) }
       }

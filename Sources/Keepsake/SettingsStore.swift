@@ -12,7 +12,7 @@ import Observation
 // are `Setting`s, immutable references to objects that are Sendable themselves.
 open class SettingsStore: @unchecked Sendable {
   @usableFromInline package let backing: Backing
-  let lifelong = Lifelong()
+  let observations = StoreObservations()
 
   /// - Throws: `KeepsakeError` when the file cannot be read, `SettingDeclarationError` when two
   ///   properties have one key, one cannot be stored member by member, or reflection does not show
@@ -26,9 +26,9 @@ open class SettingsStore: @unchecked Sendable {
     backing = try Backing(
       device: device, store: store, given: layers, arguments: arguments, registered: registered,
       bundle: bundle, durability: durability, logger: logger)
-    if self is any Observable { lifelong.observe(ObjectIdentifier(self), backing.track) }
+    if self is any Observable { observations.observe(ObjectIdentifier(self), backing.track) }
     try bindSettings()
-    for layer in layers { lifelong.observe(ObjectIdentifier(layer)) { backing.follow(layer) } }
+    for layer in layers { observations.observe(ObjectIdentifier(layer)) { backing.follow(layer) } }
   }
 
   /// The device that this store is on.

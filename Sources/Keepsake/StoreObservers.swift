@@ -51,7 +51,7 @@ final class StoreObservers: Sendable {
 }
 
 /// Observations that last as long as this object.
-final class Lifelong: Sendable {
+final class StoreObservations: Sendable {
   private let observations = Mutex<[ObjectIdentifier: ObservationToken]>([:])
 
   /// - Parameter purpose: there is one observation for each.

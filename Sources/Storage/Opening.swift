@@ -15,7 +15,7 @@ package struct Opened {
   package let mode: Location.Mode
   let busyHandler: BusyHandler
   /// Of a file that is opened as immutable.
-  var still: StillFile?
+  var immutableFile: ImmutableFile?
   /// Nil where SQLite shows no commits of others.
   var index: WalIndex?
   /// Nil in memory, and where nothing is written.
@@ -54,8 +54,8 @@ package enum Opening {
       // The log may have lost its name: closing must not move it over what others wrote since.
       var isOpened = false
       defer { if !isOpened { connection.keepFullLog() } }
-      let still = mode == .immutable ? try StillFile(connection, location) : nil
-      let (isMigrated, last) = try StillFile.checking(still) {
+      let immutableFile = mode == .immutable ? try ImmutableFile(connection, location) : nil
+      let (isMigrated, last) = try ImmutableFile.checking(immutableFile) {
         try connection.explaining {
           try connection.transaction(.deferred) { connection in
             let found = try Schema.check(connection, path: location.path, for: hooks.migrations)
@@ -85,7 +85,7 @@ package enum Opening {
       isOpened = true
       return Opened(
         database: database, location: location, mode: mode, busyHandler: busyHandler,
-        still: still, index: index, names: names)
+        immutableFile: immutableFile, index: index, names: names)
     } catch {
       throw KeepsakeError(error, path: location.path)
     }

@@ -22,7 +22,7 @@ package final class Storage: Sendable {
   package let busyHandler: BusyHandler
   /// Nil where nothing is written, or no log is.
   package let checkpoints: Checkpoints?
-  package let still: StillFile?
+  package let immutableFile: ImmutableFile?
   package let names: NameCheck?
   /// From the first lease on.
   let leaseFile = Mutex<LockedFile?>(nil)
@@ -47,7 +47,7 @@ package final class Storage: Sendable {
   ) {
     (self.reportLoss, names) = (reportLoss, opened.names)
     (location, mode, self.file, self.folder) = (opened.location, opened.mode, file, folder)
-    (busyHandler, still) = (opened.busyHandler, opened.still)
+    (busyHandler, immutableFile) = (opened.busyHandler, opened.immutableFile)
     database = opened.database
     versions = ReadVersions(
       opened.index, layers: layers, isPrivate: file == nil || opened.mode == .immutable)
@@ -138,7 +138,9 @@ package final class Storage: Sendable {
   ) throws(KeepsakeError) -> Value {
     do {
       let connection = database.connection(location)
-      return try StillFile.checking(still) { try connection.explaining { try body(connection) } }
+      return try ImmutableFile.checking(immutableFile) {
+        try connection.explaining { try body(connection) }
+      }
     } catch {
       let failure = KeepsakeError(error, path: location.path)
       // Other errors have causes of their own.

@@ -89,7 +89,7 @@ struct DirectPull {
       }
       let inserted = try insert(connection, after: number)
       // A file that is read as immutable may have changed.
-      try pull.giver.device.core.storage.still?.check()
+      try pull.giver.device.core.storage.immutableFile?.check()
       try keepChanges(connection, after: number, &result)
       replica.sequenceNumber = number + pull.giver.sequenceNumber
       replica.last = max(replica.last, HybridTimestamp(rawValue: newest))

@@ -83,7 +83,7 @@ struct Pull {
         ? nil : GiverPage(connection, self, mark, after: position)
     }
     // A file that is read as immutable may have changed.
-    try core.storage.still?.check()
+    try core.storage.immutableFile?.check()
     if let marked { return marked }
     let page = try core.write { connection in
       (try GiverPage(connection, self, connection.marks.add(source), after: position), [])

@@ -17,7 +17,7 @@ extension MergeRun {
       try device.core.write { connection in
         try connection.rotate(
           to: id, since: mark, unless: Connection.isInSender, at: device.clock.milliseconds)
-        try giver.storage.still?.check()
+        try giver.storage.immutableFile?.check()
         return ((), [])
       }
     }

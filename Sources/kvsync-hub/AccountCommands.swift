@@ -13,7 +13,7 @@ struct CreateCommand: Subcommand {
     commandName: "create", abstract: "Makes an account, and this device its first.",
     discussion: "  kvsync hub create https://hub.example phone.keepsake --secret hub.secret")
 
-  @OptionGroup var newcomer: Newcomer
+  @OptionGroup var member: NewMember
   @Option(
     help: "The file with the operator's secret. (default: KEEPSAKE_HUB_SECRET, or a line of input)",
     completion: .file())
@@ -21,7 +21,7 @@ struct CreateCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try newcomer.enter("has account", common, nil) { membership, url, name in
+    try member.enter("has account", common, nil) { membership, url, name in
       let secret = try Membership.secret(
         "the operator's secret", file: secret, variable: "KEEPSAKE_HUB_SECRET")
       try membership.create(at: url, secret: secret, name: name)
@@ -39,13 +39,13 @@ struct JoinCommand: Subcommand {
         kvsync hub invite phone.keepsake | kvsync hub join https://hub.example laptop.keepsake
       """)
 
-  @OptionGroup var newcomer: Newcomer
+  @OptionGroup var member: NewMember
   @OptionGroup var common: CommonOptions
 
   func run() throws {
     let code = try Membership.secret("the code of kvsync hub invite")
     let membership = try HubMembership(invitation: code)
-    try newcomer.enter("has joined account", common, membership) { membership, url, name in
+    try member.enter("has joined account", common, membership) { membership, url, name in
       try membership.join(at: url, code: code, name: name)
     }
   }
@@ -145,7 +145,7 @@ struct RenameCommand: Subcommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    try Newcomer.check(name)
+    try NewMember.check(name)
     try place.change(to: "called \(Shown.name(name))", common) { hub, number in
       try hub.rename(number, to: name)
     }

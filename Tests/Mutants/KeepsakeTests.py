@@ -46,7 +46,7 @@ MUTANTS = [
       """layer.readings(key)
         ?? stack.lazy.compactMap { $0.given?[key] }.compactMap(Readings.init).first ?? Readings(value)""")),
     ("failure-is-swallowed", "A transaction commits although a setter in it has failed.",
-     ("Sources/Device/Heeding.swift",
+     ("Sources/Device/SetterFailures.swift",
       "throw first.error",
       """first.report()
     return value""")),
@@ -144,7 +144,7 @@ MUTANTS = [
       "!changed.contains(where: { binding.reads($0) })",
       "changed.count < 2 || !changed.contains(where: { binding.reads($0) })")),
     ("reports-in-a-transaction", "A handler of a refusal writes into the transaction that is rolled back.",
-     ("Sources/Device/Heeding.swift",
+     ("Sources/Device/SetterFailures.swift",
       """guard versions.isInOurTransaction else { return report() }
     session.reports.append(report)""",
       "report()")),

@@ -9,18 +9,18 @@ extension Core {
   /// Runs the body of a transaction, or of a part of one, within its access.
   ///
   /// - Throws: what `body` throws, else the first failure that `note` got meanwhile.
-  func heeding<Value>(_ body: () throws -> Value) throws -> Value {
-    let (outer, unthrown) = (session.unthrown, Unthrown())
-    session.unthrown = unthrown
-    defer { session.unthrown = outer }
+  func throwingSetterFailures<Value>(_ body: () throws -> Value) throws -> Value {
+    let (outer, failures) = (session.setterFailures, SetterFailures())
+    session.setterFailures = failures
+    defer { session.setterFailures = outer }
     let value: Value
     do {
       value = try body()
     } catch {
-      if let first = unthrown.first { afterTransaction(first.report) }
+      if let first = failures.first { afterTransaction(first.report) }
       throw error
     }
-    guard let first = unthrown.first else { return value }
+    guard let first = failures.first else { return value }
     // What has ended the whole transaction is why everything after it failed.
     if let ending = session.ending { throw KeepsakeError(ending, path: location.path) }
     throw first.error
@@ -38,15 +38,15 @@ extension Core {
   /// - Parameter report: called if it throws something else.
   /// - Returns: false when there is no such transaction, so that nothing was done.
   package func note(_ error: any Error, orReport report: @escaping @Sendable () -> Void) -> Bool {
-    guard versions.isInOurTransaction, let unthrown = session.unthrown else { return false }
-    if unthrown.first == nil { unthrown.first = (error, report) }
+    guard versions.isInOurTransaction, let failures = session.setterFailures else { return false }
+    if failures.first == nil { failures.first = (error, report) }
     return true
   }
 }
 
 /// The first failure of a setter in a transaction, which a property cannot throw.
 // Only used by the thread that has the connection of its core.
-final class Unthrown {
+final class SetterFailures {
   /// The first failure, and what reports it in case something else is thrown.
   var first: (error: any Error, report: @Sendable () -> Void)?
 }

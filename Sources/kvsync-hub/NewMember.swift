@@ -9,7 +9,7 @@ import KeepsakeSync
 import KeepsakeValues
 
 /// A device that becomes one of an account.
-struct Newcomer: ParsableArguments {
+struct NewMember: ParsableArguments {
   @Argument(help: "The hub's address.") var url: String
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Option(help: "What the device is called. (default: the file's name)") var name: String?

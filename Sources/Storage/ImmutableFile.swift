@@ -13,7 +13,7 @@ import Foundation
 import KeepsakeValues
 
 /// Whether a file is still as it was when it was opened.
-package final class StillFile: Sendable {
+package final class ImmutableFile: Sendable {
   private let location: Location
   private let log: FileStatus?
 
@@ -37,10 +37,10 @@ package final class StillFile: Sendable {
   }
 
   /// Reads, and throws away what was read where the file has changed meanwhile.
-  static func checking<Value>(_ still: StillFile?, _ body: () throws -> Value) throws -> Value {
-    guard let still else { return try body() }
+  static func checking<Value>(_ file: ImmutableFile?, _ body: () throws -> Value) throws -> Value {
+    guard let file else { return try body() }
     let result = Result { try body() }
-    try still.check()
+    try file.check()
     return try result.get()
   }
 
