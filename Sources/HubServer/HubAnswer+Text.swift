@@ -12,7 +12,7 @@ extension HubAnswer {
     bytes += #","rowBytes":\#(limits.rowBytes),"rows":\#(rows.count)"#.utf8
     if let deviceMark {
       bytes += #","mark":"#.utf8
-      Self.write(deviceMark, to: &bytes)
+      JSON.string(String(decoding: deviceMark, as: UTF8.self)).write(to: &bytes)
     }
     bytes += #","vectors":\#(vectors.count)}"#.utf8
     bytes.append(UInt8(ascii: "\n"))
@@ -23,18 +23,13 @@ extension HubAnswer {
     for row in rows { row.write(to: &bytes) }
     return bytes
   }
-
-  /// Writes text as a JSON string.
-  fileprivate static func write(_ text: [UInt8], to bytes: inout [UInt8]) {
-    JSON.string(String(decoding: text, as: UTF8.self)).write(to: &bytes)
-  }
 }
 
 extension HubRow {
   /// A line of an answer and of an export.
   package func write(to bytes: inout [UInt8]) {
     bytes += #"{"key":"#.utf8
-    HubAnswer.write(key, to: &bytes)
+    JSON.string(String(decoding: key, as: UTF8.self)).write(to: &bytes)
     bytes += #","seq":\#(number)"#.utf8
     if isDeleted { bytes += #","deleted":true"#.utf8 }
     bytes += #","row":"#.utf8
