@@ -86,6 +86,7 @@ import Testing
     }
     _ = try Merge.run([file, copy], options: MergeOptions(chunkSize: 2), hooks: hooks)
     #expect(isDone.withLock { $0 })
+    #expect(try file.entry(store: "cloud", key: "k900")?.content.value == "meanwhile")
     try file.merge(with: copy)
     #expect(try file.entry(store: "cloud", key: "k900")?.content.value == "meanwhile")
     #expect(try file.conflicts().isEmpty && copy.conflicts().isEmpty)
