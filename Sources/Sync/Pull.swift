@@ -55,7 +55,9 @@ struct Pull {
       var (pull, position) = (self, Int64(0))
       if let direct = try DirectPull(self) {
         position = try direct.run(&result)
-      } else if isLong, receiver.peers[giver.id] == nil, let equal = try equalRows() {
+      } else if isLong, options.stores == nil, receiver.peers[giver.id] == nil,
+        let equal = try equalRows()
+      {
         (pull.skipped, result.hasEqual) = (equal, true)
       }
       while true {
