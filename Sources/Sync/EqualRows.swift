@@ -6,7 +6,8 @@ import KeepsakeDevice
 import KeepsakeValues
 
 extension Pull {
-  /// The numbers that this pull skips: those of rows that the receiver has as they are, too.
+  /// The numbers that this pull skips: those of rows that the receiver has as they are, too. Rows
+  /// from the future, and such that no device writes, are read, and so reported, all the same.
   ///
   /// What an application writes meanwhile has a higher number in the giver, and is newer in the
   /// receiver, which has seen what it replaced.
@@ -19,11 +20,13 @@ extension Pull {
       try core.read { connection in
         try connection.all(
           """
-          SELECT s.sequence_number FROM sender.entry AS s
-          LEFT JOIN main.entry AS e ON e.store = s.store AND e.key = s.key
-          WHERE e.timestamp IS NOT s.timestamp OR e.replica_id IS NOT s.replica_id
-            OR e.type IS NOT s.type OR e.value IS NOT s.value LIMIT ?1
-          """, [.integer(Int64(limit) + 1)]
+          SELECT e.sequence_number FROM sender.entry AS e
+          LEFT JOIN main.entry AS r ON r.store = e.store AND r.key = e.key
+          WHERE r.timestamp IS NOT e.timestamp OR r.replica_id IS NOT e.replica_id
+            OR r.type IS NOT e.type OR r.value IS NOT e.value
+            OR e.timestamp > ?2 OR NOT \(Connection.isSound)
+          LIMIT ?1
+          """, [.integer(Int64(limit) + 1), .integer(horizon.rawValue)]
         ) { $0.integer(0) }
       }
     }

@@ -49,8 +49,8 @@ MUTANTS = [
      ("Sources/Sync/DirectPull.swift", ", isSound, newest <= pull.horizon.rawValue else", ", isSound else")),
     ("equal-though-written-again", "A row with another value counts as the same in a copy.",
      r"^SyncTests\.EqualRowsTests",
-     ("Sources/Sync/EqualRows.swift", "e.timestamp IS NOT s.timestamp OR e.replica_id IS NOT s.replica_id\n"
-      "            OR e.type IS NOT s.type OR e.value IS NOT s.value", "e.type IS NOT s.type")),
+     ("Sources/Sync/EqualRows.swift", "r.timestamp IS NOT e.timestamp OR r.replica_id IS NOT e.replica_id\n"
+      "            OR r.type IS NOT e.type OR r.value IS NOT e.value", "r.type IS NOT e.type")),
     ("equal-beyond-the-end", "What is written while equal rows are found is skipped.",
      r"^SyncTests\.EqualRowsTests",
      ("Sources/Sync/EqualRows.swift", "giver.sequenceNumber + 1\n", "giver.sequenceNumber + 100\n")),

@@ -66,6 +66,19 @@ import Testing
     try checkEqual()
   }
 
+  @Test func rowsThatWaitOrThatNoDeviceWritesAreReportedThoughBothHaveThem() throws {
+    for device in [file, copy] {
+      try device.core.write { connection in
+        try connection.run("UPDATE entry SET timestamp = 1 << 62 WHERE key = 'k7'")
+        try connection.run("UPDATE entry SET replica_id = 0 WHERE key = 'k8'")
+        return ((), [])
+      }
+    }
+    let report = try file.merge(with: copy)
+    #expect(report.events.contains(.unreadable(count: 1)) && !report.hasConverged)
+    #expect(report.waiting.map(\.key).contains("k7"))
+  }
+
   @Test func aCopyOfWhichMuchHasChangedIsReadWhole() throws {
     for number in 0..<60 { try set(copy, "k\(number)", "changed") }
     let report = try file.merge(with: copy)
