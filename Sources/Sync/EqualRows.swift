@@ -9,8 +9,8 @@ extension Pull {
   /// The numbers that this pull skips: those of rows that the receiver has as they are, too. Rows
   /// from the future, and such that no device writes, are read, and so reported, all the same.
   ///
-  /// What an application writes meanwhile has a higher number in the giver, and is newer in the
-  /// receiver, which has seen what it replaced.
+  /// Applications may write meanwhile. A row that the giver gets has a higher number, so it is
+  /// read; one that the receiver gets replaces the row that both had, and wins without a conflict.
   ///
   /// - Returns: nil if more than 10,000 rows differ, or one in 64: then all are read in order.
   func equalRows() throws(KeepsakeError) -> NumberRanges? {
