@@ -10,6 +10,10 @@ struct Contents {
   private var scopes = ScopeIndex()
   /// Scopes whose values have still to be read, by their observers.
   private var unread: [Int: Scope] = [:]
+  /// Values of scopes that are not in `values` yet, by their observers.
+  private(set) var initial: [Int: InitialValues] = [:]
+  /// What this process has changed since the first of `initial` was made.
+  private var changed: Set<Address> = []
   /// Without tombstones; undecoded, because arrays and dictionaries take many times their bytes.
   private var values: [Address: TaggedCell] = [:]
   /// The last sequence number that was looked at.
@@ -19,12 +23,25 @@ struct Contents {
   var hasUnread: Bool { !unread.isEmpty }
 
   /// Adds an observer's scope. What is in it when it is first read is no change.
-  mutating func widen(_ id: Int, _ scope: Scope) { unread[id] = scope }
+  mutating func widen(_ id: Int, _ scope: Scope) {
+    if knowsAll(in: scope) { scopes.add(id, scope) } else { unread[id] = scope }
+  }
+
+  /// Adds an observer's scope with the values of a snapshot, which is not older than the last
+  /// changes that were looked at.
+  mutating func widen(_ id: Int, _ values: InitialValues) {
+    scopes.add(id, values.scope)
+    initial[id] = values
+  }
+
+  func knowsAll(in scope: Scope) -> Bool { initial.isEmpty && scopes.covers(scope) }
 
   /// Takes away a scope that was added.
   mutating func narrow(_ id: Int, _ scope: Scope) {
     guard unread.removeValue(forKey: id) == nil else { return }
+    initial.removeValue(forKey: id)?.cancel()
     scopes.remove(id, scope)
+    guard !scopes.covers(scope) else { return }
     if let address = scope.address {
       if !scopes.contains(address) { values[address] = nil }
     } else {
@@ -39,9 +56,31 @@ struct Contents {
   mutating func note(_ changes: [SettingChange], isWhole: Bool) {
     for change in changes {
       let address = Address(store: change.store, key: change.key)
-      if scopes.contains(address) { values[address] = change.after.ifValue }
+      if scopes.contains(address) {
+        values[address] = change.after.ifValue
+        if !initial.isEmpty { changed.insert(address) }
+      }
       if isWhole { sequenceNumber = max(sequenceNumber, change.transaction) }
     }
+  }
+
+  /// Reads nothing more of what `initial` has.
+  func cancelReading() { for values in initial.values { values.cancel() } }
+
+  /// Takes in the values of `initial`, which are read now unless they have been.
+  mutating func takeInitial() throws {
+    for (id, initial) in initial {
+      var all = try initial.take()
+      for address in changed { all[address] = values[address] }
+      if all.count < values.count {
+        values.merge(all) { known, _ in known }
+      } else {
+        all.merge(values) { $1 }
+        values = all
+      }
+      self.initial[id] = nil
+    }
+    changed = []
   }
 
   /// The net changes since the last call, in the order they arrived; deletions that left no trace
@@ -59,7 +98,10 @@ struct Contents {
     let replica = try ReplicaState(connection)
     let hasMet = try connection.hasMet()
     var news = News(replica: replica, reason: self.hasMet ? .merge : .firstMerge)
-    if hasCommits, !scopes.isEmpty { try compare(connection, &news) }
+    if hasCommits, !scopes.isEmpty {
+      try takeInitial()
+      try compare(connection, &news)
+    }
     var added: [Address: TaggedCell] = [:]
     for scope in unread.values {
       try connection.forEachEntry(in: scope) { added[$0.address] = $0.content.ifValue }
@@ -149,11 +191,13 @@ extension Connection {
     }
   }
 
-  fileprivate func forEachEntry(in scope: Scope, _ body: (Entry) -> Void) throws {
+  func forEachEntry(in scope: Scope, _ body: (Entry) throws -> Void) throws {
     switch (scope.store, scope.keys.kind) {
     case (let store?, .keys(let keys)):
       for key in keys.sorted() {
-        try entry(at: Address(store: store.string, key: key.string)).map(body)
+        if let entry = try entry(at: Address(store: store.string, key: key.string)) {
+          try body(entry)
+        }
       }
     case (let store?, .prefix(let prefix)):
       try run(
@@ -162,13 +206,13 @@ extension Connection {
       ) { row in
         let address = Address(store: store.string, key: row.text(1))
         guard scope.contains(address) else { return false }
-        body(row.entry(address, from: 2))
+        try body(row.entry(address, from: 2))
         return true
       }
     case (nil, _):
       try run(Self.columns) { row in
         let address = Address(store: row.text(0), key: row.text(1))
-        if scope.contains(address) { body(row.entry(address, from: 2)) }
+        if scope.contains(address) { try body(row.entry(address, from: 2)) }
         return true
       }
     }

@@ -15,6 +15,7 @@ extension Feed {
       var pause: Int32?
       var lastCheck = ContinuousClock.now
       while true {
+        readInitialValues()
         switch events.wait(timeout: pause ?? 500) {
         case .cancelled: return
         case .event: pause = follow(events, from: &known)
@@ -69,6 +70,15 @@ extension Feed {
       known = commits
     }
     return isThere
+  }
+
+  /// Reads what `Contents` has to know, while nothing is locked that a write needs.
+  private func readInitialValues() {
+    guard state.withLock({ !$0.contents.initial.isEmpty }) else { return }
+    with { _ in
+      for values in state.withLock({ $0.contents.initial.values }) { try values.read() }
+      try state.withLock { try $0.contents.takeInitial() }
+    }
   }
 
   private func check(_ storage: Storage) throws {

@@ -6,9 +6,8 @@
 // The thread exists only while there are observers.
 //
 // Invariants
-// - `contents` advances in the order of commits: it is read and written only with the connection
-//   through which this process writes, and a write of ours first takes in what others have
-//   committed before it.
+// - `contents` advances in the order of commits: only with the connection through which this
+//   process writes, and a write of ours first takes in what others have committed before it.
 // - Counting tells our own commits from others': within a write transaction no other connection can
 //   commit, so ours is the next one.
 // - The thread retains the storage only while it looks, and the removal of the last observer waits
@@ -80,11 +79,16 @@ final class Feed: Sendable {
       try storage.access(waiting: storage.busyHandler.usual) { connection in
         try state.withLock { state in
           // This process cannot commit before the present contents are known.
-          let new = add(observer, storage, &state)
+          let large = try observer.scope.flatMap { scope in
+            try !state.contents.knowsAll(in: scope) && connection.isLarge(scope) ? scope : nil
+          }
+          let new = add(observer, isLarge: large != nil, storage, &state)
           id = new
           func catchUp(_ connection: Connection) throws {
             _ = try self.catchUp(connection, storage.versions, &state, before: new)
           }
+          // After `catchUp`, which may take in an older state.
+          defer { if let large { widen(new, large, storage, &state) } }
           guard connection.isInTransaction else { return try catchUp(connection) }
           // Now, or a commit of another process before the next look would be taken for known. But
           // a snapshot may be older than the count of commits, so that look compares again.
@@ -94,7 +98,7 @@ final class Feed: Sendable {
             try catchUp(connection)
           } else {
             // The feed must not know values that this transaction has not committed.
-            try storage.readCommitted(catchUp)
+            try storage.snapshot()?.read(catchUp)
           }
         }
       }
@@ -102,14 +106,25 @@ final class Feed: Sendable {
       failure = error
     }
     // Otherwise the thread reads what is there as soon as it can.
-    return (id ?? state.withLock { add(observer, storage, &$0) }, failure)
+    return (id ?? state.withLock { add(observer, isLarge: false, storage, &$0) }, failure)
   }
 
-  private func add(_ observer: Observer, _ storage: Storage, _ state: inout State) -> Int {
+  private func add(
+    _ observer: Observer, isLarge: Bool, _ storage: Storage, _ state: inout State
+  ) -> Int {
     let id = observers.add(observer)
-    if let scope = observer.scope { state.contents.widen(id, scope) }
+    if let scope = observer.scope, !isLarge { state.contents.widen(id, scope) }
     if state.events == nil { state.events = start(storage.location) }
     return id
+  }
+
+  /// Adds a large scope, whose values the thread reads.
+  private func widen(_ id: Int, _ scope: Scope, _ storage: Storage, _ state: inout State) {
+    if let snapshot = storage.snapshot() {
+      state.contents.widen(id, InitialValues(scope, snapshot))
+    } else {
+      state.contents.widen(id, scope)
+    }
   }
 
   func remove(_ id: Int) {
@@ -124,6 +139,7 @@ final class Feed: Sendable {
       guard observers.isEmpty else { return false }
       let events = state.events
       events?.cancel()
+      state.contents.cancelReading()
       state = State()
       // The system may take milliseconds to close it.
       DispatchQueue.global().async { withExtendedLifetime(events) {} }

@@ -70,6 +70,14 @@ struct ScopeIndex {
     }
   }
 
+  /// Whether one of the scopes has all that `scope` has.
+  func covers(_ scope: Scope) -> Bool {
+    if let address = scope.address { return contains(address) }
+    return [scope.store, nil].contains { store in
+      byStore[store]?.values.contains { $0.keys == scope.keys || $0.keys == .all } ?? false
+    }
+  }
+
   /// The observers that may get some of the changes, in ascending order. O(changes).
   func ids(for changes: [SettingChange]) -> [Int] {
     var found = ofEveryCommit.union(byStore[nil, default: [:]].keys)

@@ -60,13 +60,44 @@ extension Storage {
     return database
   }
 
-  /// Reads what was committed last, within a transaction of this thread that may have changed it;
-  /// reads nothing when there is no connection for it.
-  package func readCommitted(_ body: (Connection) throws -> Void) throws {
-    // Its own: a thread that has the second one may be waiting for this transaction.
-    guard let database = connectAgain() else { return }
-    defer { database.close() }
+  /// What was committed last, also within a transaction of this thread that has changed it.
+  ///
+  /// - Returns: nil when there is no connection for it.
+  package func snapshot() -> Snapshot? {
+    // Its own connection: a thread that has the second one may be waiting for this transaction.
+    guard reader != nil, let database = connectAgain() else { return nil }
+    let connection = database.connection(location)
+    guard case .success = Result(catching: { try connection.beginReading() }) else {
+      database.close()
+      return nil
+    }
+    return Snapshot(database, location)
+  }
+}
+
+/// A committed state of a file. While it exists, the log cannot be emptied.
+// One thread at a time uses it.
+package final class Snapshot: Sendable {
+  private let database: Database
+  private let location: Location
+
+  fileprivate init(_ database: Database, _ location: Location) {
+    (self.database, self.location) = (database, location)
+  }
+
+  deinit { database.close() }
+
+  package func read(_ body: (Connection) throws -> Void) throws {
     let connection = database.connection(location)
     try connection.explaining { try body(connection) }
+  }
+}
+
+extension Connection {
+  /// Begins a transaction that reads the present state.
+  fileprivate func beginReading() throws {
+    try run("BEGIN")
+    // `BEGIN` alone chooses no state.
+    try run("SELECT 1 FROM sqlite_schema LIMIT 1")
   }
 }
