@@ -4,7 +4,6 @@
 // install has nothing of its own that could overwrite another device's settings.
 
 package import KeepsakeValues
-import Synchronization
 
 /// A default, and where it is declared.
 package struct DefaultValue: Sendable, Hashable {
@@ -103,25 +102,5 @@ extension Connection {
       let value = content.value ?? .opaque(OpaqueValue(content))
       return (row.text(4), DefaultValue(key: row.text(0), value: value, source: row.text(3)))
     }
-  }
-}
-
-/// Defaults of all stores that stay on a device, for as long as the device is open in this process.
-/// They are never written: a process that has not registered them does not see them.
-package final class RegisteredDefaults: Sendable {
-  private let values = Mutex<[ByteText: StoredValue]>([:])
-  private let layers: LayerVersion
-
-  init(_ layers: LayerVersion) { self.layers = layers }
-
-  /// Every default, at one moment.
-  package var all: [ByteText: StoredValue] { values.withLock { $0 } }
-
-  package subscript(key: ByteText) -> StoredValue? { values.withLock { $0[key] } }
-
-  /// Adds defaults, all at once; what was registered before under one of their keys gives way.
-  package func register(_ defaults: [ByteText: StoredValue]) {
-    values.withLock { $0.merge(defaults) { _, new in new } }
-    layers.change()
   }
 }

@@ -32,9 +32,4 @@ package struct HubLimits: Sendable, Equatable {
   package var pushesToTrim: Int64 = 100
 
   package init() {}
-
-  /// A push drops old marks and replica IDs if its random bits say so; nil if they do not.
-  package func trim(_ bits: Int64, at now: Int64) -> HubChange.Trim? {
-    bits % pushesToTrim == 0 ? (self, now - 86_400_000) : nil
-  }
 }

@@ -9,12 +9,6 @@ package struct HubSender: Sendable {
   package init(account: Int64, tokenHash: [UInt8], replica: String) {
     (self.account, self.tokenHash, self.replica) = (account, tokenHash, replica)
   }
-
-  func query(isWriting: Bool) -> HubQuery {
-    var query = HubQuery(account, isWriting: isWriting)
-    (query.token, query.replica) = (tokenHash, replica)
-    return query
-  }
 }
 
 /// A request for a page of rows.
@@ -90,5 +84,7 @@ package struct HubFastPush: Sendable {
   package let push: HubPush
   /// Of the new mark.
   package let bits: Int64
-  package let rules: LogRules
+  package let limits: HubLimits
+  /// The system's clock.
+  package let now: Int64
 }

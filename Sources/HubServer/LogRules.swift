@@ -74,7 +74,8 @@ package struct LogRules: Sendable {
       change.account = account
       return (HubPushed(newest: account.newest, isNext: isNext), change)
     }
-    work.fastPush = HubFastPush(sender: sender, push: push, bits: bits, rules: self)
+    work.fastPush = HubFastPush(
+      sender: sender, push: push, bits: bits, limits: limits, now: now)
     work.fastResult = { $0 }
     return work
   }
@@ -128,5 +129,13 @@ extension HubPush {
   fileprivate func isRead(_ account: HubAccount, _ state: HubState) -> Bool {
     let numbers = [account.forgotten, state.replica?.number ?? 0] + state.outlines.map(\.number)
     return !state.hasMarks.contains(false) && numbers.allSatisfy { $0 <= base.number }
+  }
+}
+
+extension HubSender {
+  fileprivate func query(isWriting: Bool) -> HubQuery {
+    var query = HubQuery(account, isWriting: isWriting)
+    (query.token, query.replica) = (tokenHash, replica)
+    return query
   }
 }

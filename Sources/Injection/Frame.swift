@@ -121,3 +121,23 @@ final class Frame: @unchecked Sendable {
     lent = nil
   }
 }
+
+/// The container that a recipe of a fresh child was copied from.
+struct CopyOrigin: Sendable {
+  /// The outermost of the copied containers, which the recipe may have captured.
+  private(set) weak var original: Container?
+  /// The outermost of the copies.
+  private(set) weak var copy: Container?
+  /// Whether the recipe is the application's, in a container for a test.
+  let isForTest: Bool
+
+  init(original: Container, copy: Container, isForTest: Bool) {
+    (self.original, self.copy, self.isForTest) = (original, copy, isForTest)
+  }
+
+  /// The origin of the recipe that runs; a recipe that it registers may have captured the same.
+  static var current: CopyOrigin? {
+    let origins = Frame.current?.origins ?? []
+    return origins.first(where: \.isForTest) ?? origins.first
+  }
+}

@@ -98,7 +98,7 @@
         var replica = id
         replica.append(push.sender.replica)
         replica.append(mark)
-        let room = Int64(push.rules.limits.vectorBytes - vectors.count)
+        let room = Int64(push.limits.vectorBytes - vectors.count)
         let dropped = Parameters(
           account, push.push.base.number, Int64(HubVectors.most - 1), room, push.bits)
         all.append(Sent(Self.saveReplica, replica))
@@ -106,7 +106,7 @@
         all.append(Sent(Self.addVectors, Parameters(account, push.bits, bytes: vectors)))
       }
       var change = HubChange()
-      change.trim = push.rules.limits.trim(push.bits, at: push.rules.now)
+      change.trim = push.limits.trim(push.bits, at: push.now)
       return all + change.calls(account).map { Sent($0) }
     }
 
@@ -114,8 +114,8 @@
       let (base, newest, rows) = (push.push.base, push.push.newest, push.push.rows)
       var parameters = Parameters(
         push.sender.account, push.bits, base.number, base.bits, newest.number, newest.bits,
-        push.rules.now, Int64(rows.count), rows.reduce(0) { $0 + $1.size },
-        Int64(push.rules.limits.rows), Int64(push.rules.limits.bytes))
+        push.now, Int64(rows.count), rows.reduce(0) { $0 + $1.size },
+        Int64(push.limits.rows), Int64(push.limits.bytes))
       parameters.append(push.sender.tokenHash)
       parameters.append(push.sender.replica)
       parameters.append(blobs: rows.map(\.key))

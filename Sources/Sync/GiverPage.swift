@@ -143,3 +143,16 @@ struct GiverPage {
     return true
   }
 }
+
+extension PullResult {
+  /// Notes what a page has besides its applied rows.
+  mutating func note(_ page: GiverPage, _ pull: Pull) {
+    isReadAgain = isReadAgain || page.isReadAgain
+    malformed += page.malformed
+    received += page.waiting.count
+    markBeforeUnread = markBeforeUnread ?? page.markBeforeUnread
+    for entry in page.waiting {
+      note(waiting: MergeReport.Waiting(entry, into: pull.into, pull.options), pull.options)
+    }
+  }
+}

@@ -120,24 +120,6 @@ extension MergeReport {
     guard !transfers.contains(where: { $0.from == from && $0.into == into }) else { return }
     transfers.append(Transfer(from: from, into: into))
   }
-
-  /// Adds what a pull did to the transfer of its direction.
-  mutating func add(_ result: PullResult, from: Int, into: Int) {
-    guard let place = transfers.firstIndex(where: { $0.from == from && $0.into == into }) else {
-      return
-    }
-    transfers[place].received += result.received
-    transfers[place].changed += result.changed
-    transfers[place].waiting += result.waitingCount
-    transfers[place].conflicts += result.conflicts
-    changes += result.changes.map { DeviceChange(into: into, change: $0) }
-    conflicts += result.losses.map { DeviceConflict(into: into, conflict: $0) }
-    if result.malformed > 0 { events.append(.unreadable(count: result.malformed)) }
-    if result.droppedConflicts > 0 {
-      events.append(.conflictsDropped(device: into, count: result.droppedConflicts))
-    }
-    if result.hasMoreChanges { omittedChanges += result.changed - result.changes.count }
-  }
 }
 
 /// What a merge had committed when it failed.

@@ -62,3 +62,13 @@ struct MergeRun {
     return sides.reduce(Set([ByteText(StoreName.cloud)])) { $0.union($1.stores) }.sorted()
   }
 }
+
+extension Pull {
+  init(_ run: MergeRun, _ from: Int, into: Int, _ stores: [ByteText], inFull: Bool = false) {
+    (giver, receiver) = (run.sides[from], run.sides[into])
+    (self.from, self.into, self.stores) = (from, into, stores)
+    (options, source, hooks) = (run.options, run.source, run.hooks)
+    horizon = .horizon(now: receiver.device.clock.milliseconds, skew: options.clockSkew)
+    self.inFull = inFull ? receiver.deletionsUnread(by: giver, stores) : []
+  }
+}

@@ -34,14 +34,6 @@ struct Pull {
   /// The time after which the giver's own writes are doubted; see `MergeRun+OneWay`.
   var doubtedAfter: HybridTimestamp?
 
-  init(_ run: MergeRun, _ from: Int, into: Int, _ stores: [ByteText], inFull: Bool = false) {
-    (giver, receiver) = (run.sides[from], run.sides[into])
-    (self.from, self.into, self.stores) = (from, into, stores)
-    (options, source, hooks) = (run.options, run.source, run.hooks)
-    horizon = .horizon(now: receiver.device.clock.milliseconds, skew: options.clockSkew)
-    self.inFull = inFull ? receiver.deletionsUnread(by: giver, stores) : []
-  }
-
   /// - Parameters:
   ///   - result: gets what each transaction has committed, also if a later one fails.
   ///   - finish: runs within the last transaction.

@@ -18,9 +18,9 @@ struct PullResult {
   /// Whether a row was applied or has lost unseen.
   var hasNews = false
   /// Whether stores were read from the beginning though they were read before.
-  private(set) var isReadAgain = false
+  var isReadAgain = false
   /// Rows that no device writes, and that were left out.
-  private(set) var malformed = 0
+  var malformed = 0
   /// The sequence numbers that the receiver has given to applied rows.
   private(set) var taken = NumberRanges()
   /// How many rows are from the future.
@@ -28,7 +28,7 @@ struct PullResult {
   /// The first of them.
   var waiting: [MergeReport.Waiting] = []
   /// The last mark of the giver before the first row that waits, or was left out.
-  private(set) var markBeforeUnread: Mark?
+  var markBeforeUnread: Mark?
   private(set) var losses: [Conflict] = []
   private(set) var changes: [SettingChange] = []
   /// Whether there were more changes than `changes` keeps.
@@ -76,17 +76,6 @@ struct PullResult {
     taken.append(numbers)
   }
 
-  /// Notes what a page has besides its applied rows.
-  mutating func note(_ page: GiverPage, _ pull: Pull) {
-    isReadAgain = isReadAgain || page.isReadAgain
-    malformed += page.malformed
-    received += page.waiting.count
-    markBeforeUnread = markBeforeUnread ?? page.markBeforeUnread
-    for entry in page.waiting {
-      note(waiting: MergeReport.Waiting(entry, into: pull.into, pull.options), pull.options)
-    }
-  }
-
   mutating func note(waiting row: MergeReport.Waiting, _ options: MergeOptions) {
     waitingCount += 1
     waiting.append(row)
@@ -97,5 +86,25 @@ struct PullResult {
   mutating func cutWaiting(_ options: MergeOptions) {
     waiting.sort { $0.until < $1.until }
     waiting = Array(waiting.prefix(max(options.changeLimit, 0)))
+  }
+}
+
+extension MergeReport {
+  /// Adds what a pull did to the transfer of its direction.
+  mutating func add(_ result: PullResult, from: Int, into: Int) {
+    guard let place = transfers.firstIndex(where: { $0.from == from && $0.into == into }) else {
+      return
+    }
+    transfers[place].received += result.received
+    transfers[place].changed += result.changed
+    transfers[place].waiting += result.waitingCount
+    transfers[place].conflicts += result.conflicts
+    changes += result.changes.map { DeviceChange(into: into, change: $0) }
+    conflicts += result.losses.map { DeviceConflict(into: into, conflict: $0) }
+    if result.malformed > 0 { events.append(.unreadable(count: result.malformed)) }
+    if result.droppedConflicts > 0 {
+      events.append(.conflictsDropped(device: into, count: result.droppedConflicts))
+    }
+    if result.hasMoreChanges { omittedChanges += result.changed - result.changes.count }
   }
 }

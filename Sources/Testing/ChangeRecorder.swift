@@ -23,7 +23,11 @@ public final class ChangeRecorder: Sendable {
 
   /// Records the changes of all stores of a device from now on.
   public init(_ device: Device) {
-    observation = device.observe { [log] in log.append($0) } onFailure: { [log] in log.append($0) }
+    observation = device.observe { [log] in
+      log.append($0)
+    } onFailure: { [log] in
+      log.append($0)
+    }
   }
 
   /// The change sets in order, one for each commit.

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Keeps a settings class off the main actor in a module whose types are on it by default.
+///
+/// A type whose declaration conforms to a protocol that inherits `SendableMetatype` does not get
+/// its module's default isolation (SE-0466). Name it through `DeviceSettings` or
+/// `SyncedSettings`; it changes nothing in other modules. A subclass of a class that has it is on
+/// the main actor again: make settings classes `final`.
+public protocol SettingsClass: SettingsStore, SendableMetatype {}
+
+/// What a class of settings that stay on this device inherits from.
+///
+/// ```swift
+/// final class AppSettings: DeviceSettings, @unchecked Sendable {
+///   @Setting var username = "guest"
+/// }
+/// ```
+///
+/// Swift cannot check the `Sendable` of a subclass, so it asks for the words: settings are safe on
+/// every thread, any other variable beside them is yours to protect.
+public typealias DeviceSettings = UserDefaultsStore & SettingsClass
+
+/// What a class of settings that sync between devices inherits from; see `DeviceSettings`.
+public typealias SyncedSettings = CloudKeyValueStore & SettingsClass
