@@ -42,12 +42,12 @@ package struct CommonOptions: ParsableArguments, Sendable {
     help: """
       Stands in for the clock: ISO 8601, or milliseconds since 1970. (default: this machine's clock)
       """,
-    transform: Words.milliseconds)
+    transform: ArgumentValue.milliseconds)
   package var time: Int64?
 
   @Option(
     help: "How long to wait for a locked file: a number and ms, s, m, h or d. (default: 5s)",
-    transform: Words.duration)
+    transform: ArgumentValue.duration)
   package var busyTimeout = Device.defaultBusyTimeout
 
   package init() {}

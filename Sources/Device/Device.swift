@@ -139,7 +139,7 @@ public final class Device: Sendable {
   /// the result is released.
   ///
   /// For a commit of this process, `handler` runs on a thread that committed; sets of several
-  /// threads may share a commit, and are told one by one all the same. For those of other
+  /// threads may share a commit, and are announced one by one all the same. For those of other
   /// processes it gets the net change, on a thread of its own, which the system wakes on Linux and
   /// which looks every 50 ms elsewhere: commits that follow each other closely arrive as one change
   /// set, each transaction whole.

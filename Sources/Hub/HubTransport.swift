@@ -15,7 +15,7 @@ package protocol TransportExchange: Sendable {
   ///
   /// - Parameter limit: how long nothing may come.
   func next(within limit: Duration) throws(TransportFault) -> TransportEvent
-  /// Ends it. Whoever waits gets `.cancelled`.
+  /// Ends it. A thread that waits gets `.cancelled`.
   func cancel()
 }
 

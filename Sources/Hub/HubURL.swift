@@ -5,7 +5,7 @@ public import KeepsakeDevice
 
 /// The address of a hub: `https://host[:port][/prefix]`.
 ///
-/// `http` is for this machine alone: elsewhere whoever is on the way could read the token.
+/// `http` is for this machine alone: elsewhere any machine on the way could read the token.
 public struct HubURL: Sendable, Hashable, CustomStringConvertible {
   /// Without a slash at its end.
   public let description: String

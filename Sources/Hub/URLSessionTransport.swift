@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests by URLSession, which calls a delegate on a queue of its own; whoever asks for an answer
+// Requests by URLSession, which calls a delegate on a queue of its own; the thread that asks for an answer
 // waits for it on a thread. It follows no redirect, as the one it leads to would get the token, and
 // keeps no cookies and no cache. Linux compiles it, and uses libcurl.
 

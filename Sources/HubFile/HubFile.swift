@@ -39,7 +39,7 @@ package final class HubFile: HubStore {
   ///   - path: of the file; its log stands beside it.
   ///   - busyTimeout: how long to wait for another program that has it open, as a hub that ends.
   ///   - migrations: the text of each, in order.
-  ///   - report: called on the file's queue with what fails while nobody waits for it: moving the
+  ///   - report: called on the file's queue with what fails while no caller waits for it: moving the
   ///     log into the file. Nothing is lost then.
   /// - Throws: `KeepsakeError`; then the file is as it was.
   package init(

@@ -35,7 +35,7 @@
     private var waits = false
     /// Whether nothing follows the answer.
     private var isLast = false
-    /// Whether the answer goes on for as long as somebody listens.
+    /// Whether the answer goes on for as long as its device listens.
     private var isHeard = false
     /// Ends an answer that is read too slowly.
     private var readEnd: Scheduled<Void>?

@@ -25,7 +25,7 @@
       /// PEM files of a certificate with its chain, and of its key; both or none.
       package var certificate: String?
       package var key: String?
-      /// Where metrics are told, to anybody who comes there; nil for nowhere.
+      /// The address of the metrics, which need no token; nil for none.
       package var metrics: (host: String, port: Int)?
       package var limits = ServerLimits()
       /// Milliseconds since 1970.
@@ -53,7 +53,7 @@
     ///
     /// - Parameters:
     ///   - onListening: called once, with the port that was taken.
-    ///   - onMetrics: called once, with where metrics are told, if they are.
+    ///   - onMetrics: called once, with the address of the metrics, if there is one.
     package func run(
       onListening: @escaping @Sendable (_ host: String, _ port: Int) -> Void = { _, _ in },
       onMetrics: @escaping @Sendable (_ host: String, _ port: Int) -> Void = { _, _ in }

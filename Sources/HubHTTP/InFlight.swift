@@ -5,7 +5,7 @@
   import Synchronization
 
   /// The bytes of bodies that a hub holds in memory at one time. A request has shown a token by
-  /// then, so nobody else takes room.
+  /// then, so no other request takes room.
   final class InFlight: Sendable {
     /// Bytes that are released when nothing refers to it any more.
     final class Share: Sendable {

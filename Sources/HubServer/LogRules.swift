@@ -7,7 +7,7 @@
 //   number above its base.
 // - Each row that is pushed gets the next sequence number, so a reader that continues from a
 //   number misses no row.
-// - Whoever asks names a mark. If the history lacks it, the hub was restored from a backup.
+// - Each request names a mark. If the history lacks it, the hub was restored from a backup.
 
 /// The rules of rows and marks.
 package struct LogRules: Sendable {

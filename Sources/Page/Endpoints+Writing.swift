@@ -36,19 +36,19 @@
 
     private func set(_ body: Query) throws {
       let address = try body.address()
-      guard let type = Words.ValueType(rawValue: try body.text("type")) else {
+      guard let type = ArgumentValue.ValueType(rawValue: try body.text("type")) else {
         throw Problem.malformed("it has no type of a value")
       }
       let text = try body.text("value")
       try edit(body, address) { open in
         // What is shown of a date, among others, is less than its value.
         if let content = try open.content(address), let value = content.value,
-          Words.type(of: value.kind) == type,
+          ArgumentValue.type(of: value.kind) == type,
           ByteText(Preview.text(value)) == ByteText(text)
         {
           return content
         }
-        return try TaggedCell(Words.value(text, type))
+        return try TaggedCell(ArgumentValue.value(text, type))
       }
     }
 

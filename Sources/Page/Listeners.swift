@@ -14,7 +14,7 @@
       var isEnded = false
     }
 
-    /// Held while an event is put into the streams, which wait for nobody.
+    /// Held while an event is put into the streams, which wait for no listener.
     private let state = Mutex(State())
 
     func tell(_ members: [JSON.Member]) {

@@ -129,7 +129,7 @@
       }
     }
 
-    /// Nobody knows whether these were committed, so they must not run again.
+    /// It is unknown whether these were committed, so they must not run again.
     private func giveUp(_ jobs: [HubJob], _ error: PostgresError) {
       if error.isSilence { queue.noteSilence() }
       connection = nil

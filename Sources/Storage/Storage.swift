@@ -17,7 +17,7 @@ package final class Storage: Sendable {
   package let file: FileID?
   package let versions: ReadVersions
   let database: Database
-  let turnstile = Turnstile()
+  let lock = RecursiveLock()
   let reader: SecondConnection?
   package let busyHandler: BusyHandler
   /// Nil where nothing is written, or no log is.
@@ -87,7 +87,7 @@ package final class Storage: Sendable {
   }
 
   /// Whether this thread is in an access.
-  package var isMine: Bool { turnstile.isMine }
+  package var isMine: Bool { lock.isMine }
 
   /// That the time was over before this thread could use the connection.
   package var isTaken: KeepsakeError {
@@ -113,17 +113,17 @@ package final class Storage: Sendable {
   package func accessInTime<Value>(
     waiting limit: Duration?, _ body: (Connection) throws -> Value
   ) throws(KeepsakeError) -> Value? {
-    guard let isOutermost = turnstile.enter(waiting: limit) else { return nil }
-    defer { if isOutermost { turnstile.leave() } }
+    guard let isOutermost = lock.enter(waiting: limit) else { return nil }
+    defer { if isOutermost { lock.leave() } }
     return try use(database, body)
   }
 
   /// As `access`, for what only reads: on the second connection if another thread is using the
   /// first one.
   package func look<Value>(_ body: (Connection) throws -> Value) throws(KeepsakeError) -> Value {
-    guard let reader, !turnstile.isMine else { return try access(body) }
-    guard reader.isMine || !turnstile.tryToEnter() else {
-      defer { turnstile.leave() }
+    guard let reader, !lock.isMine else { return try access(body) }
+    guard reader.isMine || !lock.tryToEnter() else {
+      defer { lock.leave() }
       return try use(database, body)
     }
     let value = try reader.use(connectAgain) { (reader) throws(KeepsakeError) in

@@ -7,9 +7,9 @@ import KeepsakeHub
 
 /// `kvsync compact` with a hub.
 struct CompactCommand: Subcommand {
-  static let configuration = CompactWords.command
+  static let configuration = CompactArguments.command
 
-  @OptionGroup var words: CompactWords
+  @OptionGroup var words: CompactArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {

@@ -140,7 +140,7 @@ enum Membership {
     code == ENOENT ? .missing(file) : KeepsakeError(system: code, path: file)
   }
 
-  /// What a device is called where nobody has said it.
+  /// The name of a device that was given none.
   static func name(_ file: String) -> String {
     let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
     let shown = name.unicodeScalars.filter { $0.properties.generalCategory != .control }.prefix(50)

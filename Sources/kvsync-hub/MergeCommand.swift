@@ -8,9 +8,9 @@ import KeepsakeSync
 
 /// `kvsync merge` with a hub.
 struct MergeCommand: Subcommand {
-  static let configuration = MergeWords.command
+  static let configuration = MergeArguments.command
 
-  @OptionGroup var words: MergeWords
+  @OptionGroup var words: MergeArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {

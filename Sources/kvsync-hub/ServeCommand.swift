@@ -16,7 +16,7 @@ import KeepsakeValues
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Runs a hub until it is told to end.",
+    abstract: "Runs a hub until it gets SIGINT or SIGTERM.",
     discussion: """
       Accounts are made with the operator's secret, which stands in a file of its own: beside the \
       hub's, and made with it. Where others than this machine shall reach the hub, let a proxy \

@@ -9,9 +9,9 @@ import Synchronization
 
 /// `kvsync watch` with a hub.
 struct WatchCommand: Subcommand {
-  static let configuration = WatchWords.command
+  static let configuration = WatchArguments.command
 
-  @OptionGroup var words: WatchWords
+  @OptionGroup var words: WatchArguments
   @OptionGroup var common: CommonOptions
 
   var hasProgress: Bool { false }
@@ -23,7 +23,7 @@ struct WatchCommand: Subcommand {
     let hub = try Membership.hub(words.file, address)
     let device = try words.open(.existing, common)
     let output = common.output
-    // What waits, or cannot be sent or read, is told when it begins and when it is over.
+    // What waits, or cannot be sent or read, is reported when it begins and when it is over.
     let told = Mutex<Set<String>>([])
     try words.watch(device, common) { end in
       HubSession(device, hub) { state in

@@ -56,8 +56,8 @@ struct KVSync: ParsableCommand {
   static func main() {
     do {
       try ProcessLimits.prepare()
-      try Companion.meant(by: CommandLine.arguments.dropFirst())?.run()
-      var command = try PlainWords.command(CommandLine.arguments.dropFirst()) ?? parsed()
+      try SiblingProgram.named(by: CommandLine.arguments.dropFirst())?.run()
+      var command = try FastArguments.command(CommandLine.arguments.dropFirst()) ?? parsed()
       try command.runShowingProgress()
     } catch {
       ExitStatus(error, of: KVSync.self).exit()

@@ -5,9 +5,9 @@ import KeepsakeCommandLine
 import KeepsakeSync
 
 struct MergeCommand: Subcommand {
-  static let configuration = MergeWords.command
+  static let configuration = MergeArguments.command
 
-  @OptionGroup var words: MergeWords
+  @OptionGroup var words: MergeArguments
   @OptionGroup var common: CommonOptions
 
   func run() throws {

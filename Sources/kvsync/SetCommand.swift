@@ -22,14 +22,14 @@ struct SetCommand: Subcommand {
   @Argument(help: "The device file.", completion: .file()) var file: String
   @Argument(help: "The key.") var key: String
   @Argument(help: "The value.") var value: String
-  @Option(help: "How to read the value.") var type = Words.ValueType.string
+  @Option(help: "How to read the value.") var type = ArgumentValue.ValueType.string
   @OptionGroup var store: StoreOption
   @OptionGroup var common: CommonOptions
 
   func run() throws {
     try store.check(file)
     try checkKey(key, file)
-    let stored = try withPath { try Words.value(value, type) }
+    let stored = try withPath { try ArgumentValue.value(value, type) }
     let entry = try common.writing(to: file) { device in
       let write = LocalWrite(store: store.store, key: key, value: stored)
       let others = common.quiet ? [] : try store.others(with: key, on: device)
@@ -52,9 +52,9 @@ struct SetCommand: Subcommand {
     guard let old = change.before.value?.kind,
       let new = change.after.value?.kind, old != new
     else { return }
-    let cure = Words.type(of: old).map { "; to keep the type, write --type \($0)" } ?? ""
-    common.output.say(
-      "\(file): \(store.store)/\(key) was \(Words.kind(old)) and is \(Words.kind(new)) now\(cure)")
+    let cure = ArgumentValue.type(of: old).map { "; to keep the type, write --type \($0)" } ?? ""
+    let kinds = "was \(ArgumentValue.kind(old)) and is \(ArgumentValue.kind(new)) now"
+    common.output.say("\(file): \(store.store)/\(key) \(kinds)\(cure)")
   }
 
   private func withPath<Value>(_ body: () throws -> Value) throws -> Value {

@@ -5,15 +5,15 @@ import KeepsakeCommandLine
 import KeepsakeDevice
 
 struct WatchCommand: Subcommand {
-  static let configuration = WatchWords.command
+  static let configuration = WatchArguments.command
 
-  @OptionGroup var words: WatchWords
+  @OptionGroup var words: WatchArguments
   @OptionGroup var common: CommonOptions
 
   var hasProgress: Bool { false }
 
   func run() throws {
-    if words.hub != nil { try Companion.hub.run() }
+    if words.hub != nil { try SiblingProgram.hub.run() }
     let device = try words.open(.readOnly, common)
     try refuseFrozen(device)
     try words.watch(device, common) { _ in }

@@ -3,19 +3,19 @@
 
 MUTANTS = [
     ("readers-share-a-connection", "Two threads use one connection for reading at the same time.",
-     ("Sources/Storage/SecondConnection.swift",
+     ("Sources/Storage/Statements/SecondConnection.swift",
       """
-    let isOutermost = turnstile.enter(waiting: nil) ?? false
-    defer { if isOutermost { turnstile.leave() } }""",
+    let isOutermost = lock.enter(waiting: nil) ?? false
+    defer { if isOutermost { lock.leave() } }""",
       "")),
     ("reads-past-its-transaction", "A thread does not read its own writes in a transaction.",
-     ("Sources/Storage/Storage.swift", "reader, !turnstile.isMine", "reader")),
+     ("Sources/Storage/Storage.swift", "reader, !lock.isMine", "reader")),
     ("told-before-the-commit", "Sets that share a commit return before it.",
-     ("Sources/Device/GroupCommit.swift",
+     ("Sources/Device/Writing/GroupCommit.swift",
       "try makeOthers(set, connection, session, &others)",
       """try makeOthers(set, connection, session, &others)
           sets.finish(others)
           others = []""")),
     ("what-others-commit-is-no-change", "A cached value stays valid after another process commits.",
-     ("Sources/Device/CommitTrail.swift", "else { return nil }", "else { return [] }")),
+     ("Sources/Device/Writing/CommitTrail.swift", "else { return nil }", "else { return [] }")),
 ]

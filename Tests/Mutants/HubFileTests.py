@@ -21,7 +21,7 @@ MUTANTS = [
      ("Sources/HubFile/Batch.swift",
       "          if connection.totalChanges != start { try checkNames(connection) }\n", "")),
     ("hub-file-shared", "Another program can open the file of a running hub.", OPENING,
-     ("Sources/Storage/Database.swift",
+     ("Sources/Storage/Statements/Database.swift",
       '"PRAGMA locking_mode = EXCLUSIVE;"', '"PRAGMA locking_mode = NORMAL;"')),
     ("hub-file-unsynced", "A hub's commit does not wait for the disk.",
      ("Sources/HubFile/HubSchema.swift", "connection.use(.powerSafe)", "connection.use(.crashSafe)")),

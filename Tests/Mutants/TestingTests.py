@@ -26,5 +26,5 @@ MUTANTS = [
      ("Sources/Testing/Container+Test.swift", "return own.contains(file)", "return true")),
     ("recovered-by-a-recipe", "A recipe of the application recovers its file in a test.",
      r"^TestingTests\.ForTestReachTests",
-     ("Sources/Device/Recovery.swift", "    try refuseFile(path)\n", "")),
+     ("Sources/Device/Upkeep/Recovery.swift", "    try refuseFile(path)\n", "")),
 ]

@@ -3,29 +3,34 @@
 // An observer of a large store knows the values of the moment when it was added.
 
 import Foundation
-import KeepsakeStorage
+import KeepsakeDevice
 import KeepsakeValues
 import TestSupport
 import Testing
-
-@testable import KeepsakeDevice
 
 @Suite struct LargeScopeTests {
   private let folder: TemporaryFolder
   private let path: String
   private let heard = Heard()
-  private let scope = Scope(store: ByteText("local"), keys: .all)
 
   init() throws {
     folder = try TemporaryFolder()
     path = folder.path + "/device.keepsake"
     let writes = (0..<1000).map { LocalWrite(store: "local", key: "key\($0)", value: 0) }
-    try Device(path: path).write(writes)
+    try Device(path: path).write(writes + [LocalWrite(store: "other", key: "k", value: 0)])
   }
 
   private func writeElsewhere(_ statements: String) throws {
     let ending = try Command.run(Command.find("sqlite3"), [path, statements])
     try #require(ending.code == 0, "\(ending)")
+  }
+
+  private func observe(_ device: Device) -> ObservationToken {
+    device.observe(store: "local") { [heard] in
+      heard.append($0)
+    } onFailure: {
+      Issue.record($0)
+    }
   }
 
   private func lines(_ changes: [SettingChange]) -> [String] {
@@ -34,52 +39,53 @@ import Testing
 
   @Test func itsOldValuesAreThoseOfTheSnapshotWhateverIsWrittenBeforeTheyAreRead() throws {
     let device = try Device(path: path)
-    var contents = Contents()
-    _ = try device.core.access { try contents.changes($0, hasCommits: true) }
-    let snapshot = try #require(device.core.storage.snapshot())
-    #expect(try device.core.access { try $0.isLarge(scope) })
-    contents.widen(1, InitialValues(scope, snapshot))
-    try writeElsewhere(
-      """
-      UPDATE entry SET value = 1 WHERE key = 'key1'; DELETE FROM entry WHERE key = 'key2';
-      UPDATE entry SET value = 1 WHERE key = 'key3';
-      """)
-    // The feed would have taken those in before; what this process writes is no news.
-    let own = try device.write([
+    // The thread that would read them waits in this observer.
+    let (began, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let first = device.observe(store: "other") { _ in
+      began.signal()
+      end.wait()
+    } onFailure: {
+      Issue.record($0)
+    }
+    try writeElsewhere("UPDATE entry SET value = 1 WHERE store = 'other'")
+    began.wait()
+    let token = observe(device)
+    try device.write([
       LocalWrite(store: "local", key: "key3", value: 2),
       LocalWrite(store: "local", key: "new", value: 3),
       LocalWrite(store: "local", key: "key4", value: nil),
     ])
-    contents.note(own, isWhole: false)
-    let found = try device.core.access { try contents.changes($0, hasCommits: true) }
-    #expect(lines(found) == ["key1 0 1", "key2 0 -"])
-    #expect(contents.initial.isEmpty)
-    try writeElsewhere("UPDATE entry SET value = 5 WHERE key IN ('key3', 'key5', 'new')")
-    let later = try device.core.access { try contents.changes($0, hasCommits: true) }
-    #expect(lines(later) == ["key3 2 5", "key5 0 5", "new 3 5"])
+    try writeElsewhere(
+      """
+      UPDATE entry SET value = 1 WHERE key = 'key1'; DELETE FROM entry WHERE key = 'key2';
+      UPDATE entry SET value = 5 WHERE key = 'key3';
+      """)
+    try device.write([LocalWrite(store: "local", key: "key5", value: 7)])
+    end.signal()
+    #expect(heard.wait { $0.count == 7 })
+    #expect(
+      heard.sets.map(lines) == [
+        ["key3 0 2", "key4 0 -", "new - 3"], ["key1 0 1", "key2 0 -", "key3 2 5"], ["key5 0 7"],
+      ])
+    token.cancel()
+    first.cancel()
   }
 
-  @Test func aSecondScopeOfTheStoreIsNotReadAndStaysWhenTheFirstOneGoes() throws {
+  @Test func anObserverThatEndsLeavesTheValuesToTheOtherOnesOfItsStore() throws {
     let device = try Device(path: path)
-    var contents = Contents()
-    contents.widen(1, scope)
-    _ = try device.core.access { try contents.changes($0, hasCommits: true) }
-    contents.widen(2, Scope(store: scope.store, keys: .prefix("key7")))
-    contents.widen(3, scope)
-    #expect(!contents.hasUnread)
-    contents.narrow(1, scope)
-    try writeElsewhere("UPDATE entry SET value = 5 WHERE key = 'key8'")
-    let found = try device.core.access { try contents.changes($0, hasCommits: true) }
-    #expect(lines(found) == ["key8 0 5"])
+    let first = observe(device)
+    try writeElsewhere("UPDATE entry SET value = 1 WHERE key = 'key7'")
+    #expect(heard.wait { lines($0) == ["key7 0 1"] })
+    let second = observe(device)
+    first.cancel()
+    try writeElsewhere("UPDATE entry SET value = 2 WHERE key IN ('key7', 'key8')")
+    #expect(heard.wait { lines($0) == ["key7 0 1", "key7 1 2", "key8 0 2"] })
+    second.cancel()
   }
 
   @Test func aCommitOfAnotherProcessIsHeardWithItsOldValue() throws {
     let device = try Device(path: path)
-    let token = device.observe { [heard] in
-      heard.append($0)
-    } onFailure: {
-      Issue.record($0)
-    }
+    let token = observe(device)
     try writeElsewhere("UPDATE entry SET value = 1 WHERE key = 'key1'")
     #expect(heard.wait { lines($0) == ["key1 0 1"] })
     token.cancel()

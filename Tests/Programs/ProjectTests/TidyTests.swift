@@ -133,6 +133,20 @@ import Testing
     }
   }
 
+  /// Words of which another one is the usual one, or that say less than the name of a type.
+  @Test(arguments: [
+    "whoever", "somebody", "nobody", "anybody", "patience", "turnstile", "riddle", "is told",
+    "are told", "lifelong", "newcomer", "heeds",
+  ])
+  func commentsAndMessagesUseTheUsualWords(word: String) throws {
+    let pattern = try Regex(#"(?i)\b"# + word + #"\b"#)
+    for file in try Project.files(in: Self.code, ".swift") {
+      for (number, line) in try Self.lines(file) where line.contains(pattern) {
+        Issue.record("\(file):\(number): \(line)")
+      }
+    }
+  }
+
   @Test func everyUncheckedSendableHasItsReason() throws {
     for file in try Project.files(in: Self.code, ".swift") {
       let lines = try Self.lines(file)

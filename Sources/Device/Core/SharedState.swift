@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import KeepsakeStorage
+import Synchronization
+
+/// What all cores on one file share within a process, however each was opened. It is in memory, and
+/// goes with the last of them.
+package final class SharedState: Sendable {
+  let feed = Feed()
+  /// Defaults that the process registered with the device.
+  package let registered: RegisteredDefaults
+  package let layers = LayerVersion()
+  package let trail = CommitTrail()
+  package let inPlaceChanges = InPlaceChangeLock()
+  /// Gets the failures of upkeep, which no caller waits for.
+  package let upkeep = Handlers<KeepsakeError>()
+  let activities = Handlers<Activity>()
+  package let pending = PendingWork()
+  /// Reports of transactions that are over, not yet delivered.
+  private let reports = Mutex<[@Sendable () -> Void]>([])
+  /// Whether `reports` may have any.
+  private let hasReports = Atomic(false)
+
+  /// After a change set was put into the queue with a lock held: at once, or when this thread's
+  /// leases and its turn to change a value in place are over.
+  package func tellObservers() {
+    // Most often there is nothing to tell, and threads that set at once would wait for each other.
+    guard hasReports.load(ordering: .acquiring) || feed.observers.havePending else { return }
+    Lease.afterwards(self) { [self] in
+      // Who ends the turn tells them.
+      guard !inPlaceChanges.isWriting else { return }
+      for report in takeReports() { report() }
+      feed.observers.deliver()
+    }
+  }
+
+  /// What `tellObservers` calls first, of transactions that are over.
+  func note(_ new: inout [@Sendable () -> Void]) {
+    guard !new.isEmpty else { return }
+    reports.withLock { all in
+      all += new
+      hasReports.store(true, ordering: .releasing)
+    }
+    new = []
+  }
+
+  private func takeReports() -> [@Sendable () -> Void] {
+    reports.withLock { reports in
+      defer { reports = [] }
+      hasReports.store(false, ordering: .relaxed)
+      return reports
+    }
+  }
+
+  /// For tests: called when the thread that watches other processes begins a check.
+  package var checks: Handlers<Void> { feed.checks }
+
+  init() { registered = RegisteredDefaults(layers) }
+}
+
+/// Counts work that runs on other threads after a commit, such as the resolving of conflicts, so
+/// that a test can wait for it.
+package final class PendingWork: Sendable {
+  private let group = DispatchGroup()
+
+  package func begin() { group.enter() }
+
+  package func end() { group.leave() }
+
+  /// Returns when nothing is under way, and what that began has ended too.
+  ///
+  /// - Returns: false when the time is over.
+  package func wait(seconds limit: Double) -> Bool {
+    group.wait(timeout: .now() + limit) == .success
+  }
+}

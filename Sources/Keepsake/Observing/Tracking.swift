@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Swift's Observation (SE-0395) for settings. A class that says it is `Observable` pays for it; no
+// other does.
+
+import KeepsakeDevice
+import KeepsakeValues
+import Observation
+import Synchronization
+
+/// What `withObservationTracking` tracks when a setting of an `Observable` class is read: the key.
+final class TrackedKey: Observable, Sendable {
+  private let registrar = ObservationRegistrar()
+  /// Stands for the value.
+  private var value: Void { () }
+
+  func access() { registrar.access(self, keyPath: \.value) }
+
+  func didChange() { registrar.withMutation(of: self, keyPath: \.value) {} }
+}
+
+/// The tracked keys of one store.
+final class Tracking: Sendable {
+  /// A caller that reads ever new keys must not fill the memory.
+  private static let limit = 10_000
+
+  /// For readers of all keys, and for single keys beyond the limit.
+  let everything = TrackedKey()
+
+  private struct State {
+    var keys: [KeyFilter: TrackedKey] = [:]
+    var byName: [ByteText: [TrackedKey]] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  /// The same for all settings of these keys.
+  func key(of names: [String]) -> TrackedKey {
+    let filter = KeyFilter.keys(names)
+    return state.withLock { state in
+      if let key = state.keys[filter] { return key }
+      guard state.keys.count < Self.limit else { return everything }
+      let key = TrackedKey()
+      state.keys[filter] = key
+      for name in names { state.byName[ByteText(name), default: []].append(key) }
+      return key
+    }
+  }
+
+  func didChange(_ changes: [SettingChange]) {
+    let changed = state.withLock { state in
+      changes.flatMap { state.byName[ByteText($0.key)] ?? [] }
+    }
+    var told: Set<ObjectIdentifier> = []
+    // Without the lock: a notified observer reads again, and may track.
+    for key in changed where told.insert(ObjectIdentifier(key)).inserted { key.didChange() }
+    everything.didChange()
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `get` and `set` as scripts write them, without ArgumentParser: before its first word it looks at
+// every type of the program, which takes longer than to read or write a key. What is not plain, or
+// not right, is left to it, so help and complaints are its own.
+
+import KeepsakeCommandLine
+import KeepsakeDevice
+import KeepsakeValues
+
+/// The words behind a command's name: arguments, flags and options, each at most once and none
+/// empty.
+struct FastArguments {
+  private(set) var arguments: [String] = []
+  private var flags: [String] = []
+  private var options: [(name: String, value: String)] = []
+
+  /// - Returns: nil for any other word that begins with a dash.
+  fileprivate init?(_ words: ArraySlice<String>, flags: [String], options: [String]) {
+    var rest = words.makeIterator()
+    while let word = rest.next() {
+      if word.isEmpty { return nil }
+      if !word.utf8.starts(with: "-".utf8) {
+        arguments.append(word)
+      } else if flags.contains(word), !self.flags.contains(word) {
+        self.flags.append(word)
+      } else if options.contains(word), option(word) == nil, let value = rest.next(),
+        !value.isEmpty, !value.utf8.starts(with: "-".utf8)
+      {
+        self.options.append((word, value))
+      } else {
+        return nil
+      }
+    }
+  }
+
+  fileprivate func has(_ flag: String) -> Bool { flags.contains(flag) }
+  fileprivate func option(_ name: String) -> String? { options.first { $0.name == name }?.value }
+
+  /// The command that all of these words are.
+  static func command(_ words: ArraySlice<String>) -> (any Subcommand)? {
+    let rest = words.dropFirst()
+    switch words.first {
+    case "get":
+      return FastArguments(rest, flags: ["--stored", "--json", "--quiet"], options: ["--store"])
+        .flatMap(GetCommand.init)
+    case "set":
+      return FastArguments(rest, flags: ["--json", "--quiet"], options: ["--store", "--type"])
+        .flatMap(SetCommand.init)
+    default: return nil
+    }
+  }
+}
+
+extension GetCommand {
+  fileprivate init?(_ words: FastArguments) {
+    guard words.arguments.count == 2 else { return nil }
+    self.init()
+    (file, key) = (words.arguments[0], words.arguments[1])
+    stored = words.has("--stored")
+    (store, common) = (StoreOption(words), CommonOptions(words))
+  }
+}
+
+extension SetCommand {
+  fileprivate init?(_ words: FastArguments) {
+    guard words.arguments.count == 3,
+      let type = ArgumentValue.ValueType(rawValue: words.option("--type") ?? "string")
+    else { return nil }
+    self.init()
+    (file, key, value) = (words.arguments[0], words.arguments[1], words.arguments[2])
+    self.type = type
+    (store, common) = (StoreOption(words), CommonOptions(words))
+  }
+}
+
+extension StoreOption {
+  fileprivate init(_ words: FastArguments) {
+    self.init()
+    store = words.option("--store") ?? StoreName.cloud
+  }
+}
+
+extension CommonOptions {
+  fileprivate init(_ words: FastArguments) {
+    self.init()
+    (json, quiet) = (words.has("--json"), words.has("--quiet"))
+    (time, busyTimeout) = (nil, Device.defaultBusyTimeout)
+  }
+}
