@@ -13,7 +13,7 @@
   ///     let metrics = DeviceMetrics(device)
   ///
   /// Every handle on the file counts, and every merge that the device takes part in. What other
-  /// processes do does not. The article on services lists the metrics.
+  /// processes do does not. The article on servers lists the metrics.
   public final class DeviceMetrics: Sendable {
     /// What is counted goes with the last handle on the file.
     private let device: Device

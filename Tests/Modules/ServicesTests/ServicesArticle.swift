@@ -33,8 +33,8 @@
     let services = ServiceGroup(
       services: [
         DeviceLog(settings: settings),
-        SyncService(device, copy) { error in logger.error("not met: \(error)") },
-        HubService(device, hub) { error in logger.error("not met: \(error)") },
+        SyncService(device, copy) { error in logger.error("not synced: \(error)") },
+        HubService(device, hub) { error in logger.error("not synced: \(error)") },
       ],
       gracefulShutdownSignals: [.sigterm], logger: logger)
     try await services.run()

@@ -64,13 +64,6 @@ import Testing
     }
   }
 
-  @Test func whatExplainsAValueIsTheArticles() throws {
-    let blocks = try Project.blocks("text", of: "Sources/Keepsake/Keepsake.docc/Tour.md")
-    let shown = try #require(blocks.first { $0.hasPrefix("\"vol") })
-    let article = try Project.blocks("", of: "Sources/Keepsake/Keepsake.docc/Layers.md")
-    #expect(article.contains(shown))
-  }
-
   @Test func aProgramOnTheMainActorUsesSettings() throws {
     let ending = try Command.run(Command.built("main-actor").get(), [])
     #expect(ending == Ending(stdout: "guest listens at 5\nada listens at 7\n"))
