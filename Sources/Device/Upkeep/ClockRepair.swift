@@ -78,14 +78,15 @@ extension Connection {
     var replica = try ReplicaState(self)
     let ahead = replica.last.milliseconds - now
     try takeNewID(id, reason: .clock, at: now, &replica)
-    let present = try first(
-      """
-      SELECT max(t) FROM (
-        SELECT max(timestamp) AS t FROM entry WHERE timestamp <= ?1
-        UNION ALL SELECT max(timestamp) FROM mark WHERE timestamp <= ?1
-        UNION ALL SELECT max(timestamp) FROM seen WHERE timestamp <= ?1)
-      """, [.integer(due.rawValue)]
-    ) { HybridTimestamp(rawValue: $0.integer(0)) } ?? .zero
+    let present =
+      try first(
+        """
+        SELECT max(t) FROM (
+          SELECT max(timestamp) AS t FROM entry WHERE timestamp <= ?1
+          UNION ALL SELECT max(timestamp) FROM mark WHERE timestamp <= ?1
+          UNION ALL SELECT max(timestamp) FROM seen WHERE timestamp <= ?1)
+        """, [.integer(due.rawValue)]
+      ) { HybridTimestamp(rawValue: $0.integer(0)) } ?? .zero
     let clock = max(HybridTimestamp(milliseconds: now), present)
     let columns = [
       "seen": "timestamp", "mark": "timestamp", "peer": "own_timestamp", "hub": "sent_timestamp",
