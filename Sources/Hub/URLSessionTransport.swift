@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests by URLSession, which calls a delegate on a queue of its own; the thread that asks for an answer
-// waits for it on a thread. It follows no redirect, as the one it leads to would get the token, and
+// Requests by URLSession, which calls a delegate on a queue of its own; the caller's thread waits
+// for the answer. It follows no redirect, as the one it leads to would get the token, and
 // keeps no cookies and no cache. Linux compiles it, and uses libcurl.
 
 import Foundation

@@ -39,8 +39,8 @@ package final class HubFile: HubStore {
   ///   - path: of the file; its log stands beside it.
   ///   - busyTimeout: how long to wait for another program that has it open, as a hub that ends.
   ///   - migrations: the text of each, in order.
-  ///   - report: called on the file's queue with what fails while no caller waits for it: moving the
-  ///     log into the file. Nothing is lost then.
+  ///   - report: called on the file's queue with an error of moving the log into the file, for
+  ///     which no caller waits. Nothing is lost then.
   /// - Throws: `KeepsakeError`; then the file is as it was.
   package init(
     path: String, busyTimeout: Duration = .seconds(2), migrations: [String] = HubMigrations.all,

@@ -28,7 +28,7 @@
       }
       let listener = try listeners.add(account, token, most: settings.limits.streams)
       do {
-        // The listener is there already, so it gets the event of a push that is committed meanwhile.
+        // The listener is added before, so it gets the event of a push that is committed meanwhile.
         try await read(listener)
       } catch {
         listeners.remove(listener)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// To tell what others change, the values before have to be known. Of a large scope they are read by
-// the observers' thread, from a snapshot of when the observer was added, so that adding it takes the
-// same time at any size. A commit of another process that comes meanwhile waits for them.
+// An observer gets the old value of each change, so the values of its scope have to be read before
+// another process changes them. The observers' thread reads those of a large scope, from a snapshot
+// of the moment when the observer was added; so adding one takes the same time at any size. If
+// another process commits meanwhile, its changes wait until the values are read.
 
 import KeepsakeStorage
 import KeepsakeValues

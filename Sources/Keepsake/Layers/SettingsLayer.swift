@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values from outside of the device, as a layer of a store. Where they come from is another module's
-// affair: `ConfigurationKeepsake` makes layers of providers of swift-configuration.
+// Values from outside of the device, as a layer of a store. Another module provides them:
+// `ConfigurationKeepsake` makes layers of providers of swift-configuration.
 //
 // Threading: a store has the values of one moment, and takes later ones when its provider calls.
 

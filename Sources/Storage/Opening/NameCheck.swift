@@ -2,8 +2,8 @@
 //
 // Whether a file, its log and its index still have their names while they are open. A backup tool
 // or a cleaner that removes the log of an open file removes its name only: this process goes on
-// writing to it, while the next process to open the file begins another log, and no process ever reads
-// what was written here.
+// writing to it, while the next process to open the file begins another log and reads nothing of
+// this one.
 //
 // Any change of a name changes the folder's time of change, so most checks are one stat(2) of the
 // folder. That time has a granularity of up to two seconds, or, where it is no whole number of
