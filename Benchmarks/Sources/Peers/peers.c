@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The declarations are those of lmdb.h 0.9 and of leveldb/c.h 1.23.
+// The declarations are those of lmdb.h 0.9, leveldb/c.h 1.23 and plist/plist.h 2.2.
 
 #include "peers.h"
 
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,12 @@ static struct {
   void (*free)(void *);
 } leveldb;
 
+static struct {
+  void (*from_bin)(const char *, uint32_t, void **);
+  void (*from_xml)(const char *, uint32_t, void **);
+  void (*free)(void *);
+} plist;
+
 static void *library(const char *const *names) {
   void *found = NULL;
   for (; !found && *names; names++) found = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
@@ -80,10 +87,27 @@ static bool load_leveldb(void) {
          FIND(leveldb, "leveldb_", free);
 }
 
+static bool load_plist(void) {
+  void *handle = library((const char *const[]){"libplist-2.0.so.3", "libplist-2.0.so.4",
+                                               "libplist-2.0.so", NULL});
+  return handle && FIND(plist, "plist_", from_bin) && FIND(plist, "plist_", from_xml) &&
+         FIND(plist, "plist_", free);
+}
+
 bool peer_is_installed(PeerKind kind) {
-  static int known[2];
-  if (!known[kind]) known[kind] = (kind == PeerLMDB ? load_lmdb() : load_leveldb()) ? 1 : -1;
+  static bool (*const load[])(void) = {load_lmdb, load_leveldb, load_plist};
+  static int known[3];
+  if (!known[kind]) known[kind] = load[kind]() ? 1 : -1;
   return known[kind] == 1;
+}
+
+bool peer_parse_plist(const char *bytes, size_t length, bool binary) {
+  void *root = NULL;
+  if (!peer_is_installed(PeerPlist)) return false;
+  (binary ? plist.from_bin : plist.from_xml)(bytes, (uint32_t)length, &root);
+  if (!root) return false;
+  plist.free(root);
+  return true;
 }
 
 struct Peer {

@@ -2,9 +2,23 @@
 
 import Foundation
 import KeepsakeSettingsBundle
+import Peers
+
+private let foundation = "Foundation's PropertyListSerialization"
+private let libplist = "libplist"
+private let look = "a look at each byte"
+private let size = Scale.isQuick ? 1_000_000 : 10_000_000
 
 func propertyLists(_ report: Report) {
-  let bytes = settingsFile(Scale.isQuick ? 1_000_000 : 10_000_000)
+  report.run(parses(settingsFile(size), "XML"))
+  do {
+    report.run(parses(try binaryFile(size), "a binary list"))
+  } catch {
+    report.fail("parse a binary list", "\(error)")
+  }
+}
+
+private func parses(_ bytes: [UInt8], _ format: String) -> Race {
   var limits = PropertyListLimits()
   (limits.bytes, limits.elements, limits.textBytes) = (.max, .max, .max)
   let race = Race(seconds: 10)
@@ -17,18 +31,44 @@ func propertyLists(_ report: Report) {
     }
   }
   let data = Data(bytes)
-  race.enter("Foundation's PropertyListSerialization") {
+  race.enter(foundation) {
     try nanoseconds { _ in
       blackHole(try PropertyListSerialization.propertyList(from: data, format: nil))
     }
   }
-  race.enter("a look at each byte") {
+  race.enter(libplist, { try require(peer_is_installed(PeerPlist)) }) {
+    try nanoseconds { _ in
+      let isParsed = data.withUnsafeBytes {
+        peer_parse_plist(
+          $0.bindMemory(to: CChar.self).baseAddress, $0.count, PropertyList.isBinary(bytes))
+      }
+      guard isParsed else { throw Failure("the list is refused") }
+    }
+  }
+  race.enter(look) {
     nanoseconds { _ in blackHole(bytes.reduce(into: UInt8(0)) { $0 ^= $1 }) }
   }
   race.row(
-    "parse \(bytes.count / 1_000_000) MB of XML", "ours",
-    beside: ["Foundation's PropertyListSerialization", "a look at each byte"])
-  report.run(race)
+    "parse \((bytes.count + 500_000) / 1_000_000) MB of \(format)", "ours",
+    beside: [foundation, libplist, look])
+  return race
+}
+
+private func require(_ isInstalled: Bool) throws {
+  guard isInstalled else { throw Failure("not installed") }
+}
+
+/// The same rows as Foundation writes them: a string that repeats is there once.
+private func binaryFile(_ size: Int) throws -> [UInt8] {
+  let rows = (0..<size / 300).map { count in
+    [
+      "Type": "PSMultiValueSpecifier", "Title": "Row \(count)", "Key": "row_\(count)",
+      "DefaultValue": count, "Values": [1, 2, count], "Titles": ["One", "Two", "Many \(count)"],
+    ] as [String: Any]
+  }
+  let data = try PropertyListSerialization.data(
+    fromPropertyList: ["PreferenceSpecifiers": rows], format: .binary, options: 0)
+  return Array(data)
 }
 
 /// A pane that repeats one row of each type, formatted as by Xcode.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LMDB and LevelDB, where they are installed: found when the program runs, so that it builds
-// without them.
+// LMDB, LevelDB and libplist, where they are installed: found when the program runs, so that it
+// builds without them.
 
 #ifndef PEERS_H
 #define PEERS_H
@@ -9,11 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum { PeerLMDB, PeerLevelDB } PeerKind;
+typedef enum { PeerLMDB, PeerLevelDB, PeerPlist } PeerKind;
 typedef struct Peer Peer;
 
 /// Whether the library is here.
 bool peer_is_installed(PeerKind kind);
+
+/// Parses a property list by libplist, and frees the tree.
+///
+/// - Returns: whether it could be parsed.
+bool peer_parse_plist(const char *bytes, size_t length, bool binary);
 
 /// Opens or makes a database; NULL if that fails.
 ///
