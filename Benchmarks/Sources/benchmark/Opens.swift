@@ -3,7 +3,8 @@
 import Foundation
 import Keepsake
 
-private let kinds = ["SQLite, C API", "GRDB alone"] + KeyValuePeer.names + ["UserDefaults"]
+private let kinds =
+  ["SQLite, C API", "GRDB alone"] + KeyValuePeer.names + [jsonFile, "UserDefaults"]
 
 func opens(_ report: Report) {
   for size in Scale.sizes { report.run(opens(size)) }
@@ -41,6 +42,9 @@ private func opens(_ size: Int) -> Race {
       try opened { try KeyValuePeer(name, path: path) } read: { $0.get(key) }
     }
   }
+  race.enter(jsonFile, { try JSONFile(keys: size).path }) { path in
+    try opened { try JSONFile<String>(path: path) } read: { $0.get(key) }
+  }
   race.enter("UserDefaults", { try FoundationDefaults.suite(keys: size) }) { suite in
     // A process keeps what it has read, so that each round takes a new one, which has the clock.
     guard let time = Double(try Command.role("open defaults", [suite, key])) else {
@@ -53,7 +57,7 @@ private func opens(_ size: Int) -> Race {
 }
 
 /// The time without closing.
-private func opened<Subject>(
+func opened<Subject>(
   _ open: () throws -> Subject, read: (Subject) throws -> String?
 ) throws -> Double {
   let start = now()
@@ -80,8 +84,10 @@ private func memory(_ size: Int) -> Race {
   race.enter("UserDefaults", { try FoundationDefaults.suite(keys: size) }) {
     try measure(["UserDefaults", $0])
   }
+  race.enter(jsonFile, { try JSONFile(keys: size).path }) { try measure([jsonFile, $0]) }
   race.row(
-    "memory, \(Scale.name(size)) keys read", "Keepsake", beside: ["dictionary", "UserDefaults"])
+    "memory, \(Scale.name(size)) keys read", "Keepsake",
+    beside: ["dictionary", "UserDefaults", jsonFile])
   return race
 }
 
@@ -108,6 +114,11 @@ enum OpenRoles {
       for number in 0..<keys { blackHole(defaults?.string(forKey: Fixture.key(number))) }
       print(try residentBytes() - before)
       blackHole(defaults)
+    case jsonFile:
+      let file = try JSONFile<String>(path: path)
+      for number in 0..<keys { blackHole(file.get(Fixture.key(number))) }
+      print(try residentBytes() - before)
+      blackHole(file)
     default:
       var values: [String: String] = [:]
       for number in 0..<keys { values[Fixture.key(number)] = Fixture.value(number) }

@@ -38,7 +38,7 @@ struct Plot {
   private static let colours = [
     ("Keepsake", "#d9480f"), ("kvsync --version", "#1a9850"), ("kvsync", "#d9480f"),
     ("UserDefaults", "#2f81f7"), ("GRDB", "#9b59d0"), ("LMDB", "#1192a8"), ("LevelDB", "#b8860b"),
-    ("SQLite", "#d6409f"), ("sqlite3", "#d6409f"), ("an upsert", "#d6409f"),
+    ("JSON", "#1a9850"), ("SQLite", "#d6409f"), ("sqlite3", "#d6409f"), ("an upsert", "#d6409f"),
   ]
 
   private static func colour(_ name: String) -> String {

@@ -36,6 +36,7 @@ private func settings() throws -> BenchmarkSettings {
 
 func reads(_ report: Report) {
   report.run(readsByOne())
+  report.run(readsOfValues())
   report.run(readsByTwo())
   report.run(readsBesideWriter())
   for size in Scale.sizes { report.run(reads(among: size)) }

@@ -36,8 +36,12 @@ func transactions(among size: Int) -> Race {
       return try nanoseconds { _ in try peer.put(keys, values, count: writes.count) }
     }
   }
+  race.enter(jsonFile, { try JSONFile(keys: size) }) { file in
+    let writes = writes()
+    return try nanoseconds { _ in try file.transaction(writes) }
+  }
   race.row(
     "1,000 sets in a transaction, of \(Scale.name(size)) keys", "Keepsake",
-    beside: ["SQLite, C API", "GRDB alone"] + KeyValuePeer.names)
+    beside: ["SQLite, C API", "GRDB alone"] + KeyValuePeer.names + [jsonFile])
   return race
 }

@@ -14,6 +14,7 @@ func writes(_ report: Report) {
   ] {
     report.run(sets(name, durability, synchronous))
   }
+  report.run(setsOfValues())
   report.run(transactions())
   for size in Scale.sizes { report.run(sets(among: size)) }
   for size in Scale.sizes { report.run(transactions(among: size)) }
@@ -54,6 +55,10 @@ private func sets(_ name: String, _ durability: Durability, _ synchronous: Strin
       }
     }
   }
+  names.append(isSynced ? syncedJSONFile : jsonFile)
+  race.enter(names[names.count - 1], { try JSONFile(keys: 1, synced: isSynced) }) { file in
+    try nanoseconds(4) { try file.set("username", Fixture.value($0 % 2)) }
+  }
   race.row("set, .\(name)", "ours", beside: names)
   return race
 }
@@ -80,9 +85,12 @@ private func transactions() -> Race {
       return try nanoseconds { _ in try peer.put(keys, values, count: writes.count) }
     }
   }
+  race.enter(jsonFile, { try JSONFile(keys: 1) }) { file in
+    try nanoseconds { _ in try file.transaction(writes) }
+  }
   race.row(
     "1,000 sets in a transaction", "ours",
-    beside: ["SQLite, C API", "GRDB alone"] + KeyValuePeer.names)
+    beside: ["SQLite, C API", "GRDB alone"] + KeyValuePeer.names + [jsonFile])
   return race
 }
 
@@ -117,9 +125,12 @@ private func sets(among size: Int) -> Race {
       guard defaults.synchronize() else { throw Failure("synchronize() failed") }
     }
   }
+  race.enter(jsonFile, { try JSONFile(keys: size) }) { file in
+    try each(size >= 1_000 ? 1 : 4) { try file.set($0, $1) }
+  }
   race.row(
     "set, .crashSafe, of \(Scale.name(size)) keys", "Keepsake",
     beside: ["SQLite, C API", "GRDB alone"] + KeyValuePeer.names.map { "\($0), not synced" }
-      + [foundation])
+      + [foundation, jsonFile])
   return race
 }
