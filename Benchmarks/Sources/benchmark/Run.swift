@@ -16,7 +16,9 @@ struct Run {
     Group(
       name: "set",
       note: "One set, and the same where nothing is lost if the process dies; a set that is synced "
-        + "also survives a power failure.", run: writes),
+        + "also survives a power failure. The JSON file is a dictionary, which each set writes "
+        + "whole; Foundation's .atomic syncs it. The written bytes are those of write calls, wchar "
+        + "in /proc/self/io.", run: writes),
     Group(
       name: "threads", note: "What one operation costs, of all threads together.",
       run: manyThreads),

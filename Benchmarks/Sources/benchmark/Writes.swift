@@ -18,6 +18,9 @@ func writes(_ report: Report) {
   report.run(transactions())
   for size in Scale.sizes { report.run(sets(among: size)) }
   for size in Scale.sizes { report.run(transactions(among: size)) }
+  for size in Scale.sizes where size <= FoundationDefaults.most {
+    report.run(writtenBytes(among: size))
+  }
 }
 
 /// A key of its own is set by turns to two values.
