@@ -4,6 +4,7 @@
 
 import Foundation
 import Keepsake
+import Synchronization
 
 private let ours = "Keepsake"
 private let raw = "SQLite, C API"
@@ -12,6 +13,7 @@ func observing(_ report: Report) {
   for size in Scale.sizes { report.run(beginning(size, ofAll: false)) }
   for size in Scale.sizes { report.run(beginning(size, ofAll: true)) }
   for size in Scale.sizes { report.run(setting(size)) }
+  for count in Scale.observers { report.run(setting(besideObservers: count)) }
   for size in Scale.sizes { report.run(hearing(size)) }
 }
 
@@ -68,6 +70,52 @@ private func setting(_ size: Int) -> Race {
   }
   race.row("set with an observer of a store \(keys(size))", ours, beside: [raw])
   return race
+}
+
+/// A set of a key that has an observer, while every other key has one of its own.
+private func setting(besideObservers count: Int) -> Race {
+  let one = "one observer"
+  let race = Race(
+    rounds: 9...101, seconds: 1,
+    growth: .init(cost: "Setting a key of which each is observed", .observers, count))
+  for (name, observed) in [(ours, 0..<count), (one, count / 2..<count / 2 + 1)] {
+    race.enter(name, { try ObservedKeys(count, observed: observed) }) { try $0.round() }
+  }
+  race.row("set with \(Scale.name(count)) observers of different keys", ours, beside: [one])
+  return race
+}
+
+/// A file of so many keys, some of which have an observer.
+private final class ObservedKeys {
+  private let settings: BenchmarkSettings
+  private let key: String
+  private let tokens: [ObservationToken]
+  private let heard = Box()
+  private var count = 0
+
+  private final class Box: Sendable { let count = Atomic(0) }
+
+  init(_ keys: Int, observed: Range<Int>) throws {
+    settings = try BenchmarkSettings(Fixture(keys: keys).copy())
+    key = Fixture.key(keys / 2)
+    tokens = observed.map { [settings, heard] number in
+      settings.observe(.keys([Fixture.key(number)])) { _ in
+        heard.count.add(1, ordering: .relaxed)
+      }
+    }
+  }
+
+  /// Sets the key to another value each time: its observer is told before a set returns.
+  func round() throws -> Double {
+    let time = nanoseconds(40) { _ in
+      count += 1
+      settings.set(Fixture.value(count % 2), forKey: key)
+    }
+    guard heard.count.load(ordering: .relaxed) == count else {
+      throw Failure("a set was not heard")
+    }
+    return time
+  }
 }
 
 /// A set of another process, while the whole store is observed.

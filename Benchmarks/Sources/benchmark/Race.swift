@@ -38,7 +38,7 @@ final class Race {
 
   /// What a plot shows: how the cost grows with the number of keys, or of something else.
   struct Growth {
-    enum Axis: String { case keys, threads, stores }
+    enum Axis: String { case keys, threads, stores, observers }
 
     let cost: String
     let axis: Axis
