@@ -21,7 +21,10 @@ enum Command {
     URL(fileURLWithPath: program).deletingLastPathComponent().path + "/" + name
   }
 
-  /// What a process costs from its start to its end.
+  /// Instead of a file: the output is read, and thrown away.
+  static let firstLine = "-"
+
+  /// What a process costs from its start to its end, or to its first line.
   struct Cost {
     let nanoseconds, peakBytes: Double
   }
@@ -54,7 +57,7 @@ enum Command {
 
   /// Runs a command, timed by a small process.
   ///
-  /// - Parameter output: where its standard output goes.
+  /// - Parameter output: the file of its standard output; with `firstLine` the time ends there.
   static func measure(_ words: [String], output: String = "/dev/null") throws -> Cost {
     let line = try run([beside("measure"), output] + words)
     let figures = line.split(separator: " ").compactMap { Double($0) }

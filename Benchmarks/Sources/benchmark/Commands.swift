@@ -8,6 +8,7 @@ private let shell = "sqlite3, the same SQL"
 
 func commands(_ report: Report) {
   for size in Scale.sizes { report.run(get(size)) }
+  for size in Scale.sizes { report.run(list(size)) }
   for size in Scale.sizes {
     report.run(imports(size))
     report.run(exports(size))
@@ -32,6 +33,24 @@ private func get(_ size: Int) -> Race {
   }
   race.row(
     "kvsync get, of \(Scale.name(size)) keys", "kvsync get", beside: ["kvsync --version", shell])
+  return race
+}
+
+/// A list is not read to its end by whoever pipes it into `head` or `less`.
+private func list(_ size: Int) -> Race {
+  let race = Race(
+    [Measure(suffix: ", first line", unit: .nanoseconds), .peak], rounds: 2...15, seconds: 2,
+    warmsUp: size < 100_000, growth: .init(cost: "kvsync list", keys: size))
+  func enter(_ name: String, _ words: () throws -> [String]) {
+    race.enter(name, words) { try Command.measure($0, output: Command.firstLine).figures }
+  }
+  let file = { try Fixture(keys: size).copy() }
+  enter("kvsync list") { [try Command.kvsync, "list", try file()] }
+  enter("kvsync --version") { [try Command.kvsync, "--version"] }
+  let sql = "SELECT store, key, 'string', json_quote(value) FROM entry ORDER BY store, key"
+  enter(shell) { [try Command.find("sqlite3"), try file(), sql] }
+  race.row(
+    "kvsync list, of \(Scale.name(size)) keys", "kvsync list", beside: ["kvsync --version", shell])
   return race
 }
 
