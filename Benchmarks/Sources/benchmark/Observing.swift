@@ -77,7 +77,7 @@ private func setting(besideObservers count: Int) -> Race {
   let one = "one observer"
   let race = Race(
     rounds: 9...101, seconds: 1,
-    growth: .init(cost: "Setting a key of which each is observed", .observers, count))
+    growth: .init(cost: "Setting one of many observed keys", .observers, count))
   for (name, observed) in [(ours, 0..<count), (one, count / 2..<count / 2 + 1)] {
     race.enter(name, { try ObservedKeys(count, observed: observed) }) { try $0.round() }
   }

@@ -21,7 +21,7 @@ func propertyLists(_ report: Report) {
 private func parses(_ bytes: [UInt8], _ format: String) -> Race {
   var limits = PropertyListLimits()
   (limits.bytes, limits.elements, limits.textBytes) = (.max, .max, .max)
-  let race = Race(seconds: 10)
+  let race = Race(seconds: 6)
   race.enter("ours") { [limits] in
     try nanoseconds { _ in
       // The full tree, whose nodes and lines have their places.
@@ -60,7 +60,7 @@ private func require(_ isInstalled: Bool) throws {
 
 /// The same rows as Foundation writes them: a string that repeats is there once.
 private func binaryFile(_ size: Int) throws -> [UInt8] {
-  let rows = (0..<size / 300).map { count in
+  let rows = (0..<size / 280).map { count in
     [
       "Type": "PSMultiValueSpecifier", "Title": "Row \(count)", "Key": "row_\(count)",
       "DefaultValue": count, "Values": [1, 2, count], "Titles": ["One", "Two", "Many \(count)"],

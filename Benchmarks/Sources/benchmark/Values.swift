@@ -71,7 +71,7 @@ func readsOfValues() -> Race {
 }
 
 func setsOfValues() -> Race {
-  let race = Race(rounds: 25...401, seconds: 6)
+  let race = Race(rounds: 25...401, seconds: 4)
   func enter<Value: Codable & Sendable>(
     _ name: String, _ values: [Value], _ set: @escaping (ValueSettings, Value) throws -> Void
   ) {

@@ -54,10 +54,10 @@ enum WriteRoles {
       try each(keys) { try sets.set($0, $1) }
     case jsonFile:
       let file = try JSONFile<String>(path: path)
-      try each(keys, 4) { try file.set($0, $1) }
+      try each(keys, 2) { try file.set($0, $1) }
     case foundation:
       let defaults = UserDefaults(suiteName: path)
-      try each(keys, 4) {
+      try each(keys, 2) {
         defaults?.set($1, forKey: $0)
         guard defaults?.synchronize() == true else { throw Failure("synchronize() failed") }
       }
