@@ -97,7 +97,8 @@ struct Run {
   }
 
   private func isChosen(_ group: Group) -> Bool {
-    if filters.isEmpty { return group.name != "large" || Scale.isLarge }
+    if group.name == "large", Scale.isLarge { return true }
+    if filters.isEmpty { return group.name != "large" || Scale.isQuick }
     return filters.contains(group.name)
   }
 

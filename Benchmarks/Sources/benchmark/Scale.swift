@@ -7,7 +7,7 @@ enum Scale {
   static let threads = isQuick ? [1, 4] : [1, 2, 4, 8, 16, 32, 64]
   static let stores = isQuick ? [1, 10] : [1, 10, 100, 1_000]
   static let observers = isQuick ? [10, 100] : [10, 100, 1_000, 10_000]
-  static let isLarge = isQuick || CommandLine.arguments.contains("--large")
+  static let isLarge = CommandLine.arguments.contains("--large")
   static let large = isQuick ? 10_000 : 10_000_000
   static let largest = isQuick ? 1_000 : 1_000_000
   /// A part of the seconds that a row usually gets.
